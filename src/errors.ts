@@ -1,0 +1,63 @@
+/**
+ * Errors that users can see: every one carries a stable `code` to switch on and a message that says what
+ * to do. Expected outcomes inside the pipeline are values (-1, unions); only misuse and failures throw.
+ */
+
+export interface KubeloomErrorOptions {
+  readonly cause?: unknown;
+}
+
+export class KubeloomError extends Error {
+  override readonly name: string = 'KubeloomError';
+  /** Stable identifier, `ERR_KUBELOOM_…`. Messages may change between releases, codes do not. */
+  readonly code: string;
+
+  constructor(code: string, message: string, options: KubeloomErrorOptions = {}) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = code;
+  }
+}
+
+/** A programmer error inside kubeloom: an invariant that the code itself must keep. */
+export function assert(condition: boolean, message: string): asserts condition {
+  if (!condition) throw new KubeloomError('ERR_KUBELOOM_ASSERTION', `kubeloom invariant broken: ${message}`);
+}
+
+/** The shape in which an error crosses a thread boundary. */
+export interface ErrorMessage {
+  readonly code: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly details?: Readonly<Record<string, string | number | boolean>>;
+}
+
+export function toErrorMessage(error: unknown): ErrorMessage {
+  if (error instanceof KubeloomError) {
+    const details = detailsOf(error);
+    const base = { code: error.code, message: error.message, stack: error.stack ?? '' };
+    return Object.keys(details).length > 0 ? { ...base, details } : base;
+  }
+  if (error instanceof Error) {
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_KUBELOOM_UNEXPECTED';
+    return { code, message: error.message, stack: error.stack ?? '' };
+  }
+  return { code: 'ERR_KUBELOOM_UNEXPECTED', message: String(error) };
+}
+
+export function fromErrorMessage(message: ErrorMessage): KubeloomError {
+  const error = new KubeloomError(message.code, message.message);
+  if (message.stack) error.stack = message.stack;
+  return Object.assign(error, message.details ?? {});
+}
+
+/** The scalar own properties that subclasses add (httpStatus, reason, …): they survive the crossing. */
+function detailsOf(error: KubeloomError): Record<string, string | number | boolean> {
+  const details: Record<string, string | number | boolean> = {};
+  for (const [name, value] of Object.entries(error)) {
+    if (name === 'code' || name === 'name') continue;
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+      details[name] = value;
+    }
+  }
+  return details;
+}

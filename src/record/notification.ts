@@ -1,0 +1,195 @@
+/**
+ * What travels from a shard to the main thread: exactly one terminal record for every sequence that the
+ * shard got, in the same order, and before it any prefix records that belong to it.
+ *
+ * ```
+ *  object payload (words)
+ *  0  sequence
+ *  1  informer (16) │ kind (8) │ flags (8)
+ *  2  id: the key's dense number in this shard and informer
+ *  3  log offset of the object's bytes        (unused with Inline)
+ *  4  their length
+ *  5  resourceVersion, low 32 bits            (0 with ResourceVersionText)
+ *  6  resourceVersion, high 21 bits
+ *  7  length of namespace
+ *  8  length of name
+ *  9  length of the resourceVersion's text
+ * 10  length of the projection
+ * 11… namespace, name, resourceVersion's text, projection, and with Inline the object's bytes
+ *
+ *  prefix payload (words): Part carries bytes of an object too long for one record, Structures a msgpack
+ *  table, Swept the id of an object that a relist did not contain, Warning a JSON error report
+ *  0  sequence   1  informer │ kind │ flags   2  id   3  length   4… bytes
+ * ```
+ *
+ * Control records are answered with a copy of themselves (`writeControl` of `delta.ts`).
+ */
+import type { RingConsumer } from '../ring/consumer.ts';
+import { INSUFFICIENT_CAPACITY } from '../ring/producer.ts';
+import type { RingProducer } from '../ring/producer.ts';
+import { DeltaKind } from './delta.ts';
+
+export const RECORD_TYPE_NOTIFICATION = 3;
+export const RECORD_TYPE_CONTROL_DONE = 4;
+export const RECORD_TYPE_PREFIX = 5;
+
+export const NotificationFlag = {
+  /** The key is new: namespace and name are in the record, the main thread learns the id. */
+  NewKey: 1,
+  /** The bytes are in the record (and in Parts before it), not in the log: transformed or transcoded. */
+  Inline: 2,
+  /** The bytes are msgpack with the structures of this shard; else JSON. */
+  Msgpack: 4,
+  /** The object was over the size limit: the bytes are only its identity, reading it throws. */
+  TooLarge: 8,
+  /** The transform threw: this is the object as received. */
+  TransformFailed: 16,
+  /** The resourceVersion is not a number below 2^53 and is in the record as text. */
+  ResourceVersionText: 32,
+  /** Nothing to merge: filtered out. The sequence still counts. */
+  Nothing: 64,
+  /** The bytes are not the JSON of an object: reading it throws. */
+  Malformed: 128,
+} as const;
+
+export const PrefixKind = { Part: 1, Structures: 2, Swept: 3, Warning: 4 } as const;
+export type PrefixKind = (typeof PrefixKind)[keyof typeof PrefixKind];
+
+export const NOTIFICATION_FIXED_BYTES: number = 11 * 4;
+export const PREFIX_FIXED_BYTES: number = 4 * 4;
+
+/** Reused for every record; the byte fields are positions in the ring's memory, valid until `release`. */
+export interface Notification {
+  sequence: number;
+  informer: number;
+  kind: DeltaKind;
+  flags: number;
+  id: number;
+  logOffset: number;
+  length: number;
+  resourceVersion: number;
+  namespaceLength: number;
+  nameLength: number;
+  resourceVersionTextLength: number;
+  projectionLength: number;
+  /** Where word 11… begins. */
+  textOffset: number;
+}
+
+const TWO_POW_32 = 2 ** 32;
+
+/** The variable part of a notification that a shard is about to write. */
+export interface NotificationText {
+  readonly bytes: Uint8Array;
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * Writes the record with `text` (namespace, name, resourceVersion's text and projection, in a row) and, with
+ * Inline, `inline` behind it. False when the ring has no room; nothing was written then.
+ */
+export function writeNotification(
+  ring: RingProducer,
+  notification: Notification,
+  text: NotificationText,
+  inline?: Uint8Array,
+): boolean {
+  const textLength = text.end - text.start;
+  const payload = NOTIFICATION_FIXED_BYTES + textLength + (inline?.length ?? 0);
+  const at = ring.tryClaim(RECORD_TYPE_NOTIFICATION, payload);
+  if (at === INSUFFICIENT_CAPACITY) return false;
+  const words = ring.words;
+  const word = at >> 2;
+  words[word] = notification.sequence;
+  words[word + 1] = notification.informer | (notification.kind << 16) | (notification.flags << 24);
+  words[word + 2] = notification.id;
+  words[word + 3] = notification.logOffset;
+  words[word + 4] = notification.length;
+  words[word + 5] = notification.resourceVersion | 0;
+  words[word + 6] = notification.resourceVersion / TWO_POW_32;
+  words[word + 7] = notification.namespaceLength;
+  words[word + 8] = notification.nameLength;
+  words[word + 9] = notification.resourceVersionTextLength;
+  words[word + 10] = notification.projectionLength;
+  let to = at + NOTIFICATION_FIXED_BYTES;
+  for (let from = text.start; from < text.end; from++) ring.bytes[to++] = text.bytes[from] ?? 0;
+  if (inline) ring.bytes.set(inline, to);
+  ring.commit(payload);
+  return true;
+}
+
+/** Reads the notification that `ring.peek()` found into `out`. */
+export function readNotification(ring: RingConsumer, out: Notification): void {
+  const words = ring.words;
+  const word = ring.offset >> 2;
+  const head = words[word + 1] ?? 0;
+  out.sequence = (words[word] ?? 0) >>> 0;
+  out.informer = head & 0xffff;
+  out.kind = ((head >>> 16) & 0xff) as DeltaKind;
+  out.flags = head >>> 24;
+  out.id = words[word + 2] ?? 0;
+  out.logOffset = (words[word + 3] ?? 0) >>> 0;
+  out.length = words[word + 4] ?? 0;
+  out.resourceVersion = ((words[word + 5] ?? 0) >>> 0) + (words[word + 6] ?? 0) * TWO_POW_32;
+  out.namespaceLength = words[word + 7] ?? 0;
+  out.nameLength = words[word + 8] ?? 0;
+  out.resourceVersionTextLength = words[word + 9] ?? 0;
+  out.projectionLength = words[word + 10] ?? 0;
+  out.textOffset = ring.offset + NOTIFICATION_FIXED_BYTES;
+}
+
+export interface PrefixRecord {
+  readonly sequence: number;
+  readonly informer: number;
+  readonly kind: PrefixKind;
+  readonly id: number;
+  /** A private copy. */
+  readonly bytes: Buffer;
+}
+
+/** False when the ring has no room; nothing was written then. */
+export function writePrefix(ring: RingProducer, record: PrefixRecord): boolean {
+  const payload = PREFIX_FIXED_BYTES + record.bytes.length;
+  const at = ring.tryClaim(RECORD_TYPE_PREFIX, payload);
+  if (at === INSUFFICIENT_CAPACITY) return false;
+  const word = at >> 2;
+  ring.words[word] = record.sequence;
+  ring.words[word + 1] = record.informer | (record.kind << 16);
+  ring.words[word + 2] = record.id;
+  ring.words[word + 3] = record.bytes.length;
+  ring.bytes.set(record.bytes, at + PREFIX_FIXED_BYTES);
+  ring.commit(payload);
+  return true;
+}
+
+export function readPrefix(ring: RingConsumer): PrefixRecord {
+  const word = ring.offset >> 2;
+  const head = ring.words[word + 1] ?? 0;
+  const start = ring.offset + PREFIX_FIXED_BYTES;
+  return {
+    sequence: (ring.words[word] ?? 0) >>> 0,
+    informer: head & 0xffff,
+    kind: ((head >>> 16) & 0xff) as PrefixKind,
+    id: ring.words[word + 2] ?? 0,
+    bytes: Buffer.from(ring.bytes.slice(start, start + (ring.words[word + 3] ?? 0))),
+  };
+}
+
+export function emptyNotification(): Notification {
+  return {
+    sequence: 0,
+    informer: 0,
+    kind: DeltaKind.Added,
+    flags: 0,
+    id: 0,
+    logOffset: 0,
+    length: 0,
+    resourceVersion: 0,
+    namespaceLength: 0,
+    nameLength: 0,
+    resourceVersionTextLength: 0,
+    projectionLength: 0,
+    textOffset: 0,
+  };
+}

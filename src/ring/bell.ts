@@ -1,0 +1,61 @@
+/**
+ * The bell wakes a consumer that has nothing to do.
+ *
+ * ```
+ * producer (any of several)             consumer (one)
+ *   store tail                            seen = load(bell)
+ *   add(bell, 1)                          look for work           → found: go on
+ *   if load(parked) notify(bell)          parked = 1
+ *                                         look again              → found: parked = 0, go on
+ *                                         wait(bell, seen)        → parked = 0
+ * ```
+ *
+ * Only the consumer writes `parked`. The obvious variant, in which the producer clears the flag and the
+ * consumer waits on the tail, loses wake-ups: model-checked in test/ring/bell-model.test.ts.
+ */
+import { Word } from './word.ts';
+
+export const BELL_LINES = 2;
+
+export class Bell {
+  readonly #bell: Word;
+  readonly #parked: Word;
+
+  constructor(words: Int32Array, firstLine: number) {
+    this.#bell = new Word(words, firstLine);
+    this.#parked = new Word(words, firstLine + 1);
+  }
+
+  /** Producer: something is new. The tail must have been stored before. */
+  ring(): void {
+    this.#bell.increment();
+    if (this.#parked.load() !== 0) this.#bell.notify();
+  }
+
+  /**
+   * Consumer on a thread without an event loop: returns when there is work, when the bell rang, or after
+   * `timeoutMs`. Returns false only when the time was over, so that the caller can count work that was
+   * found without a bell (a lost wake-up, which must never happen).
+   */
+  park(hasWork: () => boolean, timeoutMs: number): boolean {
+    const seen = this.#bell.load();
+    if (hasWork()) return true;
+    this.#parked.store(1);
+    if (hasWork()) {
+      this.#parked.store(0);
+      return true;
+    }
+    const result = this.#bell.wait(seen, timeoutMs);
+    this.#parked.store(0);
+    return result !== 'timed-out';
+  }
+
+  /** Consumer on a thread with an event loop; at most one such wait may be open per bell. */
+  async parkAsync(hasWork: () => boolean): Promise<void> {
+    const seen = this.#bell.load();
+    if (hasWork()) return;
+    this.#parked.store(1);
+    if (!hasWork()) await this.#bell.waitAsync(seen);
+    this.#parked.store(0);
+  }
+}

@@ -1,0 +1,74 @@
+/**
+ * The reading end of a ring: `peek` at the next record, read it in place, `advance`, and once per batch
+ * `release`. A record's memory belongs to the reader until `release`.
+ */
+import { assert } from '../errors.ts';
+import { LENGTH_WORD, PADDING_TYPE, RECORD_HEADER_BYTES, TYPE_WORD } from './layout.ts';
+import { RingMemory } from './ring.ts';
+
+export class RingConsumer {
+  readonly bytes: Uint8Array;
+  readonly words: Int32Array;
+  /** The record that `peek` found: its type and where its payload starts. */
+  type: number = PADDING_TYPE;
+  offset = 0;
+  readonly #memory: RingMemory;
+  readonly #capacity: number;
+  #position: number;
+  #released: number;
+  #tailSeen: number;
+
+  constructor(memory: RingMemory) {
+    this.#memory = memory;
+    this.#capacity = memory.capacity;
+    this.bytes = memory.bytes;
+    this.words = memory.words;
+    this.#position = memory.head.load();
+    this.#released = this.#position;
+    this.#tailSeen = memory.tail.load();
+  }
+
+  /** True when there is a record; `type` and `offset` then describe it until `advance`. */
+  peek(): boolean {
+    if (this.#position === this.#tailSeen) {
+      this.#tailSeen = this.#memory.tail.load();
+      if (this.#position === this.#tailSeen) return false;
+    }
+    let place = this.#position & (this.#capacity - 1);
+    this.type = this.words[(place >> 2) + TYPE_WORD] ?? 0;
+    if (this.type === PADDING_TYPE) {
+      // A padding record is always followed by the record that did not fit, in the same publication.
+      this.#position = (this.#position + this.#lengthAt(place)) >>> 0;
+      place = this.#position & (this.#capacity - 1);
+      this.type = this.words[(place >> 2) + TYPE_WORD] ?? 0;
+      assert(place === 0 && this.type !== PADDING_TYPE, 'padding must end the ring');
+    }
+    this.offset = place + RECORD_HEADER_BYTES;
+    return true;
+  }
+
+  /** Steps over the record that `peek` found. Its bytes stay valid until `release`. */
+  advance(): void {
+    const place = this.offset - RECORD_HEADER_BYTES;
+    this.#position = (this.#position + this.#lengthAt(place)) >>> 0;
+  }
+
+  /** Gives the memory of all records advanced over back to the producer. True when there were any. */
+  release(): boolean {
+    if (this.#released === this.#position) return false;
+    this.#released = this.#position;
+    this.#memory.head.store(this.#position);
+    return true;
+  }
+
+  /** Whether `peek` would find a record; reads the shared tail, changes nothing. */
+  get hasRecord(): boolean {
+    return this.#position !== this.#memory.tail.load();
+  }
+
+  #lengthAt(place: number): number {
+    const length = this.words[(place >> 2) + LENGTH_WORD] ?? 0;
+    assert(length >= RECORD_HEADER_BYTES && length <= this.#capacity, `record length ${length}`);
+    return length;
+  }
+}
