@@ -20,8 +20,11 @@ export const BELL_LINES = 2;
 export class Bell {
   readonly #bell: Word;
   readonly #parked: Word;
+  readonly #onRing: (() => void) | undefined;
 
-  constructor(words: Int32Array, firstLine: number) {
+  /** @param onRing for the in-process twin, where the consumer is this same thread */
+  constructor(words: Int32Array, firstLine: number, onRing?: () => void) {
+    this.#onRing = onRing;
     this.#bell = new Word(words, firstLine);
     this.#parked = new Word(words, firstLine + 1);
   }
@@ -30,6 +33,7 @@ export class Bell {
   ring(): void {
     this.#bell.increment();
     if (this.#parked.load() !== 0) this.#bell.notify();
+    this.#onRing?.();
   }
 
   /**

@@ -1,0 +1,46 @@
+/**
+ * Transforms: what is stored instead of what the server sent. Indexes, fields and bytes see only the result;
+ * key, uid and resourceVersion may not change. Where it runs decides what it costs (docs/architecture.md).
+ */
+
+/** Dotted paths cut out of the bytes on the shards; nothing is parsed. */
+export interface DropTransform {
+  readonly transform: 'drop';
+  readonly paths: readonly string[];
+}
+
+/** A function exported by a module, run on the shards on the parsed object. */
+export interface ModuleTransform {
+  readonly transform: 'module';
+  /** Absolute URL: `new URL('./trim.js', import.meta.url).href`. */
+  readonly url: string;
+  readonly name: string;
+}
+
+/** A function on the main thread: parses and serialises every object there. */
+export type PlainTransform<T> = (object: T) => T;
+
+export type Transform<T> = DropTransform | ModuleTransform | PlainTransform<T>;
+
+/** Cuts these paths out: `drop('metadata.managedFields')`. */
+export function drop(...paths: readonly string[]): DropTransform {
+  return { transform: 'drop', paths };
+}
+
+export function transformModule(url: string, name = 'default'): ModuleTransform {
+  return { transform: 'module', url, name };
+}
+
+export interface SplitTransform {
+  readonly drop: readonly string[];
+  readonly module: { readonly url: string; readonly name: string } | undefined;
+  readonly plain: PlainTransform<unknown> | undefined;
+}
+
+export function splitTransform<T>(transform: Transform<T> | undefined): SplitTransform {
+  const nothing = { drop: [], module: undefined, plain: undefined };
+  if (transform === undefined) return nothing;
+  if (typeof transform === 'function') return { ...nothing, plain: transform as PlainTransform<unknown> };
+  if (transform.transform === 'drop') return { ...nothing, drop: transform.paths };
+  return { ...nothing, module: { url: transform.url, name: transform.name } };
+}

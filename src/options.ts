@@ -1,0 +1,80 @@
+/**
+ * Every option in one place: unit, default and where it comes from, bound. Relations between options are
+ * checked once, when they are resolved; a wrong value is a coded error that says what is right.
+ */
+import { availableParallelism } from 'node:os';
+import { KubeloomError } from './errors.ts';
+import { BLOCK_BYTES } from './log/layout.ts';
+import type { Lifetimes } from './store/entry-owner.ts';
+
+export type Codec = 'json' | 'msgpack';
+
+/** Options of the threads that informers share. */
+export interface ThreadsOptions {
+  /**
+   * Indexer threads; 0 runs reflector and shard on the calling thread, with identical results.
+   * Default: one, and one more for every core beyond three, at most 8.
+   */
+  readonly threads?: number;
+  /** Wire bytes on their way, in shared memory. Default 128 MiB, a multiple of 4 MiB. */
+  readonly logBytes?: number;
+  /** Each of the 2 × threads rings. Default 4 MiB, a power of two. */
+  readonly ringBytes?: number;
+  /** An object above is kept by identity only and reading it throws. Default 32 MiB, at most logBytes / 4. */
+  readonly recordBytesMax?: number;
+  /** Longest time the main thread works before it yields to its event loop. Default 2 ms. */
+  readonly drainBudgetMs?: number;
+  /** Parsed objects that are remembered, in bytes of heap. Default 64 MiB. */
+  readonly decodedCacheBytes?: number;
+}
+
+export type ResolvedThreadsOptions = Required<ThreadsOptions>;
+
+/** Threads by cores: the first two cores are the main thread's and the reflector's. */
+export function defaultThreads(cores: number = availableParallelism()): number {
+  return Math.min(8, Math.max(1, cores - 2));
+}
+
+export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThreadsOptions {
+  const logBytes = options.logBytes ?? 128 * 2 ** 20;
+  const resolved = {
+    threads: options.threads ?? defaultThreads(),
+    logBytes,
+    ringBytes: options.ringBytes ?? 4 * 2 ** 20,
+    recordBytesMax: options.recordBytesMax ?? Math.min(32 * 2 ** 20, logBytes / 4),
+    drainBudgetMs: options.drainBudgetMs ?? 2,
+    decodedCacheBytes: options.decodedCacheBytes ?? 64 * 2 ** 20,
+  };
+  wantInteger('threads', resolved.threads, 0, 64);
+  wantInteger('logBytes', resolved.logBytes, BLOCK_BYTES, 2 ** 32 - BLOCK_BYTES);
+  if (resolved.logBytes % BLOCK_BYTES !== 0)
+    refuse('logBytes', resolved.logBytes, `a multiple of ${BLOCK_BYTES}`);
+  wantInteger('ringBytes', resolved.ringBytes, 2 ** 14, 2 ** 30);
+  if (!Number.isInteger(Math.log2(resolved.ringBytes)))
+    refuse('ringBytes', resolved.ringBytes, 'a power of two');
+  wantInteger('recordBytesMax', resolved.recordBytesMax, 4096, resolved.logBytes / 4);
+  wantNumber('drainBudgetMs', resolved.drainBudgetMs, 0.1, 1000);
+  wantInteger('decodedCacheBytes', resolved.decodedCacheBytes, 0, Number.MAX_SAFE_INTEGER);
+  return resolved;
+}
+
+/** `strict` unless NODE_ENV is production: a borrowed entry is refused once its call is done. */
+export function defaultLifetimes(): Lifetimes {
+  return process.env['NODE_ENV'] === 'production' ? 'fast' : 'strict';
+}
+
+export function wantInteger(name: string, value: number, min: number, max: number): void {
+  if (!Number.isInteger(value) || value < min || value > max) {
+    refuse(name, value, `an integer from ${min} to ${max}`);
+  }
+}
+
+export function wantNumber(name: string, value: number, min: number, max: number): void {
+  if (typeof value !== 'number' || !(value >= min && value <= max)) {
+    refuse(name, value, `a number from ${min} to ${max}`);
+  }
+}
+
+export function refuse(name: string, value: unknown, expected: string): never {
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${name} must be ${expected}, got ${String(value)}`);
+}

@@ -1,0 +1,104 @@
+/**
+ * What the main thread does with its budget: merge a little, let every listener tell its handler a little,
+ * tidy the store a little, and yield to the event loop. One drain serves all informers.
+ */
+import type { Clock } from '../clock.ts';
+import type { Processor } from './processor.ts';
+import type { ProcessorListener } from './processor-listener.ts';
+
+/** Sequences merged between two rounds of deliveries. */
+const MERGE_BATCH = 256;
+/** The same while a handler that is not awaiting anything is far behind: keep memory in the log instead. */
+const MERGE_BATCH_CONGESTED = 32;
+const CONGESTED_NOTIFICATIONS = 4096;
+/** Calls of one handler before the next gets its turn and the clock is looked at. */
+const DELIVER_BATCH = 16;
+
+/** Small units of upkeep; each call does one and tells whether there is more. */
+export type Upkeep = () => boolean;
+
+export class Drain {
+  readonly #processor: Processor;
+  readonly #clock: Clock;
+  readonly #budgetMs: number;
+  readonly #listeners: ProcessorListener[] = [];
+  /** Who comes first in the next round: a heavy handler must not always be the one that ends the budget. */
+  #first = 0;
+  readonly #upkeep: Set<Upkeep> = new Set();
+  /** How many sequences the last turn merged: decides between parking and a short sleep. */
+  lastMerged = 0;
+
+  constructor(processor: Processor, clock: Clock, budgetMs: number) {
+    this.#processor = processor;
+    this.#clock = clock;
+    this.#budgetMs = budgetMs;
+  }
+
+  add(listener: ProcessorListener): void {
+    this.#listeners.push(listener);
+  }
+
+  remove(listener: ProcessorListener): void {
+    const at = this.#listeners.indexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
+  }
+
+  addUpkeep(upkeep: Upkeep): void {
+    this.#upkeep.add(upkeep);
+  }
+
+  removeUpkeep(upkeep: Upkeep): void {
+    this.#upkeep.delete(upkeep);
+  }
+
+  /** Works for at most the budget; true when there is more to do. */
+  turn(): boolean {
+    const deadline = this.#clock.now() + this.#budgetMs;
+    this.lastMerged = 0;
+    let didWork: boolean;
+    let hasUpkeep: boolean;
+    do {
+      const merged = this.#processor.merge(this.#isCongested() ? MERGE_BATCH_CONGESTED : MERGE_BATCH);
+      this.lastMerged += merged;
+      if (merged > 0) this.#processor.publish();
+      const delivered = this.#deliver(deadline);
+      hasUpkeep = false;
+      for (const upkeep of this.#upkeep) hasUpkeep = upkeep() || hasUpkeep;
+      didWork = merged > 0 || delivered;
+    } while (didWork && this.#clock.now() < deadline);
+    return didWork || hasUpkeep;
+  }
+
+  /** Whether a turn would find something. */
+  hasWork(): boolean {
+    if (this.#processor.hasWork()) return true;
+    for (const listener of this.#listeners) if (listener.isReady) return true;
+    return false;
+  }
+
+  /** Rounds over all listeners until nobody has anything or the time is over. */
+  #deliver(deadline: number): boolean {
+    let delivered = false;
+    for (;;) {
+      let calls = 0;
+      for (let turn = this.#listeners.length; turn > 0; turn--) {
+        this.#first = (this.#first + 1) % this.#listeners.length;
+        const listener = this.#listeners[this.#first];
+        if (!listener?.isReady) continue;
+        calls += listener.deliver(DELIVER_BATCH);
+        if (this.#clock.now() >= deadline) return true;
+        // A handler may have removed itself or others.
+        turn = Math.min(turn, this.#listeners.length);
+      }
+      if (calls === 0) return delivered;
+      delivered = true;
+    }
+  }
+
+  #isCongested(): boolean {
+    for (const listener of this.#listeners) {
+      if (listener.isReady && listener.pendingNotifications > CONGESTED_NOTIFICATIONS) return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * Turns the records of one informer into entries of its replica: the part of the merge that knows what a
+ * notification means. Bytes are copied out of log or ring into the store's slabs here, once.
+ */
+import { KubeloomError } from '../errors.ts';
+import { DeltaKind } from '../record/delta.ts';
+import type { ControlRecord } from '../record/delta.ts';
+import { MsgpackDecoder } from '../record/msgpack.ts';
+import { NotificationFlag, PrefixKind } from '../record/notification.ts';
+import type { Notification, PrefixRecord } from '../record/notification.ts';
+import type { EntryOwner } from '../store/entry-owner.ts';
+import { Entry, EntryFlag } from '../store/entry.ts';
+import type { Identity } from '../store/entry.ts';
+import { Projection } from '../store/projection.ts';
+import type { Replica } from '../store/replica.ts';
+import type { Slot } from '../store/replica-state.ts';
+import type { MainTransform } from './main-transform.ts';
+
+/** Where the bytes of one object are right now; valid until its record is released. */
+export interface ObjectBytes {
+  bytes: Buffer;
+  start: number;
+  length: number;
+}
+
+export interface InformerMergeOptions {
+  readonly replica: Replica;
+  readonly owner: EntryOwner;
+  readonly transform: MainTransform | undefined;
+  readonly onError: (error: KubeloomError, key: string) => void;
+  readonly onControl: (record: ControlRecord) => void;
+}
+
+export class InformerMerge {
+  readonly #options: InformerMergeOptions;
+
+  constructor(options: InformerMergeOptions) {
+    this.#options = options;
+  }
+
+  /** `text` is the ring that holds the record, `object` where its bytes are. */
+  notification(shard: number, record: Notification, text: Buffer, object: ObjectBytes): void {
+    const { replica } = this.#options;
+    const slot = this.#slotFor(shard, record, text);
+    const identity = slot?.identity ?? identityOf(record, text);
+    const version = versionOf(record, text);
+    const projection = this.#projectionOf(record, text, slot);
+    const live = replica.liveSlot(identity.key);
+    const isUnchanged =
+      record.kind === DeltaKind.Replaced &&
+      live?.entry.version === version &&
+      live.entry.projection.text === projection.text;
+    if (isUnchanged && !replica.isShadowed(identity.key)) {
+      replica.keep(shard, record.id, live);
+      return;
+    }
+    const entry = this.#entryOf(shard, record, identity, projection, version, object);
+    if (record.kind === DeltaKind.Deleted) replica.remove(entry);
+    else replica.upsert(shard, record.id, entry);
+  }
+
+  prefix(shard: number, record: PrefixRecord): void {
+    const { owner, replica, onError } = this.#options;
+    switch (record.kind) {
+      case PrefixKind.Swept:
+        replica.swept(shard, record.id);
+        break;
+      case PrefixKind.Structures: {
+        const decoder = owner.decoders.get(shard) ?? new MsgpackDecoder();
+        owner.decoders.set(shard, decoder);
+        decoder.update(record.bytes);
+        break;
+      }
+      case PrefixKind.Warning: {
+        const { code, message, key } = JSON.parse(record.bytes.toString('utf8')) as Record<string, string>;
+        onError(new KubeloomError(code ?? 'ERR_KUBELOOM_SHARD', message ?? ''), key ?? '');
+        break;
+      }
+    }
+  }
+
+  control(record: ControlRecord): void {
+    this.#options.replica.control(record.kind, record.epoch, record.resourceVersion);
+    this.#options.onControl(record);
+  }
+
+  #slotFor(shard: number, record: Notification, text: Buffer): Slot | undefined {
+    const { replica } = this.#options;
+    if (record.flags & NotificationFlag.NewKey) return replica.liveSlot(identityOf(record, text).key);
+    return replica.slotOf(shard, record.id);
+  }
+
+  #projectionOf(record: Notification, text: Buffer, slot: Slot | undefined): Projection {
+    const start =
+      record.textOffset + record.namespaceLength + record.nameLength + record.resourceVersionTextLength;
+    const projection = text.toString('latin1', start, start + record.projectionLength);
+    const previous = slot?.entry.projection;
+    return previous?.text === projection ? previous : new Projection(projection);
+  }
+
+  #entryOf(
+    shard: number,
+    record: Notification,
+    identity: Identity,
+    projection: Projection,
+    version: number | string,
+    object: ObjectBytes,
+  ): Entry {
+    const { owner, transform } = this.#options;
+    let flags = entryFlags(record.flags);
+    let result = { bytes: object.bytes, start: object.start, length: object.length, projection };
+    if (transform && !(flags & (EntryFlag.TooLarge | EntryFlag.Malformed))) {
+      const transformed = transform.apply(identity, String(version), object);
+      result = transformed;
+      if (!transformed.isTransformed) flags |= EntryFlag.TransformFailed;
+    }
+    const decoder = record.flags & NotificationFlag.Msgpack ? owner.decoders.get(shard) : undefined;
+    const entry = new Entry(owner, identity, result.projection, version, flags, decoder);
+    owner.slabs.put(entry, result.bytes, result.start, result.length);
+    return entry;
+  }
+}
+
+function identityOf(record: Notification, text: Buffer): Identity {
+  const nameStart = record.textOffset + record.namespaceLength;
+  const namespace = text.toString('utf8', record.textOffset, nameStart);
+  const name = text.toString('utf8', nameStart, nameStart + record.nameLength);
+  return { key: namespace === '' ? name : `${namespace}/${name}`, namespace, name };
+}
+
+function versionOf(record: Notification, text: Buffer): number | string {
+  if (!(record.flags & NotificationFlag.ResourceVersionText)) return record.resourceVersion;
+  const start = record.textOffset + record.namespaceLength + record.nameLength;
+  return text.toString('latin1', start, start + record.resourceVersionTextLength);
+}
+
+function entryFlags(flags: number): number {
+  return (
+    (flags & NotificationFlag.TooLarge ? EntryFlag.TooLarge : 0) |
+    (flags & NotificationFlag.TransformFailed ? EntryFlag.TransformFailed : 0) |
+    (flags & NotificationFlag.Malformed ? EntryFlag.Malformed : 0)
+  );
+}

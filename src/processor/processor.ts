@@ -1,0 +1,195 @@
+/**
+ * Merges the shards' rings back into one history, by sequence. What has sequence n is merged before n + 1,
+ * whichever shard it went to; a control record counts when all shards have answered it. So the replicas are
+ * always exactly the server's history up to one point.
+ */
+import { KubeloomError, assert } from '../errors.ts';
+import { readControl, sequenceOf } from '../record/delta.ts';
+import type { ControlRecord } from '../record/delta.ts';
+import {
+  NotificationFlag,
+  PrefixKind,
+  RECORD_TYPE_CONTROL_DONE,
+  RECORD_TYPE_NOTIFICATION,
+  RECORD_TYPE_PREFIX,
+  emptyNotification,
+  readNotification,
+  readPrefix,
+} from '../record/notification.ts';
+import type { Bell } from '../ring/bell.ts';
+import type { RingConsumer } from '../ring/consumer.ts';
+import type { Word } from '../ring/word.ts';
+import type { InformerMerge, ObjectBytes } from './informer-merge.ts';
+
+export interface ShardEnd {
+  readonly ring: RingConsumer;
+  readonly bell: Bell;
+}
+
+export interface ProcessorOptions {
+  readonly shards: readonly ShardEnd[];
+  readonly log: Buffer;
+  /** Written here, read by the reflector: the log's gate. */
+  readonly merged: Word;
+  readonly reflectorBell: Bell;
+}
+
+export class Processor {
+  readonly #options: ProcessorOptions;
+  readonly #texts: readonly Buffer[];
+  readonly #informers: Map<number, InformerMerge> = new Map();
+  readonly #parts: Buffer[][];
+  readonly #answered: boolean[];
+  #answers = 0;
+  #merged: number;
+  readonly #record = emptyNotification();
+  readonly #object: ObjectBytes = { bytes: Buffer.alloc(0), start: 0, length: 0 };
+
+  constructor(options: ProcessorOptions) {
+    this.#options = options;
+    this.#merged = options.merged.load();
+    this.#texts = options.shards.map(({ ring }) =>
+      Buffer.from(ring.bytes.buffer, ring.bytes.byteOffset, ring.bytes.byteLength),
+    );
+    this.#parts = options.shards.map(() => []);
+    this.#answered = options.shards.map(() => false);
+  }
+
+  attach(informer: number, merge: InformerMerge): void {
+    this.#informers.set(informer, merge);
+  }
+
+  detach(informer: number): void {
+    this.#informers.delete(informer);
+  }
+
+  /** The last merged sequence. */
+  get merged(): number {
+    return this.#merged;
+  }
+
+  /** Merges up to `count` sequences; returns how many. */
+  merge(count: number): number {
+    let done = 0;
+    while (done < count && this.#mergeNext()) done++;
+    return done;
+  }
+
+  /** Gives memory back to the shards and tells the reflector how far we are. Once per batch. */
+  publish(): void {
+    this.#options.merged.store(this.#merged);
+    let released = false;
+    for (const { ring, bell } of this.#options.shards) {
+      if (!ring.release()) continue;
+      bell.ring();
+      released = true;
+    }
+    if (released) this.#options.reflectorBell.ring();
+  }
+
+  /** Whether something new has come since the last look; reads only shared tails. */
+  hasWork(): boolean {
+    return this.#options.shards.some(({ ring }, shard) => ring.hasRecord && this.#isNews(ring, shard));
+  }
+
+  /** A ring whose head must wait for another shard is no work: looking at it again would spin. */
+  #isNews(ring: RingConsumer, shard: number): boolean {
+    if (!ring.peek()) return false;
+    return sequenceOf(ring) === (this.#merged + 1) >>> 0 && !this.#answered[shard];
+  }
+
+  /** Merges the next sequence if all of it has arrived. */
+  #mergeNext(): boolean {
+    const next = (this.#merged + 1) >>> 0;
+    const { shards } = this.#options;
+    for (let shard = 0; shard < shards.length; shard++) {
+      const ring = shards[shard]?.ring;
+      while (ring !== undefined && !this.#answered[shard] && ring.peek() && sequenceOf(ring) === next) {
+        if (this.#take(shard, ring)) {
+          this.#merged = next;
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** Takes one record of the next sequence; true when the sequence is complete with it. */
+  #take(shard: number, ring: RingConsumer): boolean {
+    switch (ring.type) {
+      case RECORD_TYPE_PREFIX:
+        this.#takePrefix(shard, ring);
+        ring.advance();
+        return false;
+      case RECORD_TYPE_NOTIFICATION:
+        this.#takeNotification(shard, ring);
+        ring.advance();
+        return true;
+      case RECORD_TYPE_CONTROL_DONE: {
+        const record = readControl(ring);
+        ring.advance();
+        return this.#takeControl(shard, record);
+      }
+      default:
+        throw new KubeloomError(
+          'ERR_KUBELOOM_PROTOCOL',
+          `unknown record type ${ring.type} from shard ${shard}`,
+        );
+    }
+  }
+
+  #takePrefix(shard: number, ring: RingConsumer): void {
+    const record = readPrefix(ring);
+    if (record.kind === PrefixKind.Part) this.#parts[shard]?.push(record.bytes);
+    else this.#informers.get(record.informer)?.prefix(shard, record);
+  }
+
+  #takeNotification(shard: number, ring: RingConsumer): void {
+    const record = this.#record;
+    readNotification(ring, record);
+    const text = this.#texts[shard];
+    const parts = this.#parts[shard];
+    assert(text !== undefined && parts !== undefined, `shard ${shard}`);
+    const informer = this.#informers.get(record.informer);
+    if (informer && !(record.flags & NotificationFlag.Nothing)) {
+      this.#locate(text, parts);
+      informer.notification(shard, record, text, this.#object);
+    }
+    parts.length = 0;
+  }
+
+  /** Sets `#object` to where the record's object is: in the log, in the ring, or in parts and ring. */
+  #locate(text: Buffer, parts: readonly Buffer[]): void {
+    const record = this.#record;
+    const object = this.#object;
+    object.length = record.length;
+    if (!(record.flags & NotificationFlag.Inline)) {
+      object.bytes = this.#options.log;
+      object.start = record.logOffset;
+      return;
+    }
+    const inlineStart =
+      record.textOffset +
+      record.namespaceLength +
+      record.nameLength +
+      record.resourceVersionTextLength +
+      record.projectionLength;
+    object.bytes = text;
+    object.start = inlineStart;
+    if (parts.length === 0) return;
+    const partsBytes = parts.reduce((sum, part) => sum + part.length, 0);
+    const rest = text.subarray(inlineStart, inlineStart + record.length - partsBytes);
+    object.bytes = Buffer.concat([...parts, rest]);
+    object.start = 0;
+  }
+
+  #takeControl(shard: number, record: ControlRecord): boolean {
+    this.#answered[shard] = true;
+    this.#answers++;
+    if (this.#answers < this.#options.shards.length) return false;
+    this.#answers = 0;
+    this.#answered.fill(false);
+    this.#informers.get(record.informer)?.control(record);
+    return true;
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * Distributes committed changes to the listeners of one informer. Adding a listener joins it at an exact cut:
+ * what the cache holds now is its initial list, everything after is a notification of its own.
+ */
+import { SnapshotCursor } from '../store/deliveries.ts';
+import type { Difference } from '../store/deliveries.ts';
+import type { Entry } from '../store/entry.ts';
+import type { Replica, ReplicaListener } from '../store/replica.ts';
+import type { ProcessorListener } from './processor-listener.ts';
+
+export class SharedProcessor implements ReplicaListener {
+  readonly #listeners: Set<ProcessorListener> = new Set();
+
+  add(listener: ProcessorListener, replica: Replica): void {
+    this.#listeners.add(listener);
+    if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);
+  }
+
+  /** False when it was not there. Pending notifications are dropped. */
+  remove(listener: ProcessorListener): boolean {
+    listener.remove();
+    return this.#listeners.delete(listener);
+  }
+
+  changed(oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
+    for (const listener of this.#listeners) listener.push(oldEntry, newEntry);
+  }
+
+  replaced(difference: Difference): void {
+    for (const listener of this.#listeners) {
+      listener.pushCursor(
+        difference.cursor(() => listener.isSyncing),
+        difference.isInitial,
+      );
+    }
+    difference.releasePassed();
+  }
+
+  /** Redelivers the cache to the listeners that are due. */
+  resync(replica: Replica, due: Iterable<ProcessorListener>): void {
+    for (const listener of due) {
+      if (this.#listeners.has(listener))
+        listener.pushCursor(new SnapshotCursor(replica.live, 'resync'), false);
+    }
+  }
+
+  get listeners(): ReadonlySet<ProcessorListener> {
+    return this.#listeners;
+  }
+}

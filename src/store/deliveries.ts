@@ -1,0 +1,237 @@
+/**
+ * Long deliveries as cursors: a late handler, a resync and the difference of a relist are one record in a
+ * listener's ring, from which notifications are produced within the drain budget. A million objects never
+ * block the loop, and nothing is copied up front.
+ */
+import type { Entry } from './entry.ts';
+import type { ReplicaState, Slot, StateObserver } from './replica-state.ts';
+
+/** One notification: an add has no `oldEntry`, a delete no `newEntry`. */
+export interface Delivery {
+  oldEntry: Entry | undefined;
+  newEntry: Entry | undefined;
+  isInInitialList: boolean;
+  /** The deletion was found by a relist: nobody saw the last state. */
+  isFinalStateUnknown: boolean;
+}
+
+export interface DeliveryCursor {
+  /** Fills `out` with the next one, held for the reader; false at the end. */
+  next(out: Delivery): boolean;
+  /** The reader goes away before the end. */
+  close(): void;
+  /** Notifications still to come, at most. */
+  readonly remaining: number;
+}
+
+/**
+ * Walks over the state as it was when the cursor was made: before a slot that it has not reached changes,
+ * the state hands it the old entry. So a join is exact: every change before the cut is in the walk, every
+ * change after it is a notification of its own behind it.
+ */
+export class SnapshotCursor implements DeliveryCursor, StateObserver {
+  readonly #state: ReplicaState;
+  readonly #kind: 'join' | 'resync';
+  readonly #slots: IterableIterator<Slot>;
+  readonly #orderEnd: number;
+  #lastOrder = -1;
+  /** Entries of slots that changed before the walk reached them. */
+  readonly #saved: Map<Slot, Entry> = new Map();
+  /** Entries of slots that were removed before the walk reached them; delivered last. */
+  readonly #removed: Entry[] = [];
+  #remaining: number;
+
+  constructor(state: ReplicaState, kind: 'join' | 'resync') {
+    this.#state = state;
+    this.#kind = kind;
+    this.#slots = state.slots();
+    this.#orderEnd = state.orderEnd;
+    this.#remaining = state.size;
+    state.cursors.add(this);
+  }
+
+  get remaining(): number {
+    return this.#remaining;
+  }
+
+  beforeChange(slot: Slot): void {
+    if (!this.#isAhead(slot) || this.#saved.has(slot)) return;
+    slot.entry.hold();
+    this.#saved.set(slot, slot.entry);
+  }
+
+  beforeRemove(slot: Slot): void {
+    if (!this.#isAhead(slot)) return;
+    const saved = this.#saved.get(slot);
+    if (saved) this.#saved.delete(slot);
+    else slot.entry.hold();
+    // A resync never tells of an object whose deletion is already queued behind it (contract C13).
+    if (this.#kind === 'resync') (saved ?? slot.entry).letGo();
+    else this.#removed.push(saved ?? slot.entry);
+  }
+
+  next(out: Delivery): boolean {
+    const entry = this.#nextEntry();
+    if (!entry) {
+      this.close();
+      return false;
+    }
+    this.#remaining--;
+    out.newEntry = entry;
+    out.oldEntry = this.#kind === 'resync' ? entry : undefined;
+    if (out.oldEntry) out.oldEntry.hold();
+    out.isInInitialList = this.#kind === 'join';
+    out.isFinalStateUnknown = false;
+    return true;
+  }
+
+  close(): void {
+    this.#state.cursors.delete(this);
+    for (const entry of this.#saved.values()) entry.letGo();
+    this.#saved.clear();
+    for (const entry of this.#removed.splice(0)) entry.letGo();
+    this.#remaining = 0;
+  }
+
+  /** The next entry, with a hold for the reader. */
+  #nextEntry(): Entry | undefined {
+    const { value: slot, done } = this.#slots.next();
+    if (done || slot.order >= this.#orderEnd) return this.#removed.shift();
+    this.#lastOrder = slot.order;
+    const saved = this.#saved.get(slot);
+    if (saved) {
+      this.#saved.delete(slot);
+      return saved;
+    }
+    slot.entry.hold();
+    return slot.entry;
+  }
+
+  #isAhead(slot: Slot): boolean {
+    return slot.order > this.#lastOrder && slot.order < this.#orderEnd;
+  }
+}
+
+/**
+ * What a relist changed, built while the shadow fills and frozen at the swap: deletions first, then updates
+ * and adds in list order. All listeners read the same one; entries are let go as the slowest passes them.
+ */
+export class Difference {
+  readonly isInitial: boolean;
+  readonly #deletions: Entry[] = [];
+  readonly #olds: (Entry | undefined)[] = [];
+  readonly #news: (Entry | undefined)[] = [];
+  readonly #readers: Set<DifferenceCursor> = new Set();
+  #released = 0;
+
+  constructor(isInitial: boolean) {
+    this.isInitial = isInitial;
+  }
+
+  addDeletion(entry: Entry): void {
+    entry.hold();
+    this.#deletions.push(entry);
+  }
+
+  /** The place of the new change, for `replaceChange`. */
+  addChange(oldEntry: Entry | undefined, newEntry: Entry): number {
+    oldEntry?.hold();
+    newEntry.hold();
+    this.#olds.push(oldEntry);
+    return this.#news.push(newEntry) - 1;
+  }
+
+  /** A later state of the same object within the same relist; undefined when it was deleted again. */
+  replaceChange(place: number, newEntry: Entry | undefined): void {
+    this.#news[place]?.letGo();
+    newEntry?.hold();
+    this.#news[place] = newEntry;
+    if (newEntry === undefined) {
+      this.#olds[place]?.letGo();
+      this.#olds[place] = undefined;
+    }
+  }
+
+  get length(): number {
+    return this.#deletions.length + this.#news.length;
+  }
+
+  cursor(isSyncing: () => boolean): DifferenceCursor {
+    const cursor = new DifferenceCursor(this, isSyncing, (closed) => {
+      this.#readers.delete(closed);
+      this.releasePassed();
+    });
+    this.#readers.add(cursor);
+    return cursor;
+  }
+
+  /** Fills `out`; false when there is nothing to tell at this position. */
+  read(position: number, out: Delivery): boolean {
+    const isDeletion = position < this.#deletions.length;
+    const place = position - this.#deletions.length;
+    out.newEntry = isDeletion ? undefined : this.#news[place];
+    out.oldEntry = isDeletion ? this.#deletions[position] : this.#olds[place];
+    out.isInInitialList = this.isInitial && out.oldEntry === undefined;
+    out.isFinalStateUnknown = isDeletion;
+    return out.newEntry !== undefined || isDeletion;
+  }
+
+  /** Lets go of everything that the slowest reader has passed; with no reader, of everything. */
+  releasePassed(): void {
+    let slowest = this.length;
+    for (const reader of this.#readers) slowest = Math.min(slowest, reader.position);
+    const deletions = this.#deletions.length;
+    for (; this.#released < slowest; this.#released++) {
+      if (this.#released < deletions) this.#deletions[this.#released]?.letGo();
+      else {
+        this.#olds[this.#released - deletions]?.letGo();
+        this.#news[this.#released - deletions]?.letGo();
+      }
+    }
+  }
+}
+
+export class DifferenceCursor implements DeliveryCursor {
+  position = 0;
+  readonly #difference: Difference;
+  readonly #isSyncing: () => boolean;
+  readonly #onClose: (cursor: DifferenceCursor) => void;
+
+  constructor(difference: Difference, isSyncing: () => boolean, onClose: (cursor: DifferenceCursor) => void) {
+    this.#difference = difference;
+    this.#isSyncing = isSyncing;
+    this.#onClose = onClose;
+  }
+
+  get remaining(): number {
+    return this.#difference.length - this.position;
+  }
+
+  next(out: Delivery): boolean {
+    while (this.position < this.#difference.length) {
+      const found = this.#difference.read(this.position, out);
+      this.position++;
+      if (found && !this.#isUnwantedSync(out)) {
+        out.oldEntry?.hold();
+        out.newEntry?.hold();
+        if (this.position % RELEASE_EVERY === 0) this.#difference.releasePassed();
+        return true;
+      }
+    }
+    this.close();
+    return false;
+  }
+
+  close(): void {
+    this.#onClose(this);
+  }
+
+  /** An update without a change goes only to listeners whose resync is due (contract C12). */
+  #isUnwantedSync(delivery: Delivery): boolean {
+    const { oldEntry, newEntry } = delivery;
+    if (!oldEntry || !newEntry || oldEntry.version !== newEntry.version) return false;
+    return !this.#isSyncing();
+  }
+}
+
+const RELEASE_EVERY = 256;

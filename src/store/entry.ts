@@ -1,0 +1,268 @@
+/**
+ * One state of one object, as handlers and listers see it: identity and projected fields at hand, the object
+ * itself parsed when it is read.
+ *
+ * Two doors, two types. A handler gets `Borrowed<T>`: its object is good until that call, its promise
+ * included, is done. Listers and `retain()` give `CachedObject<T>`, good for as long as you hold it. Key,
+ * namespace, name, uid, resourceVersion, labels and declared fields stay readable for ever on both.
+ *
+ * An entry is counted: one hold for being in the replica, one for every pending notification that names it.
+ * When nobody holds it, its bytes go back to the slabs; if a lister had handed it out it takes a private
+ * copy first. One thread does all of this, so the count needs no lock.
+ */
+import { inspect } from 'node:util';
+import { KubeloomError, assert } from '../errors.ts';
+import type { MsgpackDecoder } from '../record/msgpack.ts';
+import type { EntryOwner } from './entry-owner.ts';
+import type { Labels, Projection } from './projection.ts';
+import type { Located, Slab } from './slabs.ts';
+
+/** What is the same in all states of one object. */
+export interface Identity {
+  /** `namespace/name`, or `name` for a cluster-scoped object. */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The parts of an object's metadata that it has on both doors. */
+export interface ObjectIdentity extends Identity {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation: number | undefined;
+  readonly deletionTimestamp: string | undefined;
+  readonly controllerUid: string | undefined;
+  readonly labels: Labels;
+  /** The declared fields by their path; undefined where the object has none. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** An object that a handler was lent. Call `retain()` to keep it. */
+export interface Borrowed<T> extends ObjectIdentity {
+  readonly finalStateUnknown: false;
+  /** `metadata` without `managedFields`; much cheaper than `object`. */
+  readonly metadata: MetadataOf<T>;
+  /** The whole object as the server sent it. Read-only: it is shared with everybody else. */
+  readonly object: T;
+  /** A deep, mutable copy of `object`. */
+  copy(): Mutable<T>;
+  /** The object's JSON, in a private copy. */
+  bytes(): Buffer;
+  /** The same entry, good for as long as you hold it. */
+  retain(): CachedObject<T>;
+  toJSON(): T;
+}
+
+/** An object from a lister, or a retained one. */
+export interface CachedObject<T> extends Borrowed<T> {
+  readonly kept: true;
+}
+
+export type MetadataOf<T> = T extends { readonly metadata?: infer M } ? NonNullable<M> : KubeMetadata;
+/** `T` without the readonly of every level. */
+export type Mutable<T> = T extends (...args: never[]) => unknown
+  ? T
+  : T extends object
+    ? { -readonly [K in keyof T]: Mutable<T[K]> }
+    : T;
+
+export interface KubeMetadata {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export const EntryFlag = {
+  TooLarge: 2,
+  TransformFailed: 4,
+  Malformed: 8,
+  /** A lister or `retain()` gave it to somebody: it must stay readable. */
+  Kept: 16,
+} as const;
+
+export class Entry<T = unknown> implements CachedObject<T>, Located {
+  // The owner comes first: cloning an entry to another thread meets it first and gets a coded error.
+  readonly owner: EntryOwner;
+  readonly identity: Identity;
+  readonly projection: Projection;
+  readonly version: number | string;
+  flags: number;
+  holds = 0;
+  /** Handler calls in progress that were lent this entry (strict lifetimes only). */
+  loans = 0;
+  slab: Slab | undefined = undefined;
+  offset = 0;
+  length = 0;
+  position = 0;
+  privateBytes: Buffer | undefined = undefined;
+  /** Set when the bytes are msgpack: the tables of the shard that wrote them. */
+  readonly decoder: MsgpackDecoder | undefined;
+  decoded: T | undefined = undefined;
+  decodedMetadata: unknown = undefined;
+
+  constructor(
+    owner: EntryOwner,
+    identity: Identity,
+    projection: Projection,
+    version: number | string,
+    flags: number,
+    decoder?: MsgpackDecoder,
+  ) {
+    this.owner = owner;
+    this.identity = identity;
+    this.projection = projection;
+    this.version = version;
+    this.flags = flags;
+    this.decoder = decoder;
+  }
+
+  get finalStateUnknown(): false {
+    return false;
+  }
+
+  get kept(): true {
+    return true;
+  }
+
+  get key(): string {
+    return this.identity.key;
+  }
+
+  get namespace(): string {
+    return this.identity.namespace;
+  }
+
+  get name(): string {
+    return this.identity.name;
+  }
+
+  get uid(): string {
+    return this.projection.uid;
+  }
+
+  get resourceVersion(): string {
+    return String(this.version);
+  }
+
+  get generation(): number | undefined {
+    return this.projection.generation;
+  }
+
+  get deletionTimestamp(): string | undefined {
+    return this.projection.deletionTimestamp;
+  }
+
+  get controllerUid(): string | undefined {
+    return this.projection.controllerUid;
+  }
+
+  get labels(): Labels {
+    return this.projection.labels;
+  }
+
+  get fields(): Readonly<Record<string, unknown>> {
+    return this.owner.fieldsOf(this.projection);
+  }
+
+  get object(): T {
+    this.owner.checkReadable(this);
+    return (this.decoded ??= this.owner.decode(this) as T);
+  }
+
+  get metadata(): MetadataOf<T> {
+    this.owner.checkReadable(this);
+    return (this.decodedMetadata ??= this.owner.decodeMetadata(this)) as MetadataOf<T>;
+  }
+
+  copy(): Mutable<T> {
+    this.owner.checkReadable(this);
+    return this.owner.decodeFresh(this) as Mutable<T>;
+  }
+
+  bytes(): Buffer {
+    this.owner.checkReadable(this);
+    return this.owner.jsonBytes(this);
+  }
+
+  retain(): CachedObject<T> {
+    this.owner.checkReadable(this);
+    this.flags |= EntryFlag.Kept;
+    return this;
+  }
+
+  toJSON(): T {
+    return this.object;
+  }
+
+  [inspect.custom](): string {
+    const kind = this.owner.kind;
+    return `${kind} ${this.key}@${this.resourceVersion}`;
+  }
+
+  forgetDecoded(): void {
+    this.decoded = undefined;
+    this.decodedMetadata = undefined;
+  }
+
+  hold(): void {
+    this.holds++;
+  }
+
+  /** Gives one hold back; the last one gives the bytes back. */
+  letGo(): void {
+    assert(this.holds > 0, `let go of ${this.key} too often`);
+    this.holds--;
+    if (this.holds === 0) this.owner.retire(this);
+  }
+}
+
+/** The object of a deletion that the watch did not show: only a relist found it missing. */
+export class DeletedFinalStateUnknown<T> implements Identity {
+  /** The last state that was seen; the object may have changed since. */
+  readonly #last: Borrowed<T>;
+
+  constructor(last: Borrowed<T>) {
+    this.#last = last;
+  }
+
+  get finalStateUnknown(): true {
+    return true;
+  }
+
+  get key(): string {
+    return this.#last.key;
+  }
+
+  get namespace(): string {
+    return this.#last.namespace;
+  }
+
+  get name(): string {
+    return this.#last.name;
+  }
+
+  /** The last known state; good until the handler's call is done, like any borrowed entry. */
+  get last(): Borrowed<T> {
+    return this.#last;
+  }
+
+  /** The last known object. */
+  get object(): T {
+    return this.#last.object;
+  }
+
+  [inspect.custom](): string {
+    return `DeletedFinalStateUnknown ${inspect(this.#last)}`;
+  }
+}
+
+export function expiredError(entry: Identity): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_BORROW_EXPIRED',
+    `${entry.key} was lent to a handler and that call is done. Read what you need inside the handler, ` +
+      'call retain() there to keep the entry, or get it from the lister when you need it.',
+  );
+}

@@ -1,0 +1,100 @@
+/**
+ * Index functions: from one object to the values under which `byIndex` finds it.
+ *
+ * Declarative ones (`label`, `field`, `ownerUid`, `namespaceIndex`) read projected fields and never parse the
+ * object; they are evaluated again only when the projection changed. Module functions run on the shards on
+ * parsed objects. Plain functions run on the main thread for every change, at the cost of what they read.
+ */
+import type { CachedObject } from './entry.ts';
+
+/** The index that every informer has, as in client-go. */
+export const NAMESPACE_INDEX = 'namespace';
+
+export type PlainIndexFunction<T = unknown> = (entry: CachedObject<T>) => readonly string[];
+
+export type DeclarativeIndex =
+  | { readonly index: 'namespace' }
+  | { readonly index: 'label'; readonly label: string }
+  | { readonly index: 'field'; readonly path: string }
+  | { readonly index: 'ownerUid' };
+
+/** A function exported by a module, loaded by the shards. */
+export interface ModuleIndex {
+  readonly index: 'module';
+  /** Absolute URL of an ES module, e.g. `new URL('./by-image.js', import.meta.url).href`. */
+  readonly url: string;
+  readonly name: string;
+}
+
+export type IndexFunction<T = unknown> = PlainIndexFunction<T> | DeclarativeIndex | ModuleIndex;
+export type Indexers<T = unknown> = Readonly<Record<string, IndexFunction<T>>>;
+
+/** Objects by their namespace. */
+export function namespaceIndex(): DeclarativeIndex {
+  return { index: 'namespace' };
+}
+
+/** Objects by the value of one label; objects without it are not in the index. */
+export function label(name: string): DeclarativeIndex {
+  return { index: 'label', label: name };
+}
+
+/** Objects by the value at a dotted path; the path is declared as a projected field with it. */
+export function field(path: string): DeclarativeIndex {
+  return { index: 'field', path };
+}
+
+/** Objects by the uid of their controller. */
+export function ownerUid(): DeclarativeIndex {
+  return { index: 'ownerUid' };
+}
+
+/** Objects by what an exported function returns for the parsed object, computed on the shards. */
+export function indexModule(url: string, name = 'default'): ModuleIndex {
+  return { index: 'module', url, name };
+}
+
+/** The paths that these indexers need as projected fields. */
+export function declaredFields(indexers: Indexers): readonly string[] {
+  return Object.values(indexers).flatMap((indexer) =>
+    typeof indexer === 'object' && indexer.index === 'field' ? [indexer.path] : [],
+  );
+}
+
+/** Whether the values depend on the projection (and identity) only. */
+export function isProjected<T>(indexer: IndexFunction<T>): indexer is DeclarativeIndex | ModuleIndex {
+  return typeof indexer === 'object';
+}
+
+const NONE: readonly string[] = [];
+
+/** The values of one declarative or module index; `name` is the index's name. */
+export function projectedValues(
+  name: string,
+  indexer: DeclarativeIndex | ModuleIndex,
+  entry: CachedObject<unknown>,
+  moduleValues: Readonly<Record<string, readonly string[]>> | undefined,
+): readonly string[] {
+  switch (indexer.index) {
+    case 'namespace':
+      return entry.namespace === '' ? NONE : [entry.namespace];
+    case 'label': {
+      const value = entry.labels[indexer.label];
+      return value === undefined ? NONE : [value];
+    }
+    case 'field':
+      return fieldValues(entry.fields[indexer.path]);
+    case 'ownerUid':
+      return entry.controllerUid === undefined ? NONE : [entry.controllerUid];
+    case 'module':
+      return moduleValues?.[name] ?? NONE;
+  }
+}
+
+/** A scalar is one value, an array of scalars is one each; anything else is not indexable. */
+function fieldValues(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];
+  if (Array.isArray(value)) return [...new Set(value.flatMap(fieldValues))];
+  return NONE;
+}

@@ -1,0 +1,89 @@
+/**
+ * Evaluates the indexers of one informer: values for one entry, re-using those of the entry it replaces
+ * where they cannot have changed.
+ */
+import { KubeloomError } from '../errors.ts';
+import type { Entry } from './entry.ts';
+import { NAMESPACE_INDEX, isProjected, namespaceIndex, projectedValues } from './index-functions.ts';
+import type { IndexFunction, Indexers } from './index-functions.ts';
+
+export type IndexValues = readonly (readonly string[])[];
+
+export class IndexSet {
+  readonly #indexers: Map<string, IndexFunction> = new Map([[NAMESPACE_INDEX, namespaceIndex()]]);
+  readonly #onError: (error: KubeloomError, key: string) => void;
+  readonly #fieldCount: number;
+  #hasPlain = false;
+
+  constructor(indexers: Indexers, fieldCount: number, onError: (error: KubeloomError, key: string) => void) {
+    this.#onError = onError;
+    this.#fieldCount = fieldCount;
+    for (const [name, indexer] of Object.entries(indexers)) this.#set(name, indexer);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#indexers.keys()];
+  }
+
+  get indexers(): Indexers {
+    return Object.fromEntries(this.#indexers);
+  }
+
+  /** All or none: one name that exists already rejects the whole (client-go: "indexer conflict"). */
+  add(indexers: Indexers): void {
+    const conflicts = Object.keys(indexers).filter((name) => this.#indexers.has(name));
+    if (conflicts.length > 0) {
+      throw new KubeloomError(
+        'ERR_KUBELOOM_INDEXER_CONFLICT',
+        `indexer conflict: ${conflicts.join(', ')} exist${conflicts.length > 1 ? '' : 's'} already; nothing was added`,
+      );
+    }
+    for (const [name, indexer] of Object.entries(indexers)) this.#set(name, indexer);
+  }
+
+  /** Runs user functions; call it before anything changes. */
+  valuesOf(entry: Entry, previous: { entry: Entry; values: IndexValues } | undefined): IndexValues {
+    const isUnchanged = previous !== undefined && previous.entry.projection === entry.projection;
+    if (isUnchanged && !this.#hasPlain) return previous.values;
+    const moduleValues = entry.projection.moduleValues(this.#fieldCount);
+    const values: (readonly string[])[] = [];
+    for (const [name, indexer] of this.#indexers) {
+      const before = previous?.values[values.length];
+      if (isProjected(indexer)) {
+        const canReuse = isUnchanged && before !== undefined;
+        values.push(canReuse ? before : projectedValues(name, indexer, entry, moduleValues));
+      } else {
+        values.push(this.#plainValues(name, indexer, entry));
+      }
+    }
+    return previous && isEqual(previous.values, values) ? previous.values : values;
+  }
+
+  #plainValues(name: string, indexer: (entry: Entry) => readonly string[], entry: Entry): readonly string[] {
+    entry.owner.lend(entry);
+    try {
+      return [...new Set(indexer(entry))];
+    } catch (cause) {
+      const message = `index function ${name} threw for ${entry.key}; the object has no values in this index`;
+      this.#onError(new KubeloomError('ERR_KUBELOOM_INDEX_FUNCTION', message, { cause }), entry.key);
+      return [];
+    } finally {
+      entry.owner.endLoan(entry);
+    }
+  }
+
+  #set(name: string, indexer: IndexFunction): void {
+    this.#indexers.set(name, indexer);
+    if (!isProjected(indexer)) this.#hasPlain = true;
+  }
+}
+
+function isEqual(a: IndexValues, b: IndexValues): boolean {
+  return (
+    a.length === b.length &&
+    a.every((values, index) => {
+      const others = b[index];
+      return others?.length === values.length && values.every((value, place) => value === others[place]);
+    })
+  );
+}

@@ -1,0 +1,232 @@
+/**
+ * The replica of one informer: the live state, and during a relist the shadow that will take its place.
+ *
+ * Every change is prepared first (decode, user functions, memory: may throw or report) and then committed in
+ * a step that runs no user code: state, indices and listeners move together, so a notification is never
+ * ahead of the cache (contract C6) and no query sees half a change (C5).
+ */
+import { DeltaKind } from '../record/delta.ts';
+import { Difference } from './deliveries.ts';
+import type { Entry } from './entry.ts';
+import type { IndexSet, IndexValues } from './index-values.ts';
+import { ReplicaState } from './replica-state.ts';
+import type { Slot } from './replica-state.ts';
+
+/** Who is told of committed changes; pushes only, runs no user code. */
+export interface ReplicaListener {
+  changed(oldEntry: Entry | undefined, newEntry: Entry | undefined): void;
+  replaced(difference: Difference): void;
+}
+
+interface Shadow {
+  readonly epoch: number;
+  readonly state: ReplicaState;
+  readonly difference: Difference;
+}
+
+/** States that were swapped out, emptied within the drain budget. */
+interface Disposal {
+  readonly state: ReplicaState;
+  readonly slots: IterableIterator<Slot>;
+}
+
+const DISPOSE_SLOTS_PER_CALL = 512;
+
+export class Replica {
+  readonly #shards: number;
+  readonly #indexes: IndexSet;
+  readonly #listener: ReplicaListener;
+  readonly #disposals: Disposal[] = [];
+  #live: ReplicaState;
+  #shadow: Shadow | undefined;
+  #hasSynced = false;
+
+  constructor(shards: number, indexes: IndexSet, listener: ReplicaListener) {
+    this.#shards = shards;
+    this.#indexes = indexes;
+    this.#listener = listener;
+    this.#live = new ReplicaState(shards, indexes.names);
+  }
+
+  get live(): ReplicaState {
+    return this.#live;
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  /** The slot that a record with this id is about, in the state that records go to now. */
+  slotOf(shard: number, id: number): Slot | undefined {
+    return this.#shadow?.state.at(shard, id) ?? this.#live.at(shard, id);
+  }
+
+  /** Whether the relist in progress has shown this key already. */
+  isShadowed(key: string): boolean {
+    return this.#shadow?.state.get(key) !== undefined;
+  }
+
+  /** The live slot of a key whose id is new. */
+  liveSlot(key: string): Slot | undefined {
+    return this.#live.get(key);
+  }
+
+  /** An object was added, changed or listed. `entry` has its bytes; index values are evaluated here. */
+  upsert(shard: number, id: number, entry: Entry): void {
+    const target = this.#shadow?.state ?? this.#live;
+    const slot = target.get(entry.key);
+    const previous = slot ?? this.#live.get(entry.key);
+    const values = this.#indexes.valuesOf(entry, previous);
+    entry.hold();
+    if (this.#shadow) this.#upsertShadow(this.#shadow, slot, shard, id, entry, values);
+    else this.#upsertLive(slot, shard, id, entry, values);
+  }
+
+  /** A relisted object that did not change keeps its entry. */
+  keep(shard: number, id: number, live: Slot): void {
+    const shadow = this.#shadow;
+    if (!shadow) return;
+    live.entry.hold();
+    const { entry, values, identity } = live;
+    const slot = shadow.state.insert(identity, shard, id, entry, values);
+    slot.differenceAt = shadow.difference.addChange(entry, entry);
+  }
+
+  /** An object was deleted; `last` is the state that the server sent with the deletion. */
+  remove(last: Entry): void {
+    if (this.#shadow) {
+      this.#removeShadow(this.#shadow, last.key);
+      last.hold();
+      last.letGo();
+      return;
+    }
+    const slot = this.#live.get(last.key);
+    last.hold();
+    if (slot) {
+      this.#live.remove(slot);
+      this.#listener.changed(last, undefined);
+      slot.entry.letGo();
+    } else {
+      // Never seen, but deleted: handlers are told, as in client-go.
+      this.#listener.changed(last, undefined);
+    }
+    last.letGo();
+    this.#live.resourceVersion = last.resourceVersion;
+  }
+
+  /** The relist did not contain the object with this id. */
+  swept(shard: number, id: number): void {
+    const slot = this.#live.at(shard, id);
+    if (slot && this.#shadow) this.#shadow.difference.addDeletion(slot.entry);
+  }
+
+  control(kind: DeltaKind, epoch: number, resourceVersion: string): void {
+    switch (kind) {
+      case DeltaKind.ReplaceBegin:
+        this.#abort();
+        this.#shadow = {
+          epoch,
+          state: new ReplicaState(this.#shards, this.#indexes.names),
+          difference: new Difference(!this.#hasSynced),
+        };
+        break;
+      case DeltaKind.ReplaceAbort:
+        this.#abort();
+        break;
+      case DeltaKind.ReplaceEnd:
+        this.#swap(resourceVersion);
+        break;
+      case DeltaKind.Bookmark:
+        this.#live.resourceVersion = resourceVersion;
+        break;
+    }
+  }
+
+  /** Adds indexes over what is cached; user functions run here, synchronously. */
+  addIndexers(indexers: Parameters<IndexSet['add']>[0]): void {
+    this.#indexes.add(indexers);
+    const states = this.#shadow ? [this.#live, this.#shadow.state] : [this.#live];
+    for (const name of Object.keys(indexers)) {
+      for (const state of states)
+        state.addIndex(name, (slot) => this.#indexes.valuesOf(slot.entry, undefined));
+    }
+  }
+
+  /** Empties states that were swapped out; true while there is more to do. */
+  dispose(): boolean {
+    const disposal = this.#disposals[0];
+    if (!disposal || disposal.state.cursors.size > 0) return false;
+    for (let count = 0; count < DISPOSE_SLOTS_PER_CALL; count++) {
+      const { value: slot, done } = disposal.slots.next();
+      if (done) {
+        this.#disposals.shift();
+        break;
+      }
+      slot.entry.letGo();
+    }
+    return this.#disposals.length > 0;
+  }
+
+  #upsertLive(slot: Slot | undefined, shard: number, id: number, entry: Entry, values: IndexValues): void {
+    const oldEntry = slot?.entry;
+    if (slot) this.#live.update(slot, entry, values);
+    else this.#live.insert(entry.identity, shard, id, entry, values);
+    this.#live.resourceVersion = entry.resourceVersion;
+    this.#listener.changed(oldEntry, entry);
+    oldEntry?.letGo();
+  }
+
+  #upsertShadow(
+    shadow: Shadow,
+    slot: Slot | undefined,
+    shard: number,
+    id: number,
+    entry: Entry,
+    values: IndexValues,
+  ): void {
+    if (slot) {
+      const superseded = slot.entry;
+      shadow.state.update(slot, entry, values);
+      shadow.difference.replaceChange(slot.differenceAt, entry);
+      superseded.letGo();
+      return;
+    }
+    const added = shadow.state.insert(entry.identity, shard, id, entry, values);
+    added.differenceAt = shadow.difference.addChange(this.#live.get(entry.key)?.entry, entry);
+  }
+
+  #removeShadow(shadow: Shadow, key: string): void {
+    const slot = shadow.state.get(key);
+    if (slot) {
+      shadow.state.remove(slot);
+      shadow.difference.replaceChange(slot.differenceAt, undefined);
+      slot.entry.letGo();
+    }
+    const live = this.#live.get(key);
+    if (live) shadow.difference.addDeletion(live.entry);
+  }
+
+  #swap(resourceVersion: string): void {
+    const shadow = this.#shadow;
+    if (!shadow) return;
+    const old = this.#live;
+    shadow.state.resourceVersion = resourceVersion;
+    this.#live = shadow.state;
+    this.#shadow = undefined;
+    this.#hasSynced = true;
+    this.#listener.replaced(shadow.difference);
+    this.#disposeLater(old);
+  }
+
+  #abort(): void {
+    const shadow = this.#shadow;
+    if (!shadow) return;
+    this.#shadow = undefined;
+    shadow.difference.releasePassed();
+    this.#disposeLater(shadow.state);
+  }
+
+  #disposeLater(state: ReplicaState): void {
+    this.#disposals.push({ state, slots: state.slots() });
+  }
+}

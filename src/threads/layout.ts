@@ -1,0 +1,108 @@
+/**
+ * The shared memory of one pipeline: the log, two rings a shard, and a block of words.
+ *
+ * | line | writer | meaning |
+ * |---|---|---|
+ * | committed | reflector | last sequence visible in all rings |
+ * | merged | main | last sequence merged: gate of the log |
+ * | reflector bell (2) | shards and main / reflector | room appeared / ring me |
+ * | main bell (2) | shards / main | notifications / ring me |
+ * | per shard: bell (2) | reflector and main / shard | deltas or room / ring me |
+ * | per shard: consumed | shard | last sequence it is done with: gate of the log |
+ * | per shard: inFlight | shard | the sequence it is working on |
+ * | per shard: heartbeat | shard | grows with every turn of its loop |
+ */
+import { allocateLog } from '../log/log-writer.ts';
+import { BELL_LINES, Bell } from '../ring/bell.ts';
+import { allocateRing } from '../ring/ring.ts';
+import { Word, allocateWords, compareU32 } from '../ring/word.ts';
+
+const COMMITTED_LINE = 0;
+const MERGED_LINE = 1;
+const REFLECTOR_BELL_LINE = 2;
+const MAIN_BELL_LINE: number = REFLECTOR_BELL_LINE + BELL_LINES;
+const SHARDS_LINE: number = MAIN_BELL_LINE + BELL_LINES;
+const LINES_PER_SHARD: number = BELL_LINES + 3;
+
+/** Structured-cloneable: this is what a worker gets. */
+export interface PipelineMemory {
+  readonly log: SharedArrayBuffer;
+  readonly words: SharedArrayBuffer;
+  /** Deltas, one ring a shard. */
+  readonly toShard: readonly SharedArrayBuffer[];
+  /** Notifications, one ring a shard. */
+  readonly toMain: readonly SharedArrayBuffer[];
+}
+
+export interface ShardWords {
+  readonly bell: Bell;
+  readonly consumed: Word;
+  readonly inFlight: Word;
+  readonly heartbeat: Word;
+}
+
+/** @param firstSequence where sequences begin; tests start near the wrap of u32 */
+export function allocatePipeline(
+  shards: number,
+  logBytes: number,
+  ringBytes: number,
+  firstSequence = 0,
+): PipelineMemory {
+  const memory = {
+    log: allocateLog(logBytes),
+    words: allocateWords(SHARDS_LINE + shards * LINES_PER_SHARD),
+    toShard: Array.from({ length: shards }, () => allocateRing(ringBytes)),
+    toMain: Array.from({ length: shards }, () => allocateRing(ringBytes)),
+  };
+  const words = new PipelineWords(memory);
+  words.committed.store(firstSequence);
+  words.merged.store(firstSequence);
+  for (let shard = 0; shard < shards; shard++) words.shard(shard).consumed.store(firstSequence);
+  return memory;
+}
+
+/** What a bell of the in-process twin does beside counting. */
+export type OnRing = () => void;
+
+export class PipelineWords {
+  readonly committed: Word;
+  readonly merged: Word;
+  readonly reflectorBell: Bell;
+  readonly mainBell: Bell;
+  readonly #words: Int32Array;
+  readonly #onRing: OnRing | undefined;
+  readonly #shards: number;
+
+  constructor(memory: PipelineMemory, onRing?: OnRing) {
+    this.#words = new Int32Array(memory.words);
+    this.#onRing = onRing;
+    this.#shards = memory.toShard.length;
+    this.committed = new Word(this.#words, COMMITTED_LINE);
+    this.merged = new Word(this.#words, MERGED_LINE);
+    this.reflectorBell = new Bell(this.#words, REFLECTOR_BELL_LINE, onRing);
+    this.mainBell = new Bell(this.#words, MAIN_BELL_LINE, onRing);
+  }
+
+  shard(index: number): ShardWords {
+    const line = SHARDS_LINE + index * LINES_PER_SHARD;
+    return {
+      bell: new Bell(this.#words, line, this.#onRing),
+      consumed: new Word(this.#words, line + BELL_LINES),
+      inFlight: new Word(this.#words, line + BELL_LINES + 1),
+      heartbeat: new Word(this.#words, line + BELL_LINES + 2),
+    };
+  }
+
+  /** The sequence that every reader of the log has passed. */
+  gate(): () => number {
+    const consumed = Array.from({ length: this.#shards }, (_, index) => this.shard(index).consumed);
+    return () => {
+      let gate = this.merged.load();
+      for (const word of consumed) {
+        const position = word.load();
+        if (compareU32(position, gate) < 0) gate = position;
+      }
+      return gate;
+    };
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The duty cycle of an indexer thread. It blocks when there is nothing to do, so its event loop is frozen
+ * then: control messages are polled, and the main thread rings the shard's bell after it posted one.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { receiveMessageOnPort } from 'node:worker_threads';
+import type { PipelineMemory } from './layout.ts';
+import type { ControlPort, FromShard, ToShard } from './protocol.ts';
+import { createShard } from './shard-host.ts';
+
+export interface ShardTask {
+  readonly index: number;
+  readonly memory: PipelineMemory;
+  readonly port: MessagePort;
+}
+
+/** A safety net: work found after this long without a bell is counted as a lost wake-up. */
+const PARK_TIMEOUT_MS = 100;
+const RECORDS_PER_TURN = 1024;
+
+/** Runs until it is told to shut down. Returns how many wake-ups were lost, which must be none. */
+export async function runShard(task: ShardTask): Promise<{ lostWakeups: number }> {
+  const port = new PolledPort(task.port);
+  const { shard, words } = createShard(task.index, task.memory, port);
+  let lostWakeups = 0;
+  while (!port.isShutdown) {
+    words.heartbeat.increment();
+    const records = shard.doWork(RECORDS_PER_TURN);
+    port.poll();
+    if (port.hasOpenRequest) {
+      // A module is being imported: that needs the event loop.
+      await new Promise(setImmediate);
+    } else if (records === 0 && !port.isShutdown) {
+      const isRung = words.bell.park(() => shard.hasWork() || port.poll(), PARK_TIMEOUT_MS);
+      if (!isRung && shard.hasWork()) lostWakeups++;
+    }
+  }
+  port.post({ type: 'closed' });
+  task.port.close();
+  return { lostWakeups };
+}
+
+class PolledPort implements ControlPort<ToShard, FromShard> {
+  isShutdown = false;
+  readonly #port: MessagePort;
+  #listener: ((message: ToShard) => void) | undefined;
+  #openRequests = 0;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  get hasOpenRequest(): boolean {
+    return this.#openRequests > 0;
+  }
+
+  onMessage(listener: (message: ToShard) => void): void {
+    this.#listener = listener;
+  }
+
+  post(message: FromShard): void {
+    if (message.type === 'attached') this.#openRequests--;
+    this.#port.postMessage(message);
+  }
+
+  /** Hands waiting messages to the shard; true when there were any. */
+  poll(): boolean {
+    let received = false;
+    for (;;) {
+      const envelope = receiveMessageOnPort(this.#port) as { message: ToShard } | undefined;
+      if (!envelope) return received;
+      received = true;
+      if (envelope.message.type === 'shutdown') this.isShutdown = true;
+      if (envelope.message.type === 'attach') this.#openRequests++;
+      this.#listener?.(envelope.message);
+    }
+  }
+}
