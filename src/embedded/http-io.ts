@@ -1,0 +1,81 @@
+/**
+ * The small change of HTTP: read a JSON body, write a JSON answer, write many pieces without outrunning the reader,
+ * and read what the client accepts.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { badRequest, entityTooLarge, notAcceptable, unsupportedMediaType } from './status.ts';
+import type { Status } from './status.ts';
+
+const WRITE_BYTES = 256 * 1024;
+const JSON_TYPE = 'application/json';
+
+export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw entityTooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+export function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch (error) {
+    throw badRequest(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
+  }
+}
+
+export function contentType(request: IncomingMessage): string {
+  return (request.headers['content-type'] ?? JSON_TYPE).split(';')[0]?.trim() ?? '';
+}
+
+export function requireJson(request: IncomingMessage): void {
+  if (contentType(request) !== JSON_TYPE) throw unsupportedMediaType([JSON_TYPE]);
+}
+
+export function sendJson(response: ServerResponse, code: number, body: Buffer | object): void {
+  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(`${JSON.stringify(body)}\n`);
+  response.writeHead(code, { 'Content-Type': JSON_TYPE, 'Content-Length': bytes.length });
+  response.end(bytes);
+}
+
+export function sendStatus(response: ServerResponse, status: Status): void {
+  const seconds = status.details?.retryAfterSeconds;
+  if (seconds !== undefined) response.setHeader('Retry-After', seconds);
+  sendJson(response, status.code ?? 200, status);
+}
+
+/** Writes pieces in large chunks, each only when the one before has left. */
+export async function sendPieces(response: ServerResponse, pieces: Iterable<Buffer>): Promise<void> {
+  response.writeHead(200, { 'Content-Type': JSON_TYPE });
+  let waiting: Buffer[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    waiting.push(piece);
+    bytes += piece.length;
+    if (bytes < WRITE_BYTES) continue;
+    if (response.destroyed) return;
+    const room = response.write(Buffer.concat(waiting));
+    waiting = [];
+    bytes = 0;
+    if (!room) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+  }
+  response.end(Buffer.concat(waiting));
+}
+
+/** Whether the client would rather have PartialObjectMetadata. Tables are not offered: kubectl then makes its own. */
+export function acceptsPartial(request: IncomingMessage): boolean {
+  for (const clause of (request.headers.accept ?? '*/*').split(',')) {
+    const [type, ...parameters] = clause.split(';').map((part) => part.trim());
+    if (type !== JSON_TYPE && type !== 'application/*' && type !== '*/*') continue;
+    const as = parameters.find((parameter) => parameter.startsWith('as='))?.slice('as='.length);
+    if (as === undefined) return false;
+    if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return true;
+  }
+  throw notAcceptable();
+}

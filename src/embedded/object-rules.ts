@@ -1,0 +1,134 @@
+/**
+ * What the server itself puts into an object before it is stored: identity, generation, status rules, names.
+ * There is no validation or defaulting of specs: the server is a log with Kubernetes' manners, not a cluster.
+ */
+
+import type { JsonObject, KubeObject, ObjectMeta } from './json.ts';
+import { apiVersionOf } from './resources.ts';
+import type { ResourceDefinition } from './resources.ts';
+import { badRequest, invalid, quote } from './status.ts';
+import { isJsonObject } from './json.ts';
+
+const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+const NAME_SUFFIX_LENGTH = 5;
+const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const SUBDOMAIN_RULE =
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
+  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
+/** Names of RBAC objects may contain colons: they only have to fit into a URL. */
+const PATH_SEGMENT_GROUP = 'rbac.authorization.k8s.io';
+
+/** `Deployment.apps`: how validation messages name a kind. */
+export function qualifiedKind(definition: ResourceDefinition): string {
+  return definition.group === '' ? definition.kind : `${definition.kind}.${definition.group}`;
+}
+
+export function timestamp(): string {
+  return `${new Date().toISOString().slice(0, 19)}Z`;
+}
+
+/** The body of a request as an object of this resource, or a 400. */
+export function asObject(definition: ResourceDefinition, body: unknown): KubeObject {
+  if (!isJsonObject(body as JsonObject))
+    throw badRequest('the object provided is unrecognized (must be of type JSON object)');
+  const object = body as JsonObject;
+  const expected = apiVersionOf(definition);
+  const { kind, apiVersion, metadata = {} } = object;
+  if (typeof apiVersion === 'string' && apiVersion !== expected) {
+    throw badRequest(
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (typeof kind === 'string' && kind !== definition.kind) {
+    throw badRequest(
+      `${kind} in version ${quote(definition.version)} cannot be handled as a ${definition.kind}`,
+    );
+  }
+  return { ...object, metadata: isJsonObject(metadata) ? metadata : {} };
+}
+
+/** Fills in what a create fills in. `trusted` (the control API) keeps the given status and skips the name rules. */
+export function prepareCreate(
+  definition: ResourceDefinition,
+  object: KubeObject,
+  namespace: string,
+  trusted: boolean,
+): KubeObject {
+  const given = object.metadata;
+  const generated = given.name === undefined || given.name === '';
+  if (generated && !given.generateName) {
+    const body = 'Required value: name or generateName is required';
+    throw invalid(qualifiedKind(definition), '', [
+      { type: 'FieldValueRequired', field: 'metadata.name', body },
+    ]);
+  }
+  const name = generated ? generateName(given.generateName ?? '') : (given.name ?? '');
+  if (!trusted) checkName(definition, name);
+  const metadata: ObjectMeta = { ...given, name };
+  if (definition.namespaced) metadata.namespace = namespace;
+  else delete metadata.namespace;
+  delete metadata.deletionTimestamp;
+  metadata.uid = trusted && given.uid !== undefined ? given.uid : crypto.randomUUID();
+  metadata.creationTimestamp =
+    trusted && given.creationTimestamp !== undefined ? given.creationTimestamp : timestamp();
+  if (isJsonObject(object['spec']) && !(trusted && given.generation !== undefined)) metadata.generation = 1;
+  const created: KubeObject = { ...object, metadata };
+  if (trusted || definition.status !== true || definition.resource === 'nodes') return created;
+  delete created['status'];
+  if (definition.resource === 'pods') created['status'] = { phase: 'Pending' };
+  return created;
+}
+
+/** What part of the object a write may change. */
+export type WriteScope = 'object' | 'status' | 'everything';
+
+/** The object after an update: what nobody may change stays, and the generation counts changes of the spec. */
+export function prepareUpdate(
+  definition: ResourceDefinition,
+  current: KubeObject,
+  given: KubeObject,
+  scope: WriteScope,
+): KubeObject {
+  const source = scope === 'status' ? { ...current, status: given['status'] } : given;
+  const meta = scope === 'status' ? current.metadata : given.metadata;
+  const metadata: ObjectMeta = { ...meta };
+  keep(metadata, current.metadata, [
+    'name',
+    'namespace',
+    'uid',
+    'creationTimestamp',
+    'deletionTimestamp',
+    'deletionGracePeriodSeconds',
+    'generateName',
+    'generation',
+  ]);
+  const updated: KubeObject = { ...source, metadata };
+  if (scope === 'object' && definition.status === true) keep(updated, current, ['status']);
+  if (isJsonObject(updated['spec']) && JSON.stringify(updated['spec']) !== JSON.stringify(current['spec'])) {
+    metadata.generation = (current.metadata.generation ?? 0) + 1;
+  }
+  return updated;
+}
+
+function keep(target: JsonObject, source: JsonObject, names: readonly string[]): void {
+  for (const name of names) {
+    if (source[name] === undefined) delete target[name];
+    else target[name] = source[name];
+  }
+}
+
+function generateName(prefix: string): string {
+  const random = crypto.getRandomValues(new Uint8Array(NAME_SUFFIX_LENGTH));
+  const suffix = [...random].map((byte) => NAME_ALPHABET[byte % NAME_ALPHABET.length]);
+  return `${prefix}${suffix.join('')}`;
+}
+
+function checkName(definition: ResourceDefinition, name: string): void {
+  if (definition.group === PATH_SEGMENT_GROUP) return;
+  if (name.length <= 253 && SUBDOMAIN.test(name)) return;
+  const body = `Invalid value: ${quote(name)}: ${SUBDOMAIN_RULE}`;
+  throw invalid(qualifiedKind(definition), name, [
+    { type: 'FieldValueInvalid', field: 'metadata.name', body },
+  ]);
+}

@@ -1,0 +1,104 @@
+/**
+ * One request: who asks, what for, is it to fail on purpose; then to the verb or to the discovery documents.
+ */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { discover } from './discovery.ts';
+import type { FaultRule, Faults, RequestLog, RequestRecord } from './faults.ts';
+import { sendJson, sendStatus } from './http-io.ts';
+import { openApi } from './openapi.ts';
+import { flag, parseResourcePath } from './request-info.ts';
+import type { ResourceTable } from './resources.ts';
+import { StatusError, failureOf, internalError, unauthorized, unknownResource } from './status.ts';
+import { serveResource } from './verbs.ts';
+import type { Services } from './verbs.ts';
+
+const HEALTH = new Set(['/healthz', '/livez', '/readyz']);
+
+export class Router {
+  readonly #services: Services;
+  readonly #table: ResourceTable;
+  readonly #faults: Faults;
+  readonly #requests: RequestLog;
+
+  constructor(services: Services, table: ResourceTable, faults: Faults, requests: RequestLog) {
+    this.#services = services;
+    this.#table = table;
+    this.#faults = faults;
+    this.#requests = requests;
+  }
+
+  handle(request: IncomingMessage, response: ServerResponse): void {
+    this.#serve(request, response).catch((error: unknown) => {
+      if (response.headersSent || response.destroyed) {
+        response.destroy();
+        return;
+      }
+      sendStatus(response, (error instanceof StatusError ? error : internalError(String(error))).status);
+    });
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    const record = recordOf(request, url);
+    this.#requests.add(record);
+    response.setHeader('Cache-Control', 'no-cache, private');
+    if (HEALTH.has(url.pathname)) {
+      response.end('ok');
+      return;
+    }
+    this.#authenticate(request);
+    const fault = this.#faults.take(record);
+    if (fault !== undefined) {
+      if (typeof fault.status === 'number') throw failure(fault, fault.status);
+      if (fault.status === 'reset') this.#services.connections.reset(response.socket);
+      return;
+    }
+    const path = parseResourcePath(url.pathname);
+    if (path === undefined) {
+      this.#serveDocument(request, response, url.pathname);
+      return;
+    }
+    const definition = this.#table.find(path.group, path.version, path.resource);
+    if (definition === undefined) throw unknownResource();
+    const { watch } = record;
+    await serveResource(this.#services, {
+      request,
+      response,
+      path,
+      query: url.searchParams,
+      definition,
+      watch,
+    });
+  }
+
+  #authenticate(request: IncomingMessage): void {
+    const { token } = this.#services.options;
+    if (token !== '' && request.headers.authorization !== `Bearer ${token}`) throw unauthorized();
+  }
+
+  #serveDocument(request: IncomingMessage, response: ServerResponse, path: string): void {
+    const document = discover(path, this.#table);
+    if (document !== undefined) {
+      sendJson(response, 200, document);
+      return;
+    }
+    const schema = openApi(path, request.headers.accept ?? '', this.#table);
+    if (schema !== undefined) {
+      response.writeHead(200, { 'Content-Type': schema.type }).end(schema.body);
+      return;
+    }
+    if (path.startsWith('/api')) throw unknownResource();
+    response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
+  }
+}
+
+function recordOf(request: IncomingMessage, url: URL): RequestRecord {
+  const watch = request.method === 'GET' && flag(url.searchParams, 'watch');
+  const query = Object.fromEntries(url.searchParams);
+  return { method: request.method ?? 'GET', path: url.pathname, query, watch };
+}
+
+function failure(rule: FaultRule, code: number): StatusError {
+  return failureOf(code, rule.message ?? 'injected failure', rule.retryAfterSeconds);
+}

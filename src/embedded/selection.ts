@@ -1,0 +1,37 @@
+/**
+ * Which objects a LIST, WATCH or deletecollection is about: namespace, label selector and field selector in one.
+ */
+
+import { parseFieldSelector } from './field-selector.ts';
+import { everything, parseLabelSelector } from './label-selector.ts';
+import type { ResourcePath } from './request-info.ts';
+import type { ResourceDefinition } from './resources.ts';
+import { badRequest } from './status.ts';
+import type { StoredObject } from './stored-object.ts';
+
+export interface Selection {
+  matches(object: StoredObject): boolean;
+  /** No selector: then the number of remaining items is known. */
+  readonly everything: boolean;
+}
+
+export function selectionOf(
+  definition: ResourceDefinition,
+  path: ResourcePath,
+  query: URLSearchParams,
+): Selection {
+  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
+  const fields = parseFieldSelector(query.get('fieldSelector') ?? '', definition);
+  if (path.name !== '' && fields.name !== undefined && fields.name !== path.name) {
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  }
+  const { namespace, name } = path;
+  return {
+    everything: labels === everything && fields.matches === everything,
+    matches: ({ identity }) =>
+      (namespace === '' || identity.namespace === namespace) &&
+      (name === '' || identity.name === name) &&
+      labels(identity.labels) &&
+      fields.matches(identity.fields),
+  };
+}

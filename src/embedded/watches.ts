@@ -1,0 +1,197 @@
+/**
+ * All open watches of the server: opens them as their options say, sends bookmarks, and breaks them on request.
+ */
+
+import type { ServerResponse } from 'node:http';
+import type { Collection } from './collection.ts';
+import type { Connections } from './connections.ts';
+import type { EventLog } from './event-log.ts';
+import { acceptsPartial } from './http-io.ts';
+import { parseWatchOptions } from './list-options.ts';
+import type { WatchOptions } from './list-options.ts';
+import type { ResolvedOptions } from './options.ts';
+import { selectionOf } from './selection.ts';
+import { StatusError, expired, tooLargeResourceVersion } from './status.ts';
+import type { StoredObject } from './stored-object.ts';
+import type { ResourceRequest } from './verbs.ts';
+import { Watch } from './watch.ts';
+
+/** How to break a connection: politely, with a TCP reset, or with one in the middle of a line. */
+export type DropMode = 'close' | 'reset' | 'resetMidLine';
+
+export interface WatchInfo {
+  readonly path: string;
+  readonly query: string;
+  readonly backlog: number;
+}
+
+interface OpenWatch {
+  readonly watch: Watch;
+  readonly response: ServerResponse;
+  readonly info: Omit<WatchInfo, 'backlog'>;
+}
+
+/** The real server sends a last bookmark this long before it ends a watch. */
+const BOOKMARK_BEFORE_END_MS = 2_000;
+const HALF_LINE = Buffer.from('{"type":"MODIFIED","object":{"kind":"Po');
+
+export class Watches {
+  readonly #options: ResolvedOptions;
+  readonly #log: EventLog;
+  readonly #connections: Connections;
+  readonly #open = new Set<OpenWatch>();
+  readonly #waiting = new Set<() => void>();
+  readonly #bookmarks: NodeJS.Timeout;
+
+  constructor(options: ResolvedOptions, log: EventLog, connections: Connections) {
+    this.#connections = connections;
+    this.#options = options;
+    this.#log = log;
+    this.#bookmarks = setInterval(() => this.sendBookmarks(), options.bookmarkIntervalMs);
+    this.#bookmarks.unref();
+  }
+
+  async open(collection: Collection, call: ResourceRequest): Promise<void> {
+    const { request, response, query } = call;
+    const partial = acceptsPartial(request);
+    const options = parseWatchOptions(query);
+    const selection = selectionOf(collection.definition, call.path, query);
+    const start = await this.#findStart(collection, options);
+    if (start instanceof StatusError && this.#options.expiredWatch === 'status') throw start;
+    if (response.destroyed) return;
+
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    response.flushHeaders();
+    if (start instanceof StatusError) {
+      // Once a watch is accepted, even its failure to start is an event, as in the real server.
+      response.end(`${JSON.stringify({ type: 'ERROR', object: start.status })}\n`);
+      return;
+    }
+    const watch = new Watch(
+      {
+        collection,
+        selection,
+        initial: start.initial.filter((object) => selection.matches(object)),
+        fromRevision: start.fromRevision,
+        endBookmark: options.endBookmark,
+        allowBookmarks: options.allowBookmarks,
+        partial,
+        backlogEventsMax: this.#options.watchBacklogEventsMax,
+      },
+      {
+        write: (chunk) => response.write(chunk),
+        onDrain: (callback) => response.on('drain', callback),
+        end: () => response.end(),
+      },
+    );
+    this.#register(watch, call, options);
+    watch.pump();
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  info(): WatchInfo[] {
+    return [...this.#open].map(({ watch, info }) => ({ ...info, backlog: watch.backlog }));
+  }
+
+  /** The furthest any client is behind, in events. */
+  backlogMax(): number {
+    let max = 0;
+    for (const { watch } of this.#open) max = Math.max(max, watch.backlog);
+    return max;
+  }
+
+  /** Resolves when at least `count` watches are open. */
+  reached(count: number): Promise<void> {
+    if (this.#open.size >= count) return Promise.resolve();
+    return new Promise((resolve) => {
+      const check = (): void => {
+        if (this.#open.size < count) return;
+        this.#waiting.delete(check);
+        resolve();
+      };
+      this.#waiting.add(check);
+    });
+  }
+
+  sendBookmarks(): number {
+    for (const { watch } of this.#open) watch.bookmark(this.#log.revision);
+    return this.#open.size;
+  }
+
+  expire(): number {
+    return this.#each(({ watch }) => watch.expire());
+  }
+
+  drop(how: DropMode): number {
+    return this.#each(({ watch, response }) => {
+      if (how === 'close') {
+        watch.close();
+        return;
+      }
+      watch.detach();
+      const { socket } = response;
+      if (how === 'reset') this.#connections.reset(socket);
+      else response.write(HALF_LINE, () => this.#connections.reset(socket));
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#bookmarks);
+    this.drop('close');
+  }
+
+  #each(act: (open: OpenWatch) => void): number {
+    const open = [...this.#open];
+    for (const entry of open) act(entry);
+    return open.length;
+  }
+
+  /** Where the stream begins, or why it cannot. */
+  async #findStart(collection: Collection, options: WatchOptions): Promise<Start | StatusError> {
+    const { from, initialEvents } = options;
+    if (initialEvents) {
+      const wanted = from ?? 0;
+      if (!(await this.#log.reached(wanted, this.#options.freshnessTimeoutMs))) {
+        return tooLargeResourceVersion(wanted, this.#log.revision);
+      }
+      const { revision } = this.#log;
+      return { fromRevision: revision, initial: collection.snapshot(revision, false)?.objects ?? [] };
+    }
+    if (from === undefined) return { fromRevision: this.#log.revision, initial: [] };
+    const { floor } = collection.history;
+    if (from < floor) return expired(`too old resource version: ${from} (${floor})`);
+    return { fromRevision: from, initial: [] };
+  }
+
+  #register(watch: Watch, call: ResourceRequest, options: WatchOptions): void {
+    const { response, query, request } = call;
+    const path = request.url?.split('?')[0] ?? '';
+    const open: OpenWatch = { watch, response, info: { path, query: query.toString() } };
+    const lifeMs =
+      options.timeoutSeconds === undefined || options.timeoutSeconds === 0
+        ? this.#options.watchTimeoutMs * (1 + Math.random())
+        : options.timeoutSeconds * 1000;
+    const end = setTimeout(() => watch.close(), lifeMs);
+    const last = setTimeout(
+      () => watch.bookmark(this.#log.revision),
+      Math.max(0, lifeMs - BOOKMARK_BEFORE_END_MS),
+    );
+    if (lifeMs <= BOOKMARK_BEFORE_END_MS) clearTimeout(last);
+    this.#open.add(open);
+    response.on('close', () => {
+      clearTimeout(end);
+      clearTimeout(last);
+      watch.detach();
+      this.#open.delete(open);
+    });
+    for (const check of this.#waiting) check();
+  }
+}
+
+interface Start {
+  readonly fromRevision: number;
+  readonly initial: readonly StoredObject[];
+}
