@@ -50,6 +50,7 @@ export class RingConsumer {
   /** Steps over the record that `peek` found. Its bytes stay valid until `release`. */
   advance(): void {
     const place = this.offset - RECORD_HEADER_BYTES;
+    assert(place === (this.#position & (this.#capacity - 1)), 'advance without peek');
     this.#position = (this.#position + this.#lengthAt(place)) >>> 0;
   }
 
@@ -68,7 +69,7 @@ export class RingConsumer {
 
   #lengthAt(place: number): number {
     const length = this.words[(place >> 2) + LENGTH_WORD] ?? 0;
-    assert(length >= RECORD_HEADER_BYTES && length <= this.#capacity, `record length ${length}`);
+    assert(length >= RECORD_HEADER_BYTES && length <= this.#capacity, 'a record of impossible length');
     return length;
   }
 }

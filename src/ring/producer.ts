@@ -29,8 +29,11 @@ export class RingProducer {
   #published: number;
   /** The consumer's head as last seen: loaded again only when the ring looks full. */
   #headSeen: number;
-  #claimedType = PADDING_TYPE;
+  /** The open claim: where its record begins (padding lies before it), or -1, and how long it may be. */
   #claimedOffset = INSUFFICIENT_CAPACITY;
+  #claimedPosition = 0;
+  #claimedBytes = 0;
+  #claimedType = PADDING_TYPE;
 
   constructor(memory: RingMemory) {
     this.#memory = memory;
@@ -43,24 +46,29 @@ export class RingProducer {
     this.#headSeen = memory.head.load();
   }
 
-  /** The offset of a payload of up to `payloadBytes` (8-byte aligned), or INSUFFICIENT_CAPACITY. */
+  /**
+   * The offset of a payload of up to `payloadBytes` (8-byte aligned), or INSUFFICIENT_CAPACITY. A claim that
+   * is not committed leaves no trace, padding included: the next one replaces it.
+   */
   tryClaim(type: number, payloadBytes: number): number {
-    assert(type !== PADDING_TYPE && payloadBytes <= this.payloadBytesMax, `claim of ${payloadBytes} bytes`);
-    const length = recordLength(payloadBytes);
+    assert(type !== PADDING_TYPE, 'a record of the padding type');
+    this.#claimedOffset = INSUFFICIENT_CAPACITY;
+    const length = this.#lengthOf(payloadBytes);
     const place = this.#position & (this.#capacity - 1);
     const toEnd = this.#capacity - place;
     const padding = length > toEnd ? toEnd : 0;
     if (!this.#hasRoom(padding + length)) return INSUFFICIENT_CAPACITY;
     if (padding > 0) this.#writeHeader(place, padding, PADDING_TYPE);
-    this.#position = (this.#position + padding) >>> 0;
-    this.#claimedType = type;
     this.#claimedOffset = (padding > 0 ? 0 : place) + RECORD_HEADER_BYTES;
+    this.#claimedPosition = this.#position + padding;
+    this.#claimedBytes = payloadBytes;
+    this.#claimedType = type;
     return this.#claimedOffset;
   }
 
   /** Whether `tryClaim` of that many bytes would succeed now: for records that go to several rings. */
   canClaim(payloadBytes: number): boolean {
-    const length = recordLength(payloadBytes);
+    const length = this.#lengthOf(payloadBytes);
     const toEnd = this.#capacity - (this.#position & (this.#capacity - 1));
     return this.#hasRoom(length > toEnd ? toEnd + length : length);
   }
@@ -68,9 +76,10 @@ export class RingProducer {
   /** Ends the claim; `payloadBytes` may be less than was claimed. */
   commit(payloadBytes: number): void {
     assert(this.#claimedOffset !== INSUFFICIENT_CAPACITY, 'commit without a claim');
+    assert(payloadBytes >= 0 && payloadBytes <= this.#claimedBytes, 'commit of more than was claimed');
     const length = recordLength(payloadBytes);
     this.#writeHeader(this.#claimedOffset - RECORD_HEADER_BYTES, length, this.#claimedType);
-    this.#position = (this.#position + length) >>> 0;
+    this.#position = (this.#claimedPosition + length) >>> 0;
     this.#claimedOffset = INSUFFICIENT_CAPACITY;
   }
 
@@ -85,6 +94,11 @@ export class RingProducer {
   /** Committed bytes that the consumer has not released, for metrics. */
   get backlogBytes(): number {
     return (this.#position - this.#memory.head.load()) >>> 0;
+  }
+
+  #lengthOf(payloadBytes: number): number {
+    assert(payloadBytes >= 0 && payloadBytes <= this.payloadBytesMax, 'a claim of a size that can never fit');
+    return recordLength(payloadBytes);
   }
 
   #hasRoom(bytes: number): boolean {

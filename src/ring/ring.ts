@@ -3,7 +3,14 @@
  * `RingProducer` and `RingConsumer` are the two ends; each is used by one thread only.
  */
 import { KubeloomError } from '../errors.ts';
-import { CAPACITY_MAX_BYTES, CAPACITY_MIN_BYTES, DATA_OFFSET, HEAD_LINE, TAIL_LINE } from './layout.ts';
+import {
+  CAPACITY_MAX_BYTES,
+  CAPACITY_MIN_BYTES,
+  DATA_OFFSET,
+  HEAD_LINE,
+  RECORD_ALIGNMENT,
+  TAIL_LINE,
+} from './layout.ts';
 import { Word } from './word.ts';
 
 /** Views on one ring; structured-clone the `buffer`, not this. */
@@ -36,6 +43,12 @@ export function allocateRing(capacity: number, startPosition = 0): SharedArrayBu
     throw new KubeloomError(
       'ERR_KUBELOOM_OPTION',
       `ring capacity must be a power of two between ${CAPACITY_MIN_BYTES} and ${CAPACITY_MAX_BYTES} bytes, got ${capacity}`,
+    );
+  }
+  if (!(startPosition >= 0 && startPosition < 2 ** 32 && startPosition % RECORD_ALIGNMENT === 0)) {
+    throw new KubeloomError(
+      'ERR_KUBELOOM_OPTION',
+      `ring start position must be a u32 and a multiple of ${RECORD_ALIGNMENT}, got ${startPosition}`,
     );
   }
   const memory = new RingMemory(new SharedArrayBuffer(DATA_OFFSET + capacity));
