@@ -1,26 +1,27 @@
 /** What runs reflector and shards: worker threads, or the in-process twin. Both look like this. */
-import type { FromReflector, FromShard, ToReflector, ToShard } from './protocol.ts';
+import type {
+  FromReflector,
+  FromShard,
+  StatsAnswer,
+  StatsRequest,
+  ToReflector,
+  ToShard,
+} from './protocol.ts';
 import type { PipelineMemory } from './layout.ts';
 
 export interface BackendEvents {
-  fromReflector(message: FromReflector): void;
-  fromShard(shard: number, message: FromShard): void;
+  fromReflector(message: FromReflector | StatsAnswer): void;
+  fromShard(shard: number, message: FromShard | StatsAnswer): void;
   /** A thread died: nothing more will come through. */
   failed(error: Error, role: string): void;
 }
 
 export interface Backend {
   readonly memory: PipelineMemory;
-  toReflector(message: ToReflector): void;
-  toShard(shard: number, message: ToShard): void;
+  toReflector(message: ToReflector | StatsRequest): void;
+  toShard(shard: number, message: ToShard | StatsRequest): void;
   /** Lets the process end although threads run. */
   unref(): void;
   /** Resolves when every thread has ended. */
   close(): Promise<void>;
-}
-
-/** The twin calls `onRing` when something may have to be done on the calling thread. */
-export interface TwinHooks {
-  /** Runs reflector and shard work; true when something was done. */
-  turn(): boolean;
 }

@@ -23,7 +23,10 @@ import type {
   ReflectorPhase,
   ReflectorSpec,
   ShardSpec,
+  StatsAnswer,
+  ThreadStats,
 } from './protocol.ts';
+import { threadCpuMs } from './thread-cpu.ts';
 import { TwinBackend } from './twin-backend.ts';
 import { WorkerBackend } from './worker-backend.ts';
 
@@ -38,6 +41,11 @@ export interface PipelineClient {
   error(during: 'list' | 'watch' | 'decode', error: KubeloomError): void;
   /** The threads are gone; nothing more will come. */
   failed(error: KubeloomError): void;
+}
+
+export interface RoleStats extends ThreadStats {
+  /** `reflector`, `shard 0` …, `main`. */
+  readonly role: string;
 }
 
 interface Attachment {
@@ -58,6 +66,7 @@ export class InformerThreads {
   readonly #loop: MainLoop;
   readonly #attachments: Map<number, Attachment> = new Map();
   #nextInformer = 1;
+  readonly #statsWaiters: Map<string, ((stats: RoleStats) => void)[]> = new Map();
   #failure: KubeloomError | undefined;
   #closing: Promise<void> | undefined;
 
@@ -142,6 +151,21 @@ export class InformerThreads {
     this.#attachments.get(informer)?.detached?.();
   }
 
+  /** What each thread has done so far. The twin's reflector and shard run on `main`. */
+  async stats(): Promise<readonly RoleStats[]> {
+    const ask = (role: string, send: () => void): Promise<RoleStats> =>
+      new Promise((resolve) => {
+        this.#statsWaiters.set(role, [...(this.#statsWaiters.get(role) ?? []), resolve]);
+        send();
+      });
+    const shards = Array.from({ length: this.shards }, (_, shard) =>
+      ask(shardRole(shard), () => this.#backend.toShard(shard, { type: 'stats' })),
+    );
+    const reflector = ask('reflector', () => this.#backend.toReflector({ type: 'stats' }));
+    const deltas = this.#processor.merged;
+    return [await reflector, ...(await Promise.all(shards)), { role: 'main', deltas, cpuMs: threadCpuMs() }];
+  }
+
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
@@ -163,7 +187,16 @@ export class InformerThreads {
     };
   }
 
-  #fromReflector(message: FromReflector): void {
+  #answerStats(role: string, { deltas, cpuMs }: StatsAnswer): void {
+    for (const resolve of this.#statsWaiters.get(role) ?? []) resolve({ role, deltas, cpuMs });
+    this.#statsWaiters.delete(role);
+  }
+
+  #fromReflector(message: FromReflector | StatsAnswer): void {
+    if (message.type === 'stats') {
+      this.#answerStats('reflector', message);
+      return;
+    }
     if (message.type === 'closed') return;
     const client = this.#attachments.get(message.informer)?.client;
     if (!client) return;
@@ -195,7 +228,8 @@ export class InformerThreads {
     }
   }
 
-  #fromShard(shard: number, message: FromShard): void {
+  #fromShard(shard: number, message: FromShard | StatsAnswer): void {
+    if (message.type === 'stats') this.#answerStats(shardRole(shard), message);
     if (message.type !== 'attached') return;
     const attachment = this.#attachments.get(message.informer);
     if (!attachment) return;
@@ -221,4 +255,8 @@ export class InformerThreads {
     }
     throw new KubeloomError('ERR_KUBELOOM_OPTION', `at most ${INFORMERS_MAX} informers can share threads`);
   }
+}
+
+function shardRole(shard: number): string {
+  return `shard ${shard}`;
 }

@@ -105,6 +105,22 @@ export type FromShard =
   | { readonly type: 'attached'; readonly informer: number; readonly error?: ErrorMessage }
   | { readonly type: 'closed' };
 
+/** Any thread: what have you done so far? Answered by the thread's loop, not by reflector or shard. */
+export interface StatsRequest {
+  readonly type: 'stats';
+}
+
+export interface ThreadStats {
+  /** Deltas of all informers that went through. */
+  readonly deltas: number;
+  /** CPU time of the thread; undefined where the platform does not tell. */
+  readonly cpuMs: number | undefined;
+}
+
+export interface StatsAnswer extends ThreadStats {
+  readonly type: 'stats';
+}
+
 /** One end of a control channel: a MessagePort between threads, a queue in the in-process twin. */
 export interface ControlPort<In, Out> {
   post(message: Out): void;

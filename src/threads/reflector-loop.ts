@@ -5,8 +5,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import { PipelineWords } from './layout.ts';
 import type { PipelineMemory } from './layout.ts';
-import type { ControlPort, FromReflector, ToReflector } from './protocol.ts';
+import type { ControlPort, FromReflector, StatsRequest, ToReflector } from './protocol.ts';
 import { createReflector } from './reflector-host.ts';
+import { threadCpuMs } from './thread-cpu.ts';
 
 export interface ReflectorTask {
   readonly memory: PipelineMemory;
@@ -14,7 +15,8 @@ export interface ReflectorTask {
 }
 
 export function runReflector(task: ReflectorTask): void {
-  const bell = new PipelineWords(task.memory).reflectorBell;
+  const { reflectorBell: bell, committed } = new PipelineWords(task.memory);
+  const firstSequence = committed.load();
   let isClosed = false;
   const port: ControlPort<ToReflector, FromReflector> = {
     post: (message) => {
@@ -24,7 +26,12 @@ export function runReflector(task: ReflectorTask): void {
       task.port.close();
     },
     onMessage: (listener) => {
-      task.port.on('message', (message: ToReflector) => {
+      task.port.on('message', (message: ToReflector | StatsRequest) => {
+        if (message.type === 'stats') {
+          const deltas = (committed.load() - firstSequence) >>> 0;
+          task.port.postMessage({ type: 'stats', deltas, cpuMs: threadCpuMs() });
+          return;
+        }
         listener(message);
         watchBacklog();
       });

@@ -5,8 +5,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import { receiveMessageOnPort } from 'node:worker_threads';
 import type { PipelineMemory } from './layout.ts';
-import type { ControlPort, FromShard, ToShard } from './protocol.ts';
+import type { ControlPort, FromShard, StatsRequest, ToShard } from './protocol.ts';
 import { createShard } from './shard-host.ts';
+import { threadCpuMs } from './thread-cpu.ts';
 
 export interface ShardTask {
   readonly index: number;
@@ -26,6 +27,7 @@ export async function runShard(task: ShardTask): Promise<{ lostWakeups: number }
   while (!port.isShutdown) {
     words.heartbeat.increment();
     const records = shard.doWork(RECORDS_PER_TURN);
+    port.deltas += records;
     port.poll();
     if (port.hasOpenRequest) {
       // A module is being imported: that needs the event loop.
@@ -42,6 +44,7 @@ export async function runShard(task: ShardTask): Promise<{ lostWakeups: number }
 
 class PolledPort implements ControlPort<ToShard, FromShard> {
   isShutdown = false;
+  deltas = 0;
   readonly #port: MessagePort;
   #listener: ((message: ToShard) => void) | undefined;
   #openRequests = 0;
@@ -67,9 +70,13 @@ class PolledPort implements ControlPort<ToShard, FromShard> {
   poll(): boolean {
     let received = false;
     for (;;) {
-      const envelope = receiveMessageOnPort(this.#port) as { message: ToShard } | undefined;
+      const envelope = receiveMessageOnPort(this.#port) as { message: ToShard | StatsRequest } | undefined;
       if (!envelope) return received;
       received = true;
+      if (envelope.message.type === 'stats') {
+        this.#port.postMessage({ type: 'stats', deltas: this.deltas, cpuMs: threadCpuMs() });
+        continue;
+      }
       if (envelope.message.type === 'shutdown') this.isShutdown = true;
       if (envelope.message.type === 'attach') this.#openRequests++;
       this.#listener?.(envelope.message);

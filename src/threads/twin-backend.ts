@@ -4,7 +4,14 @@
  */
 import type { Backend, BackendEvents } from './backend.ts';
 import type { PipelineMemory } from './layout.ts';
-import type { ControlPort, FromReflector, FromShard, ToReflector, ToShard } from './protocol.ts';
+import type {
+  ControlPort,
+  FromReflector,
+  FromShard,
+  StatsRequest,
+  ToReflector,
+  ToShard,
+} from './protocol.ts';
 import { createReflector } from './reflector-host.ts';
 import { createShard } from './shard-host.ts';
 import type { ReflectorThread } from '../reflector/reflector-thread.ts';
@@ -19,10 +26,14 @@ export class TwinBackend implements Backend {
   readonly #toReflector: LocalPort<ToReflector, FromReflector>;
   readonly #toShards: readonly LocalPort<ToShard, FromShard>[];
   readonly #closed: Promise<void>;
+  readonly #events: BackendEvents;
+  readonly #deltas: number[];
 
   /** @param onRing asks for a turn on this thread */
   constructor(memory: PipelineMemory, events: BackendEvents, onRing: () => void) {
     this.memory = memory;
+    this.#events = events;
+    this.#deltas = memory.toShard.map(() => 0);
     let resolveClosed: () => void = () => undefined;
     this.#closed = new Promise((resolve) => (resolveClosed = resolve));
     this.#toReflector = new LocalPort((message) => {
@@ -39,7 +50,11 @@ export class TwinBackend implements Backend {
   /** Runs reflector and shards for a bounded while; true when something was done. */
   turn(): boolean {
     let work = this.#reflector.hasBacklog ? this.#reflector.doWork() : 0;
-    for (const shard of this.#shards) work += shard.doWork(RECORDS_PER_TURN);
+    this.#shards.forEach((shard, index) => {
+      const records = shard.doWork(RECORDS_PER_TURN);
+      this.#deltas[index] = (this.#deltas[index] ?? 0) + records;
+      work += records;
+    });
     return work > 0;
   }
 
@@ -47,11 +62,21 @@ export class TwinBackend implements Backend {
     return this.#shards.some((shard) => shard.hasWork());
   }
 
-  toReflector(message: ToReflector): void {
+  toReflector(message: ToReflector | StatsRequest): void {
+    if (message.type === 'stats') {
+      const deltas = this.#deltas.reduce((sum, count) => sum + count, 0);
+      setImmediate(() => this.#events.fromReflector({ type: 'stats', deltas, cpuMs: undefined }));
+      return;
+    }
     this.#toReflector.deliver(message);
   }
 
-  toShard(shard: number, message: ToShard): void {
+  toShard(shard: number, message: ToShard | StatsRequest): void {
+    if (message.type === 'stats') {
+      const deltas = this.#deltas[shard] ?? 0;
+      setImmediate(() => this.#events.fromShard(shard, { type: 'stats', deltas, cpuMs: undefined }));
+      return;
+    }
     this.#toShards[shard]?.deliver(message);
   }
 

@@ -10,7 +10,14 @@ import { KubeloomError } from '../errors.ts';
 import type { Backend, BackendEvents } from './backend.ts';
 import { PipelineWords } from './layout.ts';
 import type { PipelineMemory } from './layout.ts';
-import type { FromReflector, FromShard, ToReflector, ToShard } from './protocol.ts';
+import type {
+  FromReflector,
+  FromShard,
+  StatsAnswer,
+  StatsRequest,
+  ToReflector,
+  ToShard,
+} from './protocol.ts';
 import type { ReflectorTask } from './reflector-loop.ts';
 import type { ShardTask } from './shard-loop.ts';
 import { workerUrl } from './worker-files.ts';
@@ -37,7 +44,9 @@ export class WorkerBackend implements Backend {
     this.#words = new PipelineWords(memory);
     const channel = new MessageChannel();
     this.#reflectorPort = channel.port1;
-    this.#reflectorPort.on('message', (message: FromReflector) => events.fromReflector(message));
+    this.#reflectorPort.on('message', (message: FromReflector | StatsAnswer) =>
+      events.fromReflector(message),
+    );
     const task: ReflectorTask = { memory, port: channel.port2 };
     this.#reflector = new Worker(workerUrl('reflector'), {
       workerData: task,
@@ -58,11 +67,11 @@ export class WorkerBackend implements Backend {
     this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard));
   }
 
-  toReflector(message: ToReflector): void {
+  toReflector(message: ToReflector | StatsRequest): void {
     this.#reflectorPort.postMessage(message);
   }
 
-  toShard(shard: number, message: ToShard): void {
+  toShard(shard: number, message: ToShard | StatsRequest): void {
     this.#shards[shard]?.port.postMessage(message);
     // A parked shard's event loop is frozen: the bell makes it poll its port.
     this.#words.shard(shard).bell.ring();
@@ -98,7 +107,7 @@ export class WorkerBackend implements Backend {
 
   #startShard(shard: number): ShardThread {
     const { port1, port2 } = new MessageChannel();
-    port1.on('message', (message: FromShard) => this.#events.fromShard(shard, message));
+    port1.on('message', (message: FromShard | StatsAnswer) => this.#events.fromShard(shard, message));
     const task: ShardTask = { index: shard, memory: this.memory, port: port2 };
     const ended = this.#pool.run(task, { transferList: [port2] }).then(
       () => undefined,
