@@ -59,7 +59,7 @@ export class History {
 
   push(event: LogEvent): void {
     this.#events.push(event);
-    this.#bytes += event.object.bytes.length;
+    this.#bytes += event.object.length;
     while (this.#overLimit()) this.#forgetFirst();
   }
 
@@ -94,7 +94,7 @@ export class History {
     const event = this.at(this.#first);
     if (event === undefined) return;
     this.#floor = event.revision;
-    this.#bytes -= event.object.bytes.length;
+    this.#bytes -= event.object.length;
     this.#first++;
     const dead = this.#first - this.#base;
     if (dead < RECLAIM_MIN || dead < this.#events.length / 2) return;

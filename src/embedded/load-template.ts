@@ -1,28 +1,28 @@
 /**
- * An object that is updated again and again by the load generator: each version is the bytes of the one before with
- * new digits for the resourceVersion and a new time stamp (an annotation of fixed width), found by offset.
+ * An object that is updated again and again by the load generator: all its versions share their bytes and differ in
+ * resourceVersion and in a time stamp, an annotation of fixed width that is written over on the way out.
  */
 
 import type { ResourceDefinition } from './resources.ts';
 import { StoredObject } from './stored-object.ts';
+import type { Content } from './stored-object.ts';
 
 /** Microseconds since the epoch at which the update was due: what latency is measured against. */
 export const STAMP_ANNOTATION = 'kubeloom.dev/due-at-us';
 const STAMP_WIDTH = 16;
+const EMPTY_STAMP: string = '0'.repeat(STAMP_WIDTH);
+const STAMP_PREFIX = `${JSON.stringify(STAMP_ANNOTATION)}:"`;
+
+/** The annotation to begin with: objects that have it already need no new bytes for their first update. */
+export const STAMP: Readonly<Record<string, string>> = { [STAMP_ANNOTATION]: EMPTY_STAMP };
 
 export class LoadTemplate {
+  readonly #content: Content;
   #last: StoredObject;
-  #stamped: StoredObject;
-  #stampStart: number;
 
   constructor(definition: ResourceDefinition, stored: StoredObject) {
-    const object = stored.parse();
-    const annotations = { ...object.metadata.annotations, [STAMP_ANNOTATION]: '0'.repeat(STAMP_WIDTH) };
-    const metadata = { ...object.metadata, annotations };
     this.#last = stored;
-    this.#stamped = StoredObject.encode(definition, { ...object, metadata }, stored.revision);
-    const prefix = `${JSON.stringify(STAMP_ANNOTATION)}:"`;
-    this.#stampStart = this.#stamped.bytes.indexOf(prefix, this.#stamped.metadataStart) + prefix.length;
+    this.#content = stampable(stored.content) ?? stampable(withStamp(definition, stored)) ?? stored.content;
   }
 
   /** False when somebody else has written the object since. */
@@ -31,12 +31,20 @@ export class LoadTemplate {
   }
 
   next(revision: number, stampMicros: number): StoredObject {
-    const before = this.#stamped;
-    const next = before.withRevision(revision);
-    if (this.#stampStart > before.revisionStart) this.#stampStart += next.bytes.length - before.bytes.length;
-    next.bytes.write(String(stampMicros).padStart(STAMP_WIDTH, '0'), this.#stampStart, 'latin1');
-    this.#stamped = next;
-    this.#last = next;
-    return next;
+    this.#last = new StoredObject(this.#content, revision, String(stampMicros).padStart(STAMP_WIDTH, '0'));
+    return this.#last;
   }
+}
+
+/** The content with its stamp found, when it has one. */
+function stampable(content: Content): Content | undefined {
+  const prefixAt = content.bytes.indexOf(STAMP_PREFIX, content.metadataStart);
+  if (prefixAt < 0 || prefixAt > content.metadataEnd) return undefined;
+  return { ...content, stampAt: prefixAt + STAMP_PREFIX.length };
+}
+
+function withStamp(definition: ResourceDefinition, stored: StoredObject): Content {
+  const object = stored.parse();
+  const metadata = { ...object.metadata, annotations: { ...object.metadata.annotations, ...STAMP } };
+  return StoredObject.encode(definition, { ...object, metadata }, stored.revision).content;
 }

@@ -76,10 +76,10 @@ function sampleObject(collection: Collection, index: number, namespace: string, 
   const { definition } = collection;
   const pod = samplePod({ index, namespace, bytes: definition.resource === 'pods' ? bytes : 0 });
   if (definition.resource === 'pods') return pod;
-  const { name, uid, creationTimestamp, labels } = pod.metadata;
+  const { name, uid, creationTimestamp, labels, annotations } = pod.metadata;
   const scope = definition.namespaced ? { namespace } : {};
   return {
-    metadata: { name, ...scope, uid, creationTimestamp, labels } as KubeObject['metadata'],
+    metadata: { name, ...scope, uid, creationTimestamp, labels, annotations } as KubeObject['metadata'],
     data: { padding: 'x'.repeat(Math.max(0, bytes - 300)) },
   };
 }

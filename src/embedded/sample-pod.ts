@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject, KubeObject } from './json.ts';
+import { STAMP } from './load-template.ts';
 
 export interface SampleOptions {
   readonly index: number;
@@ -18,14 +19,15 @@ const FULL_BYTES = 5_000;
 /** One environment variable of the padding, in bytes of JSON. */
 const ENV_BYTES = 110;
 const PADDING = 'kubeloom.dev/padding';
-/** Room for the annotation and the digits of the resourceVersion. */
-const PADDING_OVERHEAD = `"${PADDING}":"",`.length + 24;
+/** Its key, and the resourceVersion of 7 digits. */
+const PADDING_OVERHEAD = `,"${PADDING}":""`.length + `"resourceVersion":"1234567",`.length;
 
 export function samplePod(options: SampleOptions): KubeObject {
   const { bytes } = options;
   const pod = bytes < FULL_BYTES ? smallPod(options) : fullPod(options);
+  pod.metadata.annotations = { ...pod.metadata.annotations, ...STAMP };
   const missing = bytes - JSON.stringify(pod).length - PADDING_OVERHEAD;
-  if (missing > 0) pod.metadata.annotations = { ...pod.metadata.annotations, [PADDING]: 'x'.repeat(missing) };
+  if (missing > 0) pod.metadata.annotations[PADDING] = 'x'.repeat(missing);
   return pod;
 }
 

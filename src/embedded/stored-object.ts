@@ -1,9 +1,10 @@
 /**
- * One version of one object, as the bytes that LIST and WATCH will write. They are built once, when the object
- * is written; afterwards nothing is ever serialised again. Three offsets make everything else a matter of copying:
+ * One version of one object, as the bytes that LIST and WATCH will write. They are built once, when the object is
+ * written; afterwards nothing is ever serialised again. Only the digits of the resourceVersion are left out, so a
+ * version that differs in nothing else (a deletion, an update of the load generator) shares the bytes:
  *
- *   {"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0",…,"resourceVersion":"4711",…},"spec":{…},…}
- *                                              ^ metadataStart                       ^ revisionStart  ^ metadataEnd (before the comma)
+ *   {"kind":"Pod","apiVersion":"v1","metadata":{"name":"web-0",…,"resourceVersion":"",…},"spec":{…},…}
+ *                                              ^ metadataStart                     ^ revisionAt  ^ metadataEnd
  *
  * Built-in kinds are written in the order of Go's structs, custom resources with sorted keys: as the real server does.
  */
@@ -51,84 +52,96 @@ export function keyOf(namespace: string, name: string): string {
   return namespace === '' ? name : `${namespace}/${name}`;
 }
 
-export class StoredObject {
+/** What versions can share. Offsets count without the digits. */
+export interface Content {
   readonly identity: Identity;
-  readonly revision: number;
   readonly bytes: Buffer;
   readonly metadataStart: number;
+  readonly revisionAt: number;
   readonly metadataEnd: number;
-  readonly revisionStart: number;
+  /** Where a version's own stamp overwrites the bytes (load generator), or -1. */
+  readonly stampAt: number;
+}
 
-  constructor(identity: Identity, revision: number, bytes: Buffer, offsets: Offsets) {
-    this.identity = identity;
+export class StoredObject {
+  readonly content: Content;
+  readonly revision: number;
+  readonly #stamp: string;
+  readonly #digits: string;
+
+  constructor(content: Content, revision: number, stamp: string = '') {
+    this.content = content;
     this.revision = revision;
-    this.bytes = bytes;
-    this.metadataStart = offsets.metadataStart;
-    this.metadataEnd = offsets.metadataEnd;
-    this.revisionStart = offsets.revisionStart;
+    this.#stamp = stamp;
+    this.#digits = String(revision);
   }
 
   static encode(definition: ResourceDefinition, object: KubeObject, revision: number): StoredObject {
     const { before, metadata, after } = arrange(definition, object);
     const head = `${JSON.stringify(before).slice(0, -1)},"metadata":`;
-    const meta = JSON.stringify(metadata);
+    const [metaHead = '', metaTail = ''] = JSON.stringify(metadata).split(PLACEHOLDER);
     const rest = JSON.stringify(after);
-    const hole = meta.indexOf(PLACEHOLDER);
-    const digits = String(revision);
     const metadataStart = Buffer.byteLength(head);
-    const revisionStart = metadataStart + Buffer.byteLength(meta.slice(0, hole));
-    const text = `${meta.slice(0, hole)}${digits}${meta.slice(hole + PLACEHOLDER.length)}`;
-    const metadataEnd = metadataStart + Buffer.byteLength(text);
-    const bytes = Buffer.from(`${head}${text}${rest === '{}' ? '}' : `,${rest.slice(1)}`}`);
-    return new StoredObject(identityOf(definition, object), revision, bytes, {
+    const revisionAt = metadataStart + Buffer.byteLength(metaHead);
+    const content = {
+      identity: identityOf(definition, object),
+      bytes: Buffer.from(`${head}${metaHead}${metaTail}${rest === '{}' ? '}' : `,${rest.slice(1)}`}`),
       metadataStart,
-      metadataEnd,
-      revisionStart,
-    });
+      revisionAt,
+      metadataEnd: revisionAt + Buffer.byteLength(metaTail),
+      stampAt: -1,
+    };
+    return new StoredObject(content, revision);
   }
 
-  /** The same content at another revision: the bytes with other digits. */
+  get identity(): Identity {
+    return this.content.identity;
+  }
+
+  get length(): number {
+    return this.content.bytes.length + this.#digits.length;
+  }
+
+  /** The same content at another revision. */
   withRevision(revision: number): StoredObject {
-    const before = String(this.revision).length;
-    const digits = Buffer.from(String(revision));
-    const tail = this.bytes.subarray(this.revisionStart + before);
-    const bytes = Buffer.concat([this.bytes.subarray(0, this.revisionStart), digits, tail]);
-    return new StoredObject(this.identity, revision, bytes, {
-      metadataStart: this.metadataStart,
-      metadataEnd: this.metadataEnd + digits.length - before,
-      revisionStart: this.revisionStart,
-    });
+    return new StoredObject(this.content, revision, this.#stamp);
   }
 
-  /** True when both differ in nothing but their revision. */
-  sameContentAs(other: StoredObject): boolean {
-    const end = this.revisionStart;
-    if (other.revisionStart !== end) return false;
-    const here = this.bytes.subarray(end + String(this.revision).length);
-    const there = other.bytes.subarray(end + String(other.revision).length);
-    return this.bytes.subarray(0, end).equals(other.bytes.subarray(0, end)) && here.equals(there);
+  /** Copies the JSON; the target has room for `length` bytes. */
+  copyTo(target: Buffer, offset: number): void {
+    const { bytes, revisionAt, stampAt } = this.content;
+    bytes.copy(target, offset, 0, revisionAt);
+    target.write(this.#digits, offset + revisionAt, 'latin1');
+    const shift = this.#digits.length;
+    bytes.copy(target, offset + revisionAt + shift, revisionAt);
+    if (stampAt < 0) return;
+    target.write(this.#stamp, offset + stampAt + (stampAt < revisionAt ? 0 : shift), 'latin1');
+  }
+
+  toBuffer(): Buffer {
+    const buffer = Buffer.allocUnsafe(this.length);
+    this.copyTo(buffer, 0);
+    return buffer;
   }
 
   parse(): KubeObject {
-    return JSON.parse(this.bytes.toString()) as KubeObject;
+    return JSON.parse(this.toBuffer().toString()) as KubeObject;
   }
 
-  /** The pieces of this object inside a list: items of built-in kinds have neither kind nor apiVersion. */
+  /** As an item of a list: items of built-in kinds have neither kind nor apiVersion. */
   listItem(definition: ResourceDefinition): Buffer[] {
-    if (definition.custom) return [this.bytes];
-    return [OPEN, this.bytes.subarray(this.metadataStart - METADATA_KEY_LENGTH)];
+    const bytes = this.toBuffer();
+    return definition.custom
+      ? [bytes]
+      : [OPEN, bytes.subarray(this.content.metadataStart - METADATA_KEY_LENGTH)];
   }
 
-  /** The pieces of its PartialObjectMetadata. */
+  /** Its PartialObjectMetadata. */
   metadataOnly(): Buffer[] {
-    return [PARTIAL_OPEN, this.bytes.subarray(this.metadataStart, this.metadataEnd), CLOSE];
+    const { metadataStart, metadataEnd } = this.content;
+    const metadata = this.toBuffer().subarray(metadataStart, metadataEnd + this.#digits.length);
+    return [PARTIAL_OPEN, metadata, CLOSE];
   }
-}
-
-interface Offsets {
-  readonly metadataStart: number;
-  readonly metadataEnd: number;
-  readonly revisionStart: number;
 }
 
 interface Arranged {

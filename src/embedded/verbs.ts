@@ -86,7 +86,7 @@ function find(collection: Collection, path: ResourcePath): StoredObject {
 async function get(collection: Collection, { request, response, path }: ResourceRequest): Promise<void> {
   const partial = acceptsPartial(request);
   const stored = find(collection, path);
-  sendJson(response, 200, partial ? Buffer.concat(stored.metadataOnly()) : stored.bytes);
+  sendJson(response, 200, partial ? Buffer.concat(stored.metadataOnly()) : stored.toBuffer());
 }
 
 async function list(services: Services, collection: Collection, call: ResourceRequest): Promise<void> {
@@ -107,7 +107,7 @@ async function create(services: Services, collection: Collection, call: Resource
     parseJson(await readBody(call.request, services.options.requestBytesMax)),
   );
   const stored = services.writer.create(collection, call.path.namespace, object, { dryRun: isDryRun(call) });
-  sendJson(call.response, 201, stored.bytes);
+  sendJson(call.response, 201, stored.toBuffer());
 }
 
 async function update(services: Services, collection: Collection, call: ResourceRequest): Promise<void> {
@@ -130,7 +130,7 @@ async function update(services: Services, collection: Collection, call: Resource
   const stored = services.writer.update(collection, keyOf(path.namespace, name), object, scopeOf(path), {
     dryRun: isDryRun(call),
   });
-  sendJson(call.response, 200, stored.bytes);
+  sendJson(call.response, 200, stored.toBuffer());
 }
 
 async function patch(services: Services, collection: Collection, call: ResourceRequest): Promise<void> {
@@ -147,13 +147,13 @@ async function patch(services: Services, collection: Collection, call: ResourceR
     sendJson(
       call.response,
       201,
-      services.writer.create(collection, path.namespace, applied, { dryRun }).bytes,
+      services.writer.create(collection, path.namespace, applied, { dryRun }).toBuffer(),
     );
     return;
   }
   const patched = asObject(definition, applyPatch(type, current.parse(), body as JsonObject, definition));
   const stored = services.writer.update(collection, key, patched, scopeOf(path), { dryRun });
-  sendJson(call.response, 200, stored.bytes);
+  sendJson(call.response, 200, stored.toBuffer());
 }
 
 async function deleteOne(services: Services, collection: Collection, call: ResourceRequest): Promise<void> {
@@ -172,7 +172,7 @@ async function deleteOne(services: Services, collection: Collection, call: Resou
   sendJson(
     call.response,
     200,
-    withObject ? object.bytes : success(definition, path.name, object.identity.uid),
+    withObject ? object.toBuffer() : success(definition, path.name, object.identity.uid),
   );
 }
 

@@ -6,6 +6,7 @@
  * further behind than allowed (a real apiserver does the same when its per-watcher buffer is full).
  */
 
+import { Batch } from './batch.ts';
 import type { Collection } from './collection.ts';
 import type { ChangeType, LogEvent } from './history.ts';
 import { apiVersionOf } from './resources.ts';
@@ -16,8 +17,11 @@ import type { StoredObject } from './stored-object.ts';
 
 /** The client's end: HTTP here, an array in tests. */
 export interface WatchSink {
-  /** False when the client should be given time; `onDrain` is called when it has caught up. */
-  write(chunk: Buffer): boolean;
+  /**
+   * False when the client should be given time; `onDrain` is called when it has caught up. `written` is called when
+   * the chunk is no longer needed.
+   */
+  write(chunk: Buffer, written: () => void): boolean;
   onDrain(callback: () => void): void;
   end(): void;
 }
@@ -40,7 +44,6 @@ type State =
   | { readonly kind: 'live' }
   | { readonly kind: 'closed' };
 
-const WRITE_BYTES_MAX = 256 * 1024;
 const CLOSING = Buffer.from('}\n');
 const OPENING: Readonly<Record<ChangeType, Buffer>> = {
   ADDED: Buffer.from('{"type":"ADDED","object":'),
@@ -87,11 +90,11 @@ export class Watch {
         return;
       }
       if (this.#blocked) return;
-      const pieces: Buffer[] = [];
-      if (this.#state.kind === 'initial') this.#takeInitial(pieces, this.#state.next);
-      else this.#takeEvents(pieces);
-      if (pieces.length > 0) this.#write(pieces);
-      else if (this.#caughtUp()) return;
+      if (this.#caughtUp()) return;
+      const batch = new Batch();
+      if (this.#state.kind === 'initial') this.#takeInitial(batch, this.#state.next);
+      else this.#takeEvents(batch);
+      this.#write(batch);
     }
   }
 
@@ -99,7 +102,7 @@ export class Watch {
   bookmark(revision: number): void {
     if (!this.#plan.allowBookmarks || this.#state.kind !== 'live' || this.#blocked) return;
     this.pump();
-    if (!this.#blocked && this.#caughtUp()) this.#write([this.#bookmarkLine(revision, false)]);
+    if (!this.#blocked && this.#caughtUp()) this.#writeLine(this.#bookmarkLine(revision, false));
   }
 
   /** The 410 that arrives inside a stream. */
@@ -109,7 +112,7 @@ export class Watch {
 
   fail(status: Status): void {
     if (this.#state.kind === 'closed') return;
-    this.#write([Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`)]);
+    this.#writeLine(Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`));
     this.close();
   }
 
@@ -130,58 +133,59 @@ export class Watch {
     return this.#state.kind === 'live' && this.#position === this.#plan.collection.history.end;
   }
 
-  #write(pieces: Buffer[]): void {
-    if (!this.#sink.write(Buffer.concat(pieces))) this.#blocked = true;
+  #writeLine(line: Buffer): void {
+    const batch = new Batch();
+    batch.add(line);
+    this.#write(batch);
   }
 
-  #takeInitial(pieces: Buffer[], from: number): void {
+  #write(batch: Batch): void {
+    if (batch.empty) batch.release();
+    else if (!this.#sink.write(batch.bytes(), () => batch.release())) this.#blocked = true;
+  }
+
+  #takeInitial(batch: Batch, from: number): void {
     const { initial, endBookmark, fromRevision } = this.#plan;
     let next = from;
-    let bytes = 0;
-    for (
-      let object = initial[next];
-      object !== undefined && bytes < WRITE_BYTES_MAX;
-      object = initial[++next]
-    ) {
-      bytes += this.#append(pieces, 'ADDED', object);
+    for (let object = initial[next]; object !== undefined && !batch.full; object = initial[++next]) {
+      this.#append(batch, 'ADDED', object);
     }
     if (next < initial.length) {
       this.#state = { kind: 'initial', next };
       return;
     }
-    if (endBookmark) pieces.push(this.#bookmarkLine(fromRevision, true));
+    if (endBookmark) batch.add(this.#bookmarkLine(fromRevision, true));
     this.#state = { kind: 'live' };
   }
 
-  #takeEvents(pieces: Buffer[]): void {
+  #takeEvents(batch: Batch): void {
     const { history } = this.#plan.collection;
-    let bytes = 0;
-    while (bytes < WRITE_BYTES_MAX) {
+    while (!batch.full) {
       const event = history.at(this.#position);
       if (event === undefined) return;
       this.#position++;
-      if (event.revision > this.#plan.fromRevision) bytes += this.#appendEvent(pieces, event);
+      if (event.revision > this.#plan.fromRevision) this.#appendEvent(batch, event);
     }
   }
 
   /** An object that begins to match is ADDED for this client, one that ceases to match is DELETED. */
-  #appendEvent(pieces: Buffer[], event: LogEvent): number {
+  #appendEvent(batch: Batch, event: LogEvent): void {
     const { selection } = this.#plan;
     const before = event.previous !== undefined && selection.matches(event.previous);
     const after = event.type !== 'DELETED' && selection.matches(event.object);
-    if (after) return this.#append(pieces, before ? 'MODIFIED' : 'ADDED', event.object);
-    if (!before) return 0;
-    // Its last matching state, with the revision of the event.
-    const gone = event.type === 'DELETED' ? event.object : event.previous.withRevision(event.revision);
-    return this.#append(pieces, 'DELETED', gone);
+    if (after) {
+      this.#append(batch, before ? 'MODIFIED' : 'ADDED', event.object);
+    } else if (before) {
+      // Its last matching state, with the revision of the event.
+      this.#append(batch, 'DELETED', event.previous.withRevision(event.revision));
+    }
   }
 
-  #append(pieces: Buffer[], type: ChangeType, object: StoredObject): number {
-    pieces.push(OPENING[type]);
-    if (this.#plan.partial) pieces.push(...object.metadataOnly());
-    else pieces.push(object.bytes);
-    pieces.push(CLOSING);
-    return object.bytes.length;
+  #append(batch: Batch, type: ChangeType, object: StoredObject): void {
+    batch.add(OPENING[type]);
+    if (this.#plan.partial) for (const piece of object.metadataOnly()) batch.add(piece);
+    else batch.addObject(object);
+    batch.add(CLOSING);
   }
 
   #bookmarkLine(revision: number, endOfInitialEvents: boolean): Buffer {

@@ -79,7 +79,7 @@ export class Watches {
         backlogEventsMax: this.#options.watchBacklogEventsMax,
       },
       {
-        write: (chunk) => response.write(chunk),
+        write: (chunk, written) => response.write(chunk, written),
         onDrain: (callback) => response.on('drain', callback),
         end: () => response.end(),
       },

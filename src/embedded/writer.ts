@@ -92,7 +92,8 @@ export class Writer {
     const finished = deletionTimestamp !== undefined && finalizers.length === 0;
     if (finished && options.dryRun !== true) return this.#log.delete(collection, stored);
     // A write that changes nothing is no event: the object and its revision stay.
-    if (StoredObject.encode(definition, updated, stored.revision).sameContentAs(stored)) return stored;
+    if (StoredObject.encode(definition, updated, stored.revision).toBuffer().equals(stored.toBuffer()))
+      return stored;
     return this.#store(collection, updated, options);
   }
 
