@@ -1,0 +1,292 @@
+/**
+ * Stamps what the reflectors read with sequence numbers and routes it: the object's bytes into the log, a
+ * delta into the ring of its key's shard, control records into all rings. It never waits: what does not
+ * fit is refused, nothing of it is written, and the caller offers it again (see inbox.ts).
+ *
+ * Records become visible with `commit`: first all tails, then the one `committed` word, then the bells.
+ */
+import { KubeloomError, assert } from '../errors.ts';
+import { KeySpans, scanKey } from '../json/key-spans.ts';
+import { bytesEqual, decodeStringContent } from '../json/read.ts';
+import { openObject } from '../json/walk.ts';
+import { LOG_FULL } from '../log/log-writer.ts';
+import type { LogWriter } from '../log/log-writer.ts';
+import {
+  DeltaFlag,
+  OBJECT_DELTA_BYTES,
+  RECORD_TYPE_CONTROL,
+  emptyLocation,
+  writeControl,
+  writeObjectDelta,
+} from '../record/delta.ts';
+import type { DeltaKind } from '../record/delta.ts';
+import type { Bell } from '../ring/bell.ts';
+import type { RingProducer } from '../ring/producer.ts';
+import type { Word } from '../ring/word.ts';
+import { hashKey } from './key-hash.ts';
+import type { KeyPart } from './key-hash.ts';
+
+export interface RouterOptions {
+  /** One ring per shard, at least one. */
+  readonly rings: readonly RingProducer[];
+  /** The shards' bells, in the same order. */
+  readonly bells: readonly Bell[];
+  /** Holds the last sequence that was used: the next one follows it (tests begin near the wrap). */
+  readonly committed: Word;
+  readonly log: LogWriter;
+}
+
+/** What all objects of one informer have in common. */
+export interface ObjectTarget {
+  readonly informer: number;
+  /** Objects above are kept by identity only. */
+  readonly recordBytesMax: number;
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** From `typeMetaOf`. */
+  readonly typeMeta: Buffer;
+}
+
+const KIND = Buffer.from('"kind"');
+const API_VERSION = Buffer.from('"apiVersion"');
+const NOTHING = Buffer.alloc(0);
+/** The fixed words of a control record, before its text. */
+const CONTROL_FIXED_BYTES = 16;
+const WORD_ALIGNMENT = 8;
+
+/** The members that Go leaves out of the items of a list, ready to be put behind the opening brace. */
+export function typeMetaOf(kind: string, apiVersion: string): Buffer {
+  return Buffer.from(`"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`);
+}
+
+export class Router {
+  readonly #rings: readonly RingProducer[];
+  readonly #bells: readonly Bell[];
+  readonly #committed: Word;
+  readonly #log: LogWriter;
+  #sequence: number;
+  // Reused for every object, so that nothing is allocated on the way.
+  readonly #location = emptyLocation();
+  readonly #namespace: KeyPart = { bytes: NOTHING, start: 0, end: 0 };
+  readonly #name: KeyPart = { bytes: NOTHING, start: 0, end: 0 };
+  readonly #hasPublished: boolean[];
+
+  constructor(options: RouterOptions) {
+    assert(options.rings.length > 0 && options.rings.length === options.bells.length, 'one bell per ring');
+    this.#rings = options.rings;
+    this.#bells = options.bells;
+    this.#committed = options.committed;
+    this.#log = options.log;
+    this.#sequence = options.committed.load();
+    this.#hasPublished = options.rings.map(() => false);
+  }
+
+  /** The last sequence that was given out. */
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /**
+   * @param start where the object begins in `source`, which nobody may write to meanwhile
+   * @param spans who it is, as `scanKey` found it: it has a name
+   * @returns false when ring or log have no room; nothing was written then and no sequence was used
+   */
+  offerObject(
+    target: ObjectTarget,
+    kind: DeltaKind,
+    source: Buffer,
+    start: number,
+    end: number,
+    spans: KeySpans,
+  ): boolean {
+    if (end - start > target.recordBytesMax) return this.offerIdentity(target, kind, source, spans);
+    return this.#write(target, kind, 0, source, start, end, spans);
+  }
+
+  /** As `offerObject`, for an object that is too large to keep: who it is, flagged TooLarge. */
+  offerIdentity(target: ObjectTarget, kind: DeltaKind, source: Buffer, spans: KeySpans): boolean {
+    const identity = identityOf(target, source, spans);
+    const identitySpans = new KeySpans();
+    const isFound = scanKey(identity, 0, identity.length, identitySpans);
+    assert(isFound, 'an identity has a name');
+    return this.#write(target, kind, DeltaFlag.TooLarge, identity, 0, identity.length, identitySpans);
+  }
+
+  /** The same sequence to all rings, or to none: then false, and nothing was written. */
+  offerControl(kind: DeltaKind, informer: number, epoch: number, resourceVersion: string): boolean {
+    const bytes = CONTROL_FIXED_BYTES + Buffer.byteLength(resourceVersion);
+    for (const ring of this.#rings) {
+      if (!ring.canClaim(bytes)) return false;
+    }
+    const record = { sequence: this.#nextSequence(), informer, kind, epoch, resourceVersion };
+    for (const ring of this.#rings) {
+      assert(writeControl(ring, RECORD_TYPE_CONTROL, record), 'a ring has the room that it promised');
+    }
+    return true;
+  }
+
+  /** Makes everything that was accepted visible. False when there was nothing new. */
+  commit(): boolean {
+    let isAny = false;
+    for (const [shard, ring] of this.#rings.entries()) {
+      const isNew = ring.publish();
+      this.#hasPublished[shard] = isNew;
+      isAny ||= isNew;
+    }
+    if (!isAny) return false;
+    this.#committed.store(this.#sequence);
+    for (const [shard, bell] of this.#bells.entries()) {
+      if (this.#hasPublished[shard]) bell.ring();
+    }
+    return true;
+  }
+
+  #nextSequence(): number {
+    this.#sequence = (this.#sequence + 1) >>> 0;
+    return this.#sequence;
+  }
+
+  #write(
+    target: ObjectTarget,
+    kind: DeltaKind,
+    flags: number,
+    source: Buffer,
+    start: number,
+    end: number,
+    spans: KeySpans,
+  ): boolean {
+    const decodedName = this.#readName(source, spans);
+    const decodedNamespace = this.#readNamespace(source, spans);
+    const hash = hashKey(this.#namespace, this.#name);
+    const ring = this.#rings[(hash >>> 0) % this.#rings.length];
+    assert(ring !== undefined, 'a hash has a shard');
+    if (!ring.canClaim(OBJECT_DELTA_BYTES)) return false;
+
+    const firstKey = openObject(source, start, end);
+    const typeMeta = hasTypeMeta(source, firstKey) ? NOTHING : target.typeMeta;
+    // With type members put in front, the body begins behind the object's own brace.
+    const bodyStart = typeMeta.length > 0 ? firstKey : start;
+    const head = typeMeta.length > 0 ? 1 + typeMeta.length : 0;
+    const length = head + end - bodyStart;
+    const behind = decodedName.length + decodedNamespace.length;
+    if (length + behind + WORD_ALIGNMENT > this.#log.bytes.length) {
+      assert(flags === 0, 'an identity fits into the log');
+      return this.offerIdentity(target, kind, source, spans);
+    }
+    const reserved = this.#log.reserve(length + behind + WORD_ALIGNMENT);
+    if (reserved === LOG_FULL) return false;
+    const offset = congruentOffset(reserved, head, source.byteOffset + bodyStart);
+    this.#copy(offset, typeMeta, source, bodyStart, end);
+    decodedName.copy(this.#log.bytes, offset + length);
+    decodedNamespace.copy(this.#log.bytes, offset + length + decodedName.length);
+
+    const location = this.#location;
+    location.sequence = this.#nextSequence();
+    location.informer = target.informer;
+    location.kind = kind;
+    location.flags = flags;
+    location.hash = hash;
+    location.offset = offset;
+    location.length = length;
+    this.#locate(spans, head - bodyStart, length, decodedName.length);
+    this.#log.seal(location.sequence, offset - reserved + length + behind);
+    assert(writeObjectDelta(ring, location), 'the ring has the room that it promised');
+    return true;
+  }
+
+  #copy(offset: number, typeMeta: Buffer, source: Buffer, bodyStart: number, end: number): void {
+    const log = this.#log.bytes;
+    let to = offset;
+    if (typeMeta.length > 0) {
+      log[to] = OPEN_BRACE;
+      to += 1 + typeMeta.copy(log, to + 1);
+    }
+    source.copy(log, to, bodyStart, end);
+  }
+
+  /** @param shift what turns an index of the source into one of the copy */
+  #locate(spans: KeySpans, shift: number, length: number, decodedNameLength: number): void {
+    const location = this.#location;
+    location.nameOffset = spans.nameEscaped ? length : spans.nameStart + shift;
+    location.nameLength = this.#name.end - this.#name.start;
+    location.namespaceLength = this.#namespace.end - this.#namespace.start;
+    const behindName = length + decodedNameLength;
+    const inCopy = spans.namespaceEscaped ? behindName : spans.namespaceStart + shift;
+    location.namespaceOffset = location.namespaceLength > 0 ? inCopy : 0;
+    location.uidLength = spans.uidStart < 0 ? 0 : spans.uidEnd - spans.uidStart;
+    location.uidOffset = location.uidLength > 0 ? spans.uidStart + shift : 0;
+    location.resourceVersionLength =
+      spans.resourceVersionStart < 0 ? 0 : spans.resourceVersionEnd - spans.resourceVersionStart;
+    location.resourceVersionOffset =
+      location.resourceVersionLength > 0 ? spans.resourceVersionStart + shift : 0;
+  }
+
+  /** Points `#name` at the plain name. Returns its decoded copy when the wire has escapes in it. */
+  #readName(source: Buffer, spans: KeySpans): Buffer {
+    if (spans.nameEscaped) return usePart(this.#name, decoded(source, spans.nameStart, spans.nameEnd));
+    this.#name.bytes = source;
+    this.#name.start = spans.nameStart;
+    this.#name.end = spans.nameEnd;
+    return NOTHING;
+  }
+
+  #readNamespace(source: Buffer, spans: KeySpans): Buffer {
+    if (spans.namespaceEscaped) {
+      return usePart(this.#namespace, decoded(source, spans.namespaceStart, spans.namespaceEnd));
+    }
+    this.#namespace.bytes = source;
+    this.#namespace.start = Math.max(spans.namespaceStart, 0);
+    this.#namespace.end = Math.max(spans.namespaceEnd, 0);
+    return NOTHING;
+  }
+}
+
+const OPEN_BRACE = 0x7b;
+
+/**
+ * Where in the reservation the record begins: source and copy are then equal modulo 8, and V8 copies to
+ * shared memory word by word instead of byte by byte (0.35 instead of 1.4 µs for 5 KB).
+ */
+function congruentOffset(reserved: number, head: number, sourceAddress: number): number {
+  return reserved + ((sourceAddress - reserved - head) & (WORD_ALIGNMENT - 1));
+}
+
+/**
+ * Whether the object says what it is. One look at its first key decides: typed objects have both or, in
+ * lists, neither, and Go writes them first; custom resources always have both, sorted. (Should a server
+ * put them elsewhere, the object has them twice with the same values, which no JSON parser minds.)
+ */
+function hasTypeMeta(bytes: Buffer, firstKey: number): boolean {
+  return bytesEqual(bytes, firstKey, KIND) || bytesEqual(bytes, firstKey, API_VERSION);
+}
+
+function usePart(part: KeyPart, bytes: Buffer): Buffer {
+  part.bytes = bytes;
+  part.start = 0;
+  part.end = bytes.length;
+  return bytes;
+}
+
+function decoded(source: Buffer, start: number, end: number): Buffer {
+  const text = decodeStringContent(source, start, end);
+  if (text === undefined) throw new KubeloomError('ERR_KUBELOOM_ASSERTION', 'names are checked before');
+  return Buffer.from(text);
+}
+
+/** What is left of an object that is too large: the smallest object with the same identity. */
+function identityOf(target: ObjectTarget, source: Buffer, spans: KeySpans): Buffer {
+  const text = (start: number, end: number): string | undefined =>
+    start < 0 ? undefined : decodeStringContent(source, start, end);
+  return Buffer.from(
+    JSON.stringify({
+      kind: target.kind,
+      apiVersion: target.apiVersion,
+      metadata: {
+        name: text(spans.nameStart, spans.nameEnd),
+        namespace: text(spans.namespaceStart, spans.namespaceEnd),
+        uid: text(spans.uidStart, spans.uidEnd),
+        resourceVersion: text(spans.resourceVersionStart, spans.resourceVersionEnd),
+      },
+    }),
+  );
+}

@@ -1,0 +1,51 @@
+/**
+ * Notices a response that has gone silent: a connection whose other end is gone can stay open for ever
+ * without an error. Time in which we were not reading does not count.
+ */
+import type { Clock } from '../clock.ts';
+
+export class Watchdog {
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  readonly #onSilence: () => void;
+  #lastSign: number;
+  #isPaused = false;
+  #cancel: () => void;
+
+  constructor(clock: Clock, limitMs: number, onSilence: () => void) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#onSilence = onSilence;
+    this.#lastSign = clock.now();
+    this.#cancel = this.#schedule(limitMs);
+  }
+
+  /** A sign of life. */
+  touch(): void {
+    this.#lastSign = this.#clock.now();
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.touch();
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  #schedule(delayMs: number): () => void {
+    return this.#clock.schedule(delayMs, () => this.#look());
+  }
+
+  #look(): void {
+    if (this.#isPaused) this.touch();
+    const remainingMs = this.#lastSign + this.#limitMs - this.#clock.now();
+    if (remainingMs > 0) this.#cancel = this.#schedule(remainingMs);
+    else this.#onSilence();
+  }
+}
