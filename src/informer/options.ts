@@ -68,8 +68,7 @@ export function resolveInformerOptions<T>(options: InformerOptions<T>): Resolved
 export function reflectorSpec<T>(
   ref: ResourceRef,
   options: InformerOptions<T>,
-  recordBytesMax: number,
-): ReflectorSpec {
+): Omit<ReflectorSpec, 'recordBytesMax'> {
   if (options.namespace && !ref.isNamespaced) {
     throw new KubeloomError('ERR_KUBELOOM_OPTION', `${ref.resource} are cluster-scoped: leave namespace out`);
   }
@@ -88,7 +87,6 @@ export function reflectorSpec<T>(
     apiVersion: apiVersionOf(ref),
     watchList: options.watchList ?? 'auto',
     pageSize,
-    recordBytesMax,
     watchTimeoutMinSeconds: WATCH_TIMEOUT_MIN_SECONDS,
     watchTimeoutMaxSeconds: WATCH_TIMEOUT_MAX_SECONDS,
     backoffInitialMs,

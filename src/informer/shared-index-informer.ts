@@ -21,7 +21,7 @@ import { Replica } from '../store/replica.ts';
 import { leaseThreads } from '../threads/default-threads.ts';
 import type { ThreadsLease } from '../threads/default-threads.ts';
 import type { PipelineClient } from '../threads/informer-threads.ts';
-import type { ReflectorPhase } from '../threads/protocol.ts';
+import type { ReflectorPhase, ReflectorSpec } from '../threads/protocol.ts';
 import { connectionFor } from '../transport/credentials.ts';
 import { Condition } from './condition.ts';
 import { ErrorSink } from './errors.ts';
@@ -54,6 +54,7 @@ export class SharedIndexInformer<T = unknown> {
   readonly #kubeConfig: KubeConfig;
   readonly #options: InformerOptions<T>;
   readonly #resolved: ResolvedInformerOptions;
+  readonly #reflectorSpec: Omit<ReflectorSpec, 'recordBytesMax'>;
   readonly #errors: ErrorSink;
   readonly #lease: ThreadsLease;
   readonly #replica: Replica;
@@ -76,6 +77,7 @@ export class SharedIndexInformer<T = unknown> {
     this.#options = options;
     this.#transform = options.transform;
     this.#resolved = resolveInformerOptions(options);
+    this.#reflectorSpec = reflectorSpec(resource, options);
     this.#errors = new ErrorSink(options.onError, realClock);
     this.#lease = leaseThreads(options.threads);
     const { threads } = this.#lease;
@@ -236,7 +238,7 @@ export class SharedIndexInformer<T = unknown> {
         onControl: this.#controlled,
       }),
       shardSpec: shardSpec(this.#options, fields, this.#transform),
-      reflectorSpec: reflectorSpec(this.resource, this.#options, threads.options.recordBytesMax),
+      reflectorSpec: { ...this.#reflectorSpec, recordBytesMax: threads.options.recordBytesMax },
       prepare: async (_verb, query) => ({ connection: await connectionFor(this.#kubeConfig), query }),
       phase: (phase) => {
         this.#phase = phase;

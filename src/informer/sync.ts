@@ -1,6 +1,14 @@
 /** Waiting for several informers at once. */
 import { KubeloomError } from '../errors.ts';
-import type { SharedIndexInformer } from './shared-index-informer.ts';
+
+/** What can be waited for: every informer. */
+export interface Syncable {
+  readonly name: string;
+  readonly phase: string;
+  readonly lastError: Error | undefined;
+  hasSynced(): boolean;
+  waitForSync(signal?: AbortSignal): Promise<void>;
+}
 
 /**
  * Resolves when all have synced. When `signal` is aborted first, rejects with one error that names every
@@ -8,7 +16,7 @@ import type { SharedIndexInformer } from './shared-index-informer.ts';
  */
 export async function waitForCacheSync(
   signal: AbortSignal | undefined,
-  ...informers: readonly SharedIndexInformer<never>[]
+  ...informers: readonly Syncable[]
 ): Promise<void> {
   const results = await Promise.allSettled(informers.map((informer) => informer.waitForSync(signal)));
   if (results.every(({ status }) => status === 'fulfilled')) return;
