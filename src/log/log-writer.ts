@@ -28,7 +28,8 @@ export class LogWriter {
   #open: Extent | undefined;
   #position = 0;
   #end = 0;
-  #isReserved = false;
+  /** Length of the open reservation, or 0. */
+  #reserved = 0;
 
   constructor(buffer: SharedArrayBuffer, gate: () => number) {
     this.bytes = Buffer.from(buffer);
@@ -36,25 +37,33 @@ export class LogWriter {
     this.#isFree = Array.from({ length: buffer.byteLength / BLOCK_BYTES }, () => true);
   }
 
-  /** The offset of `length` writable bytes in a row, or LOG_FULL. `seal` or `cancel` must follow. */
+  /**
+   * The offset of `length` writable bytes in a row, or LOG_FULL. `seal` or `cancel` must follow.
+   *
+   * A record that is longer than the whole log is refused for ever: the caller has to know its limit. Any
+   * other is served at the latest when readers have passed everything, provided that nothing else is
+   * reserved meanwhile.
+   */
   reserve(length: number): number {
-    assert(!this.#isReserved, 'one reservation at a time');
+    assert(this.#reserved === 0, 'one reservation at a time');
+    assert(length > 0, 'a reservation of nothing');
     if (this.#position + length > this.#end && !this.#openExtent(length)) return LOG_FULL;
-    this.#isReserved = true;
+    this.#reserved = length;
     return this.#position;
   }
 
   /** `length` bytes of the reservation belong to the record with this sequence. */
   seal(sequence: number, length: number): void {
-    assert(this.#isReserved && this.#open !== undefined, 'seal without a reservation');
+    assert(this.#reserved > 0 && this.#open !== undefined, 'seal without a reservation');
+    assert(length >= 0 && length <= this.#reserved, 'seal of more than was reserved');
     this.#open.lastSequence = sequence;
     this.#position += length;
-    this.#isReserved = false;
+    this.#reserved = 0;
   }
 
   /** Gives the reservation back unused. */
   cancel(): void {
-    this.#isReserved = false;
+    this.#reserved = 0;
   }
 
   /** Bytes of blocks that are not free, for metrics. */
