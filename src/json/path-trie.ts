@@ -1,0 +1,76 @@
+/**
+ * Dotted paths as a trie of keys in UTF-8, so that one walk over an object serves any number of paths.
+ */
+import { splitPath } from './path.ts';
+import { bytesEqual, decodeStringToken } from './read.ts';
+
+export class PathNode {
+  /** The key as the wire has it, closing quote included: when it matches, the key's end is known. */
+  readonly quotedKey: Uint8Array;
+  readonly children: PathNode[] = [];
+  /** Numbers of the paths that end here. */
+  readonly slots: number[] = [];
+  /** How many paths end here or below. */
+  slotsInSubtree = 0;
+  /** The walk that met this key last: a second member with the same key does not count. */
+  seenInWalk = 0;
+
+  constructor(key: string) {
+    this.quotedKey = quoted(key);
+  }
+
+  /** The child whose key opens at `openQuote`, if it is written with no more escapes than needed. */
+  plainChild(bytes: Uint8Array, openQuote: number, end: number): PathNode | undefined {
+    const first = bytes[openQuote + 1];
+    for (const child of this.children) {
+      if (child.quotedKey[0] !== first) continue;
+      const keyEnd = openQuote + 1 + child.quotedKey.length;
+      if (keyEnd <= end && bytesEqual(bytes, openQuote + 1, child.quotedKey)) return child;
+    }
+    return undefined;
+  }
+
+  /** The child whose key, written with escapes, is the string token at [start, end). */
+  escapedChild(bytes: Uint8Array, start: number, end: number): PathNode | undefined {
+    const key = decodeStringToken(bytes, start, end);
+    return key === undefined ? undefined : this.#childNamed(key);
+  }
+
+  /** Adds a path and gives the node it ends at. */
+  add(keys: readonly string[], slot: number): PathNode {
+    this.slotsInSubtree++;
+    const [first, ...rest] = keys;
+    if (first === undefined) {
+      this.slots.push(slot);
+      return this;
+    }
+    return this.descend(first).add(rest, slot);
+  }
+
+  /** The child with this key, made if there is none. */
+  descend(key: string): PathNode {
+    let child = this.#childNamed(key);
+    if (!child) {
+      child = new PathNode(key);
+      this.children.push(child);
+    }
+    return child;
+  }
+
+  #childNamed(key: string): PathNode | undefined {
+    const wanted = quoted(key);
+    return this.children.find((child) => wanted.equals(child.quotedKey));
+  }
+}
+
+/** `key"`, with the escapes that every writer of JSON has to use. */
+function quoted(key: string): Buffer {
+  return Buffer.from(JSON.stringify(key).slice(1));
+}
+
+/** The root of a trie in which path number n has slot n. */
+export function pathTrie(paths: readonly string[]): PathNode {
+  const root = new PathNode('');
+  for (const [slot, path] of paths.entries()) root.add(splitPath(path), slot);
+  return root;
+}

@@ -1,0 +1,97 @@
+/**
+ * Small readers that make JavaScript strings and spans out of JSON bytes, for the places that are not
+ * hot: control objects, escaped keys, single fields. Works on views of shared memory: the text is copied
+ * out before anything interprets it.
+ */
+import { splitPath } from './path.ts';
+import { hasEscape, skipString, skipValue } from './skip.ts';
+import { afterMember, openObject, valueAfterKey } from './walk.ts';
+
+const QUOTE = 0x22;
+
+/** `\u0000`: what an escape makes of one character. */
+const ESCAPE_BYTES_MAX = 6;
+
+/** A range of bytes, `end` exclusive. */
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The text of [start, end) as UTF-8, whatever the bytes lie in. */
+export function decodeUtf8(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8');
+}
+
+/**
+ * What stands between the quotes of a JSON string, with its escapes resolved.
+ *
+ * @returns undefined when an escape is not valid
+ */
+export function decodeStringContent(bytes: Uint8Array, start: number, end: number): string | undefined {
+  const text = decodeUtf8(bytes, start, end);
+  return text.includes('\\') ? parseString(`"${text}"`) : text;
+}
+
+/** The same for a token that includes its quotes; undefined when the token is not a string. */
+export function decodeStringToken(bytes: Uint8Array, start: number, end: number): string | undefined {
+  if (end - start < 2 || bytes[start] !== QUOTE || bytes[end - 1] !== QUOTE) return undefined;
+  return decodeStringContent(bytes, start + 1, end - 1);
+}
+
+/** Whether the key that is the string token at [start, end) is `key`, also when it is written with escapes. */
+export function keyEquals(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
+  const length = end - start - 2;
+  if (length <= key.length) return length === key.length && bytesEqual(bytes, start + 1, key);
+  // An escape makes a key longer, and at least one is needed to be here.
+  return length <= key.length * ESCAPE_BYTES_MAX && hasEscape(bytes, start, end) && decodesTo(bytes, start, end, key);
+}
+
+/** Whether `expected` stands at `start`; the caller knows that there is room for it. */
+export function bytesEqual(bytes: Uint8Array, start: number, expected: Uint8Array): boolean {
+  for (let index = 0; index < expected.length; index++) {
+    if (bytes[start + index] !== expected[index]) return false;
+  }
+  return true;
+}
+
+/**
+ * The value at a dotted path (`metadata.annotations.foo\.bar/baz`) of the object in [start, end).
+ *
+ * @returns undefined when it is absent or something before it is malformed
+ */
+export function findPath(bytes: Uint8Array, start: number, end: number, path: string): Span | undefined {
+  let span: Span | undefined = { start, end };
+  for (const key of splitPath(path)) {
+    span = findMember(bytes, span.start, span.end, Buffer.from(key));
+    if (!span) return undefined;
+  }
+  return span;
+}
+
+/** The value of the first member with this key. */
+function findMember(bytes: Uint8Array, start: number, end: number, key: Uint8Array): Span | undefined {
+  let at = openObject(bytes, start, end);
+  while (at >= 0 && bytes[at] === QUOTE) {
+    const keyEnd = skipString(bytes, at, end);
+    const value = valueAfterKey(bytes, keyEnd, end);
+    const valueEnd = skipValue(bytes, value, end);
+    if (valueEnd < 0) return undefined;
+    if (keyEquals(bytes, at, keyEnd, key)) return { start: value, end: valueEnd };
+    at = afterMember(bytes, valueEnd, end);
+  }
+  return undefined;
+}
+
+function decodesTo(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
+  return decodeStringToken(bytes, start, end) === decodeUtf8(key, 0, key.length);
+}
+
+function parseString(json: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'string' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KeySpans, scanKey } from '../../src/json/key-spans.ts';
+import { decodeStringContent } from '../../src/json/read.ts';
+import { embed, podObject, sortKeys } from './objects.ts';
+import { COMPACT, ODD, type Json, randomJson, randomString, writeJson } from './random-json.ts';
+import { Seeded } from './seeded.ts';
+
+interface Key {
+  readonly name: string | undefined;
+  readonly namespace: string | undefined;
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+}
+
+function scan(text: string): Key | undefined {
+  const { bytes, start, end } = embed(text);
+  const spans = new KeySpans();
+  if (!scanKey(bytes, start, end, spans)) return undefined;
+  const read = (from: number, to: number): string | undefined =>
+    from < 0 ? undefined : decodeStringContent(bytes, from, to);
+  return {
+    name: read(spans.nameStart, spans.nameEnd),
+    namespace: read(spans.namespaceStart, spans.namespaceEnd),
+    uid: read(spans.uidStart, spans.uidEnd),
+    resourceVersion: read(spans.resourceVersionStart, spans.resourceVersionEnd),
+  };
+}
+
+const POD_KEY = {
+  name: 'web-4',
+  namespace: 'team-4',
+  uid: '00000000-0000-4000-8000-000000000004',
+  resourceVersion: '1004',
+};
+
+test("the key is found in Go's field order and in sorted order", () => {
+  assert.deepEqual(scan(JSON.stringify(podObject(4))), POD_KEY);
+  assert.deepEqual(scan(JSON.stringify(sortKeys(podObject(4)))), POD_KEY);
+  assert.deepEqual(scan(JSON.stringify(podObject(4), null, 2)), POD_KEY);
+});
+
+test('the scan stops once all four are known and does not read on', () => {
+  const text = JSON.stringify(podObject(4));
+  const cut = text.indexOf('"generation"') - 1;
+  assert.deepEqual(scan(text.slice(0, cut)), POD_KEY);
+});
+
+test('keys with the same names elsewhere do not fool it', () => {
+  const fake = { name: 'fake', namespace: 'fake', uid: 'fake', resourceVersion: 'fake' };
+  const object = {
+    spec: { metadata: fake, ...fake },
+    ...fake,
+    text: '"metadata":{"name":"fake"}',
+    metadata: { annotations: fake, labels: { 'x": {"name': 'fake' }, managedFields: [fake], name: 'real' },
+  };
+  assert.deepEqual(scan(JSON.stringify(object)), {
+    name: 'real',
+    namespace: undefined,
+    uid: undefined,
+    resourceVersion: undefined,
+  });
+});
+
+test('keys written with escapes are found, and near misses are not', () => {
+  const text = '{"m\\u0065tadata":{"n\\u0061m\\u0065":"a","\\u0075id":"u","nam\\u00e9":"no","namespac\\u0065s":"no"}}';
+  const expected = { name: 'a', namespace: undefined, uid: 'u', resourceVersion: undefined };
+  assert.deepEqual(scan(text), expected);
+});
+
+test('escapes inside name and namespace are reported', () => {
+  const { bytes, start, end } = embed('{"metadata":{"name":"a\\u002db","namespace":"plain"}}');
+  const spans = new KeySpans();
+  assert.equal(scanKey(bytes, start, end, spans), true);
+  assert.equal(spans.nameEscaped, true);
+  assert.equal(spans.namespaceEscaped, false);
+});
+
+test('values that are not strings count as absent', () => {
+  assert.equal(scan('{"metadata":{"name":5,"uid":"u"}}'), undefined);
+  assert.deepEqual(scan('{"metadata":{"uid":null,"namespace":{"name":"x"},"resourceVersion":7,"name":"a"}}'), {
+    name: 'a',
+    namespace: undefined,
+    uid: undefined,
+    resourceVersion: undefined,
+  });
+});
+
+test('an object without a name, or that is none, is refused', () => {
+  const refused = [
+    '',
+    'null',
+    '[]',
+    '"metadata"',
+    '{}',
+    '{"metadata":null}',
+    '{"metadata":[]}',
+    '{"metadata":{}}',
+    '{"metadata":{"name":""}}',
+    '{"metadata":{"namespace":"x","uid":"u"}}',
+    '{"kind":"Pod"',
+    '{"kind" "Pod","metadata":{"name":"a"}}',
+    '{"metadata":{"name" "a"}}',
+    '{"metadata":{name:"a"}}',
+    '{"metadata":{"name":"a"',
+    '{"metadata":{"name":"a",}}',
+    '{"metadata":{"name":"a"]}}',
+    '{"metadata":{"uid":"u" "name":"a"}}',
+    '{,"metadata":{"name":"a"}}',
+  ];
+  for (const text of refused) assert.equal(scan(text), undefined, text);
+});
+
+test('spans of an earlier object do not shine through', () => {
+  const spans = new KeySpans();
+  const first = Buffer.from(JSON.stringify(podObject(1)));
+  assert.equal(scanKey(first, 0, first.length, spans), true);
+  const second = Buffer.from('{"metadata":{"name":"n"}}');
+  assert.equal(scanKey(second, 0, second.length, spans), true);
+  assert.deepEqual([spans.namespaceStart, spans.uidStart, spans.resourceVersionStart], [-1, -1, -1]);
+});
+
+test('random objects in random key orders agree with JSON.parse', () => {
+  for (let seed = 1; seed <= 1500; seed++) {
+    const random = new Seeded(seed);
+    const metadata = shuffledMembers(random, ['name', 'namespace', 'uid', 'resourceVersion'], 0.8);
+    const object: { [key: string]: Json } = {};
+    for (const key of random.shuffle(['kind', 'spec', 'metadata', 'status'])) {
+      object[key] = key === 'metadata' ? metadata : randomJson(random, 3);
+    }
+    const text = writeJson(object, random, random.chance(0.5) ? COMPACT : ODD);
+    const nameOf = (key: string): string | undefined => {
+      const value = metadata[key];
+      return typeof value === 'string' ? value : undefined;
+    };
+    const expected = nameOf('name')
+      ? {
+          name: nameOf('name'),
+          namespace: nameOf('namespace'),
+          uid: nameOf('uid'),
+          resourceVersion: nameOf('resourceVersion'),
+        }
+      : undefined;
+    assert.deepEqual(scan(text), expected, `seed ${seed}: ${text}`);
+  }
+});
+
+function shuffledMembers(random: Seeded, keys: readonly string[], presence: number): { [key: string]: Json } {
+  const members: { [key: string]: Json } = {};
+  for (const key of random.shuffle([...keys, 'labels', 'managedFields', 'generation'])) {
+    if (!random.chance(presence)) continue;
+    members[key] = keys.includes(key) && random.chance(0.9) ? randomString(random) : randomJson(random, 2);
+  }
+  return members;
+}
