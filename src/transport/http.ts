@@ -175,7 +175,8 @@ export function transportError(error: Error, origin: string): KubeloomError {
     return Object.assign(new KubeloomError('ERR_KUBELOOM_UNREACHABLE', message, { cause: error }), { errno });
   }
   if (isTlsError(errno, error)) {
-    const message = `${origin}: the TLS connection was refused: ${error.message} (${errno}); check the CA, ${'the name and the validity of the certificates'}`;
+    const advice = 'check the CA, the name and the validity of the certificates';
+    const message = `${origin}: the TLS connection was refused: ${error.message} (${errno}); ${advice}`;
     return Object.assign(new KubeloomError('ERR_KUBELOOM_TLS', message, { cause: error }), { errno });
   }
   if (errno === 'UND_ERR_HEADERS_TIMEOUT' || errno === 'UND_ERR_BODY_TIMEOUT') {
