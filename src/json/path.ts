@@ -13,7 +13,8 @@ export function splitPath(path: string): string[] {
     if (character === '\\') {
       index++;
       const escaped = path[index];
-      if (escaped !== '.' && escaped !== '\\') throw invalidPath(path, 'a backslash must precede a dot or a backslash');
+      if (escaped !== '.' && escaped !== '\\')
+        throw invalidPath(path, 'a backslash must precede a dot or a backslash');
       key += escaped;
     } else if (character === '.') {
       keys.push(key);

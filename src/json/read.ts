@@ -44,7 +44,11 @@ export function keyEquals(bytes: Uint8Array, start: number, end: number, key: Ui
   const length = end - start - 2;
   if (length <= key.length) return length === key.length && bytesEqual(bytes, start + 1, key);
   // An escape makes a key longer, and at least one is needed to be here.
-  return length <= key.length * ESCAPE_BYTES_MAX && hasEscape(bytes, start, end) && decodesTo(bytes, start, end, key);
+  return (
+    length <= key.length * ESCAPE_BYTES_MAX &&
+    hasEscape(bytes, start, end) &&
+    decodesTo(bytes, start, end, key)
+  );
 }
 
 /** Whether `expected` stands at `start`; the caller knows that there is room for it. */

@@ -1,110 +1,133 @@
 /**
- * HTTP for informers: GET requests whose bodies are streamed to a sink. Begins with undici's `dispatch`; one
- * small interface, so that a transport that reads sockets itself can take its place.
+ * GET requests whose bodies stream, the only kind that an informer makes. `HttpTransport` is the narrow
+ * interface that the reflector sees; tests put their own in its place.
  *
- * No redirects are followed, no compression is asked for, no body is buffered.
+ * A response is one `head`, any number of `data`, one `end`. After `close` nothing comes any more, and
+ * between `pause` and `resume` no data. Nothing is called before `get` has returned.
  */
-import { Pool } from 'undici';
-import type { Dispatcher } from 'undici';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Pool, type Dispatcher } from 'undici';
 import { KubeloomError } from '../errors.ts';
-import type { ConnectionOptions } from '../threads/protocol.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { HttpError, toHttpError } from './http-errors.ts';
 
 export interface HttpRequest {
-  /** Path and query, below the server's base path. */
+  /** Path and query: `/api/v1/pods?limit=500`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How long to wait for the response's head. */
-  readonly timeoutMs: number;
+  /** How long the response's status and headers may take once the request is sent. */
+  readonly timeoutMs?: number;
 }
 
 export interface ResponseSink {
-  head(status: number, headers: Readonly<Record<string, string>>): void;
-  /** The chunk is the sink's; it is not written again. */
+  /** Header names are lower case; repeated headers are joined by commas. */
+  head(status: number, headers: Record<string, string>): void;
+  /** The chunk is the receiver's: nobody writes to it any more. */
   data(chunk: Uint8Array): void;
-  /** Exactly once, unless the exchange was closed: the body is complete, or why it is not. */
+  /** Exactly once, without an error when the response was complete. */
   end(error: KubeloomError | undefined): void;
 }
 
 export interface HttpExchange {
-  /** Stops reading from the socket soon: a chunk or two may still come. */
   pause(): void;
   resume(): void;
-  /** Ends the exchange; the sink is not called any more. */
+  /** Ends the request; the sink hears no more, not even `end`. */
   close(): void;
 }
 
 export interface HttpTransport {
-  request(request: HttpRequest, sink: ResponseSink): HttpExchange;
-  /** Closes all connections. */
-  dispose(): void;
+  get(request: HttpRequest, sink: ResponseSink): HttpExchange;
+  /** Ends whatever is still running with ERR_KUBELOOM_TRANSPORT_DISPOSED and closes all sockets. */
+  dispose(): Promise<void>;
 }
 
-const HEADER_BYTES_MAX = 64 * 1024;
+export interface UndiciTransportOptions {
+  /** TCP and TLS handshake. */
+  readonly connectTimeoutMs?: number;
+  /** For requests that do not say. */
+  readonly headersTimeoutMs?: number;
+}
+
 const CONNECT_TIMEOUT_MS = 10_000;
-const KEEP_ALIVE_PROBE_MS = 30_000;
+/** A list of a large cluster may take the apiserver half a minute until the first byte; its own limit is 60 s. */
+const HEADERS_TIMEOUT_MS = 70_000;
+/** An apiserver's headers are below 2 KiB. */
+const HEADER_BYTES_MAX = 64 * 1024;
+/** A peer that vanished is found by the kernel even while a paused socket is not read. */
+const KEEP_ALIVE_DELAY_MS = 30_000;
 
 export class UndiciTransport implements HttpTransport {
   readonly #pool: Pool;
+  readonly #origin: string;
+  /** Put before every path: apiservers behind a proxy have one. */
   readonly #basePath: string;
   readonly #headers: Readonly<Record<string, string>>;
-  readonly #origin: string;
+  readonly #headersTimeoutMs: number;
 
-  constructor(connection: ConnectionOptions) {
+  constructor(connection: ConnectionOptions, options: UndiciTransportOptions = {}) {
     const url = new URL(connection.server);
     this.#origin = url.origin;
     this.#basePath = url.pathname.replace(/\/+$/, '');
-    this.#headers = { accept: 'application/json', 'user-agent': 'kubeloom', ...connection.headers };
-    const { ca, cert, key, servername, rejectUnauthorized = true } = connection;
+    this.#headers = {
+      accept: 'application/json',
+      'user-agent': 'kubeloom',
+      ...lowerCased(connection.headers),
+    };
+    this.#headersTimeoutMs = options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS;
     this.#pool = new Pool(url.origin, {
-      allowH2: false,
+      // A watch keeps its connection for itself, so there are as many as there are requests.
+      connections: null,
       pipelining: 1,
+      allowH2: false,
       bodyTimeout: 0,
       maxHeaderSize: HEADER_BYTES_MAX,
       connect: {
-        ...(ca ? { ca } : {}),
-        ...(cert ? { cert } : {}),
-        ...(key ? { key } : {}),
-        ...(servername ? { servername } : {}),
-        rejectUnauthorized,
-        timeout: CONNECT_TIMEOUT_MS,
-        keepAlive: true,
-        keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS,
+        timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
+        keepAliveInitialDelay: KEEP_ALIVE_DELAY_MS,
+        // Said explicitly, or NODE_TLS_REJECT_UNAUTHORIZED could switch verification off.
+        rejectUnauthorized: connection.rejectUnauthorized !== false,
+        ...tlsMaterial(connection),
       },
     });
   }
 
-  request(request: HttpRequest, sink: ResponseSink): HttpExchange {
-    const exchange = new UndiciExchange(sink, this.#origin);
-    this.#pool.dispatch(
-      {
-        method: 'GET',
-        path: this.#basePath + request.path,
-        headers: { ...this.#headers, ...request.headers },
-        headersTimeout: request.timeoutMs,
-        bodyTimeout: 0,
-      },
-      exchange,
-    );
+  get(request: HttpRequest, sink: ResponseSink): HttpExchange {
+    const path = `${this.#basePath}${request.path}`;
+    const exchange = new UndiciExchange(sink, `${this.#origin}${path.split('?', 1)[0]}`);
+    exchange.start(this.#pool, {
+      origin: this.#origin,
+      method: 'GET',
+      path,
+      headers: { ...this.#headers, ...lowerCased(request.headers ?? {}) },
+      headersTimeout: request.timeoutMs ?? this.#headersTimeoutMs,
+    });
     return exchange;
   }
 
-  dispose(): void {
-    void this.#pool.destroy();
+  async dispose(): Promise<void> {
+    await this.#pool.destroy();
   }
 }
 
-type Headers = Record<string, string | string[] | undefined>;
-
+/** One request: what undici tells about it, in the order and at the times that `ResponseSink` promises. */
 class UndiciExchange implements HttpExchange, Dispatcher.DispatchHandler {
   readonly #sink: ResponseSink;
-  readonly #origin: string;
+  readonly #url: string;
   #controller: Dispatcher.DispatchController | undefined;
-  #isEnded = false;
+  #isStarting = true;
   #isPaused = false;
+  #isOver = false;
+  /** undici may deliver one more chunk after a pause, and the end at any time: they wait here. */
+  readonly #held: (() => void)[] = [];
 
-  constructor(sink: ResponseSink, origin: string) {
+  constructor(sink: ResponseSink, url: string) {
     this.#sink = sink;
-    this.#origin = origin;
+    this.#url = url;
+  }
+
+  start(pool: Pool, options: Dispatcher.DispatchOptions): void {
+    pool.dispatch(options, this);
+    this.#isStarting = false;
   }
 
   pause(): void {
@@ -113,85 +136,115 @@ class UndiciExchange implements HttpExchange, Dispatcher.DispatchHandler {
   }
 
   resume(): void {
+    if (!this.#isPaused) return;
     this.#isPaused = false;
-    this.#controller?.resume();
+    // Later: undici must not be resumed from inside one of its callbacks, of whatever request.
+    queueMicrotask(() => this.#flow());
   }
 
   close(): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
-    this.#controller?.abort(new Error('closed by the client'));
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#held.length = 0;
+    this.#abort();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#isEnded) controller.abort(new Error('closed by the client'));
+    if (this.#isOver) this.#abort();
+    else if (this.#isPaused) controller.pause();
   }
 
-  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
-    if (this.#isEnded) return;
-    const flat: Record<string, string> = {};
-    for (const [name, value] of Object.entries(headers)) {
-      if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
-    }
-    this.#sink.head(status, flat);
-    if (this.#isPaused) controller.pause();
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    const isInformational = status < 200;
+    if (isInformational || this.#isOver) return;
+    const flat = flattened(headers);
+    const encoding = flat['content-encoding'] ?? 'identity';
+    if (encoding === 'identity') this.#sink.head(status, flat);
+    else this.#fail(unwantedEncoding(encoding, this.#url));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (!this.#isEnded) this.#sink.data(chunk);
+    this.#inOrder(() => this.#sink.data(chunk));
   }
 
   onResponseEnd(): void {
-    this.#end(undefined);
+    this.#inOrder(() => this.#finish(undefined));
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#end(transportError(error, this.#origin));
+  onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
+    const error = toHttpError(cause, this.#url);
+    // Bad options are refused at once; the caller does not have its exchange yet.
+    if (this.#isStarting) queueMicrotask(() => this.#inOrder(() => this.#finish(error)));
+    else this.#inOrder(() => this.#finish(error));
   }
 
-  #end(error: KubeloomError | undefined): void {
-    if (this.#isEnded) return;
-    this.#isEnded = true;
+  #inOrder(deliver: () => void): void {
+    if (this.#isOver) return;
+    if (this.#isPaused || this.#held.length > 0) this.#held.push(deliver);
+    else deliver();
+  }
+
+  #flow(): void {
+    while (!this.#isPaused && !this.#isOver) {
+      const deliver = this.#held.shift();
+      if (!deliver) {
+        this.#controller?.resume();
+        return;
+      }
+      deliver();
+    }
+  }
+
+  #finish(error: KubeloomError | undefined): void {
+    this.#isOver = true;
     this.#sink.end(error);
   }
+
+  #fail(error: KubeloomError): void {
+    this.#finish(error);
+    this.#abort();
+  }
+
+  #abort(): void {
+    this.#controller?.abort(new Error('closed'));
+  }
 }
 
-const UNREACHABLE = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'ETIMEDOUT',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** What a failed exchange means for the user, by the code that Node, OpenSSL or undici gave it. */
-export function transportError(error: Error, origin: string): KubeloomError {
-  const errno = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  if (UNREACHABLE.has(errno)) {
-    const message = `${origin} cannot be reached (${errno}); check the server's address and that it runs`;
-    return Object.assign(new KubeloomError('ERR_KUBELOOM_UNREACHABLE', message, { cause: error }), { errno });
-  }
-  if (isTlsError(errno, error)) {
-    const advice = 'check the CA, the name and the validity of the certificates';
-    const message = `${origin}: the TLS connection was refused: ${error.message} (${errno}); ${advice}`;
-    return Object.assign(new KubeloomError('ERR_KUBELOOM_TLS', message, { cause: error }), { errno });
-  }
-  if (errno === 'UND_ERR_HEADERS_TIMEOUT' || errno === 'UND_ERR_BODY_TIMEOUT') {
-    const message = `${origin} did not answer in time`;
-    return new KubeloomError('ERR_KUBELOOM_HTTP_TIMEOUT', message, { cause: error });
-  }
-  const message = `the connection to ${origin} broke: ${error.message}`;
-  return Object.assign(new KubeloomError('ERR_KUBELOOM_CONNECTION_RESET', message, { cause: error }), {
-    errno,
-  });
-}
-
-function isTlsError(errno: string, error: Error): boolean {
-  return (
-    /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|HOSTNAME_MISMATCH)/.test(errno) ||
-    /certificate|\bSSL\b|\bTLS\b/i.test(error.message)
+function unwantedEncoding(encoding: string, url: string): HttpError {
+  return new HttpError(
+    'ERR_KUBELOOM_HTTP_PROTOCOL',
+    `the answer of ${url} is encoded (${encoding}) although no encoding was asked for; ` +
+      'a proxy on the way seems to compress, switch that off for this server',
+    url,
+    'content-encoding',
   );
+}
+
+function tlsMaterial(
+  connection: ConnectionOptions,
+): Partial<Record<'ca' | 'cert' | 'key' | 'servername', string>> {
+  const { ca, cert, key, servername } = connection;
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(servername === undefined ? {} : { servername }),
+  };
+}
+
+function flattened(headers: IncomingHttpHeaders): Record<string, string> {
+  const flat: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  return flat;
+}
+
+function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }

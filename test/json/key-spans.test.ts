@@ -63,7 +63,8 @@ test('keys with the same names elsewhere do not fool it', () => {
 });
 
 test('keys written with escapes are found, and near misses are not', () => {
-  const text = '{"m\\u0065tadata":{"n\\u0061m\\u0065":"a","\\u0075id":"u","nam\\u00e9":"no","namespac\\u0065s":"no"}}';
+  const text =
+    '{"m\\u0065tadata":{"n\\u0061m\\u0065":"a","\\u0075id":"u","nam\\u00e9":"no","namespac\\u0065s":"no"}}';
   const expected = { name: 'a', namespace: undefined, uid: 'u', resourceVersion: undefined };
   assert.deepEqual(scan(text), expected);
 });
@@ -78,12 +79,15 @@ test('escapes inside name and namespace are reported', () => {
 
 test('values that are not strings count as absent', () => {
   assert.equal(scan('{"metadata":{"name":5,"uid":"u"}}'), undefined);
-  assert.deepEqual(scan('{"metadata":{"uid":null,"namespace":{"name":"x"},"resourceVersion":7,"name":"a"}}'), {
-    name: 'a',
-    namespace: undefined,
-    uid: undefined,
-    resourceVersion: undefined,
-  });
+  assert.deepEqual(
+    scan('{"metadata":{"uid":null,"namespace":{"name":"x"},"resourceVersion":7,"name":"a"}}'),
+    {
+      name: 'a',
+      namespace: undefined,
+      uid: undefined,
+      resourceVersion: undefined,
+    },
+  );
 });
 
 test('an object without a name, or that is none, is refused', () => {

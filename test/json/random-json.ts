@@ -22,7 +22,19 @@ const TRICKY_STRINGS = [
   'a'.repeat(70),
   `${'é'.repeat(33)}\\`,
 ];
-const KEYS = ['name', 'namespace', 'uid', 'items', 'metadata', 'spec', 'a.b/c', 'f:name', 'k:{"uid":"x"}', 'ü', ''];
+const KEYS = [
+  'name',
+  'namespace',
+  'uid',
+  'items',
+  'metadata',
+  'spec',
+  'a.b/c',
+  'f:name',
+  'k:{"uid":"x"}',
+  'ü',
+  '',
+];
 
 export function randomString(random: Seeded): string {
   return random.chance(0.5) ? random.pick(TRICKY_STRINGS) : `v${random.below(1e6)}`;
@@ -58,7 +70,12 @@ export function writeJson(value: Json, random: Seeded, style: WriteStyle): strin
     `${open}${space()}${parts.join(`${space()},${space()}`)}${space()}${close}`;
   if (typeof value === 'string') return writeString(value, random, style.escapes);
   if (value === null || typeof value !== 'object') return JSON.stringify(value);
-  if (Array.isArray(value)) return joined('[', value.map((item) => writeJson(item, random, style)), ']');
+  if (Array.isArray(value))
+    return joined(
+      '[',
+      value.map((item) => writeJson(item, random, style)),
+      ']',
+    );
   const members = Object.entries(value).map(
     ([key, item]) =>
       `${writeString(key, random, style.escapes)}${space()}:${space()}${writeJson(item, random, style)}`,

@@ -19,7 +19,8 @@ test('skipValue does not find an end beyond its bound', () => {
     const random = new Seeded(seed);
     const text = writeJson([randomJson(random)], random, ODD);
     const { bytes, start, end } = embed(text);
-    for (let bound = start; bound < end; bound++) assert.equal(skipValue(bytes, start, bound), -1, `seed ${seed}`);
+    for (let bound = start; bound < end; bound++)
+      assert.equal(skipValue(bytes, start, bound), -1, `seed ${seed}`);
   }
 });
 
