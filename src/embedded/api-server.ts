@@ -14,7 +14,7 @@ import type { JournalColumns } from './journal.ts';
 import type { KubeObject } from './json.ts';
 import type { Endpoint } from './kubeconfig.ts';
 import { Listener } from './listener.ts';
-import { LoadGenerator, populate } from './load.ts';
+import { LoadGenerator, SAMPLE_NAMESPACES, populate, sampleNamespace } from './load.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from './load.ts';
 import { resolveOptions } from './options.ts';
 import type { ApiServerOptions, ResolvedOptions } from './options.ts';
@@ -44,7 +44,7 @@ export class ApiServer implements ServerControl {
     this.#options = resolveOptions(options);
     const { historyEventsMax: eventsMax, historyBytesMax: bytesMax, firstRevision } = this.#options;
     this.#log = new EventLog({ eventsMax, bytesMax }, firstRevision);
-    this.#writer = new Writer(this.#log);
+    this.#writer = new Writer(this.#log, this.#collection('namespaces'));
     const connections = new Connections();
     this.#watches = new Watches(this.#options, this.#log, connections);
     for (const definition of this.#options.resources) this.#table.register(definition);
@@ -59,7 +59,7 @@ export class ApiServer implements ServerControl {
     this.#listener = new Listener(this.#options, connections, (request, response) =>
       router.handle(request, response),
     );
-    this.#createNamespaces();
+    for (const name of DEFAULT_NAMESPACES) this.#writer.ensureNamespace(name);
   }
 
   /** Listens; resolves with where. */
@@ -85,7 +85,11 @@ export class ApiServer implements ServerControl {
   }
 
   populate(options: PopulateOptions): number {
-    return populate(this.#log, this.#collection(options.resource ?? 'pods'), options);
+    const collection = this.#collection(options.resource ?? 'pods');
+    const namespaces = options.namespaces ?? SAMPLE_NAMESPACES;
+    for (let index = 0; index < namespaces; index++)
+      this.#writer.ensureNamespace(sampleNamespace(index, namespaces));
+    return populate(this.#log, collection, { ...options, namespaces });
   }
 
   async load(options: LoadOptions): Promise<LoadReport> {
@@ -181,7 +185,7 @@ export class ApiServer implements ServerControl {
     if (change.type === 'delete') {
       const namespace = definition.namespaced ? (change.namespace ?? 'default') : '';
       const key = keyOf(namespace, change.name);
-      return String(this.#writer.delete(collection, key, change.name, {}, false).object.revision);
+      return String(this.#writer.delete(collection, key, change.name, { trusted: true }).object.revision);
     }
     const object = toKubeObject(change.object);
     const { name = '', namespace = 'default' } = object.metadata;
@@ -194,21 +198,6 @@ export class ApiServer implements ServerControl {
       : this.#writer.update(collection, key, object, 'everything', { trusted: true });
     return String(stored.revision);
   }
-
-  #createNamespaces(): void {
-    for (const name of DEFAULT_NAMESPACES) {
-      const labels = { 'kubernetes.io/metadata.name': name };
-      this.#applyOne({ type: 'create', resource: 'namespaces', object: namespaceObject(name, labels) });
-    }
-  }
-}
-
-function namespaceObject(name: string, labels: Record<string, string>): ObjectLike & object {
-  return {
-    metadata: { name, labels },
-    spec: { finalizers: ['kubernetes'] },
-    status: { phase: 'Active' },
-  } as ObjectLike;
 }
 
 /** Through JSON, as if it had come by HTTP: dates become strings and undefined disappears. */

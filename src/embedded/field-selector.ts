@@ -2,7 +2,7 @@
  * Field selectors: `metadata.name=web-0,status.phase!=Failed`. Only the fields that a resource declares can be asked for.
  */
 
-import { badRequest } from './status.ts';
+import { badRequest, quote } from './status.ts';
 import type { ResourceDefinition } from './resources.ts';
 import { everything } from './label-selector.ts';
 import type { Matcher } from './label-selector.ts';
@@ -32,7 +32,12 @@ export function parseFieldSelector(selector: string, definition: ResourceDefinit
 function checkField(field: string, definition: ResourceDefinition): void {
   if (field === 'metadata.name' || field === 'metadata.namespace') return;
   if (Object.hasOwn(definition.fields ?? {}, field)) return;
-  throw badRequest(`field label not supported: ${field}`);
+  if (definition.fields !== undefined || definition.custom === true) {
+    throw badRequest(`field label not supported: ${field}`);
+  }
+  throw badRequest(
+    `${quote(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
+  );
 }
 
 /** Splits at commas that no backslash escapes. */

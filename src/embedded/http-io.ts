@@ -5,11 +5,13 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { once } from 'node:events';
-import { badRequest, entityTooLarge, notAcceptable, unsupportedMediaType } from './status.ts';
+import type { Json } from './json.ts';
+import { entityTooLarge, notAcceptable, unsupportedMediaType } from './status.ts';
 import type { Status } from './status.ts';
 
 const WRITE_BYTES = 256 * 1024;
 const JSON_TYPE = 'application/json';
+const NEWLINE = Buffer.from('\n');
 
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -22,12 +24,9 @@ export async function readBody(request: IncomingMessage, bytesMax: number): Prom
   return Buffer.concat(chunks);
 }
 
-export function parseJson(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch (error) {
-    throw badRequest(`couldn't get version/kind; json parse error: ${(error as Error).message}`);
-  }
+/** Throws a SyntaxError like JSON.parse: what it means depends on what the body was for. */
+export function parseJson(body: Buffer): Json {
+  return JSON.parse(body.toString()) as Json;
 }
 
 export function contentType(request: IncomingMessage): string {
@@ -35,11 +34,13 @@ export function contentType(request: IncomingMessage): string {
 }
 
 export function requireJson(request: IncomingMessage): void {
-  if (contentType(request) !== JSON_TYPE) throw unsupportedMediaType([JSON_TYPE]);
+  if (contentType(request) !== JSON_TYPE) throw unsupportedMediaType();
 }
 
 export function sendJson(response: ServerResponse, code: number, body: Buffer | object): void {
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(`${JSON.stringify(body)}\n`);
+  const bytes = Buffer.isBuffer(body)
+    ? Buffer.concat([body, NEWLINE])
+    : Buffer.from(`${JSON.stringify(body)}\n`);
   response.writeHead(code, { 'Content-Type': JSON_TYPE, 'Content-Length': bytes.length });
   response.end(bytes);
 }

@@ -27,7 +27,8 @@ interface Operation {
 /** RFC 6902, on a copy. */
 export function jsonPatch(target: JsonObject, patch: Json): JsonObject {
   if (!Array.isArray(patch)) {
-    throw badRequest('json: cannot unmarshal object into Go value of type jsonpatch.Patch');
+    const why = 'json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp';
+    throw badRequest(`error decoding patch: ${why}`);
   }
   const document: { root: Json } = { root: structuredClone(target) };
   for (const entry of patch) applyOperation(document, entry as Operation);

@@ -121,10 +121,10 @@ class SelectorParser {
         values.push(pending);
         pending = '';
         if (token.text === ')') return values;
-      } else if (token.kind !== 'word') {
-        throw requirementError(`found '${token.text}', expected: ',', or identifier`);
       } else if (pending !== '') {
         throw requirementError(`found '${token.text}', expected: ',' or ')'`);
+      } else if (token.kind !== 'word') {
+        throw requirementError(`found '${token.text}', expected: ',', or identifier`);
       } else {
         pending = token.text;
       }

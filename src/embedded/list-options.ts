@@ -4,7 +4,7 @@
  */
 
 import { flag, integer } from './request-info.ts';
-import { badRequest, invalid, quote } from './status.ts';
+import { badRequest, bareFailure, invalid, quote } from './status.ts';
 import type { FieldError } from './status.ts';
 
 /** At which revision: the present, anything at least as new as N, or exactly N. */
@@ -62,7 +62,8 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   }
   if (errors.length > 0) throw invalid('ListOptions.meta.k8s.io', '', errors);
 
-  const limit = integer(query, 'limit') ?? 0;
+  // resourceVersion "0" is answered from the watch cache, which has never known limits.
+  const limit = version === '0' ? 0 : Math.max(0, integer(query, 'limit') ?? 0);
   if (token !== '') {
     const continueFrom = decodeContinue(token);
     if (version !== '' && version !== '0') {
@@ -73,12 +74,17 @@ export function parseListOptions(query: URLSearchParams): ListOptions {
   return { at: readAt(version, match, limit), limit, continueFrom: undefined };
 }
 
+/** The revision that a GET has to be at least as new as. */
+export function parseGetOptions(query: URLSearchParams): number {
+  return parseRevision(query.get('resourceVersion') ?? '') ?? 0;
+}
+
 function readAt(version: string, match: string, limit: number): ReadAt {
   const revision = parseRevision(version);
   if (revision === undefined) return { kind: 'latest' };
   if (match === 'Exact') return { kind: 'exact', revision };
   // A limit with a version and no match has always meant exactly this version.
-  if (match === '' && limit > 0 && revision > 0) return { kind: 'exact', revision };
+  if (match === '' && limit > 0) return { kind: 'exact', revision };
   return { kind: 'notOlderThan', revision };
 }
 
@@ -108,6 +114,8 @@ export function parseWatchOptions(query: URLSearchParams): WatchOptions {
   }
   if (errors.length > 0) throw invalid('ListOptions.meta.k8s.io', '', errors);
 
+  const why = invalidRevision(version);
+  if (why !== undefined) throw bareFailure(why);
   const revision = parseRevision(version);
   const allowBookmarks = flag(query, 'allowWatchBookmarks');
   // Without a word about initial events, "" and "0" have always meant: the present state first.
@@ -123,10 +131,15 @@ export function parseWatchOptions(query: URLSearchParams): WatchOptions {
 
 /** undefined for "", the number otherwise. */
 function parseRevision(version: string): number | undefined {
-  if (version === '') return undefined;
-  if (/^\d+$/.test(version)) return Number(version);
-  const why = `strconv.ParseUint: parsing ${quote(version)}: invalid syntax`;
-  throw badRequest(`invalid resource version: resourceVersion: Invalid value: ${quote(version)}: ${why}`);
+  const why = invalidRevision(version);
+  if (why !== undefined) throw badRequest(`invalid resource version: ${why}`);
+  return version === '' ? undefined : Number(version);
+}
+
+function invalidRevision(version: string): string | undefined {
+  if (/^\d*$/.test(version)) return undefined;
+  const cause = `strconv.ParseUint: parsing ${quote(version)}: invalid syntax`;
+  return `resourceVersion: Invalid value: ${quote(version)}: ${cause}`;
 }
 
 export function encodeContinue(token: ContinueToken): string {

@@ -36,9 +36,7 @@ export async function readPage(
   const snapshot = await findSnapshot(log, collection, options, freshnessTimeoutMs);
   const start =
     options.continueFrom === undefined ? 0 : firstFrom(snapshot.objects, options.continueFrom.startKey);
-  // resourceVersion "0" is answered from the watch cache, which has never known limits.
-  const limited = options.limit > 0 && !(options.at.kind === 'notOlderThan' && options.at.revision === 0);
-  const limit = limited ? options.limit : Number.POSITIVE_INFINITY;
+  const limit = options.limit > 0 ? options.limit : Number.POSITIVE_INFINITY;
 
   const objects: StoredObject[] = [];
   let index = start;
@@ -52,7 +50,7 @@ export async function readPage(
   if (index === snapshot.objects.length || last === undefined) {
     return { revision: snapshot.revision, objects, continueToken: undefined, remainingItemCount: undefined };
   }
-  const startKey = `${last.identity.key}\0`;
+  const startKey = `/${last.identity.key}\0`;
   return {
     revision: snapshot.revision,
     objects,
@@ -71,6 +69,12 @@ function countRest(snapshot: Snapshot, from: number, selection: Selection): numb
   return count;
 }
 
+/** Waits a while for a revision of the future. */
+export async function requireFresh(log: EventLog, revision: number, timeoutMs: number): Promise<void> {
+  if (await log.reached(revision, timeoutMs)) return;
+  throw tooLargeResourceVersion(revision, log.revision);
+}
+
 async function findSnapshot(
   log: EventLog,
   collection: Collection,
@@ -79,7 +83,7 @@ async function findSnapshot(
 ): Promise<Snapshot> {
   const { at, continueFrom } = options;
   const wanted = continueFrom?.revision ?? (at.kind === 'latest' ? 0 : at.revision);
-  if (!(await log.reached(wanted, freshnessTimeoutMs))) throw tooLargeResourceVersion(wanted, log.revision);
+  await requireFresh(log, wanted, freshnessTimeoutMs);
   const pinned = continueFrom === undefined ? at.kind === 'exact' : continueFrom.revision > 0;
   const snapshot = collection.snapshot(pinned ? wanted : log.revision, options.limit > 0);
   if (snapshot !== undefined) return snapshot;
@@ -87,12 +91,13 @@ async function findSnapshot(
   throw expired(CONTINUE_TOO_OLD, encodeContinue({ revision: -1, startKey: continueFrom.startKey }));
 }
 
+/** `startKey` begins with a slash, as the keys of etcd do. */
 function firstFrom(objects: readonly StoredObject[], startKey: string): number {
   let low = 0;
   let high = objects.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((objects[middle]?.identity.key ?? '') < startKey) low = middle + 1;
+    if (`/${objects[middle]?.identity.key ?? ''}` < startKey) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -60,13 +60,17 @@ const SLICE_MS = 4;
 const GRACE_MS = 50;
 /** With rate `max` no watch gets further behind than this. */
 const BACKLOG_EVENTS_MAX = 2_000;
-const NAMESPACES = 10;
+export const SAMPLE_NAMESPACES: number = 10;
 const OBJECT_BYTES = 1_024;
 
+export function sampleNamespace(index: number, namespaces: number): string {
+  return `team-${index % namespaces}`;
+}
+
 export function populate(log: EventLog, collection: Collection, options: PopulateOptions): number {
-  const { count, objectBytes = OBJECT_BYTES, namespaces = NAMESPACES, firstIndex = 0 } = options;
+  const { count, objectBytes = OBJECT_BYTES, namespaces = SAMPLE_NAMESPACES, firstIndex = 0 } = options;
   for (let index = firstIndex; index < firstIndex + count; index++) {
-    const object = sampleObject(collection, index, `team-${index % namespaces}`, objectBytes);
+    const object = sampleObject(collection, index, sampleNamespace(index, namespaces), objectBytes);
     log.write(collection, (revision) => StoredObject.encode(collection.definition, object, revision));
   }
   return log.revision;
@@ -183,7 +187,7 @@ export class LoadGenerator {
 
   #create(): void {
     const index = this.#nextIndex++;
-    const namespace = `team-${index % NAMESPACES}`;
+    const namespace = sampleNamespace(index, SAMPLE_NAMESPACES);
     const object = sampleObject(
       this.#collection,
       index,

@@ -3,11 +3,12 @@
  * There is no validation or defaulting of specs: the server is a log with Kubernetes' manners, not a cluster.
  */
 
-import type { JsonObject, KubeObject, ObjectMeta } from './json.ts';
+import { isJsonObject } from './json.ts';
+import type { Json, JsonObject, KubeObject, ObjectMeta } from './json.ts';
 import { apiVersionOf } from './resources.ts';
 import type { ResourceDefinition } from './resources.ts';
-import { badRequest, invalid, quote } from './status.ts';
-import { isJsonObject } from './json.ts';
+import { badRequest, invalid, objectNotRecognized, quote } from './status.ts';
+import type { FieldError } from './status.ts';
 
 const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 const NAME_SUFFIX_LENGTH = 5;
@@ -29,23 +30,26 @@ export function timestamp(): string {
 }
 
 /** The body of a request as an object of this resource, or a 400. */
-export function asObject(definition: ResourceDefinition, body: unknown): KubeObject {
-  if (!isJsonObject(body as JsonObject))
-    throw badRequest('the object provided is unrecognized (must be of type JSON object)');
-  const object = body as JsonObject;
-  const expected = apiVersionOf(definition);
-  const { kind, apiVersion, metadata = {} } = object;
-  if (typeof apiVersion === 'string' && apiVersion !== expected) {
-    throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
-    );
+export function asObject(definition: ResourceDefinition, body: Json): KubeObject {
+  const { kind: expectedKind, version } = definition;
+  if (!isJsonObject(body))
+    throw objectNotRecognized(definition, 'the body is no object', JSON.stringify(body));
+  const kind = typeof body['kind'] === 'string' ? body['kind'] : expectedKind;
+  const apiVersion = typeof body['apiVersion'] === 'string' ? body['apiVersion'] : apiVersionOf(definition);
+  const { metadata = {} } = body;
+  if (apiVersion !== apiVersionOf(definition)) {
+    const why = `no kind ${quote(kind)} is registered for version ${quote(apiVersion)}`;
+    throw cannotHandle(kind, apiVersion, expectedKind, `${why} in scheme "pkg/runtime/scheme.go:111"`);
   }
-  if (typeof kind === 'string' && kind !== definition.kind) {
-    throw badRequest(
-      `${kind} in version ${quote(definition.version)} cannot be handled as a ${definition.kind}`,
-    );
+  if (kind !== expectedKind) {
+    const why = `converting (${version}.${kind}) to (core.${expectedKind}): unknown conversion`;
+    throw cannotHandle(kind, apiVersion, expectedKind, why);
   }
-  return { ...object, metadata: isJsonObject(metadata) ? metadata : {} };
+  return { ...body, metadata: isJsonObject(metadata) ? metadata : {} };
+}
+
+function cannotHandle(kind: string, version: string, expected: string, why: string): Error {
+  return badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${expected}: ${why}`);
 }
 
 /** Fills in what a create fills in. `trusted` (the control API) keeps the given status and skips the name rules. */
@@ -64,7 +68,7 @@ export function prepareCreate(
     ]);
   }
   const name = generated ? generateName(given.generateName ?? '') : (given.name ?? '');
-  if (!trusted) checkName(definition, name);
+  if (!trusted) checkNames(definition, given.generateName ?? '', name);
   const metadata: ObjectMeta = { ...given, name };
   if (definition.namespaced) metadata.namespace = namespace;
   else delete metadata.namespace;
@@ -124,11 +128,21 @@ function generateName(prefix: string): string {
   return `${prefix}${suffix.join('')}`;
 }
 
-function checkName(definition: ResourceDefinition, name: string): void {
+function checkNames(definition: ResourceDefinition, generate: string, name: string): void {
   if (definition.group === PATH_SEGMENT_GROUP) return;
-  if (name.length <= 253 && SUBDOMAIN.test(name)) return;
-  const body = `Invalid value: ${quote(name)}: ${SUBDOMAIN_RULE}`;
-  throw invalid(qualifiedKind(definition), name, [
-    { type: 'FieldValueInvalid', field: 'metadata.name', body },
-  ]);
+  const errors: FieldError[] = [];
+  // The suffix follows, so a prefix may end in a dash.
+  if (generate !== '' && !isSubdomain(generate.replace(/-$/, 'a')))
+    errors.push(invalidName('generateName', generate));
+  if (!isSubdomain(name)) errors.push(invalidName('name', name));
+  if (errors.length > 0) throw invalid(qualifiedKind(definition), name, errors);
+}
+
+function isSubdomain(name: string): boolean {
+  return name.length <= 253 && SUBDOMAIN.test(name);
+}
+
+function invalidName(field: string, value: string): FieldError {
+  const body = `Invalid value: ${quote(value)}: ${SUBDOMAIN_RULE}`;
+  return { type: 'FieldValueInvalid', field: `metadata.${field}`, body };
 }

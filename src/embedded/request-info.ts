@@ -2,6 +2,8 @@
  * What a URL asks for: `/apis/apps/v1/namespaces/a/deployments/web/status?watch=1` taken apart.
  */
 
+import { badRequest, quote } from './status.ts';
+
 export interface ResourcePath {
   readonly group: string;
   readonly version: string;
@@ -45,8 +47,10 @@ export function flag(query: URLSearchParams, name: string): boolean {
   return value !== null && value !== 'false' && value !== '0';
 }
 
-/** An integer option, or undefined when absent or not a number. */
+/** An integer option, or undefined when absent. */
 export function integer(query: URLSearchParams, name: string): number | undefined {
-  const value = query.get(name);
-  return value !== null && /^\d+$/.test(value) ? Number(value) : undefined;
+  const value = query.get(name) ?? '';
+  if (value === '') return undefined;
+  if (/^-?\d+$/.test(value)) return Number(value);
+  throw badRequest(`strconv.ParseInt: parsing ${quote(value)}: invalid syntax`);
 }

@@ -17,13 +17,15 @@ export interface ResourceDefinition {
   readonly status?: boolean;
   /** Selectable fields beyond metadata.name and metadata.namespace: path to the value when absent. */
   readonly fields?: Readonly<Record<string, string>>;
+  /** Deletion is announced by an update with a deletionTimestamp first (pods). */
+  readonly graceful?: boolean;
   /** DELETE answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean;
   /** Custom resources are written with sorted keys, and their list items carry kind and apiVersion. */
   readonly custom?: boolean;
 }
 
-type Extra = Pick<ResourceDefinition, 'shortNames' | 'status' | 'fields' | 'returnsDeleted'>;
+type Extra = Pick<ResourceDefinition, 'shortNames' | 'status' | 'fields' | 'graceful' | 'returnsDeleted'>;
 
 function namespaced(
   group: string,
@@ -103,6 +105,7 @@ export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
     shortNames: ['po'],
     status: true,
     fields: POD_FIELDS,
+    graceful: true,
     returnsDeleted: true,
   }),
   namespaced('', 'v1', 'podtemplates', 'PodTemplate', { returnsDeleted: true }),
@@ -181,6 +184,11 @@ export class ResourceTable {
     return this.#definitions.find(
       (entry) => entry.resource === resource && entry.group === group && entry.version === version,
     );
+  }
+
+  /** Whether there is anything in this group and version. */
+  serves(group: string, version: string): boolean {
+    return this.#definitions.some((entry) => entry.group === group && entry.version === version);
   }
 
   /** `pods`, `deployments.apps`: the resource, then its group. */

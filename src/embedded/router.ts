@@ -3,17 +3,34 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Services } from './call.ts';
 import { discover } from './discovery.ts';
 import type { FaultRule, Faults, RequestLog, RequestRecord } from './faults.ts';
 import { sendJson, sendStatus } from './http-io.ts';
 import { openApi } from './openapi.ts';
 import { flag, parseResourcePath } from './request-info.ts';
+import type { ResourcePath } from './request-info.ts';
 import type { ResourceTable } from './resources.ts';
-import { StatusError, failureOf, internalError, unauthorized, unknownResource } from './status.ts';
+import {
+  StatusError,
+  anonymousForbidden,
+  badRequest,
+  failureOf,
+  internalError,
+  unauthorized,
+  unknownResource,
+} from './status.ts';
+import type { Status } from './status.ts';
 import { serveResource } from './verbs.ts';
-import type { Services } from './verbs.ts';
 
 const HEALTH = new Set(['/healthz', '/livez', '/readyz']);
+const OPEN_TO_ALL = new Set([...HEALTH, '/version']);
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
 
 export class Router {
   readonly #services: Services;
@@ -34,7 +51,7 @@ export class Router {
         response.destroy();
         return;
       }
-      sendStatus(response, (error instanceof StatusError ? error : internalError(String(error))).status);
+      sendStatus(response, statusOf(error));
     });
   }
 
@@ -47,34 +64,31 @@ export class Router {
       response.end('ok');
       return;
     }
-    this.#authenticate(request);
+    const path = parseResourcePath(url.pathname);
+    this.#authenticate(request, path, url);
     const fault = this.#faults.take(record);
     if (fault !== undefined) {
       if (typeof fault.status === 'number') throw failure(fault, fault.status);
       if (fault.status === 'reset') this.#services.connections.reset(response.socket);
       return;
     }
-    const path = parseResourcePath(url.pathname);
-    if (path === undefined) {
+    const definition = path && this.#table.find(path.group, path.version, path.resource);
+    if (path === undefined || definition === undefined) {
+      if (path !== undefined && this.#table.serves(path.group, path.version)) throw unknownResource();
       this.#serveDocument(request, response, url.pathname);
       return;
     }
-    const definition = this.#table.find(path.group, path.version, path.resource);
-    if (definition === undefined) throw unknownResource();
-    const { watch } = record;
-    await serveResource(this.#services, {
-      request,
-      response,
-      path,
-      query: url.searchParams,
-      definition,
-      watch,
-    });
+    const collection = this.#services.log.collection(definition);
+    await serveResource(this.#services, { request, response, path, query: url.searchParams, collection });
   }
 
-  #authenticate(request: IncomingMessage): void {
+  #authenticate(request: IncomingMessage, path: ResourcePath | undefined, url: URL): void {
     const { token } = this.#services.options;
-    if (token !== '' && request.headers.authorization !== `Bearer ${token}`) throw unauthorized();
+    const { authorization } = request.headers;
+    if (token === '' || authorization === `Bearer ${token}`) return;
+    if (authorization !== undefined) throw unauthorized();
+    if (!OPEN_TO_ALL.has(url.pathname))
+      throw anonymousForbidden(verbOf(request, path, url), path, url.pathname);
   }
 
   #serveDocument(request: IncomingMessage, response: ServerResponse, path: string): void {
@@ -88,9 +102,23 @@ export class Router {
       response.writeHead(200, { 'Content-Type': schema.type }).end(schema.body);
       return;
     }
-    if (path.startsWith('/api')) throw unknownResource();
     response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
   }
+}
+
+function statusOf(error: unknown): Status {
+  if (error instanceof StatusError) return error.status;
+  return (error instanceof SyntaxError ? badRequest(error.message) : internalError(String(error))).status;
+}
+
+/** The verb as authorization names it. */
+function verbOf(request: IncomingMessage, path: ResourcePath | undefined, url: URL): string {
+  const method = request.method ?? 'GET';
+  if (path === undefined) return method.toLowerCase();
+  if (method !== 'GET')
+    return method === 'DELETE' && path.name === '' ? 'deletecollection' : (VERBS[method] ?? 'get');
+  if (path.name !== '') return 'get';
+  return flag(url.searchParams, 'watch') ? 'watch' : 'list';
 }
 
 function recordOf(request: IncomingMessage, url: URL): RequestRecord {

@@ -4,6 +4,7 @@
  */
 
 import type { Json, JsonObject } from './json.ts';
+import type { ResourcePath } from './request-info.ts';
 import type { ResourceDefinition } from './resources.ts';
 
 export interface StatusCause extends JsonObject {
@@ -106,6 +107,11 @@ export function conflict(definition: ResourceDefinition, name: string, why: stri
   return failure({ code: 409, reason: 'Conflict', message, details: detailsOf(definition, name) });
 }
 
+/** A precondition of a DELETE: here the real server names the kind instead of the resource. */
+export function deleteConflict(definition: ResourceDefinition, name: string, why: string): StatusError {
+  return conflict({ ...definition, resource: definition.kind }, name, why);
+}
+
 /** One broken field rule, e.g. `Required value`, with its wording after the path. */
 export interface FieldError {
   readonly type:
@@ -143,6 +149,35 @@ export function unauthorized(): StatusError {
   return failure({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
 }
 
+/** Nobody has shown a token: the request is anonymous, and anonymous requests may do nothing. */
+export function anonymousForbidden(verb: string, path: ResourcePath | undefined, url: string): StatusError {
+  const who = 'User "system:anonymous" cannot';
+  if (path === undefined) {
+    return failure({
+      code: 403,
+      reason: 'Forbidden',
+      message: `forbidden: ${who} ${verb} path ${quote(url)}`,
+      details: {},
+    });
+  }
+  const { group, resource, name, namespace } = path;
+  const qualified = group === '' ? resource : `${resource}.${group}`;
+  const subject = name === '' ? qualified : `${qualified} ${quote(name)}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`;
+  const what = `${verb} resource ${quote(resource)} in API group ${quote(group)} ${where}`;
+  const details = {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind: resource,
+  };
+  return failure({
+    code: 403,
+    reason: 'Forbidden',
+    message: `${subject} is forbidden: ${who} ${what}`,
+    details,
+  });
+}
+
 export function methodNotAllowed(): StatusError {
   const message = 'the server does not allow this method on the requested resource';
   return failure({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
@@ -155,13 +190,24 @@ export function unprocessable(): StatusError {
 }
 
 export function notAcceptable(): StatusError {
-  const message = 'only the following media types are accepted: application/json';
-  return failure({ code: 406, reason: 'NotAcceptable', message });
+  const message = '406: Not Acceptable\n\nAvailable representations: application/json';
+  return failure({ code: 406, reason: 'NotAcceptable', message, details: {} });
 }
 
-export function unsupportedMediaType(accepted: readonly string[]): StatusError {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${accepted.join(', ')}`;
+export function unsupportedMediaType(): StatusError {
+  const message =
+    'the body of the request was in an unknown format - accepted media types include: application/json';
   return failure({ code: 415, reason: 'UnsupportedMediaType', message });
+}
+
+export function unsupportedPatchType(): StatusError {
+  const message = '415: Unsupported Media Type';
+  return failure({ code: 415, reason: 'UnsupportedMediaType', message, details: {} });
+}
+
+export function objectNotRecognized(definition: ResourceDefinition, why: string, body: string): StatusError {
+  const cause = `couldn't get version/kind; json parse error: ${why} (${body})`;
+  return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${cause}`);
 }
 
 export function entityTooLarge(limitBytes: number): StatusError {
@@ -183,6 +229,18 @@ export function tooLargeResourceVersion(asked: number, current: number): StatusE
       causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
       retryAfterSeconds: 1,
     },
+  });
+}
+
+/** A failure of the storage layer that nobody has given a reason: the real server answers 500 and the bare message. */
+export function bareFailure(message: string): StatusError {
+  return new StatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    code: 500,
   });
 }
 

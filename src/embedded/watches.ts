@@ -3,6 +3,7 @@
  */
 
 import type { ServerResponse } from 'node:http';
+import type { Call } from './call.ts';
 import type { Collection } from './collection.ts';
 import type { Connections } from './connections.ts';
 import type { EventLog } from './event-log.ts';
@@ -13,7 +14,6 @@ import type { ResolvedOptions } from './options.ts';
 import { selectionOf } from './selection.ts';
 import { StatusError, expired, tooLargeResourceVersion } from './status.ts';
 import type { StoredObject } from './stored-object.ts';
-import type { ResourceRequest } from './verbs.ts';
 import { Watch } from './watch.ts';
 
 /** How to break a connection: politely, with a TCP reset, or with one in the middle of a line. */
@@ -51,8 +51,8 @@ export class Watches {
     this.#bookmarks.unref();
   }
 
-  async open(collection: Collection, call: ResourceRequest): Promise<void> {
-    const { request, response, query } = call;
+  async open(call: Call): Promise<void> {
+    const { request, response, query, collection } = call;
     const partial = acceptsPartial(request);
     const options = parseWatchOptions(query);
     const selection = selectionOf(collection.definition, call.path, query);
@@ -166,7 +166,7 @@ export class Watches {
     return { fromRevision: from, initial: [] };
   }
 
-  #register(watch: Watch, call: ResourceRequest, options: WatchOptions): void {
+  #register(watch: Watch, call: Call, options: WatchOptions): void {
     const { response, query, request } = call;
     const path = request.url?.split('?')[0] ?? '';
     const open: OpenWatch = { watch, response, info: { path, query: query.toString() } };

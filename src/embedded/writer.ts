@@ -8,12 +8,14 @@ import type { EventLog } from './event-log.ts';
 import type { KubeObject } from './json.ts';
 import { prepareCreate, prepareUpdate, qualifiedKind, timestamp } from './object-rules.ts';
 import type { WriteScope } from './object-rules.ts';
+import type { ResourceDefinition } from './resources.ts';
 import {
   STALE_RESOURCE_VERSION,
-  StatusError,
+  bareFailure,
   alreadyExists,
   badRequest,
   conflict,
+  deleteConflict,
   invalid,
   notFound,
 } from './status.ts';
@@ -31,6 +33,10 @@ export interface Preconditions {
   readonly resourceVersion?: string;
 }
 
+export interface DeleteOptions extends WriteOptions {
+  readonly preconditions?: Preconditions;
+}
+
 export interface Deletion {
   readonly object: StoredObject;
   /** False while finalizers keep it. */
@@ -39,9 +45,19 @@ export interface Deletion {
 
 export class Writer {
   readonly #log: EventLog;
+  readonly #namespaces: Collection;
 
-  constructor(log: EventLog) {
+  constructor(log: EventLog, namespaces: Collection) {
     this.#log = log;
+    this.#namespaces = namespaces;
+  }
+
+  /** For trusted creates, which may be in a namespace that nobody has created. */
+  ensureNamespace(name: string): void {
+    if (this.#namespaces.get(name) !== undefined) return;
+    const metadata = { name, labels: { 'kubernetes.io/metadata.name': name } };
+    const namespace = { metadata, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } };
+    this.#store(this.#namespaces, prepareCreate(this.#namespaces.definition, namespace, '', true), {});
   }
 
   create(
@@ -52,7 +68,8 @@ export class Writer {
   ): StoredObject {
     const { definition } = collection;
     const trusted = options.trusted === true;
-    if (!trusted) checkCreate(given, namespace);
+    if (!trusted) this.#checkCreate(definition, given, namespace);
+    else if (definition.namespaced) this.ensureNamespace(namespace);
     const object = prepareCreate(definition, given, namespace, trusted);
     const { name = '' } = object.metadata;
     if (collection.get(keyOf(definition.namespaced ? namespace : '', name)) !== undefined) {
@@ -81,50 +98,64 @@ export class Writer {
       }
       if (uid !== '' && uid !== stored.identity.uid) {
         const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.identity.uid}`;
-        throw conflict(definition, name, why);
+        const where = `Key: /registry/${definition.resource}/${key}, ResourceVersion: 0`;
+        throw conflict(
+          definition,
+          name,
+          `StorageError: invalid object, Code: 4, ${where}, AdditionalErrorMsg: ${why}`,
+        );
       }
       if (resourceVersion !== '' && resourceVersion !== String(stored.revision)) {
         throw conflict(definition, name, STALE_RESOURCE_VERSION);
       }
     }
     const updated = prepareUpdate(definition, stored.parse(), given, scope);
+    const unchanged = StoredObject.encode(definition, updated, stored.revision);
     const { deletionTimestamp, finalizers = [] } = updated.metadata;
-    const finished = deletionTimestamp !== undefined && finalizers.length === 0;
-    if (finished && options.dryRun !== true) return this.#log.delete(collection, stored);
+    if (deletionTimestamp !== undefined && finalizers.length === 0 && options.dryRun !== true) {
+      // The last finalizer is gone. The event has the state before, the answer the one that never was stored.
+      this.#log.delete(collection, stored);
+      return unchanged;
+    }
     // A write that changes nothing is no event: the object and its revision stay.
-    if (StoredObject.encode(definition, updated, stored.revision).toBuffer().equals(stored.toBuffer()))
-      return stored;
+    if (unchanged.toBuffer().equals(stored.toBuffer())) return stored;
     return this.#store(collection, updated, options);
   }
 
-  delete(
-    collection: Collection,
-    key: string,
-    name: string,
-    preconditions: Preconditions,
-    dryRun: boolean,
-  ): Deletion {
+  delete(collection: Collection, key: string, name: string, options: DeleteOptions = {}): Deletion {
     const { definition } = collection;
     const stored = collection.get(key);
     if (stored === undefined) throw notFound(definition, name);
-    const { uid } = stored.identity;
-    const version = String(stored.revision);
-    if (preconditions.uid !== undefined && preconditions.uid !== uid) {
-      const why = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
-      throw conflict(definition, name, why);
-    }
-    if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== version) {
-      const why = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`;
-      throw conflict(definition, name, why);
-    }
-    if (dryRun) return { object: stored, gone: true };
+    checkPreconditions(definition, stored, options.preconditions ?? {});
+    if (options.dryRun === true) return { object: stored, gone: true };
     const object = stored.parse();
-    if ((object.metadata.finalizers ?? []).length === 0) {
+    const { finalizers = [], deletionTimestamp, generation = 0 } = object.metadata;
+    const deleting = { ...object.metadata, deletionTimestamp: timestamp(), deletionGracePeriodSeconds: 0 };
+    if (finalizers.length > 0) {
+      if (deletionTimestamp !== undefined) return { object: stored, gone: false };
+      return { object: this.#store(collection, { ...object, metadata: deleting }, {}), gone: false };
+    }
+    if (definition.graceful !== true || deletionTimestamp !== undefined || options.trusted === true) {
       return { object: this.#log.delete(collection, stored), gone: true };
     }
-    if (object.metadata.deletionTimestamp !== undefined) return { object: stored, gone: false };
-    const metadata = { ...object.metadata, deletionTimestamp: timestamp(), deletionGracePeriodSeconds: 0 };
-    return { object: this.#store(collection, { ...object, metadata }, {}), gone: false };
+    // Even without a grace period, clients first see that it ends and then that it is gone.
+    const ending = { ...object, metadata: { ...deleting, generation: generation + 1 } };
+    return { object: this.#log.delete(collection, this.#store(collection, ending, {})), gone: true };
+  }
+
+  #checkCreate(definition: ResourceDefinition, given: KubeObject, namespace: string): void {
+    const { namespace: own = '', resourceVersion = '' } = given.metadata;
+    if (own !== '' && namespace !== '' && own !== namespace) {
+      throw badRequest(
+        'the namespace of the provided object does not match the namespace sent on the request',
+      );
+    }
+    if (resourceVersion !== '' && resourceVersion !== '0') {
+      throw bareFailure('resourceVersion should not be set on objects to be created');
+    }
+    if (definition.namespaced && this.#namespaces.get(namespace) === undefined) {
+      throw notFound(this.#namespaces.definition, namespace);
+    }
   }
 
   #store(collection: Collection, object: KubeObject, options: WriteOptions): StoredObject {
@@ -134,20 +165,19 @@ export class Writer {
   }
 }
 
-function checkCreate(given: KubeObject, namespace: string): void {
-  const { namespace: own = '', resourceVersion = '' } = given.metadata;
-  if (own !== '' && namespace !== '' && own !== namespace) {
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+function checkPreconditions(
+  definition: ResourceDefinition,
+  stored: StoredObject,
+  wanted: Preconditions,
+): void {
+  const { uid, name } = stored.identity;
+  const version = String(stored.revision);
+  if (wanted.uid !== undefined && wanted.uid !== uid) {
+    const why = `the UID in the precondition (${wanted.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
+    throw deleteConflict(definition, name, why);
   }
-  if (resourceVersion !== '' && resourceVersion !== '0') {
-    // The real server answers 500 without a reason, too.
-    throw new StatusError({
-      kind: 'Status',
-      apiVersion: 'v1',
-      metadata: {},
-      status: 'Failure',
-      message: 'resourceVersion should not be set on objects to be created',
-      code: 500,
-    });
+  if (wanted.resourceVersion !== undefined && wanted.resourceVersion !== version) {
+    const why = `the ResourceVersion in the precondition (${wanted.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`;
+    throw deleteConflict(definition, name, why);
   }
 }
