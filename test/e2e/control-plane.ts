@@ -1,0 +1,189 @@
+// The real control plane of the end-to-end tests: builds the Go program in control-plane/ and runs its
+// two parts, etcd and kube-apiserver, on this machine's loopback until `stop()`.
+// The parts end when their standard input is closed, so nothing is left behind by a test run that dies.
+
+import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, openSync, closeSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable, Writable } from 'node:stream';
+
+export interface ControlPlaneOptions {
+  /** Flags of kube-apiserver that are added to (and win over) those of the harness. */
+  readonly apiServerFlags?: readonly string[];
+}
+
+export interface ControlPlane extends AsyncDisposable {
+  readonly kubeconfigPath: string;
+  /** https://127.0.0.1:PORT, the same after a restart. */
+  readonly server: string;
+  /** Bearer token of a user who may do everything. */
+  readonly token: string;
+  /** Bearer token of a user who may do nothing: every request is a 403. */
+  readonly unprivilegedToken: string;
+  /** The certificate authority as kubeconfig has it: PEM in base64. */
+  readonly caData: string;
+  /** Ends the apiserver and starts it again: same port, same data. Resolves when it is ready. */
+  restartApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
+  /**
+   * Makes every resourceVersion that a client has seen too old, and gives the oldest one that is not:
+   * a watch from one gets a 410 as an ERROR event, a continue token or an exact list a 410 as HTTP status.
+   * The apiserver is down (SIGTERM) while etcd compacts: a running one would serve old versions from its
+   * watch cache for minutes (without one, `--watch-cache=false`, the restart changes nothing).
+   */
+  compact(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+type Code = 'ERR_KUBELOOM_E2E_NO_GO' | 'ERR_KUBELOOM_E2E_BUILD' | 'ERR_KUBELOOM_E2E_ENDED';
+const failure = (code: Code, message: string): Error => Object.assign(new Error(message), { code });
+
+/** Whether there is a Go toolchain, without which none of this can run. */
+export function goAvailable(): boolean {
+  return spawnSync('go', ['version'], { stdio: 'ignore' }).status === 0;
+}
+
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const binary = await buildControlPlane();
+  // Short, because etcd's unix socket lies in it and a socket's path may have 104 characters.
+  const dataDir = await mkdtemp(join(tmpdir(), 'kubeloom-'));
+  const parts: Part[] = [];
+  const kubeconfigPath = join(dataDir, 'kubeconfig');
+
+  const start = async (name: string, args: readonly string[]): Promise<Part> => {
+    const part = new Part(binary, [name, '--data-dir', dataDir, ...args], join(dataDir, `${name}.log`));
+    parts.push(part);
+    return part;
+  };
+  const stop = async (): Promise<void> => {
+    // The newest first: an apiserver without its etcd takes long to end.
+    for (const part of parts.reverse()) await part.end('SIGTERM');
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    const etcd = await start('etcd', []);
+    const { url } = await etcd.answer<{ url: string }>();
+    const startApiServer = async (port: number): Promise<[Part, ApiServerAnswer]> => {
+      const flags = ['--etcd-url', url, '--port', String(port), '--kubeconfig-out', kubeconfigPath];
+      const part = await start('apiserver', [...flags, '--', ...(options.apiServerFlags ?? [])]);
+      return [part, await part.answer<ApiServerAnswer>()];
+    };
+    let [apiServer, { port, ...facts }] = await startApiServer(0);
+    return {
+      ...facts,
+      kubeconfigPath,
+      stop,
+      async restartApiServer(signal) {
+        await apiServer.end(signal);
+        [apiServer] = await startApiServer(port);
+      },
+      async compact() {
+        await apiServer.end('SIGTERM');
+        etcd.send('compact');
+        const { compacted } = await etcd.answer<{ compacted: number }>();
+        [apiServer] = await startApiServer(port);
+        return compacted;
+      },
+      [Symbol.asyncDispose]: stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface ApiServerAnswer {
+  readonly server: string;
+  readonly port: number;
+  readonly caData: string;
+  readonly token: string;
+  readonly unprivilegedToken: string;
+}
+
+/** One running part: answers are lines of JSON on its stdout, everything else is in its log file. */
+class Part {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #lines: AsyncIterator<string>;
+  readonly #ended: Promise<string>;
+  readonly #logPath: string;
+  readonly #name: string;
+
+  constructor(binary: string, args: readonly string[], logPath: string) {
+    const log = openSync(logPath, 'a');
+    // A file, not a pipe: a test may block this thread, and must not block the part with it.
+    const child = spawn(binary, args, { stdio: ['pipe', 'pipe', log] });
+    this.#child = child as ChildProcessByStdio<Writable, Readable, null>;
+    closeSync(log);
+    this.#name = args[0] ?? '';
+    this.#logPath = logPath;
+    this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();
+    this.#ended = new Promise((resolve) => {
+      this.#child.once('error', (error) => resolve(error.message));
+      this.#child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
+    });
+    this.#child.stdin.on('error', () => {}); // it ended: `answer` says so
+  }
+
+  send(command: string): void {
+    this.#child.stdin.write(`${command}\n`);
+  }
+
+  async answer<T>(): Promise<T> {
+    const line = await this.#lines.next();
+    if (!line.done) return JSON.parse(line.value) as T;
+    const log = (await readFile(this.#logPath, 'utf8')).split('\n').slice(-40).join('\n');
+    throw failure('ERR_KUBELOOM_E2E_ENDED', `${this.#name} ended (${await this.#ended}); its log:\n${log}`);
+  }
+
+  /** Closing stdin does what SIGTERM does, and the part sees to it that it does not take for ever. */
+  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    if (signal === 'SIGKILL') this.#child.kill(signal);
+    else this.#child.stdin.end();
+    await this.#ended;
+  }
+}
+
+/** Compiles the Go program; Go's own cache decides whether there is anything to do. */
+async function buildControlPlane(): Promise<string> {
+  if (!goAvailable()) {
+    throw failure('ERR_KUBELOOM_E2E_NO_GO', 'the control plane needs a Go toolchain: `go version` failed');
+  }
+  const root = repositoryRoot(import.meta.dirname);
+  const source = join(root, sourceFolder);
+  const binary = join(root, '.cache/control-plane/control-plane');
+  mkdirSync(dirname(binary), { recursive: true });
+  // Without symbols the linker is quicker; the version is what upstream's own build would stamp.
+  const version = /k8s\.io\/kubernetes (v\S+)/.exec(await readFile(join(source, 'go.mod'), 'utf8'))?.[1];
+  const linker = `-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
+  const flags = ['-v', '-buildvcs=false', linker, '-o', binary, '.'];
+  const child = spawn('go', ['build', ...flags], {
+    cwd: source,
+    env: { ...process.env, CGO_ENABLED: '0' },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  const output: string[] = [];
+  for await (const line of createInterface({ input: child.stderr })) {
+    if (output.push(line) === 1) note('building kube-apiserver and etcd; the first time this takes minutes');
+    if (output.length % 100 === 0) note(`${output.length} packages fetched or compiled, now ${line}`);
+  }
+  if ((await ended) === 0) return binary;
+  throw failure('ERR_KUBELOOM_E2E_BUILD', `go build in ${source} failed:\n${output.slice(-40).join('\n')}`);
+}
+
+const sourceFolder = 'test/e2e/control-plane';
+
+/** This file runs from any output folder, the Go sources are only in the repository. */
+function repositoryRoot(folder: string): string {
+  if (existsSync(join(folder, sourceFolder, 'go.mod'))) return folder;
+  if (folder === dirname(folder)) {
+    throw failure('ERR_KUBELOOM_E2E_BUILD', `no ${sourceFolder}/go.mod above ${import.meta.dirname}`);
+  }
+  return repositoryRoot(dirname(folder));
+}
+
+function note(message: string): void {
+  process.stderr.write(`control plane: ${message}\n`);
+}
