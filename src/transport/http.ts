@@ -3,7 +3,7 @@
  * interface that the reflector sees; tests put their own in its place.
  *
  * A response is one `head`, any number of `data`, one `end`. After `close` nothing comes any more, and
- * between `pause` and `resume` no data. Nothing is called before `get` has returned.
+ * between `pause` and `resume` no data. Nothing is called before `request` has returned.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
@@ -36,7 +36,7 @@ export interface HttpExchange {
 }
 
 export interface HttpTransport {
-  get(request: HttpRequest, sink: ResponseSink): HttpExchange;
+  request(request: HttpRequest, sink: ResponseSink): HttpExchange;
   /** Ends whatever is still running with ERR_KUBELOOM_TRANSPORT_DISPOSED and closes all sockets. */
   dispose(): Promise<void>;
 }
@@ -91,7 +91,7 @@ export class UndiciTransport implements HttpTransport {
     });
   }
 
-  get(request: HttpRequest, sink: ResponseSink): HttpExchange {
+  request(request: HttpRequest, sink: ResponseSink): HttpExchange {
     const path = `${this.#basePath}${request.path}`;
     const exchange = new UndiciExchange(sink, `${this.#origin}${path.split('?', 1)[0]}`);
     exchange.start(this.#pool, {
