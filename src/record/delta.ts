@@ -173,7 +173,7 @@ export function readControl(ring: RingConsumer): ControlRecord {
     sequence: (ring.words[word] ?? 0) >>> 0,
     informer: head & 0xffff,
     kind: ((head >>> 16) & 0xff) as DeltaKind,
-    epoch: ring.words[word + 2] ?? 0,
+    epoch: (ring.words[word + 2] ?? 0) >>> 0,
     resourceVersion: Buffer.from(text).toString('utf8'),
   };
 }

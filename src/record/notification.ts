@@ -172,7 +172,7 @@ export function readPrefix(ring: RingConsumer): PrefixRecord {
     informer: head & 0xffff,
     kind: ((head >>> 16) & 0xff) as PrefixKind,
     id: ring.words[word + 2] ?? 0,
-    bytes: Buffer.from(ring.bytes.slice(start, start + (ring.words[word + 3] ?? 0))),
+    bytes: Buffer.from(ring.bytes.slice(start, start + (ring.words[word + 3] ?? 0)).buffer),
   };
 }
 
