@@ -65,8 +65,9 @@ export function statusError(
 function parse(body: string): StatusBody {
   try {
     const value: unknown = JSON.parse(body);
-    if (typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status')
-      return value;
+    if (typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status') {
+      return value as StatusBody;
+    }
   } catch {
     // Said below, as text.
   }
