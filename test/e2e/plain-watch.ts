@@ -1,0 +1,61 @@
+/** A watch with nothing of kubeloom in it: node:https and JSON.parse. What the informers are compared with. */
+import { request } from 'node:https';
+import { createInterface } from 'node:readline';
+import type { ClientRequest } from 'node:http';
+import type { ControlPlane } from './control-plane.ts';
+
+export interface WatchedEvent {
+  readonly type: string;
+  readonly key: string;
+  readonly resourceVersion: string;
+}
+
+interface WireEvent {
+  readonly type: string;
+  readonly object: {
+    readonly metadata: {
+      readonly name: string;
+      readonly namespace: string;
+      readonly resourceVersion: string;
+    };
+  };
+}
+
+export class PlainWatch {
+  readonly events: WatchedEvent[] = [];
+  readonly #request: ClientRequest;
+  readonly #waiters: { readonly version: number; readonly resolve: () => void }[] = [];
+
+  /** Watches everything after `resourceVersion`. */
+  constructor(controlPlane: ControlPlane, path: string, resourceVersion: string) {
+    const url = `${controlPlane.server}${path}?watch=true&resourceVersion=${resourceVersion}&timeoutSeconds=3600`;
+    this.#request = request(url, {
+      ca: Buffer.from(controlPlane.caData, 'base64'),
+      headers: { authorization: `Bearer ${controlPlane.token}` },
+    });
+    this.#request.on('error', () => undefined);
+    this.#request.on('response', (response) => {
+      createInterface({ input: response }).on('line', (line) => this.#take(JSON.parse(line) as WireEvent));
+    });
+    this.#request.end();
+  }
+
+  /** Resolves when the event with this version has come. */
+  reached(version: number): Promise<void> {
+    if (Number(this.events.at(-1)?.resourceVersion) >= version) return Promise.resolve();
+    return new Promise((resolve) => this.#waiters.push({ version, resolve }));
+  }
+
+  close(): void {
+    this.#request.destroy();
+  }
+
+  #take({ type, object }: WireEvent): void {
+    const { namespace, name, resourceVersion } = object.metadata;
+    this.events.push({ type, key: `${namespace}/${name}`, resourceVersion });
+    for (const waiter of this.#waiters.splice(0)) {
+      if (Number(resourceVersion) >= waiter.version) waiter.resolve();
+      else this.#waiters.push(waiter);
+    }
+  }
+}

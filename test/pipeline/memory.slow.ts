@@ -1,0 +1,125 @@
+/**
+ * Memory under churn, measured as RSS of a process of its own: the store does not grow whatever a handler or
+ * a user does, and a handler that never returns costs the bytes of its pending notifications, no more.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
+import type { EmbeddedApiServer } from '../../src/embedded/index.ts';
+
+const CHILD = fileURLToPath(new URL('./memory-child.js', import.meta.url));
+const PODS = 10_000;
+const OBJECT_BYTES = 2048;
+const RATE = 20_000;
+/** Times the cache that changes, in random key order. */
+const CHURN = 20;
+const MIB = 2 ** 20;
+
+interface Usage {
+  readonly rssBytes: number;
+  readonly steadyUpdates: number;
+  readonly otherUpdates: number;
+  readonly backlog: { readonly notifications: number; readonly bytes: number };
+  readonly resourceVersion: string;
+  readonly heldAreReadable: boolean;
+}
+
+class Child implements AsyncDisposable {
+  readonly #process: ChildProcessWithoutNullStreams;
+  readonly #answers: AsyncIterator<string>;
+
+  constructor(kubeconfig: string, scenario: string) {
+    this.#process = spawn(process.execPath, ['--expose-gc', CHILD, kubeconfig, scenario], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    this.#process.stderr.pipe(process.stderr);
+    this.#answers = createInterface({ input: this.#process.stdout })[Symbol.asyncIterator]();
+  }
+
+  async usage(): Promise<Usage> {
+    this.#process.stdin.write('usage\n');
+    const { value } = await this.#answers.next();
+    return JSON.parse(String(value)) as Usage;
+  }
+
+  /** Asks until the answer fits. */
+  async until(fits: (usage: Usage) => boolean): Promise<Usage> {
+    for (;;) {
+      const usage = await this.usage();
+      if (fits(usage)) return usage;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#process.stdin.end('end\n');
+    this.#process.kill();
+    await new Promise((resolve) => this.#process.once('exit', resolve));
+  }
+}
+
+async function withChild(
+  scenario: string,
+  body: (child: Child, server: EmbeddedApiServer) => Promise<void>,
+): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'kubeloom-memory-'));
+  await using server = await startEmbeddedApiServer({ isolation: 'process', tls: false });
+  await server.populate({ count: PODS, objectBytes: OBJECT_BYTES });
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, server.kubeConfigYaml);
+  await using child = new Child(kubeconfig, scenario);
+  await child.usage();
+  await body(child, server);
+  await rm(folder, { recursive: true });
+}
+
+function churn(server: EmbeddedApiServer, times: number): Promise<{ issued: number; toRevision: number }> {
+  return server.load({ rate: RATE, durationMs: ((PODS * times) / RATE) * 1000 });
+}
+
+for (const scenario of ['plain', 'held', 'behind'] as const) {
+  test(`memory stays flat while 20 times the cache changes in random order (${scenario})`, async (context) => {
+    await withChild(scenario, async (child, server) => {
+      const warmUp = await churn(server, 4);
+      const before = await child.until(({ otherUpdates }) => otherUpdates === warmUp.issued);
+      const load = await churn(server, CHURN);
+      const total = warmUp.issued + load.issued;
+      const after = await child.until(({ otherUpdates }) => otherUpdates >= total);
+      assert.equal(after.otherUpdates, total);
+      assert.equal(after.steadyUpdates, total);
+      assert.equal(after.resourceVersion, String(load.toRevision));
+      assert.ok(after.heldAreReadable);
+      context.diagnostic(`RSS ${mib(before.rssBytes)} before, ${mib(after.rssBytes)} after ${total} events`);
+      const growth = after.rssBytes - before.rssBytes;
+      assert.ok(growth < 0.2 * PODS * OBJECT_BYTES + 16 * MIB, `RSS grew by ${mib(growth)}`);
+    });
+  });
+}
+
+test('C21 a handler that never returns costs its pending bytes, and nobody else notices, for 60 s', async (context) => {
+  await withChild('stuck', async (child, server) => {
+    const before = await child.usage();
+    const load = await server.load({ rate: RATE, durationMs: 60_000 });
+    const after = await child.until(({ steadyUpdates }) => steadyUpdates >= load.issued);
+    assert.equal(after.steadyUpdates, load.issued);
+    assert.equal(after.resourceVersion, String(load.toRevision));
+    assert.equal(after.backlog.notifications, load.issued - 1);
+    const growth = after.rssBytes - before.rssBytes;
+    const ratio = growth / after.backlog.bytes;
+    context.diagnostic(
+      `backlog ${mib(after.backlog.bytes)}, RSS grew by ${mib(growth)} (${ratio.toFixed(2)}x)`,
+    );
+    assert.ok(ratio > 0.8 && ratio < 1.2, `RSS grew by ${ratio.toFixed(2)} times the backlog's bytes`);
+  });
+});
+
+function mib(bytes: number): string {
+  return `${(bytes / MIB).toFixed(0)} MiB`;
+}
