@@ -1,0 +1,172 @@
+/**
+ * The rules themselves: each takes all files and returns every violation, with where it is and what to do.
+ */
+import { functionsOf } from './functions.ts';
+import {
+  ALLOWED_IMPORTS,
+  ATOMICS_ALLOWED,
+  BANNED_NAMES,
+  ENTRY_POINTS,
+  FILE_LINES_MAX,
+  FUNCTION_LINES_MAX,
+} from './house.ts';
+import { ImportGraph, importsOf } from './imports.ts';
+import { lineAt } from './source-file.ts';
+import type { SourceFile } from './source-file.ts';
+
+export interface Violation {
+  readonly path: string;
+  readonly line: number;
+  readonly message: string;
+}
+
+export type Rule = (files: readonly SourceFile[]) => Violation[];
+
+const isProduct = (path: string): boolean => path.startsWith('src/') || path.startsWith('workers/');
+
+/** The row of the table that a path in `src` belongs to. */
+function partOf(path: string): string {
+  const inside = path.slice('src/'.length);
+  return Object.hasOwn(ALLOWED_IMPORTS, inside) ? inside : (inside.split('/')[0] ?? inside);
+}
+
+export const importDirections: Rule = (files) => {
+  const violations: Violation[] = [];
+  for (const file of files) {
+    if (!file.path.startsWith('src/')) continue;
+    const part = partOf(file.path);
+    const allowed = ALLOWED_IMPORTS[part];
+    if (!allowed) {
+      violations.push({ path: file.path, line: 1, message: `'${part}' has no row in test/tidy/house.ts` });
+      continue;
+    }
+    const folder = file.path.split('/')[1];
+    for (const { line, target } of importsOf(file)) {
+      const message = directionError(part, allowed, target, folder === target.split('/')[1]);
+      if (message) violations.push({ path: file.path, line, message });
+    }
+  }
+  return violations;
+};
+
+function directionError(
+  part: string,
+  allowed: readonly string[],
+  target: string,
+  isSameFolder: boolean,
+): string | undefined {
+  if (!isProduct(target)) return `src must not import ${target}`;
+  if (target.startsWith('workers/')) return undefined;
+  if (target.endsWith('/index.ts')) return `nothing in src imports index.ts: import from the file itself`;
+  const targetPart = partOf(target);
+  if (targetPart === part || allowed.includes(targetPart)) return undefined;
+  // Within a folder only the file with a row of its own is bound by it.
+  if (isSameFolder && !part.includes('/')) return undefined;
+  return `'${part}' must not import '${targetPart}' (${target}); it may: ${allowed.join(', ') || 'nothing'}`;
+}
+
+export const noImportCycles: Rule = (files) => {
+  const graph = new ImportGraph(files);
+  const violations: Violation[] = [];
+  const seen = new Set<string>();
+  for (const { path } of files) {
+    for (const imported of graph.importsOf(path)) {
+      const cycle = graph.cycleThrough(path, imported);
+      if (!cycle) continue;
+      const members = cycle.slice(1).toSorted().join();
+      if (seen.has(members)) continue;
+      seen.add(members);
+      violations.push({
+        path,
+        line: imported.line,
+        message: `import cycle, types count: ${cycle.join(' → ')}`,
+      });
+    }
+  }
+  return violations;
+};
+
+export const atomicsInTheirPlace: Rule = (files) => {
+  const violations: Violation[] = [];
+  for (const file of files) {
+    if (file.path.startsWith('test/') || ATOMICS_ALLOWED.some((folder) => file.path.startsWith(folder)))
+      continue;
+    for (const match of file.code.matchAll(/\bAtomics\b/g)) {
+      const message = `Atomics outside ${ATOMICS_ALLOWED.join(' and ')}: use Word or Bell of src/ring`;
+      violations.push({ path: file.path, line: lineAt(file.text, match.index), message });
+    }
+  }
+  return violations;
+};
+
+export const filesAreShort: Rule = (files) =>
+  files.flatMap(({ path, text }) => {
+    const lines = text.replace(/\n$/, '').split('\n').length;
+    if (lines <= FILE_LINES_MAX) return [];
+    return [
+      { path, line: FILE_LINES_MAX + 1, message: `${lines} lines, at most ${FILE_LINES_MAX}: split it` },
+    ];
+  });
+
+export const functionsAreShort: Rule = (files) =>
+  files.flatMap((file) =>
+    functionsOf(file)
+      .filter(({ lines }) => lines > FUNCTION_LINES_MAX)
+      .map(({ line, lines, head }) => {
+        const message = `a function of ${lines} lines, at most ${FUNCTION_LINES_MAX}: ${head.slice(0, 80)}`;
+        return { path: file.path, line, message };
+      }),
+  );
+
+export const filesHaveAHeader: Rule = (files) =>
+  files.flatMap(({ path, text, comments }) => {
+    const start = text.startsWith('#!') ? text.indexOf('\n') + 1 : 0;
+    const isComment = text.startsWith('/*', start) || text.startsWith('//', start);
+    const end = text.startsWith('/*', start) ? text.indexOf('*/', start) : text.indexOf('\n', start);
+    const words = comments.slice(start, end).match(/\p{L}+/gu) ?? [];
+    if (isComment && words.length >= 3) return [];
+    return [{ path, line: 1, message: 'begin with a comment that says what this file is and why' }];
+  });
+
+export const namesSaySomething: Rule = (files) =>
+  files.flatMap(({ path }) => {
+    const banned = path.split(/[/.-]/).find((word) => BANNED_NAMES.includes(word));
+    if (banned === undefined) return [];
+    return [{ path, line: 1, message: `'${banned}' says nothing: name it after the concept that it holds` }];
+  });
+
+export const everythingIsReachable: Rule = (files) => {
+  const product = files.filter(({ path }) => isProduct(path));
+  const graph = new ImportGraph(product);
+  const workers = product.map(({ path }) => path).filter((path) => path.startsWith('workers/'));
+  const missing = ENTRY_POINTS.filter((entry) => !graph.has(entry));
+  const reached = graph.reachableFrom([...ENTRY_POINTS, ...workers]);
+  return [
+    ...missing.map((path) => ({ path, line: 1, message: 'this entry point does not exist' })),
+    ...product
+      .filter(({ path }) => !reached.has(path))
+      .map(({ path }) => ({ path, line: 1, message: `no entry point imports it: use it or delete it` })),
+  ];
+};
+
+const SWITCHED_OFF = [
+  /\.(?:only|skip|todo)\(/g,
+  // As an option of a test, on the line that begins it.
+  /\b(?:test|it|describe|suite)\(.*\b(?:only|skip|todo): /g,
+];
+
+export const nothingIsSwitchedOff: Rule = (files) => {
+  const violations: Violation[] = [];
+  for (const file of files) {
+    for (const match of file.comments.matchAll(/\b(?:TODO|FIXME)\b/g)) {
+      const message = `${match[0]}: do it now, or write down elsewhere that it will not be done`;
+      violations.push({ path: file.path, line: lineAt(file.text, match.index), message });
+    }
+    if (!file.path.startsWith('test/')) continue;
+    for (const match of SWITCHED_OFF.flatMap((pattern) => [...file.code.matchAll(pattern)])) {
+      const message = `a test that does not run, or keeps others from running: ${match[0].trim().slice(0, 60)}`;
+      violations.push({ path: file.path, line: lineAt(file.text, match.index), message });
+    }
+  }
+  return violations;
+};
