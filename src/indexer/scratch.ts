@@ -1,0 +1,42 @@
+/**
+ * A buffer that one stage fills for one record after another. It grows when a record needs more, and lets go
+ * of what a giant needed once that record is done.
+ */
+
+const CAPACITY_MIN_BYTES = 16 * 1024;
+const KEPT_BYTES_MAX = 2 ** 20;
+
+export class Scratch {
+  bytes: Buffer = Buffer.allocUnsafeSlow(CAPACITY_MIN_BYTES);
+  /** How much of it is filled. */
+  end = 0;
+
+  /** Empties it for the next record. */
+  reset(): void {
+    this.end = 0;
+    if (this.bytes.length > KEPT_BYTES_MAX) this.bytes = Buffer.allocUnsafeSlow(CAPACITY_MIN_BYTES);
+  }
+
+  /** Makes room for `length` bytes behind what is filled. */
+  reserve(length: number): void {
+    const needed = this.end + length;
+    if (needed <= this.bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.bytes.length * 2));
+    larger.set(this.bytes.subarray(0, this.end));
+    this.bytes = larger;
+  }
+
+  /** For spans of a few dozen bytes. */
+  append(source: Uint8Array, start: number, length: number): void {
+    this.reserve(length);
+    const { bytes, end } = this;
+    for (let at = 0; at < length; at++) bytes[end + at] = source[start + at] ?? 0;
+    this.end = end + length;
+  }
+
+  appendText(text: string): void {
+    // A UTF-16 code unit takes at most 3 bytes in UTF-8.
+    this.reserve(text.length * 3);
+    this.end += this.bytes.write(text, this.end, 'utf8');
+  }
+}

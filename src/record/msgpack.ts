@@ -1,0 +1,62 @@
+/**
+ * msgpack between a shard and the main thread: the objects of one shard and informer share a table of
+ * structures (the key lists of records), which grows and never changes. What is new in the table travels in
+ * Structures records before the first object that uses it.
+ *
+ * A Structures record is JSON: `{"first":52,"structures":[["name","image"],["ip"]]}`.
+ */
+import { Unpackr } from 'msgpackr';
+import { KubeloomError } from '../errors.ts';
+
+/** The keys of a record, in the order in which its values are written. */
+export type Structure = readonly string[];
+
+/** Records of at most `bytesMax` bytes each that tell of `structures`, the first of which has number `first`. */
+export function encodeStructures(
+  first: number,
+  structures: readonly Structure[],
+  bytesMax: number,
+): Buffer[] {
+  const records: Buffer[] = [];
+  let from = 0;
+  let upTo = structures.length;
+  while (from < structures.length) {
+    const part = structures.slice(from, upTo);
+    const bytes = Buffer.from(JSON.stringify({ first: first + from, structures: part }));
+    if (bytes.length > bytesMax && part.length > 1) {
+      upTo = from + Math.ceil(part.length / 2);
+      continue;
+    }
+    records.push(bytes);
+    from = upTo;
+    upTo = structures.length;
+  }
+  return records;
+}
+
+export class MsgpackDecoder {
+  /** msgpackr keeps its generated readers on these arrays, so they stay the same for ever. */
+  readonly #structures: string[][] = [];
+  readonly #unpackr: Unpackr = new Unpackr({
+    mapsAsObjects: true,
+    getStructures: () => [...this.#structures],
+  });
+
+  /** Takes in a Structures record. */
+  update(structuresBytes: Uint8Array): void {
+    const { first, structures } = JSON.parse(Buffer.from(structuresBytes).toString('utf8')) as {
+      readonly first: number;
+      readonly structures: readonly string[][];
+    };
+    structures.forEach((structure, index) => (this.#structures[first + index] = structure));
+  }
+
+  /** `bytes` must not be shared memory, and the range exactly one object. Throws when it is not. */
+  decode(bytes: Uint8Array, start: number, end: number): unknown {
+    try {
+      return this.#unpackr.unpack(bytes, { start, end });
+    } catch (cause) {
+      throw new KubeloomError('ERR_KUBELOOM_MALFORMED_OBJECT', 'the cached bytes are no msgpack', { cause });
+    }
+  }
+}
