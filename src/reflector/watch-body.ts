@@ -1,0 +1,227 @@
+/**
+ * The body of a watch, or of a streaming list that goes on as one: lines become deltas and control records.
+ * This is the hot path: an ordinary event allocates nothing and takes no step.
+ *
+ * The position moves only when an event is in the rings. It stays where it is for an event that was
+ * skipped (an object without a name, of another kind, of an unknown type): the next good one moves it past
+ * those, and if there is none, they are sent and reported again after the next reconnect, which is better
+ * than to claim to have seen them. It also stays during made-up ADDED events, which come in no order.
+ */
+import { KubeloomError } from '../errors.ts';
+import { decodeStringContent, decodeStringToken, findPath } from '../json/read.ts';
+import { DeltaKind } from '../record/delta.ts';
+import type { Query } from '../threads/protocol.ts';
+import { WatchEventSpans, WatchEventType, scanWatchEvent } from '../transport/watch-event.ts';
+import { WatchFrames } from '../transport/watch-frames.ts';
+import type { FrameSink } from '../transport/watch-frames.ts';
+import type { Body, BodyOwner, Closable } from './body.ts';
+import { errorEvent, malformed, noEndBookmark } from './failure.ts';
+import { InitialEventsDeadline } from './initial-events-deadline.ts';
+import { EventInput } from './input.ts';
+import { excerpt, frameBytesMax } from './object-writer.ts';
+import { beginsWithSyntheticEvents } from './queries.ts';
+import type { Progress } from './state.ts';
+import { readWatchEventHead } from './watch-event-head.ts';
+import { RESOURCE_VERSION_BYTES_MAX, WatchPosition } from './watch-position.ts';
+
+export interface WatchRequest {
+  /** For messages. */
+  readonly where: string;
+  readonly query: Query;
+  readonly isStreamingList: boolean;
+  readonly recordBytesMax: number;
+}
+
+/** What an ADDED event means. */
+type Stage =
+  /** An item of a streaming list, whose end bookmark has not come. */
+  | 'initial-events'
+  /** Perhaps made up: a watch from no particular version begins with the state it finds. */
+  | 'synthetic'
+  | 'live';
+
+const END_ANNOTATION = 'metadata.annotations.k8s\\.io/initial-events-end';
+const RESOURCE_VERSION = 'metadata.resourceVersion';
+
+export class WatchBody implements Body, FrameSink {
+  readonly #owner: BodyOwner;
+  readonly #exchange: Closable;
+  readonly #where: string;
+  readonly #frames: WatchFrames;
+  readonly #event: WatchEventSpans = new WatchEventSpans();
+  readonly #position: WatchPosition;
+  readonly #deadline: InitialEventsDeadline | undefined;
+  #stage: Stage;
+
+  constructor(owner: BodyOwner, exchange: Closable, request: WatchRequest) {
+    this.#owner = owner;
+    this.#exchange = exchange;
+    this.#where = request.where;
+    this.#frames = new WatchFrames({ frameBytesMax: frameBytesMax(request.recordBytesMax) });
+    this.#position = new WatchPosition(request.query['resourceVersion'] ?? '', owner.clock.now());
+    this.#stage = beginsWithSyntheticEvents(request.query) ? 'synthetic' : 'live';
+    if (!request.isStreamingList) return;
+    this.#stage = 'initial-events';
+    this.#deadline = new InitialEventsDeadline(owner.clock, (waitedMs) => this.#endMissed(waitedMs));
+  }
+
+  get progress(): Progress {
+    return this.#position.at(this.#owner.clock.now());
+  }
+
+  write(chunk: Buffer, start: number): number {
+    const eventsBefore = this.#position.events;
+    const end = this.#frames.write(chunk, start, this);
+    if (this.#stage === 'initial-events' && this.#position.events > eventsBefore) this.#deadline?.touch();
+    return end;
+  }
+
+  end(error: KubeloomError | undefined): void {
+    this.close();
+    // A line without its end is not an event: the server sends it again.
+    this.#frames.finish();
+    this.#owner.dispatch({ type: 'closed', progress: this.progress, ...(error ? { error } : {}) });
+  }
+
+  pause(): void {
+    this.#deadline?.pause();
+  }
+
+  resume(): void {
+    this.#deadline?.resume();
+  }
+
+  close(): void {
+    this.#deadline?.stop();
+  }
+
+  frame(bytes: Buffer, start: number, end: number): boolean {
+    // What an earlier line of this chunk set going comes first, and may have been the end of this watch.
+    if (!this.#owner.flush()) return false;
+    if (this.#exchange.isClosed) return true;
+    const event = this.#event;
+    if (!scanWatchEvent(bytes, start, end, event)) return this.#fail('not a watch event', bytes, start, end);
+    switch (event.type) {
+      case WatchEventType.Added:
+        return this.#object(DeltaKind.Added, bytes);
+      case WatchEventType.Modified:
+        return this.#object(DeltaKind.Modified, bytes);
+      case WatchEventType.Deleted:
+        return this.#object(DeltaKind.Deleted, bytes);
+      case WatchEventType.Bookmark:
+        return this.#bookmark(bytes);
+      case WatchEventType.Error: {
+        const status = bytes.toString('utf8', event.objectStart, event.objectEnd);
+        this.#owner.fail(errorEvent(status, this.#where));
+        return true;
+      }
+      default:
+        this.#owner.report('decode', unknownType(this.#where, bytes, event.typeStart, event.typeEnd));
+        return true;
+    }
+  }
+
+  oversized(bytes: Buffer, start: number, end: number, totalBytes: number): boolean {
+    if (!this.#owner.flush()) return false;
+    if (this.#exchange.isClosed) return true;
+    const head = readWatchEventHead(bytes, start, end);
+    const kind = head && OBJECT_EVENTS.get(head.type);
+    if (!head || kind === undefined) {
+      return this.#fail(`an event of ${totalBytes} bytes that is not one`, bytes, start, end);
+    }
+    const written = this.#owner.writer.writeOversized(this.#deltaKind(kind), bytes, head.objectStart, end);
+    if (written === 'no-room') return false;
+    if (written === 'written') this.#moved(kind, bytes);
+    return true;
+  }
+
+  #object(kind: DeltaKind, bytes: Buffer): boolean {
+    const { objectStart, objectEnd } = this.#event;
+    switch (this.#owner.writer.write(this.#deltaKind(kind), bytes, objectStart, objectEnd)) {
+      case 'written':
+        this.#moved(kind, bytes);
+        return true;
+      case 'no-room':
+        return false;
+      case 'skipped':
+        return true;
+      default:
+        return this.#fail('not a JSON object', bytes, objectStart, objectEnd);
+    }
+  }
+
+  /** The items of a streaming list are those of a list; what changes meanwhile are ordinary changes. */
+  #deltaKind(kind: DeltaKind): DeltaKind {
+    return kind === DeltaKind.Added && this.#stage === 'initial-events' ? DeltaKind.Replaced : kind;
+  }
+
+  #moved(kind: DeltaKind, bytes: Buffer): void {
+    this.#position.events++;
+    if (this.#stage !== 'live') {
+      if (this.#stage === 'initial-events' || kind === DeltaKind.Added) return;
+      this.#stage = 'live';
+    }
+    const { resourceVersionStart, resourceVersionEnd } = this.#owner.writer.spans;
+    if (resourceVersionEnd > resourceVersionStart) {
+      this.#position.moveTo(bytes, resourceVersionStart, resourceVersionEnd);
+    }
+  }
+
+  #bookmark(bytes: Buffer): boolean {
+    const { objectStart, objectEnd } = this.#event;
+    const resourceVersion = textAt(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
+    if (resourceVersion === '' || Buffer.byteLength(resourceVersion) > RESOURCE_VERSION_BYTES_MAX) {
+      return this.#fail('a bookmark without a usable resourceVersion', bytes, objectStart, objectEnd);
+    }
+    if (this.#stage === 'initial-events') {
+      this.#position.events++;
+      if (textAt(bytes, objectStart, objectEnd, END_ANNOTATION) === 'true') this.#endInitial(resourceVersion);
+      return true;
+    }
+    if (!this.#owner.offerBookmark(resourceVersion)) return false;
+    this.#stage = 'live';
+    this.#position.events++;
+    this.#position.startAt(resourceVersion);
+    return true;
+  }
+
+  #endInitial(resourceVersion: string): void {
+    this.#stage = 'live';
+    this.#deadline?.stop();
+    this.#position.startAt(resourceVersion);
+    this.#owner.dispatch({ type: 'initial-events-end', resourceVersion });
+  }
+
+  #endMissed(waitedMs: number): void {
+    const missed = new EventInput(this.#owner, () => {
+      if (this.#exchange.isClosed || this.#stage !== 'initial-events') return;
+      this.#owner.fail(noEndBookmark(this.#where, waitedMs));
+    });
+    this.#owner.offer(missed);
+  }
+
+  /** @returns true: the line is dealt with */
+  #fail(what: string, bytes: Buffer, start: number, end: number): true {
+    this.#owner.fail(malformed(what, this.#where, excerpt(bytes, start, end)));
+    return true;
+  }
+}
+
+const OBJECT_EVENTS: ReadonlyMap<string, DeltaKind> = new Map([
+  ['ADDED', DeltaKind.Added],
+  ['MODIFIED', DeltaKind.Modified],
+  ['DELETED', DeltaKind.Deleted],
+]);
+
+function textAt(bytes: Buffer, start: number, end: number, path: string): string | undefined {
+  const span = findPath(bytes, start, end, path);
+  return span && decodeStringToken(bytes, span.start, span.end);
+}
+
+function unknownType(where: string, bytes: Buffer, start: number, end: number): KubeloomError {
+  const type = decodeStringContent(bytes, start, end) ?? '?';
+  return new KubeloomError(
+    'ERR_KUBELOOM_UNKNOWN_EVENT_TYPE',
+    `${where}: the server sent an event of the unknown type ${JSON.stringify(type.slice(0, 100))}, which was skipped`,
+  );
+}
