@@ -122,9 +122,11 @@ describe('not a function', () => {
     assert.deepEqual(found, []);
   });
 
-  test('is a group of tests', () => {
-    assert.deepEqual(measure("describe('x', () => {", "  test('y', () => {", '    f();', '  });', '});'), [
-      '2 – 3',
+  test('is a group of tests, or a function that begins with one', () => {
+    const group = ["describe('x', () => {", "  test('y', () => {", '    f();', '  });', '});'];
+    assert.deepEqual(measure(...group), ['2 – 3']);
+    assert.deepEqual(measure('export function suite(): void {', ...group.map((line) => `  ${line}`), '}'), [
+      '3 – 3',
     ]);
   });
 });

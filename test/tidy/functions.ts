@@ -18,7 +18,7 @@ const ARROW_WITH_BODY = /=> \{$/;
 /** A name and parameters with nothing between; after `if`, `for` and the like there is a space. */
 const METHOD =
   /^(?:(?:static|override|async|get|set|public|private|protected) )*\*?[#\w$[\].]+(?:<.*>)?\(.*\)(?:: .+)? \{$/;
-/** Groups tests, is not a piece of logic. */
+/** Groups tests, is not a piece of logic; neither is a function that begins with a group. */
 const GROUP_OF_TESTS = /^(?:describe|suite)\(/;
 
 export function functionsOf(file: SourceFile): FunctionSize[] {
@@ -31,7 +31,8 @@ export function functionsOf(file: SourceFile): FunctionSize[] {
       .slice(first, index + 1)
       .map((part) => part.trim())
       .join(' ');
-    if (!isFunctionHead(head) || GROUP_OF_TESTS.test(head)) continue;
+    const firstOfBody = lines[index + 1]?.trim() ?? '';
+    if (!isFunctionHead(head) || GROUP_OF_TESTS.test(head) || GROUP_OF_TESTS.test(firstOfBody)) continue;
     functions.push({ line: first + 1, lines: bodyEnd(lines, index) - first + 1, head });
   }
   return functions;
