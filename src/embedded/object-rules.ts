@@ -77,11 +77,32 @@ export function prepareCreate(
   metadata.creationTimestamp =
     trusted && given.creationTimestamp !== undefined ? given.creationTimestamp : timestamp();
   if (isJsonObject(object['spec']) && !(trusted && given.generation !== undefined)) metadata.generation = 1;
-  const created: KubeObject = { ...object, metadata };
+  const created = withoutEmpty(definition, { ...object, metadata });
   if (trusted || definition.status !== true || definition.resource === 'nodes') return created;
   delete created['status'];
   if (definition.resource === 'pods') created['status'] = { phase: 'Pending' };
   return created;
+}
+
+/** Go leaves empty maps and lists out of these, and of the data of ConfigMaps and Secrets. */
+const OMITTED_WHEN_EMPTY = ['labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields'];
+const DATA = ['data', 'binaryData', 'stringData'];
+
+/** The object without what a typed server would not have kept: nulls and empty containers. */
+function withoutEmpty(definition: ResourceDefinition, object: KubeObject): KubeObject {
+  const metadata: ObjectMeta = { ...object.metadata };
+  dropEmpty(metadata, OMITTED_WHEN_EMPTY);
+  for (const name of Object.keys(metadata)) if (metadata[name] === null) delete metadata[name];
+  const result: KubeObject = { ...object, metadata };
+  if (definition.custom !== true) dropEmpty(result, DATA);
+  return result;
+}
+
+function dropEmpty(target: JsonObject, names: readonly string[]): void {
+  for (const name of names) {
+    const value = target[name];
+    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) delete target[name];
+  }
 }
 
 /** What part of the object a write may change. */
@@ -112,7 +133,7 @@ export function prepareUpdate(
   if (isJsonObject(updated['spec']) && JSON.stringify(updated['spec']) !== JSON.stringify(current['spec'])) {
     metadata.generation = (current.metadata.generation ?? 0) + 1;
   }
-  return updated;
+  return withoutEmpty(definition, updated);
 }
 
 function keep(target: JsonObject, source: JsonObject, names: readonly string[]): void {

@@ -1,0 +1,129 @@
+/**
+ * The suite's own HTTP client: node's, with nothing in between, so that what is asserted is what the server sent.
+ */
+
+import { request as httpRequest } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Target } from './target.ts';
+import { WatchStream } from './watch-stream.ts';
+
+export interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly generateName?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  /** Of lists. */
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+/** Whatever the server answers: an object, a list or a Status. */
+export interface Body {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: Metadata;
+  readonly items: readonly Body[];
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: unknown;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly code?: number;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly body: Body;
+}
+
+export interface RequestExtras {
+  readonly body?: unknown;
+  readonly contentType?: string;
+  readonly accept?: string;
+  /** Instead of the target's; '' sends none. */
+  readonly token?: string;
+}
+
+export class Client {
+  readonly #target: Target;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  get(path: string, extras: RequestExtras = {}): Promise<Answer> {
+    return this.request('GET', path, extras);
+  }
+
+  post(path: string, body: unknown): Promise<Answer> {
+    return this.request('POST', path, { body });
+  }
+
+  put(path: string, body: unknown): Promise<Answer> {
+    return this.request('PUT', path, { body });
+  }
+
+  mergePatch(path: string, body: unknown): Promise<Answer> {
+    return this.request('PATCH', path, { body, contentType: 'application/merge-patch+json' });
+  }
+
+  delete(path: string, body?: unknown): Promise<Answer> {
+    return this.request('DELETE', path, body === undefined ? {} : { body });
+  }
+
+  async request(method: string, path: string, extras: RequestExtras = {}): Promise<Answer> {
+    const response = await this.#send(method, path, extras);
+    const chunks: Buffer[] = [];
+    for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    const isJson = response.headers['content-type']?.startsWith('application/json') === true;
+    const parsed = (isJson ? JSON.parse(text) : {}) as Body;
+    return { status: response.statusCode ?? 0, headers: response.headers, text, body: parsed };
+  }
+
+  async watch(path: string, accept?: string): Promise<WatchStream> {
+    return new WatchStream(await this.#send('GET', path, accept === undefined ? {} : { accept }));
+  }
+
+  #send(method: string, path: string, extras: RequestExtras): Promise<IncomingMessage> {
+    const { url, ca } = this.#target;
+    const token = extras.token ?? this.#target.token;
+    const payload = typeof extras.body === 'string' ? extras.body : JSON.stringify(extras.body);
+    const options: RequestOptions & { ca?: string } = {
+      method,
+      agent: false,
+      headers: {
+        // A real server pretty-prints for curl and browsers.
+        'user-agent': 'kubeloom-semantics',
+        accept: extras.accept ?? 'application/json',
+        ...(token === '' ? {} : { authorization: `Bearer ${token}` }),
+        ...(payload === undefined
+          ? {}
+          : {
+              'content-type': extras.contentType ?? 'application/json',
+              // Node sends none by itself with a DELETE.
+              'content-length': Buffer.byteLength(payload),
+            }),
+      },
+      ...(ca === '' ? {} : { ca }),
+    };
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+    return new Promise((resolve, reject) => {
+      const request = send(`${url}${path}`, options, resolve);
+      request.on('error', reject);
+      request.end(payload);
+    });
+  }
+}

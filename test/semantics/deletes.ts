@@ -1,0 +1,115 @@
+/**
+ * DELETE: one object, many, with preconditions, with finalizers; and the events that follow from it.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Fixture, names, ok } from './fixture.ts';
+import type { Target } from './target.ts';
+import { brief } from './watch-stream.ts';
+
+export function deleteSemantics(target: () => Promise<Target>): void {
+  describe('DELETE', () => {
+    const fixture = Fixture.use(target);
+
+    it('of a ConfigMap answers with a Status that names it, and then it is gone', async () => {
+      const { metadata } = await fixture.create('gone');
+      const { status, body } = await fixture.client.delete(fixture.configMap('gone'));
+      assert.equal(status, 200);
+      assert.equal(body.kind, 'Status');
+      assert.equal(body.status, 'Success');
+      assert.deepEqual(body.details, { name: 'gone', kind: 'configmaps', uid: metadata.uid });
+      const after = await fixture.client.get(fixture.configMap('gone'));
+      assert.equal(after.status, 404);
+    });
+
+    it('of a pod answers with the pod, after an event that says it is ending and one that it is gone', async () => {
+      const created = await fixture.createPod('ending');
+      const { resourceVersion } = created.metadata;
+      const stream = await fixture.watch(fixture.pods(`watch=1&resourceVersion=${resourceVersion}`));
+      const body = ok(await fixture.client.delete(fixture.pod('ending')));
+      assert.equal(body.kind, 'Pod');
+      assert.equal(body.metadata.name, 'ending');
+      const [ending, gone] = await stream.take(2);
+      assert.equal(brief(ending), 'MODIFIED ending');
+      assert.notEqual(ending?.object.metadata.deletionTimestamp, undefined);
+      assert.equal(ending?.object.metadata.deletionGracePeriodSeconds, 0);
+      assert.equal(ending?.object.metadata.generation, 2);
+      assert.equal(brief(gone), 'DELETED ending');
+    });
+
+    it('with a precondition that does not hold is 409 and deletes nothing', async () => {
+      const { metadata } = await fixture.create('guarded');
+      const byUid = await fixture.client.delete(fixture.configMap('guarded'), {
+        preconditions: { uid: 'xx' },
+      });
+      assert.equal(byUid.status, 409);
+      assert.equal(
+        byUid.body.message,
+        `Operation cannot be fulfilled on ConfigMap "guarded": the UID in the precondition (xx) does not match the UID in record (${metadata.uid}). The object might have been deleted and then recreated`,
+      );
+      const byVersion = await fixture.client.delete(fixture.configMap('guarded'), {
+        preconditions: { resourceVersion: '1' },
+      });
+      assert.equal(byVersion.status, 409);
+      assert.equal(
+        byVersion.body.message,
+        `Operation cannot be fulfilled on ConfigMap "guarded": the ResourceVersion in the precondition (1) does not match the ResourceVersion in record (${metadata.resourceVersion}). The object might have been modified`,
+      );
+      ok(await fixture.client.get(fixture.configMap('guarded')));
+      ok(await fixture.client.delete(fixture.configMap('guarded'), { preconditions: { uid: metadata.uid } }));
+    });
+
+    it('of an absent object is 404', async () => {
+      const { status, body } = await fixture.client.delete(fixture.configMap('absent'));
+      assert.equal(status, 404);
+      assert.equal(body.message, 'configmaps "absent" not found');
+      assert.deepEqual(body.details, { name: 'absent', kind: 'configmaps' });
+    });
+
+    it('of an object with a finalizer only marks it; it goes when the finalizer goes', async () => {
+      await fixture.newNamespace();
+      const metadata = { name: 'held', finalizers: ['example.com/hold'] };
+      const created = ok(await fixture.client.post(fixture.configMaps(), { metadata }));
+      const from = created.metadata.resourceVersion;
+      const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+
+      const marked = ok(await fixture.client.delete(fixture.configMap('held')));
+      assert.notEqual(marked.metadata.deletionTimestamp, undefined);
+      assert.equal(marked.metadata.deletionGracePeriodSeconds, 0);
+      const again = ok(await fixture.client.delete(fixture.configMap('held')));
+      assert.equal(again.metadata.resourceVersion, marked.metadata.resourceVersion, 'marked once');
+      ok(await fixture.client.mergePatch(fixture.configMap('held'), { metadata: { finalizers: null } }));
+
+      const [modified, deleted] = await stream.take(2);
+      assert.equal(brief(modified), 'MODIFIED held');
+      assert.equal(brief(deleted), 'DELETED held');
+      assert.deepEqual(
+        deleted?.object.metadata.finalizers,
+        ['example.com/hold'],
+        'the last state that was stored',
+      );
+      assert.equal((await fixture.client.get(fixture.configMap('held'))).status, 404);
+    });
+  });
+  describe('deletecollection', () => {
+    const fixture = Fixture.use(target);
+
+    it('deletes what the selector matches and answers with what there was', async () => {
+      await fixture.newNamespace();
+      await fixture.create('a', { doomed: 'yes' });
+      const { metadata } = await fixture.create('b', { doomed: 'yes' });
+      await fixture.create('c');
+      const body = ok(await fixture.client.delete(fixture.configMaps('labelSelector=doomed%3Dyes')));
+      assert.equal(body.kind, 'ConfigMapList');
+      assert.deepEqual(names(body), ['a', 'b']);
+      assert.deepEqual(names(ok(await fixture.client.get(fixture.configMaps()))), ['c']);
+      const stream = await fixture.watch(
+        fixture.configMaps(`watch=1&resourceVersion=${metadata.resourceVersion}`),
+      );
+      const events = (await stream.take(3)).map(brief);
+      assert.equal(events[0], 'ADDED c');
+      assert.deepEqual(events.slice(1).sort(), ['DELETED a', 'DELETED b']);
+    });
+  });
+}

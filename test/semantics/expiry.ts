@@ -1,0 +1,92 @@
+/**
+ * Too old: 410 in its three forms. Needs a server that can be made to forget; where it cannot, these are skipped.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { TestContext } from 'node:test';
+import { Fixture, names, ok } from './fixture.ts';
+import type { Target } from './target.ts';
+import { brief } from './watch-stream.ts';
+
+const INCONSISTENT =
+  'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+  'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
+  'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
+  'deleted between the time the first chunk was returned and now may show up in the list.';
+
+export function expirySemantics(target: () => Promise<Target>): void {
+  describe('410', () => {
+    const fixture = Fixture.use(target);
+
+    function forget(context: TestContext): (() => Promise<void>) | undefined {
+      const { forgetHistory } = fixture.target;
+      if (forgetHistory === undefined) context.skip('this server cannot be made to forget its history');
+      return forgetHistory;
+    }
+
+    it('for a watch is an ERROR event inside a 200, and the end of the stream', async (context) => {
+      const forgetHistory = forget(context);
+      if (forgetHistory === undefined) return;
+      const { metadata } = await fixture.create('old');
+      await fixture.touch('old', '1');
+      await forgetHistory();
+      const from = metadata.resourceVersion;
+      const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+      assert.equal(stream.status, 200);
+      const event = await stream.next();
+      assert.equal(event?.type, 'ERROR');
+      const { kind, apiVersion, status, reason, code, message } = event?.object ?? { kind: '' };
+      assert.deepEqual(
+        { kind, apiVersion, status, reason, code },
+        { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Expired', code: 410 },
+      );
+      assert.match(message ?? '', new RegExp(`^too old resource version: ${from} \\(\\d+\\)$`));
+      assert.equal(await stream.next(), undefined);
+      assert.equal(stream.complete, true);
+    });
+
+    it('does not hit a watch from the present', async (context) => {
+      const forgetHistory = forget(context);
+      if (forgetHistory === undefined) return;
+      await fixture.newNamespace();
+      await forgetHistory();
+      const from = await fixture.revision();
+      const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+      await fixture.create('after');
+      assert.equal(brief(await stream.next()), 'ADDED after');
+    });
+
+    it('for a list at exactly a forgotten revision is an HTTP status', async (context) => {
+      const forgetHistory = forget(context);
+      if (forgetHistory === undefined) return;
+      const { metadata } = await fixture.create('listed');
+      await fixture.touch('listed', '1');
+      await forgetHistory();
+      const query = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`;
+      const { status, body } = await fixture.client.get(fixture.configMaps(query));
+      assert.equal(status, 410);
+      assert.equal(body.reason, 'Expired');
+      assert.equal(body.message, 'The resourceVersion for the provided list is too old.');
+    });
+
+    it('for a continue token brings another token, with which the list goes on in the present', async (context) => {
+      const forgetHistory = forget(context);
+      if (forgetHistory === undefined) return;
+      await fixture.newNamespace();
+      for (const name of ['a', 'b', 'c']) await fixture.create(name);
+      const first = ok(await fixture.client.get(fixture.configMaps('limit=1')));
+      await fixture.create('d');
+      await forgetHistory();
+
+      const next = `limit=10&continue=${encodeURIComponent(first.metadata.continue ?? '')}`;
+      const { status, body } = await fixture.client.get(fixture.configMaps(next));
+      assert.equal(status, 410);
+      assert.equal(body.reason, 'Expired');
+      assert.equal(body.message, INCONSISTENT);
+      const token = encodeURIComponent(body.metadata.continue ?? '');
+      const rest = ok(await fixture.client.get(fixture.configMaps(`limit=10&continue=${token}`)));
+      assert.deepEqual(names(rest), ['b', 'c', 'd'], 'with the object that was created meanwhile');
+    });
+  });
+}

@@ -1,0 +1,178 @@
+/**
+ * Label and field selectors: on lists, and on watches, where objects enter and leave.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Fixture, names, ok } from './fixture.ts';
+import type { Target } from './target.ts';
+import { brief } from './watch-stream.ts';
+
+const MATCHES: ReadonlyArray<readonly [selector: string, expected: readonly string[]]> = [
+  ['app=web', ['a', 'b']],
+  ['app==web', ['a', 'b']],
+  ['app!=web', ['c', 'd']],
+  ['app in (web,db)', ['a', 'b', 'c']],
+  ['app notin (web)', ['c', 'd']],
+  ['app', ['a', 'b', 'c']],
+  ['!app', ['d']],
+  ['app=web,weight>5', ['b']],
+  ['weight<5', ['a']],
+  ['app=', []],
+  [' app = web , !legacy ', ['b']],
+  ['example.com/team=blue', ['c']],
+];
+
+export function selectorSemantics(target: () => Promise<Target>): void {
+  describe('label selectors', () => {
+    const fixture = Fixture.use(target);
+    let created: Promise<void> | undefined;
+
+    async function labelled(): Promise<void> {
+      await fixture.newNamespace();
+      await fixture.create('a', { app: 'web', weight: '1', legacy: 'yes' });
+      await fixture.create('b', { app: 'web', weight: '10' });
+      await fixture.create('c', { app: 'db', 'example.com/team': 'blue' });
+      await fixture.create('d');
+    }
+
+    for (const [selector, expected] of MATCHES) {
+      it(`${selector} matches ${expected.join(', ') || 'nothing'}`, async () => {
+        await (created ??= labelled());
+        const query = `labelSelector=${encodeURIComponent(selector)}`;
+        assert.deepEqual(names(ok(await fixture.client.get(fixture.configMaps(query)))), expected);
+      });
+    }
+  });
+  invalidSelectorSemantics(target);
+  movingSemantics(target);
+  fieldSelectorSemantics(target);
+}
+
+const VALUE_RULE =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
+  "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " +
+  "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+const INVALID: ReadonlyArray<readonly [selector: string, message: string]> = [
+  ['!!', "unable to parse requirement: found '!', expected: identifier"],
+  ['a===b', "unable to parse requirement: found '=', expected: identifier"],
+  ['a in (b', "unable to parse requirement: found '', expected: ',' or ')'"],
+  ['a in b', "unable to parse requirement: found 'b' expected: '('"],
+  ['a b', "unable to parse requirement: found 'b', expected: !=, <, =, ==, >, in, notin"],
+  ['=a', "found '=', expected: !, identifier, or 'end of string'"],
+  ['a,', "found '', expected: identifier after ','"],
+  ['a=-b-', `unable to parse requirement: values[0][a]: Invalid value: "-b-": ${VALUE_RULE}`],
+];
+
+function invalidSelectorSemantics(target: () => Promise<Target>): void {
+  describe('a malformed selector is a 400 that says what is wrong', () => {
+    const fixture = Fixture.use(target);
+
+    for (const [selector, message] of INVALID) {
+      it(`label selector ${selector}`, async () => {
+        for (const watch of ['', '&watch=1']) {
+          const query = `labelSelector=${encodeURIComponent(selector)}${watch}`;
+          const { status, body } = await fixture.client.get(fixture.configMaps(query));
+          assert.equal(status, 400);
+          assert.equal(body.reason, 'BadRequest');
+          assert.equal(body.message, message);
+        }
+      });
+    }
+
+    it('field selector without an operator', async () => {
+      const { status, body } = await fixture.client.get(fixture.configMaps('fieldSelector=foo'));
+      assert.equal(status, 400);
+      assert.equal(body.message, "invalid selector: 'foo'; can't understand 'foo'");
+    });
+
+    it('field selector on a field that cannot be selected', async () => {
+      const configMaps = await fixture.client.get(fixture.configMaps('fieldSelector=spec.foo%3D1'));
+      assert.equal(configMaps.status, 400);
+      assert.equal(
+        configMaps.body.message,
+        '"spec.foo" is not a known field selector: only "metadata.name", "metadata.namespace"',
+      );
+      const pods = await fixture.client.get(fixture.pods('watch=1&fieldSelector=spec.foo%3D1'));
+      assert.equal(pods.status, 400);
+      assert.equal(pods.body.message, 'field label not supported: spec.foo');
+    });
+  });
+}
+
+function movingSemantics(target: () => Promise<Target>): void {
+  describe('a watch with a selector', () => {
+    const fixture = Fixture.use(target);
+
+    it('sends ADDED when an object begins to match, and DELETED with its old labels when it ceases to', async () => {
+      await fixture.newNamespace();
+      const { metadata } = await fixture.create('moving', { app: 'y' });
+      const query = `watch=1&resourceVersion=${metadata.resourceVersion}&labelSelector=app%3Dx`;
+      const stream = await fixture.watch(fixture.configMaps(query));
+      const label = async (app: string): Promise<string> => {
+        const body = { metadata: { labels: { app } } };
+        return ok(await fixture.client.mergePatch(fixture.configMap('moving'), body)).metadata
+          .resourceVersion;
+      };
+      await fixture.create('never', { app: 'y' });
+      const entered = await label('x');
+      await fixture.touch('moving', '1');
+      const left = await label('z');
+      await fixture.touch('moving', '2');
+      const again = await label('x');
+      await fixture.delete('moving');
+
+      const events = await stream.take(5);
+      assert.deepEqual(events.map(brief), [
+        'ADDED moving',
+        'MODIFIED moving',
+        'DELETED moving',
+        'ADDED moving',
+        'DELETED moving',
+      ]);
+      assert.equal(events[0]?.object.metadata.resourceVersion, entered);
+      assert.equal(
+        events[2]?.object.metadata.resourceVersion,
+        left,
+        'the revision of the change that took it out',
+      );
+      assert.deepEqual(events[2]?.object.metadata.labels, { app: 'x' }, 'the last state that matched');
+      assert.equal(events[3]?.object.metadata.resourceVersion, again);
+    });
+  });
+}
+
+function fieldSelectorSemantics(target: () => Promise<Target>): void {
+  describe('field selectors', () => {
+    const fixture = Fixture.use(target);
+
+    it('select by name, negated and combined', async () => {
+      await fixture.newNamespace();
+      for (const name of ['a', 'b', 'c']) await fixture.create(name);
+      const select = async (selector: string): Promise<string[]> =>
+        names(
+          ok(await fixture.client.get(fixture.configMaps(`fieldSelector=${encodeURIComponent(selector)}`))),
+        );
+      assert.deepEqual(await select('metadata.name=b'), ['b']);
+      assert.deepEqual(await select('metadata.name==b'), ['b']);
+      assert.deepEqual(await select('metadata.name!=b'), ['a', 'c']);
+      assert.deepEqual(await select('metadata.name!=b,metadata.name!=c'), ['a']);
+      assert.deepEqual(await select(`metadata.namespace=${fixture.namespace},metadata.name=c`), ['c']);
+    });
+
+    it('follow the status of a pod', async () => {
+      await fixture.newNamespace();
+      const { metadata } = await fixture.createPod('p');
+      const query = `watch=1&resourceVersion=${metadata.resourceVersion}&fieldSelector=status.phase%3DRunning`;
+      const stream = await fixture.watch(fixture.pods(query));
+      const path = `${fixture.pod('p')}/status`;
+      ok(await fixture.client.mergePatch(path, { status: { phase: 'Running' } }));
+      assert.equal(brief(await stream.next()), 'ADDED p');
+      const running = ok(await fixture.client.get(fixture.pods('fieldSelector=status.phase%3DRunning')));
+      assert.deepEqual(names(running), ['p']);
+      const pending = ok(await fixture.client.get(fixture.pods('fieldSelector=status.phase%3DPending')));
+      assert.deepEqual(names(pending), []);
+    });
+  });
+}

@@ -1,0 +1,34 @@
+/**
+ * Everything the informer relies on, as tests of a server: the same for the embedded one and for a real kube-apiserver,
+ * so that the fake stays honest.
+ */
+
+import { describe } from 'node:test';
+import { deleteSemantics } from './deletes.ts';
+import { errorSemantics } from './errors.ts';
+import { expirySemantics } from './expiry.ts';
+import { listSemantics } from './list.ts';
+import { paginationSemantics } from './pagination.ts';
+import { patchSemantics } from './patches.ts';
+import { selectorSemantics } from './selectors.ts';
+import type { Target } from './target.ts';
+import { watchListSemantics } from './watch-list.ts';
+import { watchSemantics } from './watch.ts';
+import { writeSemantics } from './writes.ts';
+
+/** Registers the suite with node:test. `target` is asked once per group and may return the same server each time. */
+export function apiServerSemantics(target: () => Promise<Target>, name = 'a server'): void {
+  describe(`apiserver semantics: ${name}`, () => {
+    listSemantics(target);
+    paginationSemantics(target);
+    watchSemantics(target);
+    watchListSemantics(target);
+    selectorSemantics(target);
+    writeSemantics(target);
+    patchSemantics(target);
+    deleteSemantics(target);
+    errorSemantics(target);
+    // Last: on a real server it takes a restart.
+    expirySemantics(target);
+  });
+}

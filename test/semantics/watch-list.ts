@@ -1,0 +1,136 @@
+/**
+ * WatchList: the initial state as events, closed by a bookmark with an annotation, then the changes.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Fixture } from './fixture.ts';
+import type { Target } from './target.ts';
+import { brief } from './watch-stream.ts';
+
+const WATCH_LIST =
+  'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+const END = { 'k8s.io/initial-events-end': 'true' };
+
+export function watchListSemantics(target: () => Promise<Target>): void {
+  describe('WatchList', () => {
+    const fixture = Fixture.use(target);
+
+    it('sends every object sorted by name, then the end bookmark, then what changes', async () => {
+      await fixture.newNamespace();
+      await fixture.create('b');
+      const last = await fixture.create('a');
+      const stream = await fixture.watch(fixture.configMaps(WATCH_LIST));
+      const events = await stream.take(3);
+      assert.deepEqual(events.map(brief), ['ADDED a', 'ADDED b', 'BOOKMARK']);
+      const bookmark = events[2]?.object;
+      assert.deepEqual(bookmark?.metadata.annotations, END);
+      assert.equal(bookmark?.kind, 'ConfigMap');
+      assert.ok(BigInt(bookmark?.metadata.resourceVersion ?? 0) >= BigInt(last.metadata.resourceVersion));
+      await fixture.touch('b', '1');
+      assert.equal(brief(await stream.next()), 'MODIFIED b');
+    });
+
+    it('of an empty collection is the bookmark alone', async () => {
+      await fixture.newNamespace();
+      const stream = await fixture.watch(fixture.configMaps(WATCH_LIST));
+      const bookmark = await stream.next();
+      assert.equal(brief(bookmark), 'BOOKMARK');
+      assert.deepEqual(bookmark?.object.metadata.annotations, END);
+      assert.ok(BigInt(bookmark?.object.metadata.resourceVersion ?? 0) > 0n);
+    });
+
+    it('takes resourceVersion 0 and N, and contains what N contains', async () => {
+      await fixture.newNamespace();
+      const { metadata } = await fixture.create('there');
+      const version = metadata.resourceVersion;
+      const stream = await fixture.watch(fixture.configMaps(`${WATCH_LIST}&resourceVersion=${version}`));
+      const events = await stream.take(2);
+      assert.deepEqual(events.map(brief), ['ADDED there', 'BOOKMARK']);
+      assert.ok(BigInt(events[1]?.object.metadata.resourceVersion ?? 0) >= BigInt(version));
+      const any = await fixture.watch(fixture.configMaps(`${WATCH_LIST}&resourceVersion=0`));
+      assert.deepEqual((await any.take(2)).map(brief), ['ADDED there', 'BOOKMARK']);
+    });
+
+    it('can be left and taken up at the end bookmark: nothing is lost, nothing comes twice', async () => {
+      await fixture.newNamespace();
+      await fixture.create('initial');
+      const stream = await fixture.watch(fixture.configMaps(WATCH_LIST));
+      const [, bookmark] = await stream.take(2);
+      stream.close();
+      await fixture.touch('initial', '1');
+      await fixture.create('next');
+      const from = bookmark?.object.metadata.resourceVersion ?? '';
+      const resumed = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+      assert.deepEqual((await resumed.take(2)).map(brief), ['MODIFIED initial', 'ADDED next']);
+    });
+
+    it('has no bookmark when bookmarks are not allowed', async () => {
+      await fixture.newNamespace();
+      await fixture.create('a');
+      const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
+      const stream = await fixture.watch(fixture.configMaps(query));
+      assert.equal(brief(await stream.next()), 'ADDED a');
+      await fixture.create('b');
+      assert.equal(brief(await stream.next()), 'ADDED b');
+    });
+
+    it('applies selectors to the initial events, too', async () => {
+      await fixture.newNamespace();
+      await fixture.create('no', { app: 'y' });
+      await fixture.create('yes', { app: 'x' });
+      const stream = await fixture.watch(fixture.configMaps(`${WATCH_LIST}&labelSelector=app%3Dx`));
+      assert.deepEqual((await stream.take(2)).map(brief), ['ADDED yes', 'BOOKMARK']);
+    });
+  });
+  watchListErrorSemantics(target);
+}
+
+const REFUSED: ReadonlyArray<readonly [query: string, message: string]> = [
+  [
+    'sendInitialEvents=true',
+    'resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+  ],
+  [
+    'resourceVersionMatch=NotOlderThan',
+    'resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+  ],
+  [
+    'sendInitialEvents=true&resourceVersionMatch=Exact',
+    '[resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]',
+  ],
+];
+
+function watchListErrorSemantics(target: () => Promise<Target>): void {
+  describe('WatchList refuses', () => {
+    const fixture = Fixture.use(target);
+
+    it('a revision of the future with an ERROR event inside a 200', async () => {
+      const stream = await fixture.watch(fixture.configMaps(`${WATCH_LIST}&resourceVersion=999999999`));
+      assert.equal(stream.status, 200);
+      const event = await stream.next();
+      assert.equal(event?.type, 'ERROR');
+      assert.equal(event?.object.kind, 'Status');
+      assert.equal(event?.object.code, 504);
+      assert.match(
+        event?.object.message ?? '',
+        /^Timeout: Too large resource version: 999999999, current: \d+$/,
+      );
+      assert.equal(await stream.next(), undefined);
+    });
+
+    for (const [query, message] of REFUSED) {
+      it(`${query} with 422`, async () => {
+        const { status, body } = await fixture.client.get(fixture.configMaps(`watch=1&${query}`));
+        assert.equal(status, 422);
+        assert.equal(body.message, `ListOptions.meta.k8s.io "" is invalid: ${message}`);
+      });
+    }
+
+    it('nothing of a collection that the server does not have: 404', async () => {
+      const { status, body } = await fixture.client.get(`/api/v1/widgets?${WATCH_LIST}`);
+      assert.equal(status, 404);
+      assert.equal(body.reason, 'NotFound');
+    });
+  });
+}

@@ -1,0 +1,200 @@
+/**
+ * Create and update: what the server fills in, and who wins when two write.
+ */
+
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Fixture, ok } from './fixture.ts';
+import type { Target } from './target.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+export function writeSemantics(target: () => Promise<Target>): void {
+  describe('POST', () => {
+    const fixture = Fixture.use(target);
+
+    it('answers 201 with the object, its uid, resourceVersion, creationTimestamp, kind and apiVersion', async () => {
+      const body = { metadata: { name: 'new', labels: { app: 'x' } }, data: { key: 'value' } };
+      const answer = await fixture.client.post(fixture.configMaps(), body);
+      assert.equal(answer.status, 201);
+      const { kind, apiVersion, metadata, data } = answer.body;
+      assert.equal(kind, 'ConfigMap');
+      assert.equal(apiVersion, 'v1');
+      assert.match(metadata.uid, UUID);
+      assert.match(metadata.resourceVersion, /^[1-9]\d*$/);
+      assert.match(metadata.creationTimestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      assert.equal(metadata.namespace, fixture.namespace);
+      assert.deepEqual(metadata.labels, { app: 'x' });
+      assert.deepEqual(data, { key: 'value' });
+      assert.equal(metadata.generation, undefined, 'a ConfigMap has no spec, hence no generation');
+      assert.match(
+        answer.text,
+        /^\{"kind":"ConfigMap","apiVersion":"v1","metadata":\{"name":"new","namespace":/,
+      );
+      assert.ok(answer.text.endsWith('}\n'));
+    });
+
+    it('makes a name of generateName and five characters', async () => {
+      const body = { metadata: { generateName: 'gen-' } };
+      const first = ok(await fixture.client.post(fixture.configMaps(), body));
+      const second = ok(await fixture.client.post(fixture.configMaps(), body));
+      assert.match(first.metadata.name, /^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+      assert.notEqual(first.metadata.name, second.metadata.name);
+      assert.equal(first.metadata.generateName, 'gen-');
+    });
+
+    it('of a name that exists is 409 AlreadyExists', async () => {
+      await fixture.create('twice');
+      const { status, body } = await fixture.client.post(fixture.configMaps(), {
+        metadata: { name: 'twice' },
+      });
+      assert.equal(status, 409);
+      assert.equal(body.reason, 'AlreadyExists');
+      assert.equal(body.message, 'configmaps "twice" already exists');
+      assert.deepEqual(body.details, { name: 'twice', kind: 'configmaps' });
+    });
+
+    it('without a name is 422', async () => {
+      const { status, body } = await fixture.client.post(fixture.configMaps(), { metadata: {} });
+      assert.equal(status, 422);
+      const field = 'metadata.name: Required value: name or generateName is required';
+      assert.equal(body.message, `ConfigMap "" is invalid: ${field}`);
+    });
+
+    it('of a name that is none is 422', async () => {
+      const { status, body } = await fixture.client.post(fixture.configMaps(), {
+        metadata: { name: 'Not_Valid' },
+      });
+      assert.equal(status, 422);
+      assert.match(
+        body.message ?? '',
+        /^ConfigMap "Not_Valid" is invalid: metadata\.name: Invalid value: "Not_Valid": a lowercase RFC 1123 subdomain must/,
+      );
+    });
+
+    it('with a resourceVersion, or with another namespace, is refused', async () => {
+      const versioned = { metadata: { name: 'versioned', resourceVersion: '5' } };
+      const first = await fixture.client.post(fixture.configMaps(), versioned);
+      assert.equal(first.status, 500);
+      assert.equal(first.body.message, 'resourceVersion should not be set on objects to be created');
+      const elsewhere = { metadata: { name: 'elsewhere', namespace: 'other' } };
+      const second = await fixture.client.post(fixture.configMaps(), elsewhere);
+      assert.equal(second.status, 400);
+      assert.equal(
+        second.body.message,
+        'the namespace of the provided object does not match the namespace sent on the request',
+      );
+    });
+
+    it('into a namespace that does not exist is 404', async () => {
+      const path = '/api/v1/namespaces/absent/configmaps';
+      const { status, body } = await fixture.client.post(path, { metadata: { name: 'x' } });
+      assert.equal(status, 404);
+      assert.equal(body.message, 'namespaces "absent" not found');
+    });
+  });
+  updateSemantics(target);
+  podWriteSemantics(target);
+}
+
+function updateSemantics(target: () => Promise<Target>): void {
+  describe('PUT', () => {
+    const fixture = Fixture.use(target);
+
+    it('replaces the object when its resourceVersion is the present one', async () => {
+      const created = await fixture.create('put', { a: '1' }, { old: '1' });
+      const { name, resourceVersion } = created.metadata;
+      const answer = await fixture.client.put(fixture.configMap('put'), {
+        metadata: { name, resourceVersion },
+        data: { new: '1' },
+      });
+      assert.equal(answer.status, 200);
+      assert.deepEqual(answer.body.data, { new: '1' });
+      assert.equal(answer.body.metadata.labels, undefined);
+      assert.equal(answer.body.metadata.uid, created.metadata.uid);
+      assert.equal(answer.body.metadata.creationTimestamp, created.metadata.creationTimestamp);
+      assert.ok(BigInt(answer.body.metadata.resourceVersion) > BigInt(resourceVersion));
+    });
+
+    it('with a stale resourceVersion is 409 Conflict', async () => {
+      const { metadata } = await fixture.create('stale');
+      await fixture.touch('stale', '1');
+      const { status, body } = await fixture.client.put(fixture.configMap('stale'), {
+        metadata: { name: 'stale', resourceVersion: metadata.resourceVersion },
+      });
+      assert.equal(status, 409);
+      assert.equal(body.reason, 'Conflict');
+      assert.equal(
+        body.message,
+        'Operation cannot be fulfilled on configmaps "stale": the object has been modified; please apply your changes to the latest version and try again',
+      );
+      assert.deepEqual(body.details, { name: 'stale', kind: 'configmaps' });
+    });
+
+    it('without a resourceVersion wins unconditionally', async () => {
+      await fixture.create('unconditional');
+      await fixture.touch('unconditional', '1');
+      const body = { metadata: { name: 'unconditional' }, data: { mine: '1' } };
+      assert.deepEqual(ok(await fixture.client.put(fixture.configMap('unconditional'), body)).data, {
+        mine: '1',
+      });
+    });
+
+    it('of the same content keeps the resourceVersion', async () => {
+      const created = await fixture.create('same', {}, { key: 'value' });
+      const body = { metadata: { name: 'same' }, data: { key: 'value' } };
+      const again = ok(await fixture.client.put(fixture.configMap('same'), body));
+      assert.equal(again.metadata.resourceVersion, created.metadata.resourceVersion);
+    });
+
+    it('with another uid is 409: it is another object', async () => {
+      await fixture.create('other-uid');
+      const { status, body } = await fixture.client.put(fixture.configMap('other-uid'), {
+        metadata: { name: 'other-uid', uid: 'a-b' },
+      });
+      assert.equal(status, 409);
+      assert.match(body.message ?? '', /Precondition failed: UID in precondition: a-b, UID in object meta: /);
+    });
+
+    it('of an absent object is 404, and of another name 400', async () => {
+      const absent = await fixture.client.put(fixture.configMap('absent'), { metadata: { name: 'absent' } });
+      assert.equal(absent.status, 404);
+      assert.equal(absent.body.message, 'configmaps "absent" not found');
+      const other = await fixture.client.put(fixture.configMap('absent'), { metadata: { name: 'other' } });
+      assert.equal(other.status, 400);
+      assert.equal(
+        other.body.message,
+        'the name of the object (other) does not match the name on the URL (absent)',
+      );
+    });
+  });
+}
+
+function podWriteSemantics(target: () => Promise<Target>): void {
+  describe('an object with spec and status', () => {
+    const fixture = Fixture.use(target);
+
+    it('has a generation that counts changes of the spec only', async () => {
+      const created = await fixture.createPod('counted');
+      assert.equal(created.metadata.generation, 1);
+      const label = { metadata: { labels: { x: '1' } } };
+      assert.equal(ok(await fixture.client.mergePatch(fixture.pod('counted'), label)).metadata.generation, 1);
+      const spec = { spec: { activeDeadlineSeconds: 60 } };
+      assert.equal(ok(await fixture.client.mergePatch(fixture.pod('counted'), spec)).metadata.generation, 2);
+    });
+
+    it('gets its status through /status, which leaves the rest alone', async () => {
+      const created = await fixture.createPod('phased');
+      assert.deepEqual((created.status as { phase: string }).phase, 'Pending');
+      const both = { status: { phase: 'Running' }, spec: { activeDeadlineSeconds: 5 } };
+      const main = ok(
+        await fixture.client.mergePatch(fixture.pod('phased'), { status: { phase: 'Running' } }),
+      );
+      assert.deepEqual((main.status as { phase: string }).phase, 'Pending', 'not through the object itself');
+      const status = ok(await fixture.client.mergePatch(`${fixture.pod('phased')}/status`, both));
+      assert.deepEqual((status.status as { phase: string }).phase, 'Running');
+      assert.equal(status.spec?.['activeDeadlineSeconds'], undefined);
+      assert.equal(status.metadata.generation, 1);
+    });
+  });
+}
