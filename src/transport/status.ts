@@ -1,6 +1,8 @@
 /**
- * What a server says went wrong: Kubernetes' Status objects, from an HTTP response or from inside a stream,
- * as errors with a code for what a client can do about it.
+ * What a server says went wrong: Kubernetes' Status objects, as the answer to a request or as an ERROR
+ * event inside a stream, as errors with a code for what a client can do about it.
+ *
+ * Nothing in a Status is trusted to have its type: it may come from any proxy on the way.
  */
 import { KubeloomError } from '../errors.ts';
 
@@ -10,97 +12,169 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** The part of `metav1.Status` that is read here. */
-interface StatusBody {
-  readonly kind?: string;
+/** The part of `metav1.Status` that matters here, with everything that is missing or odd left out. */
+interface Status {
   readonly code?: number;
-  readonly reason?: string;
-  readonly message?: string;
-  readonly details?: { readonly retryAfterSeconds?: number; readonly causes?: readonly StatusCause[] };
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+  readonly causes: readonly StatusCause[];
 }
 
 export class KubeStatusError extends KubeloomError {
-  /** The HTTP status, also for an error inside a stream. */
+  /** The HTTP status; an ERROR event carries it as well. */
   readonly httpStatus: number;
+  /** Kubernetes' machine-readable reason, `Expired` or `Forbidden`; '' when there is none. */
   readonly reason: string;
+  /** The server's own words, as they are. */
+  readonly serverMessage: string;
+  /** When the server wants to be asked again; 0 when it does not say. */
   readonly retryAfterSeconds: number;
   readonly causes: readonly StatusCause[];
 
-  constructor(httpStatus: number, body: StatusBody, retryAfterSeconds: number, where: string) {
-    const code = codeOf(httpStatus, body);
-    const said = body.message ?? `HTTP ${httpStatus}`;
-    super(code, `${where}: ${said} (${httpStatus})${ADVICE[code] ? `; ${ADVICE[code]}` : ''}`);
+  constructor(httpStatus: number, status: Status, retryAfterSeconds: number, where: string) {
+    const code = codeOf(httpStatus, status);
+    const said = printable(status.message) || 'no explanation';
+    const reason = status.reason ? ` ${printable(status.reason)}` : '';
+    super(code, `${where} answered ${httpStatus}${reason}: ${said}; ${adviceFor(code, httpStatus)}`);
     this.httpStatus = httpStatus;
-    this.reason = body.reason ?? '';
+    this.reason = status.reason;
+    this.serverMessage = status.message;
     this.retryAfterSeconds = retryAfterSeconds;
-    this.causes = body.details?.causes ?? [];
+    this.causes = status.causes;
   }
 }
 
-const ADVICE: Readonly<Record<string, string>> = {
-  ERR_KUBELOOM_UNAUTHORIZED: 'check the credentials of the kubeconfig: missing, wrong or expired',
-  ERR_KUBELOOM_FORBIDDEN: 'grant the user "list" and "watch" on this resource',
-  ERR_KUBELOOM_NOT_FOUND: 'check group, version, resource and namespace: the server does not serve this',
-  ERR_KUBELOOM_BAD_REQUEST: 'check the label and field selectors',
-};
-
-/** @param body the response's text, or the object of an ERROR event */
+/**
+ * @param httpStatus of the response; counts where the Status has no code
+ * @param body the response's text, or the object of an ERROR event
+ * @param retryAfterSeconds from the response's header, if it had one
+ * @param where for the message: what was asked for
+ */
 export function statusError(
   httpStatus: number,
   body: string,
   retryAfterSeconds: number | undefined,
   where: string,
 ): KubeStatusError {
-  const status = parse(body);
-  const code = status.code ?? httpStatus;
-  return new KubeStatusError(
-    code,
-    status,
-    retryAfterSeconds ?? status.details?.retryAfterSeconds ?? 0,
-    where,
+  const status = readStatus(body);
+  const retryAfter = retryAfterSeconds ?? status.retryAfterSeconds ?? 0;
+  return new KubeStatusError(status.code ?? httpStatus, status, retryAfter, where);
+}
+
+const QUOTED_CHARACTERS_MAX = 300;
+
+/** Not everything that answers is an apiserver: what is no Status is quoted, shortened. */
+function readStatus(body: string): Status {
+  const value = parse(body);
+  if (!isRecord(value) || value['kind'] !== 'Status') {
+    return { reason: '', message: shortened(body.trim()), causes: [] };
+  }
+  const details = isRecord(value['details']) ? value['details'] : {};
+  const { code, reason, message } = value;
+  const { retryAfterSeconds, causes } = details;
+  return {
+    ...(typeof code === 'number' && code > 0 ? { code } : {}),
+    reason: typeof reason === 'string' ? reason : '',
+    message: typeof message === 'string' ? shortened(message) : '',
+    ...(typeof retryAfterSeconds === 'number' && retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
+    causes: Array.isArray(causes) ? causes.filter(isRecord).map(readCause) : [],
+  };
+}
+
+function readCause(cause: Record<string, unknown>): StatusCause {
+  const { reason, message, field } = cause;
+  return {
+    ...(typeof reason === 'string' ? { reason } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+    ...(typeof field === 'string' ? { field } : {}),
+  };
+}
+
+/** A known reason says more than the number beside it (client-go's rule). */
+const CODE_BY_REASON: ReadonlyMap<string, string> = new Map([
+  ['Unauthorized', 'ERR_KUBELOOM_UNAUTHORIZED'],
+  ['Forbidden', 'ERR_KUBELOOM_FORBIDDEN'],
+  ['NotFound', 'ERR_KUBELOOM_NOT_FOUND'],
+  ['Gone', 'ERR_KUBELOOM_GONE'],
+  ['Expired', 'ERR_KUBELOOM_GONE'],
+  ['TooManyRequests', 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
+  ['InternalError', 'ERR_KUBELOOM_INTERNAL'],
+  ['BadRequest', 'ERR_KUBELOOM_BAD_REQUEST'],
+]);
+
+const CODE_BY_HTTP_STATUS: ReadonlyMap<number, string> = new Map([
+  [400, 'ERR_KUBELOOM_BAD_REQUEST'],
+  [401, 'ERR_KUBELOOM_UNAUTHORIZED'],
+  [403, 'ERR_KUBELOOM_FORBIDDEN'],
+  [404, 'ERR_KUBELOOM_NOT_FOUND'],
+  [410, 'ERR_KUBELOOM_GONE'],
+  [429, 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
+  [500, 'ERR_KUBELOOM_INTERNAL'],
+]);
+
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  [
+    'ERR_KUBELOOM_UNAUTHORIZED',
+    'check the credentials of the kubeconfig’s user: they are missing, wrong or expired',
+  ],
+  ['ERR_KUBELOOM_FORBIDDEN', 'allow the user the verbs list and watch on this resource (RBAC)'],
+  [
+    'ERR_KUBELOOM_NOT_FOUND',
+    'check group, version, resource and namespace, and whether the CRD is installed: the server does not serve this',
+  ],
+  ['ERR_KUBELOOM_GONE', 'that part of the history is gone; kubeloom lists again'],
+  [
+    'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE',
+    'this server has not caught up with what was seen before; kubeloom lists again',
+  ],
+  ['ERR_KUBELOOM_TOO_MANY_REQUESTS', 'the server is overloaded; kubeloom waits and tries again'],
+  ['ERR_KUBELOOM_INTERNAL', 'look into the log of the apiserver; kubeloom tries again'],
+  ['ERR_KUBELOOM_BAD_REQUEST', 'check the label and field selectors and the other list options'],
+]);
+
+function adviceFor(code: string, httpStatus: number): string {
+  if (httpStatus >= 300 && httpStatus < 400) {
+    return 'redirects are not followed, as they could carry credentials away: put the final address into the kubeconfig';
+  }
+  return ADVICE.get(code) ?? 'is the server an apiserver, and is a proxy in between? kubeloom tries again';
+}
+
+function codeOf(httpStatus: number, status: Status): string {
+  if (isResourceVersionTooLarge(httpStatus, status)) return 'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE';
+  return (
+    CODE_BY_REASON.get(status.reason) ?? CODE_BY_HTTP_STATUS.get(httpStatus) ?? 'ERR_KUBELOOM_HTTP_STATUS'
   );
 }
 
-/** Not every proxy answers with a Status: anything else is quoted, shortened. */
-function parse(body: string): StatusBody {
-  try {
-    const value: unknown = JSON.parse(body);
-    if (typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'Status') {
-      return value as StatusBody;
-    }
-  } catch {
-    // Said below, as text.
-  }
-  const text = body.trim().slice(0, QUOTED_CHARACTERS_MAX);
-  return text === '' ? {} : { message: text };
-}
-
-const QUOTED_CHARACTERS_MAX = 200;
-
-function codeOf(httpStatus: number, body: StatusBody): string {
-  if (isResourceVersionTooLarge(httpStatus, body)) return 'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE';
-  if (httpStatus === 410 || body.reason === 'Expired' || body.reason === 'Gone') return 'ERR_KUBELOOM_GONE';
-  return CODES[httpStatus] ?? 'ERR_KUBELOOM_HTTP_STATUS';
-}
-
-const CODES: Readonly<Record<number, string>> = {
-  400: 'ERR_KUBELOOM_BAD_REQUEST',
-  401: 'ERR_KUBELOOM_UNAUTHORIZED',
-  403: 'ERR_KUBELOOM_FORBIDDEN',
-  404: 'ERR_KUBELOOM_NOT_FOUND',
-  429: 'ERR_KUBELOOM_TOO_MANY_REQUESTS',
-  500: 'ERR_KUBELOOM_INTERNAL',
-};
-
+const GATEWAY_TIMEOUT = 504;
 const TOO_LARGE_MESSAGE = 'Too large resource version';
 
-/** Three generations of servers say it in three ways (client-go's reflector). */
-function isResourceVersionTooLarge(httpStatus: number, body: StatusBody): boolean {
-  const causes = body.details?.causes ?? [];
-  if (causes.some(({ reason }) => reason === 'ResourceVersionTooLarge')) return true;
-  if (body.reason !== 'Timeout' && httpStatus !== 504) return false;
-  return (
-    causes.some(({ message }) => message === TOO_LARGE_MESSAGE) ||
-    (body.message ?? '').includes(TOO_LARGE_MESSAGE)
-  );
+/** Three generations of servers say it in three ways (client-go's isTooLargeResourceVersionError). */
+function isResourceVersionTooLarge(httpStatus: number, { reason, message, causes }: Status): boolean {
+  if (causes.some((cause) => cause.reason === 'ResourceVersionTooLarge')) return true;
+  const isTimeout = reason === 'Timeout' || (reason === '' && httpStatus === GATEWAY_TIMEOUT);
+  if (!isTimeout) return false;
+  return causes.some((cause) => cause.message === TOO_LARGE_MESSAGE) || message.includes(TOO_LARGE_MESSAGE);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text;
+}
+
+/** The message may end up on a terminal: no control characters of a server get there. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Z}]+/gu, ' ').trim();
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

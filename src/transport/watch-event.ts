@@ -100,34 +100,6 @@ function scanAnyOrder(bytes: Uint8Array, start: number, end: number, out: WatchE
   return isClosed && out.typeStart >= 0 && out.objectStart >= 0;
 }
 
-/**
- * For the first bytes of an event that is above the size limit: its type, and where its object begins. The
- * object then ends with the bytes.
- *
- * @returns false when that is not to be seen
- */
-export function scanWatchEventHead(
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-  out: WatchEventSpans,
-): boolean {
-  out.type = WatchEventType.Unknown;
-  out.typeStart = -1;
-  out.objectStart = -1;
-  let at = openObject(bytes, start, end);
-  while (at >= 0 && bytes[at] === QUOTE) {
-    const keyEnd = skipString(bytes, at, end);
-    const value = valueAfterKey(bytes, keyEnd, end);
-    if (value < 0) return false;
-    const valueEnd = skipValue(bytes, value, end);
-    keepMember(bytes, at, keyEnd, value, valueEnd < 0 ? end : valueEnd, out);
-    if (valueEnd < 0) break;
-    at = afterMember(bytes, valueEnd, end);
-  }
-  return out.typeStart >= 0 && out.objectStart >= 0;
-}
-
 function keepMember(
   bytes: Uint8Array,
   key: number,

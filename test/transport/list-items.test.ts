@@ -69,7 +69,7 @@ test('random lists, orders, boundaries and refusals agree with JSON.parse', () =
 
 test('byte by byte: runs of backslashes survive every boundary', () => {
   const items = Array.from({ length: 9 }, (_, count) => ({
-    [`${'\\'.repeat(count)}"`]: `${'\\'.repeat(count)}`,
+    [`${'\\'.repeat(count)}"`]: '\\'.repeat(count),
   }));
   const body = Buffer.from(JSON.stringify(podList(items)));
   const sink = new Collector();

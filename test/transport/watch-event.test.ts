@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  WatchEventSpans,
-  WatchEventType,
-  scanWatchEvent,
-  scanWatchEventHead,
-} from '../../src/transport/watch-event.ts';
+import { WatchEventSpans, WatchEventType, scanWatchEvent } from '../../src/transport/watch-event.ts';
 import { embed, podObject } from '../json/objects.ts';
 import { ODD, type Json, randomJson, writeJson } from '../json/random-json.ts';
 import { Seeded } from '../json/seeded.ts';
@@ -63,23 +58,6 @@ test('what is no watch event is refused', () => {
     '{"kind":"Status","code":500}',
   ];
   for (const text of refused) assert.equal(scan(text), undefined, text);
-});
-
-test('the beginning of a large event is enough to know its type and where its object begins', () => {
-  const head = '{"type":"MODIFIED","object":{"metadata":{"name":"a"},"data":"xxxx';
-  const spaced = '{ "type" : "MODIFIED", "object" : {"metadata":{"name":"a"},"data":"xxxx';
-  for (const text of [head, spaced]) {
-    const { bytes, start, end } = embed(text);
-    const spans = new WatchEventSpans();
-    assert.equal(scanWatchEventHead(bytes, start, end, spans), true);
-    assert.equal(spans.type, WatchEventType.Modified);
-    assert.equal(spans.objectStart, start + text.indexOf('{"metadata'));
-    assert.equal(spans.objectEnd, end);
-  }
-  for (const text of ['', '{"type":"MODI', '{"type":"ADDED","obj', '{"object":{"a":1', 'garbage']) {
-    const { bytes, start, end } = embed(text);
-    assert.equal(scanWatchEventHead(bytes, start, end, new WatchEventSpans()), false, text);
-  }
 });
 
 test('spans of an earlier event do not shine through', () => {

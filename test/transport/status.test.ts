@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toErrorMessage } from '../../src/errors.ts';
+import { statusError } from '../../src/transport/status.ts';
+
+function status(fields: object): string {
+  return JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...fields });
+}
+
+const WHERE = 'GET https://host/api/v1/pods';
+
+test('every answer that a client can act on has its own code, by number and by reason', () => {
+  const cases: [number, string, string][] = [
+    [400, 'BadRequest', 'ERR_KUBELOOM_BAD_REQUEST'],
+    [401, 'Unauthorized', 'ERR_KUBELOOM_UNAUTHORIZED'],
+    [403, 'Forbidden', 'ERR_KUBELOOM_FORBIDDEN'],
+    [404, 'NotFound', 'ERR_KUBELOOM_NOT_FOUND'],
+    [410, 'Gone', 'ERR_KUBELOOM_GONE'],
+    [410, 'Expired', 'ERR_KUBELOOM_GONE'],
+    [429, 'TooManyRequests', 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
+    [500, 'InternalError', 'ERR_KUBELOOM_INTERNAL'],
+  ];
+  for (const [httpStatus, reason, code] of cases) {
+    const byNumber = statusError(httpStatus, 'plain text', undefined, WHERE);
+    assert.equal(byNumber.code, code);
+    assert.equal(byNumber.httpStatus, httpStatus);
+    const byReason = statusError(200, status({ reason, message: 'said' }), undefined, WHERE);
+    assert.equal(byReason.code, code, reason);
+    assert.equal(byReason.reason, reason);
+    assert.match(byReason.message, /^GET https:\/\/host\/api\/v1\/pods answered .*said; \w+/);
+  }
+  assert.equal(statusError(503, '', undefined, WHERE).code, 'ERR_KUBELOOM_HTTP_STATUS');
+});
+
+test('the code inside the Status counts, as in an ERROR event of a stream with status 200', () => {
+  const error = statusError(
+    200,
+    status({ code: 410, message: 'too old resource version: 1 (2)' }),
+    undefined,
+    WHERE,
+  );
+  assert.deepEqual([error.code, error.httpStatus], ['ERR_KUBELOOM_GONE', 410]);
+});
+
+test('a resourceVersion that is too large is recognised in its three encodings, and only there', () => {
+  const encodings = [
+    status({ code: 504, reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } }),
+    status({
+      code: 504,
+      reason: 'Timeout',
+      details: { causes: [{ message: 'Too large resource version' }] },
+    }),
+    status({ code: 504, reason: 'Timeout', message: 'Timeout: Too large resource version: 9, current: 5' }),
+  ];
+  for (const body of encodings) {
+    assert.equal(
+      statusError(504, body, undefined, WHERE).code,
+      'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE',
+      body,
+    );
+  }
+  const others = [
+    status({ code: 504, reason: 'Timeout', message: 'request timed out' }),
+    status({ code: 400, reason: 'BadRequest', message: 'Too large resource version' }),
+  ];
+  for (const body of others) {
+    assert.notEqual(
+      statusError(504, body, undefined, WHERE).code,
+      'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE',
+      body,
+    );
+  }
+});
+
+test('the time to wait is the header’s, else the one in the Status, else none', () => {
+  const body = status({ code: 429, details: { retryAfterSeconds: 7 } });
+  assert.equal(statusError(429, body, 3, WHERE).retryAfterSeconds, 3);
+  assert.equal(statusError(429, body, undefined, WHERE).retryAfterSeconds, 7);
+  assert.equal(statusError(429, '', undefined, WHERE).retryAfterSeconds, 0);
+});
+
+test('a Status with members of wrong types does no harm', () => {
+  const odd = [
+    status({ code: '410', reason: 5, message: {}, details: { causes: 'x', retryAfterSeconds: 'soon' } }),
+    status({ details: { causes: [null, 5, { reason: 7 }] } }),
+    status({ details: null }),
+    'null',
+    '[]',
+    '{"kind":"Status"',
+  ];
+  for (const body of odd) {
+    const error = statusError(500, body, undefined, WHERE);
+    assert.equal(error.code, 'ERR_KUBELOOM_INTERNAL', body);
+    assert.equal(error.retryAfterSeconds, 0);
+  }
+});
+
+test('what is no Status is quoted, shortened and without control characters', () => {
+  const error = statusError(502, `<html>\n\u001b[31mBad\u202e gateway ${'x'.repeat(5000)}`, undefined, WHERE);
+  assert.equal(error.code, 'ERR_KUBELOOM_HTTP_STATUS');
+  assert.match(error.message, /<html> \[31mBad gateway x/);
+  assert.doesNotMatch(error.message, /[\u0000-\u001f\u202e]/);
+  assert.ok(error.message.length < 600);
+});
+
+test('a redirect is an error that says that it is not followed', () => {
+  assert.match(statusError(302, '', undefined, WHERE).message, /redirects are not followed/);
+});
+
+test('status, reason and waiting time survive the way to another thread', () => {
+  const error = statusError(429, status({ code: 429, reason: 'TooManyRequests' }), 2, WHERE);
+  const { code, details } = toErrorMessage(error);
+  assert.equal(code, 'ERR_KUBELOOM_TOO_MANY_REQUESTS');
+  assert.deepEqual(
+    [details?.['httpStatus'], details?.['reason'], details?.['retryAfterSeconds']],
+    [429, 'TooManyRequests', 2],
+  );
+});
