@@ -33,6 +33,7 @@ export function contentType(request: IncomingMessage): string {
   return (request.headers['content-type'] ?? JSON_TYPE).split(';')[0]?.trim() ?? '';
 }
 
+/** Bodies are JSON: protobuf, which recent versions of `kubectl create` send, is refused. */
 export function requireJson(request: IncomingMessage): void {
   if (contentType(request) !== JSON_TYPE) throw unsupportedMediaType();
 }

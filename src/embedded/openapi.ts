@@ -11,7 +11,7 @@ export interface OpenApiDocument {
   readonly body: Buffer;
 }
 
-const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 export function openApi(path: string, accept: string, table: ResourceTable): OpenApiDocument | undefined {
   if (path === '/openapi/v2') {
