@@ -52,7 +52,7 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   const parts: Part[] = [];
   const kubeconfigPath = join(dataDir, 'kubeconfig');
 
-  const start = async (name: string, args: readonly string[]): Promise<Part> => {
+  const start = (name: string, args: readonly string[]): Part => {
     const part = new Part(binary, [name, '--data-dir', dataDir, ...args], join(dataDir, `${name}.log`));
     parts.push(part);
     return part;
@@ -63,11 +63,11 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const etcd = await start('etcd', []);
+    const etcd = start('etcd', []);
     const { url } = await etcd.answer<{ url: string }>();
     const startApiServer = async (port: number): Promise<[Part, ApiServerAnswer]> => {
       const flags = ['--etcd-url', url, '--port', String(port), '--kubeconfig-out', kubeconfigPath];
-      const part = await start('apiserver', [...flags, '--', ...(options.apiServerFlags ?? [])]);
+      const part = start('apiserver', [...flags, '--', ...(options.apiServerFlags ?? [])]);
       return [part, await part.answer<ApiServerAnswer>()];
     };
     let [apiServer, { port, ...facts }] = await startApiServer(0);

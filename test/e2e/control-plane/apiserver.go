@@ -1,8 +1,8 @@
-package main
-
 // apiserver.go: the kube-apiserver part. The server is the upstream command with upstream defaults,
 // except for what makes it stand alone (no controller manager, no kubelet) and deterministic (no
 // compaction of its own).
+
+package main
 
 import (
 	"context"
@@ -49,6 +49,7 @@ func runAPIServer(args []string) error {
 	}
 
 	command := app.NewAPIServerCommand() // installs the handler of SIGTERM
+	command.SilenceErrors = true         // main prints it
 	command.SetArgs(append(apiServerFlags(*dataDir, *etcdURL, *port), flags.Args()...))
 	go endWithParent()
 	go announce(command.Context(), identity, *port, *kubeconfigOut)

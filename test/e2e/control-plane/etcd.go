@@ -1,7 +1,7 @@
-package main
-
 // etcd.go: the etcd part. One member on a unix socket, without fsync (its data never has to survive the
 // machine), and a command on standard input that compacts its history, since the apiserver would take minutes to.
+
+package main
 
 import (
 	"bufio"

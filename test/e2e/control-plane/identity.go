@@ -1,8 +1,8 @@
-package main
-
 // identity.go: who the server is and who may use it: a certificate for 127.0.0.1 with its own
 // authority, and two bearer tokens. Made once for each data folder, so that a restarted server is the
 // same server to its clients.
+
+package main
 
 import (
 	"bytes"

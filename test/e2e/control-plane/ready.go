@@ -1,6 +1,6 @@
-package main
-
 // ready.go: what a client needs before it can start: a kubeconfig, and a server that answers /readyz.
+
+package main
 
 import (
 	"context"
