@@ -1,0 +1,47 @@
+/** What can be typed after an option, checked and converted. A wrong value says what would be right. */
+import { refuse, wantInteger, wantNumber } from '../options.ts';
+import type { Codec } from '../options.ts';
+
+export type Rate = number | 'max';
+
+const PODS_MAX = 1_000_000;
+const RATE_MAX = 1_000_000;
+const SECONDS_MAX = 86_400;
+
+export function parseCount(name: string, min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = numberOf(text);
+    wantInteger(name, value, min, max);
+    return value;
+  };
+}
+
+export const parsePods: (text: string) => number = parseCount('--pods', 1, PODS_MAX);
+export const parsePort: (text: string) => number = parseCount('--port', 0, 65_535);
+export const parseThreads: (text: string) => number = parseCount('--threads', 0, 64);
+export const parseObjectBytes: (text: string) => number = parseCount('--object-bytes', 1024, 2 ** 20);
+
+export function parseSeconds(text: string): number {
+  const value = numberOf(text.replace(/s$/, ''));
+  wantNumber('--duration', value, 0.1, SECONDS_MAX);
+  return value;
+}
+
+export function parseRate(text: string): Rate {
+  if (text === 'max') return 'max';
+  const value = numberOf(text);
+  if (!Number.isInteger(value) || value < 1 || value > RATE_MAX) {
+    refuse('--rate', text, `an integer from 1 to ${RATE_MAX}, or max`);
+  }
+  return value;
+}
+
+export function parseCodec(text: string): Codec {
+  if (text !== 'json' && text !== 'msgpack') refuse('--codec', text, 'json or msgpack');
+  return text;
+}
+
+/** Digits only: `1e3`, `0x10`, `` and blanks are typing errors, not numbers. */
+function numberOf(text: string): number {
+  return /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+}

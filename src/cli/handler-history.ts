@@ -1,0 +1,92 @@
+/**
+ * Everything one handler was told, in the order in which it was told: 21 bytes a notification, in columns,
+ * so that recording millions of them costs little beside what is measured.
+ */
+
+/** What a notification says, in the words of the server's log where it has one. */
+export type NotificationKind = 'INITIAL' | 'ADDED' | 'MODIFIED' | 'DELETED' | 'FINAL_STATE_UNKNOWN';
+
+export interface Notification {
+  readonly kind: NotificationKind;
+  readonly key: string;
+  /** NaN when it was not a number. */
+  readonly revision: number;
+  /** Of the old object of an update; 0 for everything else. */
+  readonly previousRevision: number;
+}
+
+const KINDS: readonly NotificationKind[] = ['INITIAL', 'ADDED', 'MODIFIED', 'DELETED', 'FINAL_STATE_UNKNOWN'];
+const CAPACITY_MIN = 4096;
+
+export class HandlerHistory {
+  readonly #ids = new Map<string, number>();
+  readonly #keys: string[] = [];
+  #kinds = new Uint8Array(CAPACITY_MIN);
+  #keyIds = new Uint32Array(CAPACITY_MIN);
+  #revisions = new Float64Array(CAPACITY_MIN);
+  #previous = new Float64Array(CAPACITY_MIN);
+  #length = 0;
+  #initial = 0;
+
+  record(kind: NotificationKind, key: string, resourceVersion: string, previousVersion?: string): void {
+    if (this.#length === this.#kinds.length) this.#grow();
+    const index = this.#length++;
+    if (kind === 'INITIAL') this.#initial++;
+    this.#kinds[index] = KINDS.indexOf(kind);
+    this.#keyIds[index] = this.#idOf(key);
+    this.#revisions[index] = Number(resourceVersion);
+    this.#previous[index] = previousVersion === undefined ? 0 : Number(previousVersion);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Notifications that were not of the initial list. */
+  get changes(): number {
+    return this.#length - this.#initial;
+  }
+
+  at(index: number): Notification | undefined {
+    if (index < 0 || index >= this.#length) return undefined;
+    return {
+      kind: KINDS[this.#kinds[index] ?? 0] ?? 'INITIAL',
+      key: this.#keys[this.#keyIds[index] ?? 0] ?? '',
+      revision: this.#revisions[index] ?? Number.NaN,
+      previousRevision: this.#previous[index] ?? Number.NaN,
+    };
+  }
+
+  *[Symbol.iterator](): Iterator<Notification> {
+    for (let index = 0; index < this.#length; index++) {
+      const notification = this.at(index);
+      if (notification) yield notification;
+    }
+  }
+
+  #idOf(key: string): number {
+    const known = this.#ids.get(key);
+    if (known !== undefined) return known;
+    const id = this.#keys.push(key) - 1;
+    this.#ids.set(key, id);
+    return id;
+  }
+
+  #grow(): void {
+    const capacity = this.#length * 2;
+    const kinds = this.#kinds;
+    const keyIds = this.#keyIds;
+    this.#kinds = new Uint8Array(capacity);
+    this.#kinds.set(kinds);
+    this.#keyIds = new Uint32Array(capacity);
+    this.#keyIds.set(keyIds);
+    this.#revisions = grown(this.#revisions, capacity);
+    this.#previous = grown(this.#previous, capacity);
+  }
+}
+
+function grown(column: Float64Array<ArrayBuffer>, capacity: number): Float64Array<ArrayBuffer> {
+  const target = new Float64Array(capacity);
+  target.set(column);
+  return target;
+}

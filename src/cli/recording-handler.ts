@@ -1,0 +1,62 @@
+/**
+ * The two handlers of the demo: both write down everything that they are told before they do anything else,
+ * and one of them is slow: it stops to wait every so often, so that it falls behind but finishes.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ResourceEventHandler } from '../processor/handler.ts';
+import type { Borrowed, DeletedFinalStateUnknown } from '../store/entry.ts';
+import { HandlerHistory } from './handler-history.ts';
+import type { NotificationKind } from './handler-history.ts';
+
+export interface Slowness {
+  /** It waits after so many notifications … */
+  readonly every: number;
+  /** … so long. */
+  readonly waitMs: number;
+}
+
+interface Waiter {
+  readonly changes: number;
+  readonly resolve: () => void;
+}
+
+export class RecordingHandler implements ResourceEventHandler<unknown> {
+  readonly name: string;
+  readonly history: HandlerHistory = new HandlerHistory();
+  readonly #slowness: Slowness | undefined;
+  #waiter: Waiter | undefined;
+
+  constructor(name: string, slowness?: Slowness) {
+    this.name = name;
+    this.#slowness = slowness;
+  }
+
+  onAdd(added: Borrowed<unknown>, isInInitialList: boolean): unknown {
+    return this.#record(isInInitialList ? 'INITIAL' : 'ADDED', added.key, added.resourceVersion);
+  }
+
+  onUpdate(previous: Borrowed<unknown>, current: Borrowed<unknown>): unknown {
+    return this.#record('MODIFIED', current.key, current.resourceVersion, previous.resourceVersion);
+  }
+
+  onDelete(deleted: Borrowed<unknown> | DeletedFinalStateUnknown<unknown>): unknown {
+    return deleted.finalStateUnknown
+      ? this.#record('FINAL_STATE_UNKNOWN', deleted.key, deleted.last.resourceVersion)
+      : this.#record('DELETED', deleted.key, deleted.resourceVersion);
+  }
+
+  /** Resolves in the call that brings the changes to this number. One waiter at a time. */
+  reached(changes: number): Promise<void> {
+    if (this.history.changes >= changes) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#waiter = { changes, resolve };
+    });
+  }
+
+  #record(kind: NotificationKind, key: string, version: string, previous?: string): unknown {
+    this.history.record(kind, key, version, previous);
+    if (this.#waiter && this.history.changes >= this.#waiter.changes) this.#waiter.resolve();
+    const { every, waitMs } = this.#slowness ?? { every: 0, waitMs: 0 };
+    return every > 0 && this.history.length % every === 0 ? delay(waitMs) : undefined;
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * What `kubeloom watch` prints: the initial objects together once they are complete, then one row a change.
+ * A format is a function from a change to cells or to a line; the printer knows when to print.
+ */
+import type { ResourceRef } from '../kube/resource.ts';
+import type { Borrowed } from '../store/entry.ts';
+import { columnsOf } from './columns.ts';
+import { Table } from './table.ts';
+import { escapeControls } from './terminal-text.ts';
+
+export type OutputFormat = 'table' | 'wide' | 'name' | 'json';
+export type ChangeKind = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+export interface PrinterOptions {
+  readonly ref: ResourceRef;
+  readonly format: OutputFormat;
+  /** A NAMESPACE column: objects of several namespaces come. */
+  readonly hasNamespaces: boolean;
+  /** kubectl's --output-watch-events. */
+  readonly hasEvents: boolean;
+  readonly now: () => number;
+  readonly write: (text: string) => void;
+}
+
+/** Controls that JSON allows inside strings, but a terminal would act on. */
+const RAW_CONTROLS = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+export class WatchPrinter {
+  readonly #options: PrinterOptions;
+  readonly #linesOf: (rows: readonly Row[]) => readonly string[];
+  #initial: Row[] | undefined = [];
+
+  constructor(options: PrinterOptions) {
+    this.#options = options;
+    this.#linesOf = linesOf(options);
+  }
+
+  /** Reads what is printed of the object now: a handler's object is good only until its call is done. */
+  print(kind: ChangeKind, object: Borrowed<unknown>): void {
+    const row = rowOf(kind, object, this.#options);
+    if (this.#initial) this.#initial.push(row);
+    else this.#write([row]);
+  }
+
+  /** The initial list is complete: prints it, and from now on every change at once. */
+  flush(): void {
+    const rows = this.#initial;
+    this.#initial = undefined;
+    if (rows) this.#write(rows);
+  }
+
+  #write(rows: readonly Row[]): void {
+    const lines = this.#linesOf(rows);
+    if (lines.length > 0) this.#options.write(`${lines.join('\n')}\n`);
+  }
+}
+
+/** The cells of a table, or a single one that is the whole line. */
+type Row = readonly string[];
+
+function rowOf(kind: ChangeKind, object: Borrowed<unknown>, options: PrinterOptions): Row {
+  const { ref, format, hasEvents, hasNamespaces, now } = options;
+  const event = hasEvents ? [kind] : [];
+  if (format === 'name') return [[...event, nameOf(ref, object.name)].join(' ')];
+  if (format === 'json') {
+    const json = oneLine(object.bytes().toString());
+    return [hasEvents ? `{"type":"${kind}","object":${json}}` : json];
+  }
+  const value = object.object;
+  const cells = columnsOf(ref, format === 'wide').map((column) => column.cell(value, now()));
+  return [...event, ...(hasNamespaces ? [object.namespace] : []), object.name, ...cells];
+}
+
+function linesOf({
+  ref,
+  format,
+  hasEvents,
+  hasNamespaces,
+}: PrinterOptions): (rows: readonly Row[]) => string[] {
+  if (format === 'json') return (rows) => rows.flat();
+  if (format === 'name') return (rows) => rows.flat().map(escapeControls);
+  const table = new Table([
+    ...(hasEvents ? ['EVENT'] : []),
+    ...(hasNamespaces ? ['NAMESPACE'] : []),
+    'NAME',
+    ...columnsOf(ref, format === 'wide').map(({ header }) => header),
+  ]);
+  return (rows) => table.lines(rows);
+}
+
+/** `pod/web-0`, `deployment.apps/web`. */
+function nameOf({ kind, group }: ResourceRef, name: string): string {
+  return `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}/${name}`;
+}
+
+/** The same JSON: raw line breaks stand between tokens only, raw C1 controls in strings only. */
+function oneLine(json: string): string {
+  return json
+    .replace(/[\r\n]+/g, ' ')
+    .trim()
+    .replace(RAW_CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
