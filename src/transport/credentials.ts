@@ -1,132 +1,87 @@
 /**
- * From a KubeConfig to what a connection needs, on the main thread, before every request: this is where
- * tokens are refreshed. Only `applyToHTTPSOptions` is used, which client-node 1.4 and 2.x have alike.
+ * From a KubeConfig to what a connection needs, on the main thread and before every request, because this
+ * is where client-node refreshes tokens and reads rotated certificates.
+ *
+ * Of KubeConfig only `applyToHTTPSOptions` is used, which client-node 1.4 and 2.x have alike; the agent that
+ * it makes is not (it may hold certificates of yesterday).
  */
-import { existsSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
-import { KubeConfig } from '@kubernetes/client-node';
+import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError } from '../errors.ts';
-import type { ConnectionOptions } from '../threads/protocol.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { currentTarget } from './kubeconfig.ts';
+
+export { loadKubeConfig, type KubeConfigSource } from './kubeconfig.ts';
 
 /**
- * @throws ERR_KUBELOOM_KUBECONFIG when there is no usable current context, and what the credentials throw
+ * @throws ERR_KUBELOOM_KUBECONFIG when the current context does not lead to a server,
+ *   ERR_KUBELOOM_CREDENTIALS when a file cannot be read or a plugin gives no token
  */
 export async function connectionFor(kubeConfig: KubeConfig): Promise<ConnectionOptions> {
-  const cluster = kubeConfig.getCurrentCluster();
-  if (!cluster) throw noContext(kubeConfig);
-  if (!cluster.server) throw kubeConfigError(`cluster ${cluster.name} has no server`);
-  const isPlain = cluster.server.startsWith('http:');
-  const options: RequestOptions = {};
-  await applyCredentials(kubeConfig, options, isPlain);
+  const { cluster, user } = currentTarget(kubeConfig);
+  const options = await httpsOptions(kubeConfig, cluster, user);
   return {
     server: cluster.server.replace(/\/+$/, ''),
-    headers: stringHeaders(options),
-    ...(isPlain ? {} : tlsOptions(options, cluster.skipTLSVerify === true, cluster.tlsServerName)),
+    headers: headersOf(options),
+    ...tlsOptions(cluster, options),
   };
 }
 
-export interface KubeConfigSource {
-  /** A kubeconfig file. Default: client-node's search ($KUBECONFIG, ~/.kube/config, in-cluster). */
-  readonly path?: string;
-  readonly context?: string;
+async function httpsOptions(kubeConfig: KubeConfig, cluster: Cluster, user: User): Promise<RequestOptions> {
+  const options: RequestOptions = {};
+  try {
+    await viewOf(kubeConfig, cluster, user).applyToHTTPSOptions(options);
+  } catch (cause) {
+    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1);
+    throw new KubeloomError(
+      'ERR_KUBELOOM_CREDENTIALS',
+      `the credentials of user ${user.name} for cluster ${cluster.name} could not be had: ${reason}`,
+      { cause },
+    );
+  }
+  return options;
 }
 
 /**
- * Loads a kubeconfig. What was asked for and cannot be used is an error that says why, never a default.
- *
- * @throws ERR_KUBELOOM_KUBECONFIG
+ * The same KubeConfig, seen without two of its quirks: it refuses plain HTTP unless verification is off
+ * (there is nothing to verify), and it leaves the CA out when the context has no user.
  */
-export function loadKubeConfig({ path, context }: KubeConfigSource = {}): KubeConfig {
-  const kubeConfig = new KubeConfig();
-  const wanted = path ?? missingDefault();
-  try {
-    if (wanted) kubeConfig.loadFromFile(wanted);
-    else kubeConfig.loadFromDefault();
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw kubeConfigError(`${wanted ?? 'the default kubeconfig'} cannot be read: ${reason}`, cause);
-  }
-  if (context !== undefined) {
-    if (!kubeConfig.getContextObject(context)) {
-      const known = kubeConfig.getContexts().map(({ name }) => name);
-      throw kubeConfigError(`there is no context ${context}; there are: ${known.join(', ') || 'none'}`);
-    }
-    kubeConfig.setCurrentContext(context);
-  }
-  if (!kubeConfig.getCurrentCluster()) throw noContext(kubeConfig);
-  return kubeConfig;
-}
-
-/** $KUBECONFIG that names one missing file: client-node would fall back to localhost in silence. */
-function missingDefault(): string | undefined {
-  const path = process.env['KUBECONFIG'];
-  return path && !path.includes(':') && !existsSync(path) ? path : undefined;
-}
-
-/** client-node refuses plain HTTP unless verification is off, and nothing is verified there anyway. */
-async function applyCredentials(
-  kubeConfig: KubeConfig,
-  options: RequestOptions,
-  isPlain: boolean,
-): Promise<void> {
-  const copy = isPlain ? withoutVerification(kubeConfig) : kubeConfig;
-  try {
-    await copy.applyToHTTPSOptions(options);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new KubeloomError('ERR_KUBELOOM_CREDENTIALS', `credentials could not be had: ${reason}`, { cause });
-  }
-}
-
-function withoutVerification(kubeConfig: KubeConfig): KubeConfig {
-  const copy = new KubeConfig();
-  copy.loadFromOptions({
-    clusters: kubeConfig.clusters.map((cluster) => ({ ...cluster, skipTLSVerify: true })),
-    users: kubeConfig.users,
-    contexts: kubeConfig.contexts,
-    currentContext: kubeConfig.currentContext,
+function viewOf(kubeConfig: KubeConfig, cluster: Cluster, user: User): KubeConfig {
+  const isPlain = cluster.server.startsWith('http:');
+  const seen = isPlain ? { ...cluster, skipTLSVerify: true } : cluster;
+  const view: KubeConfig = Object.create(kubeConfig, {
+    getCurrentCluster: { value: () => seen },
+    getCurrentUser: { value: () => user },
   });
-  return copy;
+  return view;
 }
 
 type TlsOptions = Omit<ConnectionOptions, 'server' | 'headers'>;
 
-/** Verification is decided by the kubeconfig alone, not by NODE_TLS_REJECT_UNAUTHORIZED. */
-function tlsOptions(
-  options: RequestOptions,
-  isInsecure: boolean,
-  serverName: string | undefined,
-): TlsOptions {
-  const tls: { -readonly [K in keyof TlsOptions]: TlsOptions[K] } = { rejectUnauthorized: !isInsecure };
-  if (options.ca) tls.ca = pem(options.ca);
-  if (options.cert) tls.cert = pem(options.cert);
-  if (options.key) tls.key = pem(options.key);
-  const name = serverName ?? options.servername;
-  if (name) tls.servername = name;
-  return tls;
+function tlsOptions(cluster: Cluster, { ca, cert, key, servername }: RequestOptions): TlsOptions {
+  if (cluster.server.startsWith('http:')) return {};
+  return {
+    // Decided here and by the kubeconfig alone: NODE_TLS_REJECT_UNAUTHORIZED must not switch it off.
+    rejectUnauthorized: cluster.skipTLSVerify !== true,
+    ...(ca ? { ca: pem(ca) } : {}),
+    ...(cert ? { cert: pem(cert) } : {}),
+    ...(key ? { key: pem(key) } : {}),
+    ...(servername ? { servername } : {}),
+  };
 }
 
-function pem(value: unknown): string {
-  if (Array.isArray(value)) return value.map(pem).join('\n');
-  return Buffer.isBuffer(value) ? value.toString('utf8') : String(value);
+function pem(material: unknown): string {
+  if (Array.isArray(material)) return material.map(pem).join('\n');
+  return Buffer.isBuffer(material) ? material.toString('utf8') : String(material);
 }
 
-function stringHeaders(options: RequestOptions): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(options.headers ?? {})) {
-    if (value !== undefined)
-      headers[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : String(value);
+function headersOf({ headers = {}, auth }: RequestOptions): Record<string, string> {
+  const plain: Record<string, string> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined || value === null) continue;
+    // Token files end with a line feed, which no header may contain.
+    plain[name.toLowerCase()] = (Array.isArray(value) ? value.join(', ') : String(value)).trim();
   }
-  if (options.auth) headers['authorization'] = `Basic ${Buffer.from(options.auth).toString('base64')}`;
-  return headers;
-}
-
-function noContext(kubeConfig: KubeConfig): KubeloomError {
-  const context = kubeConfig.getCurrentContext();
-  const detail = context ? `its context ${context} names no known cluster` : 'it has no current context';
-  return kubeConfigError(`the kubeconfig cannot be used: ${detail}`);
-}
-
-function kubeConfigError(message: string, cause?: unknown): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_KUBECONFIG', message, cause === undefined ? {} : { cause });
+  if (auth) plain['authorization'] ??= `Basic ${Buffer.from(auth).toString('base64')}`;
+  return plain;
 }

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { KubeConfig } from '@kubernetes/client-node';
+import type { Authenticator } from '@kubernetes/client-node/dist/auth.js';
+import { connectionFor, loadKubeConfig } from '../../src/transport/credentials.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kubeloom-credentials-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const KUBECONFIG = { code: 'ERR_KUBELOOM_KUBECONFIG' };
+
+function file(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+function kubeConfig(cluster: object, user?: object): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters: [{ name: 'c', ...cluster }],
+    users: user ? [{ name: 'u', ...user }] : [],
+    contexts: [{ name: 'x', cluster: 'c', ...(user ? { user: 'u' } : {}) }],
+    currentContext: 'x',
+  });
+  return config;
+}
+
+const PEM = Buffer.from('-----BEGIN CERTIFICATE-----\n').toString('base64');
+
+test('what a connection needs is plain data that crosses threads, verification said explicitly', async () => {
+  const connection = await connectionFor(
+    kubeConfig(
+      { server: 'https://host:6443/', caData: PEM, tlsServerName: 'other' },
+      { token: 'secret\n', certData: PEM, keyData: PEM, impersonateUser: 'ada' },
+    ),
+  );
+  const pem = '-----BEGIN CERTIFICATE-----\n';
+  assert.deepEqual(structuredClone(connection), {
+    server: 'https://host:6443',
+    ca: pem,
+    cert: pem,
+    key: pem,
+    servername: 'other',
+    rejectUnauthorized: true,
+    headers: { authorization: 'Bearer secret', 'impersonate-user': 'ada' },
+  });
+});
+
+test('verification is off only when the kubeconfig says so, whatever the environment says', async (context) => {
+  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+  context.after(() => {
+    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
+    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
+  });
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  const strict = await connectionFor(kubeConfig({ server: 'https://host', skipTLSVerify: false }, {}));
+  assert.equal(strict.rejectUnauthorized, true);
+  const insecure = await connectionFor(kubeConfig({ server: 'https://host', skipTLSVerify: true }, {}));
+  assert.equal(insecure.rejectUnauthorized, false);
+});
+
+test('a context without a user still has its CA', async () => {
+  const connection = await connectionFor(kubeConfig({ server: 'https://host', caData: PEM }));
+  assert.match(connection.ca ?? '', /BEGIN CERTIFICATE/);
+});
+
+test('plain HTTP works without skipTLSVerify, keeps credentials and does not change the KubeConfig', async () => {
+  const config = kubeConfig({ server: 'http://127.0.0.1:8001', skipTLSVerify: false }, { token: 't' });
+  assert.deepEqual(await connectionFor(config), {
+    server: 'http://127.0.0.1:8001',
+    headers: { authorization: 'Bearer t' },
+  });
+  assert.equal(config.getCurrentCluster()?.skipTLSVerify, false);
+});
+
+test('authenticators that the user added are asked, also over plain HTTP', async () => {
+  for (const server of ['http://host', 'https://host']) {
+    const config = kubeConfig({ server }, { authProvider: { name: 'mine' } });
+    const authenticator: Authenticator = {
+      isAuthProvider: (user) => user.authProvider?.name === 'mine',
+      applyAuthentication: (_user, options) => {
+        options.headers = { Authorization: 'Bearer mine' };
+        return Promise.resolve();
+      },
+    };
+    config.addAuthenticator(authenticator);
+    const { headers } = await connectionFor(config);
+    assert.deepEqual(headers, { authorization: 'Bearer mine' });
+  }
+});
+
+test('user name and password become basic authentication', async () => {
+  const { headers } = await connectionFor(
+    kubeConfig({ server: 'https://h' }, { username: 'a', password: 'b' }),
+  );
+  assert.deepEqual(headers, { authorization: `Basic ${Buffer.from('a:b').toString('base64')}` });
+});
+
+test('credentials that cannot be had are an error that names user and cluster', async () => {
+  const config = kubeConfig({ server: 'https://h' }, { certFile: join(folder, 'missing.crt') });
+  await assert.rejects(connectionFor(config), (error: Error & { code?: string }) => {
+    assert.equal(error.code, 'ERR_KUBELOOM_CREDENTIALS');
+    assert.match(error.message, /user u for cluster c.*missing\.crt/);
+    return true;
+  });
+});
+
+test('a KubeConfig that does not lead to a server says what is missing', async () => {
+  const cases: [object, RegExp][] = [
+    [{ clusters: [], users: [], contexts: [] }, /no current context/],
+    [{ clusters: [], users: [], contexts: [], currentContext: 'gone' }, /no context "gone"/],
+    [
+      { clusters: [], users: [], contexts: [{ name: 'x', cluster: 'c', user: 'u' }], currentContext: 'x' },
+      /no cluster "c"/,
+    ],
+    [
+      {
+        clusters: [{ name: 'c', server: 'https://h' }],
+        users: [],
+        contexts: [{ name: 'x', cluster: 'c', user: 'u' }],
+        currentContext: 'x',
+      },
+      /no user "u"/,
+    ],
+  ];
+  for (const [options, message] of cases) {
+    const config = new KubeConfig();
+    config.loadFromOptions(options);
+    await assert.rejects(connectionFor(config), { ...KUBECONFIG, message });
+  }
+  await assert.rejects(connectionFor(kubeConfig({ server: '' }, {})), {
+    ...KUBECONFIG,
+    message: /has no server/,
+  });
+  await assert.rejects(connectionFor(kubeConfig({ server: 'host:6443' }, {})), {
+    ...KUBECONFIG,
+    message: /no http or https URL/,
+  });
+  await assert.rejects(connectionFor(kubeConfig({ server: 'https://h', proxyUrl: 'http://p' }, {})), {
+    ...KUBECONFIG,
+    message: /proxy-url/,
+  });
+});
+
+const GOOD = `
+clusters: [{name: c, cluster: {server: 'https://h:6443'}}]
+users: [{name: u, user: {token: t}}]
+contexts:
+- {name: one, context: {cluster: c, user: u}}
+- {name: two, context: {cluster: c, user: u}}
+current-context: one
+`;
+
+test('a kubeconfig file is loaded with its own or the named context', () => {
+  const path = file('good.yaml', GOOD);
+  assert.equal(loadKubeConfig({ path }).getCurrentContext(), 'one');
+  assert.equal(loadKubeConfig({ path, context: 'two' }).getCurrentContext(), 'two');
+});
+
+test('a file or context that was asked for and cannot be used is an error that says why', () => {
+  const cases: [string, string | undefined, RegExp][] = [
+    ['', undefined, /empty path/],
+    [join(folder, 'absent.yaml'), undefined, /absent\.yaml does not exist/],
+    [folder, undefined, /is a directory/],
+    [file('empty.yaml', ''), undefined, /empty or no kubeconfig/],
+    [file('list.yaml', '- a\n- b\n'), undefined, /no current context/],
+    [file('serverless.yaml', 'clusters: [{name: c, cluster: {}}]'), undefined, /server is missing/],
+    [file('currentless.yaml', GOOD.replace('current-context: one', '')), undefined, /no current context/],
+    [
+      file('lost.yaml', GOOD.replace('current-context: one', 'current-context: three')),
+      undefined,
+      /no context "three"/,
+    ],
+    [file('good.yaml', GOOD), 'three', /no context "three": it has one, two/],
+    [file('good.yaml', GOOD), '', /no context ""/],
+  ];
+  for (const [path, context, message] of cases) {
+    const source = context === undefined ? { path } : { path, context };
+    assert.throws(() => loadKubeConfig(source), { ...KUBECONFIG, message }, path);
+  }
+});
+
+test('an error about broken YAML names the line and does not show what is in the file', () => {
+  const path = file('broken.yaml', 'users:\n- name: u\n  user: {token: topsecret\n   x: [\n');
+  assert.throws(
+    () => loadKubeConfig({ path }),
+    (error: Error & { code?: string; cause?: unknown }) => {
+      assert.equal(error.code, 'ERR_KUBELOOM_KUBECONFIG');
+      assert.match(error.message, /broken\.yaml cannot be used: it is not valid YAML: .*\(line \d+\)/);
+      assert.doesNotMatch(`${error.message}${String(error.cause)}${error.stack}`, /topsecret/);
+      return true;
+    },
+  );
+});
+
+test('$KUBECONFIG that names a missing file, and no kubeconfig at all, are errors', (context) => {
+  const saved = { KUBECONFIG: process.env['KUBECONFIG'], HOME: process.env['HOME'] };
+  context.after(() => {
+    for (const [name, value] of Object.entries(saved)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  });
+  process.env['HOME'] = folder;
+  process.env['KUBECONFIG'] = `${file('good.yaml', GOOD)}:${join(folder, 'nowhere.yaml')}`;
+  assert.throws(() => loadKubeConfig(), { ...KUBECONFIG, message: /nowhere\.yaml does not exist/ });
+  process.env['KUBECONFIG'] = file('good.yaml', GOOD);
+  assert.equal(loadKubeConfig({ context: 'two' }).getCurrentContext(), 'two');
+  delete process.env['KUBECONFIG'];
+  assert.throws(() => loadKubeConfig(), { ...KUBECONFIG, message: /no kubeconfig was found/ });
+});
