@@ -25,7 +25,12 @@ export interface ControlPlane extends AsyncDisposable {
   readonly unprivilegedToken: string;
   /** The certificate authority as kubeconfig has it: PEM in base64. */
   readonly caData: string;
-  /** Ends the apiserver and starts it again: same port, same data. Resolves when it is ready. */
+  /**
+   * Ends the apiserver and starts it again: same port, same data. Resolves when it is ready.
+   * Its new watch cache begins at the newest revision of all of etcd, so a watch resumes only if nothing
+   * was written after what it saw, the apiserver's own lease included: almost always after SIGKILL amid
+   * writes, never after SIGTERM (410), always with `--watch-cache=false`.
+   */
   restartApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /**
    * Makes every resourceVersion that a client has seen too old, and gives the oldest one that is not:
