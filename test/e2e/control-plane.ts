@@ -28,8 +28,8 @@ export interface ControlPlane extends AsyncDisposable {
   /**
    * Ends the apiserver and starts it again: same port, same data. Resolves when it is ready.
    * Its new watch cache begins at the newest revision of all of etcd, so a watch resumes only if nothing
-   * was written after what it saw, the apiserver's own lease included: almost always after SIGKILL amid
-   * writes, never after SIGTERM (410), always with `--watch-cache=false`.
+   * was written after what it saw, other resources and the apiserver's own lease included: often after a
+   * SIGKILL, never seen after SIGTERM (a 410 instead), always with `--watch-cache=false`.
    */
   restartApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /**
