@@ -6,12 +6,12 @@ import type { Clock } from '../clock.ts';
 import type { Processor } from './processor.ts';
 import type { ProcessorListener } from './processor-listener.ts';
 
-/** Sequences merged between two rounds of deliveries. */
+/** Records merged between two rounds of deliveries. */
 const MERGE_BATCH = 256;
 /** The same while a handler that is not awaiting anything is far behind: keep memory in the log instead. */
 const MERGE_BATCH_CONGESTED = 32;
 const CONGESTED_NOTIFICATIONS = 4096;
-/** Calls of one handler before the next gets its turn and the clock is looked at. */
+/** Calls of one handler before the clock is looked at: fewer at first, nobody knows how long they take. */
 const DELIVER_BATCH = 16;
 
 /** Small units of upkeep; each call does one and tells whether there is more. */
@@ -25,7 +25,7 @@ export class Drain {
   /** Who comes first in the next round: a heavy handler must not always be the one that ends the budget. */
   #first = 0;
   readonly #upkeep: Set<Upkeep> = new Set();
-  /** How many sequences the last turn merged: decides between parking and a short sleep. */
+  /** How many records the last turn merged: decides between parking and a short sleep. */
   lastMerged = 0;
 
   constructor(processor: Processor, clock: Clock, budgetMs: number) {
@@ -85,7 +85,7 @@ export class Drain {
         this.#first = (this.#first + 1) % this.#listeners.length;
         const listener = this.#listeners[this.#first];
         if (!listener?.isReady) continue;
-        calls += listener.deliver(DELIVER_BATCH);
+        calls += this.#serve(listener, deadline);
         if (this.#clock.now() >= deadline) return true;
         // A handler may have removed itself or others.
         turn = Math.min(turn, this.#listeners.length);
@@ -93,6 +93,18 @@ export class Drain {
       if (calls === 0) return delivered;
       delivered = true;
     }
+  }
+
+  /** Calls one handler until its share of the budget is over: fair in time, not in calls. */
+  #serve(listener: ProcessorListener, deadline: number): number {
+    const share = this.#clock.now() + this.#budgetMs / this.#listeners.length;
+    let calls = 0;
+    let batch = 1;
+    do {
+      calls += listener.deliver(batch);
+      batch = Math.min(batch * 2, DELIVER_BATCH);
+    } while (listener.isReady && this.#clock.now() < Math.min(share, deadline));
+    return calls;
   }
 
   #isCongested(): boolean {

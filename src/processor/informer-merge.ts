@@ -2,7 +2,7 @@
  * Turns the records of one informer into entries of its replica: the part of the merge that knows what a
  * notification means. Bytes are copied out of log or ring into the store's slabs here, once.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError, assert } from '../errors.ts';
 import { DeltaKind } from '../record/delta.ts';
 import type { ControlRecord } from '../record/delta.ts';
 import { MsgpackDecoder } from '../record/msgpack.ts';
@@ -15,13 +15,7 @@ import { Projection } from '../store/projection.ts';
 import type { Replica } from '../store/replica.ts';
 import type { Slot } from '../store/replica-state.ts';
 import type { MainTransform } from './main-transform.ts';
-
-/** Where the bytes of one object are right now; valid until its record is released. */
-export interface ObjectBytes {
-  bytes: Buffer;
-  start: number;
-  length: number;
-}
+import type { ObjectBytes } from './object-bytes.ts';
 
 export interface InformerMergeOptions {
   readonly replica: Replica;
@@ -42,6 +36,7 @@ export class InformerMerge {
   notification(shard: number, record: Notification, text: Buffer, object: ObjectBytes): void {
     const { replica } = this.#options;
     const slot = this.#slotFor(shard, record, text);
+    assert(slot !== undefined || isNewKey(record), `shard ${shard} named an unknown id ${record.id}`);
     const identity = slot?.identity ?? identityOf(record, text);
     const version = versionOf(record, text);
     const projection = this.#projectionOf(record, text, slot);
@@ -49,7 +44,7 @@ export class InformerMerge {
     const isUnchanged =
       record.kind === DeltaKind.Replaced &&
       live?.entry.version === version &&
-      live.entry.projection.text === projection.text;
+      this.#isSameObject(live.entry, projection, object);
     if (isUnchanged && !replica.isShadowed(identity.key)) {
       replica.keep(shard, record.id, live);
       return;
@@ -60,20 +55,18 @@ export class InformerMerge {
   }
 
   prefix(shard: number, record: PrefixRecord): void {
-    const { owner, replica, onError } = this.#options;
+    const { replica, onError } = this.#options;
     switch (record.kind) {
       case PrefixKind.Swept:
         replica.swept(shard, record.id);
         break;
       case PrefixKind.Structures: {
-        const decoder = owner.decoders.get(shard) ?? new MsgpackDecoder();
-        owner.decoders.set(shard, decoder);
-        decoder.update(record.bytes);
+        this.#decoderOf(shard).update(record.bytes);
         break;
       }
       case PrefixKind.Warning: {
         const { code, message, key } = JSON.parse(record.bytes.toString('utf8')) as Record<string, string>;
-        onError(new KubeloomError(code ?? 'ERR_KUBELOOM_SHARD', message ?? ''), key ?? '');
+        onError(new KubeloomError(code ?? 'ERR_KUBELOOM_SHARD', `${key}: ${message}`), key ?? '');
         break;
       }
     }
@@ -84,10 +77,25 @@ export class InformerMerge {
     this.#options.onControl(record);
   }
 
+  /** An object without records comes before any table. */
+  #decoderOf(shard: number): MsgpackDecoder {
+    const { decoders } = this.#options.owner;
+    let decoder = decoders.get(shard);
+    if (!decoder) decoders.set(shard, (decoder = new MsgpackDecoder()));
+    return decoder;
+  }
+
   #slotFor(shard: number, record: Notification, text: Buffer): Slot | undefined {
     const { replica } = this.#options;
-    if (record.flags & NotificationFlag.NewKey) return replica.liveSlot(identityOf(record, text).key);
+    if (isNewKey(record)) return replica.liveSlot(identityOf(record, text).key);
     return replica.slotOf(shard, record.id);
+  }
+
+  /** Two objects of the same key and resourceVersion are one, unless the server's history was replaced. */
+  #isSameObject(entry: Entry, projection: Projection, object: ObjectBytes): boolean {
+    const { transform } = this.#options;
+    // With a plain transform the shard projects nothing, and the entry has the projection of the result.
+    return transform ? transform.uidOf(object) === entry.uid : entry.projection.text === projection.text;
   }
 
   #projectionOf(record: Notification, text: Buffer, slot: Slot | undefined): Projection {
@@ -109,16 +117,22 @@ export class InformerMerge {
     const { owner, transform } = this.#options;
     let flags = entryFlags(record.flags);
     let result = { bytes: object.bytes, start: object.start, length: object.length, projection };
-    if (transform && !(flags & (EntryFlag.TooLarge | EntryFlag.Malformed))) {
+    if (transform && flags & EntryFlag.TooLarge) {
+      result = transform.passOn(object);
+    } else if (transform) {
       const transformed = transform.apply(identity, String(version), object);
       result = transformed;
       if (!transformed.isTransformed) flags |= EntryFlag.TransformFailed;
     }
-    const decoder = record.flags & NotificationFlag.Msgpack ? owner.decoders.get(shard) : undefined;
+    const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
     const entry = new Entry(owner, identity, result.projection, version, flags, decoder);
     owner.slabs.put(entry, result.bytes, result.start, result.length);
     return entry;
   }
+}
+
+function isNewKey(record: Notification): boolean {
+  return (record.flags & NotificationFlag.NewKey) !== 0;
 }
 
 function identityOf(record: Notification, text: Buffer): Identity {

@@ -3,10 +3,11 @@
  * shard passed the object through untouched, so fields and indexes see only the result.
  */
 import { KubeloomError } from '../errors.ts';
-import { Projector } from '../json/projection.ts';
+import { KeySpans, scanKey } from '../json/key-spans.ts';
+import { PROJECTION_NO_ROOM, Projector } from '../json/projection.ts';
 import type { Identity } from '../store/entry.ts';
 import { Projection } from '../store/projection.ts';
-import type { ObjectBytes } from './informer-merge.ts';
+import type { ObjectBytes } from './object-bytes.ts';
 
 export interface TransformedObject {
   readonly bytes: Buffer;
@@ -30,6 +31,7 @@ export class MainTransform {
   readonly #transform: (object: unknown) => unknown;
   readonly #projector: Projector;
   readonly #onError: (error: KubeloomError, key: string) => void;
+  readonly #keys: KeySpans = new KeySpans();
   #scratch: Buffer = Buffer.alloc(PROJECTION_BYTES_MIN);
 
   constructor(
@@ -52,9 +54,22 @@ export class MainTransform {
   } {
     const received = object.bytes.toString('utf8', object.start, object.start + object.length);
     const result = this.#run(identity, resourceVersion, received);
-    const bytes = Buffer.from(result ?? received);
-    const projection = new Projection(this.#project(bytes));
-    return { bytes, start: 0, length: bytes.length, projection, isTransformed: result !== undefined };
+    if (result === undefined) return { ...this.passOn(object), isTransformed: false };
+    const bytes = Buffer.from(result);
+    const passed = this.passOn({ bytes, start: 0, length: bytes.length });
+    return { ...passed, isTransformed: true };
+  }
+
+  /** The object as it is, projected. */
+  passOn({ bytes, start, length }: ObjectBytes): TransformedObject {
+    return { bytes, start, length, projection: new Projection(this.#project(bytes, start, length)) };
+  }
+
+  /** The uid of a received object; empty when it has none. */
+  uidOf({ bytes, start, length }: ObjectBytes): string {
+    const keys = this.#keys;
+    const isFound = scanKey(bytes, start, start + length, keys) && keys.uidStart >= 0;
+    return isFound ? bytes.toString('utf8', keys.uidStart, keys.uidEnd) : '';
   }
 
   /** The result's JSON; undefined when the function failed or broke the rules. */
@@ -73,20 +88,18 @@ export class MainTransform {
       throw new TypeError('it must return an object with the same name, namespace, uid and resourceVersion');
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      const message = `transform failed for ${identity.key}, which is stored as received: ${reason}`;
+      const message = `${identity.key}: transform failed, the object is stored as received: ${reason}`;
       this.#onError(new KubeloomError('ERR_KUBELOOM_TRANSFORM', message, { cause }), identity.key);
       return undefined;
     }
   }
 
-  #project(bytes: Buffer): string {
+  #project(bytes: Buffer, start: number, length: number): string {
     for (;;) {
-      const end = this.#projector.project(bytes, 0, bytes.length, this.#scratch, 0);
+      const end = this.#projector.project(bytes, start, start + length, this.#scratch, 0);
       if (end >= 0) return this.#scratch.toString('latin1', 0, end);
-      if (end !== TOO_SMALL) return '';
+      if (end !== PROJECTION_NO_ROOM) return '';
       this.#scratch = Buffer.alloc(this.#scratch.length * 2);
     }
   }
 }
-
-const TOO_SMALL = -1;

@@ -34,7 +34,8 @@ export class ProcessorListener {
   readonly #ring: GrowingRing<Pending, Entry> = new GrowingRing();
   #state: State = { kind: 'ready' };
   #pendingBytes = 0;
-  #cursorRemaining = 0;
+  /** Those that are in the ring. */
+  readonly #cursors: Set<DeliveryCursor> = new Set();
   /** The cursor of the initial list while it is being delivered. */
   #initial: DeliveryCursor | undefined;
   #hasInitial = false;
@@ -70,6 +71,7 @@ export class ProcessorListener {
       this.#initial = cursor;
       this.#hasInitial = true;
     }
+    this.#cursors.add(cursor);
     this.#ring.push(cursor, undefined);
   }
 
@@ -86,7 +88,13 @@ export class ProcessorListener {
   }
 
   get backlog(): HandlerBacklog {
-    return { notifications: this.#ring.length + this.#cursorRemaining, bytes: this.#pendingBytes };
+    let notifications = this.#ring.length - this.#cursors.size;
+    let bytes = this.#pendingBytes;
+    for (const cursor of this.#cursors) {
+      notifications += cursor.remaining;
+      bytes += cursor.heldBytes;
+    }
+    return { notifications, bytes };
   }
 
   /** The call in progress, if any. */
@@ -120,7 +128,7 @@ export class ProcessorListener {
       this.#ring.shift();
     }
     this.#pendingBytes = 0;
-    this.#cursorRemaining = 0;
+    this.#cursors.clear();
   }
 
   /** Moves the next notification into `#delivery`; false when a cursor turned out to be at its end. */
@@ -128,10 +136,9 @@ export class ProcessorListener {
     const first = this.#ring.first;
     const delivery = this.#delivery;
     if (isCursor(first)) {
-      const found = first.next(delivery);
-      this.#cursorRemaining = first.remaining;
-      if (found) return true;
+      if (first.next(delivery)) return true;
       this.#ring.shift();
+      this.#cursors.delete(first);
       if (this.#initial === first) {
         this.#initial = undefined;
         this.#options.onSynced();
@@ -176,7 +183,8 @@ export class ProcessorListener {
   }
 
   #await(result: PromiseLike<unknown>, oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
-    this.#state = { kind: 'awaiting' };
+    // The handler may have removed itself before it returned its promise.
+    if (this.#state.kind === 'ready') this.#state = { kind: 'awaiting' };
     this.#running = Promise.resolve(result)
       .catch((error: unknown) => this.#report(error, oldEntry, newEntry))
       .finally(() => {
@@ -188,9 +196,10 @@ export class ProcessorListener {
   }
 
   #finish(oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
-    if (this.#options.isStrict) {
-      oldEntry?.owner.endLoan(oldEntry);
-      newEntry?.owner.endLoan(newEntry);
+    const { isStrict, registeredAt } = this.#options;
+    if (isStrict) {
+      oldEntry?.owner.endLoan(oldEntry, registeredAt);
+      newEntry?.owner.endLoan(newEntry, registeredAt);
     }
     oldEntry?.letGo();
     newEntry?.letGo();

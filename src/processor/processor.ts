@@ -19,7 +19,8 @@ import {
 import type { Bell } from '../ring/bell.ts';
 import type { RingConsumer } from '../ring/consumer.ts';
 import type { Word } from '../ring/word.ts';
-import type { InformerMerge, ObjectBytes } from './informer-merge.ts';
+import type { InformerMerge } from './informer-merge.ts';
+import type { ObjectBytes } from './object-bytes.ts';
 
 export interface ShardEnd {
   readonly ring: RingConsumer;
@@ -34,6 +35,9 @@ export interface ProcessorOptions {
   readonly reflectorBell: Bell;
 }
 
+/** About a millisecond of copying. */
+const MERGE_BYTES_MAX = 2 * 2 ** 20;
+
 export class Processor {
   readonly #options: ProcessorOptions;
   readonly #texts: readonly Buffer[];
@@ -42,6 +46,8 @@ export class Processor {
   readonly #answered: boolean[];
   #answers = 0;
   #merged: number;
+  /** Bytes of objects taken by the merge in progress. */
+  #takenBytes = 0;
   readonly #record = emptyNotification();
   readonly #object: ObjectBytes = { bytes: Buffer.alloc(0), start: 0, length: 0 };
 
@@ -68,14 +74,19 @@ export class Processor {
     return this.#merged;
   }
 
-  /** Merges up to `count` sequences; returns how many. */
+  /**
+   * Takes up to `count` records that are next in the history; returns how many. Fewer when their objects are
+   * large, because copying takes time. Part of a sequence may be taken: what belongs to it may not fit into
+   * a ring at once.
+   */
   merge(count: number): number {
-    let done = 0;
-    while (done < count && this.#mergeNext()) done++;
-    return done;
+    this.#takenBytes = 0;
+    let taken = 0;
+    while (taken < count && this.#takenBytes < MERGE_BYTES_MAX && this.#takeNext()) taken++;
+    return taken;
   }
 
-  /** Gives memory back to the shards and tells the reflector how far we are. Once per batch. */
+  /** Gives memory back to the shards and tells the reflector how far we are. After every merge that took. */
   publish(): void {
     this.#options.merged.store(this.#merged);
     let released = false;
@@ -98,23 +109,20 @@ export class Processor {
     return sequenceOf(ring) === (this.#merged + 1) >>> 0 && !this.#answered[shard];
   }
 
-  /** Merges the next sequence if all of it has arrived. */
-  #mergeNext(): boolean {
+  /** Takes one record of the next sequence if one has arrived. */
+  #takeNext(): boolean {
     const next = (this.#merged + 1) >>> 0;
     const { shards } = this.#options;
     for (let shard = 0; shard < shards.length; shard++) {
       const ring = shards[shard]?.ring;
-      while (ring !== undefined && !this.#answered[shard] && ring.peek() && sequenceOf(ring) === next) {
-        if (this.#take(shard, ring)) {
-          this.#merged = next;
-          return true;
-        }
-      }
+      if (!ring || this.#answered[shard] || !ring.peek() || sequenceOf(ring) !== next) continue;
+      if (this.#take(shard, ring)) this.#merged = next;
+      return true;
     }
     return false;
   }
 
-  /** Takes one record of the next sequence; true when the sequence is complete with it. */
+  /** Takes the record that `peek` found; true when the sequence is complete with it. */
   #take(shard: number, ring: RingConsumer): boolean {
     switch (ring.type) {
       case RECORD_TYPE_PREFIX:
@@ -140,6 +148,7 @@ export class Processor {
 
   #takePrefix(shard: number, ring: RingConsumer): void {
     const record = readPrefix(ring);
+    this.#takenBytes += record.bytes.length;
     if (record.kind === PrefixKind.Part) this.#parts[shard]?.push(record.bytes);
     else this.#informers.get(record.informer)?.prefix(shard, record);
   }
@@ -153,6 +162,7 @@ export class Processor {
     const informer = this.#informers.get(record.informer);
     if (informer && !(record.flags & NotificationFlag.Nothing)) {
       this.#locate(text, parts);
+      this.#takenBytes += record.length;
       informer.notification(shard, record, text, this.#object);
     }
     parts.length = 0;

@@ -9,6 +9,8 @@ import type { ProcessorListener } from './processor-listener.ts';
 
 /** client-go's minimum; shorter wishes are raised to it. */
 export const RESYNC_PERIOD_MIN_MS = 1000;
+/** Node's timers count from a cached time in whole milliseconds, so they fire early at times: no reason to skip. */
+const EARLY_MS = 50;
 
 interface Schedule {
   readonly requestedMs: number;
@@ -22,7 +24,7 @@ export class ResyncTimer {
   readonly #schedules: Map<ProcessorListener, Schedule> = new Map();
   #checkPeriodMs: number;
   #cancel: (() => void) | undefined;
-  #isStarted = false;
+  #phase: 'waiting' | 'running' | 'stopped' = 'waiting';
 
   constructor(clock: Clock, checkPeriodMs: number, onDue: (due: readonly ProcessorListener[]) => void) {
     this.#clock = clock;
@@ -36,9 +38,14 @@ export class ResyncTimer {
     const isShorter = requestedMs > 0 && (this.#checkPeriodMs === 0 || requestedMs < this.#checkPeriodMs);
     const schedule = { requestedMs, periodMs: 0, nextMs: 0 };
     this.#schedules.set(listener, schedule);
-    if (isShorter && !this.#isStarted) {
+    if (isShorter && this.#phase === 'waiting') {
       this.#checkPeriodMs = requestedMs;
       for (const other of this.#schedules.values()) this.#derive(other);
+    } else if (isShorter && this.#phase === 'running' && this.#checkPeriodMs === 0) {
+      // Nobody wanted any so far. (client-go would never resync this one either.)
+      this.#checkPeriodMs = requestedMs;
+      this.#derive(schedule);
+      this.#arm();
     } else {
       this.#derive(schedule);
     }
@@ -50,19 +57,20 @@ export class ResyncTimer {
 
   /** The cache has synced: periods count from here. */
   start(): void {
-    if (this.#isStarted) return;
-    this.#isStarted = true;
+    if (this.#phase !== 'waiting') return;
+    this.#phase = 'running';
     for (const schedule of this.#schedules.values()) this.#derive(schedule);
     this.#arm();
   }
 
   stop(): void {
+    this.#phase = 'stopped';
     this.#cancel?.();
     this.#cancel = undefined;
   }
 
   #arm(): void {
-    if (this.#checkPeriodMs === 0) return;
+    if (this.#phase !== 'running' || this.#checkPeriodMs === 0) return;
     this.#cancel = this.#clock.schedule(this.#checkPeriodMs, () => this.#tick());
   }
 
@@ -70,7 +78,7 @@ export class ResyncTimer {
     const now = this.#clock.now();
     const due: ProcessorListener[] = [];
     for (const [listener, schedule] of this.#schedules) {
-      listener.isSyncing = schedule.periodMs > 0 && schedule.nextMs <= now;
+      listener.isSyncing = schedule.periodMs > 0 && schedule.nextMs <= now + EARLY_MS;
       if (!listener.isSyncing) continue;
       schedule.nextMs = now + schedule.periodMs;
       due.push(listener);

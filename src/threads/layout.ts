@@ -8,14 +8,14 @@
  * | reflector bell (2) | shards and main / reflector | room appeared / ring me |
  * | main bell (2) | shards / main | notifications / ring me |
  * | per shard: bell (2) | reflector and main / shard | deltas or room / ring me |
- * | per shard: consumed | shard | last sequence it is done with: gate of the log |
+ * | per shard: consumed | shard | last sequence it is done with |
  * | per shard: inFlight | shard | the sequence it is working on |
  * | per shard: heartbeat | shard | grows with every turn of its loop |
  */
 import { allocateLog } from '../log/log-writer.ts';
 import { BELL_LINES, Bell } from '../ring/bell.ts';
 import { allocateRing } from '../ring/ring.ts';
-import { Word, allocateWords, compareU32 } from '../ring/word.ts';
+import { Word, allocateWords } from '../ring/word.ts';
 
 const COMMITTED_LINE = 0;
 const MERGED_LINE = 1;
@@ -71,12 +71,10 @@ export class PipelineWords {
   readonly mainBell: Bell;
   readonly #words: Int32Array;
   readonly #onRing: OnRing | undefined;
-  readonly #shards: number;
 
   constructor(memory: PipelineMemory, onRing?: OnRing) {
     this.#words = new Int32Array(memory.words);
     this.#onRing = onRing;
-    this.#shards = memory.toShard.length;
     this.committed = new Word(this.#words, COMMITTED_LINE);
     this.merged = new Word(this.#words, MERGED_LINE);
     this.reflectorBell = new Bell(this.#words, REFLECTOR_BELL_LINE, onRing);
@@ -93,16 +91,12 @@ export class PipelineWords {
     };
   }
 
-  /** The sequence that every reader of the log has passed. */
+  /**
+   * The sequence that every reader of the log has passed. `merged` alone: a sequence is merged after its shard
+   * has answered it, and a shard does not look at a record's bytes again after that. Waiting for `consumed` of
+   * every shard as well would let an idle shard hold the log back until it wakes up.
+   */
   gate(): () => number {
-    const consumed = Array.from({ length: this.#shards }, (_, index) => this.shard(index).consumed);
-    return () => {
-      let gate = this.merged.load();
-      for (const word of consumed) {
-        const position = word.load();
-        if (compareU32(position, gate) < 0) gate = position;
-      }
-      return gate;
-    };
+    return () => this.merged.load();
   }
 }

@@ -15,6 +15,8 @@ export interface ReflectorHostOptions {
   readonly memory: PipelineMemory;
   readonly port: ControlPort<ToReflector, FromReflector>;
   readonly onRing?: OnRing;
+  /** Something found no room: call `doWork` when there may be some. */
+  readonly onBacklog: () => void;
   readonly clock?: Clock;
   readonly random?: Random;
 }
@@ -31,6 +33,7 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
   return new ReflectorThread({
     router,
     port,
+    onBacklog: options.onBacklog,
     clock: options.clock ?? realClock,
     random: options.random ?? Math.random,
     transportFor: (connection) => new UndiciTransport(connection),

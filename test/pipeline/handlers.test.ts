@@ -19,6 +19,7 @@ for (const variant of VARIANTS) {
     const registration = informer.addEventHandler(late);
     const { toRevision } = await load;
     await late.until(() => Number(late.latest?.resourceVersion) >= toRevision);
+    await first.until(() => Number(first.latest?.resourceVersion) >= toRevision);
     assert.ok(registration.hasSynced());
     const initial = late.seen.filter(({ isInInitialList }) => isInInitialList);
     assert.equal(new Set(initial.map(({ key }) => key)).size, 500);
