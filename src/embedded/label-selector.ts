@@ -15,8 +15,8 @@ interface Token {
 
 const SYMBOLS = ['==', '!=', '=', '!', '(', ')', ',', '>', '<'];
 const OPERATORS = ['in', 'notin', '=', '==', '!=', '>', '<'];
-/** The order in which Kubernetes lists them in its complaint. */
-const OPERATORS_LISTED = '!=, <, =, ==, >, in, notin';
+/** As Kubernetes lists them in its complaint. */
+const OPERATORS_LISTED = 'in, notin, =, ==, !=, gt, lt';
 const NAME = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)$/;
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 

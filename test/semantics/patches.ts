@@ -45,17 +45,22 @@ export function patchSemantics(target: () => Promise<Target>): void {
     });
 
     it('as JSON patch adds, replaces, removes, copies and tests', async () => {
-      await fixture.create('json', {}, { a: '1', 'x/y': 'slash' });
+      await fixture.create('json', { 'example.com/team': 'blue' }, { a: '1' });
       const patched = ok(
         await patch(fixture.configMap('json'), JSON_PATCH, [
           { op: 'test', path: '/data/a', value: '1' },
           { op: 'add', path: '/data/b', value: '2' },
           { op: 'replace', path: '/data/a', value: '3' },
           { op: 'copy', from: '/data/b', path: '/data/c' },
-          { op: 'remove', path: '/data/x~1y' },
+          { op: 'replace', path: '/metadata/labels/example.com~1team', value: 'red' },
         ]),
       );
       assert.deepEqual(patched.data, { a: '3', b: '2', c: '2' });
+      assert.deepEqual(patched.metadata.labels, { 'example.com/team': 'red' });
+      const removed = ok(
+        await patch(fixture.configMap('json'), JSON_PATCH, [{ op: 'remove', path: '/data/a' }]),
+      );
+      assert.deepEqual(removed.data, { b: '2', c: '2' });
     });
 
     it('as JSON patch that does not apply is 422 and changes nothing', async () => {

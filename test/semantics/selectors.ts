@@ -59,7 +59,7 @@ const INVALID: ReadonlyArray<readonly [selector: string, message: string]> = [
   ['a===b', "unable to parse requirement: found '=', expected: identifier"],
   ['a in (b', "unable to parse requirement: found '', expected: ',' or ')'"],
   ['a in b', "unable to parse requirement: found 'b' expected: '('"],
-  ['a b', "unable to parse requirement: found 'b', expected: !=, <, =, ==, >, in, notin"],
+  ['a b', "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"],
   ['=a', "found '=', expected: !, identifier, or 'end of string'"],
   ['a,', "found '', expected: identifier after ','"],
   ['a=-b-', `unable to parse requirement: values[0][a]: Invalid value: "-b-": ${VALUE_RULE}`],
