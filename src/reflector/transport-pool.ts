@@ -38,7 +38,8 @@ export class TransportPool {
     this.#pooled.delete(key);
     const disposed = pooled.transport.dispose();
     this.#disposing.add(disposed);
-    void disposed.finally(() => this.#disposing.delete(disposed));
+    const forget = (): boolean => this.#disposing.delete(disposed);
+    void disposed.then(forget, forget);
   }
 
   /** Resolves when the sockets of all transports that were given back are closed. */

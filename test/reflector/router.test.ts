@@ -113,7 +113,7 @@ describe('Router', () => {
 
   it('keeps only the identity of an object over the limit, flagged', () => {
     const twin = new Twin();
-    assert.ok(offer(twin.router, pod('sm\\u0061ll"'.slice(0, 3), '5', 2000), DeltaKind.Modified, 1000));
+    assert.ok(offer(twin.router, pod('sm\\', '5', 2000), DeltaKind.Modified, 1000));
     twin.router.commit();
     const [record] = twin.read();
     assert.equal(record?.flags, DeltaFlag.TooLarge);

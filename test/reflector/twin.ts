@@ -54,21 +54,26 @@ export class Twin {
   readonly bells: readonly Word[];
   readonly #log: LogWriter;
   readonly #consumers: readonly RingConsumer[];
-  /** The last sequence that all readers have passed. */
+  /** What was read of each ring and not merged yet. */
+  readonly #read: readonly Seen[][];
+  /** The last sequence that was merged, and that the log may forget. */
+  #merged: number;
   #passed: number;
 
   constructor(options: TwinOptions = {}) {
     const shards = options.shards ?? 2;
     const words = new Int32Array(allocateWords(1 + shards * BELL_LINES));
     this.committed = new Word(words, 0);
-    this.#passed = options.lastSequence ?? 0;
-    this.committed.store(this.#passed);
+    this.#merged = options.lastSequence ?? 0;
+    this.#passed = this.#merged;
+    this.committed.store(this.#merged);
     this.#log = new LogWriter(allocateLog(options.logBytes ?? 2 * BLOCK_BYTES), () => this.#passed);
     const memories = Array.from(
       { length: shards },
       () => new RingMemory(allocateRing(options.ringBytes ?? 2 ** 16, 2 ** 32 - 512)),
     );
     this.#consumers = memories.map((memory) => new RingConsumer(memory));
+    this.#read = memories.map(() => []);
     this.bells = memories.map((_, shard) => new Word(words, 1 + shard * BELL_LINES));
     this.router = new Router({
       rings: memories.map((memory) => new RingProducer(memory)),
@@ -78,32 +83,47 @@ export class Twin {
     });
   }
 
-  /** Everything published and not read yet, of all rings, by sequence; controls once. Releases it. */
+  /**
+   * Reads up to so many records of each ring, gives their room back, and merges by sequence what can be
+   * merged: an object comes from one ring, a control record counts when it has come from all. The bytes in
+   * the log stay until `pass`.
+   */
   read(recordsMax: number = Infinity): Seen[] {
-    const seen = this.#consumers.flatMap((consumer, shard) =>
-      readRing(consumer, shard, this.#log.bytes, recordsMax),
-    );
-    seen.sort((a, b) => compareU32(a.sequence, b.sequence));
-    const records: Seen[] = [];
-    for (const record of seen) {
-      assert.ok(
-        compareU32(record.sequence, this.committed.load()) <= 0,
-        'nothing is visible before it is committed',
-      );
-      const before = records.at(-1);
-      if (before?.sequence === record.sequence)
-        assert.equal(record.json, '', 'only controls go to several rings');
-      else records.push(record);
+    for (const [shard, consumer] of this.#consumers.entries()) {
+      const seen = readRing(consumer, shard, this.#log.bytes, recordsMax);
+      for (const { sequence } of seen) {
+        const isCommitted = compareU32(sequence, this.committed.load()) <= 0;
+        assert.ok(isCommitted, 'nothing is visible before it is committed');
+      }
+      this.#read[shard]?.push(...seen);
     }
+    const records: Seen[] = [];
+    for (let next = this.#mergeNext(); next; next = this.#mergeNext()) records.push(next);
     return records;
   }
 
-  /** As `read`, and lets the log take its blocks back. */
+  /** The bytes of everything merged may be overwritten. */
+  pass(): void {
+    this.#passed = this.#merged;
+  }
+
+  /** `read` and `pass`. */
   drain(): Seen[] {
     const records = this.read();
-    const last = records.at(-1);
-    if (last) this.#passed = last.sequence;
+    this.pass();
     return records;
+  }
+
+  #mergeNext(): Seen | undefined {
+    const sequence = (this.#merged + 1) >>> 0;
+    const rings = this.#read.filter((ring) => ring[0]?.sequence === sequence);
+    const record = rings[0]?.[0];
+    if (!record) return undefined;
+    if (record.name === '' && rings.length < this.#read.length) return undefined;
+    assert.equal(rings.length, record.name === '' ? this.#read.length : 1);
+    for (const ring of rings) ring.shift();
+    this.#merged = sequence;
+    return record;
   }
 }
 

@@ -1,0 +1,207 @@
+/** Rings and log that are full: nothing is lost, nothing changes its order, nobody reads on. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { BLOCK_BYTES } from '../../src/log/layout.ts';
+import { DeltaKind } from '../../src/record/delta.ts';
+import { Harness, errorEvent, event, list, pod } from './harness.ts';
+
+/** About fourteen objects fit into the ring. */
+const TINY = { shards: 1, ringBytes: 1024 } as const;
+
+function events(from: number, to: number, padding = 0): object[] {
+  const all: object[] = [];
+  for (let version = from; version <= to; version++) {
+    all.push(event('ADDED', `pod-${version}`, String(version), padding));
+  }
+  return all;
+}
+
+function added(from: number, to: number): string[] {
+  return events(from, to).map((_, index) => `Added pod-${from + index}@${from + index}`);
+}
+
+describe('a full ring', () => {
+  it('pauses the socket, keeps the rest in order and goes on when there is room', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    harness.take();
+    const watch = harness.exchange;
+    watch.sendEvents(...events(11, 60));
+    assert.equal(harness.thread.hasBacklog, true);
+    assert.equal(watch.isPaused, true);
+    assert.equal(harness.backlogs, 1);
+    // What was sent before the pause took effect.
+    watch.sendEvents(...events(61, 70));
+    assert.equal(harness.thread.doWork(), 0);
+    assert.deepEqual(harness.take(), added(11, 70));
+    assert.equal(harness.thread.hasBacklog, false);
+    assert.equal(watch.isPaused, false);
+    watch.sendEvents(...events(71, 72));
+    assert.deepEqual(harness.take(), added(71, 72));
+    assert.deepEqual(harness.errors(), []);
+  });
+
+  it('counts what doWork did, also when that is less than one chunk', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    harness.exchange.sendEvents(...events(11, 60));
+    harness.read(3);
+    assert.ok(harness.thread.doWork() > 0);
+    assert.equal(harness.thread.doWork(), 0);
+    assert.equal(harness.thread.hasBacklog, true);
+  });
+
+  it('lets the end of a connection wait behind its bytes, and resumes from the last of them', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    const watch = harness.exchange;
+    watch.sendEvents(...events(11, 60)).reset();
+    watch.resume();
+    assert.equal(harness.exchange, watch);
+    harness.drain();
+    assert.notEqual(harness.exchange, watch);
+    assert.equal(harness.exchange.query['resourceVersion'], '60');
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_CONNECTION_RESET']);
+  });
+
+  it('resumes from what is in the rings when the stream is ended in the middle of a chunk', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    harness.exchange.sendEvents(...events(11, 40), errorEvent(500, 'InternalError'), ...events(41, 50));
+    harness.drain();
+    harness.clock.advance(800);
+    assert.deepEqual(harness.exchange.query, { resourceVersion: '40' });
+    assert.equal(harness.records.filter(({ name }) => name !== '').length, 30);
+  });
+
+  it('lets control records wait for their turn', () => {
+    const harness = new Harness(TINY).start();
+    const names = Array.from({ length: 40 }, (_, index) => pod(`pod-${index}`, '3'));
+    harness.exchange.head().send(list('10', names)).end();
+    assert.equal(harness.exchange.isWatch, false);
+    harness.drain();
+    assert.equal(harness.exchange.isWatch, true);
+    assert.equal(harness.records.at(0)?.kind, 'ReplaceBegin');
+    assert.equal(harness.records.at(-1)?.kind, 'ReplaceEnd');
+    assert.equal(harness.replica.objects().length, 40);
+  });
+
+  it('that has no room for ReplaceBegin holds the items back', () => {
+    const harness = new Harness(TINY).start({}, 1).sync('10').start({}, 2);
+    const [, watch, second] = harness.exchanges;
+    assert.ok(watch && second);
+    watch.sendEvents(...events(11, 60));
+    assert.equal(second.isPaused, true);
+    second.resume();
+    second
+      .head()
+      .send(list('10', [pod('a', '3')]))
+      .end();
+    harness.drain();
+    assert.deepEqual(harness.replica.objects(2), ['a@3']);
+    assert.equal(harness.replica.objects(1).length, 50);
+  });
+
+  it('holds back the sockets of all informers, of new requests too, and all go on afterwards', () => {
+    const harness = new Harness(TINY).start({}, 1).start({}, 2);
+    for (const exchange of harness.exchanges) exchange.head().send(list('10', [])).end();
+    harness.drain();
+    const [first, second] = harness.exchanges.slice(2);
+    assert.ok(first && second);
+    first.head().sendEvents(...events(11, 60));
+    second.head().sendEvents(...events(11, 15));
+    assert.deepEqual([first.isPaused, second.isPaused], [true, true]);
+    harness.start({}, 3);
+    harness.drain();
+    assert.deepEqual([first.isPaused, second.isPaused], [false, false]);
+    assert.equal(harness.exchange.isPaused, false);
+    assert.equal(harness.replica.objects(1).length, 50);
+    assert.equal(harness.replica.objects(2).length, 5);
+  });
+
+  it('is told to the main thread only when it lasts', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    harness.exchange.sendEvents(...events(11, 60));
+    harness.clock.advance(999);
+    harness.drain();
+    assert.equal(harness.phases().includes('paused'), false);
+    harness.exchange.sendEvents(...events(61, 110));
+    harness.clock.advance(1000);
+    assert.equal(harness.phases().at(-1), 'paused');
+    harness.drain();
+    assert.equal(harness.phases().at(-1), 'watching');
+  });
+
+  it('is not mistaken for the silence of a server', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    const watch = harness.exchange;
+    watch.sendEvents(...events(11, 60));
+    harness.clock.advance(3_600_000);
+    harness.drain();
+    assert.equal(watch.isClosed, false);
+    harness.clock.advance(329_999);
+    assert.equal(watch.isClosed, false);
+    harness.clock.advance(1);
+    assert.equal(watch.isClosed, true);
+  });
+
+  it('is not mistaken for a server without streaming lists', () => {
+    const harness = new Harness(TINY).start({ watchList: 'auto' });
+    const stream = harness.exchange.head();
+    stream.sendEvents(...events(11, 60));
+    harness.clock.advance(200_000);
+    harness.drain();
+    harness.clock.advance(29_999);
+    assert.equal(stream.isClosed, false);
+  });
+
+  it('does not keep an informer from being stopped: its bytes are dropped, its farewell waits', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    harness.exchange.sendEvents(...events(11, 60));
+    // Not even a control record fits any more.
+    while (harness.twin.router.offerControl(DeltaKind.Bookmark, 1, 1, '60'));
+    harness.tell({ type: 'stop', informer: 1 });
+    assert.equal(harness.exchange.isClosed, true);
+    assert.notEqual(harness.messages.at(-1)?.type, 'stopped');
+    harness.drain();
+    assert.equal(harness.messages.at(-1)?.type, 'stopped');
+    assert.equal(harness.records.at(-1)?.kind, 'Detach');
+    assert.ok(harness.records.length < 30);
+  });
+
+  it('does not keep the thread from being closed', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    harness.exchange.sendEvents(...events(11, 60));
+    harness.tell({ type: 'shutdown' });
+    assert.equal(harness.thread.hasBacklog, false);
+    assert.equal(harness.clock.pending, 0);
+  });
+});
+
+describe('a full log', () => {
+  it('holds everything back until its readers have passed, however much room the rings have', () => {
+    const harness = new Harness({ shards: 2, ringBytes: 2 ** 16, logBytes: BLOCK_BYTES }).start().sync('10');
+    harness.take();
+    const watch = harness.exchange;
+    watch.sendEvents(...events(11, 30, 2 ** 18));
+    assert.equal(watch.isPaused, true);
+    // Shards have read everything, but the main thread has not copied it.
+    harness.read();
+    assert.equal(harness.thread.doWork(), 0);
+    harness.twin.pass();
+    assert.ok(harness.thread.doWork() > 0);
+    assert.deepEqual(harness.take(), added(11, 30));
+    assert.equal(watch.isPaused, false);
+  });
+
+  it('serves an object as large as itself only when it is empty, and then goes on', () => {
+    const large = BLOCK_BYTES - 4096;
+    const harness = new Harness({ ...TINY, logBytes: BLOCK_BYTES }).start({ recordBytesMax: 2 ** 24 });
+    harness.sync('10').take();
+    harness.exchange.sendEvents(event('ADDED', 'small', '11', 1000), event('ADDED', 'large', '12', large));
+    harness.exchange.sendEvents(event('ADDED', 'next', '13', 1000));
+    harness.drain();
+    const seen = harness.records.map(({ name, flags }) => [name, flags]);
+    assert.deepEqual(seen, [
+      ['small', 0],
+      ['large', 0],
+      ['next', 0],
+    ]);
+  });
+});
