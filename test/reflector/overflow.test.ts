@@ -155,7 +155,7 @@ describe('a full ring', () => {
     const harness = new Harness(TINY).start().sync('10');
     harness.exchange.sendEvents(...events(11, 60));
     // Not even a control record fits any more.
-    while (harness.twin.router.offerControl(DeltaKind.Bookmark, 1, 1, '60'));
+    while (harness.twin.router.offerControl(DeltaKind.Bookmark, 1, 1, ''));
     harness.tell({ type: 'stop', informer: 1 });
     assert.equal(harness.exchange.isClosed, true);
     assert.notEqual(harness.messages.at(-1)?.type, 'stopped');

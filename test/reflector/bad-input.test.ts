@@ -1,0 +1,128 @@
+/** What no server should send: reported with a code, and nothing good is lost. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Harness, bookmark, event, list, pod } from './harness.ts';
+
+describe('bad input', () => {
+  it('a malformed line is reported, and reading resumes from the last good version', () => {
+    const harness = new Harness().start().sync('10');
+    const watch = harness.exchange;
+    watch.sendEvents(event('ADDED', 'a', '11')).send('{"type":"ADDED","object":{"kind":"Po\n');
+    watch.sendEvents(event('ADDED', 'c', '13'));
+    assert.equal(watch.isClosed, true);
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_MALFORMED_EVENT']);
+    assert.equal(harness.exchange.query['resourceVersion'], '11');
+    harness.exchange.head().sendEvents(event('ADDED', 'b', '12'), event('ADDED', 'c', '13'));
+    harness.drain();
+    assert.deepEqual(harness.replica.objects(), ['a@11', 'b@12', 'c@13']);
+  });
+
+  it('a line that is malformed each time leads to a list, after a backoff, and nothing is lost', () => {
+    const harness = new Harness().start().sync('10');
+    harness.exchange.send('garbage\n');
+    harness.exchange.head().send('garbage\n');
+    assert.equal(harness.exchange.isClosed, true);
+    assert.equal(harness.clock.nextDelayMs, 800);
+    harness.clock.advance(800);
+    assert.deepEqual(harness.exchange.query, { resourceVersion: '10' });
+    harness.exchange
+      .head()
+      .send(list('20', [pod('a', '15')]))
+      .end();
+    harness.drain();
+    assert.deepEqual(harness.replica.objects(), ['a@15']);
+  });
+
+  it('an object without a name is reported and skipped, and the position does not move', () => {
+    const harness = new Harness().start();
+    harness.exchange
+      .head()
+      .send(list('10', [pod('a', '3'), { metadata: { namespace: 'x' } }, pod('b', '4')]))
+      .end();
+    harness.exchange
+      .head()
+      .sendEvents({ type: 'ADDED', object: { kind: 'Pod', metadata: { resourceVersion: '11' } } });
+    assert.deepEqual(harness.errors(), [
+      'ERR_KUBELOOM_OBJECT_WITHOUT_NAME',
+      'ERR_KUBELOOM_OBJECT_WITHOUT_NAME',
+    ]);
+    harness.clock.advance(2000);
+    harness.exchange.end();
+    assert.equal(harness.exchange.query['resourceVersion'], '10');
+    harness.exchange
+      .head()
+      .sendEvents({ type: 'ADDED', object: {} }, event('ADDED', 'c', '12'))
+      .end();
+    assert.equal(harness.exchange.query['resourceVersion'], '12');
+    harness.drain();
+    assert.deepEqual(harness.replica.objects(), ['a@3', 'b@4', 'c@12']);
+  });
+
+  it('what is not of the informer\u2019s kind, or of no known type, is reported and skipped', () => {
+    const harness = new Harness().start().sync('10');
+    const stranger = { kind: 'Node', apiVersion: 'v1', metadata: { name: 'n', resourceVersion: '11' } };
+    const table = { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: {}, rows: [] };
+    harness.exchange.sendEvents(
+      { type: 'ADDED', object: stranger },
+      { type: 'ADDED', object: table },
+      { type: 'FOO', object: stranger },
+      { type: 'ADDED', object: { metadata: { name: 'n'.repeat(2000) } } },
+      event('ADDED', 'a', '12'),
+    );
+    assert.deepEqual(harness.errors(), [
+      'ERR_KUBELOOM_UNEXPECTED_OBJECT',
+      'ERR_KUBELOOM_UNEXPECTED_OBJECT',
+      'ERR_KUBELOOM_UNKNOWN_EVENT_TYPE',
+      'ERR_KUBELOOM_UNEXPECTED_OBJECT',
+    ]);
+    assert.deepEqual(harness.take().slice(-1), ['Added a@12']);
+    assert.equal(harness.exchange.isClosed, false);
+  });
+
+  it('a bookmark without a resourceVersion, or with an endless one, is malformed', () => {
+    for (const resourceVersion of ['', '9'.repeat(97)]) {
+      const harness = new Harness().start().sync('10');
+      harness.exchange.sendEvents(bookmark(resourceVersion));
+      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_MALFORMED_EVENT']);
+    }
+  });
+
+  it('an event too long to be kept arrives as its identity, with its neighbours around it', () => {
+    const harness = new Harness().start({ recordBytesMax: 500 }).sync('10');
+    harness.exchange.sendEvents(event('ADDED', 'a', '11'));
+    harness.exchange.sendEvents(event('MODIFIED', 'large', '12', 2000));
+    harness.exchange.sendEvents(event('MODIFIED', 'huge', '13', 2 ** 21));
+    harness.exchange.sendEvents(event('ADDED', 'b', '14'));
+    harness.drain();
+    const seen = harness.records.slice(-4).map(({ name, flags, json }) => [name, flags, json.length < 500]);
+    assert.deepEqual(seen, [
+      ['a', 0, true],
+      ['large', 1, true],
+      ['huge', 1, true],
+      ['b', 0, true],
+    ]);
+    assert.deepEqual(harness.replica.objects(), ['a@11', 'b@14', 'huge@13', 'large@12']);
+    harness.exchange.end();
+    assert.equal(harness.exchange.query['resourceVersion'], '14');
+  });
+
+  it('an item too long to be kept arrives as its identity', () => {
+    const harness = new Harness().start({ recordBytesMax: 500 });
+    harness.exchange
+      .head()
+      .send(list('10', [pod('a', '3'), pod('huge', '4', 2 ** 21), pod('b', '5')]))
+      .end();
+    harness.drain();
+    assert.deepEqual(harness.replica.objects(), ['a@3', 'b@5', 'huge@4']);
+  });
+
+  it('a flood of wrong objects does not become a flood of messages', () => {
+    const harness = new Harness().start().sync('10');
+    for (let count = 0; count < 1000; count++) harness.exchange.sendEvents({ type: 'ADDED', object: {} });
+    assert.equal(harness.errors().length, 10);
+    harness.clock.advance(1000);
+    harness.exchange.sendEvents({ type: 'ADDED', object: {} });
+    const last = harness.messages.findLast((message) => message.type === 'error');
+    assert.deepEqual(last?.error.details, { suppressed: 990 });
+  });
+});
