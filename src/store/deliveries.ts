@@ -22,6 +22,8 @@ export interface DeliveryCursor {
   close(): void;
   /** Notifications still to come, at most. */
   readonly remaining: number;
+  /** Bytes of superseded objects that it may still need, at most. */
+  readonly heldBytes: number;
 }
 
 /**
@@ -38,7 +40,9 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
   /** Entries of slots that changed before the walk reached them. */
   readonly #saved: Map<Slot, Entry> = new Map();
   /** Entries of slots that were removed before the walk reached them; delivered last. */
-  readonly #removed: Entry[] = [];
+  readonly #removed: (Entry | undefined)[] = [];
+  #removedDelivered = 0;
+  #heldBytes = 0;
   #remaining: number;
 
   constructor(state: ReplicaState, kind: 'join' | 'resync') {
@@ -54,20 +58,26 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     return this.#remaining;
   }
 
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
   beforeChange(slot: Slot): void {
     if (!this.#isAhead(slot) || this.#saved.has(slot)) return;
-    slot.entry.hold();
-    this.#saved.set(slot, slot.entry);
+    this.#saved.set(slot, this.#keep(slot.entry));
   }
 
   beforeRemove(slot: Slot): void {
     if (!this.#isAhead(slot)) return;
     const saved = this.#saved.get(slot);
-    if (saved) this.#saved.delete(slot);
-    else slot.entry.hold();
+    this.#saved.delete(slot);
+    if (this.#kind === 'join') {
+      this.#removed.push(saved ?? this.#keep(slot.entry));
+      return;
+    }
     // A resync never tells of an object whose deletion is already queued behind it (contract C13).
-    if (this.#kind === 'resync') (saved ?? slot.entry).letGo();
-    else this.#removed.push(saved ?? slot.entry);
+    this.#remaining--;
+    if (saved) this.#handOver(saved).letGo();
   }
 
   next(out: Delivery): boolean {
@@ -89,22 +99,43 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     this.#state.cursors.delete(this);
     for (const entry of this.#saved.values()) entry.letGo();
     this.#saved.clear();
-    for (const entry of this.#removed.splice(0)) entry.letGo();
+    for (const entry of this.#removed) entry?.letGo();
+    this.#removed.length = 0;
     this.#remaining = 0;
+    this.#heldBytes = 0;
   }
 
   /** The next entry, with a hold for the reader. */
   #nextEntry(): Entry | undefined {
     const { value: slot, done } = this.#slots.next();
-    if (done || slot.order >= this.#orderEnd) return this.#removed.shift();
+    if (done || slot.order >= this.#orderEnd) return this.#nextRemoved();
     this.#lastOrder = slot.order;
     const saved = this.#saved.get(slot);
     if (saved) {
       this.#saved.delete(slot);
-      return saved;
+      return this.#handOver(saved);
     }
     slot.entry.hold();
     return slot.entry;
+  }
+
+  #nextRemoved(): Entry | undefined {
+    const entry = this.#removed[this.#removedDelivered];
+    if (!entry) return undefined;
+    this.#removed[this.#removedDelivered++] = undefined;
+    return this.#handOver(entry);
+  }
+
+  #keep(entry: Entry): Entry {
+    entry.hold();
+    this.#heldBytes += entry.length;
+    return entry;
+  }
+
+  /** What was kept goes to the reader, its hold with it. */
+  #handOver(entry: Entry): Entry {
+    this.#heldBytes -= entry.length;
+    return entry;
   }
 
   #isAhead(slot: Slot): boolean {
@@ -121,8 +152,11 @@ export class Difference {
   readonly #deletions: Entry[] = [];
   readonly #olds: (Entry | undefined)[] = [];
   readonly #news: (Entry | undefined)[] = [];
+  /** Changes of objects that were there before. */
+  oldCount = 0;
   readonly #readers: Set<DifferenceCursor> = new Set();
   #released = 0;
+  #supersededBytes: number | undefined;
 
   constructor(isInitial: boolean) {
     this.isInitial = isInitial;
@@ -135,6 +169,7 @@ export class Difference {
 
   /** The place of the new change, for `replaceChange`. */
   addChange(oldEntry: Entry | undefined, newEntry: Entry): number {
+    if (oldEntry) this.oldCount++;
     oldEntry?.hold();
     newEntry.hold();
     this.#olds.push(oldEntry);
@@ -147,6 +182,7 @@ export class Difference {
     newEntry?.hold();
     this.#news[place] = newEntry;
     if (newEntry === undefined) {
+      if (this.#olds[place]) this.oldCount--;
       this.#olds[place]?.letGo();
       this.#olds[place] = undefined;
     }
@@ -154,6 +190,19 @@ export class Difference {
 
   get length(): number {
     return this.#deletions.length + this.#news.length;
+  }
+
+  /** Of objects that were deleted or replaced. Read only when the difference is complete. */
+  get supersededBytes(): number {
+    if (this.#supersededBytes === undefined) {
+      let bytes = 0;
+      for (const entry of this.#deletions) bytes += entry.length;
+      for (const [place, entry] of this.#olds.entries()) {
+        if (entry && entry !== this.#news[place]) bytes += entry.length;
+      }
+      this.#supersededBytes = bytes;
+    }
+    return this.#supersededBytes;
   }
 
   cursor(isSyncing: () => boolean): DifferenceCursor {
@@ -205,6 +254,10 @@ export class DifferenceCursor implements DeliveryCursor {
 
   get remaining(): number {
     return this.#difference.length - this.position;
+  }
+
+  get heldBytes(): number {
+    return this.remaining === 0 ? 0 : this.#difference.supersededBytes;
   }
 
   next(out: Delivery): boolean {

@@ -25,10 +25,18 @@ export interface EntryOwnerOptions {
 
 /** A parsed object takes about this many times its JSON in the heap (docs/decisions/0005). */
 const HEAP_BYTES_PER_JSON_BYTE = 2.5;
+/** The same object is 2 to 3 times smaller in msgpack. */
+const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
 const METADATA_COST_BYTES = 2048;
 const MANAGED_FIELDS = pathTrie(['managedFields']);
 
 export class EntryOwner {
+  /** The first thing that a structured clone of an entry reads; an entry belongs to the thread that made it. */
+  readonly cloneGuard: object = {
+    get clone(): never {
+      return refuseClone();
+    },
+  };
   readonly kind: string;
   readonly fields: readonly string[];
   readonly slabs: Slabs = new Slabs();
@@ -44,8 +52,6 @@ export class EntryOwner {
     this.#isStrict = options.lifetimes === 'strict';
     this.#cache = options.decodedCache;
     this.#recordBytesMax = options.recordBytesMax;
-    // First property a structured clone would read: an entry belongs to the thread that made it.
-    Object.defineProperty(this, 'clone', { enumerable: true, get: refuseClone });
   }
 
   /** Throws when the entry may not be read any more. */
@@ -54,21 +60,22 @@ export class EntryOwner {
     if (this.#isStrict ? entry.loans === 0 : entry.slab === undefined) throw expiredError(entry);
   }
 
-  /** Lends the entry to a handler for one call; `endLoan` ends it. */
+  /** Lends the entry for one call; `endLoan` ends it. */
   lend(entry: Entry): void {
     entry.loans++;
   }
 
-  endLoan(entry: Entry): void {
+  /** @param borrower whose call it was, for the message of who reads too late */
+  endLoan(entry: Entry, borrower: string): void {
     entry.loans--;
+    entry.lastBorrower = borrower;
   }
 
   /** Nobody holds the entry any more: its bytes go back, after a copy if somebody may still read it. */
   retire(entry: Entry): void {
     if (entry.slab === undefined) return;
     if (entry.flags & EntryFlag.Kept) {
-      const { bytes } = entry.slab;
-      entry.privateBytes = Buffer.from(bytes.subarray(entry.offset, entry.offset + entry.length));
+      entry.privateBytes = privateCopy(entry.slab.bytes, entry.offset, entry.offset + entry.length);
     } else {
       entry.forgetDecoded();
     }
@@ -77,33 +84,34 @@ export class EntryOwner {
 
   decode(entry: Entry): unknown {
     const object = this.decodeFresh(entry);
-    this.#cache.remember(entry, entry.length * HEAP_BYTES_PER_JSON_BYTE);
+    // First this, then the cache: what does not fit is forgotten at once.
+    entry.decoded = object;
+    this.#remember(entry, entry.length);
     return object;
   }
 
   decodeFresh(entry: Entry): unknown {
-    const { bytes, start, end } = this.#span(entry);
-    if (entry.decoder) return entry.decoder.decode(bytes, start, end);
-    return this.#parse(entry, bytes, start, end);
+    const { bytes, start, end } = this.#decodable(entry);
+    const { decoder } = entry;
+    return this.#parse(entry, () =>
+      decoder ? decoder.decode(bytes, start, end) : JSON.parse(bytes.toString('utf8', start, end)),
+    );
   }
 
   /** `metadata` without `managedFields`, parsed on its own unless the object is at hand. */
   decodeMetadata(entry: Entry): unknown {
-    if (entry.decoded !== undefined || entry.decoder) return withoutManagedFields(entry.object);
-    const { bytes, start, end } = this.#span(entry);
-    const span = findPath(bytes, start, end, 'metadata');
-    if (!span) return withoutManagedFields(entry.object);
-    const scratch = Buffer.allocUnsafe(span.end - span.start);
-    const copyEnd = dropPaths(bytes, span.start, span.end, MANAGED_FIELDS, scratch, 0);
-    if (copyEnd < 0) return withoutManagedFields(entry.object);
+    const metadata = this.#parsedMetadata(entry) ?? withoutManagedFields(entry.object);
+    entry.decodedMetadata = metadata;
     this.#cache.remember(entry, METADATA_COST_BYTES);
-    return this.#parse(entry, scratch, 0, copyEnd);
+    return metadata;
   }
 
+  /** What `bytes()` gives: memory of its own, so that it can also be transferred to another thread. */
   jsonBytes(entry: Entry): Buffer {
-    if (entry.decoder) return Buffer.from(JSON.stringify(this.decodeFresh(entry)));
     const { bytes, start, end } = this.#span(entry);
-    return Buffer.from(bytes.subarray(start, end));
+    if (!entry.decoder) return privateCopy(bytes, start, end);
+    const json = Buffer.from(JSON.stringify(this.decodeFresh(entry)));
+    return privateCopy(json, 0, json.length);
   }
 
   fieldsOf(projection: Projection): Readonly<Record<string, unknown>> {
@@ -115,7 +123,29 @@ export class EntryOwner {
     return fields;
   }
 
-  #span(entry: Entry): { bytes: Buffer; start: number; end: number } {
+  #remember(entry: Entry, lengthBytes: number): void {
+    const factor = entry.decoder ? HEAP_BYTES_PER_MSGPACK_BYTE : HEAP_BYTES_PER_JSON_BYTE;
+    this.#cache.remember(entry, lengthBytes * factor);
+  }
+
+  /** Undefined when only the whole object can tell. */
+  #parsedMetadata(entry: Entry): unknown {
+    const { bytes, start, end } = this.#decodable(entry);
+    if (entry.decoded !== undefined || entry.decoder) return undefined;
+    const span = findPath(bytes, start, end, 'metadata');
+    if (!span) return undefined;
+    const scratch = Buffer.allocUnsafe(span.end - span.start);
+    const copyEnd = dropPaths(bytes, span.start, span.end, MANAGED_FIELDS, scratch, 0);
+    if (copyEnd < 0) return undefined;
+    return this.#parse(entry, () => JSON.parse(scratch.toString('utf8', 0, copyEnd)));
+  }
+
+  #decodable(entry: Entry): ByteSpan {
+    if (entry.flags & EntryFlag.Malformed) throw malformedError(entry, undefined);
+    return this.#span(entry);
+  }
+
+  #span(entry: Entry): ByteSpan {
     if (entry.flags & EntryFlag.TooLarge) {
       throw new KubeloomError(
         'ERR_KUBELOOM_OBJECT_TOO_LARGE',
@@ -127,17 +157,34 @@ export class EntryOwner {
     return { bytes: entry.slab.bytes, start: entry.offset, end: entry.offset + entry.length };
   }
 
-  #parse(entry: Entry, bytes: Buffer, start: number, end: number): unknown {
+  #parse(entry: Entry, parse: () => unknown): unknown {
     try {
-      return JSON.parse(bytes.toString('utf8', start, end));
+      return parse();
     } catch (cause) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_MALFORMED_OBJECT',
-        `${entry.key}@${entry.resourceVersion} is not valid JSON as the server sent it`,
-        { cause },
-      );
+      throw malformedError(entry, cause);
     }
   }
+}
+
+interface ByteSpan {
+  readonly bytes: Buffer;
+  readonly start: number;
+  readonly end: number;
+}
+
+function malformedError(entry: Entry, cause: unknown): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_MALFORMED_OBJECT',
+    `${entry.key}@${entry.resourceVersion} is not the JSON of an object; entry.bytes() has what was received`,
+    { cause },
+  );
+}
+
+/** Not from Node's pool: that is shared with other buffers and cannot be transferred. */
+function privateCopy(bytes: Buffer, start: number, end: number): Buffer {
+  const copy = Buffer.allocUnsafeSlow(end - start);
+  bytes.copy(copy, 0, start, end);
+  return copy;
 }
 
 function refuseClone(): never {

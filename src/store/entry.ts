@@ -84,15 +84,17 @@ export const EntryFlag = {
 } as const;
 
 export class Entry<T = unknown> implements CachedObject<T>, Located {
-  // The owner comes first: cloning an entry to another thread meets it first and gets a coded error.
+  // The owner comes first: cloning an entry to another thread meets its guard and gets a coded error.
   readonly owner: EntryOwner;
   readonly identity: Identity;
   readonly projection: Projection;
   readonly version: number | string;
   flags: number;
   holds = 0;
-  /** Handler calls in progress that were lent this entry (strict lifetimes only). */
+  /** Calls in progress that were lent this entry (strict lifetimes only). */
   loans = 0;
+  /** Whose call ended last (strict lifetimes only): the stack of a registration, for the message. */
+  lastBorrower = '';
   slab: Slab | undefined = undefined;
   offset = 0;
   length = 0;
@@ -169,12 +171,12 @@ export class Entry<T = unknown> implements CachedObject<T>, Located {
 
   get object(): T {
     this.owner.checkReadable(this);
-    return (this.decoded ??= this.owner.decode(this) as T);
+    return this.decoded ?? (this.owner.decode(this) as T);
   }
 
   get metadata(): MetadataOf<T> {
     this.owner.checkReadable(this);
-    return (this.decodedMetadata ??= this.owner.decodeMetadata(this)) as MetadataOf<T>;
+    return (this.decodedMetadata ?? this.owner.decodeMetadata(this)) as MetadataOf<T>;
   }
 
   copy(): Mutable<T> {
@@ -197,9 +199,8 @@ export class Entry<T = unknown> implements CachedObject<T>, Located {
     return this.object;
   }
 
-  [inspect.custom](): string {
-    const kind = this.owner.kind;
-    return `${kind} ${this.key}@${this.resourceVersion}`;
+  static {
+    inspectAs(this.prototype, (entry) => `${entry.owner.kind} ${entry.key}@${entry.resourceVersion}`);
   }
 
   forgetDecoded(): void {
@@ -221,11 +222,14 @@ export class Entry<T = unknown> implements CachedObject<T>, Located {
 
 /** The object of a deletion that the watch did not show: only a relist found it missing. */
 export class DeletedFinalStateUnknown<T> implements Identity {
-  /** The last state that was seen; the object may have changed since. */
-  readonly #last: Borrowed<T>;
+  /**
+   * The last state that was seen; the object may have changed since. Good until the handler's call is done,
+   * like any borrowed entry.
+   */
+  readonly last: Borrowed<T>;
 
   constructor(last: Borrowed<T>) {
-    this.#last = last;
+    this.last = last;
   }
 
   get finalStateUnknown(): true {
@@ -233,36 +237,42 @@ export class DeletedFinalStateUnknown<T> implements Identity {
   }
 
   get key(): string {
-    return this.#last.key;
+    return this.last.key;
   }
 
   get namespace(): string {
-    return this.#last.namespace;
+    return this.last.namespace;
   }
 
   get name(): string {
-    return this.#last.name;
-  }
-
-  /** The last known state; good until the handler's call is done, like any borrowed entry. */
-  get last(): Borrowed<T> {
-    return this.#last;
+    return this.last.name;
   }
 
   /** The last known object. */
   get object(): T {
-    return this.#last.object;
+    return this.last.object;
   }
 
-  [inspect.custom](): string {
-    return `DeletedFinalStateUnknown ${inspect(this.#last)}`;
+  static {
+    inspectAs(this.prototype, ({ last }) => `DeletedFinalStateUnknown ${inspect(last)}`);
   }
 }
 
-export function expiredError(entry: Identity): KubeloomError {
+export function expiredError(entry: Entry): KubeloomError {
+  const borrower = entry.lastBorrower === '' ? '' : `\nIt was lent to\n${entry.lastBorrower}`;
   return new KubeloomError(
     'ERR_KUBELOOM_BORROW_EXPIRED',
-    `${entry.key} was lent to a handler and that call is done. Read what you need inside the handler, ` +
-      'call retain() there to keep the entry, or get it from the lister when you need it.',
+    `${entry.key}@${entry.resourceVersion} was lent for one call and that call is done. Read what you need ` +
+      'inside it, call retain() there to keep the entry, or get it from the lister when you need it.' +
+      borrower,
   );
+}
+
+/** How `console.log` shows instances. (`isolatedDeclarations` allows no method with a computed name.) */
+function inspectAs<T extends object>(prototype: T, describe: (instance: T) => string): void {
+  Object.defineProperty(prototype, inspect.custom, {
+    value(this: T): string {
+      return describe(this);
+    },
+  });
 }

@@ -79,14 +79,14 @@ export function projectedValues(
     case 'namespace':
       return entry.namespace === '' ? NONE : [entry.namespace];
     case 'label': {
-      const value = entry.labels[indexer.label];
+      const value = Object.hasOwn(entry.labels, indexer.label) ? entry.labels[indexer.label] : undefined;
       return value === undefined ? NONE : [value];
     }
     case 'field':
       return fieldValues(entry.fields[indexer.path]);
     case 'ownerUid':
       return entry.controllerUid === undefined ? NONE : [entry.controllerUid];
-    case 'module':
+    default:
       return moduleValues?.[name] ?? NONE;
   }
 }

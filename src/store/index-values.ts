@@ -43,18 +43,17 @@ export class IndexSet {
 
   /** Runs user functions; call it before anything changes. */
   valuesOf(entry: Entry, previous: { entry: Entry; values: IndexValues } | undefined): IndexValues {
+    const isSame = previous?.entry === entry;
     const isUnchanged = previous !== undefined && previous.entry.projection === entry.projection;
-    if (isUnchanged && !this.#hasPlain) return previous.values;
+    const isComplete = previous?.values.length === this.#indexers.size;
+    if (isUnchanged && isComplete && (isSame || !this.#hasPlain)) return previous.values;
     const moduleValues = entry.projection.moduleValues(this.#fieldCount);
     const values: (readonly string[])[] = [];
     for (const [name, indexer] of this.#indexers) {
       const before = previous?.values[values.length];
-      if (isProjected(indexer)) {
-        const canReuse = isUnchanged && before !== undefined;
-        values.push(canReuse ? before : projectedValues(name, indexer, entry, moduleValues));
-      } else {
-        values.push(this.#plainValues(name, indexer, entry));
-      }
+      if (before !== undefined && (isSame || (isUnchanged && isProjected(indexer)))) values.push(before);
+      else if (isProjected(indexer)) values.push(projectedValues(name, indexer, entry, moduleValues));
+      else values.push(this.#plainValues(name, indexer, entry));
     }
     return previous && isEqual(previous.values, values) ? previous.values : values;
   }
@@ -68,7 +67,7 @@ export class IndexSet {
       this.#onError(new KubeloomError('ERR_KUBELOOM_INDEX_FUNCTION', message, { cause }), entry.key);
       return [];
     } finally {
-      entry.owner.endLoan(entry);
+      entry.owner.endLoan(entry, `index function ${name}`);
     }
   }
 

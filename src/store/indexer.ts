@@ -94,7 +94,7 @@ export class ReplicaIndexer<T> implements Indexer<T> {
   }
 
   getIndexers(): Indexers<T> {
-    return this.#indexes.indexers as Indexers<T>;
+    return this.#indexes.indexers;
   }
 
   addIndexers(indexers: Indexers<T>): void {

@@ -74,6 +74,14 @@ function parse(text: string): readonly unknown[] {
   const json = /[^\u0000-\u007f]/.test(text) ? Buffer.from(text, 'latin1').toString('utf8') : text;
   const values: unknown = JSON.parse(json);
   if (!Array.isArray(values)) return [];
-  for (const value of values) if (typeof value === 'object' && value !== null) Object.freeze(value);
+  freezeAll(values);
   return values;
+}
+
+/** Entries of unchanged fields share these values, so nobody may write to them, at any depth. */
+function freezeAll(values: object): void {
+  for (const value of Object.values(values)) {
+    if (typeof value === 'object' && value !== null) freezeAll(value);
+  }
+  Object.freeze(values);
 }

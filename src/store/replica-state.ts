@@ -100,13 +100,19 @@ export class ReplicaState {
     return this.#indices.get(name);
   }
 
-  /** Adds an index over what is here; `valuesOf` gives each slot's values of all indices, new one last. */
-  addIndex(name: string, valuesOf: (slot: Slot) => readonly (readonly string[])[]): void {
-    const index = new Map<string, Set<Slot>>();
-    this.#indices.set(name, index);
+  /** Adds indices over what is here; `valuesOf` gives each slot's values of all indices, new ones last. */
+  addIndices(names: readonly string[], valuesOf: (slot: Slot) => readonly (readonly string[])[]): void {
+    const added = names.map((name) => {
+      const index = new Map<string, Set<Slot>>();
+      this.#indices.set(name, index);
+      return index;
+    });
+    const firstAt = this.#indices.size - added.length;
     for (const slot of this.slots()) {
       slot.values = valuesOf(slot);
-      for (const value of slot.values.at(-1) ?? []) addTo(index, value, slot);
+      for (const [at, index] of added.entries()) {
+        for (const value of slot.values[firstAt + at] ?? []) addTo(index, value, slot);
+      }
     }
   }
 

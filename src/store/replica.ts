@@ -5,6 +5,7 @@
  * a step that runs no user code: state, indices and listeners move together, so a notification is never
  * ahead of the cache (contract C6) and no query sees half a change (C5).
  */
+import { assert } from '../errors.ts';
 import { DeltaKind } from '../record/delta.ts';
 import { Difference } from './deliveries.ts';
 import type { Entry } from './entry.ts';
@@ -22,6 +23,8 @@ interface Shadow {
   readonly epoch: number;
   readonly state: ReplicaState;
   readonly difference: Difference;
+  /** Live keys whose deletion is in the difference. One that comes back within the epoch is an add. */
+  readonly deleted: Set<string>;
 }
 
 /** States that were swapped out, emptied within the drain budget. */
@@ -76,6 +79,7 @@ export class Replica {
     const target = this.#shadow?.state ?? this.#live;
     const slot = target.get(entry.key);
     const previous = slot ?? this.#live.get(entry.key);
+    assert(!slot || (slot.shard === shard && slot.id === id), `${entry.key} changed its id`);
     const values = this.#indexes.valuesOf(entry, previous);
     entry.hold();
     if (this.#shadow) this.#upsertShadow(this.#shadow, slot, shard, id, entry, values);
@@ -89,7 +93,7 @@ export class Replica {
     live.entry.hold();
     const { entry, values, identity } = live;
     const slot = shadow.state.insert(identity, shard, id, entry, values);
-    slot.differenceAt = shadow.difference.addChange(entry, entry);
+    slot.differenceAt = shadow.difference.addChange(this.#oldEntry(shadow, identity.key), entry);
   }
 
   /** An object was deleted; `last` is the state that the server sent with the deletion. */
@@ -117,7 +121,7 @@ export class Replica {
   /** The relist did not contain the object with this id. */
   swept(shard: number, id: number): void {
     const slot = this.#live.at(shard, id);
-    if (slot && this.#shadow) this.#shadow.difference.addDeletion(slot.entry);
+    if (slot && this.#shadow && !this.isShadowed(slot.identity.key)) this.#delete(this.#shadow, slot);
   }
 
   control(kind: DeltaKind, epoch: number, resourceVersion: string): void {
@@ -128,16 +132,17 @@ export class Replica {
           epoch,
           state: new ReplicaState(this.#shards, this.#indexes.names),
           difference: new Difference(!this.#hasSynced),
+          deleted: new Set(),
         };
         break;
       case DeltaKind.ReplaceAbort:
-        this.#abort();
+        if (this.#shadow?.epoch === epoch) this.#abort();
         break;
       case DeltaKind.ReplaceEnd:
-        this.#swap(resourceVersion);
+        if (this.#shadow?.epoch === epoch) this.#swap(this.#shadow, resourceVersion);
         break;
       case DeltaKind.Bookmark:
-        this.#live.resourceVersion = resourceVersion;
+        (this.#shadow?.state ?? this.#live).resourceVersion = resourceVersion;
         break;
     }
   }
@@ -145,26 +150,30 @@ export class Replica {
   /** Adds indexes over what is cached; user functions run here, synchronously. */
   addIndexers(indexers: Parameters<IndexSet['add']>[0]): void {
     this.#indexes.add(indexers);
+    const names = Object.keys(indexers);
     const states = this.#shadow ? [this.#live, this.#shadow.state] : [this.#live];
-    for (const name of Object.keys(indexers)) {
-      for (const state of states)
-        state.addIndex(name, (slot) => this.#indexes.valuesOf(slot.entry, undefined));
+    for (const state of states) {
+      state.addIndices(names, (slot) =>
+        this.#indexes.valuesOf(slot.entry, { entry: slot.entry, values: slot.values }),
+      );
     }
   }
 
   /** Empties states that were swapped out; true while there is more to do. */
   dispose(): boolean {
-    const disposal = this.#disposals[0];
-    if (!disposal || disposal.state.cursors.size > 0) return false;
+    // One that a slow handler still walks over must not keep the others.
+    const at = this.#disposals.findIndex(({ state }) => state.cursors.size === 0);
+    const disposal = this.#disposals[at];
+    if (!disposal) return false;
     for (let count = 0; count < DISPOSE_SLOTS_PER_CALL; count++) {
       const { value: slot, done } = disposal.slots.next();
       if (done) {
-        this.#disposals.shift();
+        this.#disposals.splice(at, 1);
         break;
       }
       slot.entry.letGo();
     }
-    return this.#disposals.length > 0;
+    return this.#disposals.some(({ state }) => state.cursors.size === 0);
   }
 
   #upsertLive(slot: Slot | undefined, shard: number, id: number, entry: Entry, values: IndexValues): void {
@@ -192,7 +201,19 @@ export class Replica {
       return;
     }
     const added = shadow.state.insert(entry.identity, shard, id, entry, values);
-    added.differenceAt = shadow.difference.addChange(this.#live.get(entry.key)?.entry, entry);
+    added.differenceAt = shadow.difference.addChange(this.#oldEntry(shadow, entry.key), entry);
+  }
+
+  /** What handlers were last told of this key by the time the difference comes to it. */
+  #oldEntry(shadow: Shadow, key: string): Entry | undefined {
+    return shadow.deleted.has(key) ? undefined : this.#live.get(key)?.entry;
+  }
+
+  #delete(shadow: Shadow, live: Slot): void {
+    const { key } = live.identity;
+    if (shadow.deleted.has(key)) return;
+    shadow.deleted.add(key);
+    shadow.difference.addDeletion(live.entry);
   }
 
   #removeShadow(shadow: Shadow, key: string): void {
@@ -203,18 +224,21 @@ export class Replica {
       slot.entry.letGo();
     }
     const live = this.#live.get(key);
-    if (live) shadow.difference.addDeletion(live.entry);
+    if (live) this.#delete(shadow, live);
   }
 
-  #swap(resourceVersion: string): void {
-    const shadow = this.#shadow;
-    if (!shadow) return;
+  #swap(shadow: Shadow, resourceVersion: string): void {
     const old = this.#live;
+    const { difference, deleted } = shadow;
+    assert(
+      difference.oldCount + deleted.size === old.size,
+      'a relist neither contains nor deletes an object',
+    );
     shadow.state.resourceVersion = resourceVersion;
     this.#live = shadow.state;
     this.#shadow = undefined;
     this.#hasSynced = true;
-    this.#listener.replaced(shadow.difference);
+    this.#listener.replaced(difference);
     this.#disposeLater(old);
   }
 

@@ -1,0 +1,60 @@
+/** The cache of parsed objects: bounded at every moment, first in, first out. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { DecodedCache } from '../../src/store/decoded-cache.ts';
+import { seededRandom, wholeNumber } from '../ring/random.ts';
+
+class Holder {
+  readonly id: number;
+  readonly costBytes: number;
+  readonly #forgotten: number[];
+
+  constructor(id: number, costBytes: number, forgotten: number[]) {
+    this.id = id;
+    this.costBytes = costBytes;
+    this.#forgotten = forgotten;
+  }
+
+  forgetDecoded(): void {
+    this.#forgotten.push(this.id);
+  }
+}
+
+describe('the cache of parsed objects', () => {
+  test('forgets in the order of remembering, no more than it must, and never exceeds its bound', () => {
+    const random = seededRandom(9);
+    const forgotten: number[] = [];
+    const bound = 10_000;
+    const cache = new DecodedCache(bound);
+    const holders: Holder[] = [];
+    // Thousands: the queue behind it is cut off in between.
+    for (let id = 0; id < 20_000; id++) {
+      const holder = new Holder(id, wholeNumber(random, 0, 200), forgotten);
+      holders.push(holder);
+      cache.remember(holder, holder.costBytes);
+      const remembered = holders.slice(forgotten.length);
+      const costBytes = remembered.reduce((sum, { costBytes }) => sum + costBytes, 0);
+      assert.equal(cache.costBytes, costBytes);
+      assert.ok(costBytes <= bound);
+      const lastForgotten = holders[forgotten.length - 1];
+      if (lastForgotten) assert.ok(costBytes + lastForgotten.costBytes + holder.costBytes > bound);
+    }
+    assert.deepEqual(
+      forgotten,
+      Array.from({ length: forgotten.length }, (_, id) => id),
+    );
+    assert.ok(forgotten.length > 15_000);
+  });
+
+  test('forgets at once what is larger than the whole cache, and is empty then', () => {
+    const forgotten: number[] = [];
+    const cache = new DecodedCache(100);
+    cache.remember(new Holder(1, 60, forgotten), 60);
+    cache.remember(new Holder(2, 101, forgotten), 101);
+    assert.deepEqual(forgotten, [1, 2]);
+    assert.equal(cache.costBytes, 0);
+    cache.remember(new Holder(3, 100, forgotten), 100);
+    assert.deepEqual(forgotten, [1, 2]);
+  });
+});

@@ -1,0 +1,91 @@
+/**
+ * Entries for tests: an object is described by a few words, written as JSON, and put into real slabs, as the
+ * merge does it.
+ */
+import { DecodedCache } from '../../src/store/decoded-cache.ts';
+import { EntryOwner } from '../../src/store/entry-owner.ts';
+import type { EntryOwnerOptions } from '../../src/store/entry-owner.ts';
+import { Entry } from '../../src/store/entry.ts';
+import type { Identity } from '../../src/store/entry.ts';
+import { Projection } from '../../src/store/projection.ts';
+
+export interface ObjectSpec {
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid?: string;
+  readonly version: number | string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Values at the owner's declared fields, in their order. */
+  readonly fields?: readonly unknown[];
+  readonly spec?: unknown;
+  readonly controllerUid?: string;
+  readonly managedFields?: readonly unknown[];
+}
+
+export interface WireObject {
+  readonly kind: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly spec: unknown;
+}
+
+export function wireObject(spec: ObjectSpec): WireObject {
+  const metadata = {
+    name: spec.name,
+    ...(spec.namespace ? { namespace: spec.namespace } : {}),
+    uid: spec.uid ?? `uid-of-${spec.name}`,
+    resourceVersion: String(spec.version),
+    ...(spec.labels ? { labels: spec.labels } : {}),
+    ...(spec.managedFields ? { managedFields: spec.managedFields } : {}),
+  };
+  return { kind: 'Pod', metadata, spec: spec.spec ?? {} };
+}
+
+export function jsonOf(spec: ObjectSpec): Buffer {
+  return Buffer.from(JSON.stringify(wireObject(spec)));
+}
+
+/** What a shard would have extracted: a JSON array, one character a byte. */
+export function projectionText(spec: ObjectSpec): string {
+  const { uid = `uid-of-${spec.name}`, controllerUid = null, labels = null, fields = [] } = spec;
+  return Buffer.from(JSON.stringify([uid, null, null, controllerUid, labels, ...fields])).toString('latin1');
+}
+
+export function identityOf({ namespace = '', name }: ObjectSpec): Identity {
+  return { key: namespace === '' ? name : `${namespace}/${name}`, namespace, name };
+}
+
+export function newOwner(
+  options: Partial<EntryOwnerOptions> & { readonly cacheBytes?: number } = {},
+): EntryOwner {
+  const { cacheBytes = 2 ** 20, ...rest } = options;
+  return new EntryOwner({
+    kind: 'Pod',
+    fields: [],
+    lifetimes: 'strict',
+    decodedCache: new DecodedCache(cacheBytes),
+    recordBytesMax: 4096,
+    ...rest,
+  });
+}
+
+/** An entry in `owner`'s slabs that nobody holds yet; `projection` to share one. */
+export function newEntry(
+  owner: EntryOwner,
+  spec: ObjectSpec,
+  overrides: { readonly bytes?: Buffer; readonly flags?: number; readonly projection?: Projection } = {},
+): Entry {
+  const { bytes = jsonOf(spec), flags = 0, projection = new Projection(projectionText(spec)) } = overrides;
+  const entry = new Entry(owner, identityOf(spec), projection, spec.version, flags);
+  owner.slabs.put(entry, bytes, 0, bytes.length);
+  return entry;
+}
+
+/** Lends the entry for the time of `call`, as a listener does it. */
+export function lent<T>(entry: Entry, borrower: string, call: () => T): T {
+  entry.owner.lend(entry);
+  try {
+    return call();
+  } finally {
+    entry.owner.endLoan(entry, borrower);
+  }
+}
