@@ -4,7 +4,7 @@
  */
 import { Scratch } from './scratch.ts';
 import type { ModuleFunction } from './modules.ts';
-import type { StagedObject } from './object-stages.ts';
+import type { StagedObject } from './staged-object.ts';
 
 export type TransformResult = 'done' | 'failed' | 'malformed';
 

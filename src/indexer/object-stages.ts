@@ -12,7 +12,6 @@ import { DROP_MALFORMED, dropPaths } from '../json/drop.ts';
 import { pathTrie } from '../json/path-trie.ts';
 import type { PathNode } from '../json/path-trie.ts';
 import { NotificationFlag } from '../record/notification.ts';
-import type { Structure } from '../record/msgpack.ts';
 import type { ShardSpec } from '../threads/protocol.ts';
 import { ModuleIndexes } from './module-indexes.ts';
 import { ModuleTransform } from './module-transform.ts';
@@ -20,22 +19,7 @@ import type { LoadedModules } from './modules.ts';
 import { MsgpackEncoder } from './msgpack-encoder.ts';
 import { ProjectionWriter, appendIndexValues } from './projection-writer.ts';
 import { Scratch } from './scratch.ts';
-import type { Warning } from './warning.ts';
-
-/** One object and what became of it; reused for every record. */
-export interface StagedObject {
-  /** Where it was received, then what the stages made of it. */
-  bytes: Buffer;
-  start: number;
-  end: number;
-  /** The bytes are not those in the log. */
-  isInline: boolean;
-  /** Of NotificationFlag. */
-  flags: number;
-  readonly warnings: Warning[];
-  /** New in the msgpack table. */
-  structures: { readonly first: number; readonly structures: readonly Structure[] } | undefined;
-}
+import type { StagedObject } from './staged-object.ts';
 
 export class ObjectStages {
   readonly #dropped: PathNode | undefined;

@@ -7,7 +7,7 @@
  */
 import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../json/projection.ts';
 import { Scratch } from './scratch.ts';
-import type { StagedObject } from './object-stages.ts';
+import type { StagedObject } from './staged-object.ts';
 import type { Warning } from './warning.ts';
 
 const CODE_TOO_LARGE = 'ERR_KUBELOOM_PROJECTION_TOO_LARGE';

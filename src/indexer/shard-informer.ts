@@ -10,7 +10,7 @@ import type { ShardSpec } from '../threads/protocol.ts';
 import { KeyTable, NO_ID } from './key-table.ts';
 import type { LoadedModules } from './modules.ts';
 import { ObjectStages } from './object-stages.ts';
-import type { StagedObject } from './object-stages.ts';
+import type { StagedObject } from './staged-object.ts';
 import type { Output } from './output.ts';
 import { RelistMarks } from './relist-marks.ts';
 import { canonicalDecimal } from './resource-version.ts';

@@ -1,0 +1,208 @@
+/** Both codecs give back what was received, whatever it was; and msgpack's table holds shapes, not data. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { Random } from '../../src/clock.ts';
+import { MsgpackEncoder } from '../../src/indexer/msgpack-encoder.ts';
+import { RECORDS_MAX } from '../../src/indexer/structure-shapes.ts';
+import { DeltaKind } from '../../src/record/delta.ts';
+import { MsgpackDecoder, encodeStructures } from '../../src/record/msgpack.ts';
+import { NotificationFlag } from '../../src/record/notification.ts';
+import { podObject } from '../json/objects.ts';
+import type { Json } from '../json/random-json.ts';
+import { pick, seededRandom, wholeNumber } from '../ring/random.ts';
+import { ShardTwin } from './shard-twin.ts';
+
+const FIELD_KEYS = 'name image port a B9 $x under_score toJSON constructor hasOwnProperty'.split(' ');
+const ODD_KEYS = 'valueOf length then __keys__ __defineGetter__ 1 10 2 007 f:spec . ü k8s.io/x'.split(' ');
+const KEYS = ['', 'k:{"uid":"x"}', 'x'.repeat(70), ...FIELD_KEYS, ...ODD_KEYS] as const;
+const POWERS = [5, 6, 7, 8, 15, 16, 31, 32, 52].map((bits) => 2 ** bits);
+const NUMBERS = [
+  0,
+  0.1,
+  -0.5,
+  1e-7,
+  1234567.5,
+  5e-324,
+  Number.MAX_SAFE_INTEGER,
+  Number.MIN_SAFE_INTEGER,
+  ...POWERS.flatMap((power) => [power - 1, power, power + 1, -power + 1, -power, -power - 1]),
+] as const;
+/** In JSON only: what does not survive as a number of msgpackr, or as a number at all. */
+const UNSAFE_NUMBERS = [
+  '-0',
+  '9007199254740992',
+  '-12345678901234567890',
+  '1e400',
+  '1e21',
+  '1.5e300',
+] as const;
+const LENGTHS = [0, 1, 3, 4, 15, 16, 31, 32, 33, 63, 64, 65, 139, 140, 255, 256, 70_000] as const;
+const CHARACTERS = ['a', 'é', '€', '😀', '"', '\\', '\n', '\u0000'] as const;
+
+/** JSON text, so that numbers and keys can be written as no JavaScript value would be. */
+class Writer {
+  readonly #random: Random;
+  /** An object with something in it that must stay JSON. */
+  hasTrap = false;
+
+  constructor(random: Random) {
+    this.#random = random;
+  }
+
+  object(depth: number): string {
+    const keys = new Set<string>();
+    for (let count = wholeNumber(this.#random, 0, 6); count > 0; count--) keys.add(pick(this.#random, KEYS));
+    const members = [...keys].map((key) => `${JSON.stringify(key)}:${this.value(depth - 1)}`);
+    if (this.#random() < 0.01) {
+      this.hasTrap = true;
+      members.push(this.#random() < 0.5 ? '"__proto__":{"a":1}' : '"\\u005f_proto__":[]');
+    }
+    return `{${members.join(',')}}`;
+  }
+
+  value(depth: number): string {
+    const kind = wholeNumber(this.#random, 0, depth > 0 ? 9 : 6);
+    if (kind === 0) return pick(this.#random, ['null', 'true', 'false']);
+    if (kind <= 2) return this.#number();
+    if (kind <= 6) return this.#string();
+    if (kind > 7) return this.object(depth);
+    return `[${Array.from({ length: wholeNumber(this.#random, 0, 20) }, () => this.value(depth - 2)).join(',')}]`;
+  }
+
+  #number(): string {
+    if (this.#random() >= 0.01) return String(pick(this.#random, NUMBERS));
+    this.hasTrap = true;
+    return pick(this.#random, UNSAFE_NUMBERS);
+  }
+
+  #string(): string {
+    if (this.#random() < 0.005) {
+      this.hasTrap = true;
+      return pick(this.#random, ['"\\ud800"', '"x\\uDFFF"']);
+    }
+    const length = this.#random() < 0.01 ? pick(this.#random, LENGTHS) : wholeNumber(this.#random, 0, 40);
+    const unit = this.#random() < 0.7 ? 'abcdefg' : pick(this.#random, CHARACTERS);
+    return JSON.stringify(unit.repeat(length));
+  }
+}
+
+/** A pod with random parts: most of it in the shapes that all pods have. */
+function randomPod(random: Random, index: number): { json: string; hasTrap: boolean } {
+  const writer = new Writer(random);
+  const pod = JSON.stringify(podObject(index));
+  const json = `${pod.slice(0, -1)},"extra":${writer.value(4)},"status2":${writer.object(3)}}`;
+  return { json, hasTrap: writer.hasTrap };
+}
+
+test('what comes out of a shard is what JSON.parse makes of the wire, key order included, in both codecs', async () => {
+  for (const codec of ['json', 'msgpack'] as const) {
+    const twin = new ShardTwin({ outBytes: 32 * 1024, logBytes: 4 * 2 ** 20 });
+    await twin.attach({ codec });
+    const random = seededRandom(7);
+    let packed = 0;
+    let traps = 0;
+    for (let index = 0; index < 3000; index++) {
+      const { json, hasTrap } = randomPod(random, index);
+      const name = `pod-${index % 10}`;
+      twin.object({ kind: DeltaKind.Modified, name, resourceVersion: String(index), json });
+      twin.settle();
+      const { bytes, flags } = twin.main.last;
+      const isPacked = (flags & NotificationFlag.Msgpack) !== 0;
+      const decoded: unknown = isPacked
+        ? twin.main.decoder.decode(bytes, 0, bytes.length)
+        : JSON.parse(bytes.toString());
+      const expected: unknown = JSON.parse(json);
+      assert.deepStrictEqual(decoded, expected, json);
+      assert.equal(JSON.stringify(decoded), JSON.stringify(expected));
+      if (hasTrap) assert.equal(isPacked, false, `a trap must stay JSON: ${json}`);
+      else assert.equal(isPacked, codec === 'msgpack', json);
+      packed += isPacked ? 1 : 0;
+      traps += hasTrap ? 1 : 0;
+    }
+    if (codec === 'msgpack') assert.ok(packed > 2000 && traps > 200, `${packed} packed, ${traps} with traps`);
+  }
+});
+
+test('structures of pods make their objects much smaller than maps', () => {
+  const encoder = new MsgpackEncoder(1000);
+  const decoder = new MsgpackDecoder();
+  const sizes: number[] = [];
+  for (let index = 0; index < 3; index++) {
+    const json = JSON.stringify(podObject(index));
+    const packed = encoder.encode(podObject(index), json);
+    assert.ok(packed);
+    sizes.push(packed.length / json.length);
+    const { first, structures } = encoder.takeNewStructures();
+    for (const bytes of encodeStructures(first, structures, 200)) {
+      assert.ok(bytes.length <= 200 || structures.some((structure) => structure.join('').length > 150));
+      decoder.update(bytes);
+    }
+    assert.deepEqual(decoder.decode(packed, 0, packed.length), podObject(index));
+  }
+  const [first = 0, , third = 0] = sizes;
+  assert.ok(third < 0.8 * first, `${sizes.join(' ')} of the JSON`);
+});
+
+test('labels, annotations and the trees of managedFields do not eat the table', () => {
+  const encoder = new MsgpackEncoder(1000);
+  let structures = 0;
+  for (let index = 0; index < 500; index++) {
+    const labels: { [key: string]: Json } = { [`label-${index}`]: '1', [`team${index}/x`]: '2' };
+    // Plain words, as people use them: each combination comes once.
+    const words = { [`w${index}`]: 'x', [`v${index * 7}`]: 'y' };
+    const fieldsV1 = { 'f:metadata': { [`f:name${index}`]: {}, '.': {} } };
+    const object = podObject(index, {
+      labels,
+      annotations: words,
+      managedFields: [{ manager: 'm', fieldsV1 }],
+    });
+    assert.ok(encoder.encode(object, JSON.stringify(object)));
+    structures += encoder.takeNewStructures().structures.length;
+  }
+  assert.ok(structures > 3 && structures < 20, `${structures} structures`);
+});
+
+test('a table that is full, or whose candidates are too many, still packs every object', () => {
+  const encoder = new MsgpackEncoder(1000);
+  const decoder = new MsgpackDecoder();
+  let structures = 0;
+  for (let round = 0; round < RECORDS_MAX + 500; round++) {
+    const shape = { [`a${round}`]: 1, [`b${round}`]: { [`c${round}`]: [round] } };
+    // Twice in one object: admitted at once.
+    const object = { one: shape, two: shape, hot: { x: 1, y: 2 } };
+    const packed = encoder.encode(object, JSON.stringify(object));
+    assert.ok(packed);
+    const { first, structures: added } = encoder.takeNewStructures();
+    structures += added.length;
+    for (const bytes of encodeStructures(first, added, 500)) decoder.update(bytes);
+    assert.deepEqual(decoder.decode(packed, 0, packed.length), object);
+  }
+  assert.equal(structures, RECORDS_MAX);
+  // Candidates that never come again are forgotten, and shapes that are records stay records.
+  for (let round = 0; round < 20_000; round++) {
+    const object = { hot: { x: 1, y: 2 }, [`n${round}`]: 1 };
+    const packed = encoder.encode(object, JSON.stringify(object));
+    assert.ok(packed);
+    if (round % 1000 === 0) assert.deepEqual(decoder.decode(packed, 0, packed.length), object);
+  }
+  assert.equal(encoder.takeNewStructures().structures.length, 0);
+});
+
+test('an object that is nested too deep for the stack stays JSON, and the next one is packed', async () => {
+  const twin = new ShardTwin({ logBytes: 2 ** 20 });
+  await twin.attach({ codec: 'msgpack' });
+  for (const depth of [100, 300, 20_000]) {
+    const json = `{"metadata":{"name":"a"},"spec":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`;
+    twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '1', json });
+    twin.settle();
+    assert.equal((twin.main.last.flags & NotificationFlag.Msgpack) !== 0, depth === 100);
+  }
+});
+
+test('a decoder refuses bytes that are not one whole object', () => {
+  const decoder = new MsgpackDecoder();
+  assert.throws(() => decoder.decode(Buffer.from([0x81, 0xa1]), 0, 2), {
+    code: 'ERR_KUBELOOM_MALFORMED_OBJECT',
+  });
+});

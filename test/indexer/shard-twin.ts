@@ -1,0 +1,281 @@
+/**
+ * A shard between a reflector and a main thread that are this test: deltas go in by hand, `doWork` is called
+ * when the test says so, and what comes out is read by a `MainModel`. Log bytes are scribbled over as soon as
+ * the model has merged them, and every bell checks the order of the stores around it.
+ */
+import assert from 'node:assert/strict';
+
+import { Shard } from '../../src/indexer/shard.ts';
+import {
+  RECORD_TYPE_CONTROL,
+  emptyLocation,
+  sequenceOf,
+  writeControl,
+  writeObjectDelta,
+} from '../../src/record/delta.ts';
+import type { DeltaKind } from '../../src/record/delta.ts';
+import { RECORD_TYPE_PREFIX } from '../../src/record/notification.ts';
+import { hashKey } from '../../src/reflector/key-hash.ts';
+import { Bell } from '../../src/ring/bell.ts';
+import { RingConsumer } from '../../src/ring/consumer.ts';
+import { RingProducer } from '../../src/ring/producer.ts';
+import { RingMemory, allocateRing } from '../../src/ring/ring.ts';
+import { Word, allocateWords, compareU32 } from '../../src/ring/word.ts';
+import type { FromShard, ShardSpec, ToShard } from '../../src/threads/protocol.ts';
+import { MainModel } from './main-model.ts';
+
+export interface ShardTwinOptions {
+  readonly inBytes?: number;
+  readonly outBytes?: number;
+  readonly logBytes?: number;
+  /** The first record gets the next one. */
+  readonly sequence?: number;
+  readonly ringPosition?: number;
+  /** Makes keys collide. */
+  readonly hashMask?: number;
+}
+
+export interface ObjectRecord {
+  readonly kind: DeltaKind;
+  readonly namespace?: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  /** The object as the wire has it. */
+  readonly json: string | Buffer;
+  readonly informer?: number;
+  readonly flags?: number;
+}
+
+interface LogRange {
+  readonly sequence: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+export const PLAIN: ShardSpec = { fields: [], drop: [], indexModules: [], codec: 'json', isRaw: false };
+
+export class ShardTwin {
+  readonly shard: Shard;
+  readonly main: MainModel;
+  readonly log: Buffer;
+  readonly consumed: Word;
+  readonly inFlight: Word;
+  readonly committed: Word;
+  readonly posted: FromShard[] = [];
+  readonly #input: RingProducer;
+  readonly #inputMemory: RingMemory;
+  readonly #outputMemory: RingMemory;
+  readonly #hashMask: number;
+  readonly #ranges: LogRange[] = [];
+  #receive: (message: ToShard) => void = () => undefined;
+  #logEnd = 0;
+  #sequence: number;
+  /** Reads the output ahead of the main thread, and releases nothing. */
+  readonly #spy: RingConsumer;
+  #answered: number;
+  #consumedSeen: number;
+  #headSeen: number;
+  #mainRings = 0;
+
+  constructor(options: ShardTwinOptions = {}) {
+    const position = options.ringPosition ?? 0;
+    this.#inputMemory = new RingMemory(allocateRing(options.inBytes ?? 4096, position));
+    this.#outputMemory = new RingMemory(allocateRing(options.outBytes ?? 16384, position));
+    this.#input = new RingProducer(this.#inputMemory);
+    this.log = Buffer.from(new SharedArrayBuffer(options.logBytes ?? 2 ** 20));
+    this.#hashMask = options.hashMask ?? -1;
+    const words = new Int32Array(allocateWords(7));
+    this.#sequence = options.sequence ?? 0;
+    this.committed = new Word(words, 0);
+    this.consumed = new Word(words, 1);
+    this.inFlight = new Word(words, 2);
+    this.committed.store(this.#sequence);
+    this.consumed.store(this.#sequence);
+    this.#spy = new RingConsumer(this.#outputMemory);
+    this.#answered = this.#sequence;
+    this.#consumedSeen = this.#sequence;
+    this.#headSeen = position;
+    this.main = new MainModel(new RingConsumer(this.#outputMemory), this.log, this.#sequence);
+    this.shard = new Shard({
+      ring: new RingConsumer(this.#inputMemory),
+      out: new RingProducer(this.#outputMemory),
+      log: this.log,
+      committed: this.committed,
+      consumed: this.consumed,
+      inFlight: this.inFlight,
+      mainBell: new Bell(words, 3, () => this.#checkMainRing()),
+      reflectorBell: new Bell(words, 5, () => this.#checkReflectorRing()),
+      port: {
+        post: (message) => this.posted.push(message),
+        onMessage: (listener) => (this.#receive = listener),
+      },
+    });
+  }
+
+  /** Attaches and waits for the answer. */
+  async attach(spec: Partial<ShardSpec> = {}, informer = 1): Promise<FromShard> {
+    const answers = this.posted.length;
+    this.#receive({ type: 'attach', informer, spec: { ...PLAIN, ...spec } });
+    while (this.posted.length === answers) await new Promise(setImmediate);
+    const answer = this.posted.at(-1);
+    assert.ok(answer);
+    return answer;
+  }
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  /** False when ring or log have no room; nothing was written then. */
+  offerObject(record: ObjectRecord): boolean {
+    const json = Buffer.from(record.json);
+    const namespace = Buffer.from(record.namespace ?? '');
+    const name = Buffer.from(record.name);
+    const version = Buffer.from(record.resourceVersion);
+    const bytes = Buffer.concat([json, namespace, name, version]);
+    const offset = this.#reserve(bytes.length);
+    if (offset < 0) return false;
+    const delta = emptyLocation();
+    delta.sequence = (this.#sequence + 1) >>> 0;
+    delta.informer = record.informer ?? 1;
+    delta.kind = record.kind;
+    delta.flags = record.flags ?? 0;
+    delta.hash = hashOf(namespace, name) & this.#hashMask;
+    delta.offset = offset;
+    delta.length = json.length;
+    delta.namespaceOffset = json.length;
+    delta.namespaceLength = namespace.length;
+    delta.nameOffset = json.length + namespace.length;
+    delta.nameLength = name.length;
+    delta.resourceVersionOffset = json.length + namespace.length + name.length;
+    delta.resourceVersionLength = version.length;
+    bytes.copy(this.log, offset);
+    if (!writeObjectDelta(this.#input, delta)) return false;
+    this.#sequence = delta.sequence;
+    this.#logEnd = offset + bytes.length;
+    this.#ranges.push({ sequence: delta.sequence, start: offset, end: this.#logEnd });
+    return true;
+  }
+
+  offerControl(kind: DeltaKind, epoch = 0, resourceVersion = '', informer = 1): boolean {
+    const sequence = (this.#sequence + 1) >>> 0;
+    const record = { sequence, informer, kind, epoch, resourceVersion };
+    if (!writeControl(this.#input, RECORD_TYPE_CONTROL, record)) return false;
+    this.#sequence = sequence;
+    return true;
+  }
+
+  /** A sequence that went to another shard. */
+  skipSequence(): void {
+    this.#sequence = (this.#sequence + 1) >>> 0;
+    this.main.skipped.add(this.#sequence);
+  }
+
+  /** Publishes the ring's tail without the committed word, as a reflector does for a moment. */
+  publishUncommitted(): void {
+    this.#input.publish();
+  }
+
+  commit(): void {
+    this.#input.publish();
+    this.committed.store(this.#sequence);
+  }
+
+  /** Lets the shard work, and checks what its words and bells say. */
+  work(recordsMax?: number): number {
+    const tailBefore = this.#outputMemory.tail.load();
+    const ringsBefore = this.#mainRings;
+    const canWork = this.shard.hasWork();
+    const records = this.shard.doWork(recordsMax);
+    const hasPublished = this.#outputMemory.tail.load() !== tailBefore;
+    assert.equal(
+      this.#mainRings - ringsBefore,
+      hasPublished ? 1 : 0,
+      'the main bell rings once for each publication',
+    );
+    assert.equal(records > 0, canWork, 'hasWork says whether doWork makes progress');
+    assert.ok(
+      compareU32(this.consumed.load(), this.committed.load()) <= 0,
+      'nothing uncommitted is consumed',
+    );
+    return records;
+  }
+
+  /** The main thread merges up to `count` sequences; what is merged is overwritten in the log. */
+  merge(count: number = Infinity): number {
+    const merged = this.main.merge(count);
+    while (this.#ranges[0] && compareU32(this.#ranges[0].sequence, this.main.merged) <= 0) {
+      const range = this.#ranges.shift();
+      if (range) this.log.fill(0x58, range.start, range.end);
+    }
+    return merged;
+  }
+
+  /** Commits and works and merges until nothing is left. */
+  settle(): void {
+    this.commit();
+    for (;;) {
+      const worked = this.work();
+      const merged = this.merge();
+      if (worked === 0 && merged === 0 && !this.shard.hasWork()) break;
+    }
+    assert.ok(this.main.isIdleUpTo(this.#sequence), 'every sequence has been answered');
+    assert.equal(this.consumed.load(), this.#sequence, 'an idle shard is done with all that is committed');
+    assert.equal(this.#inputMemory.head.load(), this.#inputMemory.tail.load(), 'all input is released');
+  }
+
+  /** Offers, settling when there is no room. */
+  object(record: ObjectRecord): void {
+    if (this.offerObject(record)) return;
+    this.settle();
+    assert.ok(this.offerObject(record), 'an idle pipeline has room');
+  }
+
+  control(kind: DeltaKind, epoch = 0, resourceVersion = ''): void {
+    if (this.offerControl(kind, epoch, resourceVersion)) return;
+    this.settle();
+    assert.ok(this.offerControl(kind, epoch, resourceVersion), 'an idle pipeline has room');
+  }
+
+  /** Bytes in a row that no record in flight uses, or -1. */
+  #reserve(length: number): number {
+    if (this.#ranges.length === 0) this.#logEnd = 0;
+    const oldest = this.#ranges[0]?.start ?? 0;
+    const isWrapped = this.#ranges.length > 0 && this.#logEnd <= oldest;
+    if (isWrapped) return this.#logEnd + length <= oldest ? this.#logEnd : -1;
+    if (this.#logEnd + length <= this.log.length) return this.#logEnd;
+    return length <= oldest ? 0 : -1;
+  }
+
+  /** A bell after publication: reads ahead what has been answered. The input must not be released yet. */
+  #checkMainRing(): void {
+    this.#mainRings++;
+    assert.equal(this.consumed.load(), this.#consumedSeen, 'output is published before consumed');
+    assert.equal(
+      this.#inputMemory.head.load(),
+      this.#headSeen,
+      'output is published before input is released',
+    );
+    while (this.#spy.peek()) {
+      if (this.#spy.type !== RECORD_TYPE_PREFIX) this.#answered = sequenceOf(this.#spy);
+      this.#spy.advance();
+    }
+  }
+
+  /** Whoever is told that input is gone can see the output. */
+  #checkReflectorRing(): void {
+    this.#consumedSeen = this.consumed.load();
+    this.#headSeen = this.#inputMemory.head.load();
+    for (let at = this.#answered; compareU32(at, this.#consumedSeen) < 0;) {
+      at = (at + 1) >>> 0;
+      assert.ok(this.main.skipped.has(at), `${at} is consumed without an answer`);
+    }
+  }
+}
+
+function hashOf(namespace: Buffer, name: Buffer): number {
+  return hashKey(
+    { bytes: namespace, start: 0, end: namespace.length },
+    { bytes: name, start: 0, end: name.length },
+  );
+}
