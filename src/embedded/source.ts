@@ -1,0 +1,76 @@
+/**
+ * Starts the high-rate source: a stand-in for an apiserver that streams prepared pod events faster than any client can
+ * take them, for benchmarks.
+ */
+
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { KubeloomError } from '../errors.ts';
+import { SourceServer } from './source-server.ts';
+import type { SourceOptions } from './source-server.ts';
+
+export interface HighRateSourceOptions extends SourceOptions {
+  /** Where it runs. Default `process`: then its CPU time is not the client's. */
+  readonly isolation?: 'process' | 'thread' | 'none';
+}
+
+export interface HighRateSource extends AsyncDisposable {
+  /** Plain HTTP on loopback, no token. */
+  readonly url: string;
+  /** Of the list; the first event has the next one. */
+  readonly listRevision: number;
+  /** Of the process it runs in, for measuring its CPU time; undefined when that is this one. */
+  readonly pid: number | undefined;
+  close(): Promise<void>;
+}
+
+/** What the entry tells its parent once it listens. */
+export interface SourceReady {
+  readonly url: string;
+  readonly listRevision: number;
+}
+
+const EXTENSION = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
+const ENTRY = new URL(`../../workers/source${EXTENSION}`, import.meta.url);
+
+export async function startHighRateSource(options: HighRateSourceOptions = {}): Promise<HighRateSource> {
+  const { isolation = 'process', ...sourceOptions } = options;
+  if (isolation === 'none') {
+    const server = new SourceServer(sourceOptions);
+    const url = await server.listen();
+    return source({ url, listRevision: server.listRevision }, undefined, () => server.close());
+  }
+  return isolation === 'thread' ? startThread(sourceOptions) : startProcess(sourceOptions);
+}
+
+async function startThread(options: SourceOptions): Promise<HighRateSource> {
+  const worker = new Worker(ENTRY, { name: 'kubeloom-source', workerData: options });
+  const ready = await Promise.race([once(worker, 'message'), gone(once(worker, 'exit'))]);
+  return source(ready[0] as SourceReady, undefined, async () => void (await worker.terminate()));
+}
+
+async function startProcess(options: SourceOptions): Promise<HighRateSource> {
+  const child = fork(fileURLToPath(ENTRY), [JSON.stringify(options)]);
+  const exited = once(child, 'exit');
+  const ready = await Promise.race([once(child, 'message'), gone(exited)]);
+  return source(ready[0] as SourceReady, child.pid, async () => {
+    if (child.connected) child.disconnect();
+    await exited;
+  });
+}
+
+async function gone(exited: Promise<unknown[]>): Promise<never> {
+  const [code] = await exited;
+  throw new KubeloomError(
+    'ERR_KUBELOOM_SOURCE_GONE',
+    `the high-rate source ended with ${String(code)} before it listened`,
+  );
+}
+
+function source(ready: SourceReady, pid: number | undefined, close: () => Promise<void>): HighRateSource {
+  let closing: Promise<void> | undefined;
+  const end = (): Promise<void> => (closing ??= close());
+  return { ...ready, pid, close: end, [Symbol.asyncDispose]: end };
+}
