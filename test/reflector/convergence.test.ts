@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { BLOCK_BYTES } from '../../src/log/layout.ts';
 import { FakeApi } from './fake-api.ts';
 import { Harness } from './harness.ts';
-import type { Seen } from './twin.ts';
+import { HistoryCheck } from './history-check.ts';
 
 const SEEDS = 60;
 const STEPS = 300;
@@ -24,45 +24,6 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** Checks that what happens outside of lists is the server's history: no gap, no repetition, no other order. */
-class HistoryCheck {
-  #position = 0;
-  #isListing = false;
-  readonly #api: FakeApi;
-
-  constructor(api: FakeApi) {
-    this.#api = api;
-  }
-
-  apply(record: Seen): void {
-    if (record.kind === 'ReplaceBegin') this.#isListing = true;
-    else if (record.kind === 'ReplaceAbort') this.#isListing = false;
-    else if (record.kind === 'ReplaceEnd') {
-      this.#isListing = false;
-      assert.ok(Number(record.resourceVersion) >= this.#position, 'never back in time');
-      this.#position = Number(record.resourceVersion);
-    } else if (record.kind === 'Bookmark') {
-      assert.equal(this.#next()?.name, this.#nextAfter(Number(record.resourceVersion))?.name);
-      this.#position = Number(record.resourceVersion);
-    } else if (!this.#isListing) {
-      const expected = this.#next();
-      assert.deepEqual(
-        [record.kind.toUpperCase(), record.name, record.resourceVersion],
-        [expected?.type, expected?.name, String(expected?.resourceVersion)],
-      );
-      this.#position = Number(record.resourceVersion);
-    }
-  }
-
-  #next(): { name: string; type: string; resourceVersion: number } | undefined {
-    return this.#nextAfter(this.#position);
-  }
-
-  #nextAfter(position: number): { name: string; type: string; resourceVersion: number } | undefined {
-    return this.#api.history.find(({ resourceVersion }) => resourceVersion > position);
-  }
-}
-
 function live(seed: number): { harness: Harness; api: FakeApi } {
   const random = randomFrom(seed);
   const below = (limit: number): number => Math.floor(random() * limit);
@@ -71,7 +32,9 @@ function live(seed: number): { harness: Harness; api: FakeApi } {
     padding: () => (below(40) === 0 ? 900_000 : below(200)),
     chunks: (body) => cut(body, below),
   });
-  const history = new HistoryCheck(api);
+  const history = new HistoryCheck((position) =>
+    api.history.find(({ resourceVersion }) => resourceVersion > position),
+  );
   const harness: Harness = new Harness({
     random,
     shards: 1 + (seed % 3),

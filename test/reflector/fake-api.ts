@@ -4,13 +4,8 @@
  */
 import assert from 'node:assert/strict';
 import type { FakeExchange } from './fake-transport.ts';
+import type { Change } from './history-check.ts';
 import { END, bookmark, errorEvent, event, list, pod } from './harness.ts';
-
-export interface Change {
-  readonly type: string;
-  readonly name: string;
-  readonly resourceVersion: number;
-}
 
 interface Watcher {
   readonly exchange: FakeExchange;
