@@ -2,6 +2,7 @@
  * What can go wrong below HTTP, in kubeloom's words: a stable code, what happened, what to do. The
  * original code (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …) stays readable as `errno`.
  */
+import { errors } from 'undici';
 import { KubeloomError } from '../errors.ts';
 
 export class HttpError extends KubeloomError {
@@ -113,8 +114,7 @@ function explain(error: unknown, errno: string, url: string): { code: string; me
 
 function tlsAdvice(error: unknown, errno: string): string | undefined {
   if (errno === 'ERR_TLS_CERT_ALTNAME_INVALID') {
-    const reason = error instanceof Error && 'reason' in error ? String(error.reason) : messageOf(error);
-    return `its certificate is for another name (${reason}): use a name that it has, or set tls-server-name in the kubeconfig`;
+    return `its certificate is for ${namesOf(error)}: use a name that it has, or set tls-server-name in the kubeconfig`;
   }
   if (errno.includes('ALERT')) return REFUSED_CLIENT;
   const known = TLS.get(errno);
@@ -123,10 +123,20 @@ function tlsAdvice(error: unknown, errno: string): string | undefined {
   return errno.startsWith('ERR_SSL') || errno.startsWith('ERR_TLS') ? messageOf(error) : undefined;
 }
 
+/** The names of the certificate that Node attaches to the error. */
+function namesOf(error: unknown): string {
+  const certificate = error instanceof Error && 'cert' in error ? error.cert : undefined;
+  const hasNames = typeof certificate === 'object' && certificate !== null && 'subjectaltname' in certificate;
+  return hasNames ? `${String(certificate.subjectaltname)} and not for this server` : 'another name';
+}
+
 /** Several addresses were tried: the first failure speaks for all. */
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (!(error instanceof Error)) return '';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  // Some of undici's parser errors have no code.
+  return error instanceof errors.HTTPParserError ? 'HPE_INVALID' : '';
 }
 
 function messageOf(error: unknown): string {

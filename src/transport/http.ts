@@ -2,8 +2,8 @@
  * GET requests whose bodies stream, the only kind that an informer makes. `HttpTransport` is the narrow
  * interface that the reflector sees; tests put their own in its place.
  *
- * A response is one `head`, any number of `data`, one `end`. After `close` nothing comes any more, and
- * between `pause` and `resume` no data. Nothing is called before `request` has returned.
+ * A response is one `head`, any number of `data`, one `end`. Between `pause` and `resume` neither data nor
+ * the end come, after `close` nothing at all, and nothing is called before `request` has returned.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
@@ -164,12 +164,13 @@ class UndiciExchange implements HttpExchange, Dispatcher.DispatchHandler {
     if (isInformational || this.#isOver) return;
     const flat = flattened(headers);
     const encoding = flat['content-encoding'] ?? 'identity';
-    if (encoding === 'identity') this.#sink.head(status, flat);
+    if (encoding === 'identity') this.#call(() => this.#sink.head(status, flat));
     else this.#fail(unwantedEncoding(encoding, this.#url));
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#inOrder(() => this.#sink.data(chunk));
+    // The parser gives an empty chunk on every resume; answering that with a pause would never end.
+    if (chunk.length > 0) this.#inOrder(() => this.#sink.data(chunk));
   }
 
   onResponseEnd(): void {
@@ -186,7 +187,7 @@ class UndiciExchange implements HttpExchange, Dispatcher.DispatchHandler {
   #inOrder(deliver: () => void): void {
     if (this.#isOver) return;
     if (this.#isPaused || this.#held.length > 0) this.#held.push(deliver);
-    else deliver();
+    else this.#call(deliver);
   }
 
   #flow(): void {
@@ -196,7 +197,19 @@ class UndiciExchange implements HttpExchange, Dispatcher.DispatchHandler {
         this.#controller?.resume();
         return;
       }
+      this.#call(deliver);
+    }
+  }
+
+  /** undici would swallow what a sink throws, and a programmer's error would become a silent hang. */
+  #call(deliver: () => void): void {
+    try {
       deliver();
+    } catch (error) {
+      this.close();
+      queueMicrotask(() => {
+        throw error;
+      });
     }
   }
 
@@ -206,7 +219,7 @@ class UndiciExchange implements HttpExchange, Dispatcher.DispatchHandler {
   }
 
   #fail(error: KubeloomError): void {
-    this.#finish(error);
+    this.#call(() => this.#finish(error));
     this.#abort();
   }
 
