@@ -1,3 +1,4 @@
+/** The key scanner against the traps that a substring search falls into, and against JSON.parse. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KeySpans, scanKey } from '../../src/json/key-spans.ts';

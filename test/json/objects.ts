@@ -16,6 +16,7 @@ export function podObject(index: number, extra: { [key: string]: Json } = {}): {
       resourceVersion: String(1000 + index),
       generation: 3,
       creationTimestamp: '2026-11-20T17:32:00Z',
+      ...extra,
       labels: { app: 'web', 'app.kubernetes.io/name': 'wéb', tier: String(index % 3) },
       annotations: { note: '{"name":"fake","uid":"fake"}', 'example.com/motto': 'Grüße, "Welt" \\ 😀' },
       ownerReferences: [
@@ -28,7 +29,6 @@ export function podObject(index: number, extra: { [key: string]: Json } = {}): {
           fieldsV1: { 'f:metadata': { 'f:labels': { '.': {}, 'k:{"name":"x"}': {} } }, name: 'fake' },
         },
       ],
-      ...extra,
     },
     spec: { nodeName: `node-${index % 5}`, containers: [{ name: 'web', image: 'web:1', ports: [] }] },
     status: { phase: 'Running', podIP: '10.0.0.1', conditions: [{ type: 'Ready', status: 'True' }] },

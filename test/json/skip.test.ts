@@ -1,3 +1,4 @@
+/** The skipping scanner: where a value ends, for values written in every odd way, and never beyond its bound. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hasEscape, skipString, skipValue, skipWhitespace } from '../../src/json/skip.ts';

@@ -1,3 +1,4 @@
+/** From a KubeConfig to a connection: client-node's quirks, and every way in which a kubeconfig is unusable. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+/** The table from low-level failures to coded errors, without a network. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeloomError, toErrorMessage } from '../../src/errors.ts';

@@ -1,3 +1,4 @@
+/** The transport against servers on loopback: order and number of calls, back-pressure, closing, failures. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';

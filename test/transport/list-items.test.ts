@@ -1,3 +1,4 @@
+/** The list splitter: every chunk boundary, random lists and refusals against JSON.parse, and what is no list. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ListItems } from '../../src/transport/list-items.ts';

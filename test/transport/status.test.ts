@@ -1,3 +1,4 @@
+/** What servers say went wrong, in all the ways in which they say it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toErrorMessage } from '../../src/errors.ts';

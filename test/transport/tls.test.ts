@@ -1,3 +1,4 @@
+/** TLS against servers with good, expired, foreign and misnamed certificates: who is trusted, and what is said. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { ConnectionOptions } from '../../src/transport/connection.ts';

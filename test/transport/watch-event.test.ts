@@ -1,3 +1,4 @@
+/** The event scanner: the shortcut for canonical events and the general way agree with JSON.parse. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WatchEventSpans, WatchEventType, scanWatchEvent } from '../../src/transport/watch-event.ts';

@@ -1,3 +1,4 @@
+/** The line splitter: every chunk boundary, refusals, torn and oversized lines: nothing lost, nothing twice. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { WatchFrames } from '../../src/transport/watch-frames.ts';

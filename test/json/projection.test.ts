@@ -1,0 +1,221 @@
+/** The projector against JSON.parse: any order, any spelling, early stops that lose nothing. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { splitPath } from '../../src/json/path.ts';
+import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../../src/json/projection.ts';
+import { embed, podObject, sortKeys } from './objects.ts';
+import { COMPACT, ODD, type Json, randomJson, writeJson } from './random-json.ts';
+import { Seeded } from './seeded.ts';
+
+function project(projector: Projector, text: string): Json | number {
+  const { bytes, start, end } = embed(text);
+  const out = new Uint8Array(100_000);
+  const outEnd = projector.project(bytes, start, end, out, 7);
+  return outEnd < 0 ? outEnd : (JSON.parse(Buffer.from(out.slice(7, outEnd)).toString('utf8')) as Json);
+}
+
+function at(value: Json, path: string): Json {
+  let found: Json | undefined = value;
+  for (const key of splitPath(path)) found = member(found, key);
+  return found ?? null;
+}
+
+function member(value: Json | undefined, key: string): Json | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function controllerUid(object: Json): Json {
+  const owners = at(object, 'metadata.ownerReferences');
+  const owner = Array.isArray(owners) ? owners.find((item) => at(item, 'controller') === true) : undefined;
+  const uid = owner === undefined ? null : at(owner, 'uid');
+  return typeof uid === 'string' ? uid : null;
+}
+
+function expected(object: Json, fields: readonly string[]): Json {
+  const fixed = ['metadata.uid', 'metadata.generation', 'metadata.deletionTimestamp'];
+  return [
+    ...fixed.map((path) => at(object, path)),
+    controllerUid(object),
+    ...['metadata.labels', ...fields].map((path) => at(object, path)),
+  ];
+}
+
+const FIELDS = ['spec.nodeName', 'status.phase', 'metadata.annotations.example\\.com/motto'];
+
+test('a pod in field order, in sorted order and indented', () => {
+  const object = podObject(3, { deletionTimestamp: '2026-11-20T00:00:00Z' });
+  for (const fields of [[], FIELDS, ['spec.nodeName'], ['status'], ['metadata.managedFields']]) {
+    const projector = new Projector(fields);
+    const want = expected(object, fields);
+    assert.deepEqual(project(projector, JSON.stringify(object)), want);
+    assert.deepEqual(project(projector, JSON.stringify(sortKeys(object))), want);
+    assert.deepEqual(project(projector, JSON.stringify(object, null, 3)), want);
+  }
+});
+
+test('absent fields are null and a second object sees nothing of the first', () => {
+  const projector = new Projector(FIELDS);
+  project(projector, JSON.stringify(podObject(1)));
+  const nothing = [null, null, null, null, null, null, null, null];
+  assert.deepEqual(project(projector, '{}'), nothing);
+  assert.deepEqual(project(projector, '{"metadata":{},"spec":{},"status":null}'), nothing);
+  assert.deepEqual(project(projector, '{"metadata":5,"spec":[{"nodeName":"x"}],"status":"phase"}'), nothing);
+});
+
+test('paths may overlap, repeat and name the fixed fields', () => {
+  const fields = [
+    'metadata',
+    'metadata.labels',
+    'metadata.labels.app',
+    'metadata.labels.app',
+    'metadata.uid',
+    'metadata.ownerReferences',
+    'spec',
+    'spec.nodeName',
+    'kind',
+  ];
+  const object = podObject(2);
+  const projector = new Projector(fields);
+  assert.deepEqual(project(projector, JSON.stringify(object)), expected(object, fields));
+  assert.deepEqual(project(projector, JSON.stringify(sortKeys(object))), expected(object, fields));
+});
+
+test('only the owner that is the controller counts, and only with a string uid', () => {
+  const projector = new Projector([]);
+  const cases: [string, Json][] = [
+    ['[{"uid":"a"},{"controller":true,"uid":"b"},{"uid":"c","controller":true}]', 'b'],
+    ['[{"uid":"a","controller":false},{"uid":"b","controller":"true"}]', null],
+    ['[{"controller":true,"uid":5}]', null],
+    ['[{"controller":true}]', null],
+    ['[null,7,[],{"controller":true,"uid":"d\\u0065"}]', 'de'],
+    ['[]', null],
+    ['null', null],
+    ['{"controller":true,"uid":"x"}', null],
+  ];
+  for (const [owners, uid] of cases) {
+    assert.deepEqual(
+      project(projector, `{"metadata":{"ownerReferences":${owners},"generation":4}}`),
+      [null, 4, null, uid, null],
+      owners,
+    );
+  }
+});
+
+test("what lies behind managedFields in Go's order is not read when nothing of it is wanted", () => {
+  const text = JSON.stringify(podObject(5));
+  const cut = text.slice(0, text.indexOf('"manager"'));
+  assert.deepEqual(project(new Projector([]), cut), expected(podObject(5), []));
+  assert.equal(project(new Projector(['spec.nodeName']), cut), PROJECTION_MALFORMED);
+});
+
+test('labels behind managedFields are found unless Go wrote the object', () => {
+  const metadata = {
+    name: 'a',
+    uid: 'u',
+    resourceVersion: '1',
+    managedFields: [{}],
+    creationTimestamp: 't',
+    labels: { a: 'b' },
+  };
+  assert.deepEqual(project(new Projector([]), JSON.stringify({ metadata })), [
+    'u',
+    null,
+    null,
+    null,
+    { a: 'b' },
+  ]);
+});
+
+test('everything behind the last wanted field is not read', () => {
+  const text = JSON.stringify(podObject(5));
+  const cut = text.slice(0, text.indexOf('"podIP"'));
+  const found = project(new Projector(['spec.nodeName', 'status.phase']), cut);
+  assert.deepEqual(found, expected(podObject(5), ['spec.nodeName', 'status.phase']));
+});
+
+test('no room is said, at every size that is too small, and nothing is written behind it', () => {
+  const projector = new Projector(['status.phase']);
+  const { bytes, start, end } = embed(JSON.stringify(podObject(1)));
+  const whole = new Uint8Array(10_000);
+  const size = projector.project(bytes, start, end, whole, 0);
+  for (let room = 0; room < size; room++) {
+    assert.equal(projector.project(bytes, start, end, new Uint8Array(room), 0), PROJECTION_NO_ROOM);
+  }
+  assert.equal(projector.project(bytes, start, end, new Uint8Array(size), 0), size);
+});
+
+test('what is not valid JSON, or copies a token that is not, is malformed', () => {
+  const malformed = [
+    '',
+    'null',
+    '[]',
+    '{"metadata":{"labels":{"a":}}}',
+    '{"metadata":{"labels":{"a" "b"}}}',
+    '{"metadata":{"labels":{"a":"b",}}}',
+    '{"metadata":{"generation":01}}',
+    '{"metadata":{"generation":tru}}',
+    '{"metadata":{"uid":"\\x"}}',
+    '{"metadata":{"uid":"a',
+    '{"metadata":{"ownerReferences":[{"controller":true,"uid":"\\q"}]}}',
+    '{"metadata":{"generation":5',
+    '{"metadata" {}}',
+    '{"spec":{"x":1}"metadata":{}}',
+  ];
+  for (const text of malformed) {
+    assert.equal(project(new Projector([]), text), PROJECTION_MALFORMED, text);
+  }
+});
+
+test('random objects, orders and paths agree with JSON.parse', () => {
+  const paths = [
+    'spec',
+    'spec.name',
+    'spec.a\\.b/c',
+    'status.phase',
+    'metadata.labels.ü',
+    'metadata.name',
+    'items.uid',
+  ];
+  for (let seed = 1; seed <= 1500; seed++) {
+    const random = new Seeded(seed);
+    const object = randomObject(random);
+    const fields = paths.filter(() => random.chance(0.4));
+    const text = writeJson(object, random, random.chance(0.5) ? COMPACT : ODD);
+    assert.deepEqual(project(new Projector(fields), text), expected(object, fields), `seed ${seed}: ${text}`);
+  }
+});
+
+const METADATA_KEYS = [
+  'name',
+  'uid',
+  'generation',
+  'deletionTimestamp',
+  'labels',
+  'ownerReferences',
+  'managedFields',
+];
+
+function randomObject(random: Seeded): Json {
+  const metadata: { [key: string]: Json } = {};
+  for (const key of random.shuffle(METADATA_KEYS)) {
+    if (random.chance(0.8))
+      metadata[key] = key === 'ownerReferences' ? randomOwners(random) : randomJson(random, 3);
+  }
+  const object: { [key: string]: Json } = {};
+  for (const key of random.shuffle(['metadata', 'spec', 'status', 'items', 'kind'])) {
+    object[key] = key === 'metadata' ? metadata : randomJson(random, 4);
+  }
+  return object;
+}
+
+function randomOwners(random: Seeded): Json {
+  return Array.from({ length: random.below(4) }, () => {
+    const members: [string, Json][] = [
+      ['controller', random.chance(0.3)],
+      ['uid', random.chance(0.8) ? `o${random.below(9)}` : null],
+      ['name', 'x'],
+    ];
+    return Object.fromEntries(random.shuffle(members));
+  });
+}
