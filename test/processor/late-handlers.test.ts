@@ -1,0 +1,157 @@
+/**
+ * Handlers that join, resync and leave at any point of a random history, each as slow as it likes: what each
+ * is told is what was there at its cut, and then exactly what everybody is told.
+ */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import type { Random } from '../../src/clock.ts';
+import { SharedProcessor } from '../../src/processor/shared-processor.ts';
+import type { ProcessorListener } from '../../src/processor/processor-listener.ts';
+import type { Entry } from '../../src/store/entry.ts';
+import { seededRandom, wholeNumber } from '../ring/random.ts';
+import { Mirror } from '../store/mirror.ts';
+import { ReplicaTwin } from '../store/replica-twin.ts';
+import { newListener, recordingHandler } from './recording-handler.ts';
+
+const STEPS = 1200;
+
+/** What a resync must tell, unless it is deleted first. */
+interface Resync {
+  readonly toldBefore: number;
+  readonly states: ReadonlyMap<string, string>;
+  readonly loggedBefore: number;
+}
+
+/** One handler that joined late, and what it must be told. */
+class LateHandler {
+  readonly listener: ProcessorListener;
+  readonly calls: string[] = [];
+  readonly mirror: Mirror = new Mirror();
+  readonly atJoin: readonly string[];
+  readonly loggedAtJoin: number;
+  readonly resyncs: Resync[] = [];
+
+  constructor(twin: ReplicaTwin, processor: SharedProcessor, log: readonly string[]) {
+    this.atJoin = linesOf(twin).map((text) => `add! ${text}`);
+    this.loggedAtJoin = log.length;
+    const record = recordingHandler(this.calls);
+    ({ listener: this.listener } = newListener({
+      onAdd: (added, isInInitialList) => {
+        record.onAdd?.(added, isInInitialList);
+        this.mirror.change(undefined, added as Entry);
+      },
+      onUpdate: (previous, current) => {
+        record.onUpdate?.(previous, current);
+        this.mirror.change(previous as Entry, current as Entry);
+      },
+      onDelete: (deleted) => {
+        record.onDelete?.(deleted);
+        this.mirror.change((deleted.finalStateUnknown ? deleted.last : deleted) as Entry, undefined);
+      },
+    }));
+    processor.add(this.listener, twin.replica);
+  }
+
+  resync(twin: ReplicaTwin, processor: SharedProcessor, log: readonly string[]): void {
+    const states = new Map(linesOf(twin).map((text) => [keyOf(text), text]));
+    this.resyncs.push({ toldBefore: this.calls.length, states, loggedBefore: log.length });
+    processor.resync(twin.replica, [this.listener]);
+  }
+
+  /** After everything was delivered. */
+  check(log: readonly string[]): void {
+    const initial = this.calls.slice(0, this.atJoin.length);
+    assert.deepEqual([...initial].sort(), [...this.atJoin].sort(), 'the initial list');
+    const later = this.calls.slice(this.atJoin.length);
+    const changes = withoutSyncs(later);
+    assert.deepEqual(changes, withoutSyncs(log.slice(this.loggedAtJoin)), 'the changes after it');
+    for (const { states, toldBefore, loggedBefore } of this.resyncs) {
+      const told = new Set(this.calls.slice(toldBefore));
+      const deleted = new Set(log.slice(loggedBefore).filter(isDeletion).map(keyOf));
+      for (const [key, state] of states) {
+        const version = state.split('@')[1];
+        if (!deleted.has(key)) assert.ok(told.has(`update ${state}>${version}`), `resync of ${state}`);
+      }
+    }
+  }
+}
+
+function linesOf(twin: ReplicaTwin): string[] {
+  return [...twin.replica.live.slots()].map(({ entry }) => `${entry.key}@${entry.version}`);
+}
+
+function keyOf(text: string): string {
+  return text.replace(/^\S+ (?=\S)/, '').split('@')[0] ?? '';
+}
+
+function isDeletion(text: string): boolean {
+  return text.startsWith('lost') || text.startsWith('delete');
+}
+
+/** Resyncs and relisted objects without a change look alike; the mirror has judged them already. */
+function withoutSyncs(calls: readonly string[]): string[] {
+  return calls.filter((text) => !/^update .*@(\S+)>\1$/.test(text));
+}
+
+function change(twin: ReplicaTwin, random: Random): void {
+  const chance = random();
+  if (chance < 0.45) twin.event(twin.write(), false);
+  else if (chance < 0.6) {
+    const deleted = twin.delete(random() < 0.1);
+    if (deleted) twin.event(deleted, true);
+  } else if (chance < 0.64) twin.begin();
+  else if (chance < 0.9) twin.item();
+  else if (chance < 0.91) twin.abort();
+  else if (chance < 0.95) twin.end();
+  else twin.dispose();
+}
+
+describe('handlers that come and go during a random history', () => {
+  for (const seed of [11, 12, 13, 14]) {
+    test(`C7 C9 C10 C13 are told of the cut and then of every change, once and in order (seed ${seed})`, () => {
+      const random = seededRandom(seed);
+      const processor = new SharedProcessor();
+      const twin = new ReplicaTwin(random, processor, 2);
+      const log: string[] = [];
+      const { listener: first } = newListener(recordingHandler(log));
+      processor.add(first, twin.replica);
+      twin.begin();
+      twin.end();
+      const present: LateHandler[] = [];
+      const removed: LateHandler[] = [];
+      for (let step = 0; step < STEPS; step++) {
+        change(twin, random);
+        first.deliver(Infinity);
+        const chance = random();
+        const one = present[wholeNumber(random, 0, present.length - 1)];
+        if (chance < 0.03) present.push(new LateHandler(twin, processor, log));
+        else if (chance < 0.04 && one) {
+          processor.remove(one.listener);
+          removed.push(...present.splice(present.indexOf(one), 1));
+        } else if (chance < 0.08 && one) one.resync(twin, processor, log);
+        else if (one) one.listener.deliver(wholeNumber(random, 0, 12));
+      }
+      assert.ok(present.length > 8 && removed.length > 3, `${present.length}, ${removed.length}`);
+      for (const late of present) {
+        late.listener.deliver(Infinity);
+        assert.deepEqual(late.listener.backlog, { notifications: 0, bytes: 0 });
+        late.mirror.checkEqual([...twin.replica.live.slots()].map(({ entry }) => entry));
+        late.check(log);
+      }
+      for (const { listener, calls } of removed) {
+        const told = calls.length;
+        assert.equal(listener.deliver(Infinity), 0);
+        assert.equal(calls.length, told, 'C8 a removed handler is told nothing more');
+      }
+      twin.clear();
+      for (const listener of [first, ...present.map((late) => late.listener)]) listener.deliver(Infinity);
+      twin.dispose();
+      assert.deepEqual(
+        twin.entries.filter(({ holds }) => holds !== 0),
+        [],
+      );
+      assert.equal(twin.owner.slabs.liveBytes, 0);
+    });
+  }
+});

@@ -1,0 +1,63 @@
+/** Handlers and listeners for tests: what was called, in which order, as short lines of text. */
+import { ProcessorListener } from '../../src/processor/processor-listener.ts';
+import type { ListenerOptions } from '../../src/processor/processor-listener.ts';
+import type { ResourceEventHandler } from '../../src/processor/handler.ts';
+import type { Entry } from '../../src/store/entry.ts';
+import { line } from '../store/scripted-replica.ts';
+
+/** What to do in a call, after it was written down. */
+export type Reaction = (text: string) => unknown;
+
+/** Writes every call to `calls` as `line` words it. */
+export function recordingHandler(
+  calls: string[],
+  react: Reaction = () => undefined,
+): ResourceEventHandler<unknown> {
+  function called(
+    oldEntry: unknown,
+    newEntry: unknown,
+    isInInitialList: boolean,
+    isFinalStateUnknown: boolean,
+  ): unknown {
+    const text = line({
+      oldEntry: oldEntry as Entry | undefined,
+      newEntry: newEntry as Entry | undefined,
+      isInInitialList,
+      isFinalStateUnknown,
+    });
+    calls.push(text);
+    return react(text);
+  }
+  return {
+    onAdd: (added, isInInitialList) => called(undefined, added, isInInitialList, false),
+    onUpdate: (previous, current) => called(previous, current, false, false),
+    onDelete: (deleted) =>
+      deleted.finalStateUnknown
+        ? called(deleted.last, undefined, false, true)
+        : called(deleted, undefined, false, false),
+  };
+}
+
+/** What a listener reported, and how often it said that it can go on. */
+export interface Reports {
+  readonly errors: { readonly error: unknown; readonly key: string; readonly registeredAt: string }[];
+  ready: number;
+  synced: number;
+}
+
+export function newListener(
+  handler: ResourceEventHandler<unknown>,
+  options: Partial<ListenerOptions> = {},
+): { listener: ProcessorListener; reports: Reports } {
+  const reports: Reports = { errors: [], ready: 0, synced: 0 };
+  const listener = new ProcessorListener({
+    handler,
+    isStrict: true,
+    registeredAt: '    at registered.js:1:1',
+    onError: (error, key, registeredAt) => reports.errors.push({ error, key, registeredAt }),
+    onReady: () => reports.ready++,
+    onSynced: () => reports.synced++,
+    ...options,
+  });
+  return { listener, reports };
+}

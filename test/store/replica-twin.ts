@@ -1,0 +1,247 @@
+/**
+ * A replica beside a plain Map. The server's objects change; what the watch and the relists tell of it goes
+ * through the shards' numbering into the replica, as the merge does it; every check compares all queries,
+ * and whoever listens, with the model.
+ */
+import assert from 'node:assert/strict';
+
+import type { Random } from '../../src/clock.ts';
+import { DeltaKind } from '../../src/record/delta.ts';
+import type { EntryOwner } from '../../src/store/entry-owner.ts';
+import type { Entry } from '../../src/store/entry.ts';
+import { field, label } from '../../src/store/index-functions.ts';
+import type { Indexers } from '../../src/store/index-functions.ts';
+import { IndexSet } from '../../src/store/index-values.ts';
+import { ReplicaIndexer } from '../../src/store/indexer.ts';
+import { Projection } from '../../src/store/projection.ts';
+import { Replica } from '../../src/store/replica.ts';
+import type { ReplicaListener } from '../../src/store/replica.ts';
+import { pick, wholeNumber } from '../ring/random.ts';
+import { identityOf, newEntry, newOwner, projectionText } from './objects.ts';
+import type { ObjectSpec } from './objects.ts';
+import { ShardModel } from './shard-model.ts';
+
+export const KEYS = 40;
+const NAMESPACES = ['', 'default', 'kube-system'] as const;
+const APPS = [undefined, 'web', 'api', 'größe'] as const;
+const NODES = [null, 'node-1', 'node-2', ['node-1', 'node-3']] as const;
+
+/** Index functions and what they must give, computed from the object itself. */
+const INDEXES: Readonly<
+  Record<string, { readonly indexer: Indexers[string]; of: (spec: ObjectSpec) => readonly string[] }>
+> = {
+  namespace: { indexer: { index: 'namespace' }, of: ({ namespace }) => (namespace ? [namespace] : []) },
+  app: { indexer: label('app'), of: ({ labels }) => (labels?.['app'] ? [labels['app']] : []) },
+  node: { indexer: field('spec.nodeName'), of: ({ fields }) => [fields?.[0] ?? []].flat() as string[] },
+  // Reads the object, gives values twice, and throws for some.
+  parity: {
+    indexer: (entry) => {
+      const { n } = (entry.object as { spec: { n: number } }).spec;
+      if (n % 7 === 0) throw new Error('seven');
+      return [String(n % 2), String(n % 2), entry.name];
+    },
+    of: ({ spec, name }) => {
+      const { n } = spec as { n: number };
+      return n % 7 === 0 ? [] : [String(n % 2), name];
+    },
+  },
+};
+
+export interface Epoch {
+  readonly epoch: number;
+  /** What the list has shown so far. */
+  readonly listed: Map<string, ObjectSpec>;
+  /** What it has not shown yet. */
+  readonly items: ObjectSpec[];
+}
+
+export class ReplicaTwin {
+  readonly owner: EntryOwner = newOwner({ lifetimes: 'strict', fields: ['spec.nodeName'] });
+  readonly replica: Replica;
+  readonly indexer: ReplicaIndexer<unknown>;
+  /** Every entry that was ever made. */
+  readonly entries: Entry[] = [];
+  readonly #random: Random;
+  readonly #indexNames: string[] = ['namespace'];
+  readonly #shards: ShardModel;
+  readonly #server: Map<string, ObjectSpec> = new Map();
+  #cached: Map<string, ObjectSpec> = new Map();
+  #version = 100;
+  #resourceVersion = '';
+  #epochs = 0;
+  epoch: Epoch | undefined;
+
+  constructor(random: Random, listener: ReplicaListener, shards: number) {
+    this.#random = random;
+    this.#shards = new ShardModel(shards);
+    const indexes = new IndexSet({}, 1, (error) => assert.equal(error.code, 'ERR_KUBELOOM_INDEX_FUNCTION'));
+    this.replica = new Replica(shards, indexes, listener);
+    this.indexer = new ReplicaIndexer(this.replica, indexes);
+  }
+
+  get cachedSize(): number {
+    return this.#cached.size;
+  }
+
+  /** The server writes an object, known or new. */
+  write(): ObjectSpec {
+    const n = wholeNumber(this.#random, 0, KEYS - 1);
+    const namespace = pick(this.#random, NAMESPACES);
+    const app = pick(this.#random, APPS);
+    const spec: ObjectSpec = {
+      namespace,
+      name: `pod-${n}`,
+      version: ++this.#version,
+      ...(app === undefined ? {} : { labels: { app } }),
+      fields: [pick(this.#random, NODES)],
+      spec: { n: wholeNumber(this.#random, 0, 20), text: 'x'.repeat(wholeNumber(this.#random, 0, 3000)) },
+    };
+    this.#server.set(identityOf(spec).key, spec);
+    return spec;
+  }
+
+  /** The server deletes an object; of one that the watch never showed, if `isUnseen`. */
+  delete(isUnseen: boolean): ObjectSpec | undefined {
+    const known = [...this.#server.values()];
+    const spec = isUnseen ? this.write() : known[wholeNumber(this.#random, 0, known.length - 1)];
+    if (!spec) return undefined;
+    this.#server.delete(identityOf(spec).key);
+    return { ...spec, version: ++this.#version };
+  }
+
+  /** An event of the watch. */
+  event(spec: ObjectSpec, isDeletion: boolean): void {
+    const { key } = identityOf(spec);
+    this.#merge(spec, isDeletion, false);
+    const target = this.epoch ? this.epoch.listed : this.#cached;
+    if (isDeletion) target.delete(key);
+    else target.set(key, spec);
+    if (!this.epoch) this.#resourceVersion = String(spec.version);
+  }
+
+  begin(): void {
+    const epoch = ++this.#epochs;
+    this.#shards.begin(epoch);
+    this.replica.control(DeltaKind.ReplaceBegin, epoch, '');
+    this.epoch = { epoch, listed: new Map(), items: [...this.#server.values()] };
+  }
+
+  /** The next item of the list, as it was when the list began; sometimes one comes twice. */
+  item(): void {
+    const { epoch } = this;
+    if (!epoch) return;
+    const spec = this.#random() < 0.05 ? epoch.items[0] : epoch.items.shift();
+    if (!spec) return;
+    const { key } = identityOf(spec);
+    const listed = epoch.listed.get(key);
+    // What the watch showed within the epoch is newer than the list.
+    if (listed && Number(listed.version) > Number(spec.version)) return;
+    this.#merge(spec, false, true);
+    epoch.listed.set(key, spec);
+  }
+
+  abort(): void {
+    if (!this.epoch) return;
+    this.#shards.abort(this.epoch.epoch);
+    this.replica.control(DeltaKind.ReplaceAbort, this.epoch.epoch, '');
+    this.epoch = undefined;
+  }
+
+  end(): void {
+    if (!this.epoch) return;
+    while (this.epoch.items.length > 0) this.item();
+    const { epoch, listed } = this.epoch;
+    for (const { shard, id } of this.#shards.end(epoch)) this.replica.swept(shard, id);
+    this.check();
+    this.#cached = listed;
+    this.#resourceVersion = String(++this.#version);
+    this.epoch = undefined;
+    this.replica.control(DeltaKind.ReplaceEnd, epoch, this.#resourceVersion);
+  }
+
+  /** Late or foreign control records, which must change nothing. */
+  stray(): void {
+    this.replica.control(DeltaKind.ReplaceAbort, 1_000_000, '');
+    this.replica.control(DeltaKind.ReplaceEnd, 1_000_000, '999999');
+  }
+
+  bookmark(): void {
+    if (this.epoch) return;
+    this.#resourceVersion = String(++this.#version);
+    this.replica.control(DeltaKind.Bookmark, 0, this.#resourceVersion);
+  }
+
+  /** Adds one or several of the indexers that are not there yet. */
+  addIndexers(): void {
+    const missing = Object.keys(INDEXES).filter((name) => !this.#indexNames.includes(name));
+    const added = missing.slice(0, wholeNumber(this.#random, 0, missing.length));
+    if (added.length === 0) return;
+    this.indexer.addIndexers(
+      Object.fromEntries(added.map((name) => [name, INDEXES[name]?.indexer])) as Indexers,
+    );
+    this.#indexNames.push(...added);
+  }
+
+  /** Every query, against the model. */
+  check(): void {
+    const { indexer } = this;
+    const specs = [...this.#cached.values()];
+    const versionsOf = (found: readonly { key: string; resourceVersion: string }[]): string[] =>
+      found.map(({ key, resourceVersion }) => `${key}@${resourceVersion}`);
+    const expected = (found: readonly ObjectSpec[]): string[] =>
+      found.map((spec) => `${identityOf(spec).key}@${spec.version}`);
+    assert.deepEqual(versionsOf(indexer.list()), expected(specs));
+    assert.deepEqual(indexer.listKeys(), [...this.#cached.keys()]);
+    assert.equal(indexer.size, specs.length);
+    assert.equal(indexer.lastStoreSyncResourceVersion(), this.#resourceVersion);
+    for (const name of this.#indexNames) {
+      const byValue = new Map<string, Set<string>>();
+      for (const spec of specs) {
+        for (const value of INDEXES[name]?.of(spec) ?? []) {
+          byValue.set(value, (byValue.get(value) ?? new Set()).add(identityOf(spec).key));
+        }
+      }
+      assert.deepEqual(indexer.listIndexFuncValues(name).sort(), [...byValue.keys()].sort(), name);
+      for (const [value, found] of byValue) {
+        const keys = [...found].sort();
+        assert.deepEqual(indexer.indexKeys(name, value), keys, `${name}=${value}`);
+        const entries = indexer.byIndex(name, value);
+        assert.deepEqual(entries.map(({ key }) => key).sort(), keys, `${name}=${value}`);
+        for (const entry of entries) assert.equal(entry, indexer.getByKey(entry.key));
+      }
+    }
+  }
+
+  /** Disposes of what was swapped out, as the drain does between two turns. */
+  dispose(): void {
+    while (this.replica.dispose()) if (this.owner.slabs.hasCompaction) this.owner.slabs.compact();
+  }
+
+  /** An empty relist, and everything disposed of: nothing may be left. */
+  clear(): void {
+    this.abort();
+    this.#server.clear();
+    this.begin();
+    this.end();
+    this.dispose();
+  }
+
+  #merge(spec: ObjectSpec, isDeletion: boolean, isItem: boolean): void {
+    const { key } = identityOf(spec);
+    const { shard, id, isNew } = this.#shards.object(key, isDeletion);
+    const slot = isNew ? this.replica.liveSlot(key) : this.replica.slotOf(shard, id);
+    assert.equal(slot?.identity.key, isNew ? slot?.identity.key : key, 'an id leads to another object');
+    const live = this.replica.liveSlot(key);
+    if (isItem && live?.entry.version === spec.version && !this.replica.isShadowed(key)) {
+      this.replica.keep(shard, id, live);
+      return;
+    }
+    const text = projectionText(spec);
+    const previous = slot?.entry.projection;
+    const projection = previous?.text === text ? previous : new Projection(text);
+    const entry = newEntry(this.owner, spec, { projection });
+    this.entries.push(entry);
+    if (isDeletion) this.replica.remove(entry);
+    else this.replica.upsert(shard, id, entry);
+  }
+}

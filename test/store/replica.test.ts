@@ -1,0 +1,83 @@
+/**
+ * Replica, state and indices beside a plain Map, through random histories with relists in all their forms.
+ */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import type { Random } from '../../src/clock.ts';
+import type { Difference } from '../../src/store/deliveries.ts';
+import { seededRandom } from '../ring/random.ts';
+import { Mirror } from './mirror.ts';
+import { ReplicaTwin } from './replica-twin.ts';
+
+const STEPS = 800;
+
+function pipeline(
+  random: Random,
+  shards: number,
+): { twin: ReplicaTwin; mirror: Mirror; differences: number[] } {
+  const mirror = new Mirror();
+  const differences: number[] = [];
+  const listener = {
+    changed: mirror.change.bind(mirror),
+    replaced(difference: Difference): void {
+      differences.push(mirror.drain(difference.cursor(() => true)).length);
+      difference.releasePassed();
+    },
+  };
+  return { twin: new ReplicaTwin(random, listener, shards), mirror, differences };
+}
+
+/** One step of a history: the watch, a relist in any of its forms, or the house-keeping between them. */
+function step(twin: ReplicaTwin, random: Random): void {
+  const chance = random();
+  if (chance < 0.35) twin.event(twin.write(), false);
+  else if (chance < 0.45) deleteOne(twin, false);
+  else if (chance < 0.47) deleteOne(twin, true);
+  // Changes that the watch does not show: why there are relists.
+  else if (chance < 0.55) twin.write();
+  else if (chance < 0.58) twin.delete(false);
+  else if (chance < 0.61) twin.begin();
+  else if (chance < 0.9) twin.item();
+  else if (chance < 0.905) twin.abort();
+  else if (chance < 0.94) twin.end();
+  else if (chance < 0.95) twin.bookmark();
+  else if (chance < 0.96) twin.stray();
+  else if (chance < 0.965) twin.addIndexers();
+  else twin.dispose();
+}
+
+function deleteOne(twin: ReplicaTwin, isUnseen: boolean): void {
+  const deleted = twin.delete(isUnseen);
+  if (deleted) twin.event(deleted, true);
+}
+
+describe('a replica through random histories', () => {
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    const shards = 1 + (seed % 3);
+    test(`C2 C3 C5 C6 C17 answers every query as a plain map would, after every commit (seed ${seed}, ${shards} shards)`, () => {
+      const random = seededRandom(seed);
+      const { twin, mirror, differences } = pipeline(random, shards);
+      for (let count = 0; count < STEPS; count++) {
+        step(twin, random);
+        twin.check();
+        mirror.checkEqual([...twin.replica.live.slots()].map(({ entry }) => entry));
+      }
+      assert.ok(differences.length > 5 && differences.some((length) => length > 5), 'too few relists');
+      assert.ok(twin.cachedSize > 5);
+      twin.end();
+      twin.dispose();
+      assert.equal(
+        twin.owner.slabs.liveBytes,
+        [...twin.replica.live.slots()].reduce((sum, { entry }) => sum + entry.length, 0),
+        'the slabs hold exactly what is cached',
+      );
+      twin.clear();
+      assert.equal(twin.owner.slabs.liveBytes, 0);
+      assert.deepEqual(
+        twin.entries.filter(({ holds }) => holds !== 0).map(({ key, holds }) => `${key}: ${holds}`),
+        [],
+      );
+    });
+  }
+});

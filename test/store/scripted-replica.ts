@@ -1,0 +1,140 @@
+/**
+ * A replica for tests that tell a story: objects by name, notifications as short lines of text.
+ *
+ * ```
+ *  add a@1   add! a@1 (in the initial list)   update a@1>2   delete a@3   lost a@2 (found missing by a relist)
+ * ```
+ */
+import type { KubeloomError } from '../../src/errors.ts';
+import { DeltaKind } from '../../src/record/delta.ts';
+import type { Delivery, DeliveryCursor, Difference } from '../../src/store/deliveries.ts';
+import type { EntryOwner } from '../../src/store/entry-owner.ts';
+import type { Entry } from '../../src/store/entry.ts';
+import type { Indexers } from '../../src/store/index-functions.ts';
+import { IndexSet } from '../../src/store/index-values.ts';
+import { ReplicaIndexer } from '../../src/store/indexer.ts';
+import { Replica } from '../../src/store/replica.ts';
+import type { ReplicaListener } from '../../src/store/replica.ts';
+import { identityOf, newEntry, newOwner } from './objects.ts';
+import type { ObjectSpec } from './objects.ts';
+import { ShardModel } from './shard-model.ts';
+
+export interface ScriptOptions {
+  readonly indexers?: Indexers;
+  readonly fields?: readonly string[];
+  /** Instead of writing notifications down. */
+  readonly listener?: ReplicaListener;
+}
+
+export class ScriptedReplica {
+  readonly owner: EntryOwner;
+  readonly replica: Replica;
+  readonly indexer: ReplicaIndexer<unknown>;
+  /** Notifications since the last look. */
+  readonly log: string[] = [];
+  readonly errors: { readonly error: KubeloomError; readonly key: string }[] = [];
+  readonly #shards: ShardModel = new ShardModel(2);
+  #epoch = 0;
+
+  constructor({ indexers = {}, fields = [], listener }: ScriptOptions = {}) {
+    this.owner = newOwner({ fields });
+    const indexes = new IndexSet(indexers, fields.length, (error, key) => this.errors.push({ error, key }));
+    this.replica = new Replica(
+      2,
+      indexes,
+      listener ?? {
+        changed: (oldEntry, newEntry) => this.log.push(line({ ...NOTHING, oldEntry, newEntry })),
+        replaced: (difference: Difference) => {
+          this.log.push(...lines(difference.cursor(() => true)));
+          difference.releasePassed();
+        },
+      },
+    );
+    this.indexer = new ReplicaIndexer(this.replica, indexes);
+  }
+
+  put(...specs: ObjectSpec[]): void {
+    for (const spec of specs) {
+      const { shard, id } = this.#shards.object(identityOf(spec).key, false);
+      this.replica.upsert(shard, id, newEntry(this.owner, spec));
+    }
+  }
+
+  remove(spec: ObjectSpec): void {
+    this.#shards.object(identityOf(spec).key, true);
+    this.replica.remove(newEntry(this.owner, spec));
+  }
+
+  begin(): void {
+    this.#shards.begin(++this.#epoch);
+    this.replica.control(DeltaKind.ReplaceBegin, this.#epoch, '');
+  }
+
+  /** Items of a list: unchanged ones keep their entries. */
+  list(...specs: ObjectSpec[]): void {
+    for (const spec of specs) {
+      const { key } = identityOf(spec);
+      const { shard, id } = this.#shards.object(key, false);
+      const live = this.replica.liveSlot(key);
+      const isUnchanged = live?.entry.version === spec.version && !this.replica.isShadowed(key);
+      if (isUnchanged) this.replica.keep(shard, id, live);
+      else this.replica.upsert(shard, id, newEntry(this.owner, spec));
+    }
+  }
+
+  end(resourceVersion = '1000'): void {
+    for (const { shard, id } of this.#shards.end(this.#epoch)) this.replica.swept(shard, id);
+    this.replica.control(DeltaKind.ReplaceEnd, this.#epoch, resourceVersion);
+  }
+
+  abort(): void {
+    this.#shards.abort(this.#epoch);
+    this.replica.control(DeltaKind.ReplaceAbort, this.#epoch, '');
+  }
+
+  relist(...specs: ObjectSpec[]): void {
+    this.begin();
+    this.list(...specs);
+    this.end();
+  }
+
+  get(key: string): Entry | undefined {
+    return this.replica.live.get(key)?.entry;
+  }
+
+  /** Disposes of everything; true when nothing is left in the slabs but what is cached. */
+  dispose(): boolean {
+    while (this.replica.dispose());
+    const cached = [...this.replica.live.slots()].reduce((sum, { entry }) => sum + entry.length, 0);
+    return this.owner.slabs.liveBytes === cached;
+  }
+
+  takeLog(): string[] {
+    return this.log.splice(0);
+  }
+}
+
+export const NOTHING: Delivery = {
+  oldEntry: undefined,
+  newEntry: undefined,
+  isInInitialList: false,
+  isFinalStateUnknown: false,
+};
+
+/** Reads a cursor to its end, or `count` deliveries of it. */
+export function lines(cursor: DeliveryCursor, count: number = Infinity): string[] {
+  const all: string[] = [];
+  const out = { ...NOTHING };
+  while (all.length < count && cursor.next(out)) {
+    all.push(line(out));
+    out.oldEntry?.letGo();
+    out.newEntry?.letGo();
+  }
+  return all;
+}
+
+export function line({ oldEntry, newEntry, isInInitialList, isFinalStateUnknown }: Delivery): string {
+  if (newEntry && oldEntry) return `update ${oldEntry.key}@${oldEntry.version}>${newEntry.version}`;
+  if (newEntry) return `add${isInInitialList ? '!' : ''} ${newEntry.key}@${newEntry.version}`;
+  return `${isFinalStateUnknown ? 'lost' : 'delete'} ${oldEntry?.key}@${oldEntry?.version}`;
+}
