@@ -33,8 +33,11 @@ export class PlainWatch {
       ca: Buffer.from(controlPlane.caData, 'base64'),
       headers: { authorization: `Bearer ${controlPlane.token}` },
     });
+    // A watch that fails does not reach the version that its test waits for.
     this.#request.on('error', () => undefined);
     this.#request.on('response', (response) => {
+      // Closing the request aborts the response.
+      response.on('error', () => undefined);
       createInterface({ input: response }).on('line', (line) => this.#take(JSON.parse(line) as WireEvent));
     });
     this.#request.end();
