@@ -1,16 +1,9 @@
-/**
- * `kubeloom apiserver`: the embedded apiserver in the foreground, for kubectl and for informers that are
- * tried out. Loopback only, unless it is asked for more.
- */
+/** The words of `kubeloom apiserver`. What it does is loaded when it is asked for. */
 import { Command } from 'commander';
-import type { EmbeddedApiServer } from '../embedded/embedded-server.ts';
-import { startEmbeddedApiServer } from '../embedded/start.ts';
 import { parseObjectBytes, parsePods, parsePort, parseRate } from './arguments.ts';
 import type { Rate } from './arguments.ts';
-import { wantKubeConfigTarget, writeKubeConfig } from './kubeconfig-file.ts';
-import { listenForInterruption } from './signals.ts';
 
-interface ApiserverFlags {
+export interface ApiserverFlags {
   readonly port: number;
   readonly kubeconfigOut: string;
   readonly token?: string;
@@ -21,9 +14,6 @@ interface ApiserverFlags {
   readonly objectBytes: number;
   readonly rate?: Rate;
 }
-
-/** A load without an end: it stops with the server. */
-const LOAD_MS = 2 ** 31;
 
 export function apiserverCommand(): Command {
   return new Command('apiserver')
@@ -37,45 +27,8 @@ export function apiserverCommand(): Command {
     .option('--pods <count>', 'begin with so many sample pods', parsePods)
     .option('--object-bytes <bytes>', 'size of a sample pod', parseObjectBytes, 1024)
     .option('--rate <rate>', 'change pods so often a second, or "max"', parseRate)
-    .action(runApiserver);
-}
-
-async function runApiserver(flags: ApiserverFlags): Promise<void> {
-  await wantKubeConfigTarget(flags.kubeconfigOut);
-  using interruption = listenForInterruption();
-  await using server = await startEmbeddedApiServer({
-    isolation: 'none',
-    host: flags.host,
-    port: flags.port,
-    tls: flags.tls,
-    ...(flags.token === undefined ? {} : { token: flags.token }),
-    ...(flags.allowRemote === true ? { allowRemote: true } : {}),
-  });
-  if (flags.pods !== undefined) {
-    await server.populate({ count: flags.pods, objectBytes: flags.objectBytes });
-  }
-  await writeKubeConfig(flags.kubeconfigOut, server.kubeConfigYaml);
-  console.log(`embedded apiserver listening on ${server.url}, kubeconfig in ${flags.kubeconfigOut}`);
-  const load = startLoad(server, flags);
-  await aborted(interruption.signal);
-  await server.stopLoad();
-  await load;
-}
-
-async function startLoad(server: EmbeddedApiServer, flags: ApiserverFlags): Promise<void> {
-  if (flags.rate === undefined) return;
-  const { rate, objectBytes } = flags;
-  await server.load({
-    rate,
-    objectBytes,
-    durationMs: LOAD_MS,
-    mix: { update: 90, create: 5, delete: 5 },
-  });
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+    .action(async (flags: ApiserverFlags) => {
+      const { runApiserver } = await import('./apiserver-run.ts');
+      await runApiserver(flags);
+    });
 }

@@ -11,6 +11,7 @@ const SECONDS_MAX = 86_400;
 export function parseCount(name: string, min: number, max: number): (text: string) => number {
   return (text) => {
     const value = numberOf(text);
+    if (Number.isNaN(value)) refuse(name, text, `an integer from ${min} to ${max}`);
     wantInteger(name, value, min, max);
     return value;
   };
@@ -23,6 +24,7 @@ export const parseObjectBytes: (text: string) => number = parseCount('--object-b
 
 export function parseSeconds(text: string): number {
   const value = numberOf(text.replace(/s$/, ''));
+  if (Number.isNaN(value)) refuse('--duration', text, 'a number of seconds');
   wantNumber('--duration', value, 0.1, SECONDS_MAX);
   return value;
 }

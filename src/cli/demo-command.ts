@@ -12,7 +12,6 @@ import {
 import type { Rate } from './arguments.ts';
 import { progressOn } from './demo-progress.ts';
 import { EXIT_CODES, conclude, conclusionText, reportText } from './demo-report.ts';
-import { runDemo } from './demo-run.ts';
 import type { DemoPlan } from './demo-run.ts';
 import { listenForInterruption } from './signals.ts';
 
@@ -26,15 +25,15 @@ interface DemoFlags {
   readonly codec: Codec;
 }
 
+const EXIT_CODES_TEXT = `
+What two handlers, one of them slow, were told is compared with the log of the server.
+Exit code 0: nothing was lost, duplicated or reordered. 1: something was. 2: too little load was sent.`;
 const EXIT_INTERRUPTED = 130;
 
 export function demoCommand(): Command {
   return new Command('demo')
-    .description(
-      'keep an informer with two handlers, one of them slow, in step with an embedded apiserver under load,\n' +
-        'and compare what they were told with the log of the server.\n' +
-        'Exit code 0: nothing lost, duplicated or reordered. 1: something was. 2: too little load was sent.',
-    )
+    .description('run an informer under load against an embedded apiserver, and check every event')
+    .addHelpText('after', EXIT_CODES_TEXT)
     .option('--json', 'print the result as one JSON object on stdout')
     .option('--pods <count>', 'pods at the start', parsePods, 10_000)
     .option('--object-bytes <bytes>', 'size of a pod', parseObjectBytes, 1024)
@@ -57,6 +56,7 @@ async function demo(flags: DemoFlags): Promise<void> {
     ...(flags.threads === undefined ? {} : { threads: flags.threads }),
   };
   try {
+    const { runDemo } = await import('./demo-run.ts');
     const { report, handlers } = await runDemo(plan, progress, interruption.signal);
     const conclusion = conclude(report, handlers, plan);
     process.exitCode = EXIT_CODES[conclusion.kind];

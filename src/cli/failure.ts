@@ -18,7 +18,11 @@ export function failureText(error: unknown, isVerbose: boolean): string {
 
 /** Prints the failure and returns the exit code. Help and version are no failures. */
 export function report(error: unknown, isVerbose: boolean): number {
-  if (error instanceof CommanderError && error.exitCode === 0) return 0;
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0;
+    // The help was printed: that is the message.
+    if (error.code === 'commander.help') return EXIT_FAILED;
+  }
   console.error(failureText(error, isVerbose));
   return EXIT_FAILED;
 }

@@ -7,19 +7,21 @@ import { demoCommand } from './demo-command.ts';
 import { report } from './failure.ts';
 import { watchCommand } from './watch-command.ts';
 
-/** The same distance from source and, one level deeper, from dist. */
+/** Of the package that this file is in, wherever it was built to. */
 function version(): string {
-  for (const path of ['../../package.json', '../../../package.json']) {
-    try {
-      const content: unknown = JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
-      if (typeof content === 'object' && content !== null && 'version' in content) {
-        return String(content.version);
-      }
-    } catch {
-      // Not here: one level up.
-    }
+  for (let folder = new URL('./', import.meta.url); ; folder = new URL('../', folder)) {
+    const content = readJson(new URL('package.json', folder));
+    if (content?.name === 'kubeloom') return content.version;
+    if (folder.pathname === '/') return 'unknown';
   }
-  return 'unknown';
+}
+
+function readJson(url: URL): { readonly name: string; readonly version: string } | undefined {
+  try {
+    return JSON.parse(readFileSync(url, 'utf8')) as { name: string; version: string };
+  } catch {
+    return undefined;
+  }
 }
 
 function program(): Command {

@@ -1,21 +1,9 @@
-/** `kubeloom watch RESOURCE`: like `kubectl get -w`, from an informer. */
-import type { KubeConfig } from '@kubernetes/client-node';
+/** The words of `kubeloom watch RESOURCE`. What it does is loaded when it is asked for. */
 import { Command, Option } from 'commander';
-import { KubeloomError } from '../errors.ts';
-import { SharedIndexInformer } from '../informer/shared-index-informer.ts';
-import { findResource } from '../kube/discovery.ts';
-import type { ResourceRef } from '../kube/resource.ts';
-import type { Borrowed, DeletedFinalStateUnknown } from '../store/entry.ts';
-import { connectionFor, loadKubeConfig } from '../transport/credentials.ts';
-import { ApiClient } from './api-get.ts';
 import { parseThreads } from './arguments.ts';
-import { failureText } from './failure.ts';
-import { listenForInterruption } from './signals.ts';
-import type { Interruption } from './signals.ts';
-import { WatchPrinter } from './watch-printer.ts';
 import type { OutputFormat } from './watch-printer.ts';
 
-interface WatchFlags {
+export interface WatchFlags {
   readonly namespace?: string;
   readonly allNamespaces?: boolean;
   readonly selector?: string;
@@ -41,96 +29,8 @@ export function watchCommand(): Command {
     .addOption(new Option('-o, --output <format>', 'default: a table').choices(['wide', 'name', 'json']))
     .option('--output-watch-events', 'say of each line whether it was ADDED, MODIFIED or DELETED')
     .option('--threads <count>', 'indexer threads; 0: everything in one thread', parseThreads)
-    .action(runWatch);
-}
-
-async function runWatch(resource: string, flags: WatchFlags): Promise<void> {
-  using interruption = listenForInterruption();
-  const { signal } = interruption;
-  try {
-    const kubeConfig = loadKubeConfig({
-      ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }),
-      ...(flags.context === undefined ? {} : { context: flags.context }),
+    .action(async (resource: string, flags: WatchFlags) => {
+      const { runWatch } = await import('./watch-run.ts');
+      await runWatch(resource, flags);
     });
-    const ref = await discover(resource, kubeConfig, signal);
-    await printChanges(kubeConfig, ref, flags, interruption);
-  } catch (error) {
-    // Whatever fails because it was told to end is no failure.
-    if (!signal.aborted || isFatal(error)) throw error;
-  }
-}
-
-async function discover(resource: string, kubeConfig: KubeConfig, signal: AbortSignal): Promise<ResourceRef> {
-  await using client = new ApiClient(await connectionFor(kubeConfig), signal);
-  return await findResource(resource, client.getJson);
-}
-
-async function printChanges(
-  kubeConfig: KubeConfig,
-  ref: ResourceRef,
-  flags: WatchFlags,
-  interruption: Interruption,
-): Promise<void> {
-  const { signal } = interruption;
-  const namespace = namespaceOf(kubeConfig, ref, flags);
-  let fatal: KubeloomError | undefined;
-  await using informer = new SharedIndexInformer<unknown>(kubeConfig, ref, {
-    // A row is read within the handler's call: nothing is kept that could expire.
-    lifetimes: 'fast',
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
-    ...(flags.fieldSelector === undefined ? {} : { fieldSelector: flags.fieldSelector }),
-    ...(flags.threads === undefined ? {} : { threads: { threads: flags.threads } }),
-    onError: (error) => {
-      if (!informer.hasSynced() && isFatal(error)) {
-        fatal = error;
-        interruption.stop();
-        return;
-      }
-      console.error(failureText(error, flags.verbose === true));
-    },
-  });
-  const printer = new WatchPrinter({
-    ref,
-    format: flags.output ?? 'table',
-    hasNamespaces: ref.isNamespaced && namespace === undefined,
-    hasEvents: flags.outputWatchEvents === true,
-    now: Date.now,
-    write: (text) => process.stdout.write(text),
-  });
-  const registration = informer.addEventHandler(printingHandler(printer));
-  const run = informer.run(signal);
-  await Promise.race([run, informer.waitForSync(signal, registration).catch(() => undefined)]);
-  if (registration.hasSynced()) printer.flush();
-  await run;
-  if (fatal) throw fatal;
-}
-
-interface PrintingHandler {
-  onAdd(added: Borrowed<unknown>): void;
-  onUpdate(previous: Borrowed<unknown>, current: Borrowed<unknown>): void;
-  onDelete(deleted: Borrowed<unknown> | DeletedFinalStateUnknown<unknown>): void;
-}
-
-function printingHandler(printer: WatchPrinter): PrintingHandler {
-  return {
-    onAdd: (added) => printer.print('ADDED', added),
-    onUpdate: (previous, current) => {
-      // A relist tells of objects that did not change, too.
-      if (previous.resourceVersion !== current.resourceVersion) printer.print('MODIFIED', current);
-    },
-    onDelete: (deleted) => printer.print('DELETED', deleted.finalStateUnknown ? deleted.last : deleted),
-  };
-}
-
-/** Undefined: all namespaces, or none because the resource has none. */
-function namespaceOf(kubeConfig: KubeConfig, ref: ResourceRef, flags: WatchFlags): string | undefined {
-  if (!ref.isNamespaced || flags.allNamespaces === true) return undefined;
-  const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
-  return flags.namespace ?? (context?.namespace || 'default');
-}
-
-/** The server does not understand the request: it never will, so there is no point in trying again. */
-function isFatal(error: unknown): error is KubeloomError {
-  return error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_BAD_REQUEST';
 }

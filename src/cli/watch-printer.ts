@@ -80,7 +80,8 @@ function linesOf({
   if (format === 'json') return (rows) => rows.flat();
   if (format === 'name') return (rows) => rows.flat().map(escapeControls);
   const table = new Table([
-    ...(hasEvents ? ['EVENT'] : []),
+    // As wide as its widest value: the first ones may all be shorter.
+    ...(hasEvents ? ['EVENT   '] : []),
     ...(hasNamespaces ? ['NAMESPACE'] : []),
     'NAME',
     ...columnsOf(ref, format === 'wide').map(({ header }) => header),
