@@ -8,7 +8,7 @@
 import type { RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError } from '../errors.ts';
-import type { ConnectionOptions } from './connection.ts';
+import type { ConnectionOptions } from '../threads/protocol.ts';
 import { currentTarget } from './kubeconfig.ts';
 
 export { loadKubeConfig, type KubeConfigSource } from './kubeconfig.ts';

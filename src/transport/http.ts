@@ -8,7 +8,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
 import { KubeloomError } from '../errors.ts';
-import type { ConnectionOptions } from './connection.ts';
+import type { ConnectionOptions } from '../threads/protocol.ts';
 import { HttpError, toHttpError } from './http-errors.ts';
 
 export interface HttpRequest {

@@ -1,7 +1,7 @@
 /** TLS against servers with good, expired, foreign and misnamed certificates: who is trusted, and what is said. */
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { ConnectionOptions } from '../../src/transport/connection.ts';
+import type { ConnectionOptions } from '../../src/threads/protocol.ts';
 import { UndiciTransport } from '../../src/transport/http.ts';
 import {
   CA,
