@@ -8,7 +8,7 @@ export interface Flushing {
   flush(): boolean;
 }
 
-/** Something that happens once. Its effects may find no room; they are carried out before it is done. */
+/** Something that happens once. It is done when its effects, which may find no room, are carried out. */
 export class EventInput implements Input {
   readonly #owner: Flushing;
   #handle: (() => void) | undefined;
@@ -19,7 +19,6 @@ export class EventInput implements Input {
   }
 
   advance(): boolean {
-    if (!this.#owner.flush()) return false;
     const handle = this.#handle;
     this.#handle = undefined;
     handle?.();
@@ -47,7 +46,6 @@ export class ChunkInput implements Input {
 
   advance(): boolean {
     const reader = this.#reader;
-    if (!reader.flush()) return false;
     if (!reader.isClosed) this.#position = reader.read(this.#chunk, this.#position);
     return (reader.isClosed || this.#position >= this.#chunk.length) && reader.flush();
   }

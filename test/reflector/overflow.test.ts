@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BLOCK_BYTES } from '../../src/log/layout.ts';
 import { DeltaKind } from '../../src/record/delta.ts';
-import { Harness, errorEvent, event, list, pod } from './harness.ts';
+import { Harness, bookmark, errorEvent, event, list, pod } from './harness.ts';
+
+/** Not even a control record fits any more. */
+function fill(harness: Harness): void {
+  while (harness.twin.router.offerControl(DeltaKind.Bookmark, 1, 1, ''));
+}
 
 /** About fourteen objects fit into the ring. */
 const TINY = { shards: 1, ringBytes: 1024 } as const;
@@ -84,18 +89,42 @@ describe('a full ring', () => {
 
   it('that has no room for ReplaceBegin holds the items back', () => {
     const harness = new Harness(TINY).start({}, 1).sync('10').start({}, 2);
-    const [, watch, second] = harness.exchanges;
-    assert.ok(watch && second);
-    watch.sendEvents(...events(11, 60));
+    const second = harness.exchange;
+    fill(harness);
+    second.head();
     assert.equal(second.isPaused, true);
     second.resume();
-    second
-      .head()
-      .send(list('10', [pod('a', '3')]))
-      .end();
+    second.send(list('10', [pod('a', '3')])).end();
     harness.drain();
-    assert.deepEqual(harness.replica.objects(2), ['a@3']);
-    assert.equal(harness.replica.objects(1).length, 50);
+    const seen = harness.records.filter(({ informer }) => informer === 2);
+    assert.deepEqual(
+      seen.map(({ kind, epoch }) => [kind, epoch]),
+      [
+        ['ReplaceBegin', 1],
+        ['Replaced', 0],
+        ['ReplaceEnd', 1],
+      ],
+    );
+  });
+
+  it('that has no room for a bookmark delivers it later', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    fill(harness);
+    harness.exchange.sendEvents(bookmark('20'), event('ADDED', 'a', '21'));
+    assert.equal(harness.thread.hasBacklog, true);
+    assert.deepEqual(harness.take().slice(-2), ['Bookmark 1@20', 'Added a@21']);
+  });
+
+  it('that lets the end of a watch wait behind a malformed line forgets that end', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    const watch = harness.exchange;
+    watch.sendEvents(...events(11, 60)).send('garbage\n');
+    watch.resume();
+    watch.end();
+    harness.drain();
+    // One request for the malformed line, none for the end of what was closed by then.
+    assert.equal(harness.exchanges.indexOf(harness.exchange), harness.exchanges.indexOf(watch) + 1);
+    assert.equal(harness.exchange.query['resourceVersion'], '60');
   });
 
   it('holds back the sockets of all informers, of new requests too, and all go on afterwards', () => {
@@ -154,8 +183,7 @@ describe('a full ring', () => {
   it('does not keep an informer from being stopped: its bytes are dropped, its farewell waits', () => {
     const harness = new Harness(TINY).start().sync('10');
     harness.exchange.sendEvents(...events(11, 60));
-    // Not even a control record fits any more.
-    while (harness.twin.router.offerControl(DeltaKind.Bookmark, 1, 1, ''));
+    fill(harness);
     harness.tell({ type: 'stop', informer: 1 });
     assert.equal(harness.exchange.isClosed, true);
     assert.notEqual(harness.messages.at(-1)?.type, 'stopped');
