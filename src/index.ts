@@ -18,7 +18,7 @@ export { resourcePath } from './kube/resource.ts';
 export type { ResourceRef } from './kube/resource.ts';
 export { loadKubeConfig } from './transport/credentials.ts';
 export { InformerThreads } from './threads/informer-threads.ts';
-export type { ThreadsOptions, Codec } from './options.ts';
+export type { Codec, Lifetimes, ThreadsOptions } from './options.ts';
 export { defaultThreads } from './options.ts';
 export type { ReflectorPhase } from './threads/protocol.ts';
 
@@ -51,7 +51,6 @@ export type {
 } from './store/entry.ts';
 export type { Labels } from './store/projection.ts';
 export type { Indexer, Store } from './store/indexer.ts';
-export type { Lifetimes } from './store/entry-owner.ts';
 
 export type { HandlerBacklog, HandlerRegistration, ResourceEventHandler } from './processor/handler.ts';
 

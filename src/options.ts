@@ -5,9 +5,11 @@
 import { availableParallelism } from 'node:os';
 import { KubeloomError } from './errors.ts';
 import { BLOCK_BYTES } from './log/layout.ts';
-import type { Lifetimes } from './store/entry-owner.ts';
 
 export type Codec = 'json' | 'msgpack';
+
+/** `strict` refuses a borrowed entry as soon as its call is done, `fast` once its bytes are gone. */
+export type Lifetimes = 'strict' | 'fast';
 
 /** Options of the threads that informers share. */
 export interface ThreadsOptions {

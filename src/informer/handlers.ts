@@ -78,8 +78,12 @@ export class Handlers {
   /** Drops what is pending and waits for the calls in progress. */
   async close(): Promise<void> {
     this.#resync.stop();
-    const removed = [...this.#listeners.keys()].map((registration) => this.remove(registration));
-    await Promise.all(removed.map((listener) => listener?.running));
+    const running: Promise<unknown>[] = [];
+    for (const registration of this.#listeners.keys()) {
+      const call = this.remove(registration)?.running;
+      if (call) running.push(call);
+    }
+    await Promise.all(running);
   }
 }
 

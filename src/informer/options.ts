@@ -1,10 +1,9 @@
 /** The options of one informer, their defaults and bounds. */
 import { KubeloomError } from '../errors.ts';
 import { defaultLifetimes, refuse, wantInteger, wantNumber } from '../options.ts';
-import type { Codec, ThreadsOptions } from '../options.ts';
+import type { Codec, Lifetimes, ThreadsOptions } from '../options.ts';
 import { declaredFields } from '../store/index-functions.ts';
 import type { Indexers } from '../store/index-functions.ts';
-import type { Lifetimes } from '../store/entry-owner.ts';
 import type { ReflectorSpec, ShardSpec } from '../threads/protocol.ts';
 import type { InformerThreads } from '../threads/informer-threads.ts';
 import { apiVersionOf, resourcePath } from '../kube/resource.ts';

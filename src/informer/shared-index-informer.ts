@@ -95,7 +95,11 @@ export class SharedIndexInformer<T = unknown> {
       recordBytesMax: threads.options.recordBytesMax,
     });
     this.#handlers = new Handlers({
-      ...{ threads, replica: this.#replica, processor, isStrict, resyncPeriodMs },
+      threads,
+      replica: this.#replica,
+      processor,
+      isStrict,
+      resyncPeriodMs,
       onError: this.#reportHandler,
       onProgress: () => this.#changed.changed(),
     });
@@ -109,7 +113,7 @@ export class SharedIndexInformer<T = unknown> {
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
     this.#wantNotStopped('handler was not added to shared informer because it has stopped already');
-    return this.#handlers.add(handler as ResourceEventHandler<unknown>, options.resyncPeriodMs);
+    return this.#handlers.add(handler, options.resyncPeriodMs);
   }
 
   /** Stops telling the handler. What it has not been told is dropped; a call in progress finishes. */

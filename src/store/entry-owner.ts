@@ -7,13 +7,12 @@ import { findPath } from '../json/read.ts';
 import { dropPaths } from '../json/drop.ts';
 import { pathTrie } from '../json/path-trie.ts';
 import type { MsgpackDecoder } from '../record/msgpack.ts';
+import type { Lifetimes } from '../options.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import { EntryFlag, expiredError } from './entry.ts';
-import type { Entry } from './entry.ts';
+import type { Entry, EntryHome } from './entry.ts';
 import type { Projection } from './projection.ts';
 import { Slabs } from './slabs.ts';
-
-export type Lifetimes = 'strict' | 'fast';
 
 export interface EntryOwnerOptions {
   readonly kind: string;
@@ -30,7 +29,7 @@ const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
 const METADATA_COST_BYTES = 2048;
 const MANAGED_FIELDS = pathTrie(['managedFields']);
 
-export class EntryOwner {
+export class EntryOwner implements EntryHome {
   /** The first thing that a structured clone of an entry reads; an entry belongs to the thread that made it. */
   readonly cloneGuard: object = {
     get clone(): never {

@@ -13,7 +13,6 @@
 import { inspect } from 'node:util';
 import { KubeloomError, assert } from '../errors.ts';
 import type { MsgpackDecoder } from '../record/msgpack.ts';
-import type { EntryOwner } from './entry-owner.ts';
 import type { Labels, Projection } from './projection.ts';
 import type { Located, Slab } from './slabs.ts';
 
@@ -58,6 +57,21 @@ export interface CachedObject<T> extends Borrowed<T> {
   readonly kept: true;
 }
 
+/** Where entries live and how they are decoded: `EntryOwner`, one for each informer. */
+export interface EntryHome {
+  readonly kind: string;
+  /** Throws when the entry may not be read any more. */
+  checkReadable(entry: Entry): void;
+  lend(entry: Entry): void;
+  endLoan(entry: Entry, borrower: string): void;
+  retire(entry: Entry): void;
+  decode(entry: Entry): unknown;
+  decodeFresh(entry: Entry): unknown;
+  decodeMetadata(entry: Entry): unknown;
+  jsonBytes(entry: Entry): Buffer;
+  fieldsOf(projection: Projection): Readonly<Record<string, unknown>>;
+}
+
 export type MetadataOf<T> = T extends { readonly metadata?: infer M } ? NonNullable<M> : KubeMetadata;
 /** `T` without the readonly of every level. */
 export type Mutable<T> = T extends (...args: never[]) => unknown
@@ -85,7 +99,7 @@ export const EntryFlag = {
 
 export class Entry<T = unknown> implements CachedObject<T>, Located {
   // The owner comes first: cloning an entry to another thread meets its guard and gets a coded error.
-  readonly owner: EntryOwner;
+  readonly owner: EntryHome;
   readonly identity: Identity;
   readonly projection: Projection;
   readonly version: number | string;
@@ -106,7 +120,7 @@ export class Entry<T = unknown> implements CachedObject<T>, Located {
   decodedMetadata: unknown = undefined;
 
   constructor(
-    owner: EntryOwner,
+    owner: EntryHome,
     identity: Identity,
     projection: Projection,
     version: number | string,

@@ -70,7 +70,7 @@ class PolledPort implements ControlPort<ToShard, FromShard> {
   poll(): boolean {
     let received = false;
     for (;;) {
-      const envelope = receiveMessageOnPort(this.#port) as { message: ToShard | StatsRequest } | undefined;
+      const envelope: { message: ToShard | StatsRequest } | undefined = receiveMessageOnPort(this.#port);
       if (!envelope) return received;
       received = true;
       if (envelope.message.type === 'stats') {

@@ -38,7 +38,9 @@ export class PlainWatch {
     this.#request.on('response', (response) => {
       // Closing the request aborts the response.
       response.on('error', () => undefined);
-      createInterface({ input: response }).on('line', (line) => this.#take(JSON.parse(line) as WireEvent));
+      const lines = createInterface({ input: response });
+      lines.on('error', () => undefined);
+      lines.on('line', (line) => this.#take(JSON.parse(line) as WireEvent));
     });
     this.#request.end();
   }

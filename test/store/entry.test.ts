@@ -8,7 +8,8 @@ import { MessageChannel } from 'node:worker_threads';
 
 import { DeletedFinalStateUnknown, EntryFlag } from '../../src/store/entry.ts';
 import type { Entry } from '../../src/store/entry.ts';
-import type { Lifetimes } from '../../src/store/entry-owner.ts';
+import type { Lifetimes } from '../../src/options.ts';
+import type { EntryOwner } from '../../src/store/entry-owner.ts';
 import { jsonOf, lent, newEntry, newOwner, wireObject } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 
@@ -21,7 +22,7 @@ function retireAndOverwrite(entry: Entry): void {
   if (entry.holds === 0) entry.hold();
   entry.letGo();
   assert.equal(entry.slab, undefined);
-  const { slabs } = entry.owner;
+  const { slabs } = entry.owner as EntryOwner;
   const junk = Buffer.alloc(1 << 20, 'x');
   for (let count = 0; count < 12; count++) {
     const owner = { slab: undefined, offset: 0, length: 0, position: 0 };
