@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ApiServer } from './api-server.ts';
 import { EmbeddedApiServer } from './embedded-server.ts';
+import { inheritedExecArgv } from './exec-argv.ts';
 import type { ApiServerOptions } from './options.ts';
 import { RemoteControl, invoke } from './remote.ts';
 import type { Call } from './remote.ts';
@@ -39,7 +40,7 @@ async function startHere(options: ApiServerOptions): Promise<EmbeddedApiServer> 
 }
 
 async function startThread(options: ApiServerOptions): Promise<EmbeddedApiServer> {
-  const worker = new Worker(ENTRY, { name: 'kubeloom-apiserver' });
+  const worker = new Worker(ENTRY, { name: 'kubeloom-apiserver', execArgv: inheritedExecArgv() });
   const remote = new RemoteControl({
     post: (message) => worker.postMessage(message),
     onMessage: (listener) => worker.on('message', listener),
@@ -60,7 +61,10 @@ async function startThread(options: ApiServerOptions): Promise<EmbeddedApiServer
 }
 
 async function startProcess(options: ApiServerOptions): Promise<EmbeddedApiServer> {
-  const child: ChildProcess = fork(fileURLToPath(ENTRY), [], { serialization: 'advanced' });
+  const child: ChildProcess = fork(fileURLToPath(ENTRY), [], {
+    serialization: 'advanced',
+    execArgv: inheritedExecArgv(),
+  });
   const remote = new RemoteControl({
     post: (message) => void child.send(message),
     onMessage: (listener) => child.on('message', listener),

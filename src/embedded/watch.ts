@@ -24,6 +24,8 @@ export interface WatchSink {
   write(chunk: Buffer, written: () => void): boolean;
   onDrain(callback: () => void): void;
   end(): void;
+  /** The watch is over, for whatever reason; the client may still have to read what was written. */
+  closed(): void;
 }
 
 export interface WatchPlan {
@@ -125,8 +127,10 @@ export class Watch {
 
   /** The connection is gone, or about to be cut: nothing more is written. */
   detach(): void {
+    if (this.#state.kind === 'closed') return;
     this.#state = { kind: 'closed' };
     this.#unsubscribe();
+    this.#sink.closed();
   }
 
   #caughtUp(): boolean {

@@ -15,6 +15,7 @@ import { selectionOf } from './selection.ts';
 import { StatusError, expired, tooLargeResourceVersion } from './status.ts';
 import type { StoredObject } from './stored-object.ts';
 import { Watch } from './watch.ts';
+import type { WatchPlan } from './watch.ts';
 
 /** How to break a connection: politely, with a TCP reset, or with one in the middle of a line. */
 export type DropMode = 'close' | 'reset' | 'resetMidLine';
@@ -67,25 +68,16 @@ export class Watches {
       response.end(`${JSON.stringify({ type: 'ERROR', object: start.status })}\n`);
       return;
     }
-    const watch = new Watch(
-      {
-        collection,
-        selection,
-        initial: start.initial.filter((object) => selection.matches(object)),
-        fromRevision: start.fromRevision,
-        endBookmark: options.endBookmark,
-        allowBookmarks: options.allowBookmarks,
-        partial,
-        backlogEventsMax: this.#options.watchBacklogEventsMax,
-      },
-      {
-        write: (chunk, written) => response.write(chunk, written),
-        onDrain: (callback) => response.on('drain', callback),
-        end: () => response.end(),
-      },
-    );
-    this.#register(watch, call, options);
-    watch.pump();
+    this.#start(call, options, {
+      collection,
+      selection,
+      initial: start.initial.filter((object) => selection.matches(object)),
+      fromRevision: start.fromRevision,
+      endBookmark: options.endBookmark,
+      allowBookmarks: options.allowBookmarks,
+      partial,
+      backlogEventsMax: this.#options.watchBacklogEventsMax,
+    });
   }
 
   get count(): number {
@@ -166,27 +158,29 @@ export class Watches {
     return { fromRevision: from, initial: [] };
   }
 
-  #register(watch: Watch, call: Call, options: WatchOptions): void {
-    const { response, query, request } = call;
-    const path = request.url?.split('?')[0] ?? '';
-    const open: OpenWatch = { watch, response, info: { path, query: query.toString() } };
-    const lifeMs =
-      options.timeoutSeconds === undefined || options.timeoutSeconds === 0
-        ? this.#options.watchTimeoutMs * (1 + Math.random())
-        : options.timeoutSeconds * 1000;
-    const end = setTimeout(() => watch.close(), lifeMs);
-    const last = setTimeout(
-      () => watch.bookmark(this.#log.revision),
-      Math.max(0, lifeMs - BOOKMARK_BEFORE_END_MS),
-    );
-    if (lifeMs <= BOOKMARK_BEFORE_END_MS) clearTimeout(last);
-    this.#open.add(open);
-    response.on('close', () => {
-      clearTimeout(end);
-      clearTimeout(last);
-      watch.detach();
-      this.#open.delete(open);
+  #start({ response, request, query }: Call, options: WatchOptions, plan: WatchPlan): void {
+    const timers: NodeJS.Timeout[] = [];
+    const watch = new Watch(plan, {
+      write: (chunk, written) => response.write(chunk, written),
+      onDrain: (callback) => response.on('drain', callback),
+      end: () => response.end(),
+      closed: () => {
+        for (const timer of timers) clearTimeout(timer);
+        this.#open.delete(open);
+      },
     });
+    const info = { path: request.url?.split('?')[0] ?? '', query: query.toString() };
+    const open: OpenWatch = { watch, response, info };
+    this.#open.add(open);
+    response.on('close', () => watch.detach());
+
+    const { timeoutSeconds = 0 } = options;
+    const lifeMs =
+      timeoutSeconds > 0 ? timeoutSeconds * 1000 : this.#options.watchTimeoutMs * (1 + Math.random());
+    timers.push(setTimeout(() => watch.close(), lifeMs));
+    const lastMs = lifeMs - BOOKMARK_BEFORE_END_MS;
+    if (lastMs > 0) timers.push(setTimeout(() => watch.bookmark(this.#log.revision), lastMs));
+    watch.pump();
     for (const check of this.#waiting) check();
   }
 }
