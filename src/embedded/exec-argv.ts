@@ -1,14 +1,11 @@
 /**
- * The Node flags that a thread or process of ours inherits: all (loaders, profilers, limits), but not those that say
- * where the program of this process comes from. `node --input-type=module -e …` would otherwise fail in every entry.
+ * The Node flags that a thread or process of ours inherits: normally all (loaders, profilers, limits). A program given
+ * as text (`node --input-type=module -e …`) is the exception: those flags would make every entry fail.
  */
 
-const WITH_VALUE = new Set(['-e', '--eval', '-p', '--print', '--input-type']);
+const TEXT_FLAG = /^(-e|-p|--eval|--print|--input-type)(=|$)/;
 
-export function inheritedExecArgv(execArgv: readonly string[] = process.execArgv): string[] {
-  return execArgv.filter((flag, index) => {
-    const [name = ''] = flag.split('=', 1);
-    const isValue = index > 0 && WITH_VALUE.has(execArgv[index - 1] ?? '');
-    return !WITH_VALUE.has(name) && !isValue;
-  });
+/** To be spread into the options of a Worker or of fork. */
+export function execArgvOption(execArgv: readonly string[] = process.execArgv): { execArgv?: string[] } {
+  return execArgv.some((flag) => TEXT_FLAG.test(flag)) ? { execArgv: [] } : {};
 }

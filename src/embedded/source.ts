@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { KubeloomError } from '../errors.ts';
-import { inheritedExecArgv } from './exec-argv.ts';
+import { execArgvOption } from './exec-argv.ts';
 import { SourceServer } from './source-server.ts';
 import type { SourceOptions } from './source-server.ts';
 
@@ -50,14 +50,14 @@ async function startThread(options: SourceOptions): Promise<HighRateSource> {
   const worker = new Worker(ENTRY, {
     name: 'kubeloom-source',
     workerData: options,
-    execArgv: inheritedExecArgv(),
+    ...execArgvOption(),
   });
   const ready = await Promise.race([once(worker, 'message'), gone(once(worker, 'exit'))]);
   return source(ready[0] as SourceReady, undefined, async () => void (await worker.terminate()));
 }
 
 async function startProcess(options: SourceOptions): Promise<HighRateSource> {
-  const child = fork(fileURLToPath(ENTRY), [JSON.stringify(options)], { execArgv: inheritedExecArgv() });
+  const child = fork(fileURLToPath(ENTRY), [JSON.stringify(options)], { ...execArgvOption() });
   const exited = once(child, 'exit');
   const ready = await Promise.race([once(child, 'message'), gone(exited)]);
   return source(ready[0] as SourceReady, child.pid, async () => {

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ApiServer } from './api-server.ts';
 import { EmbeddedApiServer } from './embedded-server.ts';
-import { inheritedExecArgv } from './exec-argv.ts';
+import { execArgvOption } from './exec-argv.ts';
 import type { ApiServerOptions } from './options.ts';
 import { RemoteControl, invoke } from './remote.ts';
 import type { Call } from './remote.ts';
@@ -40,7 +40,7 @@ async function startHere(options: ApiServerOptions): Promise<EmbeddedApiServer> 
 }
 
 async function startThread(options: ApiServerOptions): Promise<EmbeddedApiServer> {
-  const worker = new Worker(ENTRY, { name: 'kubeloom-apiserver', execArgv: inheritedExecArgv() });
+  const worker = new Worker(ENTRY, { name: 'kubeloom-apiserver', ...execArgvOption() });
   const remote = new RemoteControl({
     post: (message) => worker.postMessage(message),
     onMessage: (listener) => worker.on('message', listener),
@@ -63,7 +63,7 @@ async function startThread(options: ApiServerOptions): Promise<EmbeddedApiServer
 async function startProcess(options: ApiServerOptions): Promise<EmbeddedApiServer> {
   const child: ChildProcess = fork(fileURLToPath(ENTRY), [], {
     serialization: 'advanced',
-    execArgv: inheritedExecArgv(),
+    ...execArgvOption(),
   });
   const remote = new RemoteControl({
     post: (message) => void child.send(message),
