@@ -16,3 +16,7 @@ export function fail(): never {
 }
 
 export const notAFunction = 42;
+
+export function endThread(): never {
+  process.exit(7);
+}

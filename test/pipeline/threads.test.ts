@@ -1,0 +1,37 @@
+/** Threads that end when they should not, and threads that must end when they should. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { transformModule } from '../../src/index.ts';
+import type { KubeloomError } from '../../src/index.ts';
+import { Harness, pod } from './harness.ts';
+
+const MODULE = new URL('./user-module.js', import.meta.url).href;
+
+test('a shard thread that ends is reported with its cause, and run() rejects instead of hanging', async () => {
+  await using harness = await Harness.start({ threads: 2, codec: 'json' });
+  const informer = harness.informer({ transform: transformModule(MODULE, 'endThread') });
+  await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+  await assert.rejects(informer.run(), (error: KubeloomError) => {
+    assert.equal(error.code, 'ERR_KUBELOOM_THREAD');
+    assert.match(error.message, /^the shard \d thread ended: /);
+    assert.ok(error.cause);
+    return true;
+  });
+  assert.ok(informer.isStopped());
+  assert.deepEqual(
+    harness.errors.map((error) => (error as KubeloomError).code),
+    ['ERR_KUBELOOM_THREAD'],
+  );
+  await assert.rejects(harness.informer().run(), { code: 'ERR_KUBELOOM_THREAD' });
+});
+
+test('informers that share the default threads must wish for the same', async () => {
+  await using harness = await Harness.start({ threads: 0, codec: 'json' });
+  const first = harness.informer({ threads: { threads: 0 } });
+  assert.throws(() => harness.informer({ threads: { threads: 1 } }), {
+    code: 'ERR_KUBELOOM_THREADS_CONFLICT',
+  });
+  await first[Symbol.asyncDispose]();
+  const second = harness.informer({ threads: { threads: 1 } });
+  await harness.synced(second);
+});
