@@ -1,5 +1,6 @@
 /** `kubeloom demo` (`npm start`): the main job, measured and checked, with nothing but Node. */
 import { Command } from 'commander';
+import { KubeloomError } from '../errors.ts';
 import type { Codec } from '../options.ts';
 import {
   parseCodec,
@@ -11,6 +12,7 @@ import {
 } from './arguments.ts';
 import type { Rate } from './arguments.ts';
 import { progressOn } from './demo-progress.ts';
+import type { Progress } from './demo-progress.ts';
 import { EXIT_CODES, conclude, conclusionText, reportText } from './demo-report.ts';
 import type { DemoPlan } from './demo-run.ts';
 import { listenForInterruption } from './signals.ts';
@@ -18,16 +20,20 @@ import { listenForInterruption } from './signals.ts';
 interface DemoFlags {
   readonly json?: boolean;
   readonly pods: number;
-  readonly objectBytes: number;
+  readonly objectBytes?: number;
   readonly rate: Rate;
   readonly duration: number;
   readonly threads?: number;
   readonly codec: Codec;
+  readonly compare?: boolean;
 }
 
 const EXIT_CODES_TEXT = `
 What two handlers, one of them slow, were told is compared with the log of the server.
 Exit code 0: nothing was lost, duplicated or reordered. 1: something was. 2: too little load was sent.`;
+/** Of the embedded apiserver's samples, and of pods in a cluster with managedFields. */
+const OBJECT_BYTES = 1024;
+const UNLIMITED_OBJECT_BYTES = 5120;
 const EXIT_INTERRUPTED = 130;
 
 export function demoCommand(): Command {
@@ -36,40 +42,65 @@ export function demoCommand(): Command {
     .addHelpText('after', EXIT_CODES_TEXT)
     .option('--json', 'print the result as one JSON object on stdout')
     .option('--pods <count>', 'pods at the start', parsePods, 10_000)
-    .option('--object-bytes <bytes>', 'size of a pod', parseObjectBytes, 1024)
-    .option('--rate <rate>', 'changes a second, or "max": as many as the informer takes', parseRate, 20_000)
-    .option('--duration <seconds>', 'how long', parseSeconds, 10)
+    .option('--object-bytes <bytes>', 'size of a pod (default: 1024, with --rate max 5120)', parseObjectBytes)
+    .option('--rate <rate>', 'changes a second; "max": as fast as the informer takes them', parseRate, 20_000)
+    .option('--duration <seconds>', 'how long; with --rate max: 30,000 changes for each', parseSeconds, 10)
+    .option('--compare', 'with --rate max: the same with the informer of @kubernetes/client-node')
     .option('--threads <count>', 'indexer threads; 0: everything in one thread', parseThreads)
     .option('--codec <codec>', 'how objects are kept: json or msgpack', parseCodec, 'json')
     .action(demo);
 }
 
 async function demo(flags: DemoFlags): Promise<void> {
+  if (flags.compare === true && flags.rate !== 'max') {
+    throw new KubeloomError(
+      'ERR_KUBELOOM_OPTION',
+      '--compare needs --rate max: at a given rate both are equal',
+    );
+  }
   using interruption = listenForInterruption();
   const progress = progressOn(process.stderr, flags.json === true);
-  const plan: DemoPlan = {
-    pods: flags.pods,
-    objectBytes: flags.objectBytes,
-    rate: flags.rate,
-    durationSeconds: flags.duration,
-    codec: flags.codec,
-    ...(flags.threads === undefined ? {} : { threads: flags.threads }),
-  };
   try {
-    const { runDemo } = await import('./demo-run.ts');
-    const { report, handlers } = await runDemo(plan, progress, interruption.signal);
-    const conclusion = conclude(report, handlers, plan);
-    process.exitCode = EXIT_CODES[conclusion.kind];
-    if (flags.json !== true) {
-      console.log(`\n${reportText(report, handlers, conclusion)}`);
-      return;
-    }
-    console.log(JSON.stringify(report));
-    if (conclusion.kind !== 'PASS') console.error(conclusionText(conclusion));
+    process.exitCode = await runAndPrint(planOf(flags), flags, progress, interruption.signal);
   } catch (error) {
     // Its own end, and whatever fails with it: the apiserver's process got the same signal.
     if (!interruption.signal.aborted) throw error;
     console.error('interrupted');
     process.exitCode = EXIT_INTERRUPTED;
   }
+}
+
+/** Resolves with the exit code. */
+async function runAndPrint(
+  plan: DemoPlan,
+  flags: DemoFlags,
+  progress: Progress,
+  signal: AbortSignal,
+): Promise<number> {
+  const { runDemo, unlimitedLoad } = await import('./demo-run.ts');
+  const { report: measured, handlers } = await runDemo(plan, progress, signal);
+  const conclusion = conclude(measured, handlers, plan);
+  let report = measured;
+  if (flags.compare === true) {
+    progress.say('the same stream with the informer of @kubernetes/client-node');
+    const { comparisonOf, runPeer } = await import('./comparison.ts');
+    report = { ...measured, comparison: comparisonOf(measured, await runPeer(unlimitedLoad(plan), signal)) };
+  }
+  if (flags.json !== true) console.log(`\n${reportText(report, handlers, conclusion)}`);
+  else {
+    console.log(JSON.stringify(report));
+    if (conclusion.kind !== 'PASS') console.error(conclusionText(conclusion));
+  }
+  return EXIT_CODES[conclusion.kind];
+}
+
+function planOf(flags: DemoFlags): DemoPlan {
+  return {
+    pods: flags.pods,
+    objectBytes: flags.objectBytes ?? (flags.rate === 'max' ? UNLIMITED_OBJECT_BYTES : OBJECT_BYTES),
+    rate: flags.rate,
+    durationSeconds: flags.duration,
+    codec: flags.codec,
+    ...(flags.threads === undefined ? {} : { threads: flags.threads }),
+  };
 }

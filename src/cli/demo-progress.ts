@@ -3,7 +3,8 @@ import { SingleBar } from 'cli-progress';
 import { number } from './demo-report.ts';
 
 export interface ProgressState {
-  readonly sent: number;
+  /** Undefined when the server does not say. */
+  readonly sent: number | undefined;
   readonly prompt: number;
   readonly slow: number;
 }
@@ -11,8 +12,8 @@ export interface ProgressState {
 export interface Progress {
   /** One line about what is happening now. */
   say(line: string): void;
-  /** The load begins, with so many events intended; undefined when nobody knows. */
-  begin(total: number | undefined): void;
+  /** The load begins, with so many events intended. */
+  begin(total: number): void;
   update(state: ProgressState): void;
   end(): void;
 }
@@ -79,15 +80,15 @@ class BarProgress implements Progress {
     this.#stream.write(`${line}\n`);
   }
 
-  begin(total: number | undefined): void {
+  begin(total: number): void {
     this.#bar = new SingleBar({
       stream: this.#stream,
-      format: total === undefined ? '{text}' : '{bar} {percentage} %  {text}',
+      format: '{bar} {percentage} %  {text}',
       barsize: 30,
       hideCursor: true,
       clearOnComplete: true,
     });
-    this.#bar.start(total ?? 1, 0, { text: '' });
+    this.#bar.start(total, 0, { text: '' });
   }
 
   update(state: ProgressState): void {
@@ -102,5 +103,6 @@ class BarProgress implements Progress {
 }
 
 function stateText({ sent, prompt, slow }: ProgressState): string {
-  return `sent ${number(sent)}, prompt handler ${number(prompt)}, slow handler ${number(slow)}`;
+  const issued = sent === undefined ? '' : `sent ${number(sent)}, `;
+  return `${issued}prompt handler ${number(prompt)}, slow handler ${number(slow)}`;
 }

@@ -17,7 +17,7 @@ export interface DemoReport {
   readonly reordered: number;
   /** Same keys and resourceVersions, and the bytes of a sample of objects equal the server's answers. */
   readonly storeEqualsServer: boolean;
-  /** Delivered to the handler that does not wait, from the first change issued to the last one told. */
+  /** Delivered to the handler that does not wait, from the first change it was told of to the last. */
   readonly eventsPerSecond: number;
   /** From run() to the first list in the cache. */
   readonly syncMs: number;
@@ -26,6 +26,19 @@ export interface DemoReport {
   /** The process's peak. */
   readonly rssBytes: number;
   readonly threads: readonly RoleStats[];
+  /** Only with --compare. */
+  readonly comparison?: Comparison;
+}
+
+/** The informer of @kubernetes/client-node on the same stream. */
+export interface Comparison {
+  readonly clientNodeEventsPerSecond: number;
+  /** Of the demo's rate to that one. */
+  readonly ratio: number;
+  /** Of its process, while it got the changes. */
+  readonly clientNodeCpuMs: number;
+  /** From its start to its first change. */
+  readonly clientNodeSyncMs: number;
 }
 
 export interface HandlerResult {
@@ -114,6 +127,12 @@ function factLines(report: DemoReport): string[] {
     ['resident memory', `${number(Math.round(report.rssBytes / 1e6))} MB at its peak`],
     ['cache equals server', report.storeEqualsServer ? 'yes' : 'NO'],
   ];
+  if (report.comparison) {
+    const { clientNodeEventsPerSecond, ratio, clientNodeCpuMs, clientNodeSyncMs } = report.comparison;
+    const peer = `${number(clientNodeEventsPerSecond)} events/s on the same stream, CPU ${number(clientNodeCpuMs)} ms`;
+    facts.push(['client-node informer', `${peer}, sync ${number(clientNodeSyncMs)} ms`]);
+    facts.push(['ratio', `${ratio}`]);
+  }
   const width = Math.max(...facts.map(([name]) => name.length));
   return facts.map(([name, value]) => `${name.padEnd(width)}   ${value}`);
 }

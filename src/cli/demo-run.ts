@@ -2,30 +2,28 @@
  * The main job on a machine without a cluster: an embedded apiserver in another process, an informer with a
  * prompt and a slow handler, a load at a fixed rate, and the comparison of what was sent with what arrived.
  */
-import { KubeConfig } from '@kubernetes/client-node';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IntervalHistogram } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { EmbeddedApiServer } from '../embedded/embedded-server.ts';
-import type { LoadReport } from '../embedded/load.ts';
-import { startEmbeddedApiServer } from '../embedded/start.ts';
+import { KubeConfig } from '@kubernetes/client-node';
 import { KubeloomError } from '../errors.ts';
 import { SharedIndexInformer } from '../informer/shared-index-informer.ts';
-import type { ResourceRef } from '../kube/resource.ts';
 import type { Codec } from '../options.ts';
 import type { HandlerRegistration } from '../processor/handler.ts';
 import { InformerThreads } from '../threads/informer-threads.ts';
 import type { RoleStats } from '../threads/informer-threads.ts';
-import { connectionFor } from '../transport/credentials.ts';
-import { ApiClient } from './api-get.ts';
 import type { Rate } from './arguments.ts';
 import type { Progress } from './demo-progress.ts';
 import { number } from './demo-report.ts';
 import type { DemoReport, HandlerResult } from './demo-report.ts';
+import { PODS, RatedServer } from './demo-server.ts';
+import type { DemoServer, Truth } from './demo-server.ts';
 import { failureText } from './failure.ts';
 import { RecordingHandler } from './recording-handler.ts';
 import type { Slowness } from './recording-handler.ts';
-import { differences } from './store-comparison.ts';
+import { UnlimitedServer } from './source-demo-server.ts';
+import type { UnlimitedLoad } from './source-demo-server.ts';
+import { differences, sampleKeys } from './store-comparison.ts';
 import { expectationOf, judge } from './verdict.ts';
 
 export interface DemoPlan {
@@ -42,60 +40,42 @@ export interface DemoResult {
   readonly handlers: readonly HandlerResult[];
 }
 
-export const PODS: ResourceRef = {
-  group: '',
-  version: 'v1',
-  resource: 'pods',
-  kind: 'Pod',
-  isNamespaced: true,
-};
-
-/** Most pods stay and change; some come and go. */
-const MIX = { update: 90, create: 5, delete: 5 };
 /** A handler that gets nothing for so long will get nothing any more. */
 const STALL_MS = 15_000;
 /** What comes after the last event that was expected would be one too many. */
 const LINGER_MS = 250;
 const PROGRESS_INTERVAL_MS = 200;
-const HISTORY_EVENTS_MAX = 20_000_000;
-const HISTORY_BYTES_MAX = 4 * 2 ** 30;
+const UNLIMITED_EVENTS_PER_SECOND = 30_000;
 
 export async function runDemo(plan: DemoPlan, progress: Progress, signal: AbortSignal): Promise<DemoResult> {
-  progress.say('starting an embedded apiserver in another process');
-  await using server = await startEmbeddedApiServer({
-    isolation: 'process',
-    // A watch that was cut must find its place again: a relist would merge events, and each is counted here.
-    historyEventsMax: HISTORY_EVENTS_MAX,
-    historyBytesMax: HISTORY_BYTES_MAX,
-    watchBacklogEventsMax: HISTORY_EVENTS_MAX,
-  });
-  await server.populate({ count: plan.pods, objectBytes: plan.objectBytes });
-  const listedAt = await server.revision();
+  progress.say(
+    `starting ${plan.rate === 'max' ? 'the high-rate source' : 'an apiserver'} in another process`,
+  );
+  await using server = await startServer(plan);
   await using run = new DemoRun(plan, server, progress);
   const syncMs = await run.sync(signal);
   progress.say(`synced ${number(plan.pods)} pods in ${number(syncMs)} ms`);
-  const load = await run.load(signal);
-  await run.settle(load.report, signal);
-  return await run.conclude({ syncMs, listedAt, elapsedMs: load.elapsedMs() }, signal);
+  const issued = await run.load(signal);
+  await run.settle(issued, signal);
+  return await run.conclude(syncMs, signal);
 }
 
-interface Load {
-  readonly report: LoadReport;
-  /** From the first event issued to the last one that the prompt handler was told of. */
-  elapsedMs(): number;
+/** The load of the rate `max`: a number of changes that takes this machine's client-node about so long. */
+export function unlimitedLoad({ pods, objectBytes, durationSeconds }: DemoPlan): UnlimitedLoad {
+  return { pods, objectBytes, events: Math.round(durationSeconds * UNLIMITED_EVENTS_PER_SECOND) };
 }
 
-interface Measured {
-  readonly syncMs: number;
-  readonly listedAt: number;
-  readonly elapsedMs: number;
+async function startServer(plan: DemoPlan): Promise<DemoServer> {
+  const { rate } = plan;
+  return rate === 'max'
+    ? await UnlimitedServer.start(unlimitedLoad(plan))
+    : await RatedServer.start({ ...plan, rate });
 }
 
 class DemoRun implements AsyncDisposable {
   readonly #plan: DemoPlan;
-  readonly #server: EmbeddedApiServer;
+  readonly #server: DemoServer;
   readonly #progress: Progress;
-  readonly #kubeConfig: KubeConfig;
   readonly #threads: InformerThreads;
   readonly #informer: SharedIndexInformer;
   readonly #prompt: RecordingHandler = new RecordingHandler('prompt');
@@ -103,16 +83,15 @@ class DemoRun implements AsyncDisposable {
   readonly #registrations: readonly HandlerRegistration[];
   readonly #behindMax: number[] = [0, 0];
   readonly #loopDelay: IntervalHistogram = monitorEventLoopDelay({ resolution: 1 });
-  #lastPromptAt = 0;
 
-  constructor(plan: DemoPlan, server: EmbeddedApiServer, progress: Progress) {
+  constructor(plan: DemoPlan, server: DemoServer, progress: Progress) {
     this.#plan = plan;
     this.#server = server;
     this.#progress = progress;
-    this.#kubeConfig = new KubeConfig();
-    this.#kubeConfig.loadFromString(server.kubeConfigYaml);
+    const kubeConfig = new KubeConfig();
+    kubeConfig.loadFromString(server.kubeConfig);
     this.#threads = new InformerThreads(plan.threads === undefined ? {} : { threads: plan.threads });
-    this.#informer = new SharedIndexInformer<unknown>(this.#kubeConfig, PODS, {
+    this.#informer = new SharedIndexInformer<unknown>(kubeConfig, PODS, {
       threads: this.#threads,
       codec: plan.codec,
       onError: (error) => progress.say(failureText(error, false)),
@@ -138,58 +117,46 @@ class DemoRun implements AsyncDisposable {
     return Math.round(syncMs);
   }
 
-  async load(signal: AbortSignal): Promise<Load> {
-    const { rate, durationSeconds, objectBytes } = this.#plan;
-    this.#progress.begin(rate === 'max' ? undefined : rate * durationSeconds);
-    const started = performance.now();
-    const running = this.#server.load({
-      rate,
-      durationMs: durationSeconds * 1000,
-      mix: MIX,
-      objectBytes,
-    });
-    const report = await this.#whileShowing(running, signal);
-    return { report, elapsedMs: () => this.#lastPromptAt - started };
+  /** Resolves with the number of changes when all of them have been issued. */
+  async load(signal: AbortSignal): Promise<number> {
+    const { rate, durationSeconds } = this.#plan;
+    this.#progress.begin(
+      rate === 'max' ? durationSeconds * UNLIMITED_EVENTS_PER_SECOND : rate * durationSeconds,
+    );
+    return await this.#whileShowing(this.#server.load(), signal);
   }
 
   /** Waits until both handlers were told of everything, or of nothing more for too long. */
-  async settle({ issued }: LoadReport, signal: AbortSignal): Promise<void> {
-    const handlers = [this.#prompt, this.#slow];
-    const prompt = this.#prompt.reached(issued).then(() => {
-      this.#lastPromptAt = performance.now();
-    });
-    const done = Promise.all([prompt, this.#slow.reached(issued)]);
-    const stalled = new AbortController();
-    const watchdog = this.#stall(handlers, stalled.signal);
-    await this.#whileShowing(Promise.race([done, watchdog]), signal);
-    stalled.abort();
-    if (this.#lastPromptAt === 0) this.#lastPromptAt = performance.now();
+  async settle(issued: number, signal: AbortSignal): Promise<void> {
+    const done = Promise.all([this.#prompt.reached(issued), this.#slow.reached(issued)]);
+    const ended = new AbortController();
+    await this.#whileShowing(Promise.race([done, this.#stall(ended.signal)]), signal);
+    ended.abort();
     this.#loopDelay.disable();
     await delay(LINGER_MS);
     this.#progress.end();
   }
 
-  async conclude(measured: Measured, signal: AbortSignal): Promise<DemoResult> {
+  async conclude(syncMs: number, signal: AbortSignal): Promise<DemoResult> {
     const threads = await this.#threads.stats();
     const rssBytes = process.resourceUsage().maxRSS * 1024;
-    await using client = new ApiClient(await connectionFor(this.#kubeConfig), signal);
-    const different = await differences(this.#informer.getStore(), PODS, this.#server, client);
+    const store = this.#informer.getStore();
+    const truth = await this.#server.truth(sampleKeys(store.listKeys()), signal);
+    const different = differences(store.list(), truth);
     for (const difference of different) this.#progress.say(difference);
-    const handlers = await this.#judge(measured.listedAt);
-    const eventsSent = (await this.#server.log(PODS.resource, measured.listedAt)).length;
+    const handlers = this.#judge(truth);
     const sum = (count: 'lost' | 'duplicated' | 'reordered'): number =>
       handlers.reduce((total, { verdict }) => total + verdict[count], 0);
-    const delivered = handlers.map(({ verdict }) => verdict.delivered);
     const report: DemoReport = {
       pods: this.#plan.pods,
-      eventsSent,
-      eventsDelivered: Math.min(...delivered),
+      eventsSent: truth.changes,
+      eventsDelivered: Math.min(...handlers.map(({ verdict }) => verdict.delivered)),
       lost: sum('lost'),
       duplicated: sum('duplicated'),
       reordered: sum('reordered'),
       storeEqualsServer: different.length === 0,
-      eventsPerSecond: Math.round(((delivered[0] ?? 0) * 1000) / measured.elapsedMs),
-      syncMs: measured.syncMs,
+      eventsPerSecond: Math.round(this.#prompt.changesPerSecond),
+      syncMs,
       eventLoopDelayMs: {
         p99: milliseconds(this.#loopDelay.percentile(99)),
         max: milliseconds(this.#loopDelay.max),
@@ -207,8 +174,8 @@ class DemoRun implements AsyncDisposable {
     await this.#threads.close();
   }
 
-  async #judge(listedAt: number): Promise<HandlerResult[]> {
-    const expectation = expectationOf(await this.#server.log(PODS.resource), listedAt);
+  #judge({ journal }: Truth): HandlerResult[] {
+    const expectation = expectationOf(journal, this.#server.listedAt);
     return [this.#prompt, this.#slow].map(({ name, history }, index) => ({
       name,
       verdict: judge(expectation, history),
@@ -217,8 +184,8 @@ class DemoRun implements AsyncDisposable {
   }
 
   /** Resolves when neither handler has been told of anything for a while. */
-  async #stall(handlers: readonly RecordingHandler[], ended: AbortSignal): Promise<void> {
-    const count = (): number => handlers.reduce((sum, { history }) => sum + history.length, 0);
+  async #stall(ended: AbortSignal): Promise<void> {
+    const count = (): number => this.#prompt.history.length + this.#slow.history.length;
     let before = -1;
     while (!ended.aborted && count() !== before) {
       before = count();
@@ -241,7 +208,7 @@ class DemoRun implements AsyncDisposable {
     }
     const [prompt, slow] = [this.#prompt.history.changes, this.#slow.history.changes];
     // The server may be gone when the demo is interrupted.
-    const sent = await this.#server.loadIssued().catch(() => prompt);
+    const sent = await this.#server.issued().catch(() => undefined);
     this.#progress.update({ sent, prompt, slow });
   }
 }

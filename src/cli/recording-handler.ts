@@ -25,6 +25,8 @@ export class RecordingHandler implements ResourceEventHandler<unknown> {
   readonly history: HandlerHistory = new HandlerHistory();
   readonly #slowness: Slowness | undefined;
   #waiter: Waiter | undefined;
+  #firstChangeAt = 0;
+  #reachedAt = 0;
 
   constructor(name: string, slowness?: Slowness) {
     this.name = name;
@@ -47,15 +49,25 @@ export class RecordingHandler implements ResourceEventHandler<unknown> {
 
   /** Resolves in the call that brings the changes to this number. One waiter at a time. */
   reached(changes: number): Promise<void> {
+    this.#reachedAt = performance.now();
     if (this.history.changes >= changes) return Promise.resolve();
     return new Promise((resolve) => {
       this.#waiter = { changes, resolve };
     });
   }
 
+  /** From its first change to the one that somebody waited for. */
+  get changesPerSecond(): number {
+    return (this.history.changes * 1000) / (this.#reachedAt - this.#firstChangeAt);
+  }
+
   #record(kind: NotificationKind, key: string, version: string, previous?: string): unknown {
+    if (kind !== 'INITIAL' && this.#firstChangeAt === 0) this.#firstChangeAt = performance.now();
     this.history.record(kind, key, version, previous);
-    if (this.#waiter && this.history.changes >= this.#waiter.changes) this.#waiter.resolve();
+    if (this.#waiter && this.history.changes === this.#waiter.changes) {
+      this.#reachedAt = performance.now();
+      this.#waiter.resolve();
+    }
     const { every, waitMs } = this.#slowness ?? { every: 0, waitMs: 0 };
     return every > 0 && this.history.length % every === 0 ? delay(waitMs) : undefined;
   }

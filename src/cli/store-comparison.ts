@@ -1,39 +1,32 @@
 /**
  * Does an informer's store equal the server? Every key and resourceVersion, and the bytes of a sample of
- * objects, each fetched with a GET of its own.
+ * objects. Pure.
  */
-import type { EmbeddedApiServer } from '../embedded/embedded-server.ts';
-import { resourcePath } from '../kube/resource.ts';
-import type { ResourceRef } from '../kube/resource.ts';
 import type { CachedObject } from '../store/entry.ts';
-import type { Store } from '../store/indexer.ts';
-import type { ApiClient } from './api-get.ts';
+import type { Truth } from './demo-server.ts';
+
+type StoredObject = Pick<CachedObject<unknown>, 'key' | 'resourceVersion' | 'bytes'>;
 
 const SAMPLE_MAX = 100;
 const DIFFERENCES_MAX = 5;
 
-/** The first few differences in words; none when they are equal. */
-export async function differences(
-  store: Store<unknown>,
-  ref: ResourceRef,
-  server: EmbeddedApiServer,
-  client: ApiClient,
-): Promise<string[]> {
-  const entries = store.list();
-  const versions = versionDifferences(entries, await server.state(ref.resource));
-  if (versions.length > 0) return versions.slice(0, DIFFERENCES_MAX);
-  const step = Math.max(1, Math.floor(entries.length / SAMPLE_MAX));
-  const found: string[] = [];
-  for (let index = 0; index < entries.length && found.length < DIFFERENCES_MAX; index += step) {
-    const entry = entries[index];
-    if (entry) found.push(...(await byteDifferences(entry, ref, client)));
-  }
-  return found;
+/** Keys from all over the store, at most a hundred or so. */
+export function sampleKeys(keys: readonly string[]): ReadonlySet<string> {
+  const step = Math.max(1, Math.floor(keys.length / SAMPLE_MAX));
+  return new Set(keys.filter((_, index) => index % step === 0));
 }
 
-/** Pure: what the store has, against key and resourceVersion of everything the server has. */
-export function versionDifferences(
-  entries: readonly Pick<CachedObject<unknown>, 'key' | 'resourceVersion'>[],
+/** The first few differences in words; none when they are equal. */
+export function differences(
+  entries: readonly StoredObject[],
+  { state, bytes }: Pick<Truth, 'state' | 'bytes'>,
+): string[] {
+  const found = [...versionDifferences(entries, state), ...byteDifferences(entries, bytes)];
+  return found.slice(0, DIFFERENCES_MAX);
+}
+
+function versionDifferences(
+  entries: readonly Pick<StoredObject, 'key' | 'resourceVersion'>[],
   state: ReadonlyMap<string, string>,
 ): string[] {
   const missing = new Map(state);
@@ -51,12 +44,10 @@ export function versionDifferences(
   return found;
 }
 
-async function byteDifferences(
-  entry: CachedObject<unknown>,
-  ref: ResourceRef,
-  client: ApiClient,
-): Promise<string[]> {
-  const answer = await client.get(`${resourcePath(ref, entry.namespace)}/${encodeURIComponent(entry.name)}`);
-  if (answer.toString().trim() === entry.bytes().toString().trim()) return [];
-  return [`the bytes of ${entry.key}@${entry.resourceVersion} are not the server's`];
+function byteDifferences(entries: readonly StoredObject[], sample: ReadonlyMap<string, Buffer>): string[] {
+  return entries.flatMap((entry) => {
+    const expected = sample.get(entry.key);
+    if (expected === undefined || entry.bytes().toString().trim() === expected.toString().trim()) return [];
+    return [`the bytes of ${entry.key}@${entry.resourceVersion} are not the server's`];
+  });
 }

@@ -3,8 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { EXIT_CODES, conclude, reportText } from '../../src/cli/demo-report.ts';
 import type { DemoReport, HandlerResult } from '../../src/cli/demo-report.ts';
-import { versionDifferences } from '../../src/cli/store-comparison.ts';
+import { differences, sampleKeys } from '../../src/cli/store-comparison.ts';
+import type { CachedObject } from '../../src/store/entry.ts';
 import type { Verdict } from '../../src/cli/verdict.ts';
+
+type StoredObject = Pick<CachedObject<unknown>, 'key' | 'resourceVersion' | 'bytes'>;
 
 const REPORT: DemoReport = {
   pods: 10,
@@ -88,29 +91,41 @@ describe('the demo', () => {
 });
 
 describe('the comparison of store and server', () => {
+  const entry = (key: string, resourceVersion: string, json = `{"a":"${key}"}`): StoredObject => ({
+    key,
+    resourceVersion,
+    bytes: () => Buffer.from(json),
+  });
   const state = new Map([
     ['a/x', '5'],
     ['b/y', '7'],
   ]);
-  const entries = [
-    { key: 'a/x', resourceVersion: '5' },
-    { key: 'b/y', resourceVersion: '7' },
-  ];
+  const bytes = new Map([['a/x', Buffer.from('{"a":"a/x"}\n')]]);
+  const x = entry('a/x', '5');
+  const y = entry('b/y', '7');
 
   it('finds nothing when they are equal', () => {
-    assert.deepEqual(versionDifferences(entries, state), []);
+    assert.deepEqual(differences([x, y], { state, bytes }), []);
   });
 
   it('finds what is missing, too much, old or there twice', () => {
-    assert.deepEqual(versionDifferences(entries.slice(1), state), ['a/x@5 is on the server only']);
-    assert.deepEqual(versionDifferences([...entries, { key: 'c/z', resourceVersion: '9' }], state), [
-      'c/z@9 is in the store only',
-    ]);
-    assert.deepEqual(versionDifferences([{ key: 'a/x', resourceVersion: '4' }, ...entries.slice(1)], state), [
-      'a/x is at 4 in the store, at 5 on the server',
-    ]);
-    assert.deepEqual(versionDifferences([...entries, ...entries.slice(1)], state), [
-      'b/y@7 is twice in the store only',
-    ]);
+    const of = (...entries: StoredObject[]): string[] => differences(entries, { state, bytes });
+    assert.deepEqual(of(y), ['a/x@5 is on the server only']);
+    assert.deepEqual(of(x, y, entry('c/z', '9')), ['c/z@9 is in the store only']);
+    assert.deepEqual(of(entry('a/x', '4'), y), ['a/x is at 4 in the store, at 5 on the server']);
+    assert.deepEqual(of(x, y, y), ['b/y@7 is twice in the store only']);
+  });
+
+  it('finds one wrong byte in a sampled object', () => {
+    const wrong = entry('a/x', '5', '{"a":"a/X"}');
+    assert.deepEqual(differences([wrong, y], { state, bytes }), ["the bytes of a/x@5 are not the server's"]);
+  });
+
+  it('samples keys from all over the store', () => {
+    const keys = Array.from({ length: 1000 }, (_, index) => `a/${index}`);
+    const sample = [...sampleKeys(keys)];
+    assert.equal(sample.length, 100);
+    assert.equal(sample.at(-1), 'a/990');
+    assert.deepEqual([...sampleKeys(['a/x'])], ['a/x']);
   });
 });
