@@ -4,14 +4,23 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
 import type { Json } from './json.ts';
 import { entityTooLarge, notAcceptable, unsupportedMediaType } from './status.ts';
 import type { Status } from './status.ts';
 
 const WRITE_BYTES = 256 * 1024;
+/** As in the real server. */
+const GZIP_BYTES_MIN = 128 * 1024;
 const JSON_TYPE = 'application/json';
 const NEWLINE = Buffer.from('\n');
+
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
 
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -52,22 +61,40 @@ export function sendStatus(response: ServerResponse, status: Status): void {
   sendJson(response, status.code ?? 200, status);
 }
 
-/** Writes pieces in large chunks, each only when the one before has left. */
-export async function sendPieces(response: ServerResponse, pieces: Iterable<Buffer>): Promise<void> {
-  response.writeHead(200, { 'Content-Type': JSON_TYPE });
+/**
+ * Streams a document in chunks, each only when the one before has left. Large ones are compressed for those who accept
+ * it, as the real server does.
+ */
+export function sendPieces(call: Exchange, pieces: Iterable<Buffer>): Promise<void> {
+  const { request, response } = call;
+  const rest = chunks(pieces);
+  const first = rest.next().value ?? Buffer.alloc(0);
+  const document = Readable.from(prepend(first, rest));
+  response.setHeader('Content-Type', JSON_TYPE);
+  const acceptsGzip = String(request.headers['accept-encoding']).includes('gzip');
+  if (first.length < GZIP_BYTES_MIN || !acceptsGzip) return pipeline(document, response);
+  response.setHeader('Content-Encoding', 'gzip');
+  return pipeline(document, createGzip({ level: 1 }), response);
+}
+
+function* chunks(pieces: Iterable<Buffer>): Generator<Buffer, undefined> {
   let waiting: Buffer[] = [];
   let bytes = 0;
   for (const piece of pieces) {
     waiting.push(piece);
     bytes += piece.length;
     if (bytes < WRITE_BYTES) continue;
-    if (response.destroyed) return;
-    const room = response.write(Buffer.concat(waiting));
+    yield Buffer.concat(waiting);
     waiting = [];
     bytes = 0;
-    if (!room) await Promise.race([once(response, 'drain'), once(response, 'close')]);
   }
-  response.end(Buffer.concat(waiting));
+  if (bytes > 0) yield Buffer.concat(waiting);
+  return undefined;
+}
+
+function* prepend(first: Buffer, rest: Iterable<Buffer>): Generator<Buffer> {
+  yield first;
+  yield* rest;
 }
 
 /** Whether the client would rather have PartialObjectMetadata. Tables are not offered: kubectl then makes its own. */

@@ -58,5 +58,5 @@ async function list({ log, options }: Services, call: Call): Promise<void> {
   const listOptions = parseListOptions(query);
   const selection = selectionOf(collection.definition, path, query);
   const page = await readPage(log, collection, listOptions, selection, options.freshnessTimeoutMs);
-  await sendPieces(call.response, listPieces(collection, page, partial));
+  await sendPieces(call, listPieces(collection, page, partial));
 }

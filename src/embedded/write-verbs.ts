@@ -91,7 +91,7 @@ export async function deleteMany(services: Services, call: Call): Promise<void> 
   for (const { identity } of page.objects) {
     services.writer.delete(collection, identity.key, identity.name, { dryRun });
   }
-  await sendPieces(call.response, listPieces(collection, page, false));
+  await sendPieces(call, listPieces(collection, page, false));
 }
 
 interface DeleteOptions {
