@@ -60,9 +60,9 @@ export class Projector {
   /** The nodes of GO_ORDER; the last one is only of use when nothing below it is wanted. */
   readonly #goOrder: readonly PathNode[];
   readonly #canStopAtManagedFields: boolean;
-  /** Span of the token of every slot; -1 while absent. */
-  readonly #starts: Int32Array;
-  readonly #ends: Int32Array;
+  /** Span of the token of every slot; -1 while absent. Not 32 bits: a log may have 4 GiB. */
+  readonly #starts: Float64Array;
+  readonly #ends: Float64Array;
   #walk = 0;
   /** Slots that have neither been found nor are known to be absent. */
   #unresolved = 0;
@@ -77,8 +77,8 @@ export class Projector {
     this.#ownerReferences = this.#metadata.descend('ownerReferences');
     this.#goOrder = GO_ORDER.map((key) => this.#metadata.descend(key));
     this.#canStopAtManagedFields = this.#goOrder.at(-1)?.slotsInSubtree === 0;
-    this.#starts = new Int32Array(all.length);
-    this.#ends = new Int32Array(all.length);
+    this.#starts = new Float64Array(all.length);
+    this.#ends = new Float64Array(all.length);
   }
 
   /** @returns the end in `out`, or PROJECTION_NO_ROOM, or PROJECTION_MALFORMED */

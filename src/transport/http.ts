@@ -145,7 +145,6 @@ class UndiciExchange implements HttpExchange, Dispatcher.DispatchHandler {
   close(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#held.length = 0;
     this.#abort();
   }
 

@@ -28,10 +28,8 @@ export interface WatchFramesOptions {
 
 export class WatchFrames {
   readonly #frameBytesMax: number;
-  /** The beginning of a line whose end has not come. */
+  /** The beginning of a line whose end has not come; or all of it, refused, with its line feed yet to be read. */
   readonly #partial: Assembly;
-  /** The assembled line is complete but was refused; its line feed is the next byte that is written. */
-  #isRefused = false;
 
   constructor(options: WatchFramesOptions) {
     this.#frameBytesMax = options.frameBytesMax;
@@ -49,9 +47,8 @@ export class WatchFrames {
         return bytes.length;
       }
       if (!this.#partial.isEmpty) {
-        if (!this.#isRefused) this.#partial.append(bytes, lineStart, lineFeed);
-        this.#isRefused = !this.#offerAssembled(sink);
-        if (this.#isRefused) return lineFeed;
+        this.#partial.append(bytes, lineStart, lineFeed);
+        if (!this.#offerAssembled(sink)) return lineFeed;
         this.#partial.clear();
       } else if (!this.#offer(bytes, lineStart, lineFeed, sink)) {
         return lineStart;
@@ -65,7 +62,6 @@ export class WatchFrames {
   finish(): 'clean' | 'partial' {
     const end = this.#partial.isEmpty ? 'clean' : 'partial';
     this.#partial.clear();
-    this.#isRefused = false;
     return end;
   }
 

@@ -81,6 +81,18 @@ test('paths may overlap, repeat and name the fixed fields', () => {
   assert.deepEqual(project(projector, JSON.stringify(sortKeys(object))), expected(object, fields));
 });
 
+test('of two members with the same key the first counts, and nothing else is missed', () => {
+  const text =
+    '{"metadata":{"generation":1,"generation":2,"generation":3,"labels":{"a":"b"}},"metadata":{"uid":"u"}}';
+  assert.deepEqual(project(new Projector(['kind']), text), [null, 1, null, null, { a: 'b' }, null]);
+});
+
+test('a key with a backslash is not taken for an escape', () => {
+  const projector = new Projector(['a\\\\nb']);
+  assert.deepEqual(project(projector, JSON.stringify({ 'a\nb': 1 })), [null, null, null, null, null, null]);
+  assert.deepEqual(project(projector, JSON.stringify({ 'a\\nb': 1 })), [null, null, null, null, null, 1]);
+});
+
 test('only the owner that is the controller counts, and only with a string uid', () => {
   const projector = new Projector([]);
   const cases: [string, Json][] = [

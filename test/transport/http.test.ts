@@ -166,6 +166,32 @@ test('an exchange that is paused before its response begins gets its head only',
   assert.equal(sink.text, 'body');
 });
 
+test('a pause between two chunks holds back the next one and the end', async (context) => {
+  let open: ServerResponse | undefined;
+  const server = await serve(context, (request, response) => {
+    if (request.url === '/watch') {
+      open = response;
+      response.write('first');
+    } else {
+      response.end();
+    }
+  });
+  const transport = transportTo(context, server);
+  const sink = new RecordingSink();
+  const exchange = transport.request({ ...REQUEST, path: '/watch' }, sink);
+  await sink.firstData;
+  exchange.pause();
+  open?.write('second');
+  await roundTrip(transport);
+  open?.end('third');
+  await roundTrip(transport);
+  await roundTrip(transport);
+  assert.deepEqual([sink.text, sink.calls], ['first', ['head', 'data']]);
+  exchange.resume();
+  await sink.ended;
+  assert.deepEqual([sink.text, sink.calls], ['firstsecondthird', ['head', 'data', 'end']]);
+});
+
 test('after close nothing comes any more, and the server sees the connection go', async (context) => {
   const gone = new Happening();
   let open: ServerResponse | undefined;
