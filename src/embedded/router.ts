@@ -3,34 +3,17 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Services } from './call.ts';
+import { HEALTH, authenticate } from './authentication.ts';
 import { discover } from './discovery.ts';
 import type { FaultRule, Faults, RequestLog, RequestRecord } from './faults.ts';
 import { sendJson, sendStatus } from './http-io.ts';
 import { openApi } from './openapi.ts';
 import { flag, parseResourcePath } from './request-info.ts';
-import type { ResourcePath } from './request-info.ts';
 import type { ResourceTable } from './resources.ts';
-import {
-  StatusError,
-  anonymousForbidden,
-  badRequest,
-  failureOf,
-  internalError,
-  unauthorized,
-  unknownResource,
-} from './status.ts';
+import type { Services } from './services.ts';
+import { StatusError, badRequest, failureOf, internalError, unknownResource } from './status.ts';
 import type { Status } from './status.ts';
 import { serveResource } from './verbs.ts';
-
-const HEALTH = new Set(['/healthz', '/livez', '/readyz']);
-const OPEN_TO_ALL = new Set([...HEALTH, '/version']);
-const VERBS: Readonly<Record<string, string>> = {
-  POST: 'create',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
 
 export class Router {
   readonly #services: Services;
@@ -65,7 +48,7 @@ export class Router {
       return;
     }
     const path = parseResourcePath(url.pathname);
-    this.#authenticate(request, path, url);
+    authenticate(this.#services.options.token, request, path, url);
     const fault = this.#faults.take(record);
     if (fault !== undefined) {
       if (typeof fault.status === 'number') throw failure(fault, fault.status);
@@ -80,15 +63,6 @@ export class Router {
     }
     const collection = this.#services.log.collection(definition);
     await serveResource(this.#services, { request, response, path, query: url.searchParams, collection });
-  }
-
-  #authenticate(request: IncomingMessage, path: ResourcePath | undefined, url: URL): void {
-    const { token } = this.#services.options;
-    const { authorization } = request.headers;
-    if (token === '' || authorization === `Bearer ${token}`) return;
-    if (authorization !== undefined) throw unauthorized();
-    if (!OPEN_TO_ALL.has(url.pathname))
-      throw anonymousForbidden(verbOf(request, path, url), path, url.pathname);
   }
 
   #serveDocument(request: IncomingMessage, response: ServerResponse, path: string): void {
@@ -109,16 +83,6 @@ export class Router {
 function statusOf(error: unknown): Status {
   if (error instanceof StatusError) return error.status;
   return (error instanceof SyntaxError ? badRequest(error.message) : internalError(String(error))).status;
-}
-
-/** The verb as authorization names it. */
-function verbOf(request: IncomingMessage, path: ResourcePath | undefined, url: URL): string {
-  const method = request.method ?? 'GET';
-  if (path === undefined) return method.toLowerCase();
-  if (method !== 'GET')
-    return method === 'DELETE' && path.name === '' ? 'deletecollection' : (VERBS[method] ?? 'get');
-  if (path.name !== '') return 'get';
-  return flag(url.searchParams, 'watch') ? 'watch' : 'list';
 }
 
 function recordOf(request: IncomingMessage, url: URL): RequestRecord {

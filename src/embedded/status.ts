@@ -4,7 +4,6 @@
  */
 
 import type { Json, JsonObject } from './json.ts';
-import type { ResourcePath } from './request-info.ts';
 import type { ResourceDefinition } from './resources.ts';
 
 export interface StatusCause extends JsonObject {
@@ -149,33 +148,8 @@ export function unauthorized(): StatusError {
   return failure({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
 }
 
-/** Nobody has shown a token: the request is anonymous, and anonymous requests may do nothing. */
-export function anonymousForbidden(verb: string, path: ResourcePath | undefined, url: string): StatusError {
-  const who = 'User "system:anonymous" cannot';
-  if (path === undefined) {
-    return failure({
-      code: 403,
-      reason: 'Forbidden',
-      message: `forbidden: ${who} ${verb} path ${quote(url)}`,
-      details: {},
-    });
-  }
-  const { group, resource, name, namespace } = path;
-  const qualified = group === '' ? resource : `${resource}.${group}`;
-  const subject = name === '' ? qualified : `${qualified} ${quote(name)}`;
-  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`;
-  const what = `${verb} resource ${quote(resource)} in API group ${quote(group)} ${where}`;
-  const details = {
-    ...(name === '' ? {} : { name }),
-    ...(group === '' ? {} : { group }),
-    kind: resource,
-  };
-  return failure({
-    code: 403,
-    reason: 'Forbidden',
-    message: `${subject} is forbidden: ${who} ${what}`,
-    details,
-  });
+export function forbidden(message: string, details: StatusDetails): StatusError {
+  return failure({ code: 403, reason: 'Forbidden', message, details });
 }
 
 export function methodNotAllowed(): StatusError {

@@ -3,12 +3,13 @@
  * verbs are in `write-verbs.ts`.
  */
 
-import type { Call, Services } from './call.ts';
+import type { Call } from './call.ts';
 import { acceptsPartial, sendJson, sendPieces } from './http-io.ts';
 import { parseGetOptions, parseListOptions } from './list-options.ts';
 import { listPieces, readPage, requireFresh } from './list.ts';
 import { flag } from './request-info.ts';
 import { selectionOf } from './selection.ts';
+import type { Services } from './services.ts';
 import { methodNotAllowed, notFound, unknownResource } from './status.ts';
 import { keyOf } from './stored-object.ts';
 import { create, deleteMany, deleteOne, patch, update } from './write-verbs.ts';

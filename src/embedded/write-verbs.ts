@@ -2,7 +2,7 @@
  * The writing verbs over HTTP: read the body, check it against the URL, do it (`writer.ts`), answer with the object.
  */
 
-import type { Call, Services } from './call.ts';
+import type { Call } from './call.ts';
 import { contentType, parseJson, readBody, requireJson, sendJson, sendPieces } from './http-io.ts';
 import { isJsonObject } from './json.ts';
 import type { JsonObject, KubeObject } from './json.ts';
@@ -11,6 +11,7 @@ import { listPieces, readPage } from './list.ts';
 import { asObject } from './object-rules.ts';
 import { APPLY_PATCH, applyPatch, requirePatchType } from './patch.ts';
 import { selectionOf } from './selection.ts';
+import type { Services } from './services.ts';
 import { badRequest, methodNotAllowed, notFound, objectNotRecognized, success } from './status.ts';
 import { keyOf } from './stored-object.ts';
 import type { StoredObject } from './stored-object.ts';

@@ -5,41 +5,9 @@
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { Body } from './body.ts';
 import type { Target } from './target.ts';
 import { WatchStream } from './watch-stream.ts';
-
-export interface Metadata {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly generateName?: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly generation?: number;
-  readonly creationTimestamp: string;
-  readonly deletionTimestamp?: string;
-  readonly deletionGracePeriodSeconds?: number;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-  readonly finalizers?: readonly string[];
-  /** Of lists. */
-  readonly continue?: string;
-  readonly remainingItemCount?: number;
-}
-
-/** Whatever the server answers: an object, a list or a Status. */
-export interface Body {
-  readonly kind?: string;
-  readonly apiVersion?: string;
-  readonly metadata: Metadata;
-  readonly items: readonly Body[];
-  readonly data?: Readonly<Record<string, string>>;
-  readonly spec?: Readonly<Record<string, unknown>>;
-  readonly status?: unknown;
-  readonly message?: string;
-  readonly reason?: string;
-  readonly code?: number;
-  readonly details?: Readonly<Record<string, unknown>>;
-}
 
 export interface Answer {
   readonly status: number;

@@ -1,10 +1,9 @@
 /**
- * Too old: 410 in its three forms. Needs a server that can be made to forget; where it cannot, these are skipped.
+ * Too old: 410 in its three forms, on a server that has been made to forget.
  */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TestContext } from 'node:test';
 import { Fixture, names, ok } from './fixture.ts';
 import type { Target } from './target.ts';
 import { brief } from './watch-stream.ts';
@@ -19,18 +18,10 @@ export function expirySemantics(target: () => Promise<Target>): void {
   describe('410', () => {
     const fixture = Fixture.use(target);
 
-    function forget(context: TestContext): (() => Promise<void>) | undefined {
-      const { forgetHistory } = fixture.target;
-      if (forgetHistory === undefined) context.skip('this server cannot be made to forget its history');
-      return forgetHistory;
-    }
-
-    it('for a watch is an ERROR event inside a 200, and the end of the stream', async (context) => {
-      const forgetHistory = forget(context);
-      if (forgetHistory === undefined) return;
+    it('for a watch is an ERROR event inside a 200, and the end of the stream', async () => {
       const { metadata } = await fixture.create('old');
       await fixture.touch('old', '1');
-      await forgetHistory();
+      await fixture.target.forgetHistory();
       const from = metadata.resourceVersion;
       const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
       assert.equal(stream.status, 200);
@@ -46,23 +37,19 @@ export function expirySemantics(target: () => Promise<Target>): void {
       assert.equal(stream.complete, true);
     });
 
-    it('does not hit a watch from the present', async (context) => {
-      const forgetHistory = forget(context);
-      if (forgetHistory === undefined) return;
+    it('does not hit a watch from the present', async () => {
       await fixture.newNamespace();
-      await forgetHistory();
+      await fixture.target.forgetHistory();
       const from = await fixture.revision();
       const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
       await fixture.create('after');
       assert.equal(brief(await stream.next()), 'ADDED after');
     });
 
-    it('for a list at exactly a forgotten revision is an HTTP status', async (context) => {
-      const forgetHistory = forget(context);
-      if (forgetHistory === undefined) return;
+    it('for a list at exactly a forgotten revision is an HTTP status', async () => {
       const { metadata } = await fixture.create('listed');
       await fixture.touch('listed', '1');
-      await forgetHistory();
+      await fixture.target.forgetHistory();
       const query = `resourceVersion=${metadata.resourceVersion}&resourceVersionMatch=Exact`;
       const { status, body } = await fixture.client.get(fixture.configMaps(query));
       assert.equal(status, 410);
@@ -70,14 +57,12 @@ export function expirySemantics(target: () => Promise<Target>): void {
       assert.equal(body.message, 'The resourceVersion for the provided list is too old.');
     });
 
-    it('for a continue token brings another token, with which the list goes on in the present', async (context) => {
-      const forgetHistory = forget(context);
-      if (forgetHistory === undefined) return;
+    it('for a continue token brings another token, with which the list goes on in the present', async () => {
       await fixture.newNamespace();
       for (const name of ['a', 'b', 'c']) await fixture.create(name);
       const first = ok(await fixture.client.get(fixture.configMaps('limit=1')));
       await fixture.create('d');
-      await forgetHistory();
+      await fixture.target.forgetHistory();
 
       const next = `limit=10&continue=${encodeURIComponent(first.metadata.continue ?? '')}`;
       const { status, body } = await fixture.client.get(fixture.configMaps(next));

@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Body } from './client.ts';
+import type { Body } from './body.ts';
 import { Fixture, names, ok } from './fixture.ts';
 import type { Target } from './target.ts';
 

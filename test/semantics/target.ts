@@ -13,5 +13,5 @@ export interface Target {
    * Makes the server forget all history up to now, so that every older revision is too old: for a list at it, for a
    * continue token and for a watch from it. On a real server: compact etcd, then restart the apiserver.
    */
-  readonly forgetHistory?: () => Promise<void>;
+  readonly forgetHistory: () => Promise<void>;
 }

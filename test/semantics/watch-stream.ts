@@ -4,7 +4,7 @@
  */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { Body } from './client.ts';
+import type { Body } from './body.ts';
 
 export interface WatchEvent {
   readonly type: string;

@@ -1,0 +1,17 @@
+/**
+ * The parts of the server that the verbs work with.
+ */
+
+import type { Connections } from './connections.ts';
+import type { EventLog } from './event-log.ts';
+import type { ResolvedOptions } from './options.ts';
+import type { Watches } from './watches.ts';
+import type { Writer } from './writer.ts';
+
+export interface Services {
+  readonly options: ResolvedOptions;
+  readonly log: EventLog;
+  readonly writer: Writer;
+  readonly watches: Watches;
+  readonly connections: Connections;
+}

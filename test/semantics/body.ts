@@ -1,0 +1,36 @@
+/**
+ * What servers answer with, as far as the suite looks at it.
+ */
+
+export interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly generateName?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  /** Of lists. */
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+/** Whatever the server answers: an object, a list or a Status. */
+export interface Body {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: Metadata;
+  readonly items: readonly Body[];
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: unknown;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly code?: number;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
