@@ -14,6 +14,7 @@ import { RingMemory } from '../ring/ring.ts';
 import { DecodedCache } from '../store/decoded-cache.ts';
 import type { Backend, BackendEvents } from './backend.ts';
 import { PipelineWords, allocatePipeline } from './layout.ts';
+import type { PipelineMemory } from './layout.ts';
 import { MainLoop } from './main-loop.ts';
 import type {
   ConnectionOptions,
@@ -61,9 +62,13 @@ export class InformerThreads {
   readonly options: ResolvedThreadsOptions;
   readonly drain: Drain;
   readonly decodedCache: DecodedCache;
+  readonly #memory: PipelineMemory;
   readonly #processor: Processor;
-  readonly #backend: Backend;
   readonly #loop: MainLoop;
+  /** Started with the first informer that runs: one that is only made keeps no process alive. */
+  #backend: Backend | undefined;
+  #twin: TwinBackend | undefined;
+  #isUnref = false;
   readonly #attachments: Map<number, Attachment> = new Map();
   #nextInformer = 1;
   readonly #statsWaiters: Map<string, ((stats: RoleStats) => void)[]> = new Map();
@@ -75,8 +80,8 @@ export class InformerThreads {
     const { threads, logBytes, ringBytes, drainBudgetMs, decodedCacheBytes } = this.options;
     this.decodedCache = new DecodedCache(decodedCacheBytes);
     const memory = allocatePipeline(Math.max(1, threads), logBytes, ringBytes);
-    const kick = (): void => this.#loop.kick();
-    const words = new PipelineWords(memory, threads === 0 ? kick : undefined);
+    this.#memory = memory;
+    const words = new PipelineWords(memory, threads === 0 ? () => this.kick() : undefined);
     this.#processor = new Processor({
       shards: memory.toMain.map((buffer, shard) => ({
         ring: new RingConsumer(new RingMemory(buffer)),
@@ -87,21 +92,12 @@ export class InformerThreads {
       reflectorBell: words.reflectorBell,
     });
     this.drain = new Drain(this.#processor, realClock, drainBudgetMs);
-    const events = this.#events();
-    if (threads === 0) {
-      const twin = new TwinBackend(memory, events, kick);
-      this.#backend = twin;
-      this.#loop = new MainLoop(this.drain, words.mainBell, () => twin.turn());
-    } else {
-      this.#backend = new WorkerBackend(memory, events);
-      this.#loop = new MainLoop(this.drain, words.mainBell);
-    }
-    this.#loop.kick();
+    this.#loop = new MainLoop(this.drain, words.mainBell, () => this.#twin?.turn() ?? false);
   }
 
   /** Number of shards that do the work, also when they run in-process. */
   get shards(): number {
-    return this.#backend.memory.toShard.length;
+    return this.#memory.toShard.length;
   }
 
   /** Asks for a drain soon: a handler's promise was settled, a cursor was queued. */
@@ -111,13 +107,15 @@ export class InformerThreads {
 
   /** Lets the process end although informers run. */
   unref(): void {
-    this.#backend.unref();
+    this.#isUnref = true;
+    this.#backend?.unref();
   }
 
   /** Makes the informer known to every shard, then starts its reflector. Returns its number. */
   async attach(client: PipelineClient): Promise<number> {
     if (this.#failure) throw this.#failure;
     if (this.#closing) throw new KubeloomError('ERR_KUBELOOM_STOPPED', 'these informer threads were closed');
+    const backend = (this.#backend ??= this.#startBackend());
     const informer = this.#freeNumber();
     this.#processor.attach(informer, client.merge);
     await new Promise<void>((resolve, reject) => {
@@ -125,10 +123,10 @@ export class InformerThreads {
       const unanswered = new Set(Array.from({ length: this.shards }, (_, shard) => shard));
       this.#attachments.set(informer, { client, unanswered, attached, detached: undefined });
       for (const shard of unanswered) {
-        this.#backend.toShard(shard, { type: 'attach', informer, spec: client.shardSpec });
+        backend.toShard(shard, { type: 'attach', informer, spec: client.shardSpec });
       }
     });
-    this.#backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec });
+    backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec });
     return informer;
   }
 
@@ -139,7 +137,7 @@ export class InformerThreads {
     if (!this.#failure) {
       await new Promise<void>((resolve) => {
         attachment.detached = resolve;
-        this.#backend.toReflector({ type: 'stop', informer });
+        this.#backend?.toReflector({ type: 'stop', informer });
       });
     }
     this.#processor.detach(informer);
@@ -153,15 +151,17 @@ export class InformerThreads {
 
   /** What each thread has done so far. The twin's reflector and shard run on `main`. */
   async stats(): Promise<readonly RoleStats[]> {
+    const backend = this.#backend;
+    if (!backend) return [];
     const ask = (role: string, send: () => void): Promise<RoleStats> =>
       new Promise((resolve) => {
         this.#statsWaiters.set(role, [...(this.#statsWaiters.get(role) ?? []), resolve]);
         send();
       });
     const shards = Array.from({ length: this.shards }, (_, shard) =>
-      ask(shardRole(shard), () => this.#backend.toShard(shard, { type: 'stats' })),
+      ask(shardRole(shard), () => backend.toShard(shard, { type: 'stats' })),
     );
-    const reflector = ask('reflector', () => this.#backend.toReflector({ type: 'stats' }));
+    const reflector = ask('reflector', () => backend.toReflector({ type: 'stats' }));
     const deltas = this.#processor.merged;
     return [await reflector, ...(await Promise.all(shards)), { role: 'main', deltas, cpuMs: threadCpuMs() }];
   }
@@ -175,16 +175,24 @@ export class InformerThreads {
   }
 
   async #close(): Promise<void> {
-    await this.#backend.close();
+    await this.#backend?.close();
     this.#loop.stop();
   }
 
-  #events(): BackendEvents {
-    return {
+  #startBackend(): Backend {
+    const events: BackendEvents = {
       fromReflector: (message) => this.#fromReflector(message),
       fromShard: (shard, message) => this.#fromShard(shard, message),
       failed: (error) => this.#failed(error as KubeloomError),
     };
+    this.#loop.kick();
+    if (this.options.threads === 0) {
+      this.#twin = new TwinBackend(this.#memory, events, () => this.kick());
+      return this.#twin;
+    }
+    const workers = new WorkerBackend(this.#memory, events);
+    if (this.#isUnref) workers.unref();
+    return workers;
   }
 
   #answerStats(role: string, { deltas, cpuMs }: StatsAnswer): void {
@@ -222,9 +230,9 @@ export class InformerThreads {
     const { request, verb, query } = message;
     try {
       const prepared = await client.prepare(verb, query);
-      this.#backend.toReflector({ type: 'prepared', request, ...prepared });
+      this.#backend?.toReflector({ type: 'prepared', request, ...prepared });
     } catch (error) {
-      this.#backend.toReflector({ type: 'prepared', request, error: toErrorMessage(error) });
+      this.#backend?.toReflector({ type: 'prepared', request, error: toErrorMessage(error) });
     }
   }
 
