@@ -9,6 +9,8 @@
 const BLOCK_SHIFT = 3;
 const BLOCK_BYTES: number = 1 << BLOCK_SHIFT;
 const CAPACITY_MIN_BYTES = 4096;
+/** Less than doubling: at a million keys the slack of a doubling would be the largest part. */
+const GROWTH = 1.5;
 /** Ends a free list. Place 0 is a good place, so it cannot. */
 const NO_BLOCK = -1;
 
@@ -77,7 +79,9 @@ export class KeyArena {
   }
 
   #grow(size: number): void {
-    const buffer = new ArrayBuffer(Math.max(this.#bytes.length * 2, blockBytes(this.#endBytes + size)));
+    const buffer = new ArrayBuffer(
+      Math.max(blockBytes(this.#bytes.length * GROWTH), blockBytes(this.#endBytes + size)),
+    );
     const bytes = new Uint8Array(buffer);
     bytes.set(this.#bytes);
     this.#bytes = bytes;

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { KeyArena } from '../../src/indexer/key-arena.ts';
 import { KeyTable, NO_ID } from '../../src/indexer/key-table.ts';
 import { hashKey } from '../../src/reflector/key-hash.ts';
 import { seededRandom, wholeNumber } from '../ring/random.ts';
@@ -88,6 +89,7 @@ test('namespace a with name b is not the cluster-scoped a/b, nor any other split
   assert.equal(new Set(ids).size, 3);
   assert.deepEqual([keys.find('a', 'bc'), keys.find('ab', 'c'), keys.find('', 'abc')], ids);
   assert.equal(keys.find('abc', ''), NO_ID);
+  assert.equal(keys.find('a', 'b'), NO_ID);
 });
 
 test('the id that was freed last is given out first, and ids stay dense', () => {
@@ -99,6 +101,20 @@ test('the id that was freed last is given out first, and ids stay dense', () => 
     [5, 7, 3, 10],
   );
   assert.equal(keys.table.idEnd, 11);
+});
+
+test('freed blocks are given out again, the last one first, each once', () => {
+  const arena = new KeyArena();
+  const places = [9, 16, 10, 12].map((length) => arena.allocate(length));
+  const used = arena.usedBytes;
+  for (const place of places) arena.free(place, 10);
+  assert.equal(arena.usedBytes, 0);
+  assert.deepEqual(
+    places.map(() => arena.allocate(15)),
+    places.toReversed(),
+  );
+  assert.equal(arena.usedBytes, used);
+  assert.equal(new Set([...places, arena.allocate(16)]).size, 5);
 });
 
 test('memory stays bounded while keys of ever new lengths come and go', () => {

@@ -102,7 +102,7 @@ test('what comes out of a shard is what JSON.parse makes of the wire, key order 
     const random = seededRandom(7);
     let packed = 0;
     let traps = 0;
-    for (let index = 0; index < 3000; index++) {
+    for (let index = 0; index < 1500; index++) {
       const { json, hasTrap } = randomPod(random, index);
       const name = `pod-${index % 10}`;
       twin.object({ kind: DeltaKind.Modified, name, resourceVersion: String(index), json });
@@ -120,7 +120,7 @@ test('what comes out of a shard is what JSON.parse makes of the wire, key order 
       packed += isPacked ? 1 : 0;
       traps += hasTrap ? 1 : 0;
     }
-    if (codec === 'msgpack') assert.ok(packed > 2000 && traps > 200, `${packed} packed, ${traps} with traps`);
+    if (codec === 'msgpack') assert.ok(packed > 1000 && traps > 100, `${packed} packed, ${traps} with traps`);
   }
 });
 
@@ -163,30 +163,59 @@ test('labels, annotations and the trees of managedFields do not eat the table', 
   assert.ok(structures > 3 && structures < 20, `${structures} structures`);
 });
 
-test('a table that is full, or whose candidates are too many, still packs every object', () => {
-  const encoder = new MsgpackEncoder(1000);
-  const decoder = new MsgpackDecoder();
-  let structures = 0;
+/** Packs and decodes as shard and main thread do. */
+class Codec {
+  readonly encoder: MsgpackEncoder = new MsgpackEncoder(1000);
+  readonly decoder: MsgpackDecoder = new MsgpackDecoder();
+  structures = 0;
+
+  /** The object as it comes back; it must be packed. */
+  pass(object: object): unknown {
+    const packed = this.encoder.encode(object, JSON.stringify(object));
+    assert.ok(packed);
+    const { first, structures } = this.encoder.takeNewStructures();
+    assert.equal(first, this.structures);
+    this.structures += structures.length;
+    for (const bytes of encodeStructures(first, structures, 500)) this.decoder.update(bytes);
+    return this.decoder.decode(packed, 0, packed.length);
+  }
+}
+
+test('keys that msgpackr uses for its own notes are data', () => {
+  const codec = new Codec();
+  for (const tail of ['__keys__', 'isShared', 'highByte', 'read', 'sharedLength', 'transitions']) {
+    // The longer shape becomes a record first, then the one that it begins with, and the other way round.
+    for (const shapes of [['name'], ['size', tail, 'z'], ['size', tail], ['size'], ['name', tail]]) {
+      for (let count = 0; count < 4; count++) {
+        const object = { inner: Object.fromEntries(shapes.map((key) => [key, count])) };
+        assert.deepEqual(codec.pass(object), object);
+      }
+    }
+  }
+});
+
+test('shapes that never come again make room for those that do', () => {
+  const codec = new Codec();
+  for (let round = 0; round < 20_000; round++) codec.pass({ [`once${round}`]: 1, metadata: { name: 'x' } });
+  assert.equal(codec.structures, 1);
+  for (let round = 0; round < 3; round++) codec.pass({ metadata: { name: 'x' }, late: { arrival: 1 } });
+  assert.equal(codec.structures, 3);
+});
+
+test('a table that is full still packs every object, and its shapes stay records', () => {
+  const codec = new Codec();
   for (let round = 0; round < RECORDS_MAX + 500; round++) {
     const shape = { [`a${round}`]: 1, [`b${round}`]: { [`c${round}`]: [round] } };
     // Twice in one object: admitted at once.
     const object = { one: shape, two: shape, hot: { x: 1, y: 2 } };
-    const packed = encoder.encode(object, JSON.stringify(object));
-    assert.ok(packed);
-    const { first, structures: added } = encoder.takeNewStructures();
-    structures += added.length;
-    for (const bytes of encodeStructures(first, added, 500)) decoder.update(bytes);
-    assert.deepEqual(decoder.decode(packed, 0, packed.length), object);
+    assert.deepEqual(codec.pass(object), object);
   }
-  assert.equal(structures, RECORDS_MAX);
-  // Candidates that never come again are forgotten, and shapes that are records stay records.
-  for (let round = 0; round < 20_000; round++) {
-    const object = { hot: { x: 1, y: 2 }, [`n${round}`]: 1 };
-    const packed = encoder.encode(object, JSON.stringify(object));
-    assert.ok(packed);
-    if (round % 1000 === 0) assert.deepEqual(decoder.decode(packed, 0, packed.length), object);
-  }
-  assert.equal(encoder.takeNewStructures().structures.length, 0);
+  assert.equal(codec.structures, RECORDS_MAX);
+  for (let round = 0; round < 20_000; round++) codec.pass({ [`n${round}`]: 1 });
+  const object = { hot: { x: 1, y: 2 } };
+  assert.deepEqual(codec.pass(object), object);
+  const packed = codec.encoder.encode(object, JSON.stringify(object));
+  assert.ok(packed && !packed.includes('x'), 'its keys do not travel');
 });
 
 test('an object that is nested too deep for the stack stays JSON, and the next one is packed', async () => {

@@ -168,6 +168,16 @@ test('malformed objects come through as received, flagged, one terminal record e
   }
 });
 
+test('an object that turns out to be malformed late is as received again, whatever was dropped', async () => {
+  const json = '{"metadata":{"name":"a","uid":"u"},"gone":1,"spec":tru}';
+  const twin = new ShardTwin();
+  await twin.attach({ codec: 'msgpack', drop: ['gone'] });
+  twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '1', json });
+  twin.settle();
+  assert.equal(twin.main.last.flags, NEW | NotificationFlag.Malformed);
+  assert.equal(twin.main.last.bytes.toString(), json);
+});
+
 test('malformed JSON that nobody looks at is not looked for', async () => {
   const twin = new ShardTwin();
   await twin.attach();

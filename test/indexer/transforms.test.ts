@@ -165,6 +165,23 @@ test('an index function that fails costs its object the values of that index onl
   }
 });
 
+test('reports wait with their object while the ring is full, and none is lost or doubled', async () => {
+  const twin = new ShardTwin({ outBytes: 8192 });
+  const indexModules = ['one', 'two', 'three'].map((index) => ({ index, ...module('byNode') }));
+  await twin.attach({ transformModule: module('moody'), indexModules });
+  for (let count = 0; count < 200; count++) {
+    const json = JSON.stringify(pod('throws', { spec: { nodeName: 'bad' } }));
+    twin.object({ kind: DeltaKind.Modified, name: 'throws', resourceVersion: '4', json });
+    if (count % 40 === 39) twin.settle();
+  }
+  twin.settle();
+  assert.equal(twin.main.warnings.length, 4 * 200);
+  assert.deepEqual(
+    twin.main.warnings.slice(0, 4).map(({ message }) => /transform|one|two|three/.exec(message)?.[0]),
+    ['transform', 'one', 'two', 'three'],
+  );
+});
+
 test('a module or export that is missing fails the attachment and says which', async () => {
   const cases = [
     [{ transformModule: module('absent') }, /has no export "absent".*a transform.*it exports .*byImage/],
