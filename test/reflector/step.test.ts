@@ -85,6 +85,10 @@ describe('the list', () => {
     [opened, ''],
     [failed('other', { at: '11' }), 'report OTHER, close, wait 800'],
     [timer, 'list rv=11 limit=500'],
+    [opened, 'begin 2'],
+    [page('20', 'token'), 'list limit=500 continue=token'],
+    [failed('other'), 'report OTHER, close, abort 2, wait 1600'],
+    [timer, 'list rv=11 limit=500'],
   ]);
   table('always asks for pages of the size that the informer wants', { pageSize: 4 }, [
     [start, 'list rv=0 limit=4'],
