@@ -10,6 +10,7 @@ import type { ReplicaState, Slot, StateObserver } from './replica-state.ts';
 export interface Delivery {
   oldEntry: Entry | undefined;
   newEntry: Entry | undefined;
+  /** Says something of adds only. */
   isInInitialList: boolean;
   /** The deletion was found by a relist: nobody saw the last state. */
   isFinalStateUnknown: boolean;
@@ -181,11 +182,7 @@ export class Difference {
     this.#news[place]?.letGo();
     newEntry?.hold();
     this.#news[place] = newEntry;
-    if (newEntry === undefined) {
-      if (this.#olds[place]) this.oldCount--;
-      this.#olds[place]?.letGo();
-      this.#olds[place] = undefined;
-    }
+    if (newEntry === undefined && this.#olds[place]) this.oldCount--;
   }
 
   get length(): number {
@@ -220,7 +217,7 @@ export class Difference {
     const place = position - this.#deletions.length;
     out.newEntry = isDeletion ? undefined : this.#news[place];
     out.oldEntry = isDeletion ? this.#deletions[position] : this.#olds[place];
-    out.isInInitialList = this.isInitial && out.oldEntry === undefined;
+    out.isInInitialList = this.isInitial;
     out.isFinalStateUnknown = isDeletion;
     return out.newEntry !== undefined || isDeletion;
   }

@@ -91,7 +91,7 @@ export class ReplicaState {
     for (const observer of this.cursors) observer.beforeRemove(slot);
     this.#byKey.delete(slot.identity.key);
     const ids = this.#byId[slot.shard];
-    if (ids && ids[slot.id] === slot) ids[slot.id] = undefined;
+    if (ids) ids[slot.id] = undefined;
     this.#removeFromIndices(slot);
     slot.values = [];
   }

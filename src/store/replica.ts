@@ -121,7 +121,7 @@ export class Replica {
   /** The relist did not contain the object with this id. */
   swept(shard: number, id: number): void {
     const slot = this.#live.at(shard, id);
-    if (slot && this.#shadow && !this.isShadowed(slot.identity.key)) this.#delete(this.#shadow, slot);
+    if (slot && this.#shadow) this.#delete(this.#shadow, slot);
   }
 
   control(kind: DeltaKind, epoch: number, resourceVersion: string): void {

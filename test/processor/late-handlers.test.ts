@@ -10,9 +10,11 @@ import { SharedProcessor } from '../../src/processor/shared-processor.ts';
 import type { ProcessorListener } from '../../src/processor/processor-listener.ts';
 import type { Entry } from '../../src/store/entry.ts';
 import { seededRandom, wholeNumber } from '../ring/random.ts';
+import type { WireObject } from '../store/objects.ts';
 import { Mirror } from '../store/mirror.ts';
 import { ReplicaTwin } from '../store/replica-twin.ts';
 import { newListener, recordingHandler } from './recording-handler.ts';
+import type { Reports } from './recording-handler.ts';
 
 const STEPS = 1200;
 
@@ -26,6 +28,7 @@ interface Resync {
 /** One handler that joined late, and what it must be told. */
 class LateHandler {
   readonly listener: ProcessorListener;
+  readonly #reports: Reports;
   readonly calls: string[] = [];
   readonly mirror: Mirror = new Mirror();
   readonly atJoin: readonly string[];
@@ -36,17 +39,21 @@ class LateHandler {
     this.atJoin = linesOf(twin).map((text) => `add! ${text}`);
     this.loggedAtJoin = log.length;
     const record = recordingHandler(this.calls);
-    ({ listener: this.listener } = newListener({
+    ({ listener: this.listener, reports: this.#reports } = newListener({
       onAdd: (added, isInInitialList) => {
         record.onAdd?.(added, isInInitialList);
+        checkReadable(added as Entry);
         this.mirror.change(undefined, added as Entry);
       },
       onUpdate: (previous, current) => {
         record.onUpdate?.(previous, current);
+        checkReadable(previous as Entry);
+        checkReadable(current as Entry);
         this.mirror.change(previous as Entry, current as Entry);
       },
       onDelete: (deleted) => {
         record.onDelete?.(deleted);
+        checkReadable((deleted.finalStateUnknown ? deleted.last : deleted) as Entry);
         this.mirror.change((deleted.finalStateUnknown ? deleted.last : deleted) as Entry, undefined);
       },
     }));
@@ -61,6 +68,7 @@ class LateHandler {
 
   /** After everything was delivered. */
   check(log: readonly string[]): void {
+    for (const { error } of this.#reports.errors) throw error;
     const initial = this.calls.slice(0, this.atJoin.length);
     assert.deepEqual([...initial].sort(), [...this.atJoin].sort(), 'the initial list');
     const later = this.calls.slice(this.atJoin.length);
@@ -75,6 +83,13 @@ class LateHandler {
       }
     }
   }
+}
+
+/** Its bytes are its own still. */
+function checkReadable(entry: Entry): void {
+  const { metadata } = entry.object as WireObject;
+  assert.equal(metadata['name'], entry.name);
+  assert.equal(metadata['resourceVersion'], entry.resourceVersion);
 }
 
 function linesOf(twin: ReplicaTwin): string[] {

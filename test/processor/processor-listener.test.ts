@@ -237,6 +237,17 @@ describe('a handler that is removed', () => {
     assert.ok(replica.dispose());
   });
 
+  test('C8 and was the only one: a relist that nobody hears of holds nothing', () => {
+    const { replica, processor, listener } = scene();
+    replica.put(at('a', 1), at('b', 2));
+    processor.remove(listener);
+    replica.relist(at('a', 3), at('c', 4));
+    assert.ok(replica.dispose());
+    replica.relist();
+    replica.dispose();
+    assert.equal(replica.owner.slabs.liveBytes, 0);
+  });
+
   test('C8 from inside its own call, in the middle of its initial list', () => {
     const { replica, processor } = scene();
     replica.put(at('a', 1), at('b', 2), at('c', 3));
@@ -278,6 +289,7 @@ describe('a handler that is removed', () => {
     assert.equal(read, 1);
     assert.equal(listener.isReady, false);
     listener.push(undefined, replica.get('a'));
+    assert.equal(listener.backlog.notifications, 0);
     assert.equal(listener.deliver(Infinity), 0, 'its promise did not bring it back');
     other.deliver(Infinity);
     assert.ok(replica.dispose());

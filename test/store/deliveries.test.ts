@@ -63,7 +63,8 @@ describe('a join', () => {
     replica.remove(at('b', 7));
     assert.equal(join.heldBytes, 2 * length);
     lines(join, 1);
-    assert.equal(join.heldBytes, length);
+    replica.put(at('a', 8));
+    assert.equal(join.heldBytes, length, 'what it has told it needs no more');
     lines(join);
     assert.equal(join.heldBytes, 0);
   });
@@ -132,7 +133,20 @@ describe('the difference of a relist', () => {
     assert.equal(liveBytes(), 0);
   });
 
-  test('C10 of the first list tells additions as initial, but not changes', () => {
+  test('C12 takes an object that came twice in one list for unchanged as well', () => {
+    const replica = new ScriptedReplica({
+      listener: {
+        changed: () => {},
+        replaced: (made) => told.push(...lines(made.cursor(() => false))),
+      },
+    });
+    const told: string[] = [];
+    replica.relist(at('a', 1));
+    replica.relist(at('a', 1), at('a', 1));
+    assert.deepEqual(told, ['add! a@1']);
+  });
+
+  test('C10 of the first list tells its additions as initial', () => {
     const cursor = difference(true).difference.cursor(() => true);
     assert.deepEqual(lines(cursor), ['lost gone@2', 'update a@1>1', 'update b@3>5', 'add! c@4']);
   });

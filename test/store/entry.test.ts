@@ -106,6 +106,7 @@ describe('a borrowed entry', () => {
     entry.hold();
     assert.ok(entry.object && entry.metadata);
     retireAndOverwrite(entry);
+    assert.equal(entry.decoded, undefined, 'what nobody may read is not kept');
     assertExpired(entry);
   });
 

@@ -4,8 +4,9 @@ import assert from 'node:assert/strict';
 
 import { DeltaKind } from '../../src/record/delta.ts';
 import { SnapshotCursor } from '../../src/store/deliveries.ts';
-import { ScriptedReplica, lines } from './scripted-replica.ts';
+import { lent, wireObject } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
+import { NOTHING, ScriptedReplica, lines } from './scripted-replica.ts';
 
 function at(name: string, version: number): ObjectSpec {
   return { name, version, spec: { text: 'x'.repeat(100) } };
@@ -186,7 +187,15 @@ describe('what a relist leaves behind', () => {
     const perObject = replica.get('a')?.length ?? 0;
     const { liveBytes } = replica.owner.slabs;
     assert.ok(liveBytes <= 5 * perObject, `${liveBytes} bytes for 4 objects of ${perObject}`);
-    assert.deepEqual(lines(slow), ['add! a@1', 'add! b@2']);
+    const out = { ...NOTHING };
+    assert.ok(slow.next(out) && out.newEntry);
+    const { newEntry } = out;
+    assert.deepEqual(
+      lent(newEntry, '', () => newEntry.object),
+      wireObject(at('a', 1)),
+    );
+    newEntry.letGo();
+    assert.deepEqual(lines(slow), ['add! b@2']);
     assert.ok(replica.dispose());
   });
 });

@@ -113,6 +113,20 @@ describe('releasing', () => {
     assert.equal(slabs.liveBytes, 0);
   });
 
+  test('an empty object keeps its place: the slab is not used again under it', () => {
+    const slabs = new Slabs();
+    const source = Buffer.alloc(SLAB_BYTES / 8);
+    const empty = newTenant();
+    slabs.put(empty, source, 0, 0);
+    const others = Array.from({ length: 8 * 3 }, newTenant);
+    for (const other of others) slabs.put(other, source, 0, source.length);
+    for (const other of others) slabs.release(other);
+    const later = Array.from({ length: 8 * 3 }, newTenant);
+    for (const tenant of later) slabs.put(tenant, source, 0, source.length);
+    slabs.release(empty);
+    for (const tenant of later) assert.equal(tenant.slab?.occupants[tenant.position], tenant);
+  });
+
   test('the last tenant of a slab that waits for compaction frees it at once', () => {
     const slabs = new Slabs();
     const source = Buffer.alloc(SLAB_BYTES / 8);
