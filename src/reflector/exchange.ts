@@ -28,6 +28,7 @@ export class Exchange implements ResponseSink, ChunkReader {
   readonly #watchdog: Watchdog;
   readonly #http: HttpExchange;
   #body: Body | undefined;
+  #isPaused = false;
   #isClosed = false;
 
   /** @param silenceMaxMs between two signs of life, the first of them the response's head */
@@ -58,6 +59,7 @@ export class Exchange implements ResponseSink, ChunkReader {
 
   pause(): void {
     if (this.#isClosed) return;
+    this.#isPaused = true;
     this.#http.pause();
     this.#watchdog.pause();
     this.#body?.pause();
@@ -65,6 +67,7 @@ export class Exchange implements ResponseSink, ChunkReader {
 
   resume(): void {
     if (this.#isClosed) return;
+    this.#isPaused = false;
     this.#watchdog.resume();
     this.#body?.resume();
     this.#http.resume();
@@ -82,6 +85,7 @@ export class Exchange implements ResponseSink, ChunkReader {
     this.#watchdog.touch();
     this.#happened(() => {
       this.#body = this.#owner.begin(this, status, headers);
+      if (this.#isPaused) this.#body.pause();
     });
   }
 

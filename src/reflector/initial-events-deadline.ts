@@ -10,12 +10,18 @@ export const QUIET_MAX_MS = 30_000;
 export const TOTAL_MAX_MS = 300_000;
 
 export class InitialEventsDeadline {
+  readonly #clock: Clock;
+  readonly #onMissed: (waitedMs: number) => void;
   readonly #quiet: Watchdog;
-  readonly #cancelTotal: () => void;
+  #remainingMs = TOTAL_MAX_MS;
+  #runningSince = 0;
+  #cancelTotal: () => void = () => undefined;
 
   constructor(clock: Clock, onMissed: (waitedMs: number) => void) {
+    this.#clock = clock;
+    this.#onMissed = onMissed;
     this.#quiet = new Watchdog(clock, QUIET_MAX_MS, () => onMissed(QUIET_MAX_MS));
-    this.#cancelTotal = clock.schedule(TOTAL_MAX_MS, () => onMissed(TOTAL_MAX_MS));
+    this.#run();
   }
 
   /** More of the list has arrived. */
@@ -23,16 +29,27 @@ export class InitialEventsDeadline {
     this.#quiet.touch();
   }
 
+  /** The time in which we do not read is not the server's. */
   pause(): void {
     this.#quiet.pause();
+    this.#cancelTotal();
+    this.#remainingMs -= this.#clock.now() - this.#runningSince;
   }
 
   resume(): void {
     this.#quiet.resume();
+    this.#run();
   }
 
   stop(): void {
     this.#quiet.stop();
     this.#cancelTotal();
+  }
+
+  #run(): void {
+    this.#cancelTotal();
+    this.#runningSince = this.#clock.now();
+    const delayMs = Math.max(0, this.#remainingMs);
+    this.#cancelTotal = this.#clock.schedule(delayMs, () => this.#onMissed(TOTAL_MAX_MS));
   }
 }

@@ -4,8 +4,7 @@
  * the rings waits, and with it everything after it.
  */
 import type { Clock, Random } from '../clock.ts';
-import { assert, fromErrorMessage } from '../errors.ts';
-import type { KubeloomError } from '../errors.ts';
+import { KubeloomError, assert, fromErrorMessage } from '../errors.ts';
 import type { ErrorMessage } from '../errors.ts';
 import { DeltaKind } from '../record/delta.ts';
 import type {
@@ -252,7 +251,13 @@ export class Reflector implements ExchangeOwner, BodyOwner {
     }
     assert(connection !== undefined, 'prepared with an error or a connection');
     const query = prepared.query ?? request.query;
-    const transport = this.#connect(connection);
+    let transport: HttpTransport;
+    try {
+      transport = this.#connect(connection);
+    } catch (cause) {
+      this.fail(unreachable(request.verb, unusable(connection, cause)));
+      return;
+    }
     const path = `${this.#spec.path}?${new URLSearchParams(query).toString()}`;
     const exchange = new Exchange(this, transport, path, silenceMaxMs(request.verb, query));
     this.#request = { ...request, query, exchange };
@@ -291,6 +296,17 @@ export class Reflector implements ExchangeOwner, BodyOwner {
     const server = this.#connection?.server ?? '';
     return `${verb.toUpperCase()} ${server}${this.#spec.path}`;
   }
+}
+
+/** Not an address, not a certificate: whatever the transport throws when it is made. */
+function unusable(connection: ConnectionOptions, cause: unknown): KubeloomError {
+  if (cause instanceof KubeloomError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new KubeloomError(
+    'ERR_KUBELOOM_CONNECTION_OPTIONS',
+    `no connection can be made to ${JSON.stringify(connection.server)}: ${reason}; check the kubeconfig`,
+    { cause },
+  );
 }
 
 function retryAfterSeconds(headers: Readonly<Record<string, string>>): number | undefined {

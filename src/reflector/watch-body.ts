@@ -84,11 +84,11 @@ export class WatchBody implements Body, FrameSink {
   }
 
   pause(): void {
-    this.#deadline?.pause();
+    if (this.#stage === 'initial-events') this.#deadline?.pause();
   }
 
   resume(): void {
-    this.#deadline?.resume();
+    if (this.#stage === 'initial-events') this.#deadline?.resume();
   }
 
   close(): void {

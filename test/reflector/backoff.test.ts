@@ -1,3 +1,4 @@
+/** How long to wait after failures. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { NO_FAILURES, RETRY_AFTER_MAX_MS, failed, healthy, jittered } from '../../src/reflector/backoff.ts';

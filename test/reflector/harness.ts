@@ -70,7 +70,8 @@ export class Harness {
       port,
       clock: this.clock,
       random: options.random ?? ((): number => 0),
-      transportFor: () => {
+      transportFor: ({ server }) => {
+        assert.ok(URL.canParse(server), 'invalid URL');
         const transport = new FakeTransport(options.onRequest);
         this.transports.push(transport);
         return transport;

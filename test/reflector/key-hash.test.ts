@@ -1,3 +1,4 @@
+/** The hash that decides the shard. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { hashKey } from '../../src/reflector/key-hash.ts';

@@ -86,6 +86,18 @@ describe('preparing', () => {
     assert.equal(harness.exchange.query['resourceVersion'], '11');
   });
 
+  it('reports connection options that no transport can be made of, and tries again', () => {
+    let server = 'not an address';
+    const harness = new Harness({
+      prepare: ({ request }) => ({ type: 'prepared', request, connection: { server, headers: {} } }),
+    }).start();
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_CONNECTION_OPTIONS']);
+    server = 'https://server';
+    harness.clock.advance(800);
+    harness.sync('10', 'a');
+    assert.deepEqual(harness.replica.objects(), ['a@10']);
+  });
+
   it('ignores answers to requests that nobody waits for any more', () => {
     const harness = new Harness({ prepare: () => undefined }).start();
     harness.tell({ type: 'prepared', request: 99, connection: { server: 'https://server', headers: {} } });

@@ -174,10 +174,33 @@ describe('a full ring', () => {
     const harness = new Harness(TINY).start({ watchList: 'auto' });
     const stream = harness.exchange.head();
     stream.sendEvents(...events(11, 60));
-    harness.clock.advance(200_000);
+    harness.clock.advance(3_600_000);
     harness.drain();
     harness.clock.advance(29_999);
     assert.equal(stream.isClosed, false);
+    harness.clock.advance(1);
+    assert.equal(stream.isClosed, true);
+  });
+
+  it('does not prolong a streaming list without end: what was waited before the pause counts', () => {
+    const harness = new Harness(TINY).start({ watchList: 'auto' });
+    const stream = harness.exchange.head();
+    for (let version = 11; version < 260; version++) {
+      stream.sendEvents(...events(version, version));
+      harness.drain();
+      harness.clock.advance(1000);
+    }
+    stream.sendEvents(...events(260, 300));
+    harness.clock.advance(3_600_000);
+    harness.drain();
+    for (let version = 301; version < 351; version++) {
+      assert.equal(stream.isClosed, false);
+      stream.sendEvents(...events(version, version));
+      harness.drain();
+      harness.clock.advance(1000);
+    }
+    harness.clock.advance(1000);
+    assert.equal(stream.isClosed, true);
   });
 
   it('does not keep an informer from being stopped: its bytes are dropped, its farewell waits', () => {

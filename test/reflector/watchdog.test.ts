@@ -1,3 +1,4 @@
+/** Silence, noticed in time and not too early. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Watchdog } from '../../src/reflector/watchdog.ts';
