@@ -1,5 +1,4 @@
 /** What the demo found, as one JSON object, as a text for people, and as a verdict. Pure. */
-import type { RoleStats } from '../threads/informer-threads.ts';
 import type { Rate } from './arguments.ts';
 import { Table } from './table.ts';
 import type { Verdict } from './verdict.ts';
@@ -25,9 +24,16 @@ export interface DemoReport {
   readonly eventLoopDelayMs: { readonly p99: number; readonly max: number };
   /** The process's peak. */
   readonly rssBytes: number;
-  readonly threads: readonly RoleStats[];
+  readonly threads: readonly ThreadReport[];
   /** Only with --compare. */
   readonly comparison?: Comparison;
+}
+
+export interface ThreadReport {
+  readonly role: string;
+  readonly deltas: number;
+  /** Null where the platform does not tell, and for threads that run on another one. */
+  readonly cpuMs: number | null;
 }
 
 /** The informer of @kubernetes/client-node on the same stream. */
@@ -160,13 +166,13 @@ function handlerLines(handlers: readonly HandlerResult[]): string[] {
   );
 }
 
-function threadLines(threads: readonly RoleStats[]): string[] {
+function threadLines(threads: readonly ThreadReport[]): string[] {
   const table = new Table(['THREAD', 'DELTAS', 'CPU']);
   return table.lines(
     threads.map(({ role, deltas, cpuMs }) => [
       role,
       number(deltas),
-      cpuMs === undefined ? 'unknown' : `${number(cpuMs)} ms`,
+      cpuMs === null ? 'unknown' : `${number(cpuMs)} ms`,
     ]),
   );
 }

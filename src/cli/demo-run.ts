@@ -15,7 +15,7 @@ import type { RoleStats } from '../threads/informer-threads.ts';
 import type { Rate } from './arguments.ts';
 import type { Progress } from './demo-progress.ts';
 import { number } from './demo-report.ts';
-import type { DemoReport, HandlerResult } from './demo-report.ts';
+import type { DemoReport, HandlerResult, ThreadReport } from './demo-report.ts';
 import { PODS, RatedServer } from './demo-server.ts';
 import type { DemoServer, Truth } from './demo-server.ts';
 import { failureText } from './failure.ts';
@@ -162,7 +162,7 @@ class DemoRun implements AsyncDisposable {
         max: milliseconds(this.#loopDelay.max),
       },
       rssBytes,
-      threads: threads.map(roleStats),
+      threads: threads.map(threadReport),
     };
     return { report, handlers };
   }
@@ -235,8 +235,8 @@ function interrupted(signal: AbortSignal): Promise<never> {
 }
 
 /** Exactly these members: what is printed is a contract. */
-function roleStats({ role, deltas, cpuMs }: RoleStats): RoleStats {
-  return { role, deltas, cpuMs };
+function threadReport({ role, deltas, cpuMs }: RoleStats): ThreadReport {
+  return { role, deltas, cpuMs: cpuMs ?? null };
 }
 
 /** From nanoseconds, to the hundredth. */

@@ -1,6 +1,6 @@
 /**
- * Everything one handler was told, in the order in which it was told: 21 bytes a notification, in columns,
- * so that recording millions of them costs little beside what is measured.
+ * Everything one handler was told, in the order in which it was told, in columns: three numbers and a
+ * reference to the key, so that recording millions of notifications costs little beside what is measured.
  */
 
 /** What a notification says, in the words of the server's log where it has one. */
@@ -19,10 +19,8 @@ const KINDS: readonly NotificationKind[] = ['INITIAL', 'ADDED', 'MODIFIED', 'DEL
 const CAPACITY_MIN = 4096;
 
 export class HandlerHistory {
-  readonly #ids = new Map<string, number>();
   readonly #keys: string[] = [];
   #kinds = new Uint8Array(CAPACITY_MIN);
-  #keyIds = new Uint32Array(CAPACITY_MIN);
   #revisions = new Float64Array(CAPACITY_MIN);
   #previous = new Float64Array(CAPACITY_MIN);
   #length = 0;
@@ -33,7 +31,8 @@ export class HandlerHistory {
     const index = this.#length++;
     if (kind === 'INITIAL') this.#initial++;
     this.#kinds[index] = KINDS.indexOf(kind);
-    this.#keyIds[index] = this.#idOf(key);
+    // The informer's own string: looking it up in a map would cost more than all the rest.
+    this.#keys.push(key);
     this.#revisions[index] = Number(resourceVersion);
     this.#previous[index] = previousVersion === undefined ? 0 : Number(previousVersion);
   }
@@ -51,7 +50,7 @@ export class HandlerHistory {
     if (index < 0 || index >= this.#length) return undefined;
     return {
       kind: KINDS[this.#kinds[index] ?? 0] ?? 'INITIAL',
-      key: this.#keys[this.#keyIds[index] ?? 0] ?? '',
+      key: this.#keys[index] ?? '',
       revision: this.#revisions[index] ?? Number.NaN,
       previousRevision: this.#previous[index] ?? Number.NaN,
     };
@@ -64,22 +63,11 @@ export class HandlerHistory {
     }
   }
 
-  #idOf(key: string): number {
-    const known = this.#ids.get(key);
-    if (known !== undefined) return known;
-    const id = this.#keys.push(key) - 1;
-    this.#ids.set(key, id);
-    return id;
-  }
-
   #grow(): void {
     const capacity = this.#length * 2;
     const kinds = this.#kinds;
-    const keyIds = this.#keyIds;
     this.#kinds = new Uint8Array(capacity);
     this.#kinds.set(kinds);
-    this.#keyIds = new Uint32Array(capacity);
-    this.#keyIds.set(keyIds);
     this.#revisions = grown(this.#revisions, capacity);
     this.#previous = grown(this.#previous, capacity);
   }

@@ -34,7 +34,10 @@ describe('kubeloom demo', () => {
       assert.deepEqual(Object.keys(report.eventLoopDelayMs), ['p99', 'max']);
       const shards = report.threads.filter(({ role }) => role.startsWith('shard'));
       assert.equal(shards.length, variant.includes('2') ? 2 : 1);
-      for (const { role, deltas } of report.threads) assert.ok(deltas > 0, role);
+      for (const thread of report.threads) {
+        assert.deepEqual(Object.keys(thread), ['role', 'deltas', 'cpuMs']);
+        assert.ok(thread.deltas > 0, thread.role);
+      }
     });
   }
 

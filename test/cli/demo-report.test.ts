@@ -24,7 +24,7 @@ const REPORT: DemoReport = {
   threads: [
     { role: 'reflector', deltas: 1010, cpuMs: 5 },
     { role: 'shard 0', deltas: 500, cpuMs: 5 },
-    { role: 'shard 1', deltas: 510, cpuMs: undefined },
+    { role: 'shard 1', deltas: 510, cpuMs: null },
     { role: 'main', deltas: 1010, cpuMs: 5 },
   ],
 };
