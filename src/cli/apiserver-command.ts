@@ -1,19 +1,7 @@
 /** The words of `kubeloom apiserver`. What it does is loaded when it is asked for. */
 import { Command } from 'commander';
 import { parseObjectBytes, parsePods, parsePort, parseRate } from './arguments.ts';
-import type { Rate } from './arguments.ts';
-
-export interface ApiserverFlags {
-  readonly port: number;
-  readonly kubeconfigOut: string;
-  readonly token?: string;
-  readonly tls: boolean;
-  readonly host: string;
-  readonly allowRemote?: boolean;
-  readonly pods?: number;
-  readonly objectBytes: number;
-  readonly rate?: Rate;
-}
+import type { ApiserverFlags } from './flags.ts';
 
 export function apiserverCommand(): Command {
   return new Command('apiserver')

@@ -4,7 +4,7 @@
  */
 import type { EmbeddedApiServer } from '../embedded/embedded-server.ts';
 import { startEmbeddedApiServer } from '../embedded/start.ts';
-import type { ApiserverFlags } from './apiserver-command.ts';
+import type { ApiserverFlags } from './flags.ts';
 import { wantKubeConfigTarget, writeKubeConfig } from './kubeconfig-file.ts';
 import { listenForInterruption } from './signals.ts';
 

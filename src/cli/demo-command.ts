@@ -1,7 +1,6 @@
 /** `kubeloom demo` (`npm start`): the main job, measured and checked, with nothing but Node. */
 import { Command } from 'commander';
 import { KubeloomError } from '../errors.ts';
-import type { Codec } from '../options.ts';
 import {
   parseCodec,
   parseObjectBytes,
@@ -10,23 +9,12 @@ import {
   parseSeconds,
   parseThreads,
 } from './arguments.ts';
-import type { Rate } from './arguments.ts';
 import { progressOn } from './demo-progress.ts';
 import type { Progress } from './demo-progress.ts';
 import { EXIT_CODES, conclude, conclusionText, reportText } from './demo-report.ts';
 import type { DemoPlan } from './demo-run.ts';
+import type { DemoFlags } from './flags.ts';
 import { listenForInterruption } from './signals.ts';
-
-interface DemoFlags {
-  readonly json?: boolean;
-  readonly pods: number;
-  readonly objectBytes?: number;
-  readonly rate: Rate;
-  readonly duration: number;
-  readonly threads?: number;
-  readonly codec: Codec;
-  readonly compare?: boolean;
-}
 
 const EXIT_CODES_TEXT = `
 What two handlers, one of them slow, were told is compared with the log of the server.

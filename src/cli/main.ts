@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 /** The command line of kubeloom: `kubeloom demo`, `kubeloom watch`, `kubeloom apiserver`. */
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Command } from 'commander';
 import { apiserverCommand } from './apiserver-command.ts';
 import { demoCommand } from './demo-command.ts';
@@ -9,16 +11,19 @@ import { watchCommand } from './watch-command.ts';
 
 /** Of the package that this file is in, wherever it was built to. */
 function version(): string {
-  for (let folder = new URL('./', import.meta.url); ; folder = new URL('../', folder)) {
-    const content = readJson(new URL('package.json', folder));
+  let folder = path.dirname(fileURLToPath(import.meta.url));
+  for (;;) {
+    const content = readJson(path.join(folder, 'package.json'));
     if (content?.name === 'kubeloom') return content.version;
-    if (folder.pathname === '/') return 'unknown';
+    const above = path.dirname(folder);
+    if (above === folder) return 'unknown';
+    folder = above;
   }
 }
 
-function readJson(url: URL): { readonly name: string; readonly version: string } | undefined {
+function readJson(file: string): { readonly name: string; readonly version: string } | undefined {
   try {
-    return JSON.parse(readFileSync(url, 'utf8')) as { name: string; version: string };
+    return JSON.parse(readFileSync(file, 'utf8')) as { name: string; version: string };
   } catch {
     return undefined;
   }

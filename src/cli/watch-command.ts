@@ -1,20 +1,7 @@
 /** The words of `kubeloom watch RESOURCE`. What it does is loaded when it is asked for. */
 import { Command, Option } from 'commander';
 import { parseThreads } from './arguments.ts';
-import type { OutputFormat } from './watch-printer.ts';
-
-export interface WatchFlags {
-  readonly namespace?: string;
-  readonly allNamespaces?: boolean;
-  readonly selector?: string;
-  readonly fieldSelector?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly output?: Exclude<OutputFormat, 'table'>;
-  readonly outputWatchEvents?: boolean;
-  readonly threads?: number;
-  readonly verbose?: boolean;
-}
+import type { WatchFlags } from './flags.ts';
 
 export function watchCommand(): Command {
   return new Command('watch')

@@ -8,9 +8,9 @@ import type { Borrowed, DeletedFinalStateUnknown } from '../store/entry.ts';
 import { connectionFor, loadKubeConfig } from '../transport/credentials.ts';
 import { ApiClient } from './api-get.ts';
 import { failureText } from './failure.ts';
+import type { WatchFlags } from './flags.ts';
 import { listenForInterruption } from './signals.ts';
 import type { Interruption } from './signals.ts';
-import type { WatchFlags } from './watch-command.ts';
 import { WatchPrinter } from './watch-printer.ts';
 
 export async function runWatch(resource: string, flags: WatchFlags): Promise<void> {

@@ -1,0 +1,34 @@
+/** The live line where there is no terminal: a plain one, at most one a second. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PlainProgress } from '../../src/cli/demo-progress.ts';
+
+describe('plain progress', () => {
+  it('says what happens at once, and how far it is once a second', () => {
+    const lines: string[] = [];
+    let now = 0;
+    const progress = new PlainProgress(
+      (line) => lines.push(line),
+      () => now,
+    );
+    progress.say('starting');
+    progress.begin();
+    for (now = 0; now <= 2500; now += 100) progress.update({ sent: now * 20, prompt: now * 19, slow: now });
+    progress.end();
+    assert.deepEqual(lines, [
+      'starting',
+      'sent 20,000, prompt handler 19,000, slow handler 1,000',
+      'sent 40,000, prompt handler 38,000, slow handler 2,000',
+    ]);
+  });
+
+  it('leaves out what a server does not say', () => {
+    const lines: string[] = [];
+    const progress = new PlainProgress(
+      (line) => lines.push(line),
+      () => lines.length * 1000,
+    );
+    progress.update({ sent: undefined, prompt: 7, slow: 5 });
+    assert.deepEqual(lines, ['prompt handler 7, slow handler 5']);
+  });
+});
