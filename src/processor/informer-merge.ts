@@ -40,14 +40,12 @@ export class InformerMerge {
     const identity = slot?.identity ?? identityOf(record, text);
     const version = versionOf(record, text);
     const projection = this.#projectionOf(record, text, slot);
-    const live = replica.liveSlot(identity.key);
-    const isUnchanged =
-      record.kind === DeltaKind.Replaced &&
-      live?.entry.version === version &&
-      this.#isSameObject(live.entry, projection, object);
-    if (isUnchanged && !replica.isShadowed(identity.key)) {
-      replica.keep(shard, record.id, live);
-      return;
+    if (record.kind === DeltaKind.Replaced && !replica.isShadowed(identity.key)) {
+      const live = replica.liveSlot(identity.key);
+      if (live?.entry.version === version && this.#isSameObject(live.entry, projection, object)) {
+        replica.keep(shard, record.id, live);
+        return;
+      }
     }
     const entry = this.#entryOf(shard, record, identity, projection, version, object);
     if (record.kind === DeltaKind.Deleted) replica.remove(entry);

@@ -1,8 +1,8 @@
 /**
  * Resync: redelivers the local cache to the handlers whose period is over; it never talks to the server.
  *
- * One timer an informer, at the shortest period asked for; a handler's own period is rounded up to a
- * multiple of it, as in client-go.
+ * One timer an informer, at the shortest period asked for; a handler whose own period is over is due at
+ * the next tick, as in client-go.
  */
 import type { Clock } from '../clock.ts';
 import type { ProcessorListener } from './processor-listener.ts';
@@ -90,7 +90,7 @@ export class ResyncTimer {
   #derive(schedule: Schedule): void {
     const check = this.#checkPeriodMs;
     const wanted = schedule.requestedMs;
-    schedule.periodMs = check === 0 || wanted === 0 ? 0 : Math.ceil(wanted / check) * check;
+    schedule.periodMs = check === 0 || wanted === 0 ? 0 : Math.max(wanted, check);
     schedule.nextMs = this.#clock.now() + schedule.periodMs;
   }
 }

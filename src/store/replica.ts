@@ -77,9 +77,9 @@ export class Replica {
   /** An object was added, changed or listed. `entry` has its bytes; index values are evaluated here. */
   upsert(shard: number, id: number, entry: Entry): void {
     const target = this.#shadow?.state ?? this.#live;
-    const slot = target.get(entry.key);
-    const previous = slot ?? this.#live.get(entry.key);
-    assert(!slot || (slot.shard === shard && slot.id === id), `${entry.key} changed its id`);
+    const slot = target.at(shard, id);
+    const previous = slot ?? (this.#shadow && this.#live.get(entry.key));
+    assert(!slot || slot.identity === entry.identity, `${entry.key} has the id of another object`);
     const values = this.#indexes.valuesOf(entry, previous);
     entry.hold();
     if (this.#shadow) this.#upsertShadow(this.#shadow, slot, shard, id, entry, values);

@@ -1,0 +1,205 @@
+/** The drain: merging, handlers and upkeep share one budget, on a clock that only handlers move. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { Drain } from '../../src/processor/drain.ts';
+import { InformerMerge } from '../../src/processor/informer-merge.ts';
+import type { ProcessorListener } from '../../src/processor/processor-listener.ts';
+import { SharedProcessor } from '../../src/processor/shared-processor.ts';
+import { IndexSet } from '../../src/store/index-values.ts';
+import { Replica } from '../../src/store/replica.ts';
+import { FakeClock } from '../reflector/fake-clock.ts';
+import { newOwner } from '../store/objects.ts';
+import { FakeShards } from './fake-shards.ts';
+import { newListener } from './recording-handler.ts';
+
+const BUDGET_MS = 2;
+
+class Scene {
+  readonly clock: FakeClock = new FakeClock();
+  readonly shards: FakeShards = new FakeShards({ ringBytes: 2 ** 22, logBytes: 2 ** 20 });
+  readonly drain: Drain = new Drain(this.shards.processor, this.clock, BUDGET_MS);
+  readonly processor: SharedProcessor = new SharedProcessor();
+  readonly replica: Replica = new Replica(1, new IndexSet({}, 0, () => {}), this.processor);
+  #version = 0;
+
+  constructor() {
+    this.shards.processor.attach(
+      1,
+      new InformerMerge({
+        replica: this.replica,
+        owner: newOwner({ lifetimes: 'fast' }),
+        transform: undefined,
+        onError: assert.fail,
+        onControl: () => {},
+      }),
+    );
+  }
+
+  /** A handler whose every call takes `callMs`, and does `react`. */
+  handler(
+    callMs: number,
+    react: () => unknown = () => undefined,
+  ): { listener: ProcessorListener; calls: number[] } {
+    const calls: number[] = [];
+    const called = (): unknown => {
+      this.clock.advance(callMs);
+      calls.push(this.clock.now());
+      return react();
+    };
+    const { listener } = newListener({ onAdd: called, onUpdate: called }, { isStrict: false });
+    this.processor.add(listener, this.replica);
+    this.drain.add(listener);
+    return { listener, calls };
+  }
+
+  /** `count` changes arrive. */
+  send(count: number): void {
+    for (let sent = 0; sent < count; sent++) {
+      this.shards.sendObject({ name: `n${this.#version % 20}`, version: ++this.#version });
+    }
+  }
+
+  /** One turn; how long it took. */
+  turn(): number {
+    const startMs = this.clock.now();
+    this.drain.turn();
+    return this.clock.now() - startMs;
+  }
+}
+
+describe('a turn', () => {
+  test('merges and delivers all there is, and says that nothing is left', () => {
+    const scene = new Scene();
+    const { calls } = scene.handler(0);
+    scene.send(1000);
+    assert.equal(scene.drain.hasWork(), true);
+    assert.equal(scene.drain.turn(), false);
+    assert.equal(calls.length, 1000);
+    assert.equal(scene.drain.lastMerged, 1000);
+    assert.equal(scene.shards.merged.load(), scene.shards.sequence, 'the reflector knows');
+    assert.equal(scene.drain.hasWork(), false);
+    assert.equal(scene.drain.turn(), false);
+    assert.equal(scene.drain.lastMerged, 0);
+  });
+
+  test('ends with the call in which its budget ends, and says that there is more', () => {
+    const scene = new Scene();
+    const { calls } = scene.handler(0.5);
+    scene.send(100);
+    for (const expected of [4, 8, 12]) {
+      assert.equal(scene.turn(), BUDGET_MS);
+      assert.equal(calls.length, expected);
+    }
+    assert.equal(scene.drain.hasWork(), true);
+    assert.equal(scene.drain.turn(), true);
+  });
+
+  test('does not let a handler that takes longer than the budget be called twice', () => {
+    const scene = new Scene();
+    const { calls } = scene.handler(50);
+    scene.send(10);
+    for (let turn = 1; turn <= 10; turn++) {
+      assert.equal(scene.turn(), 50);
+      assert.equal(calls.length, turn);
+    }
+  });
+
+  test('does upkeep between merging and merging, until there is none', () => {
+    const scene = new Scene();
+    let left = 3;
+    const upkeep = (): boolean => {
+      left--;
+      return left > 0;
+    };
+    scene.drain.addUpkeep(upkeep);
+    assert.equal(scene.drain.turn(), true);
+    assert.equal(scene.drain.turn(), true);
+    assert.equal(scene.drain.turn(), false);
+    left = 100;
+    scene.send(1000);
+    scene.drain.turn();
+    assert.ok(left <= 96, `once for every batch of a long turn: ${100 - left}`);
+    scene.drain.removeUpkeep(upkeep);
+    scene.drain.turn();
+    assert.ok(left > 90);
+  });
+});
+
+describe('handlers beside each other', () => {
+  test('C7 a heavy handler that was registered first leaves the light one its time', () => {
+    const scene = new Scene();
+    const heavy = scene.handler(1);
+    const light = scene.handler(0.001);
+    for (let turn = 0; turn < 200; turn++) {
+      scene.send(20);
+      assert.ok(scene.turn() <= BUDGET_MS + 1);
+      assert.ok(light.listener.pendingNotifications <= 40, `the light one is behind: turn ${turn}`);
+    }
+    assert.ok(light.calls.length >= 3960);
+    assert.ok(heavy.calls.length >= 150, `the heavy one has its share: ${heavy.calls.length}`);
+  });
+
+  test('C7 many handlers all get their turn, whoever ends the budget', () => {
+    const scene = new Scene();
+    const handlers = Array.from({ length: 7 }, () => scene.handler(3));
+    scene.send(50);
+    for (let turn = 0; turn < 70; turn++) scene.turn();
+    for (const { calls } of handlers) assert.equal(calls.length, 10);
+  });
+
+  test('C7 one that awaits a promise that never settles costs the others nothing', () => {
+    const scene = new Scene();
+    const stuck = scene.handler(0, () => new Promise(() => {}));
+    const other = scene.handler(0);
+    scene.send(6000);
+    while (scene.drain.turn());
+    assert.equal(stuck.calls.length, 1);
+    assert.equal(other.calls.length, 6000);
+    assert.equal(scene.drain.hasWork(), false);
+    scene.send(300);
+    scene.drain.turn();
+    assert.equal(scene.drain.lastMerged, 300, 'it does not slow the merge either');
+  });
+
+  test('C8 handlers may remove themselves and each other in the middle of a round', () => {
+    const scene = new Scene();
+    const remove = (one: { readonly listener: ProcessorListener }): void => {
+      scene.drain.remove(one.listener);
+      scene.processor.remove(one.listener);
+    };
+    const all = Array.from({ length: 4 }, (_, index) =>
+      scene.handler(0, () => {
+        if (index === 1) for (const one of all) remove(one);
+      }),
+    );
+    scene.send(10);
+    assert.equal(scene.drain.turn(), false);
+    assert.ok(all.every(({ calls }) => calls.length <= 10));
+    assert.equal(all[1]?.calls.length, 1);
+    const late = scene.handler(0);
+    scene.send(3);
+    scene.drain.turn();
+    assert.equal(late.calls.length, 3, 'the drain goes on');
+  });
+});
+
+describe('a handler far behind', () => {
+  test('C21 makes the merge go slower, so that what waits waits in the log', () => {
+    const scene = new Scene();
+    const slow = scene.handler(0);
+    scene.send(9000);
+    // Get it behind: it is not called while the merge runs alone.
+    scene.shards.processor.merge(5000);
+    assert.equal(slow.listener.pendingNotifications, 5000);
+    const merged = scene.shards.processor.merged;
+    const { clock } = scene;
+    // One look at the clock and the budget is over.
+    clock.now = ((now: () => number) => () => (clock.advance(1), now()))(clock.now.bind(clock));
+    scene.drain.turn();
+    assert.equal(scene.shards.processor.merged - merged, 32);
+    while (scene.shards.processor.merged < 9000) scene.drain.turn();
+    while (scene.drain.turn());
+    assert.equal(slow.calls.length, 9000);
+  });
+});

@@ -1,0 +1,232 @@
+/** From a shard's record to an entry: keys, versions, projections, flags, and the plain transform. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { DeltaKind } from '../../src/record/delta.ts';
+import { NotificationFlag } from '../../src/record/notification.ts';
+import { EntryFlag } from '../../src/store/entry.ts';
+import { wireObject } from '../store/objects.ts';
+import type { ObjectSpec, WireObject } from '../store/objects.ts';
+import { FakeShards } from './fake-shards.ts';
+import type { ObjectOptions } from './fake-shards.ts';
+import { MergingInformer } from './merging-informer.ts';
+import type { MergingOptions } from './merging-informer.ts';
+
+function at(name: string, version: number | string): ObjectSpec {
+  return { name, version };
+}
+
+class Scene extends MergingInformer {
+  readonly shards: FakeShards = new FakeShards();
+  #epoch = 0;
+
+  constructor(options: MergingOptions = {}) {
+    super(options);
+    this.shards.processor.attach(1, this.merge);
+  }
+
+  put(spec: ObjectSpec, options: ObjectOptions = {}): void {
+    this.shards.sendObject(spec, options);
+    this.shards.drain();
+  }
+
+  relist(options: ObjectOptions, ...specs: ObjectSpec[]): void {
+    const epoch = ++this.#epoch;
+    this.shards.sendControl(DeltaKind.ReplaceBegin, epoch);
+    for (const spec of specs) this.shards.sendObject(spec, { kind: DeltaKind.Replaced, ...options });
+    this.shards.sendControl(DeltaKind.ReplaceEnd, epoch, '1000');
+    this.shards.drain();
+  }
+}
+
+describe('keys and versions', () => {
+  test('every alphabet, with and without a namespace; the name is in the first record only', () => {
+    const scene = new Scene();
+    const namespaced = { namespace: 'größe', name: '表-\u{1F9F5}', version: 1 };
+    scene.put(namespaced);
+    scene.put({ ...namespaced, version: 2 });
+    scene.put(at('cluster', 3));
+    const entry = scene.entry('größe/表-\u{1F9F5}');
+    assert.deepEqual([entry.namespace, entry.name, entry.version], ['größe', '表-\u{1F9F5}', 2]);
+    assert.deepEqual(scene.object(entry.key), wireObject({ ...namespaced, version: 2 }));
+    assert.deepEqual([scene.entry('cluster').namespace, scene.entry('cluster').name], ['', 'cluster']);
+  });
+
+  test('versions above 32 bits stay exact, and those that are no numbers stay text', () => {
+    const scene = new Scene();
+    for (const version of [
+      0,
+      2 ** 31,
+      2 ** 32 - 1,
+      2 ** 32,
+      2 ** 53 - 1,
+      '9007199254740993',
+      '0012',
+      'opaque-7',
+    ]) {
+      scene.put(at('a', version));
+      assert.equal(scene.entry('a').version, version);
+      assert.equal(scene.indexer.lastStoreSyncResourceVersion(), String(version));
+    }
+  });
+
+  test('C14 a deleted key is new when it comes back', () => {
+    const scene = new Scene();
+    scene.put(at('a', 1));
+    scene.put(at('a', 2), { kind: DeltaKind.Deleted });
+    scene.put(at('b', 3));
+    scene.put(at('a', 4));
+    assert.deepEqual(scene.takeLog(), ['add a@1', 'delete a@2', 'add b@3', 'add a@4']);
+  });
+});
+
+describe('entries', () => {
+  for (const place of ['log', 'inline', 'parts'] as const) {
+    test(`have private bytes, from wherever the record had them (${place})`, () => {
+      const scene = new Scene();
+      const spec = { ...at('a', 1), spec: { text: 'naïve'.repeat(100) } };
+      scene.put(spec, { place });
+      // Log and ring are written over.
+      for (let version = 2; version < 400; version++)
+        scene.put({ ...at('b', version), spec: 'z'.repeat(300) }, { place });
+      assert.deepEqual(scene.object('a'), wireObject(spec));
+    });
+  }
+
+  test('of unchanged fields share one projection', () => {
+    const scene = new Scene({ fields: ['spec.nodeName'] });
+    const labels = { app: 'naïve' };
+    scene.put({ ...at('a', 1), labels, fields: ['node-1'] });
+    const { projection } = scene.entry('a');
+    scene.put({ ...at('a', 2), labels, fields: ['node-1'] });
+    assert.equal(scene.entry('a').projection, projection);
+    scene.put({ ...at('a', 3), labels, fields: ['node-2'] });
+    assert.notEqual(scene.entry('a').projection, projection);
+    assert.deepEqual(scene.entry('a').fields, { 'spec.nodeName': 'node-2' });
+    assert.deepEqual(scene.entry('a').labels, labels);
+  });
+
+  test('C22 C23 carry what the shard found out about them', () => {
+    const scene = new Scene();
+    scene.put(at('large', 1), { flags: NotificationFlag.TooLarge });
+    scene.put(at('bad', 2), { flags: NotificationFlag.Malformed });
+    scene.put(at('raw', 3), { flags: NotificationFlag.TransformFailed });
+    assert.throws(() => scene.object('large'), { code: 'ERR_KUBELOOM_OBJECT_TOO_LARGE', message: /large/ });
+    assert.throws(() => scene.object('bad'), { code: 'ERR_KUBELOOM_MALFORMED_OBJECT', message: /bad@2/ });
+    assert.equal(scene.entry('raw').flags & EntryFlag.TransformFailed, EntryFlag.TransformFailed);
+    assert.equal(scene.entry('large').uid, 'uid-of-large');
+  });
+
+  test('C15 a relisted object of the same uid, version and fields keeps its entry; else it is a new one', () => {
+    const scene = new Scene();
+    scene.relist({}, at('same', 1), { ...at('other-uid', 2), uid: 'first' }, at('fields', 3));
+    const [same, otherUid, fields] = ['same', 'other-uid', 'fields'].map((key) => scene.entry(key));
+    scene.relist(
+      {},
+      at('same', 1),
+      { ...at('other-uid', 2), uid: 'second' },
+      { ...at('fields', 3), labels: { app: 'x' } },
+    );
+    assert.equal(scene.entry('same'), same);
+    assert.notEqual(scene.entry('other-uid'), otherUid);
+    assert.equal(scene.entry('other-uid').uid, 'second');
+    assert.notEqual(scene.entry('fields'), fields);
+  });
+});
+
+describe('a plain transform', () => {
+  function trim(object: unknown): unknown {
+    const { kind, metadata } = object as WireObject;
+    return { kind, metadata: { ...metadata, labels: { trimmed: 'jä' } } };
+  }
+
+  test('C16 comes before bytes, fields and labels, once for every received object, deletions included', () => {
+    let runs = 0;
+    const scene = new Scene({
+      transform: (object) => {
+        runs++;
+        return trim(object);
+      },
+    });
+    scene.put({ ...at('a', 1), labels: { app: 'web' }, spec: { big: 'x' } }, { projection: '' });
+    assert.deepEqual(scene.entry('a').labels, { trimmed: 'jä' });
+    assert.equal(scene.entry('a').uid, 'uid-of-a');
+    assert.equal('spec' in scene.object('a'), false);
+    scene.put(at('a', 2), { kind: DeltaKind.Deleted, projection: '' });
+    assert.equal(runs, 2);
+  });
+
+  test('C16 may change the object it is given', () => {
+    const scene = new Scene({
+      transform: (object) => {
+        (object as { spec: unknown }).spec = 'replaced';
+        return object;
+      },
+    });
+    scene.put(at('a', 'text-version'), { projection: '' });
+    assert.equal(scene.object('a').spec, 'replaced');
+  });
+
+  for (const [what, transform] of [
+    [
+      'throws',
+      (): never => {
+        throw new Error('no');
+      },
+    ],
+    ['returns nothing', (): undefined => undefined],
+    ['returns a promise', (): Promise<unknown> => Promise.resolve({})],
+    ['changes the name', (object: unknown): unknown => changed(object, { name: 'other' })],
+    ['changes the namespace', (object: unknown): unknown => changed(object, { namespace: 'other' })],
+    ['changes the uid', (object: unknown): unknown => changed(object, { uid: 'other' })],
+    [
+      'changes the version in place',
+      (object: unknown): unknown => {
+        ((object as WireObject).metadata as { resourceVersion: string }).resourceVersion = '9';
+        return object;
+      },
+    ],
+  ] as const) {
+    test(`C16 that ${what} is reported with the key, and the object is stored as received`, () => {
+      const scene = new Scene({ transform });
+      const spec = { ...at('a', 1), labels: { app: 'web' } };
+      scene.put(spec, { projection: '' });
+      assert.deepEqual(scene.takeLog(), ['ERR_KUBELOOM_TRANSFORM a', 'add a@1']);
+      assert.deepEqual(scene.object('a'), wireObject(spec));
+      assert.deepEqual(scene.entry('a').labels, { app: 'web' });
+      assert.equal(scene.entry('a').flags & EntryFlag.TransformFailed, EntryFlag.TransformFailed);
+    });
+  }
+
+  test('C16 C15 a relisted object that did not change keeps its entry and is not transformed again', () => {
+    let runs = 0;
+    const scene = new Scene({
+      transform: (object) => {
+        runs++;
+        return trim(object);
+      },
+    });
+    scene.relist({ projection: '' }, at('a', 1), { ...at('b', 2), uid: 'first' });
+    const [a, b] = [scene.entry('a'), scene.entry('b')];
+    scene.relist({ projection: '' }, at('a', 1), { ...at('b', 2), uid: 'second' });
+    assert.equal(scene.entry('a'), a);
+    assert.notEqual(scene.entry('b'), b);
+    assert.equal(runs, 3);
+  });
+
+  test('C22 is not run on what is left of an object that was too large, which keeps its uid', () => {
+    const scene = new Scene({
+      transform: () => {
+        throw new Error('not called');
+      },
+    });
+    scene.put(at('large', 1), { projection: '', flags: NotificationFlag.TooLarge });
+    assert.deepEqual(scene.takeLog(), ['add large@1']);
+    assert.equal(scene.entry('large').uid, 'uid-of-large');
+  });
+
+  function changed(object: unknown, metadata: object): unknown {
+    const original = object as WireObject;
+    return { ...original, metadata: { ...original.metadata, ...metadata } };
+  }
+});

@@ -1,0 +1,68 @@
+/** One informer behind a processor: its replica, and what it was told, as lines of text in order. */
+import { InformerMerge } from '../../src/processor/informer-merge.ts';
+import { MainTransform } from '../../src/processor/main-transform.ts';
+import { DeltaKind } from '../../src/record/delta.ts';
+import type { EntryOwner } from '../../src/store/entry-owner.ts';
+import type { Entry } from '../../src/store/entry.ts';
+import { IndexSet } from '../../src/store/index-values.ts';
+import { ReplicaIndexer } from '../../src/store/indexer.ts';
+import { Replica } from '../../src/store/replica.ts';
+import { lent, newOwner } from '../store/objects.ts';
+import type { WireObject } from '../store/objects.ts';
+import { NOTHING, line, lines } from '../store/scripted-replica.ts';
+
+export interface MergingOptions {
+  readonly shards?: number;
+  readonly fields?: readonly string[];
+  readonly transform?: (object: unknown) => unknown;
+}
+
+export class MergingInformer {
+  readonly owner: EntryOwner;
+  readonly replica: Replica;
+  readonly indexer: ReplicaIndexer<unknown>;
+  readonly merge: InformerMerge;
+  /** Notifications, control records (`end 7`) and errors (`ERR_… key`), in the order in which they came. */
+  readonly log: string[] = [];
+
+  constructor({ shards = 1, fields = [], transform }: MergingOptions = {}) {
+    this.owner = newOwner({ fields });
+    const onError = (error: { readonly code: string }, key: string): void => {
+      this.log.push(`${error.code} ${key}`);
+    };
+    const indexes = new IndexSet({}, fields.length, onError);
+    this.replica = new Replica(shards, indexes, {
+      changed: (oldEntry, newEntry) => this.log.push(line({ ...NOTHING, oldEntry, newEntry })),
+      replaced: (difference) => {
+        this.log.push(...lines(difference.cursor(() => true)));
+        difference.releasePassed();
+      },
+    });
+    this.indexer = new ReplicaIndexer(this.replica, indexes);
+    this.merge = new InformerMerge({
+      replica: this.replica,
+      owner: this.owner,
+      transform: transform && new MainTransform(transform, fields, onError),
+      onError,
+      onControl: ({ kind, resourceVersion }) => {
+        const name = Object.entries(DeltaKind).find(([, value]) => value === kind)?.[0];
+        this.log.push(`${name} ${resourceVersion}`.trim());
+      },
+    });
+  }
+
+  entry(key: string): Entry {
+    const entry = this.replica.live.get(key)?.entry;
+    if (!entry) throw new RangeError(`${key} is not cached`);
+    return entry;
+  }
+
+  object(key: string): WireObject {
+    const entry = this.entry(key);
+    return lent(entry, '', () => entry.object as WireObject);
+  }
+
+  takeLog(): string[] {
+    return this.log.splice(0);
+  }
+}
