@@ -43,7 +43,7 @@ export class Processor {
   readonly #texts: readonly Buffer[];
   readonly #informers: Map<number, InformerMerge> = new Map();
   readonly #parts: Buffer[][];
-  readonly #answered: boolean[];
+  /** Shards that have answered the control record that is next. */
   #answers = 0;
   #merged: number;
   /** Bytes of objects taken by the merge in progress. */
@@ -58,7 +58,6 @@ export class Processor {
       Buffer.from(ring.bytes.buffer, ring.bytes.byteOffset, ring.bytes.byteLength),
     );
     this.#parts = options.shards.map(() => []);
-    this.#answered = options.shards.map(() => false);
   }
 
   attach(informer: number, merge: InformerMerge): void {
@@ -91,8 +90,9 @@ export class Processor {
     this.#options.merged.store(this.#merged);
     let released = false;
     for (const { ring, bell } of this.#options.shards) {
+      const mayWait = ring.isNearlyFull;
       if (!ring.release()) continue;
-      bell.ring();
+      if (mayWait) bell.ring();
       released = true;
     }
     if (released) this.#options.reflectorBell.ring();
@@ -100,23 +100,21 @@ export class Processor {
 
   /** Whether something new has come since the last look; reads only shared tails. */
   hasWork(): boolean {
-    return this.#options.shards.some(({ ring }, shard) => ring.hasRecord && this.#isNews(ring, shard));
+    return this.#options.shards.some(({ ring }) => ring.hasRecord && this.#isNext(ring));
   }
 
   /** A ring whose head must wait for another shard is no work: looking at it again would spin. */
-  #isNews(ring: RingConsumer, shard: number): boolean {
-    if (!ring.peek()) return false;
-    return sequenceOf(ring) === (this.#merged + 1) >>> 0 && !this.#answered[shard];
+  #isNext(ring: RingConsumer): boolean {
+    return ring.peek() && sequenceOf(ring) === (this.#merged + 1) >>> 0;
   }
 
   /** Takes one record of the next sequence if one has arrived. */
   #takeNext(): boolean {
-    const next = (this.#merged + 1) >>> 0;
     const { shards } = this.#options;
     for (let shard = 0; shard < shards.length; shard++) {
       const ring = shards[shard]?.ring;
-      if (!ring || this.#answered[shard] || !ring.peek() || sequenceOf(ring) !== next) continue;
-      if (this.#take(shard, ring)) this.#merged = next;
+      if (!ring || !this.#isNext(ring)) continue;
+      if (this.#take(shard, ring)) this.#merged = (this.#merged + 1) >>> 0;
       return true;
     }
     return false;
@@ -136,7 +134,7 @@ export class Processor {
       case RECORD_TYPE_CONTROL_DONE: {
         const record = readControl(ring);
         ring.advance();
-        return this.#takeControl(shard, record);
+        return this.#takeControl(record);
       }
       default:
         throw new KubeloomError(
@@ -193,12 +191,10 @@ export class Processor {
     object.start = 0;
   }
 
-  #takeControl(shard: number, record: ControlRecord): boolean {
-    this.#answered[shard] = true;
+  #takeControl(record: ControlRecord): boolean {
     this.#answers++;
     if (this.#answers < this.#options.shards.length) return false;
     this.#answers = 0;
-    this.#answered.fill(false);
     this.#informers.get(record.informer)?.control(record);
     return true;
   }

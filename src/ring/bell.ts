@@ -54,6 +54,14 @@ export class Bell {
     return result !== 'timed-out';
   }
 
+  /**
+   * Consumer: looks away for a while, whatever comes. Producers find nobody parked and need not wake anybody,
+   * which at high rates costs them more than the work that they announce.
+   */
+  nap(timeoutMs: number): void {
+    this.#bell.wait(this.#bell.load(), timeoutMs);
+  }
+
   /** Consumer on a thread with an event loop; at most one such wait may be open per bell. */
   async parkAsync(hasWork: () => boolean): Promise<void> {
     const seen = this.#bell.load();

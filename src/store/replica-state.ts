@@ -4,6 +4,7 @@
  * The live state changes with every merged event; a relist fills a second one, the shadow, over many tasks,
  * and then takes its place by one assignment.
  */
+import { assert } from '../errors.ts';
 import type { Entry, Identity } from './entry.ts';
 
 /** The place of one object; it stays while the object's states come and go. */
@@ -69,6 +70,7 @@ export class ReplicaState {
     entry: Entry,
     values: readonly (readonly string[])[],
   ): Slot {
+    assert(!this.#byKey.has(identity.key), `${identity.key} is here already`);
     const order = this.#nextOrder++;
     const slot: Slot = { identity, shard, id, order, entry, values, differenceAt: -1 };
     this.#byKey.set(identity.key, slot);
