@@ -70,6 +70,13 @@ describe('keys and versions', () => {
     }
   });
 
+  test('C7 an event that repeats a version is delivered: only lists are compared with the cache', () => {
+    const scene = new Scene();
+    scene.put(at('a', 1), { kind: DeltaKind.Added });
+    scene.put(at('a', 1), { kind: DeltaKind.Added });
+    assert.deepEqual(scene.takeLog(), ['add a@1', 'update a@1>1']);
+  });
+
   test('C14 a deleted key is new when it comes back', () => {
     const scene = new Scene();
     scene.put(at('a', 1));
@@ -134,6 +141,17 @@ describe('entries', () => {
   });
 });
 
+describe('a list', () => {
+  test('C5 that shows an unchanged object twice has it once', () => {
+    const scene = new Scene();
+    scene.relist({}, at('a', 1));
+    scene.takeLog();
+    scene.relist({}, at('a', 1), at('b', 2), at('a', 1), at('b', 2));
+    assert.deepEqual(scene.takeLog(), ['ReplaceBegin', 'update a@1>1', 'add b@2', 'ReplaceEnd 1000']);
+    assert.deepEqual(scene.indexer.listKeys(), ['a', 'b']);
+  });
+});
+
 describe('a plain transform', () => {
   function trim(object: unknown): unknown {
     const { kind, metadata } = object as WireObject;
@@ -154,6 +172,13 @@ describe('a plain transform', () => {
     assert.equal('spec' in scene.object('a'), false);
     scene.put(at('a', 2), { kind: DeltaKind.Deleted, projection: '' });
     assert.equal(runs, 2);
+  });
+
+  test('C16 may make labels of any size', () => {
+    const labels = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`label-${n}`, 'x'.repeat(20)]));
+    const scene = new Scene({ transform: (object) => changed(object, { labels }) });
+    scene.put(at('a', 1), { projection: '' });
+    assert.deepEqual(scene.entry('a').labels, labels);
   });
 
   test('C16 may change the object it is given', () => {

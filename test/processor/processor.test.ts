@@ -50,9 +50,14 @@ class Outbox {
 }
 
 /** A history of about `count` sequences, and what the informer must hear of it. */
-function history(shards: FakeShards, random: Random, outbox: Outbox, count: number): string[] {
+function history(
+  shards: FakeShards,
+  random: Random,
+  outbox: Outbox,
+  count: number,
+): { readonly expected: string[]; readonly objects: ReadonlyMap<string, ObjectSpec> } {
   const expected: string[] = [];
-  const versions = new Map<string, number>();
+  const objects = new Map<string, ObjectSpec>();
   const shardCount = shards.producers.length;
   for (let version = 1; version <= count; version++) {
     const chance = random();
@@ -63,7 +68,7 @@ function history(shards: FakeShards, random: Random, outbox: Outbox, count: numb
       continue;
     }
     const name = `n${wholeNumber(random, 0, 30)}`;
-    const old = versions.get(name);
+    const old = objects.get(name)?.version;
     const isDeletion = old !== undefined && chance < 0.2;
     const place = (['log', 'inline', 'parts'] as const)[wholeNumber(random, 0, 2)] ?? 'log';
     const isNothing = !isDeletion && old !== undefined && chance < 0.3;
@@ -81,16 +86,16 @@ function history(shards: FakeShards, random: Random, outbox: Outbox, count: numb
     outbox.add(shard, writes);
     if (isNothing) continue;
     if (isDeletion) {
-      versions.delete(name);
+      objects.delete(name);
       expected.push(`delete ${name}@${version}`);
     } else {
-      versions.set(name, version);
+      objects.set(name, spec);
       expected.push(old === undefined ? `add ${name}@${version}` : `update ${name}@${old}>${version}`);
     }
   }
   assert.equal(outbox.isEmpty, false);
   assert.ok(shardCount > 0);
-  return expected;
+  return { expected, objects };
 }
 
 describe('the merge of several rings', () => {
@@ -105,7 +110,7 @@ describe('the merge of several rings', () => {
       // Small rings: most of the time somebody waits for room.
       const { shards, informer } = setUp({ shards: shardCount, ringBytes: 8192, merged, logBytes: 2 ** 20 });
       const outbox = new Outbox(shardCount);
-      const expected = history(shards, random, outbox, 1200);
+      const { expected, objects } = history(shards, random, outbox, 1200);
       for (let idle = 0; idle < 1000; idle++) {
         outbox.write(shards, wholeNumber(random, 0, shardCount - 1), wholeNumber(random, 0, 20));
         if (random() < 0.5 && shards.processor.hasWork()) {
@@ -117,6 +122,7 @@ describe('the merge of several rings', () => {
       assert.ok(outbox.isEmpty, 'everything has found its way');
       shards.drain();
       assert.deepEqual(informer.takeLog(), expected);
+      for (const [name, spec] of objects) assert.deepEqual(informer.object(name), wireObject(spec));
       assert.equal(shards.processor.merged, shards.sequence);
       assert.equal(shards.merged.load(), shards.sequence);
       for (const memory of shards.memories) assert.equal(memory.head.load(), memory.tail.load());
@@ -207,7 +213,7 @@ describe('the merge of several rings', () => {
 });
 
 describe('giving memory back', () => {
-  test('rings are released and bells rung once per publication, and only when something was taken', () => {
+  test('rings are released and the reflector told once per publication, when something was taken', () => {
     const { shards } = setUp({ shards: 2 });
     shards.sendObject(at('a', 1));
     shards.sendObject(at('a', 2));
@@ -219,7 +225,21 @@ describe('giving memory back', () => {
     shards.processor.publish();
     assert.equal(shards.merged.load(), 2);
     assert.equal(memory1?.head.load(), memory1?.tail.load());
-    assert.deepEqual(shards.rung, [0, 1, 1], 'its shard and the reflector');
+    assert.deepEqual(shards.rung, [0, 0, 1], 'the shard waits for nothing');
+    shards.processor.publish();
+    assert.deepEqual(shards.rung, [0, 0, 1]);
+  });
+
+  test('a shard that found its ring full is woken', () => {
+    const { shards } = setUp({ shards: 2, ringBytes: 4096 });
+    for (let version = 1; ; version++) {
+      const { shard, writes } = shards.object(at('a', version));
+      assert.equal(shard, 1);
+      const isWritten = writes[0]?.();
+      shards.producers[1]?.publish();
+      if (!isWritten) break;
+    }
+    shards.processor.merge(1);
     shards.processor.publish();
     assert.deepEqual(shards.rung, [0, 1, 1]);
   });

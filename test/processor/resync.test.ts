@@ -42,12 +42,13 @@ describe('resync periods', () => {
   test('C13 count from the start, which is the first list', () => {
     const resync = timer(10_000);
     add(resync, 'a', 10_000);
+    add(resync, 'slow', 15_000);
     clock.advance(60_000);
     assert.deepEqual(take(), []);
     resync.start();
     resync.start();
     clock.advance(30_000);
-    assert.deepEqual(take(), ['a 70', 'a 80', 'a 90']);
+    assert.deepEqual(take(), ['a 70', 'a 80', 'slow 80', 'a 90']);
   });
 
   test('of 0 mean never, and then no timer runs at all', () => {

@@ -68,14 +68,19 @@ export function newOwner(
   });
 }
 
-/** An entry in `owner`'s slabs that nobody holds yet; `projection` to share one. */
-export function newEntry(
-  owner: EntryOwner,
-  spec: ObjectSpec,
-  overrides: { readonly bytes?: Buffer; readonly flags?: number; readonly projection?: Projection } = {},
-): Entry {
-  const { bytes = jsonOf(spec), flags = 0, projection = new Projection(projectionText(spec)) } = overrides;
-  const entry = new Entry(owner, identityOf(spec), projection, spec.version, flags);
+export interface EntryOptions {
+  readonly bytes?: Buffer;
+  readonly flags?: number;
+  /** To share it. */
+  readonly projection?: Projection;
+  readonly identity?: Identity;
+}
+
+/** An entry in `owner`'s slabs that nobody holds yet. */
+export function newEntry(owner: EntryOwner, spec: ObjectSpec, options: EntryOptions = {}): Entry {
+  const { bytes = jsonOf(spec), flags = 0, identity = identityOf(spec) } = options;
+  const { projection = new Projection(projectionText(spec)) } = options;
+  const entry = new Entry(owner, identity, projection, spec.version, flags);
   owner.slabs.put(entry, bytes, 0, bytes.length);
   return entry;
 }

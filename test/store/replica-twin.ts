@@ -239,7 +239,10 @@ export class ReplicaTwin {
     const text = projectionText(spec);
     const previous = slot?.entry.projection;
     const projection = previous?.text === text ? previous : new Projection(text);
-    const entry = newEntry(this.owner, spec, { projection });
+    const entry = newEntry(this.owner, spec, {
+      projection,
+      ...(slot ? { identity: slot.identity } : {}),
+    });
     this.entries.push(entry);
     if (isDeletion) this.replica.remove(entry);
     else this.replica.upsert(shard, id, entry);

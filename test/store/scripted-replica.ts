@@ -18,6 +18,7 @@ import type { ReplicaListener } from '../../src/store/replica.ts';
 import { identityOf, newEntry, newOwner } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 import { ShardModel } from './shard-model.ts';
+import type { NumberedKey } from './shard-model.ts';
 
 export interface ScriptOptions {
   readonly indexers?: Indexers;
@@ -55,14 +56,14 @@ export class ScriptedReplica {
 
   put(...specs: ObjectSpec[]): void {
     for (const spec of specs) {
-      const { shard, id } = this.#shards.object(identityOf(spec).key, false);
-      this.replica.upsert(shard, id, newEntry(this.owner, spec));
+      const numbered = this.#shards.object(identityOf(spec).key, false);
+      this.replica.upsert(numbered.shard, numbered.id, this.#entry(spec, numbered));
     }
   }
 
   remove(spec: ObjectSpec): void {
-    this.#shards.object(identityOf(spec).key, true);
-    this.replica.remove(newEntry(this.owner, spec));
+    const numbered = this.#shards.object(identityOf(spec).key, true);
+    this.replica.remove(this.#entry(spec, numbered));
   }
 
   begin(): void {
@@ -74,11 +75,12 @@ export class ScriptedReplica {
   list(...specs: ObjectSpec[]): void {
     for (const spec of specs) {
       const { key } = identityOf(spec);
-      const { shard, id } = this.#shards.object(key, false);
+      const numbered = this.#shards.object(key, false);
+      const { shard, id } = numbered;
       const live = this.replica.liveSlot(key);
       const isUnchanged = live?.entry.version === spec.version && !this.replica.isShadowed(key);
       if (isUnchanged) this.replica.keep(shard, id, live);
-      else this.replica.upsert(shard, id, newEntry(this.owner, spec));
+      else this.replica.upsert(shard, id, this.#entry(spec, numbered));
     }
   }
 
@@ -111,6 +113,13 @@ export class ScriptedReplica {
 
   takeLog(): string[] {
     return this.log.splice(0);
+  }
+
+  /** All states of an object share its identity. */
+  #entry(spec: ObjectSpec, { shard, id, isNew }: NumberedKey): Entry {
+    const { key } = identityOf(spec);
+    const slot = isNew ? this.replica.liveSlot(key) : this.replica.slotOf(shard, id);
+    return newEntry(this.owner, spec, slot ? { identity: slot.identity } : {});
   }
 }
 
