@@ -128,17 +128,17 @@ describe('a turn', () => {
 });
 
 describe('handlers beside each other', () => {
-  test('C7 a heavy handler that was registered first leaves the light one its time', () => {
+  test('C7 heavy handlers that were registered first leave the light one its time', () => {
     const scene = new Scene();
-    const heavy = scene.handler(1);
+    const heavy = [scene.handler(1), scene.handler(1), scene.handler(1)];
     const light = scene.handler(0.001);
     for (let turn = 0; turn < 200; turn++) {
       scene.send(20);
       assert.ok(scene.turn() < BUDGET_MS + 1);
-      assert.equal(light.listener.pendingNotifications, 0, `turn ${turn}`);
+      assert.ok(light.listener.pendingNotifications <= 20, `behind by more than a turn: ${turn}`);
     }
-    assert.equal(light.calls.length, 4000);
-    assert.ok(heavy.calls.length >= 150, `the heavy one has its share: ${heavy.calls.length}`);
+    assert.ok(light.calls.length >= 3980);
+    for (const { calls } of heavy) assert.ok(calls.length >= 120, `they have their share: ${calls.length}`);
   });
 
   test('C7 many handlers all get their turn, whoever ends the budget', () => {
