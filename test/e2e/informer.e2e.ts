@@ -23,7 +23,11 @@ const NAMESPACE = 'default';
 const CLI = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
 
 const CONFIG_MAPS: ResourceRef = {
-  ...{ group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap', isNamespaced: true },
+  group: '',
+  version: 'v1',
+  resource: 'configmaps',
+  kind: 'ConfigMap',
+  isNamespaced: true,
 };
 const PODS: ResourceRef = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
 
@@ -37,10 +41,10 @@ interface Written {
 
 interface Kind {
   readonly ref: ResourceRef;
-  create(name: string): Promise<Written>;
-  update(name: string, round: number): Promise<Written>;
-  remove(name: string): Promise<unknown>;
-  list(): Promise<{
+  readonly create: (name: string) => Promise<Written>;
+  readonly update: (name: string, round: number) => Promise<Written>;
+  readonly remove: (name: string) => Promise<unknown>;
+  readonly list: () => Promise<{
     readonly metadata?: { readonly resourceVersion?: string };
     readonly items: readonly Written[];
   }>;
@@ -139,12 +143,14 @@ for (const watchList of ['auto', 'off'] as const) {
       registration: { hasSynced(): boolean };
     }> {
       const informer = new SharedIndexInformer(kubeConfig, kind.ref, {
-        ...{ threads, watchList, onError },
+        threads,
+        watchList,
+        onError,
         backoff: { initialMs: 50, maxMs: 500 },
       });
       informers.push(informer);
       const recorder = new Recorder();
-      const registration = informer.addEventHandler(recorder as never);
+      const registration = informer.addEventHandler(recorder);
       void informer.run();
       await informer.waitForSync(AbortSignal.timeout(60_000), registration);
       return { informer, recorder, registration };
@@ -181,7 +187,7 @@ for (const watchList of ['auto', 'off'] as const) {
       while (!isEqual() && !deadline.aborted) {
         await Promise.race([recorder.until(isEqual), new Promise((resolve) => setTimeout(resolve, 200))]);
       }
-      assert.deepEqual([...actual()].sort(), [...expected].sort());
+      assert.deepEqual(actual(), expected);
     }
 
     test(`C4 C7 ${OBJECTS} objects of two kinds, created, changed and deleted: the exact history of a plain watch`, async () => {

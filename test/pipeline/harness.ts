@@ -138,7 +138,7 @@ export class Harness implements AsyncDisposable {
         .list()
         .map((entry) => [entry.key, entry.resourceVersion]),
     );
-    assert.deepEqual([...actual].sort(), [...expected].sort());
+    assert.deepEqual(actual, expected);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

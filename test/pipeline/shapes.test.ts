@@ -32,7 +32,7 @@ for (const variant of VARIANTS) {
     const metadata = { ...owned.metadata, ownerReferences };
     await harness.server.apply([
       { type: 'create', resource: 'pods', object: pod('a', { app: 'web' }) },
-      { type: 'create', resource: 'pods', object: { ...owned, metadata } as V1Pod },
+      { type: 'create', resource: 'pods', object: { ...owned, metadata } },
     ]);
     await harness.synced(informer);
     const indexer = informer.getIndexer();
