@@ -4,12 +4,13 @@ import { describe, it } from 'node:test';
 import type { DemoReport } from '../../src/cli/demo-report.ts';
 import { CommandRun, runCommand } from './command.ts';
 
-const SHORT = ['demo', '--pods', '1000', '--duration', '1'];
+/** Long enough that a busy machine still sends 95 % of it. */
+const SHORT = ['demo', '--pods', '1000', '--duration', '3'];
 
 describe('kubeloom demo', () => {
   for (const variant of [[], ['--threads', '0'], ['--threads', '2', '--codec', 'msgpack']]) {
     it(`delivers everything once and in order with ${variant.join(' ') || 'its defaults'}`, async () => {
-      const run = await runCommand([...SHORT, '--rate', '1000', '--json', ...variant]);
+      const run = await runCommand([...SHORT, '--rate', '400', '--json', ...variant]);
       assert.equal(run.exitCode, 0, `${run.stdout}\n${run.stderr}`);
       assert.match(run.stdout, /^\{[^\n]*\}\n$/);
       const report = JSON.parse(run.stdout) as DemoReport;
@@ -28,8 +29,8 @@ describe('kubeloom demo', () => {
         'threads',
       ]);
       assert.equal(report.pods, 1000);
-      assert.equal(report.eventsSent, 1000);
-      assert.equal(report.eventsDelivered, 1000);
+      assert.ok(report.eventsSent >= 1140, `${report.eventsSent} of 1,200`);
+      assert.equal(report.eventsDelivered, report.eventsSent);
       assert.equal(report.storeEqualsServer, true);
       assert.deepEqual(Object.keys(report.eventLoopDelayMs), ['p99', 'max']);
       const shards = report.threads.filter(({ role }) => role.startsWith('shard'));
@@ -42,11 +43,11 @@ describe('kubeloom demo', () => {
   }
 
   it('prints tables and a verdict for people, and its progress elsewhere', async () => {
-    const { exitCode, stdout, stderr } = await runCommand([...SHORT, '--rate', '500']);
+    const { exitCode, stdout, stderr } = await runCommand([...SHORT, '--rate', '400']);
     assert.equal(exitCode, 0, stderr);
     assert.match(stdout, /HANDLER +INITIAL +CHANGES/);
-    assert.match(stdout, /prompt +1,000 +500 +0 +0 +0/);
-    assert.match(stdout, /slow +1,000 +500 +0 +0 +0/);
+    assert.match(stdout, /prompt +1,000 +1,\d+ +0 +0 +0/);
+    assert.match(stdout, /slow +1,000 +1,\d+ +0 +0 +0/);
     assert.match(stdout, /\nPASS: /);
     assert.match(stderr, /synced 1,000 pods/);
   });
