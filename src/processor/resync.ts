@@ -12,6 +12,9 @@ export const RESYNC_PERIOD_MIN_MS = 1000;
 /** Node's timers count from a cached time in whole milliseconds, so they fire early at times: no reason to skip. */
 const EARLY_MS = 50;
 
+/** A longer delay fires at once (setTimeout takes 31 bits); a tick too many finds nobody due. */
+const DELAY_MS_MAX = 2 ** 31 - 1;
+
 interface Schedule {
   readonly requestedMs: number;
   periodMs: number;
@@ -71,7 +74,8 @@ export class ResyncTimer {
 
   #arm(): void {
     if (this.#phase !== 'running' || this.#checkPeriodMs === 0) return;
-    this.#cancel = this.#clock.schedule(this.#checkPeriodMs, () => this.#tick());
+    const delayMs = Math.min(this.#checkPeriodMs, DELAY_MS_MAX);
+    this.#cancel = this.#clock.schedule(delayMs, () => this.#tick());
   }
 
   #tick(): void {

@@ -1,0 +1,175 @@
+/** Options: defaults, bounds and relations; every refusal names the option and says what is right. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { reflectorSpec, resolveInformerOptions, shardSpec } from '../../src/informer/options.ts';
+import type { InformerOptions } from '../../src/informer/options.ts';
+import { drop, transformModule } from '../../src/informer/transform.ts';
+import { defaultLifetimes, defaultThreads, resolveThreadsOptions } from '../../src/options.ts';
+import type { ThreadsOptions } from '../../src/options.ts';
+import { field, indexModule, label } from '../../src/store/index-functions.ts';
+
+const PODS = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
+const NODES = { ...PODS, resource: 'nodes', kind: 'Node', isNamespaced: false };
+const MIB = 2 ** 20;
+
+function refused(name: string): { code: string; message: RegExp } {
+  return { code: 'ERR_KUBELOOM_OPTION', message: new RegExp(`^${name}`) };
+}
+
+describe('options of the threads', () => {
+  test('have the documented defaults', () => {
+    assert.deepEqual(resolveThreadsOptions(), {
+      threads: defaultThreads(),
+      logBytes: 128 * MIB,
+      ringBytes: 4 * MIB,
+      recordBytesMax: 32 * MIB,
+      drainBudgetMs: 2,
+      decodedCacheBytes: 64 * MIB,
+    });
+    assert.deepEqual(resolveThreadsOptions({}), resolveThreadsOptions());
+  });
+
+  test('use one indexer, and one more for every core beyond three, up to eight', () => {
+    assert.deepEqual([1, 2, 3, 4, 5, 10, 11, 64].map(defaultThreads), [1, 1, 1, 2, 3, 8, 8, 8]);
+  });
+
+  test('keep the largest object within a quarter of the log', () => {
+    assert.equal(resolveThreadsOptions({ logBytes: 64 * MIB }).recordBytesMax, 16 * MIB);
+    assert.equal(resolveThreadsOptions({ logBytes: 512 * MIB }).recordBytesMax, 32 * MIB);
+    const exact = { logBytes: 64 * MIB, recordBytesMax: 16 * MIB };
+    assert.equal(resolveThreadsOptions(exact).recordBytesMax, 16 * MIB);
+    assert.throws(
+      () => resolveThreadsOptions({ ...exact, recordBytesMax: 16 * MIB + 1 }),
+      refused('recordBytesMax.*4096 to 16777216'),
+    );
+  });
+
+  test('allow their bounds', () => {
+    const small = { threads: 0, logBytes: 4 * MIB, ringBytes: 2 ** 14, recordBytesMax: 4096 };
+    const smallest = { ...small, drainBudgetMs: 0.1, decodedCacheBytes: 0 };
+    assert.deepEqual(resolveThreadsOptions(smallest), smallest);
+  });
+
+  const wrong: readonly [keyof ThreadsOptions, readonly unknown[]][] = [
+    ['threads', [-1, 1.5, 65, Number.NaN, '2']],
+    ['logBytes', [0, 4 * MIB - 1, 4 * MIB + 1, 2 ** 32, Number.NaN, '128']],
+    ['ringBytes', [0, 2 ** 13, 3 * MIB, 2 ** 31, Number.NaN]],
+    ['recordBytesMax', [0, 4095, 5000.5, Number.NaN]],
+    ['drainBudgetMs', [0, -1, 1001, Number.NaN, '2']],
+    ['decodedCacheBytes', [-1, 0.5, Number.NaN]],
+  ];
+  for (const [name, values] of wrong) {
+    test(`refuse a wrong ${name}, by name`, () => {
+      for (const value of values) {
+        assert.throws(() => resolveThreadsOptions({ [name]: value }), refused(name));
+      }
+    });
+  }
+});
+
+describe('lifetimes', () => {
+  test('C20 are strict unless NODE_ENV is production', (context) => {
+    const before = process.env['NODE_ENV'];
+    context.after(() => {
+      if (before === undefined) delete process.env['NODE_ENV'];
+      else process.env['NODE_ENV'] = before;
+    });
+    delete process.env['NODE_ENV'];
+    assert.equal(defaultLifetimes(), 'strict');
+    process.env['NODE_ENV'] = 'development';
+    assert.equal(defaultLifetimes(), 'strict');
+    process.env['NODE_ENV'] = 'production';
+    assert.equal(defaultLifetimes(), 'fast');
+    assert.equal(resolveInformerOptions({}).lifetimes, 'fast');
+    assert.equal(resolveInformerOptions({ lifetimes: 'strict' }).lifetimes, 'strict');
+  });
+});
+
+describe('options of an informer', () => {
+  test('declare each field once, also those that an index needs', () => {
+    const options: InformerOptions<unknown> = {
+      fields: ['status.phase', 'spec.nodeName', 'status.phase'],
+      indexers: { node: field('spec.nodeName'), ip: field('status.podIP'), app: label('app') },
+    };
+    assert.deepEqual(resolveInformerOptions(options).fields, [
+      'status.phase',
+      'spec.nodeName',
+      'status.podIP',
+    ]);
+    assert.deepEqual(resolveInformerOptions({}).fields, []);
+    assert.equal(resolveInformerOptions({}).resyncPeriodMs, 0);
+  });
+
+  const wrong: readonly [string, object][] = [
+    ['codec', { codec: 'protobuf' }],
+    ['watchList', { watchList: 'on' }],
+    ['lifetimes', { lifetimes: 'weak' }],
+    ['resyncPeriodMs', { resyncPeriodMs: -1 }],
+    ['resyncPeriodMs', { resyncPeriodMs: Number.NaN }],
+    ['resyncPeriodMs', { resyncPeriodMs: '10s' }],
+    ['fields', { fields: [''] }],
+  ];
+  for (const [name, options] of wrong) {
+    test(`refuse ${JSON.stringify(options)} by name`, () => {
+      assert.throws(() => resolveInformerOptions(options), refused(name));
+    });
+  }
+
+  test('say what the reflector has to list and watch', () => {
+    const spec = reflectorSpec(PODS, {
+      namespace: 'web',
+      labelSelector: 'app=web',
+      fieldSelector: 'status.phase=Running',
+      pageSize: 100,
+      watchList: 'off',
+      backoff: { initialMs: 10, maxMs: 20 },
+    });
+    assert.equal(spec.path, '/api/v1/namespaces/web/pods');
+    assert.deepEqual(spec.query, { labelSelector: 'app=web', fieldSelector: 'status.phase=Running' });
+    assert.deepEqual([spec.kind, spec.apiVersion], ['Pod', 'v1']);
+    assert.deepEqual([spec.pageSize, spec.watchList], [100, 'off']);
+    assert.deepEqual([spec.backoffInitialMs, spec.backoffMaxMs], [10, 20]);
+    assert.deepEqual(reflectorSpec(NODES, {}).query, {});
+    assert.equal(
+      reflectorSpec({ ...PODS, group: 'apps', resource: 'deployments' }, {}).path,
+      '/apis/apps/v1/deployments',
+    );
+  });
+
+  test('have the backoff of client-go by default', () => {
+    const { backoffInitialMs, backoffMaxMs, pageSize, watchList } = reflectorSpec(PODS, {});
+    assert.deepEqual([backoffInitialMs, backoffMaxMs, pageSize, watchList], [800, 30_000, 0, 'auto']);
+  });
+
+  test('refuse a namespace for what has none, page sizes and backoffs out of bounds', () => {
+    assert.throws(() => reflectorSpec(NODES, { namespace: 'web' }), refused('nodes.*cluster-scoped'));
+    for (const pageSize of [-1, 1.5, 2_000_000]) {
+      assert.throws(() => reflectorSpec(PODS, { pageSize }), refused('pageSize'));
+    }
+    for (const backoff of [{ initialMs: 0 }, { initialMs: 100, maxMs: 50 }, { maxMs: 100 }]) {
+      assert.throws(() => reflectorSpec(PODS, { backoff }), refused('backoff'));
+    }
+  });
+
+  test('say what the shards have to do, according to where the transform runs', () => {
+    const options: InformerOptions<unknown> = { codec: 'msgpack' };
+    const plain = shardSpec(options, ['f'], (object) => object);
+    assert.deepEqual([plain.isRaw, plain.codec, plain.fields], [true, 'json', ['f']]);
+    const dropped = shardSpec(options, [], drop('metadata.managedFields', 'status'));
+    assert.deepEqual([dropped.isRaw, dropped.codec], [false, 'msgpack']);
+    assert.deepEqual(dropped.drop, ['metadata.managedFields', 'status']);
+    const module = shardSpec({}, [], transformModule('file:///t.js', 'trim'));
+    assert.deepEqual(module.transformModule, { url: 'file:///t.js', name: 'trim' });
+    assert.deepEqual([module.isRaw, module.codec, module.drop], [false, 'json', []]);
+    assert.equal('transformModule' in shardSpec({}, [], undefined), false);
+  });
+
+  test('give the shards the index modules, which cannot see the result of a plain transform', () => {
+    const options = { indexers: { image: indexModule('file:///i.js'), app: label('app') } };
+    assert.deepEqual(shardSpec(options, [], undefined).indexModules, [
+      { index: 'image', url: 'file:///i.js', name: 'default' },
+    ]);
+    assert.throws(() => shardSpec(options, [], (object) => object), refused('index modules'));
+  });
+});
