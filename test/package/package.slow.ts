@@ -35,7 +35,7 @@ describe('the installed package', () => {
     const tools = ['@kubernetes/client-node@1.4.0', 'esbuild@0.28', 'vitest@3'];
     const tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '');
     await run('npm', ['install', '--silent', '--no-audit', '--no-fund', tarball, ...tools], { cwd: folder });
-    for (const name of ['app.mjs', 'app.cjs', 'app.vitest.mjs']) {
+    for (const name of ['app.mjs', 'app.cjs', 'app.test.mjs']) {
       await copyFile(join(FIXTURES, name), join(folder, name));
     }
   });
@@ -67,7 +67,7 @@ describe('the installed package', () => {
   });
 
   test('runs a threaded informer inside vitest', async () => {
-    const { stdout } = await run('npx', ['vitest', 'run', 'app.vitest.mjs', '--testTimeout=60000'], {
+    const { stdout } = await run('npx', ['vitest', 'run', 'app.test.mjs', '--testTimeout=60000'], {
       cwd: folder,
       timeout: TIMEOUT_MS,
       env: { ...process.env, KUBECONFIG_UNDER_TEST: kubeconfig, NO_COLOR: '1' },
