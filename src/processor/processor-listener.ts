@@ -106,7 +106,7 @@ export class ProcessorListener {
     return this.#options.registeredAt;
   }
 
-  /** Calls the handler up to `count` times; returns how many calls were made. */
+  /** Calls the handler up to `count` times; returns how many calls were made, or notifications skipped. */
   deliver(count: number): number {
     let calls = 0;
     while (calls < count && this.isReady) {

@@ -33,7 +33,6 @@ export class SharedProcessor implements ReplicaListener {
         difference.isInitial,
       );
     }
-    difference.releasePassed();
   }
 
   /** Redelivers the cache to the listeners that are due. */

@@ -17,7 +17,10 @@ export interface Delivery {
 }
 
 export interface DeliveryCursor {
-  /** Fills `out` with the next one, held for the reader; false at the end. */
+  /**
+   * Fills `out` with the next one, held for the reader; false at the end. Leaves both entries undefined when
+   * there was much to skip and the reader should look at the clock first.
+   */
   next(out: Delivery): boolean;
   /** The reader goes away before the end. */
   close(): void;
@@ -203,10 +206,7 @@ export class Difference {
   }
 
   cursor(isSyncing: () => boolean): DifferenceCursor {
-    const cursor = new DifferenceCursor(this, isSyncing, (closed) => {
-      this.#readers.delete(closed);
-      this.releasePassed();
-    });
+    const cursor = new DifferenceCursor(this, isSyncing, (closed) => this.#readers.delete(closed));
     this.#readers.add(cursor);
     return cursor;
   }
@@ -222,20 +222,33 @@ export class Difference {
     return out.newEntry !== undefined || isDeletion;
   }
 
-  /** Lets go of everything that the slowest reader has passed; with no reader, of everything. */
-  releasePassed(): void {
+  /**
+   * Lets go of what the slowest reader has passed, and with no reader of everything, up to `count` places at
+   * once. True when there is more to do now.
+   */
+  releasePassed(count: number = Infinity): boolean {
     let slowest = this.length;
     for (const reader of this.#readers) slowest = Math.min(slowest, reader.position);
     const deletions = this.#deletions.length;
-    for (; this.#released < slowest; this.#released++) {
+    const end = Math.min(slowest, this.#released + count);
+    for (; this.#released < end; this.#released++) {
       if (this.#released < deletions) this.#deletions[this.#released]?.letGo();
       else {
         this.#olds[this.#released - deletions]?.letGo();
         this.#news[this.#released - deletions]?.letGo();
       }
     }
+    return end < slowest;
+  }
+
+  /** Nothing is held any more. */
+  get isReleased(): boolean {
+    return this.#released === this.length;
   }
 }
+
+/** Places of a difference that say nothing to a reader, passed over in one call. */
+const SKIP_MAX = 256;
 
 export class DifferenceCursor implements DeliveryCursor {
   position = 0;
@@ -258,16 +271,20 @@ export class DifferenceCursor implements DeliveryCursor {
   }
 
   next(out: Delivery): boolean {
-    while (this.position < this.#difference.length) {
+    const { length } = this.#difference;
+    const pauseAt = Math.min(length, this.position + SKIP_MAX);
+    while (this.position < pauseAt) {
       const found = this.#difference.read(this.position, out);
       this.position++;
       if (found && !this.#isUnwantedSync(out)) {
         out.oldEntry?.hold();
         out.newEntry?.hold();
-        if (this.position % RELEASE_EVERY === 0) this.#difference.releasePassed();
         return true;
       }
     }
+    out.oldEntry = undefined;
+    out.newEntry = undefined;
+    if (this.position < length) return true;
     this.close();
     return false;
   }
@@ -283,5 +300,3 @@ export class DifferenceCursor implements DeliveryCursor {
     return !this.#isSyncing();
   }
 }
-
-const RELEASE_EVERY = 256;

@@ -5,7 +5,7 @@
  * object; they are evaluated again only when the projection changed. Module functions run on the shards on
  * parsed objects. Plain functions run on the main thread for every change, at the cost of what they read.
  */
-import type { CachedObject } from './entry.ts';
+import type { CachedObject, Entry } from './entry.ts';
 
 /** The index that every informer has, as in client-go. */
 export const NAMESPACE_INDEX = 'namespace';
@@ -68,12 +68,15 @@ export function isProjected<T>(indexer: IndexFunction<T>): indexer is Declarativ
 
 const NONE: readonly string[] = [];
 
-/** The values of one declarative or module index; `name` is the index's name. */
+/**
+ * The values of one declarative or module index; `name` is the index's name. Parses the projection only for
+ * an index that needs it.
+ */
 export function projectedValues(
   name: string,
   indexer: DeclarativeIndex | ModuleIndex,
-  entry: CachedObject<unknown>,
-  moduleValues: Readonly<Record<string, readonly string[]>> | undefined,
+  entry: Entry,
+  fieldCount: number,
 ): readonly string[] {
   switch (indexer.index) {
     case 'namespace':
@@ -87,7 +90,7 @@ export function projectedValues(
     case 'ownerUid':
       return entry.controllerUid === undefined ? NONE : [entry.controllerUid];
     default:
-      return moduleValues?.[name] ?? NONE;
+      return entry.projection.moduleValues(fieldCount)?.[name] ?? NONE;
   }
 }
 

@@ -47,12 +47,11 @@ export class IndexSet {
     const isUnchanged = previous !== undefined && previous.entry.projection === entry.projection;
     const isComplete = previous?.values.length === this.#indexers.size;
     if (isUnchanged && isComplete && (isSame || !this.#hasPlain)) return previous.values;
-    const moduleValues = entry.projection.moduleValues(this.#fieldCount);
     const values: (readonly string[])[] = [];
     for (const [name, indexer] of this.#indexers) {
       const before = previous?.values[values.length];
       if (before !== undefined && (isSame || (isUnchanged && isProjected(indexer)))) values.push(before);
-      else if (isProjected(indexer)) values.push(projectedValues(name, indexer, entry, moduleValues));
+      else if (isProjected(indexer)) values.push(projectedValues(name, indexer, entry, this.#fieldCount));
       else values.push(this.#plainValues(name, indexer, entry));
     }
     return previous && isEqual(previous.values, values) ? previous.values : values;

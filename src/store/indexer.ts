@@ -46,7 +46,9 @@ export class ReplicaIndexer<T> implements Indexer<T> {
   }
 
   list(): CachedObject<T>[] {
-    return Array.from(this.#replica.live.slots(), (slot) => this.#handOut(slot));
+    const entries: CachedObject<T>[] = [];
+    for (const slot of this.#replica.live.slots()) entries.push(this.#handOut(slot));
+    return entries;
   }
 
   listKeys(): string[] {

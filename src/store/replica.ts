@@ -33,13 +33,15 @@ interface Disposal {
   readonly slots: IterableIterator<Slot>;
 }
 
-const DISPOSE_SLOTS_PER_CALL = 512;
+const DISPOSED_PER_CALL = 512;
 
 export class Replica {
   readonly #shards: number;
   readonly #indexes: IndexSet;
   readonly #listener: ReplicaListener;
   readonly #disposals: Disposal[] = [];
+  /** Those of relists that are over, let go as their readers pass them. */
+  #differences: Difference[] = [];
   #live: ReplicaState;
   #shadow: Shadow | undefined;
   #hasSynced = false;
@@ -159,13 +161,23 @@ export class Replica {
     }
   }
 
-  /** Empties states that were swapped out; true while there is more to do. */
+  /** Lets go of a few entries of states and differences that are over; true while there is more to do. */
   dispose(): boolean {
+    let hasMore = this.#disposeState();
+    if (this.#differences.length === 0) return hasMore;
+    for (const difference of this.#differences) {
+      hasMore = difference.releasePassed(DISPOSED_PER_CALL) || hasMore;
+    }
+    this.#differences = this.#differences.filter(({ isReleased }) => !isReleased);
+    return hasMore;
+  }
+
+  #disposeState(): boolean {
     // One that a slow handler still walks over must not keep the others.
     const at = this.#disposals.findIndex(({ state }) => state.cursors.size === 0);
     const disposal = this.#disposals[at];
     if (!disposal) return false;
-    for (let count = 0; count < DISPOSE_SLOTS_PER_CALL; count++) {
+    for (let count = 0; count < DISPOSED_PER_CALL; count++) {
       const { value: slot, done } = disposal.slots.next();
       if (done) {
         this.#disposals.splice(at, 1);
@@ -239,18 +251,18 @@ export class Replica {
     this.#shadow = undefined;
     this.#hasSynced = true;
     this.#listener.replaced(difference);
-    this.#disposeLater(old);
+    this.#disposeLater(old, difference);
   }
 
   #abort(): void {
     const shadow = this.#shadow;
     if (!shadow) return;
     this.#shadow = undefined;
-    shadow.difference.releasePassed();
-    this.#disposeLater(shadow.state);
+    this.#disposeLater(shadow.state, shadow.difference);
   }
 
-  #disposeLater(state: ReplicaState): void {
+  #disposeLater(state: ReplicaState, difference: Difference): void {
     this.#disposals.push({ state, slots: state.slots() });
+    this.#differences.push(difference);
   }
 }

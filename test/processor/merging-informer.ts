@@ -35,7 +35,6 @@ export class MergingInformer {
       changed: (oldEntry, newEntry) => this.log.push(line({ ...NOTHING, oldEntry, newEntry })),
       replaced: (difference) => {
         this.log.push(...lines(difference.cursor(() => true)));
-        difference.releasePassed();
       },
     });
     this.indexer = new ReplicaIndexer(this.replica, indexes);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { Difference, SnapshotCursor } from '../../src/store/deliveries.ts';
 import { newEntry, newOwner } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
-import { ScriptedReplica, lines } from './scripted-replica.ts';
+import { NOTHING, ScriptedReplica, lines } from './scripted-replica.ts';
 
 function at(name: string, version: number): ObjectSpec {
   return { name, version };
@@ -130,6 +130,7 @@ describe('the difference of a relist', () => {
     both.releasePassed();
     assert.deepEqual(lines(due), ['lost gone@2', 'update a@1>1', 'update b@3>5', 'add c@4']);
     assert.deepEqual(lines(notDue), ['lost gone@2', 'update b@3>5', 'add c@4']);
+    both.releasePassed();
     assert.equal(liveBytes(), 0);
   });
 
@@ -146,6 +147,22 @@ describe('the difference of a relist', () => {
     assert.deepEqual(told, ['add! a@1']);
   });
 
+  test('C12 lets whoever hears of nothing look at the clock now and then', () => {
+    const owner = newOwner();
+    const made = new Difference(false);
+    const entries = Array.from({ length: 5000 }, (_, n) => newEntry(owner, at(`n${n}`, n + 1)));
+    for (const entry of entries) made.addChange(entry, entry);
+    made.addDeletion(newEntry(owner, at('gone', 1)));
+    const cursor = made.cursor(() => false);
+    const out = { ...NOTHING };
+    let calls = 0;
+    let told = 0;
+    for (; cursor.next(out); calls++) if (out.oldEntry ?? out.newEntry) told++;
+    assert.equal(told, 1);
+    assert.ok(calls > 15, `${calls} calls for 5000 places`);
+    assert.equal(cursor.remaining, 0);
+  });
+
   test('C10 of the first list tells its additions as initial', () => {
     const cursor = difference(true).difference.cursor(() => true);
     assert.deepEqual(lines(cursor), ['lost gone@2', 'update a@1>1', 'update b@3>5', 'add! c@4']);
@@ -159,11 +176,17 @@ describe('the difference of a relist', () => {
     both.releasePassed();
     lines(fast);
     assert.equal(liveBytes(), bytes);
-    assert.deepEqual(lines(slow, 2), ['lost gone@2', 'update a@1>1']);
     both.releasePassed();
+    assert.equal(liveBytes(), bytes, 'the slow one has read nothing');
+    assert.deepEqual(lines(slow, 2), ['lost gone@2', 'update a@1>1']);
+    assert.equal(both.releasePassed(1), true, 'a little at a time');
+    assert.equal(both.releasePassed(1), false);
     assert.ok(liveBytes() < bytes && liveBytes() > 0);
+    assert.equal(both.isReleased, false);
     slow.close();
+    both.releasePassed();
     assert.equal(liveBytes(), 0);
+    assert.equal(both.isReleased, true);
   });
 
   test('C8 with no reader, or when the last one leaves early, nothing is held', () => {
@@ -176,6 +199,7 @@ describe('the difference of a relist', () => {
     assert.ok(left.liveBytes() > 0);
     lines(cursor, 1);
     cursor.close();
+    left.difference.releasePassed();
     assert.equal(left.liveBytes(), 0);
   });
 

@@ -38,6 +38,7 @@ export class Mirror {
         isFinalStateUnknown: false,
       };
       if (!cursor.next(out)) return all;
+      if (!out.oldEntry && !out.newEntry) continue;
       this.change(out.oldEntry, out.newEntry);
       out.oldEntry?.letGo();
       out.newEntry?.letGo();

@@ -22,7 +22,6 @@ function pipeline(
     changed: mirror.change.bind(mirror),
     replaced(difference: Difference): void {
       differences.push(mirror.drain(difference.cursor(() => true)).length);
-      difference.releasePassed();
     },
   };
   return { twin: new ReplicaTwin(random, listener, shards), mirror, differences };

@@ -47,7 +47,6 @@ export class ScriptedReplica {
         changed: (oldEntry, newEntry) => this.log.push(line({ ...NOTHING, oldEntry, newEntry })),
         replaced: (difference: Difference) => {
           this.log.push(...lines(difference.cursor(() => true)));
-          difference.releasePassed();
         },
       },
     );
@@ -135,6 +134,7 @@ export function lines(cursor: DeliveryCursor, count: number = Infinity): string[
   const all: string[] = [];
   const out = { ...NOTHING };
   while (all.length < count && cursor.next(out)) {
+    if (!out.oldEntry && !out.newEntry) continue;
     all.push(line(out));
     out.oldEntry?.letGo();
     out.newEntry?.letGo();
