@@ -4,6 +4,8 @@
  */
 
 const CAPACITY_MIN = 64;
+/** Kept once it was needed: one batch of the merge must not make the ring grow and shrink every time. */
+const CAPACITY_KEPT = 1024;
 
 export class GrowingRing<First, Second> {
   #firsts: (First | undefined)[] = Array.from({ length: CAPACITY_MIN });
@@ -37,7 +39,7 @@ export class GrowingRing<First, Second> {
     this.#head = (this.#head + 1) & (this.#firsts.length - 1);
     this.#length--;
     const capacity = this.#firsts.length;
-    if (capacity > CAPACITY_MIN && this.#length < capacity / 8) this.#resize(capacity / 2);
+    if (capacity > CAPACITY_KEPT && this.#length < capacity / 8) this.#resize(capacity / 2);
   }
 
   get capacity(): number {

@@ -6,6 +6,7 @@ import { GrowingRing } from '../../src/processor/growing-ring.ts';
 import { seededRandom } from '../ring/random.ts';
 
 const CAPACITY_MIN = 64;
+const CAPACITY_KEPT = 1024;
 
 describe('the growing ring', () => {
   for (const seed of [1, 2, 3]) {
@@ -38,7 +39,7 @@ describe('the growing ring', () => {
         ring.shift();
       }
       assert.equal(ring.length, 0);
-      assert.equal(ring.capacity, CAPACITY_MIN, 'memory of a burst is given back');
+      assert.equal(ring.capacity, CAPACITY_KEPT, 'memory of a burst is given back');
     });
   }
 
@@ -51,6 +52,19 @@ describe('the growing ring', () => {
       ring.push(round, round);
       assert.equal(ring.capacity, capacity);
     }
+  });
+
+  test('does not grow and shrink with every batch of the merge', () => {
+    const ring = new GrowingRing<number, number>();
+    assert.equal(ring.capacity, CAPACITY_MIN);
+    const capacities = new Set<number>();
+    for (let round = 0; round < 10; round++) {
+      for (let value = 0; value < 256; value++) ring.push(value, value);
+      capacities.add(ring.capacity);
+      while (ring.length > 0) ring.shift();
+      capacities.add(ring.capacity);
+    }
+    assert.deepEqual([...capacities], [256]);
   });
 
   test('is empty: no first, no second', () => {
