@@ -1,53 +1,13 @@
-/** One handler and what it has not been told: order, one call at a time, failures, leaving, being counted. */
+/** One handler and what it has not been told: order, one call at a time, failures, being counted, synced. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import type { ProcessorListener } from '../../src/processor/processor-listener.ts';
 import { SharedProcessor } from '../../src/processor/shared-processor.ts';
 import { SnapshotCursor } from '../../src/store/deliveries.ts';
 import type { Borrowed } from '../../src/store/entry.ts';
 import { ScriptedReplica } from '../store/scripted-replica.ts';
-import type { ObjectSpec } from '../store/objects.ts';
+import { Gates, at, scene, settled } from './listener-scene.ts';
 import { newListener, recordingHandler } from './recording-handler.ts';
-import type { Reaction, Reports } from './recording-handler.ts';
-
-function at(name: string, version: number): ObjectSpec {
-  return { name, version };
-}
-
-interface Scene {
-  readonly replica: ScriptedReplica;
-  readonly processor: SharedProcessor;
-  readonly calls: string[];
-  readonly listener: ProcessorListener;
-  readonly reports: Reports;
-}
-
-/** A synced, empty informer with one handler that was told of nothing yet. */
-function scene(react?: Reaction): Scene {
-  const processor = new SharedProcessor();
-  const replica = new ScriptedReplica({ listener: processor });
-  replica.relist();
-  const calls: string[] = [];
-  const { listener, reports } = newListener(recordingHandler(calls, react));
-  processor.add(listener, replica.replica);
-  listener.deliver(Infinity);
-  return { replica, processor, calls, listener, reports };
-}
-
-/** Promises that a test settles, in the order in which a handler returned them. */
-class Gates {
-  readonly open: { resolve: () => void; reject: (error: Error) => void }[] = [];
-
-  next(): Promise<void> {
-    return new Promise((resolve, reject) => this.open.push({ resolve, reject }));
-  }
-}
-
-/** Until all promise reactions have run. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
 
 describe('delivery', () => {
   test('C7 in order, and no more calls than asked for', () => {
@@ -220,114 +180,6 @@ describe('a handler that fails', () => {
     listener.deliver(Infinity);
     other.deliver(Infinity);
     assert.deepEqual(others, ['add a@1', 'update a@1>2']);
-  });
-});
-
-describe('a handler that is removed', () => {
-  test('C8 is told nothing of what was pending, and nothing is held for it', () => {
-    const { replica, processor, listener, calls } = scene();
-    replica.put(at('a', 1), at('a', 2), at('b', 3));
-    listener.deliver(1);
-    assert.equal(processor.remove(listener), true);
-    assert.equal(processor.remove(listener), false);
-    replica.put(at('c', 4));
-    assert.equal(listener.deliver(Infinity), 0);
-    assert.deepEqual(calls, ['add a@1']);
-    assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0 });
-    assert.ok(replica.dispose());
-  });
-
-  test('C8 and was the only one: a relist that nobody hears of holds nothing', () => {
-    const { replica, processor, listener } = scene();
-    replica.put(at('a', 1), at('b', 2));
-    processor.remove(listener);
-    replica.relist(at('a', 3), at('c', 4));
-    assert.ok(replica.dispose());
-    replica.relist();
-    replica.dispose();
-    assert.equal(replica.owner.slabs.liveBytes, 0);
-  });
-
-  test('C8 from inside its own call, in the middle of its initial list', () => {
-    const { replica, processor } = scene();
-    replica.put(at('a', 1), at('b', 2), at('c', 3));
-    const calls: string[] = [];
-    const { listener, reports } = newListener(
-      recordingHandler(calls, (text) => {
-        if (text.includes('b@')) processor.remove(listener);
-      }),
-    );
-    processor.add(listener, replica.replica);
-    replica.put(at('a', 4));
-    assert.equal(listener.deliver(Infinity), 2);
-    assert.deepEqual(calls, ['add! a@1', 'add! b@2']);
-    assert.equal(reports.synced, 0);
-    assert.equal(listener.hasSynced, false);
-    assert.equal(replica.replica.live.cursors.size, 0);
-  });
-
-  test('C8 while its async call runs: the call finishes with its objects, and then nothing more', async () => {
-    const gates = new Gates();
-    const { replica, processor, listener: other } = scene();
-    let read = 0;
-    const { listener } = newListener({
-      onUpdate: async (previous, current) => {
-        await gates.next();
-        assert.ok(previous.object && current.object);
-        read++;
-      },
-    });
-    replica.put(at('a', 1));
-    processor.add(listener, replica.replica);
-    replica.put(at('a', 2), at('b', 3));
-    listener.deliver(Infinity);
-    const { running } = listener;
-    processor.remove(listener);
-    replica.put(at('a', 9));
-    gates.open[0]?.resolve();
-    await running;
-    assert.equal(read, 1);
-    assert.equal(listener.isReady, false);
-    listener.push(undefined, replica.get('a'));
-    assert.equal(listener.backlog.notifications, 0);
-    assert.equal(listener.deliver(Infinity), 0, 'its promise did not bring it back');
-    other.deliver(Infinity);
-    assert.ok(replica.dispose());
-  });
-
-  test('C8 by itself before it returns its promise stays removed', async () => {
-    const { replica, processor, listener: other } = scene();
-    const calls: string[] = [];
-    const { listener } = newListener(
-      recordingHandler(calls, () => {
-        processor.remove(listener);
-        return Promise.resolve();
-      }),
-    );
-    processor.add(listener, replica.replica);
-    replica.put(at('a', 1), at('b', 2));
-    listener.deliver(Infinity);
-    assert.ok(listener.running, 'whoever stops the informer can wait for the call');
-    await listener.running;
-    listener.push(undefined, replica.get('b'));
-    assert.equal(listener.isReady, false);
-    assert.deepEqual(calls, ['add a@1']);
-    processor.remove(listener);
-    replica.relist();
-    other.deliver(Infinity);
-    assert.ok(replica.dispose());
-  });
-
-  test('C8 drops a difference it has begun', () => {
-    const { replica, processor, listener, calls } = scene();
-    replica.put(at('a', 1), at('b', 2), at('c', 3));
-    listener.deliver(Infinity);
-    replica.relist(at('c', 9));
-    listener.deliver(1);
-    processor.remove(listener);
-    assert.match(calls[3] ?? '', /^lost/);
-    assert.equal(calls.length, 4);
-    assert.ok(replica.dispose());
   });
 });
 

@@ -1,0 +1,45 @@
+/** A synced informer with one handler, for tests of listeners, and promises that a test settles. */
+import type { ProcessorListener } from '../../src/processor/processor-listener.ts';
+import { SharedProcessor } from '../../src/processor/shared-processor.ts';
+import { ScriptedReplica } from '../store/scripted-replica.ts';
+import type { ObjectSpec } from '../store/objects.ts';
+import { newListener, recordingHandler } from './recording-handler.ts';
+import type { Reaction, Reports } from './recording-handler.ts';
+
+export function at(name: string, version: number): ObjectSpec {
+  return { name, version };
+}
+
+export interface Scene {
+  readonly replica: ScriptedReplica;
+  readonly processor: SharedProcessor;
+  readonly calls: string[];
+  readonly listener: ProcessorListener;
+  readonly reports: Reports;
+}
+
+/** A synced, empty informer with one handler that was told of nothing yet. */
+export function scene(react?: Reaction): Scene {
+  const processor = new SharedProcessor();
+  const replica = new ScriptedReplica({ listener: processor });
+  replica.relist();
+  const calls: string[] = [];
+  const { listener, reports } = newListener(recordingHandler(calls, react));
+  processor.add(listener, replica.replica);
+  listener.deliver(Infinity);
+  return { replica, processor, calls, listener, reports };
+}
+
+/** Promises that a test settles, in the order in which a handler returned them. */
+export class Gates {
+  readonly open: { resolve: () => void; reject: (error: Error) => void }[] = [];
+
+  next(): Promise<void> {
+    return new Promise((resolve, reject) => this.open.push({ resolve, reject }));
+  }
+}
+
+/** Until all promise reactions have run. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
