@@ -11,7 +11,7 @@ export class Condition {
   /** Resolves when `isTrue()`; rejects with the signal's reason when it is aborted first. */
   until(isTrue: () => boolean, signal?: AbortSignal): Promise<void> {
     if (isTrue()) return Promise.resolve();
-    signal?.throwIfAborted();
+    if (signal?.aborted) return Promise.reject(signal.reason as Error);
     const { promise, resolve, reject } = withResolvers();
     const look = (): void => {
       if (!isTrue()) return;

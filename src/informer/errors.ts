@@ -14,7 +14,8 @@ export interface ErrorContext {
   readonly key?: string;
 }
 
-export type ErrorListener = (error: Error, context: ErrorContext) => void;
+/** What it throws, or rejects with, becomes a warning. */
+export type ErrorListener = (error: Error, context: ErrorContext) => unknown;
 
 const WARNING_INTERVAL_MS = 1000;
 
@@ -33,8 +34,12 @@ export class ErrorSink {
       this.#warn(error, context);
       return;
     }
+    void this.#tell(this.#listener, error, context);
+  }
+
+  async #tell(listener: ErrorListener, error: Error, context: ErrorContext): Promise<void> {
     try {
-      this.#listener(error, context);
+      await listener(error, context);
     } catch (cause) {
       this.#warn(
         new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', `onError threw: ${String(cause)}`, { cause }),

@@ -1,5 +1,6 @@
 /** The handlers of one informer: registering, removing, and the end of all of them. */
 import { realClock } from '../clock.ts';
+import { wantNumber } from '../options.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../processor/handler.ts';
 import { ProcessorListener } from '../processor/processor-listener.ts';
 import { ResyncTimer } from '../processor/resync.ts';
@@ -25,6 +26,8 @@ export class Handlers {
   readonly #options: HandlersOptions;
   readonly #listeners: Map<HandlerRegistration, ProcessorListener> = new Map();
   readonly #resync: ResyncTimer;
+  /** Calls in progress of handlers that were removed: stopping waits for them (contract C8). */
+  readonly #running: Set<Promise<unknown>> = new Set();
 
   constructor(options: HandlersOptions) {
     this.#options = options;
@@ -36,6 +39,8 @@ export class Handlers {
   }
 
   add(handler: ResourceEventHandler<unknown>, resyncPeriodMs: number | undefined): HandlerRegistration {
+    if (resyncPeriodMs !== undefined)
+      wantNumber('resyncPeriodMs', resyncPeriodMs, 0, Number.MAX_SAFE_INTEGER);
     const { threads, replica, processor, isStrict, onError, onProgress } = this.#options;
     const listener = new ProcessorListener({
       handler,
@@ -59,15 +64,20 @@ export class Handlers {
     return registration;
   }
 
-  /** The listener of a registration that was removed; undefined when it was not ours. */
-  remove(registration: HandlerRegistration): ProcessorListener | undefined {
+  /** False when it was not ours, or is gone already. */
+  remove(registration: HandlerRegistration): boolean {
     const listener = this.#listeners.get(registration);
-    if (!listener) return undefined;
+    if (!listener) return false;
     this.#listeners.delete(registration);
     this.#options.processor.remove(listener);
     this.#resync.remove(listener);
     this.#options.threads.drain.remove(listener);
-    return listener;
+    const { running } = listener;
+    if (running) {
+      this.#running.add(running);
+      void running.finally(() => this.#running.delete(running));
+    }
+    return true;
   }
 
   /** The cache has synced: resync periods count from here. */
@@ -78,12 +88,8 @@ export class Handlers {
   /** Drops what is pending and waits for the calls in progress. */
   async close(): Promise<void> {
     this.#resync.stop();
-    const running: Promise<unknown>[] = [];
-    for (const registration of this.#listeners.keys()) {
-      const call = this.remove(registration)?.running;
-      if (call) running.push(call);
-    }
-    await Promise.all(running);
+    for (const registration of this.#listeners.keys()) this.remove(registration);
+    await Promise.all(this.#running);
   }
 }
 

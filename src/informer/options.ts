@@ -75,6 +75,7 @@ export function reflectorSpec<T>(
   wantInteger('pageSize', pageSize, 0, 1_000_000);
   const backoffInitialMs = options.backoff?.initialMs ?? BACKOFF_INITIAL_MS;
   const backoffMaxMs = options.backoff?.maxMs ?? BACKOFF_MAX_MS;
+  wantNumber('backoff.maxMs', backoffMaxMs, 1, Number.MAX_SAFE_INTEGER);
   wantNumber('backoff.initialMs', backoffInitialMs, 1, backoffMaxMs);
   return {
     path: resourcePath(ref, options.namespace),
@@ -94,12 +95,13 @@ export function reflectorSpec<T>(
 }
 
 export function shardSpec<T>(
-  options: InformerOptions<T>,
+  codec: Codec,
   fields: readonly string[],
+  indexers: Indexers<T>,
   transform: Transform<T> | undefined,
 ): ShardSpec {
   const { drop, module, plain } = splitTransform(transform);
-  const indexModules = Object.entries(options.indexers ?? {}).flatMap(([index, indexer]) =>
+  const indexModules = Object.entries(indexers).flatMap(([index, indexer]) =>
     typeof indexer === 'object' && indexer.index === 'module'
       ? [{ index, url: indexer.url, name: indexer.name }]
       : [],
@@ -115,7 +117,7 @@ export function shardSpec<T>(
     drop,
     ...(module ? { transformModule: module } : {}),
     indexModules,
-    codec: plain ? 'json' : (options.codec ?? 'json'),
+    codec: plain ? 'json' : codec,
     isRaw: plain !== undefined,
   };
 }

@@ -13,6 +13,7 @@ import { SharedProcessor } from '../processor/shared-processor.ts';
 import { DeltaKind } from '../record/delta.ts';
 import type { ControlRecord } from '../record/delta.ts';
 import { EntryOwner } from '../store/entry-owner.ts';
+import { declaredFields } from '../store/index-functions.ts';
 import type { Indexers } from '../store/index-functions.ts';
 import { IndexSet } from '../store/index-values.ts';
 import { ReplicaIndexer } from '../store/indexer.ts';
@@ -57,6 +58,9 @@ export class SharedIndexInformer<T = unknown> {
   readonly #reflectorSpec: Omit<ReflectorSpec, 'recordBytesMax'>;
   readonly #errors: ErrorSink;
   readonly #lease: ThreadsLease;
+  /** Declared paths; those of indexers that are added before start join them. */
+  readonly #fields: string[];
+  readonly #indexes: IndexSet;
   readonly #replica: Replica;
   readonly #indexer: ReplicaIndexer<T>;
   readonly #owner: EntryOwner;
@@ -84,12 +88,13 @@ export class SharedIndexInformer<T = unknown> {
     const { fields, lifetimes, resyncPeriodMs } = this.#resolved;
     const isStrict = lifetimes === 'strict';
     const processor = new SharedProcessor();
-    const indexes = new IndexSet((options.indexers ?? {}) as Indexers, fields.length, this.#reportObject);
-    this.#replica = new Replica(threads.shards, indexes, processor);
-    this.#indexer = new ReplicaIndexer<T>(this.#replica, indexes);
+    this.#fields = [...fields];
+    this.#indexes = new IndexSet((options.indexers ?? {}) as Indexers, fields.length, this.#reportObject);
+    this.#replica = new Replica(threads.shards, this.#indexes, processor);
+    this.#indexer = new ReplicaIndexer<T>(this.#replica, this.#indexes, this.#admitIndexers);
     this.#owner = new EntryOwner({
       kind: resource.kind,
-      fields,
+      fields: this.#fields,
       lifetimes,
       decodedCache: threads.decodedCache,
       recordBytesMax: threads.options.recordBytesMax,
@@ -176,9 +181,11 @@ export class SharedIndexInformer<T = unknown> {
     return this.#indexer;
   }
 
-  /** Before or after start; what is cached is indexed before this returns. */
+  /**
+   * Before or after start; what is cached is indexed before this returns. After start an index can only use
+   * declared fields and plain functions: the shards extract what was known when they started.
+   */
   addIndexers(indexers: Indexers<T>): void {
-    this.#wantNotStopped(`${this.name} has stopped: indexers cannot be added any more`);
     this.#indexer.addIndexers(indexers);
   }
 
@@ -231,7 +238,8 @@ export class SharedIndexInformer<T = unknown> {
 
   #client(): PipelineClient {
     const { threads } = this.#lease;
-    const { fields } = this.#resolved;
+    const fields = this.#fields;
+    this.#indexes.fieldCount = fields.length;
     const { plain } = splitTransform(this.#transform);
     return {
       merge: new InformerMerge({
@@ -241,7 +249,7 @@ export class SharedIndexInformer<T = unknown> {
         onError: this.#reportObject,
         onControl: this.#controlled,
       }),
-      shardSpec: shardSpec(this.#options, fields, this.#transform),
+      shardSpec: shardSpec(this.#options.codec ?? 'json', fields, this.#indexes.indexers, this.#transform),
       reflectorSpec: { ...this.#reflectorSpec, recordBytesMax: threads.options.recordBytesMax },
       prepare: async (_verb, query) => ({ connection: await connectionFor(this.#kubeConfig), query }),
       phase: (phase) => {
@@ -249,8 +257,8 @@ export class SharedIndexInformer<T = unknown> {
       },
       error: (_during, error) => {
         this.#lastError = error;
-        this.#watchErrorHandler?.(error);
         this.#errors.report(error, { informer: this.name });
+        this.#callWatchErrorHandler(error);
       },
       failed: (error) => {
         this.#failure = error;
@@ -259,6 +267,37 @@ export class SharedIndexInformer<T = unknown> {
       },
     };
   }
+
+  /** A handler that throws must not stop the messages that brought its error. */
+  #callWatchErrorHandler(error: KubeloomError): void {
+    try {
+      this.#watchErrorHandler?.(error);
+    } catch (cause) {
+      const message = `the watch error handler threw: ${String(cause)}`;
+      this.#errors.report(new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }), {
+        informer: this.name,
+      });
+    }
+  }
+
+  readonly #admitIndexers = (indexers: Indexers<T>): void => {
+    this.#wantNotStopped(`${this.name} has stopped: indexers cannot be added any more`);
+    const missing = declaredFields(indexers as Indexers).filter((path) => !this.#fields.includes(path));
+    if (this.#state.kind === 'created') {
+      this.#fields.push(...new Set(missing));
+      return;
+    }
+    const modules = Object.values(indexers).filter(
+      (indexer) => typeof indexer === 'object' && indexer.index === 'module',
+    );
+    if (missing.length === 0 && modules.length === 0) return;
+    const what =
+      missing.length > 0 ? `${missing.join(', ')} is not a declared field` : 'a module cannot be loaded';
+    throw new KubeloomError(
+      'ERR_KUBELOOM_INDEX_TOO_LATE',
+      `${what}, and ${this.name} is running: name it in \`fields\` or \`indexers\` when the informer is made`,
+    );
+  };
 
   readonly #controlled = (record: ControlRecord): void => {
     if (record.kind === DeltaKind.ReplaceEnd) {

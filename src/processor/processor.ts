@@ -90,10 +90,9 @@ export class Processor {
     this.#options.merged.store(this.#merged);
     let released = false;
     for (const { ring, bell } of this.#options.shards) {
-      const mayWait = ring.isNearlyFull;
-      if (!ring.release()) continue;
-      if (mayWait) bell.ring();
-      released = true;
+      const result = ring.releaseToWaiting();
+      if (result === 'producer may wait') bell.ring();
+      released ||= result !== 'nothing';
     }
     if (released) this.#options.reflectorBell.ring();
   }

@@ -6,6 +6,8 @@ import { assert } from '../errors.ts';
 import { LENGTH_WORD, PADDING_TYPE, RECORD_HEADER_BYTES, TYPE_WORD } from './layout.ts';
 import { RingMemory } from './ring.ts';
 
+const NOTHING = -1;
+
 export class RingConsumer {
   readonly bytes: Uint8Array;
   readonly words: Int32Array;
@@ -54,21 +56,32 @@ export class RingConsumer {
     this.#position = (this.#position + this.#lengthAt(place)) >>> 0;
   }
 
-  /**
-   * Whether the producer may be waiting for a release: a claim can fail only in a ring that is more than
-   * three quarters full, because a record and the padding before it take at most an eighth each. Asked before
-   * `release`: waking a producer that waits for something else costs more than the release.
-   */
-  get isNearlyFull(): boolean {
-    return (this.#memory.tail.load() - this.#released) >>> 0 > (this.#capacity / 4) * 3;
-  }
-
   /** Gives the memory of all records advanced over back to the producer. True when there were any. */
   release(): boolean {
-    if (this.#released === this.#position) return false;
+    return this.#release() !== NOTHING;
+  }
+
+  /**
+   * As `release`, and tells whether the producer may be waiting for it: a claim can fail only in a ring that is
+   * more than three quarters full, because a record and the padding before it take at most an eighth each.
+   * Waking a producer that waits for something else costs more than the release.
+   *
+   * The tail is read after the head was stored: a producer that parks later sees the new head.
+   */
+  releaseToWaiting(): 'nothing' | 'released' | 'producer may wait' {
+    const before = this.#release();
+    if (before === NOTHING) return 'nothing';
+    const usedBytes = (this.#memory.tail.load() - before) >>> 0;
+    return usedBytes > (this.#capacity / 4) * 3 ? 'producer may wait' : 'released';
+  }
+
+  /** The head before, or NOTHING. */
+  #release(): number {
+    const before = this.#released;
+    if (before === this.#position) return NOTHING;
     this.#released = this.#position;
     this.#memory.head.store(this.#position);
-    return true;
+    return before;
   }
 
   /** Whether `peek` would find a record; reads the shared tail, changes nothing. */

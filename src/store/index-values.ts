@@ -12,12 +12,13 @@ export type IndexValues = readonly (readonly string[])[];
 export class IndexSet {
   readonly #indexers: Map<string, IndexFunction> = new Map([[NAMESPACE_INDEX, namespaceIndex()]]);
   readonly #onError: (error: KubeloomError, key: string) => void;
-  readonly #fieldCount: number;
+  /** Declared fields: what comes behind them in a projection are the values of index modules. */
+  fieldCount: number;
   #hasPlain = false;
 
   constructor(indexers: Indexers, fieldCount: number, onError: (error: KubeloomError, key: string) => void) {
     this.#onError = onError;
-    this.#fieldCount = fieldCount;
+    this.fieldCount = fieldCount;
     for (const [name, indexer] of Object.entries(indexers)) this.#set(name, indexer);
   }
 
@@ -51,7 +52,7 @@ export class IndexSet {
     for (const [name, indexer] of this.#indexers) {
       const before = previous?.values[values.length];
       if (before !== undefined && (isSame || (isUnchanged && isProjected(indexer)))) values.push(before);
-      else if (isProjected(indexer)) values.push(projectedValues(name, indexer, entry, this.#fieldCount));
+      else if (isProjected(indexer)) values.push(projectedValues(name, indexer, entry, this.fieldCount));
       else values.push(this.#plainValues(name, indexer, entry));
     }
     return previous && isEqual(previous.values, values) ? previous.values : values;

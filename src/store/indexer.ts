@@ -39,10 +39,13 @@ export interface Indexer<T> extends Store<T> {
 export class ReplicaIndexer<T> implements Indexer<T> {
   readonly #replica: Replica;
   readonly #indexes: IndexSet;
+  readonly #admit: (indexers: Indexers<T>) => void;
 
-  constructor(replica: Replica, indexes: IndexSet) {
+  /** @param admit throws when these indexers cannot be added now */
+  constructor(replica: Replica, indexes: IndexSet, admit: (indexers: Indexers<T>) => void = () => undefined) {
     this.#replica = replica;
     this.#indexes = indexes;
+    this.#admit = admit;
   }
 
   list(): CachedObject<T>[] {
@@ -100,6 +103,7 @@ export class ReplicaIndexer<T> implements Indexer<T> {
   }
 
   addIndexers(indexers: Indexers<T>): void {
+    this.#admit(indexers);
     this.#replica.addIndexers(indexers as Indexers);
   }
 

@@ -176,6 +176,10 @@ export class InformerThreads {
 
   async #close(): Promise<void> {
     await this.#backend?.close();
+    // Informers that still ran lose their threads: they must not wait for an answer that never comes.
+    this.#failed(
+      new KubeloomError('ERR_KUBELOOM_STOPPED', 'the informer threads were closed under this informer'),
+    );
     this.#loop.stop();
   }
 

@@ -153,23 +153,25 @@ describe('options of an informer', () => {
   });
 
   test('say what the shards have to do, according to where the transform runs', () => {
-    const options: InformerOptions<unknown> = { codec: 'msgpack' };
-    const plain = shardSpec(options, ['f'], (object) => object);
+    const plain = shardSpec('msgpack', ['f'], {}, (object: unknown) => object);
     assert.deepEqual([plain.isRaw, plain.codec, plain.fields], [true, 'json', ['f']]);
-    const dropped = shardSpec(options, [], drop('metadata.managedFields', 'status'));
+    const dropped = shardSpec('msgpack', [], {}, drop('metadata.managedFields', 'status'));
     assert.deepEqual([dropped.isRaw, dropped.codec], [false, 'msgpack']);
     assert.deepEqual(dropped.drop, ['metadata.managedFields', 'status']);
-    const module = shardSpec({}, [], transformModule('file:///t.js', 'trim'));
+    const module = shardSpec('json', [], {}, transformModule('file:///t.js', 'trim'));
     assert.deepEqual(module.transformModule, { url: 'file:///t.js', name: 'trim' });
     assert.deepEqual([module.isRaw, module.codec, module.drop], [false, 'json', []]);
-    assert.equal('transformModule' in shardSpec({}, [], undefined), false);
+    assert.equal('transformModule' in shardSpec('json', [], {}, undefined), false);
   });
 
   test('give the shards the index modules, which cannot see the result of a plain transform', () => {
-    const options = { indexers: { image: indexModule('file:///i.js'), app: label('app') } };
-    assert.deepEqual(shardSpec(options, [], undefined).indexModules, [
+    const indexers = { image: indexModule('file:///i.js'), app: label('app') };
+    assert.deepEqual(shardSpec('json', [], indexers, undefined).indexModules, [
       { index: 'image', url: 'file:///i.js', name: 'default' },
     ]);
-    assert.throws(() => shardSpec(options, [], (object) => object), refused('index modules'));
+    assert.throws(
+      () => shardSpec('json', [], indexers, (object: unknown) => object),
+      refused('index modules'),
+    );
   });
 });

@@ -35,3 +35,50 @@ test('informers that share the default threads must wish for the same', async ()
   const second = harness.informer({ threads: { threads: 1 } });
   await harness.synced(second);
 });
+
+test('C8 stopping waits for the call in progress of a handler that was removed before', async () => {
+  await using harness = await Harness.start({ threads: 0, codec: 'json' });
+  const informer = harness.informer();
+  let finish: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (finish = resolve));
+  let isCalled: () => void = () => undefined;
+  const called = new Promise<void>((resolve) => (isCalled = resolve));
+  const registration = informer.addEventHandler({
+    onAdd: async () => {
+      isCalled();
+      await held;
+    },
+  });
+  await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+  await harness.synced(informer);
+  await called;
+  informer.removeEventHandler(registration);
+  let isStopped = false;
+  const stopping = informer[Symbol.asyncDispose]().then(() => (isStopped = true));
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+  assert.equal(isStopped, false);
+  finish();
+  await stopping;
+});
+
+test('a watch error handler that throws does not keep the informer from going on', async () => {
+  await using harness = await Harness.start({ threads: 0, codec: 'json' });
+  await harness.server.failNext({ status: 500, count: 2 });
+  const informer = harness.informer();
+  informer.setWatchErrorHandler(() => {
+    throw new Error('thrown by the watch error handler');
+  });
+  await harness.synced(informer);
+  assert.ok(harness.errors.some(({ message }) => message.includes('thrown by the watch error handler')));
+});
+
+test('closing the threads under a running informer ends it with a coded error', async () => {
+  await using harness = await Harness.start({ threads: 2, codec: 'json' });
+  const informer = harness.informer();
+  const run = informer.run();
+  await informer.waitForSync();
+  const rejected = assert.rejects(run, { code: 'ERR_KUBELOOM_STOPPED' });
+  await harness.threads.close();
+  await rejected;
+  assert.ok(informer.isStopped());
+});
