@@ -118,7 +118,20 @@ export class InformerThreads {
     const backend = (this.#backend ??= this.#startBackend());
     const informer = this.#freeNumber();
     this.#processor.attach(informer, client.merge);
-    await new Promise<void>((resolve, reject) => {
+    try {
+      await this.#attachToShards(backend, informer, client);
+    } catch (error) {
+      this.#processor.detach(informer);
+      this.#attachments.delete(informer);
+      throw error;
+    }
+    backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec });
+    return informer;
+  }
+
+  /** Resolves when every shard has answered; rejects with the first that cannot, e.g. load a module. */
+  #attachToShards(backend: Backend, informer: number, client: PipelineClient): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
       const attached = (error: KubeloomError | undefined): void => (error ? reject(error) : resolve());
       const unanswered = new Set(Array.from({ length: this.shards }, (_, shard) => shard));
       this.#attachments.set(informer, { client, unanswered, attached, detached: undefined });
@@ -126,8 +139,6 @@ export class InformerThreads {
         backend.toShard(shard, { type: 'attach', informer, spec: client.shardSpec });
       }
     });
-    backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec });
-    return informer;
   }
 
   /** Stops the reflector of an informer; resolves when everything it had sent is merged. */
