@@ -30,7 +30,7 @@ export class Condition {
 }
 
 /** `Promise.withResolvers` is not in Node 20. */
-export function withResolvers<T = void>(): {
+function withResolvers<T = void>(): {
   promise: Promise<T>;
   resolve: (value: T) => void;
   reject: (reason: Error) => void;

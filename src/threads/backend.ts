@@ -1,4 +1,5 @@
 /** What runs reflector and shards: worker threads, or the in-process twin. Both look like this. */
+import type { KubeloomError } from '../errors.ts';
 import type {
   FromReflector,
   FromShard,
@@ -7,17 +8,15 @@ import type {
   ToReflector,
   ToShard,
 } from './protocol.ts';
-import type { PipelineMemory } from './layout.ts';
 
 export interface BackendEvents {
   fromReflector(message: FromReflector | StatsAnswer): void;
   fromShard(shard: number, message: FromShard | StatsAnswer): void;
   /** A thread died: nothing more will come through. */
-  failed(error: Error, role: string): void;
+  failed(error: KubeloomError): void;
 }
 
 export interface Backend {
-  readonly memory: PipelineMemory;
   toReflector(message: ToReflector | StatsRequest): void;
   toShard(shard: number, message: ToShard | StatsRequest): void;
   /** Lets the process end although threads run. */

@@ -163,6 +163,7 @@ export class InformerThreads {
   /** What each thread has done so far. The twin's reflector and shard run on `main`. */
   async stats(): Promise<readonly RoleStats[]> {
     const backend = this.#backend;
+    if (this.#failure) throw this.#failure;
     if (!backend) return [];
     const ask = (role: string, send: () => void): Promise<RoleStats> =>
       new Promise((resolve) => {
@@ -198,7 +199,7 @@ export class InformerThreads {
     const events: BackendEvents = {
       fromReflector: (message) => this.#fromReflector(message),
       fromShard: (shard, message) => this.#fromShard(shard, message),
-      failed: (error) => this.#failed(error as KubeloomError),
+      failed: (error) => this.#failed(error),
     };
     this.#loop.kick();
     if (this.options.threads === 0) {
@@ -261,8 +262,10 @@ export class InformerThreads {
     else if (attachment.unanswered.size === 0) attachment.attached(undefined);
   }
 
+  /** The first failure is the one that counts: a thread that threw also ends. */
   #failed(error: KubeloomError): void {
-    this.#failure ??= error;
+    if (this.#failure) return;
+    this.#failure = error;
     for (const { client, attached, detached } of this.#attachments.values()) {
       attached(error);
       detached?.();

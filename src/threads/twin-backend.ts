@@ -20,7 +20,6 @@ import type { Shard } from '../indexer/shard.ts';
 const RECORDS_PER_TURN = 256;
 
 export class TwinBackend implements Backend {
-  readonly memory: PipelineMemory;
   readonly #reflector: ReflectorThread;
   readonly #shards: readonly Shard[];
   readonly #toReflector: LocalPort<ToReflector, FromReflector>;
@@ -31,7 +30,6 @@ export class TwinBackend implements Backend {
 
   /** @param onRing asks for a turn on this thread */
   constructor(memory: PipelineMemory, events: BackendEvents, onRing: () => void) {
-    this.memory = memory;
     this.#events = events;
     this.#deltas = memory.toShard.map(() => 0);
     let resolveClosed: () => void = () => undefined;
@@ -56,10 +54,6 @@ export class TwinBackend implements Backend {
       work += records;
     });
     return work > 0;
-  }
-
-  hasWork(): boolean {
-    return this.#shards.some((shard) => shard.hasWork());
   }
 
   toReflector(message: ToReflector | StatsRequest): void {

@@ -28,7 +28,7 @@ interface ShardThread {
 }
 
 export class WorkerBackend implements Backend {
-  readonly memory: PipelineMemory;
+  readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #words: PipelineWords;
   readonly #reflector: Worker;
@@ -39,7 +39,7 @@ export class WorkerBackend implements Backend {
   #isClosing = false;
 
   constructor(memory: PipelineMemory, events: BackendEvents) {
-    this.memory = memory;
+    this.#memory = memory;
     this.#events = events;
     this.#words = new PipelineWords(memory);
     const channel = new MessageChannel();
@@ -99,7 +99,8 @@ export class WorkerBackend implements Backend {
     return new Promise((resolve) => {
       this.#reflector.on('error', (error) => this.#failed(error, 'reflector'));
       this.#reflector.on('exit', (code) => {
-        if (code !== 0) this.#failed(new Error(`exit code ${code}`), 'reflector');
+        // Also with code 0: nobody told it to end, and without it nothing would ever come again.
+        this.#failed(new Error(`exit code ${code}`), 'reflector');
         resolve();
       });
     });
@@ -108,9 +109,9 @@ export class WorkerBackend implements Backend {
   #startShard(shard: number): ShardThread {
     const { port1, port2 } = new MessageChannel();
     port1.on('message', (message: FromShard | StatsAnswer) => this.#events.fromShard(shard, message));
-    const task: ShardTask = { index: shard, memory: this.memory, port: port2 };
+    const task: ShardTask = { index: shard, memory: this.#memory, port: port2 };
     const ended = this.#pool.run(task, { transferList: [port2] }).then(
-      () => undefined,
+      () => this.#failed(new Error('its task returned'), `shard ${shard}`),
       (error: unknown) => this.#failed(error, `shard ${shard}`),
     );
     return { port: port1, ended };
@@ -121,7 +122,6 @@ export class WorkerBackend implements Backend {
     const message = cause instanceof Error ? cause.message : String(cause);
     this.#events.failed(
       new KubeloomError('ERR_KUBELOOM_THREAD', `the ${role} thread ended: ${message}`, { cause }),
-      role,
     );
   }
 }
