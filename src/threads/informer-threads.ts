@@ -24,6 +24,7 @@ import type {
   ReflectorPhase,
   ReflectorSpec,
   ShardSpec,
+  ShardStats,
   StatsAnswer,
   ThreadStats,
 } from './protocol.ts';
@@ -44,7 +45,7 @@ export interface PipelineClient {
   failed(error: KubeloomError): void;
 }
 
-export interface RoleStats extends ThreadStats {
+export interface RoleStats extends ThreadStats, ShardStats {
   /** `reflector`, `shard 0` …, `main`. */
   readonly role: string;
 }
@@ -211,8 +212,8 @@ export class InformerThreads {
     return workers;
   }
 
-  #answerStats(role: string, { deltas, cpuMs }: StatsAnswer): void {
-    for (const resolve of this.#statsWaiters.get(role) ?? []) resolve({ role, deltas, cpuMs });
+  #answerStats(role: string, { type: _type, ...stats }: StatsAnswer): void {
+    for (const resolve of this.#statsWaiters.get(role) ?? []) resolve({ role, ...stats });
     this.#statsWaiters.delete(role);
   }
 

@@ -117,7 +117,12 @@ export interface ThreadStats {
   readonly cpuMs: number | undefined;
 }
 
-export interface StatsAnswer extends ThreadStats {
+export interface ShardStats {
+  /** Times that a shard found work without a bell: none, or the wake-up protocol is broken. */
+  readonly lostWakeups?: number;
+}
+
+export interface StatsAnswer extends ThreadStats, ShardStats {
   readonly type: 'stats';
 }
 

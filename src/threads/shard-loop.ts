@@ -22,11 +22,10 @@ const RECORDS_PER_TURN = 1024;
 const NAP_AFTER_RECORDS = 32;
 const NAP_MS = 1;
 
-/** Runs until it is told to shut down. Returns how many wake-ups were lost, which must be none. */
-export async function runShard(task: ShardTask): Promise<{ lostWakeups: number }> {
+/** Runs until it is told to shut down. */
+export async function runShard(task: ShardTask): Promise<void> {
   const port = new PolledPort(task.port);
   const { shard, words } = createShard(task.index, task.memory, port);
-  let lostWakeups = 0;
   let recordsBefore = 0;
   while (!port.isShutdown) {
     words.heartbeat.increment();
@@ -40,18 +39,18 @@ export async function runShard(task: ShardTask): Promise<{ lostWakeups: number }
       words.bell.nap(NAP_MS);
     } else if (records === 0 && !port.isShutdown) {
       const isRung = words.bell.park(() => shard.hasWork() || port.poll(), PARK_TIMEOUT_MS);
-      if (!isRung && shard.hasWork()) lostWakeups++;
+      if (!isRung && shard.hasWork()) port.lostWakeups++;
     }
     recordsBefore = records;
   }
   port.post({ type: 'closed' });
   task.port.close();
-  return { lostWakeups };
 }
 
 class PolledPort implements ControlPort<ToShard, FromShard> {
   isShutdown = false;
   deltas = 0;
+  lostWakeups = 0;
   readonly #port: MessagePort;
   #listener: ((message: ToShard) => void) | undefined;
   #openRequests = 0;
@@ -81,7 +80,8 @@ class PolledPort implements ControlPort<ToShard, FromShard> {
       if (!envelope) return received;
       received = true;
       if (envelope.message.type === 'stats') {
-        this.#port.postMessage({ type: 'stats', deltas: this.deltas, cpuMs: threadCpuMs() });
+        const { deltas, lostWakeups } = this;
+        this.#port.postMessage({ type: 'stats', deltas, cpuMs: threadCpuMs(), lostWakeups });
         continue;
       }
       if (envelope.message.type === 'shutdown') this.isShutdown = true;
