@@ -12,10 +12,42 @@ export interface Clock {
 /** Uniform in [0, 1). */
 export type Random = () => number;
 
+export interface RealTimers {
+  readonly setTimeout: typeof globalThis.setTimeout;
+  readonly clearTimeout: typeof globalThis.clearTimeout;
+  readonly setInterval: typeof globalThis.setInterval;
+  readonly clearInterval: typeof globalThis.clearInterval;
+  readonly setImmediate: typeof globalThis.setImmediate;
+}
+
+/**
+ * As they are when this module is loaded. A test that replaces the timers (node:test's `mock.timers`,
+ * vitest's and sinon's fakes) stops its own code with that, and not the pipeline. Nothing in `src` uses the
+ * global ones.
+ */
+export const realTimers: RealTimers = {
+  setTimeout: globalThis.setTimeout,
+  clearTimeout: globalThis.clearTimeout,
+  setInterval: globalThis.setInterval,
+  clearInterval: globalThis.clearInterval,
+  setImmediate: globalThis.setImmediate,
+};
+
+const now = performance.now.bind(performance);
+
 export const realClock: Clock = {
-  now: () => performance.now(),
+  now,
   schedule: (delayMs, callback) => {
-    const timer = setTimeout(callback, delayMs);
-    return () => clearTimeout(timer);
+    const timer = realTimers.setTimeout(callback, delayMs);
+    return () => realTimers.clearTimeout(timer);
+  },
+};
+
+/** The real one for what nobody waits for: its timers let the process end. */
+export const backgroundClock: Clock = {
+  now,
+  schedule: (delayMs, callback) => {
+    const timer = realTimers.setTimeout(callback, delayMs).unref();
+    return () => realTimers.clearTimeout(timer);
   },
 };

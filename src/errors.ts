@@ -2,6 +2,7 @@
  * Errors that users can see: every one carries a stable `code` to switch on and a message that says what
  * to do. Expected outcomes inside the pipeline are values (-1, unions); only misuse and failures throw.
  */
+import { escapeControls } from './printable.ts';
 
 export interface KubeloomErrorOptions {
   readonly cause?: unknown;
@@ -12,15 +13,18 @@ export class KubeloomError extends Error {
   /** Stable identifier, `ERR_KUBELOOM_…`. Messages may change between releases, codes do not. */
   readonly code: string;
 
+  /** Control characters in the message are escaped: it may quote names and servers, and ends up on terminals. */
   constructor(code: string, message: string, options: KubeloomErrorOptions = {}) {
-    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    super(escapeControls(message), 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
   }
 }
 
 /** A programmer error inside kubeloom: an invariant that the code itself must keep. */
-export function assert(condition: boolean, message: string): asserts condition {
-  if (!condition) throw new KubeloomError('ERR_KUBELOOM_ASSERTION', `kubeloom invariant broken: ${message}`);
+export function assert(condition: boolean, message: string, subject?: string | number): asserts condition {
+  if (condition) return;
+  const which = subject === undefined ? '' : ` (${subject})`;
+  throw new KubeloomError('ERR_KUBELOOM_ASSERTION', `kubeloom invariant broken: ${message}${which}`);
 }
 
 /** The shape in which an error crosses a thread boundary. */
@@ -46,7 +50,7 @@ export function toErrorMessage(error: unknown): ErrorMessage {
 
 export function fromErrorMessage(message: ErrorMessage): KubeloomError {
   const error = new KubeloomError(message.code, message.message);
-  if (message.stack) error.stack = message.stack;
+  if (message.stack) error.stack = message.stack.split('\n').map(escapeControls).join('\n');
   return Object.assign(error, message.details ?? {});
 }
 

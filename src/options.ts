@@ -2,7 +2,8 @@
  * Every option in one place: unit, default and where it comes from, bound. Relations between options are
  * checked once, when they are resolved; a wrong value is a coded error that says what is right.
  */
-import { availableParallelism } from 'node:os';
+import { availableParallelism, totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
 import { KubeloomError } from './errors.ts';
 import { BLOCK_BYTES } from './log/layout.ts';
 
@@ -28,6 +29,31 @@ export interface ThreadsOptions {
   readonly drainBudgetMs?: number;
   /** Parsed objects that are remembered, in bytes of heap. Default 64 MiB. */
   readonly decodedCacheBytes?: number;
+  /**
+   * A thread of kubeloom's that makes no progress for so long is ended and replaced: so long may a module of yours
+   * work on one object. Default 5000 ms.
+   */
+  readonly stallTimeoutMs?: number;
+  /**
+   * So many times within `restartWindowMs` a thread that ended is replaced; the next time all informers of these
+   * threads end with ERR_KUBELOOM_THREAD. Default 10: a machine that cannot keep threads should be told so, and one
+   * bad object costs two. 0: never replaced.
+   */
+  readonly restartsMax?: number;
+  /** Default 60 s. */
+  readonly restartWindowMs?: number;
+  /**
+   * Bytes of superseded objects that notifications may keep which handlers have not been told yet, of all informers
+   * of these threads. Above half of it handlers that are behind are told of several changes of one object at once;
+   * at all of it nothing more is read from the server (docs/bounds.md). At least 64 KiB. Default: a quarter of the
+   * smallest of the machine's memory, the limit of the process's control group, and that of V8's heap.
+   */
+  readonly backlogBytesMax?: number;
+  /**
+   * When it stays at `backlogBytesMax` for so long, the handler that holds most is removed with
+   * ERR_KUBELOOM_HANDLER_OVERFLOW. Default 60 s.
+   */
+  readonly backlogPauseMsMax?: number;
 }
 
 export type ResolvedThreadsOptions = Required<ThreadsOptions>;
@@ -46,6 +72,11 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
     recordBytesMax: options.recordBytesMax ?? Math.min(32 * 2 ** 20, logBytes / 4),
     drainBudgetMs: options.drainBudgetMs ?? 2,
     decodedCacheBytes: options.decodedCacheBytes ?? 64 * 2 ** 20,
+    stallTimeoutMs: options.stallTimeoutMs ?? 5000,
+    restartsMax: options.restartsMax ?? 10,
+    restartWindowMs: options.restartWindowMs ?? 60_000,
+    backlogBytesMax: options.backlogBytesMax ?? defaultBacklogBytesMax(),
+    backlogPauseMsMax: options.backlogPauseMsMax ?? 60_000,
   };
   wantInteger('threads', resolved.threads, 0, 64);
   wantInteger('logBytes', resolved.logBytes, BLOCK_BYTES, 2 ** 32 - BLOCK_BYTES);
@@ -57,7 +88,23 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
   wantInteger('recordBytesMax', resolved.recordBytesMax, 4096, resolved.logBytes / 4);
   wantNumber('drainBudgetMs', resolved.drainBudgetMs, 0.1, 1000);
   wantInteger('decodedCacheBytes', resolved.decodedCacheBytes, 0, Number.MAX_SAFE_INTEGER);
+  wantNumber('stallTimeoutMs', resolved.stallTimeoutMs, 1000, Number.MAX_SAFE_INTEGER);
+  wantInteger('restartsMax', resolved.restartsMax, 0, 1000);
+  wantNumber('restartWindowMs', resolved.restartWindowMs, 1, Number.MAX_SAFE_INTEGER);
+  wantInteger('backlogBytesMax', resolved.backlogBytesMax, 2 ** 16, Number.MAX_SAFE_INTEGER);
+  wantNumber('backlogPauseMsMax', resolved.backlogPauseMsMax, 1, 2 ** 31 - 1);
   return resolved;
+}
+
+/** A backlog takes memory inside and outside of V8's heap, and may have a part of what each of them has. */
+export function defaultBacklogBytesMax(
+  machineBytes: number = totalmem(),
+  constrainedBytes: number = process.constrainedMemory() ?? 0,
+  heapBytes: number = getHeapStatistics().heap_size_limit,
+): number {
+  // 0 means that nobody has set a limit; some systems say so with a number above all memory.
+  const limitBytes = constrainedBytes > 0 ? constrainedBytes : machineBytes;
+  return Math.max(2 ** 16, Math.floor(Math.min(machineBytes, limitBytes, heapBytes) / 4));
 }
 
 /** `strict` unless NODE_ENV is production: a borrowed entry is refused once its call is done. */

@@ -5,7 +5,7 @@
 import { KubeloomError } from '../errors.ts';
 import type { GetJson } from '../kube/discovery.ts';
 import type { ConnectionOptions } from '../threads/protocol.ts';
-import { UndiciTransport } from '../transport/http.ts';
+import { DirectTransport } from '../transport/direct-transport.ts';
 import { statusError } from '../transport/status.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -20,12 +20,12 @@ interface Answer {
 
 export class ApiClient {
   readonly #server: string;
-  readonly #transport: UndiciTransport;
+  readonly #transport: DirectTransport;
   readonly #signal: AbortSignal;
 
   constructor(connection: ConnectionOptions, signal: AbortSignal) {
     this.#server = connection.server;
-    this.#transport = new UndiciTransport(connection);
+    this.#transport = new DirectTransport(connection);
     this.#signal = signal;
   }
 
@@ -71,7 +71,7 @@ export class ApiClient {
           location = headers['location'] ?? '';
         },
         data(chunk: Uint8Array): void {
-          chunks.push(chunk);
+          chunks.push(Buffer.from(chunk));
           bytes += chunk.length;
           if (bytes > BODY_BYTES_MAX) give(tooLarge(url));
         },

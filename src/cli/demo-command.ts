@@ -9,8 +9,8 @@ import {
   parseSeconds,
   parseThreads,
 } from './arguments.ts';
-import { progressOn } from './demo-progress.ts';
-import type { Progress } from './demo-progress.ts';
+import { progressOn } from './progress.ts';
+import type { Progress } from './progress.ts';
 import { EXIT_CODES, conclude, conclusionText, reportText } from './demo-report.ts';
 import type { DemoPlan } from './demo-run.ts';
 import type { DemoFlags } from './flags.ts';

@@ -177,6 +177,12 @@ function threadLines(threads: readonly ThreadReport[]): string[] {
   );
 }
 
+/** @param sent undefined when the server does not say */
+export function progressText(sent: number | undefined, prompt: number, slow: number): string {
+  const issued = sent === undefined ? '' : `sent ${number(sent)}, `;
+  return `${issued}prompt handler ${number(prompt)}, slow handler ${number(slow)}`;
+}
+
 /** 200,000 */
 export function number(value: number): string {
   return Math.round(value).toLocaleString('en-US');

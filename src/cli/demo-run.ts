@@ -4,23 +4,23 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IntervalHistogram } from 'node:perf_hooks';
-import { setTimeout as delay } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
-import { KubeloomError } from '../errors.ts';
 import { SharedIndexInformer } from '../informer/shared-index-informer.ts';
 import type { Codec } from '../options.ts';
 import type { HandlerRegistration } from '../processor/handler.ts';
 import { InformerThreads } from '../threads/informer-threads.ts';
 import type { RoleStats } from '../threads/informer-threads.ts';
 import type { Rate } from './arguments.ts';
-import type { Progress } from './demo-progress.ts';
-import { number } from './demo-report.ts';
+import type { Progress } from './progress.ts';
+import { number, progressText } from './demo-report.ts';
 import type { DemoReport, HandlerResult, ThreadReport } from './demo-report.ts';
 import { PODS, RatedServer } from './demo-server.ts';
 import type { DemoServer, Truth } from './demo-server.ts';
 import { failureText } from './failure.ts';
 import { RecordingHandler } from './recording-handler.ts';
 import type { Slowness } from './recording-handler.ts';
+import { settled } from './settle.ts';
+import { interruptedBy } from './signals.ts';
 import { UnlimitedServer } from './source-demo-server.ts';
 import type { UnlimitedLoad } from './source-demo-server.ts';
 import { differences, sampleKeys } from './store-comparison.ts';
@@ -40,10 +40,6 @@ export interface DemoResult {
   readonly handlers: readonly HandlerResult[];
 }
 
-/** A handler that gets nothing for so long will get nothing any more. */
-const STALL_MS = 15_000;
-/** What comes after the last event that was expected would be one too many. */
-const LINGER_MS = 250;
 const PROGRESS_INTERVAL_MS = 200;
 const UNLIMITED_EVENTS_PER_SECOND = 30_000;
 
@@ -128,12 +124,8 @@ class DemoRun implements AsyncDisposable {
 
   /** Waits until both handlers were told of everything, or of nothing more for too long. */
   async settle(issued: number, signal: AbortSignal): Promise<void> {
-    const done = Promise.all([this.#prompt.reached(issued), this.#slow.reached(issued)]);
-    const ended = new AbortController();
-    await this.#whileShowing(Promise.race([done, this.#stall(ended.signal)]), signal);
-    ended.abort();
+    await this.#whileShowing(settled([this.#prompt, this.#slow], issued), signal);
     this.#loopDelay.disable();
-    await delay(LINGER_MS);
     this.#progress.end();
   }
 
@@ -183,20 +175,10 @@ class DemoRun implements AsyncDisposable {
     }));
   }
 
-  /** Resolves when neither handler has been told of anything for a while. */
-  async #stall(ended: AbortSignal): Promise<void> {
-    const count = (): number => this.#prompt.history.length + this.#slow.history.length;
-    let before = -1;
-    while (!ended.aborted && count() !== before) {
-      before = count();
-      await delay(STALL_MS, undefined, { signal: ended }).catch(() => undefined);
-    }
-  }
-
   async #whileShowing<R>(work: Promise<R>, signal: AbortSignal): Promise<R> {
     const timer = setInterval(() => void this.#show(), PROGRESS_INTERVAL_MS);
     try {
-      return await Promise.race([work, interrupted(signal)]);
+      return await Promise.race([work, interruptedBy(signal)]);
     } finally {
       clearInterval(timer);
     }
@@ -209,7 +191,8 @@ class DemoRun implements AsyncDisposable {
     const [prompt, slow] = [this.#prompt.history.changes, this.#slow.history.changes];
     // The server may be gone when the demo is interrupted.
     const sent = await this.#server.issued().catch(() => undefined);
-    this.#progress.update({ sent, prompt, slow });
+    // Done is what the slowest has: the bar ends when everything was delivered.
+    this.#progress.update(slow, progressText(sent, prompt, slow));
   }
 }
 
@@ -223,15 +206,6 @@ function slownessFor(rate: Rate): Slowness {
   const perSecond = (rate === 'max' ? ASSUMED_MAX_RATE : rate) * SLOW_SHARE;
   const every = Math.max(1, Math.round((perSecond * (SLOW_WAIT_MS + TIMER_OVERHEAD_MS)) / 1000));
   return { every, waitMs: SLOW_WAIT_MS };
-}
-
-function interrupted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const give = (): void =>
-      reject(new KubeloomError('ERR_KUBELOOM_INTERRUPTED', 'the demo was interrupted'));
-    if (signal.aborted) give();
-    else signal.addEventListener('abort', give, { once: true });
-  });
 }
 
 /** Exactly these members: what is printed is a contract. */

@@ -38,3 +38,16 @@ export interface DemoFlags {
   readonly codec: Codec;
   readonly compare?: boolean;
 }
+
+export interface LoadTestFlags {
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly objects: number;
+  readonly objectBytes: number;
+  readonly rate: number;
+  readonly duration: number;
+  readonly informers: number;
+  readonly threads?: number;
+  readonly json?: boolean;
+  readonly yes?: boolean;
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line of kubeloom: `kubeloom demo`, `kubeloom watch`, `kubeloom apiserver`. */
+/** The command line of kubeloom: `kubeloom demo`, `watch`, `apiserver`, `loadtest`. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +7,7 @@ import { Command } from 'commander';
 import { apiserverCommand } from './apiserver-command.ts';
 import { demoCommand } from './demo-command.ts';
 import { report } from './failure.ts';
+import { loadTestCommand } from './loadtest-command.ts';
 import { watchCommand } from './watch-command.ts';
 
 /** Of the package that this file is in, wherever it was built to. */
@@ -35,7 +36,8 @@ function program(): Command {
     .version(version())
     .addCommand(demoCommand())
     .addCommand(watchCommand())
-    .addCommand(apiserverCommand());
+    .addCommand(apiserverCommand())
+    .addCommand(loadTestCommand());
   for (const each of [command, ...command.commands]) {
     each.option('--verbose', 'print stacks of errors').exitOverride();
     // Errors are printed in one place, ours.

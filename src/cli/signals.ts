@@ -2,6 +2,7 @@
  * The end of a command from outside: SIGINT, SIGTERM, or nobody reads the output any more. The library
  * installs no signal handlers; the command line does, here.
  */
+import { KubeloomError } from '../errors.ts';
 
 export interface Interruption {
   readonly signal: AbortSignal;
@@ -36,4 +37,14 @@ export function listenForInterruption(): Interruption {
       process.off('SIGTERM', onSignal);
     },
   };
+}
+
+/** Never resolves; rejects when the command is told to end. */
+export function interruptedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const give = (): void =>
+      reject(new KubeloomError('ERR_KUBELOOM_INTERRUPTED', 'the command was interrupted'));
+    if (signal.aborted) give();
+    else signal.addEventListener('abort', give, { once: true });
+  });
 }

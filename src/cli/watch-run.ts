@@ -30,7 +30,7 @@ export async function runWatch(resource: string, flags: WatchFlags): Promise<voi
 }
 
 async function discover(resource: string, kubeConfig: KubeConfig, signal: AbortSignal): Promise<ResourceRef> {
-  await using client = new ApiClient(await connectionFor(kubeConfig), signal);
+  await using client = new ApiClient(await connectionFor(kubeConfig, { signal }), signal);
   return await findResource(resource, client.getJson);
 }
 

@@ -3,11 +3,16 @@
  * in this thread, in a worker, in a process (`start.ts` decides).
  */
 
+import { realTimers } from '../clock.ts';
 import { KubeloomError } from '../errors.ts';
 import type { Collection } from './collection.ts';
 import { Connections } from './connections.ts';
 import type { ApplyResult, Change, ObjectLike, ServerControl } from './control.ts';
 import { EventLog } from './event-log.ts';
+import { FaultEngine } from './fault-engine.ts';
+import { FaultPort } from './fault-port.ts';
+import type { FaultPortAddress } from './fault-port.ts';
+import type { FaultScenario, LandedFault } from './fault-rules.ts';
 import { Faults, RequestLog } from './faults.ts';
 import type { FaultRule, RequestRecord } from './faults.ts';
 import type { JournalColumns } from './journal.ts';
@@ -36,6 +41,8 @@ export class ApiServer implements ServerControl {
   readonly #writer: Writer;
   readonly #watches: Watches;
   readonly #faults = new Faults();
+  readonly #engine = new FaultEngine();
+  readonly #faultPort = new FaultPort(this.#engine);
   readonly #requests = new RequestLog();
   readonly #listener: Listener;
   #load: LoadGenerator | undefined;
@@ -54,6 +61,7 @@ export class ApiServer implements ServerControl {
       writer: this.#writer,
       watches: this.#watches,
       connections,
+      engine: this.#engine,
     };
     const router = new Router(services, this.#table, this.#faults, this.#requests);
     this.#listener = new Listener(this.#options, connections, (request, response) =>
@@ -149,7 +157,7 @@ export class ApiServer implements ServerControl {
 
   async restart(downMs: number): Promise<void> {
     await this.#listener.stop();
-    await new Promise((resolve) => setTimeout(resolve, downMs));
+    await new Promise((resolve) => realTimers.setTimeout(resolve, downMs));
     await this.#listener.listen();
   }
 
@@ -159,6 +167,22 @@ export class ApiServer implements ServerControl {
 
   clearFaults(): void {
     this.#faults.clear();
+  }
+
+  setFaults(scenario: FaultScenario): void {
+    this.#engine.set(scenario);
+  }
+
+  healFaults(faultId?: string): void {
+    this.#engine.heal(faultId);
+  }
+
+  landedFaults(): LandedFault[] {
+    return this.#engine.landed;
+  }
+
+  openFaultPort(): Promise<FaultPortAddress> {
+    return this.#faultPort.open();
   }
 
   requests(): RequestRecord[] {
@@ -171,6 +195,8 @@ export class ApiServer implements ServerControl {
 
   async close(): Promise<void> {
     this.#load?.stop();
+    this.#engine.heal();
+    await this.#faultPort.close();
     this.#watches.close();
     await this.#listener.stop();
   }

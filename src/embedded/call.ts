@@ -4,6 +4,8 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Collection } from './collection.ts';
+import type { RequestFaults } from './fault-answers.ts';
+import type { RequestRecord } from './faults.ts';
 import type { ResourcePath } from './request-info.ts';
 
 export interface Call {
@@ -12,4 +14,6 @@ export interface Call {
   readonly path: ResourcePath;
   readonly query: URLSearchParams;
   readonly collection: Collection;
+  readonly faults: RequestFaults;
+  readonly record: RequestRecord;
 }

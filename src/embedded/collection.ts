@@ -3,6 +3,7 @@
  * A snapshot is the present, rewound: event by event, backwards, each key gets what it had before.
  */
 
+import { realTimers } from '../clock.ts';
 import { History } from './history.ts';
 import type { HistoryLimits, LogEvent } from './history.ts';
 import { Journal } from './journal.ts';
@@ -107,7 +108,7 @@ export class Collection {
   #announce(): void {
     if (this.#announced || this.#listeners.size === 0) return;
     this.#announced = true;
-    setImmediate(() => {
+    realTimers.setImmediate(() => {
       this.#announced = false;
       for (const listener of this.#listeners) listener();
     });

@@ -3,6 +3,8 @@
  * implemented inside the server and, across a thread or process boundary, by `EmbeddedApiServer`.
  */
 
+import type { FaultPortAddress } from './fault-port.ts';
+import type { FaultScenario, LandedFault } from './fault-rules.ts';
 import type { FaultRule, RequestRecord } from './faults.ts';
 import type { JournalColumns } from './journal.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from './load.ts';
@@ -52,6 +54,10 @@ export interface ServerControl {
   restart(downMs: number): Promise<void>;
   failNext(rule: FaultRule): void;
   clearFaults(): void;
+  setFaults(scenario: FaultScenario): void;
+  healFaults(faultId?: string): void;
+  landedFaults(): LandedFault[];
+  openFaultPort(): Promise<FaultPortAddress>;
   requests(): RequestRecord[];
   clearRequests(): void;
   close(): Promise<void>;

@@ -4,12 +4,15 @@
  */
 
 import type { ApplyResult, Change } from './control.ts';
+import type { FaultPortAddress } from './fault-port.ts';
+import type { FaultScenario, LandedFault } from './fault-rules.ts';
 import type { FaultRule, RequestRecord } from './faults.ts';
 import { JournalView } from './journal.ts';
 import { kubeConfigOf, kubeConfigYaml } from './kubeconfig.ts';
 import type { Endpoint, KubeConfigObject } from './kubeconfig.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from './load.ts';
 import type { Call } from './remote.ts';
+import { serverClosed, serverStarted } from './running.ts';
 import type { ResourceDefinition } from './resources.ts';
 import type { DropMode, WatchInfo } from './watches.ts';
 
@@ -38,6 +41,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
     this.kubeConfigYaml = kubeConfigYaml(this.kubeConfig);
     this.#call = call;
     this.#end = end;
+    serverStarted(this);
   }
 
   /** Serves one more resource, e.g. `{ group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget', namespaced: true, custom: true }`. */
@@ -128,6 +132,26 @@ export class EmbeddedApiServer implements AsyncDisposable {
     return this.#call('clearFaults');
   }
 
+  /** Adds rules by which requests and streams fail, until they have struck as often as they say or are healed. */
+  setFaults(scenario: FaultScenario): Promise<void> {
+    return this.#call('setFaults', scenario);
+  }
+
+  /** Ends one fault, or all. */
+  healFaults(faultId?: string): Promise<void> {
+    return faultId === undefined ? this.#call('healFaults') : this.#call('healFaults', faultId);
+  }
+
+  /** What the rules have struck, oldest first (the last 10,000). */
+  landedFaults(): Promise<LandedFault[]> {
+    return this.#call('landedFaults');
+  }
+
+  /** The same by HTTP for other processes: a port on loopback and the token it wants. */
+  openFaultPort(): Promise<FaultPortAddress> {
+    return this.#call('openFaultPort');
+  }
+
   /** What was requested, oldest first (the last 10,000). */
   requests(): Promise<RequestRecord[]> {
     return this.#call('requests');
@@ -138,6 +162,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
   }
 
   close(): Promise<void> {
+    serverClosed(this);
     this.#closing ??= this.#end();
     return this.#closing;
   }

@@ -3,6 +3,7 @@
  * LIST, WATCH, conflicts and 410s all follow from this one order, as they do from etcd's.
  */
 
+import { realTimers } from '../clock.ts';
 import { Collection } from './collection.ts';
 import type { ChangeType, HistoryLimits } from './history.ts';
 import { qualifiedName } from './status.ts';
@@ -62,14 +63,14 @@ export class EventLog {
     if (this.#revision >= revision) return Promise.resolve(true);
     return new Promise((resolve) => {
       const finish = (reached: boolean): void => {
-        clearTimeout(timer);
+        realTimers.clearTimeout(timer);
         this.#waiting.delete(check);
         resolve(reached);
       };
       const check = (): void => {
         if (this.#revision >= revision) finish(true);
       };
-      const timer = setTimeout(finish, timeoutMs, false);
+      const timer = realTimers.setTimeout(finish, timeoutMs, false);
       this.#waiting.add(check);
     });
   }

@@ -26,6 +26,8 @@ export interface RequestRecord {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly watch: boolean;
+  /** The state that was listed, or that a streaming list began with. */
+  listedRevision?: number;
 }
 
 const RECORDS_MAX = 10_000;

@@ -2,13 +2,20 @@
  * Field selectors: `metadata.name=web-0,status.phase!=Failed`. Only the fields that a resource declares can be asked for.
  */
 
+import { KubeloomError } from '../errors.ts';
+import { parseFieldSelector as parse } from '../kube/field-selector.ts';
+import type { FieldRequirement } from '../kube/field-selector.ts';
 import { badRequest, quote } from './status.ts';
 import type { ResourceDefinition } from './resources.ts';
-import { everything } from './label-selector.ts';
-import type { Matcher } from './label-selector.ts';
+
+type Matcher = (fields: Readonly<Record<string, string>>) => boolean;
+
+const everything: Matcher = () => true;
 
 export interface FieldSelector {
   readonly matches: Matcher;
+  /** Nothing was asked. */
+  readonly isEverything: boolean;
   /** The one object it can match, when it asks for metadata.name. */
   readonly name: string | undefined;
 }
@@ -16,17 +23,14 @@ export interface FieldSelector {
 export function parseFieldSelector(selector: string, definition: ResourceDefinition): FieldSelector {
   const matchers: Matcher[] = [];
   let name: string | undefined;
-  for (const term of splitTerms(selector)) {
-    const parts = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
-    if (parts === null) throw badRequest(`invalid selector: '${selector}'; can't understand '${term}'`);
-    const [, field = '', operator, escaped = ''] = parts;
-    const wanted = unescape(escaped);
+  for (const { field, operator, value } of requirementsOf(selector)) {
     checkField(field, definition);
-    if (field === 'metadata.name' && operator !== '!=') name = wanted;
-    matchers.push((fields) => (fields[field] === wanted) === (operator !== '!='));
+    if (field === 'metadata.name' && operator === '=') name = value;
+    matchers.push((fields) => (fields[field] === value) === (operator === '='));
   }
-  if (matchers.length === 0) return { matches: everything, name };
-  return { matches: (fields) => matchers.every((matches) => matches(fields)), name };
+  if (matchers.length === 0) return { matches: everything, isEverything: true, name };
+  const matches: Matcher = (fields) => matchers.every((one) => one(fields));
+  return { matches, isEverything: false, name };
 }
 
 function checkField(field: string, definition: ResourceDefinition): void {
@@ -40,12 +44,11 @@ function checkField(field: string, definition: ResourceDefinition): void {
   );
 }
 
-/** Splits at commas that no backslash escapes. */
-function splitTerms(selector: string): string[] {
-  const terms = selector.match(/(?:\\.|[^,\\])+/gs) ?? [];
-  return terms.filter((term) => term !== '');
-}
-
-function unescape(value: string): string {
-  return value.replaceAll(/\\(.)/gs, '$1');
+function requirementsOf(selector: string): readonly FieldRequirement[] {
+  try {
+    return parse(selector);
+  } catch (error) {
+    if (error instanceof KubeloomError) throw badRequest(error.message);
+    throw error;
+  }
 }

@@ -124,7 +124,7 @@ export function parseWatchOptions(query: URLSearchParams): WatchOptions {
     from: revision === 0 ? undefined : revision,
     initialEvents,
     allowBookmarks,
-    endBookmark: initialEvents && allowBookmarks,
+    endBookmark: asked && initialEvents && allowBookmarks,
     timeoutSeconds: integer(query, 'timeoutSeconds'),
   };
 }

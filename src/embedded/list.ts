@@ -4,7 +4,7 @@
  */
 
 import type { Collection, Snapshot } from './collection.ts';
-import type { EventLog } from './event-log.ts';
+import type { LogView } from './fault-answers.ts';
 import { encodeContinue } from './list-options.ts';
 import type { ListOptions } from './list-options.ts';
 import { apiVersionOf } from './resources.ts';
@@ -27,7 +27,7 @@ const CONTINUE_TOO_OLD =
   'deleted between the time the first chunk was returned and now may show up in the list.';
 
 export async function readPage(
-  log: EventLog,
+  log: LogView,
   collection: Collection,
   options: ListOptions,
   selection: Selection,
@@ -70,13 +70,13 @@ function countRest(snapshot: Snapshot, from: number, selection: Selection): numb
 }
 
 /** Waits a while for a revision of the future. */
-export async function requireFresh(log: EventLog, revision: number, timeoutMs: number): Promise<void> {
+export async function requireFresh(log: LogView, revision: number, timeoutMs: number): Promise<void> {
   if (await log.reached(revision, timeoutMs)) return;
   throw tooLargeResourceVersion(revision, log.revision);
 }
 
 async function findSnapshot(
-  log: EventLog,
+  log: LogView,
   collection: Collection,
   options: ListOptions,
   freshnessTimeoutMs: number,
@@ -107,12 +107,18 @@ const COMMA = Buffer.from(',');
 const END = Buffer.from(']}\n');
 
 /** The document, piece by piece; `partial` gives PartialObjectMetadataList. */
-export function* listPieces(collection: Collection, page: Page, partial: boolean): Generator<Buffer> {
+export function* listPieces(
+  collection: Collection,
+  page: Page,
+  partial: boolean,
+  moreMetadata: Readonly<Record<string, string>> = {},
+): Generator<Buffer> {
   const { definition } = collection;
   const metadata = {
     resourceVersion: String(page.revision),
     ...(page.continueToken === undefined ? {} : { continue: page.continueToken }),
     ...(page.remainingItemCount === undefined ? {} : { remainingItemCount: page.remainingItemCount }),
+    ...moreMetadata,
   };
   const head = partial
     ? { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata }

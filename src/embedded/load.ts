@@ -6,6 +6,7 @@
  * An update is a copy of the object's bytes with another resourceVersion and time stamp: nothing is serialised.
  */
 
+import { realTimers } from '../clock.ts';
 import type { Collection } from './collection.ts';
 import type { EventLog } from './event-log.ts';
 import type { KubeObject } from './json.ts';
@@ -231,9 +232,9 @@ export class LoadGenerator {
 }
 
 function tick(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  return new Promise((resolve) => realTimers.setTimeout(resolve, TICK_MS));
 }
 
 function immediate(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => realTimers.setImmediate(resolve));
 }

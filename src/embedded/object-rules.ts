@@ -3,6 +3,7 @@
  * There is no validation or defaulting of specs: the server is a log with Kubernetes' manners, not a cluster.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { isJsonObject } from './json.ts';
 import type { Json, JsonObject, KubeObject, ObjectMeta } from './json.ts';
 import { apiVersionOf } from './resources.ts';
@@ -130,7 +131,7 @@ export function prepareUpdate(
   ]);
   const updated: KubeObject = { ...source, metadata };
   if (scope === 'object' && definition.status === true) keep(updated, current, ['status']);
-  if (isJsonObject(updated['spec']) && JSON.stringify(updated['spec']) !== JSON.stringify(current['spec'])) {
+  if (isJsonObject(updated['spec']) && !isDeepStrictEqual(updated['spec'], current['spec'])) {
     metadata.generation = (current.metadata.generation ?? 0) + 1;
   }
   return withoutEmpty(definition, updated);

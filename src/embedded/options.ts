@@ -3,6 +3,7 @@
  */
 
 import { KubeloomError } from '../errors.ts';
+import { isLoopbackHost } from '../loopback.ts';
 import type { ResourceDefinition } from './resources.ts';
 
 export interface ApiServerOptions {
@@ -64,13 +65,9 @@ export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
     resources: [],
     ...options,
   };
-  if (!resolved.allowRemote && !isLoopback(resolved.host)) {
+  if (!resolved.allowRemote && !isLoopbackHost(resolved.host)) {
     const message = `the embedded apiserver listens on loopback only; ${resolved.host} needs allowRemote: true`;
     throw new KubeloomError('ERR_KUBELOOM_NOT_LOOPBACK', message);
   }
   return resolved;
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }

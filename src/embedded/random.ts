@@ -1,8 +1,10 @@
 /**
- * A small seeded generator (mulberry32): loads are random, and repeatable.
+ * Seeded chance: the same seed gives the same run on every machine, and a failure names its seed.
  */
+import type { Random } from '../clock.ts';
 
-export function seededRandom(seed: number): () => number {
+/** mulberry32: 32 bits of state, good enough to choose the steps of a load or of a test. */
+export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -5,6 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HEALTH, authenticate } from './authentication.ts';
 import { discover } from './discovery.ts';
+import { sufferFaults } from './fault-answers.ts';
+import type { RequestFacts } from './fault-rules.ts';
 import type { FaultRule, Faults, RequestLog, RequestRecord } from './faults.ts';
 import { sendJson, sendStatus } from './http-io.ts';
 import { openApi } from './openapi.ts';
@@ -61,8 +63,25 @@ export class Router {
       this.#serveDocument(request, response, url.pathname);
       return;
     }
-    const collection = this.#services.log.collection(definition);
-    await serveResource(this.#services, { request, response, path, query: url.searchParams, collection });
+    const { log, engine, connections } = this.#services;
+    const facts = this.#factsOf(request, url, path.resource);
+    const faults = await sufferFaults(engine, facts, response, log, connections);
+    if (faults === undefined || response.destroyed) return;
+    const collection = log.collection(definition);
+    const { query } = facts;
+    await serveResource(this.#services, { request, response, path, query, collection, faults, record });
+  }
+
+  #factsOf(request: IncomingMessage, url: URL, resource: string): RequestFacts {
+    const isWatch = flag(url.searchParams, 'watch');
+    return {
+      verb: request.method === 'GET' ? (isWatch ? 'watch' : 'list') : 'other',
+      resource,
+      path: url.pathname,
+      connection: this.#services.connections.numberOf(request.socket),
+      token: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
+      query: url.searchParams,
+    };
   }
 
   #serveDocument(request: IncomingMessage, response: ServerResponse, path: string): void {

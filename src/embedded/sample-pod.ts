@@ -11,6 +11,8 @@ export interface SampleOptions {
   readonly namespace: string;
   /** Of the JSON, exactly; smaller than about 1,000 gives the smallest pod there is. */
   readonly bytes: number;
+  /** Default true. Without them padding takes their place. */
+  readonly managedFields?: boolean;
 }
 
 const APPS = ['web', 'api', 'worker', 'cache', 'queue', 'search', 'auth', 'batch'];
@@ -88,7 +90,7 @@ function fullPod(options: SampleOptions): KubeObject {
     metadata: {
       ...small.metadata,
       annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '9090' },
-      managedFields: managedFields(),
+      ...(options.managedFields === false ? {} : { managedFields: managedFields() }),
     },
     spec: fullSpec(app, index, envCount),
     status: fullStatus(app, index),

@@ -2,8 +2,10 @@
  * Which objects a LIST, WATCH or deletecollection is about: namespace, label selector and field selector in one.
  */
 
+import { KubeloomError } from '../errors.ts';
+import { parseLabelSelector } from '../kube/label-selector.ts';
+import type { LabelSelector } from '../kube/label-selector.ts';
 import { parseFieldSelector } from './field-selector.ts';
-import { everything, parseLabelSelector } from './label-selector.ts';
 import type { ResourcePath } from './request-info.ts';
 import type { ResourceDefinition } from './resources.ts';
 import { badRequest } from './status.ts';
@@ -20,18 +22,27 @@ export function selectionOf(
   path: ResourcePath,
   query: URLSearchParams,
 ): Selection {
-  const labels = parseLabelSelector(query.get('labelSelector') ?? '');
+  const labels = labelSelectorOf(query.get('labelSelector') ?? '');
   const fields = parseFieldSelector(query.get('fieldSelector') ?? '', definition);
   if (path.name !== '' && fields.name !== undefined && fields.name !== path.name) {
     throw badRequest("fieldSelector metadata.name doesn't match requested name");
   }
   const { namespace, name } = path;
   return {
-    everything: labels === everything && fields.matches === everything,
+    everything: labels.isEverything && fields.isEverything,
     matches: ({ identity }) =>
       (namespace === '' || identity.namespace === namespace) &&
       (name === '' || identity.name === name) &&
-      labels(identity.labels) &&
+      labels.matches(identity.labels) &&
       fields.matches(identity.fields),
   };
+}
+
+/** Throws the 400 of a real server when the selector is malformed. */
+function labelSelectorOf(text: string): LabelSelector {
+  try {
+    return parseLabelSelector(text);
+  } catch (error) {
+    throw error instanceof KubeloomError ? badRequest(error.message) : error;
+  }
 }

@@ -4,6 +4,7 @@
 
 import type { Connections } from './connections.ts';
 import type { EventLog } from './event-log.ts';
+import type { FaultEngine } from './fault-engine.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { Watches } from './watches.ts';
 import type { Writer } from './writer.ts';
@@ -14,4 +15,5 @@ export interface Services {
   readonly writer: Writer;
   readonly watches: Watches;
   readonly connections: Connections;
+  readonly engine: FaultEngine;
 }

@@ -8,32 +8,15 @@
  *   1000000000 + pods + 1 …        the events, one after the other
  */
 
-import { ResourceTable } from './resources.ts';
-import type { ResourceDefinition } from './resources.ts';
 import { seededRandom } from './random.ts';
-import { sampleNamespace } from './load.ts';
-import { sampleName, samplePod } from './sample-pod.ts';
-import { StoredObject } from './stored-object.ts';
+import { FIRST_REVISION, ObjectPress, revisionAt, writeRevision } from './source-press.ts';
+import type { PressOptions } from './source-press.ts';
 
-export const FIRST_REVISION: number = 1_000_000_000;
 const BLOCK_BYTES = 1024 * 1024;
-/** A round of events touches as many pods as fit into this. */
-const ROUND_BYTES_MAX = 128 * 1024 * 1024;
-const DIGITS = 10;
-const ZERO = 48;
-const NAME_DIGITS = 7;
-const UID_LENGTH = 36;
-/** One digit in the name of the namespace. */
-const NAMESPACES = 10;
-/** Divisible by all that repeats in sample pods, and enough to keep them different. */
-const TEMPLATES = 800;
-const REVISION_PREFIX = '"resourceVersion":"';
 const LINE_START = '{"type":"MODIFIED","object":';
 const METADATA = '"metadata":';
 const OPEN = Buffer.from('{');
 const COMMA = Buffer.from(',');
-
-const POD: ResourceDefinition = new ResourceTable().named('pods');
 
 /** A megabyte of whole records, one after the other. */
 export interface Block {
@@ -42,57 +25,6 @@ export interface Block {
   readonly starts: readonly number[];
   /** Where the digits of each record begin (events only). */
   readonly digits: readonly number[];
-}
-
-/** Stamps out pods: a copy of a template in which name, namespace, uid and revision are written over. */
-class PodPress {
-  readonly #pods: number;
-  readonly #objectBytes: number;
-  readonly #templates: Buffer[] = [];
-
-  constructor(pods: number, objectBytes: number) {
-    this.#pods = pods;
-    this.#objectBytes = objectBytes;
-  }
-
-  key(index: number): string {
-    return `${this.#namespace(index)}/${sampleName(index)}`;
-  }
-
-  /** The JSON of pod number `index`. */
-  make(index: number): Buffer {
-    const bytes = Buffer.from(this.#template(index % TEMPLATES));
-    const namespace = this.#namespace(index);
-    overwrite(bytes, '"name":"', sampleName(index).length, String(index).padStart(NAME_DIGITS, '0'));
-    overwrite(bytes, '"namespace":"', namespace.length, namespace);
-    overwrite(bytes, '"uid":"', UID_LENGTH, index.toString(16).padStart(12, '0'));
-    writeDigits(bytes, revisionAt(bytes), index + 1);
-    return bytes;
-  }
-
-  #namespace(index: number): string {
-    return sampleNamespace(index, Math.min(NAMESPACES, this.#pods));
-  }
-
-  #template(number: number): Buffer {
-    const known = this.#templates[number];
-    if (known !== undefined) return known;
-    // The sample counts seven digits for the resourceVersion; here there are three more.
-    const bytes = this.#objectBytes - DIGITS + 7;
-    const pod = samplePod({ index: number, namespace: sampleNamespace(0, 1), bytes });
-    const made = StoredObject.encode(POD, pod, FIRST_REVISION).toBuffer();
-    this.#templates[number] = made;
-    return made;
-  }
-}
-
-/** Writes over the end of the value, `valueLength` long, that follows the first `prefix`. */
-function overwrite(bytes: Buffer, prefix: string, valueLength: number, end: string): void {
-  bytes.write(end, bytes.indexOf(prefix) + prefix.length + valueLength - end.length, 'latin1');
-}
-
-function revisionAt(bytes: Buffer): number {
-  return bytes.indexOf(REVISION_PREFIX) + REVISION_PREFIX.length;
 }
 
 /** Packs records into blocks. `digitsAt` says where in the record its digits are. */
@@ -122,22 +54,30 @@ class BlockBuilder {
 }
 
 /** The items of the list in the order of their keys, each followed by a comma (the last by none). */
-export function makeItems(pods: number, objectBytes: number): Block[] {
-  const press = new PodPress(pods, objectBytes);
+export function makeItems(options: PressOptions): Block[] {
+  const press = new ObjectPress(options);
+  const { pods } = options;
   const builder = new BlockBuilder();
   const keys = Array.from({ length: pods }, (_, index) => ({ index, key: press.key(index) }));
   keys.sort((one, other) => (one.key < other.key ? -1 : 1));
   for (const [position, { index }] of keys.entries()) {
-    const pod = press.make(index);
-    const pieces = [OPEN, pod.subarray(pod.indexOf(METADATA))];
+    const object = press.make(index);
+    // Items of built-in kinds have neither kind nor apiVersion.
+    const pieces = press.definition.custom ? [object] : [OPEN, object.subarray(object.indexOf(METADATA))];
     if (position < pods - 1) pieces.push(COMMA);
     builder.add(Buffer.concat(pieces), 0);
   }
   return builder.finish();
 }
 
+export interface RoundOptions extends PressOptions {
+  /** A round touches as many objects as fit into this. */
+  readonly roundBytesMax: number;
+  readonly chunkPerEvent: boolean;
+}
+
 /**
- * One round of events: each of its pods once, in an order that jumps about. Framed as an HTTP chunk each, if wanted.
+ * One round of events: each of its objects once, in an order that jumps about. Framed as an HTTP chunk each, if wanted.
  * Whoever streams owns the round: it is written to on the way.
  */
 export class EventRound {
@@ -150,10 +90,11 @@ export class EventRound {
     this.length = blocks.reduce((sum, { digits }) => sum + digits.length, 0);
   }
 
-  static make(pods: number, objectBytes: number, chunkPerEvent: boolean): EventRound {
-    const press = new PodPress(pods, objectBytes);
+  static make(options: RoundOptions): EventRound {
+    const { pods, objectBytes, roundBytesMax, chunkPerEvent } = options;
+    const press = new ObjectPress(options);
     const builder = new BlockBuilder();
-    const count = Math.min(pods, Math.max(1, Math.floor(ROUND_BYTES_MAX / objectBytes)));
+    const count = Math.min(pods, Math.max(1, Math.floor(roundBytesMax / objectBytes)));
     for (const index of shuffled(count)) {
       const pod = press.make(index);
       const lineBytes = LINE_START.length + pod.length + 2;
@@ -179,7 +120,7 @@ export class EventRound {
     if (block === undefined) return { bytes: Buffer.alloc(0), next: from };
     const end = Math.min(block.digits.length, position + to - from);
     for (let record = position; record < end; record++) {
-      writeDigits(
+      writeRevision(
         block.bytes,
         block.digits[record] ?? 0,
         firstRevision - FIRST_REVISION + from + record - position,
@@ -187,16 +128,6 @@ export class EventRound {
     }
     const bytes = block.bytes.subarray(block.starts[position], block.starts[end]);
     return { bytes, next: from + end - position };
-  }
-}
-
-/** Writes `1` and nine digits: the revision FIRST_REVISION + offset, with 32-bit arithmetic. */
-function writeDigits(target: Buffer, at: number, offset: number): void {
-  let rest = offset | 0;
-  for (let digit = DIGITS - 1; digit > 0; digit--) {
-    const quotient = (rest / 10) | 0;
-    target[at + digit] = ZERO + rest - quotient * 10;
-    rest = quotient;
   }
 }
 

@@ -1,24 +1,47 @@
 /**
- * The high-rate source: LIST and WATCH of pods over a bare socket, as fast as one core can. It serves nothing else and
- * checks nothing, so that in a measurement it is never the source that is slow.
+ * The high-rate source: LIST and WATCH of one collection over a bare socket, as fast as one core can. It serves nothing
+ * else and checks nothing, so that in a measurement it is never the source that is slow.
  *
- * GET /api/v1/pods                      all pods in one page, however small the limit
+ * GET /api/v1/pods?limit=…              in pages, or with resourceVersion=0 in one, as a real server does
  * GET /api/v1/pods?watch=1&…            from resourceVersion N, or with the initial state (sendInitialEvents)
+ * GET /apis/example.com/v1/widgets…     as custom resources; widgets0, widgets1, … are the same collection
  *
  * A watch streams up to `events` events and then stays open. Every client sees the same events: revision N is the same
- * change of the same pod for everybody.
+ * change of the same object for everybody.
  */
 
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { EventRound, FIRST_REVISION, makeItems } from './source-pods.ts';
-import type { Block } from './source-pods.ts';
+import { createServer as createSecureServer } from 'node:tls';
+import { realTimers } from '../clock.ts';
+import { createCertificates } from './certificates.ts';
+import { SourceList } from './source-list.ts';
+import { Pace } from './source-pace.ts';
+import type { BlockFor } from './source-pace.ts';
+import { EventRound } from './source-pods.ts';
+import type { RoundOptions } from './source-pods.ts';
+import { FIRST_REVISION, SENT_ANNOTATION } from './source-press.ts';
 
 export interface SourceOptions {
-  /** In the list. Default 20,000. */
+  /** Objects in the list. Default 20,000. */
   readonly pods?: number;
-  /** Of each pod's JSON. Default 5,120. */
+  /** Of each object's JSON. Default 5,120. */
   readonly objectBytes?: number;
+  /** `widgets` are custom resources of example.com/v1: pods in all but name, with sorted keys. Default pods. */
+  readonly resource?: 'pods' | 'widgets';
+  /** Default true. Without them padding takes their place. */
+  readonly managedFields?: boolean;
+  /** Own CA and certificate, made at start. Default false. */
+  readonly tls?: boolean;
+  /**
+   * Events a second, open loop, each with the microsecond of the epoch at which it was sent in the annotation
+   * kubeloom.io/sent-us. Default 0: as fast as the client takes them.
+   */
+  readonly ratePerSecond?: number;
+  /** How long a watch is silent before its first event. Default 1,000 when paced, else 0. */
+  readonly quietMs?: number;
+  /** Events touch as many objects as fit into this, then the same again. Default 128 MiB. */
+  readonly roundBytesMax?: number;
   /** How many events there are, in all. Default 300,000. */
   readonly events?: number;
   /** One HTTP chunk for each event, as a real apiserver sends large objects; else one for each megabyte. */
@@ -31,34 +54,56 @@ const HEADERS = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-E
 const NOT_FOUND = 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n';
 const CRLF = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
-const ADDED = Buffer.from('{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1",');
-const CLOSING = Buffer.from('}\n');
+const SENT_PREFIX = `"${SENT_ANNOTATION}":"`;
+const SENT_DIGITS = 16;
+const PACED_QUIET_MS = 1_000;
+
+function resolved(options: SourceOptions): Required<SourceOptions> & RoundOptions {
+  return {
+    pods: 20_000,
+    objectBytes: 5_120,
+    resource: 'pods',
+    managedFields: true,
+    events: 300_000,
+    chunkPerEvent: false,
+    tls: false,
+    ratePerSecond: 0,
+    quietMs: (options.ratePerSecond ?? 0) > 0 ? PACED_QUIET_MS : 0,
+    roundBytesMax: 128 * 1024 * 1024,
+    port: 0,
+    ...options,
+  };
+}
 
 export class SourceServer {
-  readonly #options: Required<SourceOptions>;
-  readonly #items: Block[];
+  /** PEM; '' without TLS. */
+  readonly ca: string;
+  readonly #options: Required<SourceOptions> & RoundOptions;
+  readonly #list: SourceList;
   readonly #rounds: EventRound[];
   readonly #server: Server;
+  readonly #block: BlockFor;
   readonly #sockets = new Set<Socket>();
 
-  constructor(options: SourceOptions) {
-    this.#options = {
-      pods: 20_000,
-      objectBytes: 5_120,
-      events: 300_000,
-      chunkPerEvent: false,
-      port: 0,
-      ...options,
-    };
-    const { pods, objectBytes, chunkPerEvent } = this.#options;
-    this.#items = makeItems(pods, objectBytes);
-    this.#rounds = [EventRound.make(pods, objectBytes, chunkPerEvent)];
-    this.#server = createServer({ noDelay: true }, (socket) => this.#accept(socket));
+  constructor(options: SourceOptions, block: BlockFor = () => {}) {
+    this.#options = resolved(options);
+    this.#block = block;
+    this.#list = new SourceList(this.#options, this.listRevision);
+    this.#rounds = [EventRound.make(this.#options)];
+    const accept = (socket: Socket): void => this.#accept(socket);
+    if (this.#options.tls) {
+      const { ca, certificate, privateKey } = createCertificates('127.0.0.1');
+      this.ca = ca;
+      this.#server = createSecureServer({ cert: certificate, key: privateKey, noDelay: true }, accept);
+    } else {
+      this.ca = '';
+      this.#server = createServer({ noDelay: true }, accept);
+    }
   }
 
   async listen(): Promise<string> {
     await new Promise<void>((resolve) => this.#server.listen(this.#options.port, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http${this.ca === '' ? '' : 's'}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
   /** Of the list: the events follow. */
@@ -89,45 +134,50 @@ export class SourceServer {
   }
 
   async #serve(socket: Socket, url: URL): Promise<void> {
-    if (!url.pathname.startsWith('/api/v1/') || !url.pathname.endsWith('/pods')) {
+    if (!this.#isServed(url.pathname)) {
       socket.write(NOT_FOUND);
       return;
     }
     socket.write(HEADERS);
     const watch = url.searchParams.get('watch');
-    if (watch === null || watch === 'false' || watch === '0') await this.#list(socket);
-    else await this.#watch(socket, url.searchParams);
+    if (watch !== null && watch !== 'false' && watch !== '0') {
+      await this.#watch(socket, url.searchParams);
+      return;
+    }
+    for (const piece of this.#list.page(url.searchParams)) await writeChunk(socket, piece);
+    socket.write(LAST_CHUNK);
   }
 
-  async #list(socket: Socket): Promise<void> {
-    const metadata = `{"resourceVersion":"${this.listRevision}"}`;
-    await writeChunk(
-      socket,
-      Buffer.from(`{"kind":"PodList","apiVersion":"v1","metadata":${metadata},"items":[`),
-    );
-    for (const { bytes } of this.#items) await writeChunk(socket, bytes);
-    await writeChunk(socket, Buffer.from(']}\n'));
-    socket.write(LAST_CHUNK);
+  #isServed(pathname: string): boolean {
+    if (this.#options.resource === 'pods')
+      return pathname.startsWith('/api/v1/') && pathname.endsWith('/pods');
+    return pathname.startsWith('/apis/example.com/v1/') && /\/widgets\d*$/.test(pathname);
   }
 
   async #watch(socket: Socket, query: URLSearchParams): Promise<void> {
     const version = query.get('resourceVersion') ?? '';
     const initial = query.get('sendInitialEvents') === 'true' || version === '' || version === '0';
-    if (initial) await this.#initialEvents(socket, query.get('allowWatchBookmarks') === 'true');
+    if (initial) {
+      const hasBookmark = query.get('allowWatchBookmarks') === 'true';
+      for (const piece of this.#list.initialEvents(hasBookmark)) await writeChunk(socket, piece);
+    }
     const firstRevision = this.listRevision + 1;
     const from = initial ? 0 : Math.max(0, Number(version) + 1 - firstRevision);
     // Events are written to in place: each stream needs a round of its own, and gives it back.
-    const round = this.#rounds.pop() ?? this.#makeRound();
+    const round = this.#rounds.pop() ?? EventRound.make(this.#options);
     try {
-      await this.#stream(socket, round, from, firstRevision);
+      await this.#quiet();
+      if (this.#options.ratePerSecond > 0) await this.#streamPaced(socket, round, from, firstRevision);
+      else await this.#stream(socket, round, from, firstRevision);
     } finally {
       this.#rounds.push(round);
     }
   }
 
-  #makeRound(): EventRound {
-    const { pods, objectBytes, chunkPerEvent } = this.#options;
-    return EventRound.make(pods, objectBytes, chunkPerEvent);
+  /** Who takes in the list on another thread than the events has time to be done with it. */
+  async #quiet(): Promise<void> {
+    const { quietMs } = this.#options;
+    if (quietMs > 0) await new Promise((resolve) => realTimers.setTimeout(resolve, quietMs));
   }
 
   async #stream(socket: Socket, round: EventRound, from: number, firstRevision: number): Promise<void> {
@@ -140,22 +190,30 @@ export class SourceServer {
     }
   }
 
-  async #initialEvents(socket: Socket, bookmark: boolean): Promise<void> {
-    for (const { bytes, starts } of this.#items) {
-      const pieces: Buffer[] = [];
-      for (let record = 0; record + 1 < starts.length; record++) {
-        const item = bytes.subarray((starts[record] ?? 0) + 1, starts[record + 1]);
-        const comma = item.at(-1) === 0x2c ? 1 : 0;
-        pieces.push(ADDED, item.subarray(0, item.length - comma), CLOSING);
+  /** Never waits for the client: what it does not take piles up here. */
+  async #streamPaced(socket: Socket, round: EventRound, from: number, firstRevision: number): Promise<void> {
+    const { events, ratePerSecond, chunkPerEvent } = this.#options;
+    const pace = new Pace(ratePerSecond, this.#block);
+    for (let position = from; position < events && !socket.destroyed;) {
+      await pace.until(position - from);
+      const end = Math.min(events, from + pace.due);
+      for (; position < end; position++) {
+        const { bytes } = round.slice(position, position + 1, firstRevision);
+        const event = stamped(bytes);
+        if (chunkPerEvent) socket.write(event);
+        else void writeChunk(socket, event);
       }
-      await writeChunk(socket, Buffer.concat(pieces));
     }
-    if (!bookmark) return;
-    const annotations = { 'k8s.io/initial-events-end': 'true' };
-    const metadata = { resourceVersion: String(this.listRevision), annotations };
-    const object = { kind: 'Pod', apiVersion: 'v1', metadata };
-    await writeChunk(socket, Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`));
   }
+}
+
+/** A copy, since the bytes are written over before they have left, with the time. */
+function stamped(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  const sentUs = Math.floor((performance.timeOrigin + performance.now()) * 1000);
+  const at = copy.indexOf(SENT_PREFIX) + SENT_PREFIX.length;
+  copy.write(String(sentUs).padStart(SENT_DIGITS, '0'), at, 'latin1');
+  return copy;
 }
 
 /** Resolves when the socket has taken the bytes (or is gone): backpressure, and permission to write over them. */

@@ -18,8 +18,10 @@ export interface HighRateSourceOptions extends SourceOptions {
 }
 
 export interface HighRateSource extends AsyncDisposable {
-  /** Plain HTTP on loopback, no token. */
+  /** On loopback, no token. */
   readonly url: string;
+  /** The CA certificate, PEM; '' without TLS. */
+  readonly ca: string;
   /** Of the list; the first event has the next one. */
   readonly listRevision: number;
   /** Of the process it runs in, for measuring its CPU time; undefined when that is this one. */
@@ -30,6 +32,7 @@ export interface HighRateSource extends AsyncDisposable {
 /** What the entry tells its parent once it listens. */
 export interface SourceReady {
   readonly url: string;
+  readonly ca: string;
   readonly listRevision: number;
 }
 
@@ -41,7 +44,7 @@ export async function startHighRateSource(options: HighRateSourceOptions = {}): 
   if (isolation === 'none') {
     const server = new SourceServer(sourceOptions);
     const url = await server.listen();
-    return source({ url, listRevision: server.listRevision }, undefined, () => server.close());
+    return source({ url, ca: server.ca, listRevision: server.listRevision }, undefined, () => server.close());
   }
   return isolation === 'thread' ? startThread(sourceOptions) : startProcess(sourceOptions);
 }

@@ -58,6 +58,9 @@ async function list({ log, options }: Services, call: Call): Promise<void> {
   const partial = acceptsPartial(call.request);
   const listOptions = parseListOptions(query);
   const selection = selectionOf(collection.definition, path, query);
-  const page = await readPage(log, collection, listOptions, selection, options.freshnessTimeoutMs);
-  await sendPieces(call, listPieces(collection, page, partial));
+  const { view = log, listMetadata, versions } = call.faults;
+  const page = await readPage(view, collection, listOptions, selection, options.freshnessTimeoutMs);
+  call.record.listedRevision = page.revision;
+  const pieces = listPieces(collection, page, partial, listMetadata);
+  await sendPieces(call, versions ? [versions.rewrite(Buffer.concat([...pieces]))] : pieces);
 }

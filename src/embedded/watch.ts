@@ -39,6 +39,8 @@ export interface WatchPlan {
   readonly allowBookmarks: boolean;
   readonly partial: boolean;
   readonly backlogEventsMax: number;
+  /** Events after it are not known yet. Undefined: all are. */
+  readonly horizon?: (() => number) | undefined;
 }
 
 type State =
@@ -104,7 +106,8 @@ export class Watch {
   bookmark(revision: number): void {
     if (!this.#plan.allowBookmarks || this.#state.kind !== 'live' || this.#blocked) return;
     this.pump();
-    if (!this.#blocked && this.#caughtUp()) this.#writeLine(this.#bookmarkLine(revision, false));
+    const known = Math.min(revision, this.#plan.horizon?.() ?? revision);
+    if (!this.#blocked && this.#caughtUp()) this.#writeLine(this.#bookmarkLine(known, false));
   }
 
   /** The 410 that arrives inside a stream. */
@@ -134,7 +137,14 @@ export class Watch {
   }
 
   #caughtUp(): boolean {
-    return this.#state.kind === 'live' && this.#position === this.#plan.collection.history.end;
+    if (this.#state.kind !== 'live') return false;
+    const next = this.#plan.collection.history.at(this.#position);
+    return next === undefined || !this.#isKnown(next);
+  }
+
+  #isKnown({ revision }: LogEvent): boolean {
+    const { horizon } = this.#plan;
+    return horizon === undefined || revision <= horizon();
   }
 
   #writeLine(line: Buffer): void {
@@ -166,7 +176,7 @@ export class Watch {
     const { history } = this.#plan.collection;
     while (!batch.full) {
       const event = history.at(this.#position);
-      if (event === undefined) return;
+      if (event === undefined || !this.#isKnown(event)) return;
       this.#position++;
       if (event.revision > this.#plan.fromRevision) this.#appendEvent(batch, event);
     }

@@ -2,11 +2,14 @@
  * All open watches of the server: opens them as their options say, sends bookmarks, and breaks them on request.
  */
 
+import { realTimers } from '../clock.ts';
 import type { ServerResponse } from 'node:http';
 import type { Call } from './call.ts';
 import type { Collection } from './collection.ts';
 import type { Connections } from './connections.ts';
 import type { EventLog } from './event-log.ts';
+import type { LogView } from './fault-answers.ts';
+import { FaultStream } from './fault-stream.ts';
 import { acceptsPartial } from './http-io.ts';
 import { parseWatchOptions } from './list-options.ts';
 import type { WatchOptions } from './list-options.ts';
@@ -48,7 +51,7 @@ export class Watches {
     this.#connections = connections;
     this.#options = options;
     this.#log = log;
-    this.#bookmarks = setInterval(() => this.sendBookmarks(), options.bookmarkIntervalMs);
+    this.#bookmarks = realTimers.setInterval(() => this.sendBookmarks(), options.bookmarkIntervalMs);
     this.#bookmarks.unref();
   }
 
@@ -57,7 +60,8 @@ export class Watches {
     const partial = acceptsPartial(request);
     const options = parseWatchOptions(query);
     const selection = selectionOf(collection.definition, call.path, query);
-    const start = await this.#findStart(collection, options);
+    const { view } = call.faults;
+    const start = await this.#findStart(collection, options, view ?? this.#log);
     if (start instanceof StatusError && this.#options.expiredWatch === 'status') throw start;
     if (response.destroyed) return;
 
@@ -68,6 +72,7 @@ export class Watches {
       response.end(`${JSON.stringify({ type: 'ERROR', object: start.status })}\n`);
       return;
     }
+    if (options.endBookmark) call.record.listedRevision = start.fromRevision;
     this.#start(call, options, {
       collection,
       selection,
@@ -77,6 +82,7 @@ export class Watches {
       allowBookmarks: options.allowBookmarks,
       partial,
       backlogEventsMax: this.#options.watchBacklogEventsMax,
+      horizon: view && (() => view.revision),
     });
   }
 
@@ -131,7 +137,7 @@ export class Watches {
   }
 
   close(): void {
-    clearInterval(this.#bookmarks);
+    realTimers.clearInterval(this.#bookmarks);
     this.drop('close');
   }
 
@@ -142,46 +148,74 @@ export class Watches {
   }
 
   /** Where the stream begins, or why it cannot. */
-  async #findStart(collection: Collection, options: WatchOptions): Promise<Start | StatusError> {
+  async #findStart(
+    collection: Collection,
+    options: WatchOptions,
+    log: LogView,
+  ): Promise<Start | StatusError> {
     const { from, initialEvents } = options;
     if (initialEvents) {
       const wanted = from ?? 0;
-      if (!(await this.#log.reached(wanted, this.#options.freshnessTimeoutMs))) {
-        return tooLargeResourceVersion(wanted, this.#log.revision);
+      if (!(await log.reached(wanted, this.#options.freshnessTimeoutMs))) {
+        return tooLargeResourceVersion(wanted, log.revision);
       }
-      const { revision } = this.#log;
+      const { revision } = log;
       return { fromRevision: revision, initial: collection.snapshot(revision, false)?.objects ?? [] };
     }
-    if (from === undefined) return { fromRevision: this.#log.revision, initial: [] };
+    if (from === undefined) return { fromRevision: log.revision, initial: [] };
     const { floor } = collection.history;
     if (from < floor) return expired(`too old resource version: ${from} (${floor})`);
     return { fromRevision: from, initial: [] };
   }
 
-  #start({ response, request, query }: Call, options: WatchOptions, plan: WatchPlan): void {
+  #start(call: Call, options: WatchOptions, plan: WatchPlan): void {
+    const { response, request, query } = call;
     const timers: NodeJS.Timeout[] = [];
-    const watch = new Watch(plan, {
-      write: (chunk, written) => response.write(chunk, written),
-      onDrain: (callback) => response.on('drain', callback),
+    let drained: () => void = () => undefined;
+    const stream = this.#faultStream(
+      call,
+      () => watch.detach(),
+      () => drained(),
+    );
+    const watch: Watch = new Watch(plan, {
+      write: (chunk, written) => stream.write(chunk, written),
+      onDrain: (callback) => {
+        drained = callback;
+        response.on('drain', callback);
+      },
       end: () => response.end(),
       closed: () => {
-        for (const timer of timers) clearTimeout(timer);
+        for (const timer of timers) realTimers.clearTimeout(timer);
         this.#open.delete(open);
       },
     });
     const info = { path: request.url?.split('?')[0] ?? '', query: query.toString() };
     const open: OpenWatch = { watch, response, info };
     this.#open.add(open);
-    response.on('close', () => watch.detach());
+    response.on('close', () => {
+      stream.closed();
+      watch.detach();
+    });
 
     const { timeoutSeconds = 0 } = options;
     const lifeMs =
       timeoutSeconds > 0 ? timeoutSeconds * 1000 : this.#options.watchTimeoutMs * (1 + Math.random());
-    timers.push(setTimeout(() => watch.close(), lifeMs));
+    timers.push(realTimers.setTimeout(() => watch.close(), lifeMs));
     const lastMs = lifeMs - BOOKMARK_BEFORE_END_MS;
-    if (lastMs > 0) timers.push(setTimeout(() => watch.bookmark(this.#log.revision), lastMs));
+    if (lastMs > 0) timers.push(realTimers.setTimeout(() => watch.bookmark(this.#log.revision), lastMs));
+    stream.open();
     watch.pump();
     for (const check of this.#waiting) check();
+  }
+
+  #faultStream({ response, faults }: Call, detach: () => void, onDrain: () => void): FaultStream {
+    const raw = {
+      write: (chunk: Buffer, written?: () => void): boolean => response.write(chunk, written),
+      end: (): void => void response.end(),
+      reset: (): void => this.#connections.reset(response.socket),
+      detach,
+    };
+    return new FaultStream(faults, raw, onDrain);
   }
 }
 

@@ -3,90 +3,124 @@
  * lists, one per block size. Names of one kind of object have few lengths, so a freed block is soon wanted
  * again; the table copies the live ones together when that turns out wrong (`isMostlyFree`).
  *
- * The link of a free list lies in the free block itself, so freeing allocates nothing.
+ * The memory is chunks of 256 KiB, so that a million keys never have to be copied to make room for one more.
+ * The first chunk begins small and doubles: most tables are. The link of a free list lies in the free block
+ * itself, so freeing allocates nothing.
  */
 
 const BLOCK_SHIFT = 3;
 const BLOCK_BYTES: number = 1 << BLOCK_SHIFT;
-const CAPACITY_MIN_BYTES = 4096;
-/** Less than doubling: at a million keys the slack of a doubling would be the largest part. */
-const GROWTH = 1.5;
+const FIRST_CHUNK_BYTES = 4096;
+const CHUNK_BLOCKS_SHIFT = 15;
+const CHUNK_BLOCKS: number = 1 << CHUNK_BLOCKS_SHIFT;
+const CHUNK_BYTES: number = CHUNK_BLOCKS * BLOCK_BYTES;
 /** Ends a free list. Place 0 is a good place, so it cannot. */
 const NO_BLOCK = -1;
 
+interface Chunk {
+  readonly bytes: Uint8Array;
+  readonly words: Int32Array;
+}
+
 export class KeyArena {
-  #bytes: Uint8Array;
-  #links: Int32Array;
-  #endBytes = 0;
-  #freeBytes = 0;
+  readonly #chunks: Chunk[] = [makeChunk(FIRST_CHUNK_BYTES)];
+  #last: Chunk = this.#chunks[0] ?? makeChunk(FIRST_CHUNK_BYTES);
+  /** Bytes of the last chunk that were given out. */
+  #lastUsedBytes = 0;
+  #capacityBytes = FIRST_CHUNK_BYTES;
+  #freeBytes = FIRST_CHUNK_BYTES;
   /** First free block by block size in bytes; a block's first word says where the next is. */
   readonly #freeLists: Map<number, number> = new Map();
 
-  constructor(capacityBytes: number = CAPACITY_MIN_BYTES) {
-    const buffer = new ArrayBuffer(blockBytes(Math.max(capacityBytes, CAPACITY_MIN_BYTES)));
-    this.#bytes = new Uint8Array(buffer);
-    this.#links = new Int32Array(buffer);
-  }
-
-  /** Changes when the arena grows: read it anew after `allocate`. */
-  get bytes(): Uint8Array {
-    return this.#bytes;
-  }
-
   get capacityBytes(): number {
-    return this.#bytes.length;
+    return this.#capacityBytes;
   }
 
   get usedBytes(): number {
-    return this.#endBytes - this.#freeBytes;
+    return this.#capacityBytes - this.#freeBytes;
   }
 
   /** True when `allocate` of that many bytes needs no new memory. */
   hasRoom(length: number): boolean {
     const size = blockBytes(length);
-    return this.#hasFreeBlock(size) || this.#endBytes + size <= this.#bytes.length;
+    return this.#hasFreeBlock(size) || this.#lastUsedBytes + size <= this.#last.bytes.length;
   }
 
   /** More than half is free, in blocks of sizes that nobody asks for: copying beats growing. */
   get isMostlyFree(): boolean {
-    return this.#freeBytes * 2 > this.#bytes.length;
+    return this.#freeBytes * 2 > this.#capacityBytes;
   }
 
-  /** A place for `length` bytes, in units of blocks: shift left by 3 for the index. Grows when it must. */
+  /** A place for `length` bytes in a row, for `bytesAt` and `indexOf`. */
   allocate(length: number): number {
     const size = blockBytes(length);
+    this.#freeBytes -= size;
     const free = this.#freeLists.get(size) ?? NO_BLOCK;
     if (free !== NO_BLOCK) {
-      this.#freeLists.set(size, this.#links[free << 1] ?? NO_BLOCK);
-      this.#freeBytes -= size;
+      this.#freeLists.set(size, this.#linkAt(free));
       return free;
     }
-    if (this.#endBytes + size > this.#bytes.length) this.#grow(size);
-    const place = this.#endBytes >>> BLOCK_SHIFT;
-    this.#endBytes += size;
+    while (this.#lastUsedBytes + size > this.#last.bytes.length) this.#grow();
+    const place = (this.#chunks.length - 1) * CHUNK_BLOCKS + (this.#lastUsedBytes >>> BLOCK_SHIFT);
+    this.#lastUsedBytes += size;
     return place;
   }
 
   free(place: number, length: number): void {
     const size = blockBytes(length);
-    this.#links[place << 1] = this.#freeLists.get(size) ?? NO_BLOCK;
+    const { words } = this.#chunkOf(place);
+    words[this.indexOf(place) >> 2] = this.#freeLists.get(size) ?? NO_BLOCK;
     this.#freeLists.set(size, place);
     this.#freeBytes += size;
+  }
+
+  /** The memory that the place lies in, good until the next `allocate`. */
+  bytesAt(place: number): Uint8Array {
+    return this.#chunkOf(place).bytes;
+  }
+
+  /** Where in that memory it begins. */
+  indexOf(place: number): number {
+    return (place & (CHUNK_BLOCKS - 1)) << BLOCK_SHIFT;
+  }
+
+  #chunkOf(place: number): Chunk {
+    return this.#chunks[place >>> CHUNK_BLOCKS_SHIFT] ?? this.#last;
+  }
+
+  #linkAt(place: number): number {
+    return this.#chunkOf(place).words[this.indexOf(place) >> 2] ?? NO_BLOCK;
   }
 
   #hasFreeBlock(size: number): boolean {
     return (this.#freeLists.get(size) ?? NO_BLOCK) !== NO_BLOCK;
   }
 
-  #grow(size: number): void {
-    const buffer = new ArrayBuffer(
-      Math.max(blockBytes(this.#bytes.length * GROWTH), blockBytes(this.#endBytes + size)),
-    );
-    const bytes = new Uint8Array(buffer);
-    bytes.set(this.#bytes);
-    this.#bytes = bytes;
-    this.#links = new Int32Array(buffer);
+  /** Doubles the only chunk while it is small, else adds one; what is left of the last one stays free. */
+  #grow(): void {
+    const { bytes } = this.#last;
+    if (bytes.length < CHUNK_BYTES) {
+      this.#last = makeChunk(bytes.length * 2);
+      this.#last.bytes.set(bytes);
+      this.#chunks[0] = this.#last;
+      this.#addFree(bytes.length);
+      return;
+    }
+    this.#last = makeChunk(CHUNK_BYTES);
+    this.#chunks.push(this.#last);
+    this.#lastUsedBytes = 0;
+    this.#addFree(CHUNK_BYTES);
   }
+
+  #addFree(bytes: number): void {
+    this.#capacityBytes += bytes;
+    this.#freeBytes += bytes;
+  }
+}
+
+function makeChunk(bytes: number): Chunk {
+  const buffer = new ArrayBuffer(bytes);
+  return { bytes: new Uint8Array(buffer), words: new Int32Array(buffer) };
 }
 
 /** Rounded up to whole blocks; nothing takes a block as well, because a free block needs its link. */

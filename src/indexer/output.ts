@@ -12,9 +12,10 @@
  */
 import { assert } from '../errors.ts';
 import { writeControl } from '../record/delta.ts';
-import type { ControlRecord } from '../record/delta.ts';
+import type { ControlRecord, DeltaKind } from '../record/delta.ts';
 import {
   NOTIFICATION_FIXED_BYTES,
+  NotificationFlag,
   PREFIX_FIXED_BYTES,
   PrefixKind,
   RECORD_TYPE_CONTROL_DONE,
@@ -43,6 +44,7 @@ type Terminal =
   | { readonly type: 'notification' }
   | { readonly type: 'control'; readonly record: ControlRecord };
 
+const NOTHING: Notification = { ...emptyNotification(), flags: NotificationFlag.Nothing };
 const NONE: Terminal = { type: 'none' };
 const NOTIFICATION: Terminal = { type: 'notification' };
 
@@ -52,7 +54,7 @@ export class Output {
   /** Its variable part: namespace, name, resourceVersion's text, projection, in a row. */
   readonly text: Scratch = new Scratch();
   readonly #ring: RingProducer;
-  readonly #text: { bytes: Uint8Array; start: number; end: number } = { bytes: NO_BYTES, start: 0, end: 0 };
+  readonly #text: { words: Int32Array; length: number } = { words: new Int32Array(0), length: 0 };
   #prefixes: PrefixRecord[] = [];
   #marks: RelistMarks | undefined;
   /** Swept, but not told yet. */
@@ -77,6 +79,14 @@ export class Output {
     return this.isOpen && this.#ring.canClaim(this.#neededBytes);
   }
 
+  /** Opens the output for a record of which nothing reaches the main thread; its sequence counts all the same. */
+  openNothing(sequence: number, informer: number, kind: DeltaKind): void {
+    const { notification } = this;
+    this.text.reset();
+    Object.assign(notification, NOTHING, { sequence, informer, kind });
+    this.openNotification();
+  }
+
   /** How long text may be so that the terminal record fits into the ring. */
   get textBytesMax(): number {
     return this.#ring.payloadBytesMax - NOTIFICATION_FIXED_BYTES;
@@ -95,7 +105,7 @@ export class Output {
 
   /** The notification and its text are complete; `inline` are the object's bytes if they are not in the log. */
   openNotification(inline: Buffer = NO_BYTES): void {
-    assert(this.text.end <= this.textBytesMax, `${this.text.end} bytes of text in one notification`);
+    assert(this.text.end <= this.textBytesMax, 'too many bytes of text in one notification', this.text.end);
     this.#inline = inline;
     this.#inlineAt = 0;
     this.#terminal = NOTIFICATION;
@@ -174,11 +184,11 @@ export class Output {
 
   #writeNotification(): boolean {
     const text = this.#text;
-    text.bytes = this.text.bytes;
-    text.end = this.text.end;
+    text.words = this.text.words;
+    text.length = this.text.end;
     const rest = this.#inlineAt === 0 ? this.#inline : this.#inline.subarray(this.#inlineAt);
     if (writeNotification(this.#ring, this.notification, text, rest)) return true;
-    this.#neededBytes = NOTIFICATION_FIXED_BYTES + text.end + rest.length;
+    this.#neededBytes = NOTIFICATION_FIXED_BYTES + text.length + rest.length;
     return false;
   }
 

@@ -67,9 +67,10 @@ export function appendIndexValues(
 }
 
 function project(projector: Projector, object: StagedObject, text: Scratch): boolean {
+  const goHead = object.isInline ? undefined : object.goHead;
   for (let room = ROOM_BYTES; ; room *= 2) {
     text.reserve(room);
-    const end = projector.project(object.bytes, object.start, object.end, text.bytes, text.end);
+    const end = projector.project(object.bytes, object.start, object.end, text.bytes, text.end, goHead);
     if (end === PROJECTION_MALFORMED) return false;
     if (end === PROJECTION_NO_ROOM) continue;
     text.end = end;

@@ -86,6 +86,22 @@ export class RelistMarks {
     this.#free = free;
   }
 
+  /** As the main thread has it, for a shard that takes the place of one that ended: in any order. */
+  restore(id: number, isLive: boolean, isListed: boolean): void {
+    if (id >= this.#idEnd) this.#reach(id);
+    this.#bits[id] = (isLive ? LIVE : 0) | (isListed ? LISTED : 0);
+  }
+
+  /** The epoch that was open there. */
+  restoreEpoch(epoch: number): void {
+    this.#phase = { phase: 'listing', epoch };
+  }
+
+  /** A relist is under way. */
+  get isListing(): boolean {
+    return this.#phase.phase === 'listing';
+  }
+
   /** The object with this id is there. */
   mark(id: number): void {
     if (id >= this.#idEnd) this.#reach(id);
@@ -144,7 +160,7 @@ export class RelistMarks {
   #reach(id: number): void {
     this.#idEnd = id + 1;
     if (id < this.#bits.length) return;
-    const bits = new Uint8Array(this.#bits.length * 2);
+    const bits = new Uint8Array(Math.max(this.#bits.length * 2, id + 1));
     bits.set(this.#bits);
     this.#bits = bits;
   }

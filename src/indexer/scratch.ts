@@ -8,22 +8,24 @@ const KEPT_BYTES_MAX = 2 ** 20;
 
 export class Scratch {
   bytes: Buffer = Buffer.allocUnsafeSlow(CAPACITY_MIN_BYTES);
+  /** The same memory. */
+  words: Int32Array = wordsOf(this.bytes);
   /** How much of it is filled. */
   end = 0;
 
   /** Empties it for the next record. */
   reset(): void {
     this.end = 0;
-    if (this.bytes.length > KEPT_BYTES_MAX) this.bytes = Buffer.allocUnsafeSlow(CAPACITY_MIN_BYTES);
+    if (this.bytes.length > KEPT_BYTES_MAX) this.#use(Buffer.allocUnsafeSlow(CAPACITY_MIN_BYTES));
   }
 
   /** Makes room for `length` bytes behind what is filled. */
   reserve(length: number): void {
     const needed = this.end + length;
     if (needed <= this.bytes.length) return;
-    const larger = Buffer.allocUnsafeSlow(Math.max(needed, this.bytes.length * 2));
+    const larger = Buffer.allocUnsafeSlow(wholeWords(Math.max(needed, this.bytes.length * 2)));
     larger.set(this.bytes.subarray(0, this.end));
-    this.bytes = larger;
+    this.#use(larger);
   }
 
   /** For spans of a few dozen bytes. */
@@ -39,4 +41,17 @@ export class Scratch {
     this.reserve(text.length * 3);
     this.end += this.bytes.write(text, this.end, 'utf8');
   }
+
+  #use(bytes: Buffer): void {
+    this.bytes = bytes;
+    this.words = wordsOf(bytes);
+  }
+}
+
+function wholeWords(bytes: number): number {
+  return Math.ceil(bytes / Int32Array.BYTES_PER_ELEMENT) * Int32Array.BYTES_PER_ELEMENT;
+}
+
+function wordsOf(bytes: Buffer): Int32Array {
+  return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / Int32Array.BYTES_PER_ELEMENT);
 }

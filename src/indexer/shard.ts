@@ -17,7 +17,6 @@ import {
   sequenceOf,
 } from '../record/delta.ts';
 import type { ControlRecord, ObjectLocation } from '../record/delta.ts';
-import { NotificationFlag } from '../record/notification.ts';
 import type { Bell } from '../ring/bell.ts';
 import type { RingConsumer } from '../ring/consumer.ts';
 import type { RingProducer } from '../ring/producer.ts';
@@ -43,6 +42,8 @@ export interface ShardOptions {
   readonly mainBell: Bell;
   readonly reflectorBell: Bell;
   readonly port: ControlPort<ToShard, FromShard>;
+  /** It takes the place of one that ended: it does nothing before it was told what that one knew. */
+  readonly isSuccessor?: boolean;
 }
 
 const RECORDS_PER_TURN = 1024;
@@ -53,15 +54,17 @@ export class Shard {
   readonly #informers: Map<number, ShardInformer> = new Map();
   readonly #delta: ObjectLocation = emptyLocation();
   #consumed: number;
+  /** What a successor is told before it may begin. */
+  #inheritance: Inheritance | undefined;
+  /** Sequences of records that shards have died of; hardly ever any. */
+  #quarantined: readonly number[] = [];
 
   constructor(options: ShardOptions) {
     this.#options = options;
     this.#output = new Output(options.out);
     this.#consumed = options.consumed.load();
-    options.port.onMessage((message) => {
-      // Whoever calls doWork stops calling it on shutdown; nothing here has to be closed.
-      if (message.type === 'attach') void this.#attach(message.informer, message.spec);
-    });
+    if (options.isSuccessor) this.#inheritance = new Inheritance();
+    options.port.onMessage((message) => this.#handle(message));
   }
 
   /**
@@ -71,6 +74,7 @@ export class Shard {
    *   counts in each of them, and 0 means that no progress is possible now
    */
   doWork(recordsMax: number = RECORDS_PER_TURN): number {
+    if (this.#inheritance) return 0;
     const { ring, committed } = this.#options;
     // Before the ring's tail: all that is committed is then in the ring.
     const limit = committed.load();
@@ -95,10 +99,44 @@ export class Shard {
 
   /** Whether `doWork` would make progress; reads shared words only. */
   hasWork(): boolean {
+    if (this.#inheritance) return false;
     if (this.#output.isOpen) return this.#output.canContinue;
     const { ring, committed } = this.#options;
     const limit = committed.load();
     return ring.peek() && compareU32(sequenceOf(ring), limit) <= 0;
+  }
+
+  /** Whoever calls doWork stops calling it on shutdown; nothing here has to be closed. */
+  #handle(message: ToShard): void {
+    switch (message.type) {
+      case 'attach': {
+        const attaching = this.#attach(message.informer, message.spec);
+        this.#inheritance?.attaching.push(attaching);
+        break;
+      }
+      case 'seed':
+        this.#inheritance?.seeds.push(message);
+        break;
+      case 'resume':
+        if (this.#inheritance) void this.#resume(this.#inheritance, message.after, message.quarantined);
+        break;
+    }
+  }
+
+  /** Begins behind what its predecessor had finished, knowing what that one knew. */
+  async #resume(inheritance: Inheritance, after: number, quarantined: readonly number[]): Promise<void> {
+    const { ring, port } = this.#options;
+    const areAttached = await Promise.all(inheritance.attaching);
+    // The answer to `attach` has said why.
+    if (areAttached.includes(false)) return;
+    for (const { informer, keys, epoch } of inheritance.seeds)
+      this.#informers.get(informer)?.seed(keys, epoch);
+    for (const informer of this.#informers.values()) informer.seeded();
+    while (ring.peek() && compareU32(sequenceOf(ring), after) <= 0) ring.advance();
+    this.#consumed = after;
+    this.#quarantined = quarantined;
+    this.#inheritance = undefined;
+    port.post({ type: 'resumed' });
   }
 
   /** Reads the next record and opens the output for it; false when there is none yet. */
@@ -126,8 +164,10 @@ export class Shard {
 
   #takeObject(delta: ObjectLocation): void {
     const informer = this.#informers.get(delta.informer);
-    if (informer) informer.object(delta);
-    else this.#openNothing(delta);
+    if (informer && this.#quarantined.includes(delta.sequence)) informer.quarantined(delta);
+    else if (informer) informer.object(delta);
+    // An informer that is gone: its sequences must be answered all the same.
+    else this.#output.openNothing(delta.sequence, delta.informer, delta.kind);
   }
 
   #takeControl(record: ControlRecord): void {
@@ -135,25 +175,6 @@ export class Shard {
     if (record.kind === DeltaKind.Detach) this.#informers.delete(record.informer);
     if (informer && record.kind !== DeltaKind.Detach) informer.control(record);
     else this.#output.openControl(record);
-  }
-
-  /** An object of an informer that is gone: its sequence must be answered all the same. */
-  #openNothing(delta: ObjectLocation): void {
-    const { notification, text } = this.#output;
-    text.reset();
-    notification.sequence = delta.sequence;
-    notification.informer = delta.informer;
-    notification.kind = delta.kind;
-    notification.flags = NotificationFlag.Nothing;
-    notification.id = 0;
-    notification.logOffset = 0;
-    notification.length = 0;
-    notification.resourceVersion = 0;
-    notification.namespaceLength = 0;
-    notification.nameLength = 0;
-    notification.resourceVersionTextLength = 0;
-    notification.projectionLength = 0;
-    this.#output.openNotification();
   }
 
   #publish(): void {
@@ -165,14 +186,23 @@ export class Shard {
     if (hasAdvanced || hasReleased) reflectorBell.ring();
   }
 
-  async #attach(informer: number, spec: ShardSpec): Promise<void> {
+  /** False when it cannot be. */
+  async #attach(informer: number, spec: ShardSpec): Promise<boolean> {
     const { log, port } = this.#options;
     try {
       const modules = await loadModules(spec);
       this.#informers.set(informer, new ShardInformer(spec, modules, log, this.#output));
       port.post({ type: 'attached', informer });
+      return true;
     } catch (error) {
       port.post({ type: 'attached', informer, error: toErrorMessage(error) });
+      return false;
     }
   }
+}
+
+/** What has come for a successor so far. */
+class Inheritance {
+  readonly attaching: Promise<boolean>[] = [];
+  readonly seeds: Extract<ToShard, { type: 'seed' }>[] = [];
 }

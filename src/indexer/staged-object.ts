@@ -1,6 +1,7 @@
 /**
  * What the stages of a shard hand from one to the next: an object and what became of it.
  */
+import type { GoHead } from '../json/projection.ts';
 import type { Structure } from '../record/msgpack.ts';
 import type { Warning } from './warning.ts';
 
@@ -12,6 +13,8 @@ export interface StagedObject {
   end: number;
   /** The bytes are not those in the log. */
   isInline: boolean;
+  /** Of the object as received, if it is in Go's order. */
+  goHead: GoHead | undefined;
   /** Of NotificationFlag. */
   flags: number;
   readonly warnings: Warning[];

@@ -1,7 +1,13 @@
 /** A promise that settles with a condition, is told when to look, and gives up with an AbortSignal. */
+import { onAbort } from '../on-abort.ts';
 
 export class Condition {
   readonly #waiters: Set<() => void> = new Set();
+
+  /** Who waits. */
+  get size(): number {
+    return this.#waiters.size;
+  }
 
   /** Something may have become true. */
   changed(): void {
@@ -13,10 +19,11 @@ export class Condition {
     if (isTrue()) return Promise.resolve();
     if (signal?.aborted) return Promise.reject(signal.reason as Error);
     const { promise, resolve, reject } = withResolvers();
+    let unlisten = (): void => {};
     const look = (): void => {
       if (!isTrue()) return;
       this.#waiters.delete(look);
-      signal?.removeEventListener('abort', abort);
+      unlisten();
       resolve();
     };
     const abort = (): void => {
@@ -24,7 +31,7 @@ export class Condition {
       reject(signal?.reason as Error);
     };
     this.#waiters.add(look);
-    signal?.addEventListener('abort', abort, { once: true });
+    if (signal) unlisten = onAbort(signal, abort);
     return promise;
   }
 }

@@ -1,113 +1,130 @@
 /**
- * The informer that users hold: it wires a reflector, the shards, a replica and the handlers of one
- * collection together, and owns their life: created, running, stopped; never started again.
+ * The informer that users hold: one collection, its cache and its handlers. It wires the parts together;
+ * what each of them does is in a file of its own.
  */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { realClock } from '../clock.ts';
+import type { DoneChecker, DoneProgress } from '../done-checker.ts';
 import { KubeloomError } from '../errors.ts';
-import type { ResourceRef } from '../kube/resource.ts';
+import type { ListerWatcher } from '../kube/list-watch.ts';
+import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
+import { refuse } from '../options.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../processor/handler.ts';
-import { InformerMerge } from '../processor/informer-merge.ts';
-import { MainTransform } from '../processor/main-transform.ts';
 import { SharedProcessor } from '../processor/shared-processor.ts';
-import { DeltaKind } from '../record/delta.ts';
-import type { ControlRecord } from '../record/delta.ts';
-import { EntryOwner } from '../store/entry-owner.ts';
-import { declaredFields } from '../store/index-functions.ts';
 import type { Indexers } from '../store/index-functions.ts';
-import { IndexSet } from '../store/index-values.ts';
-import { ReplicaIndexer } from '../store/indexer.ts';
-import type { Indexer, Store } from '../store/indexer.ts';
-import { Replica } from '../store/replica.ts';
+import type { InformerIndexer, InformerStore } from '../store/indexer.ts';
 import { leaseThreads } from '../threads/default-threads.ts';
-import type { ThreadsLease } from '../threads/default-threads.ts';
-import type { PipelineClient } from '../threads/informer-threads.ts';
-import type { ReflectorPhase, ReflectorSpec } from '../threads/protocol.ts';
-import { connectionFor } from '../transport/credentials.ts';
+import type { ReflectorPhase } from '../threads/protocol.ts';
 import { Condition } from './condition.ts';
-import { ErrorSink } from './errors.ts';
+import { Done } from './done.ts';
 import { Handlers } from './handlers.ts';
-import { reflectorSpec, resolveInformerOptions, shardSpec } from './options.ts';
-import type { InformerOptions, ResolvedInformerOptions } from './options.ts';
-import { splitTransform } from './transform.ts';
+import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
+import type { HealthListener, HealthSource, InformerHealth } from './health.ts';
+import { InformerLife } from './life.ts';
+import { reflectorSpec, resolveInformerOptions } from './options.ts';
+import type { InformerOptions } from './options.ts';
+import { InformerPipeline } from './pipeline.ts';
+import { Reports } from './reports.ts';
+import type { WatchErrorHandler } from './reports.ts';
+import { wantTransform } from './transform.ts';
 import type { Transform } from './transform.ts';
+import { Vitals } from './vitals.ts';
 
-export interface HandlerOptions {
-  /** Default: the informer's. 0: never. */
-  readonly resyncPeriodMs?: number;
+/** client-go's: the part of a controller that a shared informer shows. */
+export interface InformerController {
+  /** Does nothing: the informer runs itself. */
+  run(signal?: AbortSignal): Promise<void>;
+  hasSynced(): boolean;
+  readonly hasSyncedChecker: DoneChecker;
+  lastSyncResourceVersion(): string;
 }
-
-/** Called for every failed LIST or WATCH; the informer goes on by itself. */
-export type WatchErrorHandler = (error: KubeloomError) => void;
-
-type State =
-  | { readonly kind: 'created' }
-  | { readonly kind: 'running'; readonly run: Promise<void> }
-  | { readonly kind: 'stopped' };
-
-/** Slabs emptied between two batches of the merge: enough for full-rate churn at half dead bytes. */
-const COMPACTIONS_PER_TURN = 2;
 
 export class SharedIndexInformer<T = unknown> {
   readonly resource: ResourceRef;
   /** `pods (namespace web)`: how errors name this informer. */
   readonly name: string;
-  readonly #kubeConfig: KubeConfig;
-  readonly #options: InformerOptions<T>;
-  readonly #resolved: ResolvedInformerOptions;
-  readonly #reflectorSpec: Omit<ReflectorSpec, 'recordBytesMax'>;
-  readonly #errors: ErrorSink;
-  readonly #lease: ThreadsLease;
-  /** Declared paths; those of indexers that are added before start join them. */
-  readonly #fields: string[];
-  readonly #indexes: IndexSet;
-  readonly #replica: Replica;
-  readonly #indexer: ReplicaIndexer<T>;
-  readonly #owner: EntryOwner;
+  readonly #source: KubeConfig | ListerWatcher<T>;
+  /** That it has synced, to wait for: `SharedIndexInformer pods`. */
+  readonly hasSyncedChecker: DoneChecker;
+  readonly #reports: Reports;
+  readonly #pipeline: InformerPipeline<T>;
   readonly #handlers: Handlers;
+  readonly #life: InformerLife;
+  readonly #vitals: Vitals;
   readonly #changed: Condition = new Condition();
-  readonly #stop: AbortController = new AbortController();
-  #transform: Transform<T> | undefined;
-  #watchErrorHandler: WatchErrorHandler | undefined;
-  #state: State = { kind: 'created' };
-  #phase: ReflectorPhase = 'connecting';
-  #lastError: KubeloomError | undefined;
-  #failure: KubeloomError | undefined;
 
-  constructor(kubeConfig: KubeConfig, resource: ResourceRef, options: InformerOptions<T> = {}) {
+  /**
+   * @param source an apiserver, or functions on this thread, at the cost that every object they give is
+   *   serialised here
+   */
+  constructor(
+    source: KubeConfig | ListerWatcher<T>,
+    resource: ResourceOf<T>,
+    options: InformerOptions<T> = {},
+  ) {
     this.resource = resource;
+    this.#source = source;
     this.name = `${resource.resource} (${options.namespace ? `namespace ${options.namespace}` : 'all namespaces'})`;
-    this.#kubeConfig = kubeConfig;
-    this.#options = options;
-    this.#transform = options.transform;
-    this.#resolved = resolveInformerOptions(options);
-    this.#reflectorSpec = reflectorSpec(resource, options);
-    this.#errors = new ErrorSink(options.onError, realClock);
-    this.#lease = leaseThreads(options.threads);
-    const { threads } = this.#lease;
-    const { fields, lifetimes, resyncPeriodMs } = this.#resolved;
-    const isStrict = lifetimes === 'strict';
-    const processor = new SharedProcessor();
-    this.#fields = [...fields];
-    this.#indexes = new IndexSet((options.indexers ?? {}) as Indexers, fields.length, this.#reportObject);
-    this.#replica = new Replica(threads.shards, this.#indexes, processor);
-    this.#indexer = new ReplicaIndexer<T>(this.#replica, this.#indexes, this.#admitIndexers);
-    this.#owner = new EntryOwner({
-      kind: resource.kind,
-      fields: this.#fields,
-      lifetimes,
-      decodedCache: threads.decodedCache,
-      recordBytesMax: threads.options.recordBytesMax,
+    // What is refused is refused before threads are taken.
+    const resolved = resolveInformerOptions(options);
+    const spec = reflectorSpec(resource, options, source);
+    const clock = options.clock ?? realClock;
+    const reports = new Reports(this.name, options.onError, clock, options.onMutation);
+    const lease = leaseThreads(options.threads);
+    const { threads } = lease;
+    const listener = new SharedProcessor();
+    const vitals = new Vitals({
+      ...resolved,
+      name: this.name,
+      clock: options.clock,
+      reports,
+      source: () => ({ ...this.#healthSource(), unmerged: threads.unmerged }),
     });
-    this.#handlers = new Handlers({
+    reports.onLastError = () => vitals.errored();
+    const { guard } = vitals;
+    const pipeline = new InformerPipeline<T>(
+      { source, resource, options, resolved, reflectorSpec: spec, threads, reports, listener, guard },
+      this.#admitIndexers,
+    );
+    const where = options.namespace
+      ? `${resource.resource} (namespace ${options.namespace})`
+      : resource.resource;
+    const synced = new Done(
+      `SharedIndexInformer ${where}`,
+      () => this.lastError?.message ?? this.phase,
+      () => vitals.progress,
+    );
+    const handlers = new Handlers({
       threads,
-      replica: this.#replica,
-      processor,
-      isStrict,
-      resyncPeriodMs,
-      onError: this.#reportHandler,
+      replica: pipeline.replica,
+      processor: listener,
+      isStrict: resolved.lifetimes === 'strict',
+      resyncPeriodMs: resolved.resyncPeriodMs,
+      clock,
+      reports,
+      syncName: synced.name,
       onProgress: () => this.#changed.changed(),
     });
+    this.hasSyncedChecker = synced;
+    this.#reports = reports;
+    this.#vitals = vitals;
+    this.#pipeline = pipeline;
+    this.#handlers = handlers;
+    this.#life = new InformerLife({
+      name: this.name,
+      pipeline,
+      handlers,
+      lease,
+      reports,
+      vitals,
+      changed: this.#changed,
+      onSynced: () => synced.finish(),
+    });
+  }
+
+  /** Where it lists and watches. Not a property: whoever prints an informer must not print a KubeConfig’s credentials. */
+  get source(): KubeConfig | ListerWatcher<T> {
+    return this.#source;
   }
 
   /**
@@ -117,34 +134,50 @@ export class SharedIndexInformer<T = unknown> {
    * @throws ERR_KUBELOOM_STOPPED after the informer stopped
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
-    this.#wantNotStopped('handler was not added to shared informer because it has stopped already');
-    return this.#handlers.add(handler, options.resyncPeriodMs);
+    this.#life.wantNotStopped('handler was not added to shared informer because it has stopped already');
+    return this.#handlers.add(handler, options);
   }
 
-  /** Stops telling the handler. What it has not been told is dropped; a call in progress finishes. */
-  removeEventHandler(registration: HandlerRegistration): void {
-    this.#handlers.remove(registration);
+  /**
+   * Stops telling the handler, and does not wait: a call in progress finishes. What it has not been told is
+   * dropped, or with `drain` still delivered. A registration of another informer, or one that was removed
+   * already, is none of its business. May be called from inside the handler.
+   *
+   * @throws ERR_KUBELOOM_REGISTRATION for what is no registration
+   */
+  removeEventHandler(registration: HandlerRegistration, options: RemovalOptions = {}): void {
+    this.#handlers.remove(registration, options);
+  }
+
+  /**
+   * Removes the handler and resolves when its last call has returned, its promise included. Never await it in
+   * the handler itself: where that can be seen (before its first await) it rejects with ERR_KUBELOOM_OWN_CALL.
+   */
+  shutDownEventHandler(registration: HandlerRegistration, options: ShutDownOptions = {}): Promise<void> {
+    return this.#handlers.shutDown(registration, options);
   }
 
   /**
    * Lists and watches until `signal` is aborted. Resolves when everything has stopped and the handler calls
-   * in progress have returned; rejects only when a module cannot be loaded or the threads themselves fail.
+   * in progress have returned; rejects only when a module cannot be loaded or the threads themselves fail,
+   * and when it was started before.
    */
   run(signal?: AbortSignal): Promise<void> {
-    if (this.#state.kind !== 'created') {
-      return Promise.reject(
-        new KubeloomError('ERR_KUBELOOM_STARTED', `${this.name} was started already: an informer runs once`),
-      );
-    }
-    const signals = signal ? [signal, this.#stop.signal] : [this.#stop.signal];
-    const run = this.#run(AbortSignal.any(signals));
-    this.#state = { kind: 'running', run };
-    return run;
+    return this.#life.run(signal);
+  }
+
+  /**
+   * Stops the informer, running or not, and resolves when everything of it has ended. With `drain`, handlers
+   * are first told everything that had been received. An aborted `signal` ends the waiting: it rejects with
+   * ERR_KUBELOOM_STILL_RUNNING, naming the handlers; a second call without `drain` drops what is left.
+   */
+  shutdown(options: ShutDownOptions = {}): Promise<void> {
+    return this.#life.shutdown(options);
   }
 
   /** The first list has been applied to the cache. Never goes back to false. */
   hasSynced(): boolean {
-    return this.#replica.hasSynced;
+    return this.#pipeline.replica.hasSynced;
   }
 
   /**
@@ -153,32 +186,70 @@ export class SharedIndexInformer<T = unknown> {
    */
   async waitForSync(signal?: AbortSignal, registration?: HandlerRegistration): Promise<void> {
     const isSynced = (): boolean => (registration ? registration.hasSynced() : this.hasSynced());
-    await this.#changed.until(() => isSynced() || this.isStopped(), signal);
+    const failure = (): KubeloomError | undefined => registration?.failure;
+    await this.#changed.until(() => isSynced() || failure() !== undefined || this.isStopped(), signal);
     if (isSynced()) return;
-    throw this.#failure ?? new KubeloomError('ERR_KUBELOOM_STOPPED', `${this.name} stopped before it synced`);
+    throw (
+      failure() ??
+      this.#life.failure ??
+      new KubeloomError('ERR_KUBELOOM_STOPPED', `${this.name} stopped before it synced`)
+    );
+  }
+
+  /**
+   * Read your writes: resolves when the cache has this version or a newer one, at once when it has it already.
+   * Take `metadata.resourceVersion` from the answer to your write to an object of this collection; an informer
+   * with a selector gets there too, by later events or bookmarks. A collection in which nothing else happens
+   * hears of it with the next bookmark, which a server sends once a minute: an object that the informer does
+   * not select, or a version of another collection, can take that long. Waiting costs nothing.
+   *
+   * Rejects with the signal's reason, with ERR_KUBELOOM_STOPPED when the informer ends first, and with
+   * ERR_KUBELOOM_RESOURCE_VERSION when the version, or those of the server, have no order.
+   */
+  waitForResourceVersion(resourceVersion: string, signal?: AbortSignal): Promise<void> {
+    return this.#vitals.waitForVersion(resourceVersion, signal);
+  }
+
+  /** Whether the cache follows the server, since when, and how far everything behind it is. As of now. */
+  get health(): InformerHealth {
+    return this.#vitals.health.snapshot;
+  }
+
+  /**
+   * Told when the cache goes stale, and when it has recovered; never before the first sync, nor after the end.
+   *
+   * @returns a function that takes the listener away
+   */
+  onHealth(listener: HealthListener): () => void {
+    return this.#vitals.health.listen(listener);
+  }
+
+  /** How far the first list has come; undefined when it has not begun, or is over. */
+  get progress(): DoneProgress | undefined {
+    return this.#vitals.progress;
   }
 
   /** The last error of LIST, WATCH or decoding; undefined when nothing went wrong yet. */
   get lastError(): KubeloomError | undefined {
-    return this.#lastError;
+    return this.#reports.lastError;
   }
 
   /** What the reflector is doing. */
   get phase(): ReflectorPhase {
-    return this.#phase;
+    return this.#life.phase;
   }
 
   /** The server's version that the cache reflects; empty before the first list. */
   lastSyncResourceVersion(): string {
-    return this.#replica.live.resourceVersion;
+    return this.#pipeline.replica.live.resourceVersion;
   }
 
-  getStore(): Store<T> {
-    return this.#indexer;
+  getStore(): InformerStore<T> {
+    return this.#pipeline.indexer;
   }
 
-  getIndexer(): Indexer<T> {
-    return this.#indexer;
+  getIndexer(): InformerIndexer<T> {
+    return this.#pipeline.indexer;
   }
 
   /**
@@ -186,153 +257,63 @@ export class SharedIndexInformer<T = unknown> {
    * declared fields and plain functions: the shards extract what was known when they started.
    */
   addIndexers(indexers: Indexers<T>): void {
-    this.#indexer.addIndexers(indexers);
+    this.#pipeline.indexer.addIndexers(indexers);
   }
 
+  /** Before start; the last one counts. */
   setTransform(transform: Transform<T>): void {
-    this.#wantNotStarted();
-    this.#transform = transform;
+    this.#life.wantNotStarted();
+    wantTransform(transform);
+    this.#pipeline.transform = transform;
   }
 
+  /** Before start; the last one counts. */
   setWatchErrorHandler(handler: WatchErrorHandler): void {
-    this.#wantNotStarted();
-    this.#watchErrorHandler = handler;
+    this.#life.wantNotStarted();
+    if (typeof handler !== 'function') refuse('the watch error handler', handler, 'a function');
+    this.#reports.watchErrorHandler = handler;
   }
 
+  /** Names of the handlers that have something to be told, or whose call, its promise included, is in progress. */
+  get busyHandlers(): readonly string[] {
+    return this.#handlers.busyNames;
+  }
+
+  hasStarted(): boolean {
+    return this.#life.hasStarted;
+  }
+
+  /** It lists and watches no more, and takes no handlers. Calls of handlers may still be in progress. */
   isStopped(): boolean {
-    return this.#state.kind === 'stopped';
+    return this.#life.isStopped;
   }
 
-  /** Stops the informer, running or not, and waits until everything of it has ended. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#stop.abort();
-    if (this.#state.kind === 'running') await this.#state.run;
-    if (this.#state.kind === 'created') await this.#close(undefined);
-  }
-
-  async #run(signal: AbortSignal): Promise<void> {
-    const { threads } = this.#lease;
-    threads.drain.addUpkeep(this.#upkeep);
-    let informer: number | undefined;
-    try {
-      informer = await threads.attach(this.#client());
-      signal.addEventListener('abort', () => this.#changed.changed(), { once: true });
-      await this.#changed.until(() => signal.aborted || this.#failure !== undefined);
-    } catch (error) {
-      this.#failure ??= error as KubeloomError;
-    }
-    await this.#close(informer);
-    if (this.#failure) throw this.#failure;
-  }
-
-  async #close(informer: number | undefined): Promise<void> {
-    const { threads } = this.#lease;
-    this.#state = { kind: 'stopped' };
-    this.#phase = 'stopped';
-    this.#changed.changed();
-    if (informer !== undefined) await threads.detach(informer);
-    await this.#handlers.close();
-    threads.drain.removeUpkeep(this.#upkeep);
-    await this.#lease.release();
-  }
-
-  #client(): PipelineClient {
-    const { threads } = this.#lease;
-    const fields = this.#fields;
-    this.#indexes.fieldCount = fields.length;
-    const { plain } = splitTransform(this.#transform);
+  /** For those who are used to it: it tells how far the informer is, and cannot run it. */
+  getController(): InformerController {
     return {
-      merge: new InformerMerge({
-        replica: this.#replica,
-        owner: this.#owner,
-        transform: plain ? new MainTransform(plain, fields, this.#reportObject) : undefined,
-        onError: this.#reportObject,
-        onControl: this.#controlled,
-      }),
-      shardSpec: shardSpec(this.#options.codec ?? 'json', fields, this.#indexes.indexers, this.#transform),
-      reflectorSpec: { ...this.#reflectorSpec, recordBytesMax: threads.options.recordBytesMax },
-      prepare: async (_verb, query) => ({ connection: await connectionFor(this.#kubeConfig), query }),
-      phase: (phase) => {
-        this.#phase = phase;
-      },
-      error: (_during, error) => {
-        this.#lastError = error;
-        this.#errors.report(error, { informer: this.name });
-        this.#callWatchErrorHandler(error);
-      },
-      failed: (error) => {
-        this.#failure = error;
-        this.#errors.report(error, { informer: this.name });
-        this.#changed.changed();
-      },
+      run: () => Promise.resolve(),
+      hasSynced: () => this.hasSynced(),
+      hasSyncedChecker: this.hasSyncedChecker,
+      lastSyncResourceVersion: () => this.lastSyncResourceVersion(),
     };
   }
 
-  /** A handler that throws must not stop the messages that brought its error. */
-  #callWatchErrorHandler(error: KubeloomError): void {
-    try {
-      this.#watchErrorHandler?.(error);
-    } catch (cause) {
-      const message = `the watch error handler threw: ${String(cause)}`;
-      this.#errors.report(new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }), {
-        informer: this.name,
-      });
-    }
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
   }
 
-  readonly #admitIndexers = (indexers: Indexers<T>): void => {
-    this.#wantNotStopped(`${this.name} has stopped: indexers cannot be added any more`);
-    const missing = declaredFields(indexers as Indexers).filter((path) => !this.#fields.includes(path));
-    if (this.#state.kind === 'created') {
-      this.#fields.push(...new Set(missing));
-      return;
-    }
-    const modules = Object.values(indexers).filter(
-      (indexer) => typeof indexer === 'object' && indexer.index === 'module',
-    );
-    if (missing.length === 0 && modules.length === 0) return;
-    const what =
-      missing.length > 0 ? `${missing.join(', ')} is not a declared field` : 'a module cannot be loaded';
-    throw new KubeloomError(
-      'ERR_KUBELOOM_INDEX_TOO_LATE',
-      `${what}, and ${this.name} is running: name it in \`fields\` or \`indexers\` when the informer is made`,
-    );
-  };
-
-  readonly #controlled = (record: ControlRecord): void => {
-    if (record.kind === DeltaKind.ReplaceEnd) {
-      this.#handlers.startResync();
-      this.#changed.changed();
-    }
-    if (record.kind === DeltaKind.Detach) this.#lease.threads.confirmDetached(record.informer);
-  };
-
-  readonly #upkeep = (): boolean => {
-    const { slabs } = this.#owner;
-    for (let count = 0; count < COMPACTIONS_PER_TURN && slabs.hasCompaction; count++) slabs.compact();
-    return this.#replica.dispose() || slabs.hasCompaction;
-  };
-
-  readonly #reportObject = (error: KubeloomError, key: string): void => {
-    this.#errors.report(error, { informer: this.name, key });
-  };
-
-  readonly #reportHandler = (thrown: unknown, key: string, registeredAt: string): void => {
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    this.#errors.report(error, {
-      informer: this.name,
-      key,
-      ...(registeredAt ? { handler: registeredAt } : {}),
-    });
-  };
-
-  #wantNotStarted(): void {
-    if (this.#state.kind !== 'created') {
-      throw new KubeloomError('ERR_KUBELOOM_STARTED', 'informer has already started');
-    }
+  #healthSource(): Omit<HealthSource, 'unmerged'> {
+    return {
+      phase: this.phase,
+      lastError: this.lastError,
+      resourceVersion: this.lastSyncResourceVersion(),
+      handlers: this.#handlers.backlogs,
+      coalesced: this.#handlers.coalesced,
+    };
   }
 
-  #wantNotStopped(message: string): void {
-    if (this.#state.kind === 'stopped') throw new KubeloomError('ERR_KUBELOOM_STOPPED', message);
-  }
+  readonly #admitIndexers = (): boolean => {
+    this.#life.wantNotStopped(`${this.name} has stopped: indexers cannot be added any more`);
+    return this.#life.hasStarted;
+  };
 }

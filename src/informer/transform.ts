@@ -2,6 +2,7 @@
  * Transforms: what is stored instead of what the server sent. Indexes, fields and bytes see only the result;
  * key, uid and resourceVersion may not change. Where it runs decides what it costs (docs/architecture.md).
  */
+import { refuse } from '../options.ts';
 
 /** Dotted paths cut out of the bytes on the shards; nothing is parsed. */
 export interface DropTransform {
@@ -29,6 +30,19 @@ export function drop(...paths: readonly string[]): DropTransform {
 
 export function transformModule(url: string, name = 'default'): ModuleTransform {
   return { transform: 'module', url, name };
+}
+
+/** @throws ERR_KUBELOOM_OPTION for what is none of the three */
+export function wantTransform(transform: unknown): void {
+  if (transform === undefined || typeof transform === 'function' || isDeclared(transform)) return;
+  refuse('transform', transform, 'a function, drop() or transformModule()');
+}
+
+function isDeclared(transform: unknown): boolean {
+  if (typeof transform !== 'object' || transform === null) return false;
+  const { transform: kind, paths, url, name } = transform as Readonly<Record<string, unknown>>;
+  if (kind === 'drop') return Array.isArray(paths) && paths.every((path) => typeof path === 'string');
+  return kind === 'module' && typeof url === 'string' && typeof name === 'string';
 }
 
 export interface SplitTransform {

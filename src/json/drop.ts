@@ -3,7 +3,7 @@
  * original text minus the dropped members and the commas that belonged to them. Arrays are not entered.
  */
 import type { PathNode } from './path-trie.ts';
-import { hasEscape, skipString, skipValue } from './skip.ts';
+import { skipString, skipValue } from './skip.ts';
 import { afterMember, openObject, valueAfterKey } from './walk.ts';
 
 const QUOTE = 0x22;
@@ -81,9 +81,8 @@ function copyObject(
   let keptEnd = at;
   let hasKept = false;
   while (at >= 0 && bytes[at] === QUOTE) {
-    let child = node.plainChild(bytes, at, end);
-    const keyEnd = child ? at + 1 + child.quotedKey.length : skipString(bytes, at, end);
-    if (!child && hasEscape(bytes, at, keyEnd)) child = node.escapedChild(bytes, at, keyEnd);
+    const keyEnd = skipString(bytes, at, end);
+    const child = node.child(bytes, at, keyEnd);
     const value = valueAfterKey(bytes, keyEnd, end);
     if (value < 0) return MALFORMED;
     const isDropped = child !== undefined && child.slots.length > 0;

@@ -25,6 +25,11 @@ export class KeySpans {
   uidEnd = -1;
   resourceVersionStart = -1;
   resourceVersionEnd = -1;
+  /**
+   * The object is written as Go writes it as far as the resourceVersion: what it is, then metadata, and in that
+   * nothing but names, namespace and uid. Who wants other fields may begin behind the resourceVersion.
+   */
+  isGoOrder = false;
 
   reset(): void {
     this.nameStart = -1;
@@ -37,6 +42,7 @@ export class KeySpans {
     this.uidEnd = -1;
     this.resourceVersionStart = -1;
     this.resourceVersionEnd = -1;
+    this.isGoOrder = false;
   }
 }
 
@@ -51,34 +57,50 @@ const NAME_KEY = Buffer.from('name');
 const NAMESPACE_KEY = Buffer.from('namespace');
 const UID_KEY = Buffer.from('uid');
 const RESOURCE_VERSION_KEY = Buffer.from('resourceVersion');
+const GENERATE_NAME_KEY = Buffer.from('generateName');
 
 /**
  * @param start where the object begins
  * @returns false when the object is malformed before its key is known, or has no name
  */
 export function scanKey(bytes: Uint8Array, start: number, end: number, out: KeySpans): boolean {
-  out.reset();
   let at = openObject(bytes, start, end);
   while (at >= 0 && bytes[at] === QUOTE) {
     const keyEnd = skipString(bytes, at, end);
     const value = valueAfterKey(bytes, keyEnd, end);
     if (value < 0) return false;
-    if (keyEquals(bytes, at, keyEnd, METADATA)) return scanMetadata(bytes, value, end, out);
+    if (keyEquals(bytes, at, keyEnd, METADATA)) {
+      const isFound = scanMetadata(bytes, value, end, out);
+      // Who knows what came before it.
+      out.isGoOrder = false;
+      return isFound;
+    }
     at = afterMember(bytes, skipValue(bytes, value, end), end);
   }
   return false;
 }
 
-function scanMetadata(bytes: Uint8Array, start: number, end: number, out: KeySpans): boolean {
+/**
+ * As `scanKey`, for who knows that nothing but kind and apiVersion is before metadata.
+ *
+ * @param start where the value of metadata begins
+ */
+export function scanMetadata(bytes: Uint8Array, start: number, end: number, out: KeySpans): boolean {
+  out.reset();
   let missing = 4;
+  let hasOthers = false;
   let at = openObject(bytes, start, end);
   while (at >= 0 && bytes[at] === QUOTE) {
     const keyEnd = skipString(bytes, at, end);
     const value = valueAfterKey(bytes, keyEnd, end);
     const valueEnd = skipValue(bytes, value, end);
     if (valueEnd < 0) return false;
-    if (bytes[value] === QUOTE) {
-      missing -= keep(wantedKey(bytes, at, keyEnd), value + 1, valueEnd - 1, out);
+    const key = bytes[value] === QUOTE ? wantedKey(bytes, at, keyEnd) : OTHER;
+    if (key === OTHER) {
+      hasOthers ||= !keyEquals(bytes, at, keyEnd, GENERATE_NAME_KEY);
+    } else {
+      missing -= keep(key, value + 1, valueEnd - 1, out);
+      if (key === RESOURCE_VERSION) out.isGoOrder = !hasOthers && out.uidStart >= 0;
       if (missing === 0) break;
     }
     at = afterMember(bytes, valueEnd, end);

@@ -3,6 +3,7 @@
  */
 import { splitPath } from './path.ts';
 import { bytesEqual, decodeStringToken } from './read.ts';
+import { hasEscape } from './skip.ts';
 
 export class PathNode {
   /** The key as the wire has it, closing quote included: when it matches, the key's end is known. */
@@ -14,24 +15,22 @@ export class PathNode {
   slotsInSubtree = 0;
   /** The walk that met this key last: a second member with the same key does not count. */
   seenInWalk = 0;
+  /** The children by the length of their quoted keys: few keys have as many bytes as another. */
+  readonly #childrenByLength: PathNode[][] = [];
 
   constructor(key: string) {
     this.quotedKey = quoted(key);
   }
 
-  /** The child whose key opens at `openQuote`, if it is written with no more escapes than needed. */
-  plainChild(bytes: Uint8Array, openQuote: number, end: number): PathNode | undefined {
-    const first = bytes[openQuote + 1];
-    for (const child of this.children) {
-      if (child.quotedKey[0] !== first) continue;
-      const keyEnd = openQuote + 1 + child.quotedKey.length;
-      if (keyEnd <= end && bytesEqual(bytes, openQuote + 1, child.quotedKey)) return child;
+  /** The child whose key is the string token at [start, end), however it is written. */
+  child(bytes: Uint8Array, start: number, end: number): PathNode | undefined {
+    const length = end - start - 1;
+    if (length >= 0 && length < this.#childrenByLength.length) {
+      for (const child of this.#childrenByLength[length] ?? []) {
+        if (bytesEqual(bytes, start + 1, child.quotedKey)) return child;
+      }
     }
-    return undefined;
-  }
-
-  /** The child whose key, written with escapes, is the string token at [start, end). */
-  escapedChild(bytes: Uint8Array, start: number, end: number): PathNode | undefined {
+    if (this.children.length === 0 || !hasEscape(bytes, start, end)) return undefined;
     const key = decodeStringToken(bytes, start, end);
     return key === undefined ? undefined : this.#childNamed(key);
   }
@@ -53,6 +52,9 @@ export class PathNode {
     if (!child) {
       child = new PathNode(key);
       this.children.push(child);
+      const { length } = child.quotedKey;
+      while (this.#childrenByLength.length <= length) this.#childrenByLength.push([]);
+      this.#childrenByLength[length]?.push(child);
     }
     return child;
   }

@@ -12,7 +12,7 @@
 import { splitPath } from './path.ts';
 import { PathNode } from './path-trie.ts';
 import { bytesEqual, keyEquals } from './read.ts';
-import { hasEscape, skipContainerTail, skipString, skipValue } from './skip.ts';
+import { skipContainerTail, skipString, skipValue, wideView } from './skip.ts';
 import { validValueEnd } from './validate.ts';
 import { afterElement, afterMember, openArray, openObject, valueAfterKey } from './walk.ts';
 
@@ -32,6 +32,7 @@ export const PROJECTION_MALFORMED = -2;
 const COMPLETE = -3;
 const MALFORMED = -1;
 
+const UID_SLOT = 0;
 const CONTROLLER_UID_SLOT = 3;
 const FIXED_PATHS = [
   'metadata.uid',
@@ -44,14 +45,28 @@ const FIXED_PATHS = [
  * Go writes these keys of metadata in this order, and nothing after managedFields. Who has met all five in
  * order is reading Go's output and need not walk through managedFields, a third of the object.
  */
-const GO_ORDER = ['name', 'uid', 'resourceVersion', 'creationTimestamp', 'managedFields'];
+const VERSION = 'resourceVersion';
+const GO_ORDER = ['name', 'uid', VERSION, 'creationTimestamp', 'managedFields'];
+
+/** What comes before in an object that is in Go's order; `kind` and `apiVersion` are not in metadata. */
+const GO_HEAD = ['name', 'generateName', 'namespace', VERSION];
+const GO_TYPE = ['kind', 'apiVersion'];
 
 const NULL = Buffer.from('null');
 const TRUE = Buffer.from('true');
 const CONTROLLER = Buffer.from('controller');
 const UID = Buffer.from('uid');
 /** Above, one native copy is cheaper than a loop. */
-const LOOP_COPY_BYTES_MAX = 64;
+const LOOP_COPY_BYTES_MAX = 256;
+
+/** Of an object that is in Go's order (`KeySpans.isGoOrder`): what the walk need not look for. */
+export interface GoHead {
+  /** The token of the uid. */
+  uidStart: number;
+  uidEnd: number;
+  /** Behind the token of the resourceVersion. */
+  versionEnd: number;
+}
 
 export class Projector {
   readonly #root: PathNode = new PathNode('');
@@ -60,9 +75,14 @@ export class Projector {
   /** The nodes of GO_ORDER; the last one is only of use when nothing below it is wanted. */
   readonly #goOrder: readonly PathNode[];
   readonly #canStopAtManagedFields: boolean;
+  readonly #uid: PathNode;
+  /** Nothing but the uid is wanted of what a GoHead stands for. */
+  readonly #canBeginBehindVersion: boolean;
   /** Span of the token of every slot; -1 while absent. Not 32 bits: a log may have 4 GiB. */
   readonly #starts: Float64Array;
   readonly #ends: Float64Array;
+  readonly #copy: TokenCopy = new TokenCopy();
+  #hasController = false;
   #walk = 0;
   /** Slots that have neither been found nor are known to be absent. */
   #unresolved = 0;
@@ -77,28 +97,72 @@ export class Projector {
     this.#ownerReferences = this.#metadata.descend('ownerReferences');
     this.#goOrder = GO_ORDER.map((key) => this.#metadata.descend(key));
     this.#canStopAtManagedFields = this.#goOrder.at(-1)?.slotsInSubtree === 0;
+    this.#uid = this.#metadata.descend('uid');
+    const unwanted = [
+      ...GO_HEAD.map((key) => this.#metadata.descend(key).slotsInSubtree),
+      ...GO_TYPE.map((key) => this.#root.descend(key).slotsInSubtree),
+      ...[this.#metadata, this.#root].map(({ slots }) => slots.length),
+    ];
+    this.#canBeginBehindVersion = this.#uid.slotsInSubtree === 1 && unwanted.every((wanted) => wanted === 0);
     this.#starts = new Float64Array(all.length);
     this.#ends = new Float64Array(all.length);
   }
 
-  /** @returns the end in `out`, or PROJECTION_NO_ROOM, or PROJECTION_MALFORMED */
-  project(bytes: Uint8Array, start: number, end: number, out: Uint8Array, outStart: number): number {
+  /**
+   * @param goHead if it is known
+   * @returns the end in `out`, or PROJECTION_NO_ROOM, or PROJECTION_MALFORMED
+   */
+  project(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    out: Uint8Array,
+    outStart: number,
+    goHead?: GoHead,
+  ): number {
     this.#walk++;
     this.#starts.fill(-1);
     this.#unresolved = this.#starts.length;
     this.#goOrderSeen = 0;
-    if (this.#object(this.#root, bytes, start, end) === MALFORMED) return PROJECTION_MALFORMED;
-    return this.#write(bytes, out, outStart);
+    const walked =
+      goHead && this.#canBeginBehindVersion
+        ? this.#walkBehind(goHead, bytes, end)
+        : this.#object(this.#root, bytes, start, end);
+    return walked === MALFORMED ? PROJECTION_MALFORMED : this.#write(bytes, out, outStart);
+  }
+
+  /** As `#object` for the root, from behind the resourceVersion on. */
+  #walkBehind({ uidStart, uidEnd, versionEnd }: GoHead, bytes: Uint8Array, end: number): number {
+    if (validValueEnd(bytes, uidStart, uidEnd) !== uidEnd) return MALFORMED;
+    this.#starts[UID_SLOT] = uidStart;
+    this.#ends[UID_SLOT] = uidEnd;
+    const metadata = this.#metadata;
+    // Seen, as name and resourceVersion are: a second one does not count.
+    metadata.seenInWalk = this.#walk;
+    this.#uid.seenInWalk = this.#walk;
+    this.#goOrderSeen = GO_ORDER.indexOf(VERSION) + 1;
+    this.#unresolved--;
+    const unresolvedAfter = this.#unresolved - (metadata.slotsInSubtree - 1);
+    const next = afterMember(bytes, versionEnd, end);
+    const metadataEnd = this.#members(metadata, bytes, next, end, metadata.slotsInSubtree - 1);
+    if (metadataEnd < 0 || unresolvedAfter === 0) return metadataEnd;
+    this.#unresolved = unresolvedAfter;
+    return this.#members(this.#root, bytes, afterMember(bytes, metadataEnd, end), end, unresolvedAfter);
   }
 
   /** Walks the object at `start`. @returns the index after it, or COMPLETE, or MALFORMED */
   #object(node: PathNode, bytes: Uint8Array, start: number, end: number): number {
-    let wanted = node.slotsInSubtree - node.slots.length;
-    let at = openObject(bytes, start, end);
+    const first = openObject(bytes, start, end);
+    return this.#members(node, bytes, first, end, node.slotsInSubtree - node.slots.length);
+  }
+
+  /** As `#object`, from the member at `first` on, of which and of the rest so many slots are wanted. */
+  #members(node: PathNode, bytes: Uint8Array, first: number, end: number, wantedSlots: number): number {
+    let wanted = wantedSlots;
+    let at = first;
     while (at >= 0 && bytes[at] === QUOTE) {
-      let child = node.plainChild(bytes, at, end);
-      const keyEnd = child ? at + 1 + child.quotedKey.length : skipString(bytes, at, end);
-      if (!child && hasEscape(bytes, at, keyEnd)) child = node.escapedChild(bytes, at, keyEnd);
+      const keyEnd = skipString(bytes, at, end);
+      const child = node.child(bytes, at, keyEnd);
       const value = valueAfterKey(bytes, keyEnd, end);
       if (value < 0) return MALFORMED;
       let valueEnd: number;
@@ -132,8 +196,10 @@ export class Projector {
       if (isObject && node.slotsInSubtree > 0) return this.#object(node, bytes, value, end);
       return skipValue(bytes, value, end);
     }
-    if (node === this.#ownerReferences && !this.#keepControllerUid(bytes, value, end)) return MALFORMED;
-    if (node.slots.at(-1) === CONTROLLER_UID_SLOT) return skipValue(bytes, value, end);
+    if (node === this.#ownerReferences) {
+      const referencesEnd = this.#keepControllerUid(bytes, value, end);
+      if (referencesEnd < 0 || node.slots.at(-1) === CONTROLLER_UID_SLOT) return referencesEnd;
+    }
     const valueEnd = validValueEnd(bytes, value, end);
     if (valueEnd < 0) return MALFORMED;
     for (const slot of node.slots) {
@@ -145,22 +211,41 @@ export class Projector {
     return valueEnd;
   }
 
-  /** @param start of ownerReferences. @returns false when the uid is malformed */
-  #keepControllerUid(bytes: Uint8Array, start: number, end: number): boolean {
+  /** @param start of ownerReferences. @returns the index after them, or MALFORMED */
+  #keepControllerUid(bytes: Uint8Array, start: number, end: number): number {
+    this.#hasController = false;
     let at = openArray(bytes, start, end);
     while (at >= 0 && bytes[at] !== CLOSE_BRACKET) {
-      const controller = memberValue(bytes, at, end, CONTROLLER);
-      if (controller >= 0 && bytesEqual(bytes, controller, TRUE)) {
-        const uid = memberValue(bytes, at, end, UID);
-        if (uid < 0 || bytes[uid] !== QUOTE) return true;
-        const uidEnd = validValueEnd(bytes, uid, end);
-        this.#starts[CONTROLLER_UID_SLOT] = uid;
-        this.#ends[CONTROLLER_UID_SLOT] = uidEnd;
-        return uidEnd > 0;
-      }
-      at = afterElement(bytes, skipValue(bytes, at, end), end);
+      at = afterElement(bytes, this.#ownerReference(bytes, at, end), end);
     }
-    return true;
+    const uid = this.#starts[CONTROLLER_UID_SLOT] ?? -1;
+    if (uid >= 0) {
+      const uidEnd = validValueEnd(bytes, uid, end);
+      if (uidEnd < 0) return MALFORMED;
+      this.#ends[CONTROLLER_UID_SLOT] = uidEnd;
+    }
+    return at < 0 ? skipValue(bytes, start, end) : at + 1;
+  }
+
+  /** Notes where the uid is if this is the first that controls. @returns the index after it, or MALFORMED */
+  #ownerReference(bytes: Uint8Array, start: number, end: number): number {
+    let uid = -1;
+    let controller = -1;
+    let at = openObject(bytes, start, end);
+    if (at < 0) return skipValue(bytes, start, end);
+    while (at >= 0 && bytes[at] === QUOTE) {
+      const keyEnd = skipString(bytes, at, end);
+      const value = valueAfterKey(bytes, keyEnd, end);
+      if (uid < 0 && keyEquals(bytes, at, keyEnd, UID)) uid = value;
+      else if (controller < 0 && keyEquals(bytes, at, keyEnd, CONTROLLER)) controller = value;
+      at = afterMember(bytes, skipValue(bytes, value, end), end);
+    }
+    if (at < 0) return MALFORMED;
+    if (!this.#hasController && controller >= 0 && bytesEqual(bytes, controller, TRUE)) {
+      this.#hasController = true;
+      if (uid >= 0 && bytes[uid] === QUOTE) this.#starts[CONTROLLER_UID_SLOT] = uid;
+    }
+    return at + 1;
   }
 
   /**
@@ -181,12 +266,17 @@ export class Projector {
     let size = 1;
     for (let slot = 0; slot < this.#starts.length; slot++) size += this.#tokenLength(slot) + 1;
     if (outStart + size > out.length) return PROJECTION_NO_ROOM;
+    const copy = this.#copy;
+    copy.between(bytes, out);
     let at = outStart;
     for (let slot = 0; slot < this.#starts.length; slot++) {
       out[at++] = slot === 0 ? OPEN_BRACKET : COMMA;
       const start = this.#starts[slot] ?? -1;
-      const source = start < 0 ? NULL : bytes;
-      at = copyBytes(source, Math.max(start, 0), this.#tokenLength(slot), out, at);
+      if (start < 0) {
+        for (let index = 0; index < NULL.length; index++) out[at++] = NULL[index] ?? 0;
+      } else {
+        at = copy.token(start, this.#ends[slot] ?? 0, at);
+      }
     }
     out[at++] = CLOSE_BRACKET;
     return at;
@@ -198,23 +288,34 @@ export class Projector {
   }
 }
 
-/** Where the value of the first member with this key begins in the object at `start`, or -1. */
-function memberValue(bytes: Uint8Array, start: number, end: number, key: Uint8Array): number {
-  let at = openObject(bytes, start, end);
-  while (at >= 0 && bytes[at] === QUOTE) {
-    const keyEnd = skipString(bytes, at, end);
-    const value = valueAfterKey(bytes, keyEnd, end);
-    if (value >= 0 && keyEquals(bytes, at, keyEnd, key)) return value;
-    at = afterMember(bytes, skipValue(bytes, value, end), end);
-  }
-  return -1;
-}
+/** Copies short spans four bytes at a time: at such lengths a native copy costs more than it does. */
+class TokenCopy {
+  #source: Uint8Array = NULL;
+  #sourceView: DataView = wideView(NULL);
+  #out: Uint8Array = NULL;
+  #outView: DataView = this.#sourceView;
 
-function copyBytes(source: Uint8Array, start: number, length: number, out: Uint8Array, at: number): number {
-  if (length > LOOP_COPY_BYTES_MAX) {
-    out.set(source.subarray(start, start + length), at);
-  } else {
-    for (let index = 0; index < length; index++) out[at + index] = source[start + index] ?? 0;
+  between(source: Uint8Array, out: Uint8Array): void {
+    this.#sourceView = wideView(source);
+    this.#source = source;
+    if (out === this.#out) return;
+    this.#out = out;
+    this.#outView = new DataView(out.buffer, out.byteOffset, out.byteLength);
   }
-  return at + length;
+
+  /** @returns the end of the copy */
+  token(start: number, end: number, outStart: number): number {
+    const outEnd = outStart + end - start;
+    if (end - start > LOOP_COPY_BYTES_MAX) {
+      this.#out.set(this.#source.subarray(start, end), outStart);
+      return outEnd;
+    }
+    let from = start;
+    let to = outStart;
+    for (; to <= outEnd - 4; to += 4, from += 4) {
+      this.#outView.setInt32(to, this.#sourceView.getInt32(from, true), true);
+    }
+    for (; to < outEnd; to++, from++) this.#out[to] = this.#source[from] ?? 0;
+    return outEnd;
+  }
 }

@@ -9,12 +9,13 @@ import type { ResourceRef } from './resource.ts';
 /** GETs a path of the server and parses the JSON; rejects for every answer but 200. */
 export type GetJson = (path: string) => Promise<unknown>;
 
-interface GroupVersion {
+export interface GroupVersion {
   readonly group: string;
   readonly version: string;
 }
 
-interface ApiResource {
+/** What a server says of one resource. */
+export interface ApiResource {
   readonly name: string;
   readonly singularName: string;
   readonly namespaced: boolean;
@@ -25,9 +26,9 @@ interface ApiResource {
 
 type Found = ResourceRef & { readonly verbs: readonly string[] };
 
-const CORE: GroupVersion = { group: '', version: 'v1' };
+export const CORE: GroupVersion = { group: '', version: 'v1' };
 /** Documents asked for at the same time. */
-const REQUESTS_MAX = 8;
+export const REQUESTS_MAX = 8;
 
 /**
  * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE when no group has it, ERR_KUBELOOM_NOT_WATCHABLE when it cannot be
@@ -42,10 +43,16 @@ export async function findResource(name: string, getJson: GetJson): Promise<Reso
   const inCore = isCoreFirst ? await lookUp(resource, CORE, getJson, rethrow) : undefined;
   const found = inCore ?? (await lookUpGroups(resource, suffix.join('.'), getJson, failures));
   if (!found) throw unknownResource(name, failures);
-  if (found.verbs.includes('list') && found.verbs.includes('watch')) return refOf(found);
+  wantWatchable(name, found.verbs);
+  return refOf(found);
+}
+
+/** @throws ERR_KUBELOOM_NOT_WATCHABLE unless it can be listed and watched */
+export function wantWatchable(name: string, verbs: readonly string[]): void {
+  if (verbs.includes('list') && verbs.includes('watch')) return;
   throw new KubeloomError(
     'ERR_KUBELOOM_NOT_WATCHABLE',
-    `${name} cannot be watched: the server offers only ${found.verbs.join(', ') || 'nothing'} for it`,
+    `${name} cannot be watched: the server offers only ${verbs.join(', ') || 'nothing'} for it`,
   );
 }
 
@@ -80,7 +87,7 @@ async function lookUpGroups(
 }
 
 /** All versions of all groups but the core: the preferred versions first. */
-async function groupVersions(getJson: GetJson): Promise<GroupVersion[]> {
+export async function groupVersions(getJson: GetJson): Promise<GroupVersion[]> {
   const preferred: GroupVersion[] = [];
   const others: GroupVersion[] = [];
   for (const group of arrayOf(await getJson('/apis'), 'groups')) {
@@ -101,17 +108,13 @@ async function lookUp(
   getJson: GetJson,
   onError: (error: unknown) => void,
 ): Promise<Found | undefined> {
-  const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  let document: unknown;
+  let resources: readonly ApiResource[];
   try {
-    document = await getJson(path);
+    resources = await resourcesOf({ group, version }, getJson);
   } catch (error) {
     onError(error);
     return undefined;
   }
-  const resources = arrayOf(document, 'resources')
-    .map(apiResource)
-    .filter(({ name }) => name !== '' && !name.includes('/'));
   const match =
     resources.find(({ name }) => name === wanted) ??
     resources.find(({ singularName, kind }) => singularName === wanted || kind.toLowerCase() === wanted) ??
@@ -121,11 +124,22 @@ async function lookUp(
   return { group, version, resource, kind, isNamespaced, verbs };
 }
 
+/** All resources of one version, without their subresources. */
+export async function resourcesOf(
+  { group, version }: GroupVersion,
+  getJson: GetJson,
+): Promise<readonly ApiResource[]> {
+  const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  return arrayOf(await getJson(path), 'resources')
+    .map(apiResource)
+    .filter(({ name }) => name !== '' && !name.includes('/'));
+}
+
 function refOf({ group, version, resource, kind, isNamespaced }: Found): ResourceRef {
   return { group, version, resource, kind, isNamespaced };
 }
 
-function unknownResource(name: string, failures: readonly string[]): KubeloomError {
+export function unknownResource(name: string, failures: readonly string[]): KubeloomError {
   const unread = failures.length > 0 ? ` Not readable: ${failures.join('; ')}.` : '';
   return new KubeloomError(
     'ERR_KUBELOOM_UNKNOWN_RESOURCE',

@@ -1,4 +1,5 @@
 /** Which collection of an apiserver is meant, and its URL. */
+import { KubeloomError } from '../errors.ts';
 
 export interface ResourceRef {
   /** Empty for the core group. */
@@ -11,17 +12,39 @@ export interface ResourceRef {
   readonly isNamespaced: boolean;
 }
 
+/** One whose objects have a known type: who is given it need not be told `T`. */
+export interface ResourceOf<T> extends ResourceRef {
+  /** Never there: it only carries the type. */
+  readonly wire?: T;
+}
+
 /** `v1` or `apps/v1`. */
 export function apiVersionOf(ref: Pick<ResourceRef, 'group' | 'version'>): string {
   return ref.group === '' ? ref.version : `${ref.group}/${ref.version}`;
 }
 
-/** `/api/v1/pods`, `/apis/apps/v1/namespaces/web/deployments`. */
+/** A DNS name, or a label of one: what Kubernetes allows. */
+const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
+
+/**
+ * `/api/v1/pods`, `/apis/apps/v1/namespaces/web/deployments`.
+ *
+ * @throws ERR_KUBELOOM_OPTION when a part would lead to another path
+ */
 export function resourcePath(
   ref: Pick<ResourceRef, 'group' | 'version' | 'resource' | 'isNamespaced'>,
   namespace = '',
 ): string {
+  for (const name of [ref.group || 'core', ref.version, ref.resource]) {
+    if (!NAME.test(name)) throw noPart(`${JSON.stringify(name)} is no group, version or resource`);
+  }
+  // They are not encoded, and mean the path above and the path itself.
+  if (namespace === '.' || namespace === '..') throw noPart(`${JSON.stringify(namespace)} is no namespace`);
   const base = ref.group === '' ? `/api/${ref.version}` : `/apis/${ref.group}/${ref.version}`;
   const scope = namespace !== '' && ref.isNamespaced ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   return `${base}${scope}/${ref.resource}`;
+}
+
+function noPart(message: string): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_OPTION', message);
 }

@@ -3,6 +3,7 @@
  * tidy the store a little, and yield to the event loop. One drain serves all informers.
  */
 import type { Clock } from '../clock.ts';
+import type { BacklogBudget } from './backlog-budget.ts';
 import type { Processor } from './processor.ts';
 import type { ProcessorListener } from './processor-listener.ts';
 
@@ -20,6 +21,7 @@ export type Upkeep = () => boolean;
 export class Drain {
   readonly #processor: Processor;
   readonly #clock: Clock;
+  readonly #backlogs: BacklogBudget;
   readonly #budgetMs: number;
   readonly #listeners: ProcessorListener[] = [];
   /** Who comes first in the next round: a heavy handler must not always be the one that ends the budget. */
@@ -28,10 +30,11 @@ export class Drain {
   /** How many records the last turn merged: decides between parking and a short sleep. */
   lastMerged = 0;
 
-  constructor(processor: Processor, clock: Clock, budgetMs: number) {
+  constructor(processor: Processor, clock: Clock, budgetMs: number, backlogs: BacklogBudget) {
     this.#processor = processor;
     this.#clock = clock;
     this.#budgetMs = budgetMs;
+    this.#backlogs = backlogs;
   }
 
   add(listener: ProcessorListener): void {
@@ -58,20 +61,22 @@ export class Drain {
     let didWork: boolean;
     let hasUpkeep: boolean;
     do {
-      const merged = this.#processor.merge(this.#isCongested() ? MERGE_BATCH_CONGESTED : MERGE_BATCH);
+      const merged = this.#merge();
       this.lastMerged += merged;
       if (merged > 0) this.#processor.publish();
+      for (const listener of this.#listeners) listener.arrived();
       const delivered = this.#deliver(deadline);
+      const isPressed = this.#backlogs.turn(this.#listeners);
       hasUpkeep = false;
       for (const upkeep of this.#upkeep) hasUpkeep = upkeep() || hasUpkeep;
-      didWork = merged > 0 || delivered;
+      didWork = merged > 0 || delivered || isPressed;
     } while (didWork && this.#clock.now() < deadline);
     return didWork || hasUpkeep;
   }
 
   /** Whether a turn would find something. */
   hasWork(): boolean {
-    if (this.#processor.hasWork()) return true;
+    if (this.#backlogs.mayMerge && this.#processor.hasWork()) return true;
     for (const listener of this.#listeners) if (listener.isReady) return true;
     return false;
   }
@@ -110,6 +115,11 @@ export class Drain {
       if (nowMs - startMs < shareMs / 8) batch = Math.min(batch * 2, DELIVER_BATCH_MAX);
     } while (listener.isReady && nowMs < endMs);
     return calls;
+  }
+
+  #merge(): number {
+    if (!this.#backlogs.mayMerge) return 0;
+    return this.#processor.merge(this.#isCongested() ? MERGE_BATCH_CONGESTED : MERGE_BATCH);
   }
 
   #isCongested(): boolean {

@@ -12,9 +12,10 @@ import type { EntryOwner } from '../store/entry-owner.ts';
 import { Entry, EntryFlag } from '../store/entry.ts';
 import type { Identity } from '../store/entry.ts';
 import { Projection } from '../store/projection.ts';
-import type { Replica } from '../store/replica.ts';
+import type { Replica, UsedId } from '../store/replica.ts';
 import type { Slot } from '../store/replica-state.ts';
-import type { MainTransform } from './main-transform.ts';
+import { IdentityReader } from './identity-reader.ts';
+import type { MainTransform, TransformedObject } from './main-transform.ts';
 import type { ObjectBytes } from './object-bytes.ts';
 
 export interface InformerMergeOptions {
@@ -25,8 +26,28 @@ export interface InformerMergeOptions {
   readonly onControl: (record: ControlRecord) => void;
 }
 
+/** How far an informer has been merged. */
+export interface MergedPosition {
+  /** '' before the first list. */
+  readonly resourceVersion: string;
+  readonly epoch: number;
+  /** A relist has begun and not ended. */
+  readonly isReplacing: boolean;
+}
+
 export class InformerMerge {
   readonly #options: InformerMergeOptions;
+  readonly #identities: IdentityReader = new IdentityReader();
+  /** Objects and bookmarks so far: signs of life. */
+  records = 0;
+  /** Of the last relist that began. */
+  #epoch = 0;
+  /**
+   * The list had no particular version, so the watch after it began with made-up ADDED events, in no order: none of
+   * their versions is a position.
+   */
+  #isPositionless = false;
+  #listVersion = '';
 
   constructor(options: InformerMergeOptions) {
     this.#options = options;
@@ -35,9 +56,12 @@ export class InformerMerge {
   /** `text` is the ring that holds the record, `object` where its bytes are. */
   notification(shard: number, record: Notification, text: Buffer, object: ObjectBytes): void {
     const { replica } = this.#options;
-    const slot = this.#slotFor(shard, record, text);
-    assert(slot !== undefined || isNewKey(record), `shard ${shard} named an unknown id ${record.id}`);
-    const identity = slot?.identity ?? identityOf(record, text);
+    this.records++;
+    if (this.#isPositionless && record.kind !== DeltaKind.Added) this.#isPositionless = false;
+    const named = isNewKey(record) ? this.#identities.read(record, text) : undefined;
+    const slot = named ? replica.liveSlot(named.key) : replica.slotOf(shard, record.id);
+    const identity = slot?.identity ?? named;
+    assert(identity !== undefined, 'a shard named an unknown id', record.id);
     const version = versionOf(record, text);
     const projection = this.#projectionOf(record, text, slot);
     if (record.kind === DeltaKind.Replaced && !replica.isShadowed(identity.key)) {
@@ -70,7 +94,33 @@ export class InformerMerge {
     }
   }
 
+  /** From where the server's history is to be continued by a reflector that knows nothing. */
+  get position(): MergedPosition {
+    const { replica } = this.#options;
+    return {
+      resourceVersion: this.#isPositionless ? this.#listVersion : replica.live.resourceVersion,
+      epoch: this.#epoch,
+      isReplacing: replica.epoch !== undefined,
+    };
+  }
+
+  /** The ids of a shard that has ended, for its successor, which makes msgpack tables of its own. */
+  succeed(shard: number): { readonly epoch: number | undefined; readonly ids: Iterable<UsedId> } {
+    const { replica, owner } = this.#options;
+    owner.decoders.delete(shard);
+    return { epoch: replica.epoch, ids: replica.idsOf(shard) };
+  }
+
   control(record: ControlRecord): void {
+    if (record.kind === DeltaKind.Bookmark) {
+      this.records++;
+      this.#isPositionless = false;
+    } else if (record.kind === DeltaKind.ReplaceBegin) {
+      this.#epoch = record.epoch;
+    } else if (record.kind === DeltaKind.ReplaceEnd) {
+      this.#listVersion = record.resourceVersion;
+      this.#isPositionless = record.resourceVersion === '' || record.resourceVersion === '0';
+    }
     this.#options.replica.control(record.kind, record.epoch, record.resourceVersion);
     this.#options.onControl(record);
   }
@@ -81,12 +131,6 @@ export class InformerMerge {
     let decoder = decoders.get(shard);
     if (!decoder) decoders.set(shard, (decoder = new MsgpackDecoder()));
     return decoder;
-  }
-
-  #slotFor(shard: number, record: Notification, text: Buffer): Slot | undefined {
-    const { replica } = this.#options;
-    if (isNewKey(record)) return replica.liveSlot(identityOf(record, text).key);
-    return replica.slotOf(shard, record.id);
   }
 
   /** Two objects of the same key and resourceVersion are one, unless the server's history was replaced. */
@@ -113,16 +157,21 @@ export class InformerMerge {
     object: ObjectBytes,
   ): Entry {
     const { owner, transform } = this.#options;
+    const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
     let flags = entryFlags(record.flags);
-    let result = { bytes: object.bytes, start: object.start, length: object.length, projection };
-    if (transform && flags & EntryFlag.TooLarge) {
+    if (!transform) {
+      const entry = new Entry(owner, identity, projection, version, flags, decoder);
+      owner.slabs.put(entry, object.bytes, object.start, object.length);
+      return entry;
+    }
+    let result: TransformedObject;
+    if (flags & (EntryFlag.TooLarge | EntryFlag.Quarantined)) {
       result = transform.passOn(object);
-    } else if (transform) {
+    } else {
       const transformed = transform.apply(identity, String(version), object);
       result = transformed;
       if (!transformed.isTransformed) flags |= EntryFlag.TransformFailed;
     }
-    const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
     const entry = new Entry(owner, identity, result.projection, version, flags, decoder);
     owner.slabs.put(entry, result.bytes, result.start, result.length);
     return entry;
@@ -133,13 +182,6 @@ function isNewKey(record: Notification): boolean {
   return (record.flags & NotificationFlag.NewKey) !== 0;
 }
 
-function identityOf(record: Notification, text: Buffer): Identity {
-  const nameStart = record.textOffset + record.namespaceLength;
-  const namespace = text.toString('utf8', record.textOffset, nameStart);
-  const name = text.toString('utf8', nameStart, nameStart + record.nameLength);
-  return { key: namespace === '' ? name : `${namespace}/${name}`, namespace, name };
-}
-
 function versionOf(record: Notification, text: Buffer): number | string {
   if (!(record.flags & NotificationFlag.ResourceVersionText)) return record.resourceVersion;
   const start = record.textOffset + record.namespaceLength + record.nameLength;
@@ -147,6 +189,7 @@ function versionOf(record: Notification, text: Buffer): number | string {
 }
 
 function entryFlags(flags: number): number {
+  if ((flags & NotificationFlag.Quarantined) === NotificationFlag.Quarantined) return EntryFlag.Quarantined;
   return (
     (flags & NotificationFlag.TooLarge ? EntryFlag.TooLarge : 0) |
     (flags & NotificationFlag.TransformFailed ? EntryFlag.TransformFailed : 0) |

@@ -75,7 +75,7 @@ export class MainTransform {
   /** The result's JSON; undefined when the function failed or broke the rules. */
   #run(identity: Identity, resourceVersion: string, received: string): string | undefined {
     try {
-      const before = JSON.parse(received) as WithMetadata;
+      const before = parsed(received);
       const uid = before.metadata?.uid;
       const after = this.#transform(before) as WithMetadata | null | undefined;
       const metadata = after?.metadata;
@@ -101,5 +101,14 @@ export class MainTransform {
       if (end !== PROJECTION_NO_ROOM) return '';
       this.#scratch = Buffer.alloc(this.#scratch.length * 2);
     }
+  }
+}
+
+/** Its own error: JSON.parse quotes what it stumbles over, which may be a Secret. */
+function parsed(received: string): WithMetadata {
+  try {
+    return JSON.parse(received) as WithMetadata;
+  } catch {
+    throw new TypeError('what the server sent is not JSON');
   }
 }

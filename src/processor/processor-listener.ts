@@ -1,47 +1,61 @@
 /**
- * One handler and everything it has not been told yet. A slow handler delays only itself: its ring is
- * unbounded, its pending entries keep their bytes, and both are counted.
+ * One handler and everything it has not been told yet. A slow handler delays only itself: its pending entries keep
+ * their bytes, which are counted, and what all handlers hold together has a budget (backlog-budget.ts).
  */
 import type { Delivery, DeliveryCursor } from '../store/deliveries.ts';
-import { DeletedFinalStateUnknown } from '../store/entry.ts';
 import type { Entry } from '../store/entry.ts';
+import { BacklogAge } from './backlog-age.ts';
+import type { BacklogPressure, BudgetedListener } from './backlog-budget.ts';
+import { CoalescedQueue } from './coalesced-queue.ts';
 import { GrowingRing } from './growing-ring.ts';
-import type { HandlerBacklog, ResourceEventHandler } from './handler.ts';
-
-/** What a listener's ring holds in its first place: a cursor, or the old entry of a single notification. */
-type Pending = Entry | DeliveryCursor;
+import { HandlerCalls } from './handler-calls.ts';
+import type { HandlerCallsOptions } from './handler-calls.ts';
+import type { HandlerBacklog } from './handler.ts';
+import { heldBytes, isCursor } from './pending.ts';
+import type { Pending } from './pending.ts';
+import { SLOW_PENDING_MIN } from './slow-calls.ts';
 
 type State =
-  | { readonly kind: 'ready' }
-  /** The promise of a call is open. */
-  | { readonly kind: 'awaiting' }
-  | { readonly kind: 'removed' };
+  | 'open'
+  /** Takes nothing new, and ends when it has delivered what it has. */
+  | 'leaving'
+  /** Has nothing, gets nothing; a last call may be in progress. */
+  | 'removed';
 
-export interface ListenerOptions {
-  readonly handler: ResourceEventHandler<unknown>;
-  readonly isStrict: boolean;
-  /** The stack of the registration, for messages. */
-  readonly registeredAt: string;
-  readonly onError: (error: unknown, key: string, registeredAt: string) => void;
+export interface ListenerOptions extends HandlerCallsOptions {
   /** A promise was settled: deliveries can go on. */
   readonly onReady: () => void;
   /** The initial list was delivered and all its calls have returned. */
   readonly onSynced: () => void;
+  /** The budget of backlogs is short, and this handler is one of those that hold much. */
+  readonly onPressure: (pressure: BacklogPressure) => void;
 }
 
-export class ProcessorListener {
+export class ProcessorListener implements BudgetedListener {
   readonly #options: ListenerOptions;
+  readonly #calls: HandlerCalls;
   readonly #ring: GrowingRing<Pending, Entry> = new GrowingRing();
-  #state: State = { kind: 'ready' };
+  /** What is older than the ring, while there is, or was, too much of it. */
+  readonly #coalesced: CoalescedQueue = new CoalescedQueue();
+  readonly #age: BacklogAge = new BacklogAge();
+  /** Everything that was ever put into the ring. */
+  #pushed = 0;
+  /** The part of it whose time is known. */
+  #arrived = 0;
+  #state: State = 'open';
+  /** Of what is in the ring: objects, and superseded ones. */
   #pendingBytes = 0;
-  /** Those that are in the ring. */
+  #heldBytes = 0;
+  /** Those that are pending. */
   readonly #cursors: Set<DeliveryCursor> = new Set();
   /** The cursor of the initial list while it is being delivered. */
   #initial: DeliveryCursor | undefined;
   #hasInitial = false;
-  #running: Promise<unknown> | undefined;
   /** Whether a resync is due, or none was ever decided: updates without change are delivered then (C12). */
   isSyncing = true;
+  /** Resolves when it was removed and its last call has returned. */
+  readonly ended: Promise<void>;
+  #end!: () => void;
   readonly #delivery: Delivery = {
     oldEntry: undefined,
     newEntry: undefined,
@@ -51,19 +65,23 @@ export class ProcessorListener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
+    this.#calls = new HandlerCalls(options, () => this.#settled());
+    this.ended = new Promise((resolve) => (this.#end = resolve));
   }
 
   /** A change was committed. Runs no user code. */
   push(oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
-    if (this.#state.kind === 'removed') return;
+    if (this.#state !== 'open') return;
     oldEntry?.hold();
     newEntry?.hold();
     this.#pendingBytes += (newEntry ?? oldEntry)?.length ?? 0;
+    this.#heldBytes += heldBytes(oldEntry);
+    this.#pushed++;
     this.#ring.push(oldEntry, newEntry);
   }
 
   pushCursor(cursor: DeliveryCursor, isInitial: boolean): void {
-    if (this.#state.kind === 'removed') {
+    if (this.#state !== 'open') {
       cursor.close();
       return;
     }
@@ -72,34 +90,79 @@ export class ProcessorListener {
       this.#hasInitial = true;
     }
     this.#cursors.add(cursor);
+    this.#pushed++;
     this.#ring.push(cursor, undefined);
+  }
+
+  /** What was pushed since the last call came at about this time. */
+  arrived(): void {
+    if (this.#pushed === this.#arrived) return;
+    this.#arrived = this.#pushed;
+    this.#age.mark(this.#oldest, this.#pushed, this.#options.clock.now());
   }
 
   get hasSynced(): boolean {
     return this.#hasInitial && this.#initial === undefined;
   }
 
+  /** Nobody has removed it. */
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
   get isReady(): boolean {
-    return this.#state.kind === 'ready' && this.#ring.length > 0;
+    return this.pendingNotifications > 0 && !this.#calls.isBusy;
+  }
+
+  /** Nothing is pending and no call is in progress, its promise included. */
+  get isIdle(): boolean {
+    return this.pendingNotifications === 0 && !this.#calls.isBusy;
   }
 
   get pendingNotifications(): number {
-    return this.#ring.length;
+    return this.#ring.length + this.#coalesced.length;
   }
 
   get backlog(): HandlerBacklog {
-    let notifications = this.#ring.length - this.#cursors.size;
-    let bytes = this.#pendingBytes;
-    for (const cursor of this.#cursors) {
-      notifications += cursor.remaining;
-      bytes += cursor.heldBytes;
-    }
-    return { notifications, bytes };
+    let bytes = this.#pendingBytes + this.#coalesced.bytes;
+    for (const cursor of this.#cursors) bytes += cursor.heldBytes;
+    return { notifications: this.#notifications(), bytes, ageMs: this.ageMs };
   }
 
-  /** The call in progress, if any. */
-  get running(): Promise<unknown> | undefined {
-    return this.#running;
+  get ageMs(): number {
+    return this.#age.ageMs(this.#oldest, this.#options.clock.now());
+  }
+
+  /** Memory that nobody could use for something else because of it, at most. */
+  get heldBytes(): number {
+    let bytes = this.#heldBytes + this.#coalesced.heldBytes;
+    for (const cursor of this.#cursors) bytes += cursor.heldShareBytes;
+    return bytes;
+  }
+
+  get coalesced(): number {
+    return this.#coalesced.coalesced;
+  }
+
+  get onPressure(): (pressure: BacklogPressure) => void {
+    return this.#options.onPressure;
+  }
+
+  /** Moves up to `count` notifications from the ring to where they are merged; true when there are more. */
+  coalesce(count: number): boolean {
+    const ring = this.#ring;
+    for (let moved = 0; moved < count && ring.length > 0; moved++) {
+      const { first, second } = ring;
+      const position = this.#pushed - ring.length;
+      this.#shiftRing();
+      this.#coalesced.push(first, second, position);
+    }
+    return ring.length > 0;
+  }
+
+  /** Whoever asks was called by this handler. Not known any more once the handler has awaited something. */
+  get isInsideCall(): boolean {
+    return this.#calls.isInside;
   }
 
   get registeredAt(): string {
@@ -112,32 +175,45 @@ export class ProcessorListener {
     while (calls < count && this.isReady) {
       if (!this.#take()) continue;
       calls++;
-      this.#call();
+      this.#calls.call(this.#delivery, this.#isBehind());
     }
+    if (this.#state !== 'open') this.#checkEnded();
     return calls;
+  }
+
+  /** Takes nothing new; what is pending is still delivered. */
+  leave(): void {
+    if (this.#state === 'open') this.#state = 'leaving';
+    this.#checkEnded();
   }
 
   /** Drops everything that is pending; the call in progress finishes. */
   remove(): void {
-    this.#state = { kind: 'removed' };
-    while (this.#ring.length > 0) {
-      const first = this.#ring.first;
-      if (isCursor(first)) first.close();
-      else first?.letGo();
-      this.#ring.second?.letGo();
-      this.#ring.shift();
+    this.#state = 'removed';
+    for (const queue of [this.#coalesced, this.#ring]) {
+      while (queue.length > 0) {
+        const { first, second } = queue;
+        queue.shift();
+        if (isCursor(first)) first.close();
+        else first?.letGo();
+        second?.letGo();
+      }
     }
     this.#pendingBytes = 0;
+    this.#heldBytes = 0;
     this.#cursors.clear();
+    this.#checkEnded();
   }
 
   /** Moves the next notification into `#delivery`; false when a cursor turned out to be at its end. */
   #take(): boolean {
-    const first = this.#ring.first;
+    const isCoalesced = this.#coalesced.length > 0;
+    const { first, second } = isCoalesced ? this.#coalesced : this.#ring;
     const delivery = this.#delivery;
     if (isCursor(first)) {
       if (first.next(delivery)) return true;
-      this.#ring.shift();
+      if (isCoalesced) this.#coalesced.shift();
+      else this.#ring.shift();
       this.#cursors.delete(first);
       if (this.#initial === first) {
         this.#initial = undefined;
@@ -146,75 +222,45 @@ export class ProcessorListener {
       return false;
     }
     delivery.oldEntry = first;
-    delivery.newEntry = this.#ring.second;
+    delivery.newEntry = second;
     delivery.isInInitialList = false;
     delivery.isFinalStateUnknown = false;
-    this.#pendingBytes -= (delivery.newEntry ?? first)?.length ?? 0;
-    this.#ring.shift();
+    if (isCoalesced) this.#coalesced.shift();
+    else this.#shiftRing();
     return true;
   }
 
-  #call(): void {
-    const { oldEntry, newEntry } = this.#delivery;
-    const { isStrict } = this.#options;
-    if (isStrict) {
-      oldEntry?.owner.lend(oldEntry);
-      newEntry?.owner.lend(newEntry);
-    }
-    try {
-      const result = this.#invoke();
-      if (isThenable(result)) {
-        this.#await(result, oldEntry, newEntry);
-        return;
-      }
-    } catch (error) {
-      this.#report(error, oldEntry, newEntry);
-    }
-    this.#finish(oldEntry, newEntry);
+  #shiftRing(): void {
+    const { first, second } = this.#ring;
+    this.#ring.shift();
+    if (isCursor(first)) return;
+    this.#pendingBytes -= (second ?? first)?.length ?? 0;
+    this.#heldBytes -= heldBytes(first);
   }
 
-  #invoke(): unknown {
-    const { handler } = this.#options;
-    const { oldEntry, newEntry, isInInitialList, isFinalStateUnknown } = this.#delivery;
-    if (newEntry && oldEntry) return handler.onUpdate?.(oldEntry, newEntry);
-    if (newEntry) return handler.onAdd?.(newEntry, isInInitialList);
-    if (!oldEntry) return undefined;
-    return handler.onDelete?.(isFinalStateUnknown ? new DeletedFinalStateUnknown(oldEntry) : oldEntry);
+  /** Position of the oldest that is pending. */
+  get #oldest(): number {
+    return this.#coalesced.position ?? this.#pushed - this.#ring.length;
   }
 
-  #await(result: PromiseLike<unknown>, oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
-    // The handler may have removed itself before it returned its promise.
-    if (this.#state.kind === 'ready') this.#state = { kind: 'awaiting' };
-    this.#running = Promise.resolve(result)
-      .catch((error: unknown) => this.#report(error, oldEntry, newEntry))
-      .finally(() => {
-        this.#running = undefined;
-        this.#finish(oldEntry, newEntry);
-        if (this.#state.kind === 'awaiting') this.#state = { kind: 'ready' };
-        this.#options.onReady();
-      });
+  #settled(): void {
+    if (this.#state !== 'open') this.#checkEnded();
+    this.#options.onReady();
   }
 
-  #finish(oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
-    const { isStrict, registeredAt } = this.#options;
-    if (isStrict) {
-      oldEntry?.owner.endLoan(oldEntry, registeredAt);
-      newEntry?.owner.endLoan(newEntry, registeredAt);
-    }
-    oldEntry?.letGo();
-    newEntry?.letGo();
+  #checkEnded(): void {
+    if (this.#state === 'leaving' && this.pendingNotifications === 0) this.#state = 'removed';
+    if (this.#state === 'removed' && !this.#calls.isBusy) this.#end();
   }
 
-  /** A handler that throws is reported and skipped; the next notification comes as if it had not. */
-  #report(error: unknown, oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
-    this.#options.onError(error, (newEntry ?? oldEntry)?.key ?? '', this.#options.registeredAt);
+  #isBehind(): boolean {
+    if (this.pendingNotifications > SLOW_PENDING_MIN) return true;
+    return this.#cursors.size > 0 && this.#notifications() > SLOW_PENDING_MIN;
   }
-}
 
-function isCursor(pending: Pending | undefined): pending is DeliveryCursor {
-  return pending !== undefined && 'remaining' in pending;
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+  #notifications(): number {
+    let notifications = this.pendingNotifications - this.#cursors.size;
+    for (const cursor of this.#cursors) notifications += cursor.remaining;
+    return notifications;
+  }
 }

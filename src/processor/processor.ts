@@ -16,6 +16,7 @@ import {
   readNotification,
   readPrefix,
 } from '../record/notification.ts';
+import type { PrefixRecord } from '../record/notification.ts';
 import type { Bell } from '../ring/bell.ts';
 import type { RingConsumer } from '../ring/consumer.ts';
 import type { Word } from '../ring/word.ts';
@@ -33,19 +34,26 @@ export interface ProcessorOptions {
   /** Written here, read by the reflector: the log's gate. */
   readonly merged: Word;
   readonly reflectorBell: Bell;
+  /** What a shard wrote cannot be: nothing is merged any more. Default: it is thrown. */
+  readonly broken?: (error: KubeloomError) => void;
 }
 
 /** About a millisecond of copying. */
 const MERGE_BYTES_MAX = 2 * 2 ** 20;
+
+const BROKEN: ReadonlySet<string> = new Set(['ERR_KUBELOOM_ASSERTION', 'ERR_KUBELOOM_PROTOCOL']);
 
 export class Processor {
   readonly #options: ProcessorOptions;
   readonly #texts: readonly Buffer[];
   readonly #informers: Map<number, InformerMerge> = new Map();
   readonly #parts: Buffer[][];
+  /** Reports of the record whose terminal one has not come: a shard that dies before it makes them again. */
+  readonly #warnings: PrefixRecord[][];
   /** Shards that have answered the control record that is next. */
-  #answers = 0;
+  readonly #answers: Set<number> = new Set();
   #merged: number;
+  #isBroken = false;
   /** Bytes of objects taken by the merge in progress. */
   #takenBytes = 0;
   readonly #record = emptyNotification();
@@ -58,6 +66,7 @@ export class Processor {
       Buffer.from(ring.bytes.buffer, ring.bytes.byteOffset, ring.bytes.byteLength),
     );
     this.#parts = options.shards.map(() => []);
+    this.#warnings = options.shards.map(() => []);
   }
 
   attach(informer: number, merge: InformerMerge): void {
@@ -81,8 +90,20 @@ export class Processor {
   merge(count: number): number {
     this.#takenBytes = 0;
     let taken = 0;
-    while (taken < count && this.#takenBytes < MERGE_BYTES_MAX && this.#takeNext()) taken++;
+    try {
+      while (taken < count && this.#takenBytes < MERGE_BYTES_MAX && this.#takeNext()) taken++;
+    } catch (error) {
+      this.#break(error);
+    }
     return taken;
+  }
+
+  /** What is no error of the pipeline's own is not its to keep. */
+  #break(error: unknown): void {
+    const { broken } = this.#options;
+    if (!broken || !(error instanceof KubeloomError) || !BROKEN.has(error.code)) throw error;
+    this.#isBroken = true;
+    broken(error);
   }
 
   /** Gives memory back to the shards and tells the reflector how far we are. After every merge that took. */
@@ -97,9 +118,28 @@ export class Processor {
     if (released) this.#options.reflectorBell.ring();
   }
 
+  /**
+   * Whether the replicas hold exactly what the shard, which has ended, had finished: all that it published is
+   * merged, and no barrier that it has answered waits for others.
+   */
+  isDrained(shard: number): boolean {
+    return !this.#options.shards[shard]?.ring.hasRecord && !this.#answers.has(shard);
+  }
+
+  /** Forgets the beginning of a record that the shard, which has ended, did not finish. */
+  discardUnfinished(shard: number): void {
+    for (const held of [this.#parts[shard], this.#warnings[shard]]) if (held) held.length = 0;
+  }
+
   /** Whether something new has come since the last look; reads only shared tails. */
   hasWork(): boolean {
-    return this.#options.shards.some(({ ring }) => ring.hasRecord && this.#isNext(ring));
+    if (this.#isBroken) return false;
+    try {
+      return this.#options.shards.some(({ ring }) => ring.hasRecord && this.#isNext(ring));
+    } catch (error) {
+      this.#break(error);
+      return false;
+    }
   }
 
   /** A ring whose head must wait for another shard is no work: looking at it again would spin. */
@@ -109,6 +149,7 @@ export class Processor {
 
   /** Takes one record of the next sequence if one has arrived. */
   #takeNext(): boolean {
+    if (this.#isBroken) return false;
     const { shards } = this.#options;
     for (let shard = 0; shard < shards.length; shard++) {
       const ring = shards[shard]?.ring;
@@ -133,7 +174,7 @@ export class Processor {
       case RECORD_TYPE_CONTROL_DONE: {
         const record = readControl(ring);
         ring.advance();
-        return this.#takeControl(record);
+        return this.#takeControl(shard, record);
       }
       default:
         throw new KubeloomError(
@@ -147,6 +188,7 @@ export class Processor {
     const record = readPrefix(ring);
     this.#takenBytes += record.bytes.length;
     if (record.kind === PrefixKind.Part) this.#parts[shard]?.push(record.bytes);
+    else if (record.kind === PrefixKind.Warning) this.#warnings[shard]?.push(record);
     else this.#informers.get(record.informer)?.prefix(shard, record);
   }
 
@@ -155,14 +197,22 @@ export class Processor {
     readNotification(ring, record);
     const text = this.#texts[shard];
     const parts = this.#parts[shard];
-    assert(text !== undefined && parts !== undefined, `shard ${shard}`);
+    assert(text !== undefined && parts !== undefined, 'no such shard', shard);
     const informer = this.#informers.get(record.informer);
+    this.#tellWarnings(shard, informer);
     if (informer && !(record.flags & NotificationFlag.Nothing)) {
       this.#locate(text, parts);
       this.#takenBytes += record.length;
       informer.notification(shard, record, text, this.#object);
     }
     parts.length = 0;
+  }
+
+  #tellWarnings(shard: number, informer: InformerMerge | undefined): void {
+    const warnings = this.#warnings[shard];
+    if (!warnings || warnings.length === 0) return;
+    for (const warning of warnings) informer?.prefix(shard, warning);
+    warnings.length = 0;
   }
 
   /** Sets `#object` to where the record's object is: in the log, in the ring, or in parts and ring. */
@@ -190,10 +240,10 @@ export class Processor {
     object.start = 0;
   }
 
-  #takeControl(record: ControlRecord): boolean {
-    this.#answers++;
-    if (this.#answers < this.#options.shards.length) return false;
-    this.#answers = 0;
+  #takeControl(shard: number, record: ControlRecord): boolean {
+    this.#answers.add(shard);
+    if (this.#answers.size < this.#options.shards.length) return false;
+    this.#answers.clear();
     this.#informers.get(record.informer)?.control(record);
     return true;
   }

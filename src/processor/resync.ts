@@ -15,6 +15,15 @@ const EARLY_MS = 50;
 /** A longer delay fires at once (setTimeout takes 31 bits); a tick too many finds nobody due. */
 const DELAY_MS_MAX = 2 ** 31 - 1;
 
+export interface ResyncOptions {
+  readonly clock: Clock;
+  /** Of the informer: the rhythm, and the period of handlers without a wish. 0: never. */
+  readonly periodMs: number;
+  readonly onDue: (due: readonly ProcessorListener[]) => void;
+  /** A period was raised; the text says why. */
+  readonly onRaised: (message: string) => void;
+}
+
 interface Schedule {
   readonly requestedMs: number;
   periodMs: number;
@@ -23,35 +32,53 @@ interface Schedule {
 
 export class ResyncTimer {
   readonly #clock: Clock;
-  readonly #onDue: (due: readonly ProcessorListener[]) => void;
+  readonly #options: ResyncOptions;
   readonly #schedules: Map<ProcessorListener, Schedule> = new Map();
+  readonly #defaultPeriodMs: number;
   #checkPeriodMs: number;
   #cancel: (() => void) | undefined;
   #phase: 'waiting' | 'running' | 'stopped' = 'waiting';
 
-  constructor(clock: Clock, checkPeriodMs: number, onDue: (due: readonly ProcessorListener[]) => void) {
-    this.#clock = clock;
-    this.#checkPeriodMs = raise(checkPeriodMs);
-    this.#onDue = onDue;
+  constructor(options: ResyncOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#defaultPeriodMs = this.#atLeastMinimum(options.periodMs);
+    this.#checkPeriodMs = this.#defaultPeriodMs;
   }
 
-  /** @param periodMs 0: never */
-  add(listener: ProcessorListener, periodMs: number): void {
-    const requestedMs = raise(periodMs);
-    const isShorter = requestedMs > 0 && (this.#checkPeriodMs === 0 || requestedMs < this.#checkPeriodMs);
+  /** The rhythm: 0 while nobody wants any. */
+  get checkPeriodMs(): number {
+    return this.#checkPeriodMs;
+  }
+
+  /** What became of the wish: 0, or at least the rhythm. */
+  periodMs(listener: ProcessorListener): number {
+    return this.#schedules.get(listener)?.periodMs ?? 0;
+  }
+
+  /** @param wishMs 0: never; undefined: the informer's */
+  add(listener: ProcessorListener, wishMs: number | undefined): void {
+    const requestedMs = wishMs === undefined ? this.#defaultPeriodMs : this.#atLeastMinimum(wishMs);
+    const checkMs = this.#checkPeriodMs;
     const schedule = { requestedMs, periodMs: 0, nextMs: 0 };
     this.#schedules.set(listener, schedule);
+    const isShorter = requestedMs > 0 && (checkMs === 0 || requestedMs < checkMs);
     if (isShorter && this.#phase === 'waiting') {
       this.#checkPeriodMs = requestedMs;
       for (const other of this.#schedules.values()) this.#derive(other);
-    } else if (isShorter && this.#phase === 'running' && this.#checkPeriodMs === 0) {
+      return;
+    }
+    if (isShorter && this.#phase === 'running' && checkMs === 0) {
       // Nobody wanted any so far. (client-go would never resync this one either.)
       this.#checkPeriodMs = requestedMs;
-      this.#derive(schedule);
       this.#arm();
-    } else {
-      this.#derive(schedule);
+    } else if (isShorter) {
+      this.#options.onRaised(
+        `a handler's resync period of ${requestedMs} ms is raised to ${checkMs} ms, the informer's rhythm ` +
+          'since its first list; add the handler before start to lower it',
+      );
     }
+    this.#derive(schedule);
   }
 
   remove(listener: ProcessorListener): void {
@@ -87,7 +114,7 @@ export class ResyncTimer {
       schedule.nextMs = now + schedule.periodMs;
       due.push(listener);
     }
-    if (due.length > 0) this.#onDue(due);
+    if (due.length > 0) this.#options.onDue(due);
     this.#arm();
   }
 
@@ -97,8 +124,12 @@ export class ResyncTimer {
     schedule.periodMs = check === 0 || wanted === 0 ? 0 : Math.max(wanted, check);
     schedule.nextMs = this.#clock.now() + schedule.periodMs;
   }
-}
 
-function raise(periodMs: number): number {
-  return periodMs === 0 ? 0 : Math.max(periodMs, RESYNC_PERIOD_MIN_MS);
+  #atLeastMinimum(periodMs: number): number {
+    if (periodMs === 0 || periodMs >= RESYNC_PERIOD_MIN_MS) return periodMs;
+    this.#options.onRaised(
+      `a resync period of ${periodMs} ms is raised to the minimum of ${RESYNC_PERIOD_MIN_MS} ms`,
+    );
+    return RESYNC_PERIOD_MIN_MS;
+  }
 }

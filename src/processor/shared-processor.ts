@@ -16,9 +16,10 @@ export class SharedProcessor implements ReplicaListener {
     if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);
   }
 
-  /** False when it was not there. Pending notifications are dropped. */
-  remove(listener: ProcessorListener): boolean {
-    listener.remove();
+  /** False when it was not there. What is pending is dropped, or with `drain` still delivered. */
+  remove(listener: ProcessorListener, drain: boolean = false): boolean {
+    if (drain) listener.leave();
+    else listener.remove();
     return this.#listeners.delete(listener);
   }
 
@@ -28,8 +29,10 @@ export class SharedProcessor implements ReplicaListener {
 
   replaced(difference: Difference): void {
     for (const listener of this.#listeners) {
+      // Who gets updates without a change is decided now, not when they are delivered (contract C12).
+      const { isSyncing } = listener;
       listener.pushCursor(
-        difference.cursor(() => listener.isSyncing),
+        difference.cursor(() => isSyncing),
         difference.isInitial,
       );
     }

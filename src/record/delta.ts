@@ -40,6 +40,8 @@ export type DeltaKind = (typeof DeltaKind)[keyof typeof DeltaKind];
 export const DeltaFlag = {
   /** The object was larger than the limit: the bytes are only its identity. */
   TooLarge: 1,
+  /** The object is in Go's order as far as its resourceVersion: see `KeySpans.isGoOrder`. */
+  GoOrder: 2,
 } as const;
 
 export const RECORD_TYPE_OBJECT = 1;
@@ -137,7 +139,12 @@ export function readObjectDelta(ring: RingConsumer, out: ObjectLocation): void {
 
 /** The sequence of the record that `ring.peek()` found, of either type. */
 export function sequenceOf(ring: RingConsumer): number {
-  return (ring.words[ring.offset >> 2] ?? 0) >>> 0;
+  return sequenceAt(ring.words, ring.offset);
+}
+
+/** The same for a record whose payload begins at `offset`. */
+export function sequenceAt(words: Int32Array, offset: number): number {
+  return (words[offset >> 2] ?? 0) >>> 0;
 }
 
 export interface ControlRecord {

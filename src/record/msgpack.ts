@@ -55,8 +55,9 @@ export class MsgpackDecoder {
   decode(bytes: Uint8Array, start: number, end: number): unknown {
     try {
       return this.#unpackr.unpack(bytes, { start, end });
-    } catch (cause) {
-      throw new KubeloomError('ERR_KUBELOOM_MALFORMED_OBJECT', 'the cached bytes are no msgpack', { cause });
+    } catch {
+      // Without the cause: msgpackr quotes what it has read, which may be a Secret.
+      throw new KubeloomError('ERR_KUBELOOM_MALFORMED_OBJECT', 'the cached bytes are no msgpack');
     }
   }
 }

@@ -50,12 +50,15 @@ export const NotificationFlag = {
   Nothing: 64,
   /** The bytes are not the JSON of an object: reading it throws. */
   Malformed: 128,
+  /** TooLarge and Malformed together: the shard died of the object, twice; the bytes are only its identity. */
+  Quarantined: 136,
 } as const;
 
 export const PrefixKind = { Part: 1, Structures: 2, Swept: 3, Warning: 4 } as const;
 export type PrefixKind = (typeof PrefixKind)[keyof typeof PrefixKind];
 
-export const NOTIFICATION_FIXED_BYTES: number = 11 * 4;
+const FIXED_WORDS = 11;
+export const NOTIFICATION_FIXED_BYTES: number = FIXED_WORDS * 4;
 export const PREFIX_FIXED_BYTES: number = 4 * 4;
 
 /** Reused for every record; the byte fields are positions in the ring's memory, valid until `release`. */
@@ -78,11 +81,11 @@ export interface Notification {
 
 const TWO_POW_32 = 2 ** 32;
 
-/** The variable part of a notification that a shard is about to write. */
+/** The variable part of a notification that a shard is about to write, from the first byte on. */
 export interface NotificationText {
-  readonly bytes: Uint8Array;
-  readonly start: number;
-  readonly end: number;
+  /** Rounded up to whole words: it is copied word by word. */
+  readonly words: Int32Array;
+  readonly length: number;
 }
 
 /**
@@ -95,8 +98,7 @@ export function writeNotification(
   text: NotificationText,
   inline?: Uint8Array,
 ): boolean {
-  const textLength = text.end - text.start;
-  const payload = NOTIFICATION_FIXED_BYTES + textLength + (inline?.length ?? 0);
+  const payload = NOTIFICATION_FIXED_BYTES + text.length + (inline?.length ?? 0);
   const at = ring.tryClaim(RECORD_TYPE_NOTIFICATION, payload);
   if (at === INSUFFICIENT_CAPACITY) return false;
   const words = ring.words;
@@ -112,9 +114,10 @@ export function writeNotification(
   words[word + 8] = notification.nameLength;
   words[word + 9] = notification.resourceVersionTextLength;
   words[word + 10] = notification.projectionLength;
-  let to = at + NOTIFICATION_FIXED_BYTES;
-  for (let from = text.start; from < text.end; from++) ring.bytes[to++] = text.bytes[from] ?? 0;
-  if (inline) ring.bytes.set(inline, to);
+  // The last word may have bytes behind the text: inline ones overwrite them, or nobody reads them.
+  const textWords = (text.length + 3) >> 2;
+  for (let index = 0; index < textWords; index++) words[word + FIXED_WORDS + index] = text.words[index] ?? 0;
+  if (inline && inline.length > 0) ring.bytes.set(inline, at + NOTIFICATION_FIXED_BYTES + text.length);
   ring.commit(payload);
   return true;
 }

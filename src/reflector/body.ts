@@ -5,6 +5,7 @@ import type { Clock } from '../clock.ts';
 import type { KubeloomError } from '../errors.ts';
 import type { Input } from './inbox.ts';
 import type { Flushing } from './input.ts';
+import type { ListingMeter } from './listing-meter.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import type { Failure, Progress, ReflectorEvent } from './state.ts';
 
@@ -25,6 +26,7 @@ export interface Body {
 export interface BodyOwner extends Flushing {
   readonly clock: Clock;
   readonly writer: ObjectWriter;
+  readonly meter: ListingMeter;
   /** Something happened outside of `write` and `end`. */
   offer(input: Input): void;
   /** Takes one step; its effects follow with the next `flush`, before which no more may be written. */
@@ -38,4 +40,6 @@ export interface BodyOwner extends Flushing {
 /** The exchange that a body belongs to: closed when an effect of something in the body ended it. */
 export interface Closable {
   readonly isClosed: boolean;
+  /** From now on something comes at least so often, or the connection is dead. */
+  expectWithin(silenceMaxMs: number): void;
 }

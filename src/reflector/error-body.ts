@@ -16,7 +16,7 @@ export class ErrorBody implements Body {
 
   write(chunk: Buffer, start: number): number {
     const part = chunk.subarray(start, start + BODY_BYTES_MAX - this.#length);
-    this.#chunks.push(part);
+    this.#chunks.push(Buffer.from(part));
     this.#length += part.length;
     if (this.#length >= BODY_BYTES_MAX) this.end(undefined);
     return chunk.length;

@@ -31,13 +31,23 @@ export class Exchange implements ResponseSink, ChunkReader {
   #isPaused = false;
   #isClosed = false;
 
-  /** @param silenceMaxMs between two signs of life, the first of them the response's head */
-  constructor(owner: ExchangeOwner, transport: HttpTransport, path: string, silenceMaxMs: number) {
+  /**
+   * @param silenceMaxMs between two signs of life, the first of them the response's head
+   * @param accept the transport's own when undefined
+   */
+  constructor(
+    owner: ExchangeOwner,
+    transport: HttpTransport,
+    path: string,
+    silenceMaxMs: number,
+    accept: string | undefined,
+  ) {
     this.#owner = owner;
     this.#watchdog = new Watchdog(owner.clock, silenceMaxMs, () =>
-      this.#happened(() => owner.silent(silenceMaxMs)),
+      this.#happened(() => owner.silent(this.#watchdog.limitMs)),
     );
-    this.#http = transport.request({ path, timeoutMs: silenceMaxMs + TRANSPORT_EXTRA_MS }, this);
+    const headers = accept === undefined ? {} : { headers: { accept } };
+    this.#http = transport.request({ path, timeoutMs: silenceMaxMs + TRANSPORT_EXTRA_MS, ...headers }, this);
   }
 
   get isClosed(): boolean {
@@ -55,6 +65,11 @@ export class Exchange implements ResponseSink, ChunkReader {
 
   read(chunk: Buffer, start: number): number {
     return this.#body ? this.#body.write(chunk, start) : chunk.length;
+  }
+
+  /** Between two signs of life from now on, if that is less than before. */
+  expectWithin(silenceMaxMs: number): void {
+    if (!this.#isClosed) this.#watchdog.shorten(silenceMaxMs);
   }
 
   pause(): void {
@@ -93,7 +108,9 @@ export class Exchange implements ResponseSink, ChunkReader {
     if (this.#isClosed) return;
     this.#watchdog.touch();
     const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    this.#owner.offer(new ChunkInput(this, bytes));
+    const input = new ChunkInput(this, bytes);
+    this.#owner.offer(input);
+    if (!this.#isClosed) input.keep();
   }
 
   end(error: KubeloomError | undefined): void {

@@ -3,6 +3,7 @@
  * reflector itself.
  */
 import { KubeloomError } from '../errors.ts';
+import type { ConnectionOptions } from '../threads/protocol.ts';
 import { statusError } from '../transport/status.ts';
 import type { KubeStatusError } from '../transport/status.ts';
 import type { Failure, FailureKind } from './state.ts';
@@ -14,7 +15,9 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
   ERR_KUBELOOM_GONE: 'expired',
   ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE: 'too-large',
   ERR_KUBELOOM_TOO_MANY_REQUESTS: 'too-many-requests',
+  ERR_KUBELOOM_UNAUTHORIZED: 'unauthorized',
 };
+const SERVER_ERROR_MIN = 500;
 
 /** A response other than 200. */
 export function answeredWith(
@@ -24,12 +27,17 @@ export function answeredWith(
   retryAfterSeconds: number | undefined,
   where: string,
 ): Failure {
-  return fromStatus(verb, statusError(status, body, retryAfterSeconds, where));
+  const failure = fromStatus(verb, statusError(status, body, retryAfterSeconds, where));
+  // A server that says when to come back will answer then: nothing is wrong with what was asked.
+  const isBusy = failure.kind === 'other' && status >= SERVER_ERROR_MIN && failure.retryAfterMs > 0;
+  return isBusy ? { ...failure, kind: 'too-many-requests' } : failure;
 }
 
 /** @param status the object of an ERROR event */
 export function errorEvent(status: string, where: string): Failure {
-  return fromStatus('watch', statusError(ERROR_EVENT_STATUS, status, undefined, where));
+  const failure = fromStatus('watch', statusError(ERROR_EVENT_STATUS, status, undefined, where));
+  const isInternal = failure.error.code === 'ERR_KUBELOOM_INTERNAL';
+  return isInternal ? { ...failure, kind: 'internal-error' } : failure;
 }
 
 /** Counts where the Status of an ERROR event has no code. */
@@ -54,12 +62,63 @@ export function torn(during: Verb, error: KubeloomError): Failure {
   return { kind: 'other', during, error, retryAfterMs: 0 };
 }
 
+export function unprepared(during: Verb, waitedMs: number): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_CREDENTIALS',
+    `no credentials have come for ${waitedMs / 1000} s: does a plugin of the kubeconfig hang, or is the main thread blocked?`,
+  );
+  return unreachable(during, error);
+}
+
 export function malformed(what: string, where: string, quoted: string): Failure {
   const error = new KubeloomError(
     'ERR_KUBELOOM_MALFORMED_EVENT',
     `${where}: ${what}: ${quoted}; nothing of it was used, reading goes on from the last good position`,
   );
   return { kind: 'malformed', during: 'decode', error, retryAfterMs: 0 };
+}
+
+/** The line is left at once: its end may never come. */
+export function tooLong(where: string, bytesMax: number): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_EVENT_TOO_LARGE',
+    `${where}: a line of more than ${bytesMax / 2 ** 20} MiB, which no object is; the connection was closed and ` +
+      'reading goes on from the last good position',
+  );
+  return { kind: 'malformed', during: 'decode', error, retryAfterMs: 0 };
+}
+
+export function truncated(where: string): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_EVENT_TRUNCATED',
+    `${where}: the answer ended properly, but in the middle of an event; it is asked for again`,
+  );
+}
+
+export function outOfOrder(where: string, what: string): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_OUT_OF_ORDER',
+    `${where}: the server sent ${what} after newer ones; it was ignored`,
+  );
+}
+
+/** A server with another history: restored from a backup, or another one behind the same name. */
+export function wentBack(where: string, resourceVersion: string): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_TIME_TRAVEL',
+    `${where}: the server sent an event of version ${resourceVersion}, although it had told, or been asked to begin ` +
+      'after, a later one; listing anew',
+  );
+  return { kind: 'went-back', during: 'watch', error, retryAfterMs: 0 };
+}
+
+export function expiredLoop(rounds: number, cause: KubeloomError): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_EXPIRED_LOOP',
+    `the server has refused ${rounds} watches in a row as too old, each from the version that it had just listed; ` +
+      `kubeloom asks ever more rarely: ${cause.message}`,
+    { cause },
+  );
 }
 
 export function stalled(during: Verb, where: string, silenceMs: number): Failure {
@@ -93,4 +152,15 @@ export function veryShortWatch(cause: KubeloomError | undefined): Failure {
     cause ? { cause } : {},
   );
   return { kind: 'other', during: 'watch', error, retryAfterMs: 0 };
+}
+
+/** Not an address, not a certificate: whatever the transport throws when it is made. */
+export function unusable(connection: ConnectionOptions, cause: unknown): KubeloomError {
+  if (cause instanceof KubeloomError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new KubeloomError(
+    'ERR_KUBELOOM_CONNECTION_OPTIONS',
+    `no connection can be made to ${JSON.stringify(connection.server)}: ${reason}; check the kubeconfig`,
+    { cause },
+  );
 }

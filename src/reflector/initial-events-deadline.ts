@@ -17,10 +17,10 @@ export class InitialEventsDeadline {
   #runningSince = 0;
   #cancelTotal: () => void = () => undefined;
 
-  constructor(clock: Clock, onMissed: (waitedMs: number) => void) {
+  constructor(clock: Clock, onMissed: (waitedMs: number) => void, quietMaxMs: number = QUIET_MAX_MS) {
     this.#clock = clock;
     this.#onMissed = onMissed;
-    this.#quiet = new Watchdog(clock, QUIET_MAX_MS, () => onMissed(QUIET_MAX_MS));
+    this.#quiet = new Watchdog(clock, quietMaxMs, () => onMissed(quietMaxMs));
     this.#run();
   }
 

@@ -33,10 +33,10 @@ export interface ChunkReader extends Flushing {
   read(chunk: Buffer, start: number): number;
 }
 
-/** Bytes of a response, and how far they have been read. */
+/** Bytes of a response, and how far they have been read. They are somebody else's until `keep`. */
 export class ChunkInput implements Input {
   readonly #reader: ChunkReader;
-  readonly #chunk: Buffer;
+  #chunk: Buffer;
   #position = 0;
 
   constructor(reader: ChunkReader, chunk: Buffer) {
@@ -48,5 +48,12 @@ export class ChunkInput implements Input {
     const reader = this.#reader;
     if (!reader.isClosed) this.#position = reader.read(this.#chunk, this.#position);
     return (reader.isClosed || this.#position >= this.#chunk.length) && reader.flush();
+  }
+
+  /** Copies what has not been read. */
+  keep(): void {
+    if (this.#position >= this.#chunk.length) return;
+    this.#chunk = Buffer.from(this.#chunk.subarray(this.#position));
+    this.#position = 0;
   }
 }

@@ -20,6 +20,8 @@ export class ListBody implements Body, ItemSink {
   readonly #exchange: Closable;
   readonly #where: string;
   readonly #items: ListItems;
+  /** What the list says of all its items, told with the first of them. */
+  #hasLearned = false;
 
   constructor(owner: BodyOwner, exchange: Closable, request: ListRequest) {
     this.#owner = owner;
@@ -29,17 +31,21 @@ export class ListBody implements Body, ItemSink {
   }
 
   write(chunk: Buffer, start: number): number {
-    return this.#items.write(chunk, start, this);
+    const end = this.#items.write(chunk, start, this);
+    this.#owner.meter.read(end - start);
+    return end;
   }
 
   end(error: KubeloomError | undefined): void {
     try {
       if (error) throw error;
-      const { resourceVersion, continue: continueToken = '' } = this.#items.finish();
+      const { resourceVersion, continue: continueToken = '', remainingItemCount } = this.#items.finish();
       if (Buffer.byteLength(resourceVersion) > RESOURCE_VERSION_BYTES_MAX) {
         const quoted = JSON.stringify(resourceVersion.slice(0, RESOURCE_VERSION_BYTES_MAX));
         this.#owner.fail(malformed('a list with an unusable resourceVersion', this.#where, quoted));
       } else {
+        this.#owner.meter.page(remainingItemCount);
+        if (continueToken === '') this.#owner.meter.end();
         this.#owner.dispatch({ type: 'page', resourceVersion, continueToken });
       }
     } catch (cause) {
@@ -63,16 +69,26 @@ export class ListBody implements Body, ItemSink {
   item(bytes: Buffer, start: number, end: number): boolean {
     if (!this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
+    this.#learn();
     const written = this.#owner.writer.write(DeltaKind.Replaced, bytes, start, end);
+    if (written === 'written') this.#owner.meter.item();
     if (written === 'malformed') {
       this.#owner.fail(malformed('not a JSON object', this.#where, excerpt(bytes, start, end)));
     }
     return written !== 'no-room';
   }
 
+  #learn(): void {
+    if (this.#hasLearned) return;
+    this.#hasLearned = true;
+    this.#owner.writer.learn(this.#items.head());
+  }
+
   oversized(bytes: Buffer, start: number, end: number): boolean {
     if (!this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
-    return this.#owner.writer.writeOversized(DeltaKind.Replaced, bytes, start, end) !== 'no-room';
+    const written = this.#owner.writer.writeOversized(DeltaKind.Replaced, bytes, start, end);
+    if (written === 'written') this.#owner.meter.item();
+    return written !== 'no-room';
   }
 }

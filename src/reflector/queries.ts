@@ -45,6 +45,12 @@ export function nextPageQuery(base: Query, limit: number, continueToken: string)
   return { ...base, ...(limit > 0 ? { limit: String(limit) } : {}), continue: continueToken };
 }
 
+/** A list at this version and no other; its further pages have the token only. */
+export function exactListQuery(base: Query, resourceVersion: string, continueToken: string): Query {
+  if (continueToken !== '') return nextPageQuery(base, PAGE_SIZE, continueToken);
+  return { ...listQuery(base, resourceVersion, PAGE_SIZE), resourceVersionMatch: 'Exact' };
+}
+
 export function watchQuery(base: Query, resourceVersion: string): Query {
   return { ...base, watch: 'true', allowWatchBookmarks: 'true', ...atVersion(resourceVersion) };
 }

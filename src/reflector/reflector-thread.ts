@@ -12,6 +12,7 @@ import type {
   ControlPort,
   FromReflector,
   ReflectorSpec,
+  ResumePosition,
   ToReflector,
 } from '../threads/protocol.ts';
 import type { HttpTransport } from '../transport/http.ts';
@@ -116,7 +117,7 @@ export class ReflectorThread implements ReflectorHost {
     if (this.#isClosed) return;
     switch (message.type) {
       case 'start':
-        this.#start(message.informer, message.spec);
+        this.#start(message.informer, message.spec, message.resume);
         break;
       case 'stop':
         this.#reflectors.get(message.informer)?.stop();
@@ -131,11 +132,12 @@ export class ReflectorThread implements ReflectorHost {
     }
   }
 
-  #start(informer: number, spec: ReflectorSpec): void {
+  #start(informer: number, spec: ReflectorSpec, resume: ResumePosition | undefined): void {
     assert(!this.#reflectors.has(informer), `informer ${informer} was started before`);
-    const reflector = new Reflector(informer, spec, this);
+    const reflector = new Reflector(informer, spec, this, resume);
     this.#reflectors.set(informer, reflector);
-    reflector.start();
+    if (resume?.isStopping) reflector.stop();
+    else reflector.start();
   }
 
   /** After every turn: what was written becomes visible, and sockets are read only without a backlog. */

@@ -5,7 +5,6 @@
  */
 import type { Clock, Random } from '../clock.ts';
 import { KubeloomError, assert, fromErrorMessage } from '../errors.ts';
-import type { ErrorMessage } from '../errors.ts';
 import { DeltaKind } from '../record/delta.ts';
 import type {
   ConnectionOptions,
@@ -13,23 +12,29 @@ import type {
   Query,
   ReflectorPhase,
   ReflectorSpec,
+  ResumePosition,
 } from '../threads/protocol.ts';
 import type { HttpTransport } from '../transport/http.ts';
 import { jittered } from './backoff.ts';
+import { ConsistencyCheck } from './consistency-check.ts';
 import { ErrorBody } from './error-body.ts';
 import { Exchange } from './exchange.ts';
 import type { ExchangeOwner } from './exchange.ts';
 import type { Body, BodyOwner } from './body.ts';
-import { answeredWith, stalled, unreachable } from './failure.ts';
+import { answeredWith, stalled, unprepared, unreachable, unusable } from './failure.ts';
 import type { Input } from './inbox.ts';
 import { EventInput } from './input.ts';
 import { ListBody } from './list-body.ts';
+import { ListingMeter } from './listing-meter.ts';
 import { ObjectWriter } from './object-writer.ts';
+import type { Prepared } from './prepared.ts';
 import { Reports } from './reports.ts';
+import { retryAfterSeconds } from './retry-after.ts';
 import type { Router } from './router.ts';
 import { initialState } from './state.ts';
 import type { Effect, Failure, ReflectorEvent, State } from './state.ts';
 import { step } from './step.ts';
+import { StreamedObjects } from './streamed-objects.ts';
 import type { TransportPool } from './transport-pool.ts';
 import { WatchBody } from './watch-body.ts';
 
@@ -55,24 +60,22 @@ interface Request {
   readonly verb: 'list' | 'watch';
   readonly query: Query;
   readonly exchange: Exchange | undefined;
-}
-
-export interface Prepared {
-  readonly request: number;
-  readonly connection?: ConnectionOptions;
-  readonly query?: Query;
-  readonly error?: ErrorMessage;
+  readonly cancelDeadline: () => void;
 }
 
 /** A list's server may think for a minute before it answers; then it gives up itself. */
 const LIST_SILENCE_MAX_MS = 90_000;
 /** A watch's server ends it after `timeoutSeconds`; this much later it must be gone. */
-const WATCH_MARGIN_MS = 30_000;
+const WATCH_MARGIN_MS = 5_000;
+
+/** Credentials may come from a plugin that has a minute for it. */
+const PREPARING_MAX_MS = 90_000;
 
 export class Reflector implements ExchangeOwner, BodyOwner {
   readonly informer: number;
   readonly clock: Clock;
   readonly writer: ObjectWriter;
+  readonly meter: ListingMeter;
   readonly #host: ReflectorHost;
   readonly #spec: ReflectorSpec;
   readonly #reports: Reports;
@@ -82,14 +85,21 @@ export class Reflector implements ExchangeOwner, BodyOwner {
   #connection: ConnectionOptions | undefined;
   #cancelTimer: () => void = () => undefined;
   #phase: ReflectorPhase = 'connecting';
-  constructor(informer: number, spec: ReflectorSpec, host: ReflectorHost) {
+  /** What the streaming list in progress has brought, and the check of the last one. */
+  #streamed: StreamedObjects | undefined;
+  #check: ConsistencyCheck | undefined;
+
+  constructor(informer: number, spec: ReflectorSpec, host: ReflectorHost, resume?: ResumePosition) {
     this.informer = informer;
     this.clock = host.clock;
     this.#host = host;
     this.#spec = spec;
-    this.#state = initialState(spec);
+    this.#state = initialState(spec, resume);
     this.#reports = new Reports(host.clock, (during, error) =>
       host.post({ type: 'error', informer, during, error }),
+    );
+    this.meter = new ListingMeter(host.clock, (progress) =>
+      host.post({ type: 'progress', informer, ...progress }),
     );
     this.writer = new ObjectWriter(host.router, informer, spec, (error) => this.report('decode', error));
   }
@@ -108,24 +118,29 @@ export class Reflector implements ExchangeOwner, BodyOwner {
   dispose(): void {
     this.#effects.length = 0;
     this.#close();
+    this.#check?.stop();
     this.#disconnect();
   }
 
   /** The main thread's answer to `prepare`. */
   prepared(prepared: Prepared): void {
-    this.offer(new EventInput(this, () => this.#send(prepared)));
+    const check = this.#check;
+    if (check?.isPreparing(prepared.request)) check.prepared(prepared);
+    else this.offer(new EventInput(this, () => this.#send(prepared)));
   }
 
   isPreparing(request: number): boolean {
-    return this.#request?.id === request && this.#request.exchange === undefined;
+    return this.#isOwn(request) || this.#check?.isPreparing(request) === true;
   }
 
   pause(): void {
     this.#request?.exchange?.pause();
+    this.#check?.pause();
   }
 
   resume(): void {
     this.#request?.exchange?.resume();
+    this.#check?.resume();
   }
 
   /** Tells the main thread that this reflector is held up, or what it does now that it is not any more. */
@@ -168,9 +183,8 @@ export class Reflector implements ExchangeOwner, BodyOwner {
   }
 
   begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body {
-    const request = this.#request;
-    assert(request !== undefined, 'a response has a request');
-    const { verb, query } = request;
+    assert(this.#request !== undefined, 'a response has a request');
+    const { verb, query } = this.#request;
     const where = this.#where(verb);
     if (status !== 200) {
       const retryAfter = retryAfterSeconds(headers);
@@ -178,10 +192,15 @@ export class Reflector implements ExchangeOwner, BodyOwner {
     }
     const isStreamingList = this.#state.kind === 'streaming-list';
     this.dispatch({ type: 'opened' });
-    const { recordBytesMax } = this.#spec;
-    return verb === 'list'
-      ? new ListBody(this, exchange, { where, recordBytesMax })
-      : new WatchBody(this, exchange, { where, query, isStreamingList, recordBytesMax });
+    const { recordBytesMax, checkConsistency = false, streamingListSilenceMaxMs } = this.#spec;
+    if (verb === 'watch' && this.#spec.watchSilenceMaxMs !== undefined) {
+      exchange.expectWithin(this.#spec.watchSilenceMaxMs);
+    }
+    if (verb === 'list') return new ListBody(this, exchange, { where, recordBytesMax });
+    this.#streamed = checkConsistency && isStreamingList ? new StreamedObjects() : undefined;
+    const checked = this.#streamed ? { streamed: this.#streamed } : {};
+    const request = { where, query, isStreamingList, recordBytesMax, streamingListSilenceMaxMs, ...checked };
+    return new WatchBody(this, exchange, request);
   }
 
   unanswered(error: KubeloomError): void {
@@ -206,16 +225,27 @@ export class Reflector implements ExchangeOwner, BodyOwner {
     const { informer } = this;
     switch (effect.type) {
       case 'list':
-        this.#prepare('list', effect.query);
+        this.#prepare('list', effect.query, effect.isRefused);
         return true;
       case 'watch':
-        this.#prepare('watch', { ...effect.query, timeoutSeconds: String(this.#timeoutSeconds()) });
+        this.#prepare(
+          'watch',
+          { ...effect.query, timeoutSeconds: String(this.#timeoutSeconds()) },
+          effect.isRefused,
+        );
         return true;
       case 'close':
         this.#close();
         return true;
       case 'control':
+        if (effect.kind === DeltaKind.ReplaceBegin) this.meter.begin();
         return this.#host.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
+      case 'check':
+        this.#startCheck(effect.resourceVersion);
+        return true;
+      case 'abandon-check':
+        this.#check?.stop();
+        return true;
       case 'wait':
         this.#wait(jittered(effect.delay, this.#host.random()));
         return true;
@@ -227,6 +257,7 @@ export class Reflector implements ExchangeOwner, BodyOwner {
         this.#host.post({ type: 'phase', informer, phase: effect.phase });
         return true;
       default:
+        this.#check?.stop();
         this.#disconnect();
         this.#host.post({ type: 'stopped', informer });
         this.#host.forget(informer);
@@ -234,16 +265,32 @@ export class Reflector implements ExchangeOwner, BodyOwner {
     }
   }
 
-  #prepare(verb: 'list' | 'watch', query: Query): void {
+  #prepare(verb: 'list' | 'watch', query: Query, isRefused: boolean): void {
     this.#close();
     const id = this.#host.nextRequest();
-    this.#request = { id, verb, query, exchange: undefined };
-    this.#host.post({ type: 'prepare', request: id, informer: this.informer, verb, query });
+    const cancelDeadline = this.clock.schedule(PREPARING_MAX_MS, () => this.#unprepared(id));
+    this.#request = { id, verb, query, exchange: undefined, cancelDeadline };
+    const { informer } = this;
+    const refused = isRefused ? { isRefused } : {};
+    this.#host.post({ type: 'prepare', request: id, informer, verb, query, ...refused });
+  }
+
+  #isOwn(request: number): boolean {
+    return this.#request?.id === request && this.#request.exchange === undefined;
+  }
+
+  /** Whoever is asked for credentials has not answered. */
+  #unprepared(id: number): void {
+    const expire = (): void => {
+      if (this.#request && this.#isOwn(id)) this.fail(unprepared(this.#request.verb, PREPARING_MAX_MS));
+    };
+    this.offer(new EventInput(this, expire));
   }
 
   #send(prepared: Prepared): void {
     const request = this.#request;
-    if (!request || !this.isPreparing(prepared.request)) return;
+    if (!request || !this.#isOwn(prepared.request)) return;
+    request.cancelDeadline();
     const { connection, error } = prepared;
     if (error) {
       this.fail(unreachable(request.verb, fromErrorMessage(error)));
@@ -259,7 +306,8 @@ export class Reflector implements ExchangeOwner, BodyOwner {
       return;
     }
     const path = `${this.#spec.path}?${new URLSearchParams(query).toString()}`;
-    const exchange = new Exchange(this, transport, path, silenceMaxMs(request.verb, query));
+    const accept = this.#spec.accept?.[request.verb];
+    const exchange = new Exchange(this, transport, path, silenceMaxMs(request.verb, query), accept);
     this.#request = { ...request, query, exchange };
     if (this.#host.isPaused) exchange.pause();
   }
@@ -279,8 +327,32 @@ export class Reflector implements ExchangeOwner, BodyOwner {
 
   #close(): void {
     this.#cancelTimer();
+    this.#request?.cancelDeadline();
     this.#request?.exchange?.close();
     this.#request = undefined;
+  }
+
+  #startCheck(resourceVersion: string): void {
+    const { informer } = this;
+    const host = this.#host;
+    const streamed = this.#streamed;
+    this.#streamed = undefined;
+    if (!streamed) return;
+    this.#check = new ConsistencyCheck(
+      {
+        clock: this.clock,
+        random: host.random,
+        transports: host.transports,
+        isPaused: () => host.isPaused,
+        offer: (input) => host.offer(input),
+        nextRequest: () => host.nextRequest(),
+        prepare: (request, query) => host.post({ type: 'prepare', request, informer, verb: 'list', query }),
+        report: (error) => this.report('list', error),
+        inconsistent: (error) => this.#happened({ type: 'inconsistent', error }),
+      },
+      { spec: this.#spec, where: this.#where('list'), resourceVersion, streamed },
+    );
+    this.#check.start();
   }
 
   #wait(delayMs: number): void {
@@ -289,29 +361,13 @@ export class Reflector implements ExchangeOwner, BodyOwner {
 
   #timeoutSeconds(): number {
     const { watchTimeoutMinSeconds: min, watchTimeoutMaxSeconds: max } = this.#spec;
-    return Math.round(min + this.#host.random() * (max - min));
+    return Math.floor(min + this.#host.random() * (max - min));
   }
 
   #where(verb: 'list' | 'watch'): string {
     const server = this.#connection?.server ?? '';
     return `${verb.toUpperCase()} ${server}${this.#spec.path}`;
   }
-}
-
-/** Not an address, not a certificate: whatever the transport throws when it is made. */
-function unusable(connection: ConnectionOptions, cause: unknown): KubeloomError {
-  if (cause instanceof KubeloomError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new KubeloomError(
-    'ERR_KUBELOOM_CONNECTION_OPTIONS',
-    `no connection can be made to ${JSON.stringify(connection.server)}: ${reason}; check the kubeconfig`,
-    { cause },
-  );
-}
-
-function retryAfterSeconds(headers: Readonly<Record<string, string>>): number | undefined {
-  const seconds = Number.parseInt(headers['retry-after'] ?? '', 10);
-  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
 }
 
 /** What the server was asked for decides, also where the main thread has changed it. */

@@ -56,6 +56,7 @@ const WORD_ALIGNMENT = 8;
 
 /** The members that Go leaves out of the items of a list, ready to be put behind the opening brace. */
 export function typeMetaOf(kind: string, apiVersion: string): Buffer {
+  if (kind === '') return NOTHING;
   return Buffer.from(`"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`);
 }
 
@@ -184,7 +185,7 @@ export class Router {
     location.sequence = this.#nextSequence();
     location.informer = target.informer;
     location.kind = kind;
-    location.flags = flags;
+    location.flags = spans.isGoOrder ? flags | DeltaFlag.GoOrder : flags;
     location.hash = hash;
     location.offset = offset;
     location.length = length;
@@ -279,7 +280,8 @@ function identityOf(target: ObjectTarget, source: Buffer, spans: KeySpans): Buff
     start < 0 ? undefined : decodeStringContent(source, start, end);
   return Buffer.from(
     JSON.stringify({
-      kind: target.kind,
+      // Undefined when nobody knows it: not there.
+      kind: target.kind || undefined,
       apiVersion: target.apiVersion,
       metadata: {
         name: text(spans.nameStart, spans.nameEnd),

@@ -1,6 +1,6 @@
 /**
  * What a reflector can be doing, what can happen to it and what it can want done: data only. `step.ts`
- * says how they hang together, `reflector.ts` carries the effects out.
+ * and its parts say how they hang together, `reflector.ts` carries the effects out.
  *
  * ```
  *           ┌──────────────────────────── failed ───────────────────────────┐
@@ -18,9 +18,10 @@
  */
 import type { KubeloomError } from '../errors.ts';
 import type { DeltaKind } from '../record/delta.ts';
-import type { Query, ReflectorPhase, ReflectorSpec } from '../threads/protocol.ts';
+import type { Query, ReflectorPhase, ReflectorSpec, ResumePosition } from '../threads/protocol.ts';
 import { NO_FAILURES } from './backoff.ts';
 import type { Backoff, Delay } from './backoff.ts';
+import type { RetryWindow } from './retry-window.ts';
 
 /** What outlives the single list and the single watch. */
 export interface Memory {
@@ -31,6 +32,10 @@ export interface Memory {
   readonly isUnavailable: boolean;
   /** A list at "0" came in pages: there is no cache in front of etcd, so always ask for pages. */
   readonly isPaginated: boolean;
+  /** Of the last list: the position is still there when nothing has come since. */
+  readonly listedVersion: string;
+  /** How many watches in a row have expired before anything came. */
+  readonly expiredWatches: number;
   /** Of the last ReplaceBegin. */
   readonly epoch: number;
   readonly backoff: Backoff;
@@ -38,6 +43,10 @@ export interface Memory {
   readonly earlyCloses: number;
   /** Where the last malformed event was met: the resourceVersion before it. */
   readonly malformedAt: string | undefined;
+  /** Internal errors of watches since the last list, while they are answered at once. */
+  readonly internalErrors: RetryWindow | undefined;
+  /** The server has refused our credentials, and the next request has fresh ones. */
+  readonly isRefused: boolean;
 }
 
 /** One list: its first page's request and how far it has come. */
@@ -47,6 +56,9 @@ export interface ListProgress {
   readonly limit: number;
   /** Of the page that is being read; '' on the first. */
   readonly continueToken: string;
+  /** Pages that have been read, and the token of one of them: a server that sends it again goes in circles. */
+  readonly pages: number;
+  readonly anchorToken: string;
   /** The first page's: it holds for all of them. */
   readonly listVersion: string;
   /** ReplaceBegin was sent, so that ReplaceEnd or ReplaceAbort must follow. */
@@ -56,7 +68,8 @@ export interface ListProgress {
 }
 
 export type State =
-  | { readonly kind: 'idle'; readonly memory: Memory }
+  /** Begins with a list; with the watch, where a predecessor was; with a list, after aborting a predecessor's. */
+  | { readonly kind: 'idle'; readonly memory: Memory; readonly first: 'sync' | 'watch' | 'abort' }
   | { readonly kind: 'streaming-list'; readonly memory: Memory; readonly isReplacing: boolean }
   | { readonly kind: 'listing'; readonly memory: Memory; readonly list: ListProgress }
   | { readonly kind: 'watching'; readonly memory: Memory }
@@ -82,8 +95,14 @@ export type FailureKind =
   /** Nothing was reached: connection refused, or no credentials. The server may still know our position. */
   | 'unreachable'
   | 'too-many-requests'
+  /** 401: the credentials were not accepted. */
+  | 'unauthorized'
+  /** An ERROR event about something inside the server, which may be over at once. */
+  | 'internal-error'
   /** Not JSON, or not a watch event. */
   | 'malformed'
+  /** Events from before what the server had told completely: its history is another one. */
+  | 'went-back'
   /** No byte for longer than the server promised. */
   | 'stalled'
   /** A streaming list without its end bookmark: the server seems not to know what was asked for. */
@@ -110,11 +129,14 @@ export type ReflectorEvent =
   | { readonly type: 'initial-events-end'; readonly resourceVersion: string }
   /** The response of a watch ended; with an error the connection was torn. */
   | { readonly type: 'closed'; readonly progress: Progress; readonly error?: KubeloomError }
-  | { readonly type: 'failed'; readonly failure: Failure; readonly progress?: Progress };
+  | { readonly type: 'failed'; readonly failure: Failure; readonly progress?: Progress }
+  /** A list at the version of the streaming list has something else in it. */
+  | { readonly type: 'inconsistent'; readonly error: KubeloomError };
 
 export type Effect =
-  | { readonly type: 'list'; readonly query: Query }
-  | { readonly type: 'watch'; readonly query: Query }
+  /** With `isRefused` the credentials must be other ones than before. */
+  | { readonly type: 'list'; readonly query: Query; readonly isRefused: boolean }
+  | { readonly type: 'watch'; readonly query: Query; readonly isRefused: boolean }
   /** Nothing more of the request in progress is wanted. */
   | { readonly type: 'close' }
   | {
@@ -124,6 +146,10 @@ export type Effect =
       readonly resourceVersion: string;
     }
   | { readonly type: 'wait'; readonly delay: Delay }
+  /** Compare what was streamed with a list at exactly this version, beside the watch. */
+  | { readonly type: 'check'; readonly resourceVersion: string }
+  /** What was to be compared is out of date. */
+  | { readonly type: 'abandon-check' }
   | { readonly type: 'report'; readonly during: Failure['during']; readonly error: KubeloomError }
   | { readonly type: 'phase'; readonly phase: ReflectorPhase }
   | { readonly type: 'stopped' };
@@ -133,18 +159,29 @@ export interface Step {
   readonly effects: readonly Effect[];
 }
 
-export function initialState(spec: ReflectorSpec): State {
+/** @param resume where the reflector had come to in whose place this one is */
+export function initialState(spec: ReflectorSpec, resume?: ResumePosition): State {
   return {
     kind: 'idle',
+    first: firstOf(resume),
     memory: {
       spec,
-      resourceVersion: '',
+      resourceVersion: resume?.resourceVersion ?? '',
       isUnavailable: false,
       isPaginated: false,
-      epoch: 0,
+      listedVersion: '',
+      expiredWatches: 0,
+      epoch: resume?.epoch ?? 0,
       backoff: NO_FAILURES,
       earlyCloses: 0,
       malformedAt: undefined,
+      internalErrors: undefined,
+      isRefused: false,
     },
   };
+}
+
+function firstOf(resume: ResumePosition | undefined): 'sync' | 'watch' | 'abort' {
+  if (resume?.isReplacing) return 'abort';
+  return resume === undefined || resume.resourceVersion === '' ? 'sync' : 'watch';
 }

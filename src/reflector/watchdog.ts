@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts';
 
 export class Watchdog {
   readonly #clock: Clock;
-  readonly #limitMs: number;
+  #limitMs: number;
   readonly #onSilence: () => void;
   #lastSign: number;
   #isPaused = false;
@@ -17,6 +17,19 @@ export class Watchdog {
     this.#limitMs = limitMs;
     this.#onSilence = onSilence;
     this.#lastSign = clock.now();
+    this.#cancel = this.#schedule(limitMs);
+  }
+
+  get limitMs(): number {
+    return this.#limitMs;
+  }
+
+  /** From now on signs of life are expected more often, if that is more often. */
+  shorten(limitMs: number): void {
+    if (limitMs >= this.#limitMs) return;
+    this.#limitMs = limitMs;
+    this.touch();
+    this.#cancel();
     this.#cancel = this.#schedule(limitMs);
   }
 

@@ -21,6 +21,8 @@ export class Bell {
   readonly #bell: Word;
   readonly #parked: Word;
   readonly #onRing: (() => void) | undefined;
+  /** The bell as it was when the consumer last parked. */
+  #seen = 0;
 
   /** @param onRing for the in-process twin, where the consumer is this same thread */
   constructor(words: Int32Array, firstLine: number, onRing?: () => void) {
@@ -39,10 +41,11 @@ export class Bell {
   /**
    * Consumer on a thread without an event loop: returns when there is work, when the bell rang, or after
    * `timeoutMs`. Returns false only when the time was over, so that the caller can count work that was
-   * found without a bell (a lost wake-up, which must never happen).
+   * found without a bell (a lost wake-up, which must never happen; see `ringsWithin`).
    */
   park(hasWork: () => boolean, timeoutMs: number): boolean {
     const seen = this.#bell.load();
+    this.#seen = seen;
     if (hasWork()) return true;
     this.#parked.store(1);
     if (hasWork()) {
@@ -55,6 +58,18 @@ export class Bell {
   }
 
   /**
+   * Consumer, after a `park` that ended by its time: whether the bell has rung since that began, or rings within
+   * `timeoutMs`. A producer may have been interrupted between its tail and its ring: then work is found whose bell
+   * is yet to come, and no wake-up was lost.
+   */
+  ringsWithin(timeoutMs: number): boolean {
+    this.#parked.store(1);
+    const result = this.#bell.wait(this.#seen, timeoutMs);
+    this.#parked.store(0);
+    return result !== 'timed-out';
+  }
+
+  /**
    * Consumer: looks away for a while, whatever comes. Producers find nobody parked and need not wake anybody,
    * which at high rates costs them more than the work that they announce.
    */
@@ -62,9 +77,15 @@ export class Bell {
     this.#bell.wait(this.#bell.load(), timeoutMs);
   }
 
+  /** Consumer: whether the bell has rung since it last began to park. */
+  get hasRung(): boolean {
+    return this.#bell.load() !== this.#seen;
+  }
+
   /** Consumer on a thread with an event loop; at most one such wait may be open per bell. */
   async parkAsync(hasWork: () => boolean): Promise<void> {
     const seen = this.#bell.load();
+    this.#seen = seen;
     if (hasWork()) return;
     this.#parked.store(1);
     if (!hasWork()) await this.#bell.waitAsync(seen);

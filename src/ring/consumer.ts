@@ -32,21 +32,22 @@ export class RingConsumer {
 
   /** True when there is a record; `type` and `offset` then describe it until `advance`. */
   peek(): boolean {
-    if (this.#position === this.#tailSeen) {
-      this.#tailSeen = this.#memory.tail.load();
-      if (this.#position === this.#tailSeen) return false;
-    }
-    let place = this.#position & (this.#capacity - 1);
-    this.type = this.words[(place >> 2) + TYPE_WORD] ?? 0;
-    if (this.type === PADDING_TYPE) {
-      // A padding record is always followed by the record that did not fit, in the same publication.
-      this.#position = (this.#position + this.#lengthAt(place)) >>> 0;
-      place = this.#position & (this.#capacity - 1);
+    for (;;) {
+      if (this.#position === this.#tailSeen) {
+        this.#tailSeen = this.#memory.tail.load();
+        if (this.#position === this.#tailSeen) return false;
+      }
+      const place = this.#position & (this.#capacity - 1);
       this.type = this.words[(place >> 2) + TYPE_WORD] ?? 0;
-      assert(place === 0 && this.type !== PADDING_TYPE, 'padding must end the ring');
+      if (this.type > PADDING_TYPE) {
+        this.offset = place + RECORD_HEADER_BYTES;
+        return true;
+      }
+      // Padding before the record that did not fit (in the same publication), or a record made void.
+      this.#position = (this.#position + this.#lengthAt(place)) >>> 0;
+      const isEnd = (this.#position & (this.#capacity - 1)) === 0;
+      assert(isEnd || this.type !== PADDING_TYPE, 'padding must end the ring');
     }
-    this.offset = place + RECORD_HEADER_BYTES;
-    return true;
   }
 
   /** Steps over the record that `peek` found. Its bytes stay valid until `release`. */

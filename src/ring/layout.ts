@@ -34,6 +34,8 @@ export const RECORD_HEADER_BYTES = 8;
 export const LENGTH_WORD = 0;
 export const TYPE_WORD = 1;
 export const PADDING_TYPE = 0;
+/** A record that its producer published and died before it was good: stepped over (see void-records.ts). */
+export const VOID_TYPE = -1;
 
 export const CAPACITY_MIN_BYTES = 1024;
 /** Half of the u32 circle, so that `compareU32` can tell full from empty. */

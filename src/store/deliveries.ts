@@ -28,6 +28,8 @@ export interface DeliveryCursor {
   readonly remaining: number;
   /** Bytes of superseded objects that it may still need, at most. */
   readonly heldBytes: number;
+  /** The same, where what several cursors hold together counts once. */
+  readonly heldShareBytes: number;
 }
 
 /**
@@ -63,6 +65,10 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
   }
 
   get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  get heldShareBytes(): number {
     return this.#heldBytes;
   }
 
@@ -188,6 +194,11 @@ export class Difference {
     if (newEntry === undefined && this.#olds[place]) this.oldCount--;
   }
 
+  /** That have not come to its end. */
+  get readers(): number {
+    return this.#readers.size;
+  }
+
   get length(): number {
     return this.#deletions.length + this.#news.length;
   }
@@ -268,6 +279,10 @@ export class DifferenceCursor implements DeliveryCursor {
 
   get heldBytes(): number {
     return this.remaining === 0 ? 0 : this.#difference.supersededBytes;
+  }
+
+  get heldShareBytes(): number {
+    return this.heldBytes / this.#difference.readers;
   }
 
   next(out: Delivery): boolean {

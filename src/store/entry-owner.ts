@@ -20,6 +20,8 @@ export interface EntryOwnerOptions {
   readonly lifetimes: Lifetimes;
   readonly decodedCache: DecodedCache;
   readonly recordBytesMax: number;
+  /** Sees every tree that is shared with others, before anybody does: freezes it, or remembers what it was. */
+  readonly guard?: ((tree: unknown, key: string) => void) | undefined;
 }
 
 /** A parsed object takes about this many times its JSON in the heap (docs/decisions/0005). */
@@ -44,6 +46,7 @@ export class EntryOwner implements EntryHome {
   readonly #isStrict: boolean;
   readonly #cache: DecodedCache;
   readonly #recordBytesMax: number;
+  readonly #guard: EntryOwnerOptions['guard'];
 
   constructor(options: EntryOwnerOptions) {
     this.kind = options.kind;
@@ -51,6 +54,7 @@ export class EntryOwner implements EntryHome {
     this.#isStrict = options.lifetimes === 'strict';
     this.#cache = options.decodedCache;
     this.#recordBytesMax = options.recordBytesMax;
+    this.#guard = options.guard;
   }
 
   /** Throws when the entry may not be read any more. */
@@ -83,6 +87,7 @@ export class EntryOwner implements EntryHome {
 
   decode(entry: Entry): unknown {
     const object = this.decodeFresh(entry);
+    this.#guard?.(object, entry.key);
     // First this, then the cache: what does not fit is forgotten at once.
     entry.decoded = object;
     this.#remember(entry, entry.length);
@@ -100,6 +105,7 @@ export class EntryOwner implements EntryHome {
   /** `metadata` without `managedFields`, parsed on its own unless the object is at hand. */
   decodeMetadata(entry: Entry): unknown {
     const metadata = this.#parsedMetadata(entry) ?? withoutManagedFields(entry.object);
+    this.#guard?.(metadata, entry.key);
     entry.decodedMetadata = metadata;
     this.#cache.remember(entry, METADATA_COST_BYTES);
     return metadata;
@@ -119,7 +125,7 @@ export class EntryOwner implements EntryHome {
       const value = projection.field(index);
       if (value !== undefined) fields[path] = value;
     });
-    return fields;
+    return Object.freeze(fields);
   }
 
   #remember(entry: Entry, lengthBytes: number): void {
@@ -140,11 +146,12 @@ export class EntryOwner implements EntryHome {
   }
 
   #decodable(entry: Entry): ByteSpan {
-    if (entry.flags & EntryFlag.Malformed) throw malformedError(entry, undefined);
+    if (entry.flags & EntryFlag.Malformed) throw malformedError(entry);
     return this.#span(entry);
   }
 
   #span(entry: Entry): ByteSpan {
+    if (entry.flags & EntryFlag.Quarantined) throw quarantinedError(entry);
     if (entry.flags & EntryFlag.TooLarge) {
       throw new KubeloomError(
         'ERR_KUBELOOM_OBJECT_TOO_LARGE',
@@ -159,8 +166,8 @@ export class EntryOwner implements EntryHome {
   #parse(entry: Entry, parse: () => unknown): unknown {
     try {
       return parse();
-    } catch (cause) {
-      throw malformedError(entry, cause);
+    } catch {
+      throw malformedError(entry);
     }
   }
 }
@@ -171,11 +178,19 @@ interface ByteSpan {
   readonly end: number;
 }
 
-function malformedError(entry: Entry, cause: unknown): KubeloomError {
+function quarantinedError(entry: Entry): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_QUARANTINED',
+    `${entry.key}@${entry.resourceVersion} ended the thread that worked on it twice; only its identity is kept. ` +
+      'Look at the modules for transforms and indexes: they may not exit, loop for ever or take all memory',
+  );
+}
+
+/** Without the cause: it quotes what it stumbled over, which may be a Secret. */
+function malformedError(entry: Entry): KubeloomError {
   return new KubeloomError(
     'ERR_KUBELOOM_MALFORMED_OBJECT',
     `${entry.key}@${entry.resourceVersion} is not the JSON of an object; entry.bytes() has what was received`,
-    { cause },
   );
 }
 

@@ -95,6 +95,8 @@ export const EntryFlag = {
   Malformed: 8,
   /** A lister or `retain()` gave it to somebody: it must stay readable. */
   Kept: 16,
+  /** Whoever worked on it died of it, twice: only the identity is here. */
+  Quarantined: 32,
 } as const;
 
 export class Entry<T = unknown> implements CachedObject<T>, Located {
@@ -112,7 +114,6 @@ export class Entry<T = unknown> implements CachedObject<T>, Located {
   slab: Slab | undefined = undefined;
   offset = 0;
   length = 0;
-  position = 0;
   privateBytes: Buffer | undefined = undefined;
   /** Set when the bytes are msgpack: the tables of the shard that wrote them. */
   readonly decoder: MsgpackDecoder | undefined;
@@ -228,7 +229,7 @@ export class Entry<T = unknown> implements CachedObject<T>, Located {
 
   /** Gives one hold back; the last one gives the bytes back. */
   letGo(): void {
-    assert(this.holds > 0, `let go of ${this.key} too often`);
+    assert(this.holds > 0, 'let go too often', this.key);
     this.holds--;
     if (this.holds === 0) this.owner.retire(this);
   }

@@ -5,6 +5,7 @@
  * object; they are evaluated again only when the projection changed. Module functions run on the shards on
  * parsed objects. Plain functions run on the main thread for every change, at the cost of what they read.
  */
+import { refuse } from '../options.ts';
 import type { CachedObject, Entry } from './entry.ts';
 
 /** The index that every informer has, as in client-go. */
@@ -52,6 +53,31 @@ export function ownerUid(): DeclarativeIndex {
 /** Objects by what an exported function returns for the parsed object, computed on the shards. */
 export function indexModule(url: string, name = 'default'): ModuleIndex {
   return { index: 'module', url, name };
+}
+
+const DECLARED: Readonly<Record<DeclarativeIndex['index'] | 'module', readonly string[]>> = {
+  namespace: [],
+  label: ['label'],
+  field: ['path'],
+  ownerUid: [],
+  module: ['url', 'name'],
+};
+
+/** @throws ERR_KUBELOOM_OPTION for what would silently index nothing */
+export function wantIndexers(indexers: unknown): void {
+  if (typeof indexers !== 'object' || indexers === null) refuse('indexers', indexers, 'functions by name');
+  for (const [name, indexer] of Object.entries(indexers)) {
+    if (typeof indexer !== 'function' && !isDeclared(indexer)) {
+      refuse(`indexers.${name}`, indexer, 'a function, or what label(), field() and the like give');
+    }
+  }
+}
+
+function isDeclared(indexer: unknown): boolean {
+  if (typeof indexer !== 'object' || indexer === null) return false;
+  const { index, ...others } = indexer as Readonly<Record<string, unknown>>;
+  const wanted = typeof index === 'string' && Object.hasOwn(DECLARED, index);
+  return wanted && DECLARED[index as keyof typeof DECLARED].every((name) => typeof others[name] === 'string');
 }
 
 /** The paths that these indexers need as projected fields. */

@@ -15,6 +15,10 @@ export class IndexSet {
   /** Declared fields: what comes behind them in a projection are the values of index modules. */
   fieldCount: number;
   #hasPlain = false;
+  /** There is no index but the one that every informer has. */
+  #isPlain = true;
+  /** Values of the latest new object; in a list those of the same namespace come in a row and share them. */
+  #ofNamespace: IndexValues = [[]];
 
   constructor(indexers: Indexers, fieldCount: number, onError: (error: KubeloomError, key: string) => void) {
     this.#onError = onError;
@@ -48,6 +52,7 @@ export class IndexSet {
     const isUnchanged = previous !== undefined && previous.entry.projection === entry.projection;
     const isComplete = previous?.values.length === this.#indexers.size;
     if (isUnchanged && isComplete && (isSame || !this.#hasPlain)) return previous.values;
+    if (this.#isPlain) return previous?.values ?? this.#namespaceValues(entry);
     const values: (readonly string[])[] = [];
     for (const [name, indexer] of this.#indexers) {
       const before = previous?.values[values.length];
@@ -56,6 +61,12 @@ export class IndexSet {
       else values.push(this.#plainValues(name, indexer, entry));
     }
     return previous && isEqual(previous.values, values) ? previous.values : values;
+  }
+
+  #namespaceValues({ namespace }: Entry): IndexValues {
+    const [values] = this.#ofNamespace;
+    if ((values?.[0] ?? '') !== namespace) this.#ofNamespace = [namespace === '' ? [] : [namespace]];
+    return this.#ofNamespace;
   }
 
   #plainValues(name: string, indexer: (entry: Entry) => readonly string[], entry: Entry): readonly string[] {
@@ -73,6 +84,7 @@ export class IndexSet {
 
   #set(name: string, indexer: IndexFunction): void {
     this.#indexers.set(name, indexer);
+    this.#isPlain = false;
     if (!isProjected(indexer)) this.#hasPlain = true;
   }
 }

@@ -3,40 +3,43 @@
  * answered from one state (contract C5) and returns a new array of entries that are good for as long as
  * you hold them.
  */
+import type { IndexerReader, StoreReader } from '../cache/store.ts';
 import { KubeloomError } from '../errors.ts';
+import type { LabelSelector } from '../kube/label-selector.ts';
 import { EntryFlag } from './entry.ts';
 import type { CachedObject, Entry } from './entry.ts';
+import { NAMESPACE_INDEX } from './index-functions.ts';
 import type { Indexers } from './index-functions.ts';
 import type { IndexSet } from './index-values.ts';
 import type { Replica } from './replica.ts';
 import type { Slot } from './replica-state.ts';
 
-export interface Store<T> {
-  /** All objects, in the order in which the server first listed them. */
-  list(): CachedObject<T>[];
-  listKeys(): string[];
-  /** The cached object with the key of this one. */
-  get(object: { readonly key: string }): CachedObject<T> | undefined;
+/** An entry of any kind, or an object as the server sends it. */
+export type Keyed =
+  | { readonly key: string }
+  | { readonly metadata?: { readonly namespace?: string | undefined; readonly name?: string | undefined } };
+
+export interface InformerStore<T> extends StoreReader<CachedObject<T>> {
+  /** The cached object with the key of this one, whichever door it came through, or of a plain object. */
+  get(object: Keyed): CachedObject<T> | undefined;
+}
+
+/** What listers ask for. */
+export interface SelectableStore<T> {
   getByKey(key: string): CachedObject<T> | undefined;
-  readonly size: number;
-  /** resourceVersion of the last event that is in the store: for read-your-writes. */
-  lastStoreSyncResourceVersion(): string;
+  /** In one namespace, or in all for ''. Reads projected labels: no object is parsed. */
+  select(selector: LabelSelector, namespace: string): CachedObject<T>[];
 }
 
-export interface Indexer<T> extends Store<T> {
-  /** Objects that share a value of this index with the given one. */
-  index(indexName: string, object: CachedObject<T>): CachedObject<T>[];
-  /** Keys of the objects with this value, sorted. */
-  indexKeys(indexName: string, value: string): string[];
-  /** All values of this index; empty for an unknown one, as in client-go. */
-  listIndexFuncValues(indexName: string): string[];
-  byIndex(indexName: string, value: string): CachedObject<T>[];
-  getIndexers(): Indexers<T>;
-  /** Also with data present: existing objects are indexed before it returns. */
-  addIndexers(indexers: Indexers<T>): void;
+export interface InformerIndexer<T>
+  extends InformerStore<T>, SelectableStore<T>, IndexerReader<CachedObject<T>, Indexers<T>> {
+  getByKey(key: string): CachedObject<T> | undefined;
+  get(object: Keyed): CachedObject<T> | undefined;
+  /** How many objects `byIndex` would find, without finding them. */
+  countByIndex(indexName: string, value: string): number;
 }
 
-export class ReplicaIndexer<T> implements Indexer<T> {
+export class ReplicaIndexer<T> implements InformerIndexer<T> {
   readonly #replica: Replica;
   readonly #indexes: IndexSet;
   readonly #admit: (indexers: Indexers<T>) => void;
@@ -54,12 +57,20 @@ export class ReplicaIndexer<T> implements Indexer<T> {
     return entries;
   }
 
+  select(selector: LabelSelector, namespace: string): CachedObject<T>[] {
+    const entries: CachedObject<T>[] = [];
+    for (const slot of this.#slotsIn(namespace)) {
+      if (selector.isEverything || selector.matches(slot.entry.labels)) entries.push(this.#handOut(slot));
+    }
+    return entries;
+  }
+
   listKeys(): string[] {
     return [...this.#replica.live.keys()];
   }
 
-  get(object: { readonly key: string }): CachedObject<T> | undefined {
-    return this.getByKey(object.key);
+  get(object: Keyed): CachedObject<T> | undefined {
+    return this.getByKey(keyOf(object));
   }
 
   getByKey(key: string): CachedObject<T> | undefined {
@@ -98,6 +109,10 @@ export class ReplicaIndexer<T> implements Indexer<T> {
     return Array.from(this.#require(indexName).get(value) ?? [], (slot) => this.#handOut(slot));
   }
 
+  countByIndex(indexName: string, value: string): number {
+    return this.#require(indexName).get(value)?.size ?? 0;
+  }
+
   getIndexers(): Indexers<T> {
     return this.#indexes.indexers;
   }
@@ -105,6 +120,11 @@ export class ReplicaIndexer<T> implements Indexer<T> {
   addIndexers(indexers: Indexers<T>): void {
     this.#admit(indexers);
     this.#replica.addIndexers(indexers as Indexers);
+  }
+
+  #slotsIn(namespace: string): Iterable<Slot> {
+    if (namespace === '') return this.#replica.live.slots();
+    return this.#require(NAMESPACE_INDEX).get(namespace) ?? [];
   }
 
   #require(indexName: string): ReadonlyMap<string, ReadonlySet<Slot>> {
@@ -117,4 +137,11 @@ export class ReplicaIndexer<T> implements Indexer<T> {
     slot.entry.flags |= EntryFlag.Kept;
     return slot.entry as unknown as CachedObject<T>;
   }
+}
+
+function keyOf(object: Keyed): string {
+  if ('key' in object) return object.key;
+  const metadata = 'metadata' in object ? object.metadata : undefined;
+  const { namespace = '', name = '' } = metadata ?? {};
+  return namespace === '' ? name : `${namespace}/${name}`;
 }

@@ -27,14 +27,18 @@ export class ReplicaState {
   readonly #byId: (Slot | undefined)[][];
   #nextOrder = 0;
   readonly #indices: Map<string, Map<string, Set<Slot>>> = new Map();
-  /** The server's version that this state is. */
-  resourceVersion = '';
+  /** The server's version that this state is: a string only where it is none of ours to count with. */
+  version: number | string = '';
   /** Cursors that still walk over this state. */
   readonly cursors: Set<StateObserver> = new Set();
 
   constructor(shards: number, indexNames: readonly string[]) {
     this.#byId = Array.from({ length: shards }, () => []);
     for (const name of indexNames) this.#indices.set(name, new Map());
+  }
+
+  get resourceVersion(): string {
+    return String(this.version);
   }
 
   get size(): number {
@@ -47,6 +51,11 @@ export class ReplicaState {
 
   at(shard: number, id: number): Slot | undefined {
     return this.#byId[shard]?.[id];
+  }
+
+  /** By id. */
+  ofShard(shard: number): readonly (Slot | undefined)[] {
+    return this.#byId[shard] ?? [];
   }
 
   keys(): IterableIterator<string> {
@@ -70,7 +79,7 @@ export class ReplicaState {
     entry: Entry,
     values: readonly (readonly string[])[],
   ): Slot {
-    assert(!this.#byKey.has(identity.key), `${identity.key} is here already`);
+    assert(!this.#byKey.has(identity.key), 'it is here already', identity.key);
     const order = this.#nextOrder++;
     const slot: Slot = { identity, shard, id, order, entry, values, differenceAt: -1 };
     this.#byKey.set(identity.key, slot);

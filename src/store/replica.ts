@@ -8,8 +8,9 @@
 import { assert } from '../errors.ts';
 import { DeltaKind } from '../record/delta.ts';
 import { Difference } from './deliveries.ts';
-import type { Entry } from './entry.ts';
+import type { Entry, Identity } from './entry.ts';
 import type { IndexSet, IndexValues } from './index-values.ts';
+import { RecentDeletions } from './recent-deletions.ts';
 import { ReplicaState } from './replica-state.ts';
 import type { Slot } from './replica-state.ts';
 
@@ -17,6 +18,16 @@ import type { Slot } from './replica-state.ts';
 export interface ReplicaListener {
   changed(oldEntry: Entry | undefined, newEntry: Entry | undefined): void;
   replaced(difference: Difference): void;
+}
+
+/** An id of a shard, and in which of the two states it is in use. */
+export interface UsedId {
+  readonly id: number;
+  readonly identity: Identity;
+  readonly isLive: boolean;
+  readonly isListed: boolean;
+  /** In the live state; 0 when it is not there. */
+  readonly version: number | string;
 }
 
 interface Shadow {
@@ -45,6 +56,7 @@ export class Replica {
   #live: ReplicaState;
   #shadow: Shadow | undefined;
   #hasSynced = false;
+  readonly #deletions: RecentDeletions = new RecentDeletions();
 
   constructor(shards: number, indexes: IndexSet, listener: ReplicaListener) {
     this.#shards = shards;
@@ -59,6 +71,28 @@ export class Replica {
 
   get hasSynced(): boolean {
     return this.#hasSynced;
+  }
+
+  /** The relist whose items are arriving. */
+  get epoch(): number | undefined {
+    return this.#shadow?.epoch;
+  }
+
+  /** The ids that a shard has given out and that are in use: what its successor must know. */
+  *idsOf(shard: number): Generator<UsedId> {
+    const live = this.#live.ofShard(shard);
+    const shadow = this.#shadow?.state.ofShard(shard) ?? [];
+    for (let id = 0; id < Math.max(live.length, shadow.length); id++) {
+      const slot = live[id] ?? shadow[id];
+      if (!slot) continue;
+      yield {
+        id,
+        identity: slot.identity,
+        isLive: live[id] !== undefined,
+        isListed: shadow[id] !== undefined,
+        version: live[id]?.entry.version ?? 0,
+      };
+    }
   }
 
   /** The slot that a record with this id is about, in the state that records go to now. */
@@ -81,7 +115,7 @@ export class Replica {
     const target = this.#shadow?.state ?? this.#live;
     const slot = target.at(shard, id);
     const previous = slot ?? (this.#shadow && this.#live.get(entry.key));
-    assert(!slot || slot.identity === entry.identity, `${entry.key} has the id of another object`);
+    assert(!slot || slot.identity === entry.identity, 'it has the id of another object', entry.key);
     const values = this.#indexes.valuesOf(entry, previous);
     entry.hold();
     if (this.#shadow) this.#upsertShadow(this.#shadow, slot, shard, id, entry, values);
@@ -107,6 +141,12 @@ export class Replica {
       return;
     }
     const slot = this.#live.get(last.key);
+    if (!slot && this.#deletions.has(last.key, last.version)) {
+      last.hold();
+      last.letGo();
+      return;
+    }
+    this.#deletions.add(last.key, last.version);
     last.hold();
     if (slot) {
       this.#live.remove(slot);
@@ -117,7 +157,7 @@ export class Replica {
       this.#listener.changed(last, undefined);
     }
     last.letGo();
-    this.#live.resourceVersion = last.resourceVersion;
+    this.#live.version = last.version;
   }
 
   /** The relist did not contain the object with this id. */
@@ -144,7 +184,7 @@ export class Replica {
         if (this.#shadow?.epoch === epoch) this.#swap(this.#shadow, resourceVersion);
         break;
       case DeltaKind.Bookmark:
-        (this.#shadow?.state ?? this.#live).resourceVersion = resourceVersion;
+        (this.#shadow?.state ?? this.#live).version = resourceVersion;
         break;
     }
   }
@@ -192,7 +232,7 @@ export class Replica {
     const oldEntry = slot?.entry;
     if (slot) this.#live.update(slot, entry, values);
     else this.#live.insert(entry.identity, shard, id, entry, values);
-    this.#live.resourceVersion = entry.resourceVersion;
+    this.#live.version = entry.version;
     this.#listener.changed(oldEntry, entry);
     oldEntry?.letGo();
   }
@@ -246,7 +286,7 @@ export class Replica {
       difference.oldCount + deleted.size === old.size,
       'a relist neither contains nor deletes an object',
     );
-    shadow.state.resourceVersion = resourceVersion;
+    shadow.state.version = resourceVersion;
     this.#live = shadow.state;
     this.#shadow = undefined;
     this.#hasSynced = true;

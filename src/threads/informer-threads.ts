@@ -2,62 +2,56 @@
  * The threads that informers share: one reflector, N shards, the memory between them, and the one drain
  * budget of the main thread. Create one and pass it to informers, or let them share the process default.
  */
-import { realClock } from '../clock.ts';
-import { KubeloomError, fromErrorMessage, toErrorMessage } from '../errors.ts';
+import { backgroundClock, realClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
+import { KubeloomError, assert, fromErrorMessage, toErrorMessage } from '../errors.ts';
 import { resolveThreadsOptions } from '../options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from '../options.ts';
+import { BacklogBudget } from '../processor/backlog-budget.ts';
 import { Drain } from '../processor/drain.ts';
-import type { InformerMerge } from '../processor/informer-merge.ts';
 import { Processor } from '../processor/processor.ts';
 import { RingConsumer } from '../ring/consumer.ts';
 import { RingMemory } from '../ring/ring.ts';
 import { DecodedCache } from '../store/decoded-cache.ts';
-import type { Backend, BackendEvents } from './backend.ts';
+import type { Attachment, PipelineClient } from './attachment.ts';
+import { roleName } from './backend.ts';
+import type { Backend, BackendEvents, Role } from './backend.ts';
+import { BellWatch } from './bell-watch.ts';
 import { PipelineWords, allocatePipeline } from './layout.ts';
 import type { PipelineMemory } from './layout.ts';
+import { ListWatchFeed } from './list-watch-feed.ts';
 import { MainLoop } from './main-loop.ts';
-import type {
-  ConnectionOptions,
-  FromReflector,
-  FromShard,
-  Query,
-  ReflectorPhase,
-  ReflectorSpec,
-  ShardSpec,
-  ShardStats,
-  StatsAnswer,
-  ThreadStats,
-} from './protocol.ts';
+import type { LoopTimers } from './main-loop.ts';
+import type { FromReflector, FromReflectorThread, FromShard, StatsAnswer, ToReflector } from './protocol.ts';
+import { ReflectorRecovery } from './reflector-recovery.ts';
+import { ShardRecovery } from './shard-recovery.ts';
+import { StatsWaiters } from './stats-waiters.ts';
+import type { RoleStats } from './stats-waiters.ts';
+import { Supervisor, brokenError } from './supervisor.ts';
 import { threadCpuMs } from './thread-cpu.ts';
 import { TwinBackend } from './twin-backend.ts';
 import { WorkerBackend } from './worker-backend.ts';
 
-/** One informer, as the threads see it. */
-export interface PipelineClient {
-  readonly merge: InformerMerge;
-  readonly shardSpec: ShardSpec;
-  readonly reflectorSpec: ReflectorSpec;
-  /** Credentials and options for the next request. */
-  prepare(verb: 'list' | 'watch', query: Query): Promise<{ connection: ConnectionOptions; query: Query }>;
-  phase(phase: ReflectorPhase): void;
-  error(during: 'list' | 'watch' | 'decode', error: KubeloomError): void;
-  /** The threads are gone; nothing more will come. */
-  failed(error: KubeloomError): void;
-}
-
-export interface RoleStats extends ThreadStats, ShardStats {
-  /** `reflector`, `shard 0` …, `main`. */
-  readonly role: string;
-}
-
-interface Attachment {
-  readonly client: PipelineClient;
-  readonly unanswered: Set<number>;
-  readonly attached: (error: KubeloomError | undefined) => void;
-  detached: (() => void) | undefined;
-}
+export type { RoleStats } from './stats-waiters.ts';
 
 const INFORMERS_MAX = 0xffff;
+
+type PreparedAnswer = Omit<Extract<ToReflector, { type: 'prepared' }>, 'type' | 'request'>;
+
+/** A backend that runs, and who looks after it. */
+interface Running {
+  readonly backend: Backend;
+  readonly supervisor: Supervisor;
+}
+
+/** For tests and simulators: what runs reflector and shards, in which memory, and whose time it is. */
+export interface ThreadsParts {
+  readonly backend?: (memory: PipelineMemory, events: BackendEvents, kick: () => void) => Backend;
+  readonly memory?: PipelineMemory;
+  readonly clock?: Clock;
+  /** When the main thread has its turn. */
+  readonly timers?: LoopTimers;
+}
 
 export class InformerThreads {
   readonly options: ResolvedThreadsOptions;
@@ -65,24 +59,32 @@ export class InformerThreads {
   readonly decodedCache: DecodedCache;
   readonly #memory: PipelineMemory;
   readonly #processor: Processor;
+  readonly #backlogs: BacklogBudget;
   readonly #loop: MainLoop;
+  readonly #bellWatch: BellWatch | undefined;
+  readonly #words: PipelineWords;
+  readonly #parts: ThreadsParts;
   /** Started with the first informer that runs: one that is only made keeps no process alive. */
-  #backend: Backend | undefined;
+  #running: Running | undefined;
   #twin: TwinBackend | undefined;
+  /** Of the reflector: an answer to what a dead one asked must not reach its successor. */
+  #reflectors = 1;
   #isUnref = false;
   readonly #attachments: Map<number, Attachment> = new Map();
   #nextInformer = 1;
-  readonly #statsWaiters: Map<string, ((stats: RoleStats) => void)[]> = new Map();
+  readonly #statsWaiters: StatsWaiters = new StatsWaiters();
   #failure: KubeloomError | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: ThreadsOptions = {}) {
+  constructor(options: ThreadsOptions = {}, parts: ThreadsParts = {}) {
     this.options = resolveThreadsOptions(options);
+    this.#parts = parts;
     const { threads, logBytes, ringBytes, drainBudgetMs, decodedCacheBytes } = this.options;
     this.decodedCache = new DecodedCache(decodedCacheBytes);
-    const memory = allocatePipeline(Math.max(1, threads), logBytes, ringBytes);
+    const memory = parts.memory ?? allocatePipeline(Math.max(1, threads), logBytes, ringBytes);
     this.#memory = memory;
     const words = new PipelineWords(memory, threads === 0 ? () => this.kick() : undefined);
+    this.#words = words;
     this.#processor = new Processor({
       shards: memory.toMain.map((buffer, shard) => ({
         ring: new RingConsumer(new RingMemory(buffer)),
@@ -91,14 +93,29 @@ export class InformerThreads {
       log: Buffer.from(memory.log),
       merged: words.merged,
       reflectorBell: words.reflectorBell,
+      broken: (error) => this.#failed(brokenError(error)),
     });
-    this.drain = new Drain(this.#processor, realClock, drainBudgetMs);
-    this.#loop = new MainLoop(this.drain, words.mainBell, () => this.#twin?.turn() ?? false);
+    this.#backlogs = new BacklogBudget({
+      clock: parts.clock ?? backgroundClock,
+      limits: this.options,
+      kick: () => this.kick(),
+    });
+    this.drain = new Drain(this.#processor, parts.clock ?? realClock, drainBudgetMs, this.#backlogs);
+    this.drain.addUpkeep(() => this.#running?.supervisor.work() ?? false);
+    // The twin's bells ring on this thread, and kick the loop.
+    if (threads > 0) this.#bellWatch = new BellWatch(words.mainBell, backgroundClock);
+    const bell = this.#bellWatch ?? words.mainBell;
+    this.#loop = new MainLoop(this.drain, bell, () => this.#twin?.turn() ?? false, parts.timers);
   }
 
   /** Number of shards that do the work, also when they run in-process. */
   get shards(): number {
     return this.#memory.toShard.length;
+  }
+
+  /** Records that were received, of all informers, and are not in their caches yet. */
+  get unmerged(): number {
+    return (this.#words.committed.load() - this.#processor.merged) >>> 0;
   }
 
   /** Asks for a drain soon: a handler's promise was settled, a cursor was queued. */
@@ -109,14 +126,14 @@ export class InformerThreads {
   /** Lets the process end although informers run. */
   unref(): void {
     this.#isUnref = true;
-    this.#backend?.unref();
+    this.#running?.backend.unref();
   }
 
   /** Makes the informer known to every shard, then starts its reflector. Returns its number. */
   async attach(client: PipelineClient): Promise<number> {
     if (this.#failure) throw this.#failure;
     if (this.#closing) throw new KubeloomError('ERR_KUBELOOM_STOPPED', 'these informer threads were closed');
-    const backend = (this.#backend ??= this.#startBackend());
+    const { backend } = (this.#running ??= this.#start());
     const informer = this.#freeNumber();
     this.#processor.attach(informer, client.merge);
     try {
@@ -126,6 +143,8 @@ export class InformerThreads {
       this.#attachments.delete(informer);
       throw error;
     }
+    const attachment = this.#attachments.get(informer);
+    if (attachment) attachment.isStarted = true;
     backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec });
     return informer;
   }
@@ -135,7 +154,9 @@ export class InformerThreads {
     return new Promise<void>((resolve, reject) => {
       const attached = (error: KubeloomError | undefined): void => (error ? reject(error) : resolve());
       const unanswered = new Set(Array.from({ length: this.shards }, (_, shard) => shard));
-      this.#attachments.set(informer, { client, unanswered, attached, detached: undefined });
+      const feed = this.#feedOf(informer, client);
+      const attachment = { client, feed, unanswered, attached, isStarted: false, detached: undefined };
+      this.#attachments.set(informer, attachment);
       for (const shard of unanswered) {
         backend.toShard(shard, { type: 'attach', informer, spec: client.shardSpec });
       }
@@ -147,11 +168,14 @@ export class InformerThreads {
     const attachment = this.#attachments.get(informer);
     if (!attachment) return;
     if (!this.#failure) {
+      const unwaive = this.#backlogs.waive();
       await new Promise<void>((resolve) => {
         attachment.detached = resolve;
-        this.#backend?.toReflector({ type: 'stop', informer });
+        this.#running?.backend.toReflector({ type: 'stop', informer });
       });
+      unwaive();
     }
+    attachment.feed?.close();
     this.#processor.detach(informer);
     this.#attachments.delete(informer);
   }
@@ -163,20 +187,20 @@ export class InformerThreads {
 
   /** What each thread has done so far. The twin's reflector and shard run on `main`. */
   async stats(): Promise<readonly RoleStats[]> {
-    const backend = this.#backend;
     if (this.#failure) throw this.#failure;
-    if (!backend) return [];
-    const ask = (role: string, send: () => void): Promise<RoleStats> =>
-      new Promise((resolve) => {
-        this.#statsWaiters.set(role, [...(this.#statsWaiters.get(role) ?? []), resolve]);
-        send();
-      });
-    const shards = Array.from({ length: this.shards }, (_, shard) =>
-      ask(shardRole(shard), () => backend.toShard(shard, { type: 'stats' })),
-    );
-    const reflector = ask('reflector', () => backend.toReflector({ type: 'stats' }));
+    if (!this.#running) return [];
+    const ask = (role: Role): Promise<RoleStats> => {
+      const answered = this.#statsWaiters.wait(role);
+      this.#askStats(role);
+      return answered;
+    };
+    const shards = Array.from({ length: this.shards }, (_, shard) => ask(shard));
+    const reflector = ask('reflector');
     const deltas = this.#processor.merged;
-    return [await reflector, ...(await Promise.all(shards)), { role: 'main', deltas, cpuMs: threadCpuMs() }];
+    const answers = await Promise.all([reflector, ...shards]);
+    const lostWakeups = this.#bellWatch?.lostWakeups ?? 0;
+    const main = { role: 'main', deltas, cpuMs: threadCpuMs(), lostWakeups, incarnation: 1, restarts: 0 };
+    return [...answers, main];
   }
 
   close(): Promise<void> {
@@ -188,43 +212,97 @@ export class InformerThreads {
   }
 
   async #close(): Promise<void> {
-    await this.#backend?.close();
+    this.#running?.supervisor.close();
+    await this.#running?.backend.close();
     // Informers that still ran lose their threads: they must not wait for an answer that never comes.
     this.#failed(
       new KubeloomError('ERR_KUBELOOM_STOPPED', 'the informer threads were closed under this informer'),
     );
+    this.#bellWatch?.close();
     this.#loop.stop();
   }
 
-  #startBackend(): Backend {
+  #start(): Running {
     const events: BackendEvents = {
       fromReflector: (message) => this.#fromReflector(message),
       fromShard: (shard, message) => this.#fromShard(shard, message),
-      failed: (error) => this.#failed(error),
+      died: (role, cause) => this.#running?.supervisor.died(role, cause),
     };
     this.#loop.kick();
-    if (this.options.threads === 0) {
-      this.#twin = new TwinBackend(this.#memory, events, () => this.kick());
-      return this.#twin;
-    }
-    const workers = new WorkerBackend(this.#memory, events);
-    if (this.#isUnref) workers.unref();
-    return workers;
+    const kick = (): void => this.kick();
+    const given = this.#parts.backend?.(this.#memory, events, kick);
+    const isTwin = this.options.threads === 0;
+    const backend =
+      given ??
+      (isTwin ? new TwinBackend(this.#memory, events, kick) : new WorkerBackend(this.#memory, events));
+    if (backend instanceof TwinBackend) this.#twin = backend;
+    if (this.#isUnref) backend.unref();
+    return { backend, supervisor: this.#supervise(backend) };
   }
 
-  #answerStats(role: string, { type: _type, ...stats }: StatsAnswer): void {
-    for (const resolve of this.#statsWaiters.get(role) ?? []) resolve({ role, ...stats });
-    this.#statsWaiters.delete(role);
+  #supervise(backend: Backend): Supervisor {
+    const processor = this.#processor;
+    const words = this.#words;
+    const attachments = this.#attachments;
+    const shards = Array.from(
+      { length: this.shards },
+      (_, shard) =>
+        new ShardRecovery({
+          shard,
+          backend,
+          processor,
+          words: words.shard(shard),
+          attachments,
+          succeeded: () => this.#askStats(shard),
+        }),
+    );
+    const reflector = new ReflectorRecovery({
+      backend,
+      processor,
+      words,
+      shards: this.shards,
+      attachments,
+      feedOf: (informer, { client }) => this.#feedOf(informer, client),
+      succeeded: () => {
+        this.#reflectors++;
+        this.#askStats('reflector');
+      },
+    });
+    return new Supervisor({
+      clock: this.#parts.clock ?? backgroundClock,
+      limits: this.options,
+      threads: [...shards, reflector],
+      restarted: (error) => {
+        for (const { client } of attachments.values()) client.restarted?.(error);
+      },
+      failed: (error) => this.#failed(error),
+      kick: () => this.kick(),
+    });
   }
 
-  #fromReflector(message: FromReflector | StatsAnswer): void {
+  /** For whoever waits for it. One that is down is asked when it has a successor. */
+  #askStats(role: Role): void {
+    if (!this.#statsWaiters.has(role)) return;
+    const backend = this.#running?.backend;
+    if (role === 'reflector') backend?.toReflector({ type: 'stats' });
+    else backend?.toShard(role, { type: 'stats' });
+  }
+
+  #answerStats(role: Role, { type: _type, ...stats }: StatsAnswer): void {
+    const restarts = this.#running?.supervisor.historyOf(role)?.restarts ?? 0;
+    const answer = { role: roleName(role), ...stats, incarnation: restarts + 1, restarts };
+    this.#statsWaiters.answer(role, answer);
+  }
+
+  #fromReflector(message: FromReflectorThread | StatsAnswer): void {
     if (message.type === 'stats') {
       this.#answerStats('reflector', message);
       return;
     }
     if (message.type === 'closed') return;
-    const client = this.#attachments.get(message.informer)?.client;
-    if (!client) return;
+    const attachment = this.#attachments.get(message.informer);
+    if (!attachment) return;
+    const { client, feed } = attachment;
     switch (message.type) {
       case 'prepare':
         void this.#prepare(client, message);
@@ -232,10 +310,18 @@ export class InformerThreads {
       case 'phase':
         client.phase(message.phase);
         break;
+      case 'progress': {
+        const { items, bytes, expectedItems } = message;
+        client.progress?.({ items, bytes, ...(expectedItems === undefined ? {} : { expectedItems }) });
+        break;
+      }
       case 'error':
         client.error(message.during, fromErrorMessage(message.error));
         break;
       case 'stopped':
+        break;
+      case 'feed':
+        feed?.receive(message);
         break;
     }
   }
@@ -244,34 +330,63 @@ export class InformerThreads {
     client: PipelineClient,
     message: Extract<FromReflector, { type: 'prepare' }>,
   ): Promise<void> {
-    const { request, verb, query } = message;
+    const { request, verb, isRefused = false } = message;
+    const reflectors = this.#reflectors;
+    const answer = (prepared: PreparedAnswer): void => {
+      const isSame = this.#reflectors === reflectors;
+      if (isSame) this.#running?.backend.toReflector({ type: 'prepared', request, ...prepared });
+    };
     try {
-      const prepared = await client.prepare(verb, query);
-      this.#backend?.toReflector({ type: 'prepared', request, ...prepared });
+      const query = client.tweak?.(message.query) ?? message.query;
+      const feed = this.#attachments.get(message.informer)?.feed;
+      const prepared = feed
+        ? { connection: feed.connection, query }
+        : await client.prepare?.(verb, query, isRefused);
+      assert(prepared !== undefined, 'a client has a listerWatcher or prepares');
+      answer(prepared);
     } catch (error) {
-      this.#backend?.toReflector({ type: 'prepared', request, error: toErrorMessage(error) });
+      answer({ error: toErrorMessage(error) });
     }
   }
 
   #fromShard(shard: number, message: FromShard | StatsAnswer): void {
-    if (message.type === 'stats') this.#answerStats(shardRole(shard), message);
-    if (message.type !== 'attached') return;
+    if (message.type === 'stats') this.#answerStats(shard, message);
+    else if (message.type === 'resumed') this.kick();
+    else if (message.type === 'attached') this.#attachedTo(shard, message);
+  }
+
+  #attachedTo(shard: number, message: Extract<FromShard, { type: 'attached' }>): void {
     const attachment = this.#attachments.get(message.informer);
     if (!attachment) return;
-    attachment.unanswered.delete(shard);
-    if (message.error) attachment.attached(fromErrorMessage(message.error));
-    else if (attachment.unanswered.size === 0) attachment.attached(undefined);
+    const isFirst = attachment.unanswered.delete(shard);
+    const error = message.error && fromErrorMessage(message.error);
+    // Its predecessor could: without it there is no successor.
+    if (!isFirst && error) this.#running?.supervisor.died(shard, error);
+    else if (error) attachment.attached(error);
+    else if (isFirst && attachment.unanswered.size === 0) attachment.attached(undefined);
   }
 
   /** The first failure is the one that counts: a thread that threw also ends. */
   #failed(error: KubeloomError): void {
     if (this.#failure) return;
     this.#failure = error;
-    for (const { client, attached, detached } of this.#attachments.values()) {
+    this.#running?.supervisor.close();
+    this.#statsWaiters.fail(error);
+    for (const { client, feed, attached, detached } of this.#attachments.values()) {
+      feed?.close();
       attached(error);
       detached?.();
       client.failed(error);
     }
+  }
+
+  #feedOf(informer: number, client: PipelineClient): ListWatchFeed | undefined {
+    if (!client.listerWatcher) return undefined;
+    return new ListWatchFeed(client.listerWatcher, {
+      informer,
+      post: (message) => this.#running?.backend.toReflector(message),
+      onError: (during, error) => client.error(during, error),
+    });
   }
 
   #freeNumber(): number {
@@ -282,8 +397,4 @@ export class InformerThreads {
     }
     throw new KubeloomError('ERR_KUBELOOM_OPTION', `at most ${INFORMERS_MAX} informers can share threads`);
   }
-}
-
-function shardRole(shard: number): string {
-  return `shard ${shard}`;
 }

@@ -7,6 +7,7 @@
  * | merged | main | last sequence merged: gate of the log |
  * | reflector bell (2) | shards and main / reflector | room appeared / ring me |
  * | main bell (2) | shards / main | notifications / ring me |
+ * | reflector heartbeat | reflector | grows four times a second |
  * | per shard: bell (2) | reflector and main / shard | deltas or room / ring me |
  * | per shard: consumed | shard | last sequence it is done with |
  * | per shard: inFlight | shard | the sequence it is working on |
@@ -21,7 +22,8 @@ const COMMITTED_LINE = 0;
 const MERGED_LINE = 1;
 const REFLECTOR_BELL_LINE = 2;
 const MAIN_BELL_LINE: number = REFLECTOR_BELL_LINE + BELL_LINES;
-const SHARDS_LINE: number = MAIN_BELL_LINE + BELL_LINES;
+const REFLECTOR_HEARTBEAT_LINE: number = MAIN_BELL_LINE + BELL_LINES;
+const SHARDS_LINE: number = REFLECTOR_HEARTBEAT_LINE + 1;
 const LINES_PER_SHARD: number = BELL_LINES + 3;
 
 /** Structured-cloneable: this is what a worker gets. */
@@ -69,6 +71,7 @@ export class PipelineWords {
   readonly merged: Word;
   readonly reflectorBell: Bell;
   readonly mainBell: Bell;
+  readonly reflectorHeartbeat: Word;
   readonly #words: Int32Array;
   readonly #onRing: OnRing | undefined;
 
@@ -79,6 +82,7 @@ export class PipelineWords {
     this.merged = new Word(this.#words, MERGED_LINE);
     this.reflectorBell = new Bell(this.#words, REFLECTOR_BELL_LINE, onRing);
     this.mainBell = new Bell(this.#words, MAIN_BELL_LINE, onRing);
+    this.reflectorHeartbeat = new Word(this.#words, REFLECTOR_HEARTBEAT_LINE);
   }
 
   shard(index: number): ShardWords {

@@ -4,32 +4,44 @@
  *
  * The pause of 1 ms is moderation: at high rates a wake-up costs more than the work (docs/decisions/0004).
  */
+import { realTimers } from '../clock.ts';
+import type { RealTimers } from '../clock.ts';
 import type { Bell } from '../ring/bell.ts';
 import type { Drain } from '../processor/drain.ts';
 
 const MODERATION_SEQUENCES = 32;
 const MODERATION_PAUSE_MS = 1;
 
+export type LoopTimers = Pick<RealTimers, 'setImmediate' | 'setTimeout'>;
+export type LoopBell = Pick<Bell, 'ring' | 'parkAsync'>;
+
 export class MainLoop {
   readonly #drain: Drain;
-  readonly #bell: Bell;
+  readonly #bell: LoopBell;
   /** The twin's own work on this thread, before each turn. */
   readonly #before: () => boolean;
+  readonly #timers: LoopTimers;
   #isScheduled = false;
   #isParked = false;
   #isStopped = false;
 
-  constructor(drain: Drain, bell: Bell, before: () => boolean = () => false) {
+  constructor(
+    drain: Drain,
+    bell: LoopBell,
+    before: () => boolean = () => false,
+    timers: LoopTimers = realTimers,
+  ) {
     this.#drain = drain;
     this.#bell = bell;
     this.#before = before;
+    this.#timers = timers;
   }
 
   /** Something may have to be done soon. */
   readonly kick = (): void => {
     if (this.#isScheduled || this.#isStopped) return;
     this.#isScheduled = true;
-    setImmediate(this.#turn);
+    this.#timers.setImmediate(this.#turn);
   };
 
   stop(): void {
@@ -50,7 +62,7 @@ export class MainLoop {
 
   #pause(): void {
     this.#isScheduled = true;
-    setTimeout(this.#turn, MODERATION_PAUSE_MS);
+    this.#timers.setTimeout(this.#turn, MODERATION_PAUSE_MS);
   }
 
   #park(): void {

@@ -14,6 +14,10 @@ export interface ConnectionOptions {
   readonly servername?: string;
   readonly rejectUnauthorized?: boolean;
   readonly headers: Readonly<Record<string, string>>;
+  /** The URL of the HTTP proxy on the way there, with its credentials. */
+  readonly proxy?: string;
+  /** The informer whose ListerWatcher, on the main thread, takes the server's place. */
+  readonly feed?: number;
 }
 
 /** Query parameters of one request, before encoding. */
@@ -25,7 +29,12 @@ export interface ReflectorSpec {
   readonly path: string;
   /** Selectors and whatever else every request carries. */
   readonly query: Query;
-  /** Filled into list items, which the server sends without them. */
+  /** The Accept headers of the requests. Default: application/json. */
+  readonly accept?: { readonly list: string; readonly watch: string };
+  /**
+   * Filled into list items, which the server sends without them. '' when nobody knows: then everything is taken
+   * for an object of the informer's, and items get what their list says.
+   */
   readonly kind: string;
   readonly apiVersion: string;
   /** `auto`: try the streaming list first and fall back, as client-go does. */
@@ -37,12 +46,26 @@ export interface ReflectorSpec {
   /** Bounds of the random `timeoutSeconds` of a watch. */
   readonly watchTimeoutMinSeconds: number;
   readonly watchTimeoutMaxSeconds: number;
+  /** A watch without a byte for so long is replaced. Default: when its time is up, or bookmarks are missing. */
+  readonly watchSilenceMaxMs?: number;
+  /** Between two events of a streaming list. Default 30,000. */
+  readonly streamingListSilenceMaxMs?: number;
   readonly backoffInitialMs: number;
   readonly backoffMaxMs: number;
+  /** client-go's MaxInternalErrorRetryDuration: ask again at once for so long. Default 0: never. */
+  readonly maxInternalErrorRetryDurationMs?: number;
+  /** Compare every streaming list with a list at the same version. Default: no. */
+  readonly checkConsistency?: boolean;
 }
 
 export type ToReflector =
-  | { readonly type: 'start'; readonly informer: number; readonly spec: ReflectorSpec }
+  | {
+      readonly type: 'start';
+      readonly informer: number;
+      readonly spec: ReflectorSpec;
+      /** Where a reflector that ended had come to, as far as it was merged. */
+      readonly resume?: ResumePosition;
+    }
   | { readonly type: 'stop'; readonly informer: number }
   | {
       readonly type: 'prepared';
@@ -52,6 +75,41 @@ export type ToReflector =
       readonly error?: ErrorMessage;
     }
   | { readonly type: 'shutdown' };
+
+export interface ResumePosition {
+  /** '' when nothing was listed yet. */
+  readonly resourceVersion: string;
+  /** Of the last relist; the next has a higher one. */
+  readonly epoch: number;
+  /** That relist is open: it is to be aborted, and the list made anew. */
+  readonly isReplacing: boolean;
+  /** It was told to stop, and its last word did not come. */
+  readonly isStopping: boolean;
+}
+
+/**
+ * Main thread to reflector: the answer of a user's ListerWatcher, as if it were HTTP. Data in messages is an
+ * exception to "data crosses threads through log and rings only": these objects are born on the main thread,
+ * which is a reader of the log and must never wait for room in it, and one more ring would have to be
+ * proven for what costs a serialisation on the main thread anyway.
+ */
+export type FeedAnswer = { readonly type: 'feed'; readonly request: number } & (
+  | { readonly part: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | { readonly part: 'data'; readonly chunk: Uint8Array }
+  | { readonly part: 'end'; readonly error?: ErrorMessage }
+);
+
+/** Reflector to main thread: the requests of an informer with a ListerWatcher. */
+export type FeedRequest = { readonly type: 'feed'; readonly informer: number; readonly request: number } & (
+  | { readonly part: 'open'; readonly path: string }
+  /** So much of the data was taken: as much again may follow. */
+  | { readonly part: 'taken'; readonly bytes: number }
+  | { readonly part: 'close' }
+);
+
+/** All that goes through the reflector thread's port, but for the requests for figures. */
+export type ToReflectorThread = ToReflector | FeedAnswer;
+export type FromReflectorThread = FromReflector | FeedRequest;
 
 /** What a reflector is doing, for health and for tests. */
 export type ReflectorPhase =
@@ -63,6 +121,16 @@ export type ReflectorPhase =
   | 'paused'
   | 'stopped';
 
+/** How far a list has come; told at most every 100 ms while it is read, and at its end. */
+export interface ListingProgress {
+  /** Objects read so far, over all pages. */
+  readonly items: number;
+  /** Bytes of the responses' bodies. */
+  readonly bytes: number;
+  /** In all, where the server says so: lists in pages do after the first one. */
+  readonly expectedItems?: number;
+}
+
 export type FromReflector =
   /** Before every request: where to, with which credentials and options (they may have changed). */
   | {
@@ -71,7 +139,10 @@ export type FromReflector =
       readonly informer: number;
       readonly verb: 'list' | 'watch';
       readonly query: Query;
+      /** The server answered 401 to the last credentials: these must be new ones, not remembered. */
+      readonly isRefused?: boolean;
     }
+  | ({ readonly type: 'progress'; readonly informer: number } & ListingProgress)
   | { readonly type: 'phase'; readonly informer: number; readonly phase: ReflectorPhase }
   | {
       readonly type: 'error';
@@ -97,12 +168,39 @@ export interface ShardSpec {
   readonly isRaw: boolean;
 }
 
+/**
+ * Some of the keys that a shard's predecessor knew. Words, five a key: id; hash; length of the namespace; length of
+ * the name; 1 if the live replica has it, plus 2 if the open relist has shown it. Bytes: namespace and name, in a row.
+ * Versions, one a key: a text where it is no number below 2^53.
+ */
+export interface KeySeed {
+  readonly words: Int32Array;
+  readonly bytes: Uint8Array;
+  readonly versions: readonly (number | string)[];
+}
+
 export type ToShard =
   | { readonly type: 'attach'; readonly informer: number; readonly spec: ShardSpec }
+  /** To a successor only, after `attach`. */
+  | {
+      readonly type: 'seed';
+      readonly informer: number;
+      /** Of the relist that is open. */
+      readonly epoch: number | undefined;
+      readonly keys: KeySeed;
+    }
+  /** To a successor only, after all seeds: it may begin, behind the sequence `after`. */
+  | {
+      readonly type: 'resume';
+      readonly after: number;
+      /** Records that ended threads twice. */
+      readonly quarantined: readonly number[];
+    }
   | { readonly type: 'shutdown' };
 
 export type FromShard =
   | { readonly type: 'attached'; readonly informer: number; readonly error?: ErrorMessage }
+  | { readonly type: 'resumed' }
   | { readonly type: 'closed' };
 
 /** Any thread: what have you done so far? Answered by the thread's loop, not by reflector or shard. */
@@ -115,14 +213,11 @@ export interface ThreadStats {
   readonly deltas: number;
   /** CPU time of the thread; undefined where the platform does not tell. */
   readonly cpuMs: number | undefined;
-}
-
-export interface ShardStats {
-  /** Times that a shard found work without a bell: none, or the wake-up protocol is broken. */
+  /** Times that it found work without having been woken: none, or the wake-up protocol is broken. */
   readonly lostWakeups?: number;
 }
 
-export interface StatsAnswer extends ThreadStats, ShardStats {
+export interface StatsAnswer extends ThreadStats {
   readonly type: 'stats';
 }
 

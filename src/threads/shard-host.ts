@@ -12,11 +12,17 @@ export interface ShardHost {
   readonly words: ShardWords;
 }
 
+export interface ShardHostOptions {
+  readonly onRing?: OnRing;
+  /** In the place of one that ended: it waits for `resume`. */
+  readonly isSuccessor?: boolean;
+}
+
 export function createShard(
   index: number,
   memory: PipelineMemory,
   port: ControlPort<ToShard, FromShard>,
-  onRing?: OnRing,
+  { onRing, isSuccessor = false }: ShardHostOptions = {},
 ): ShardHost {
   const words = new PipelineWords(memory, onRing);
   const own = words.shard(index);
@@ -33,6 +39,7 @@ export function createShard(
     mainBell: words.mainBell,
     reflectorBell: words.reflectorBell,
     port,
+    isSuccessor,
   });
   return { shard, words: own };
 }

@@ -1,127 +1,116 @@
-/**
- * Reflector and shards on threads of their own: one Worker with an event loop for the reflector, and a
- * Piscina pool whose every thread runs one endless task, a shard.
- */
-import { MessageChannel, Worker } from 'node:worker_threads';
-import type { MessagePort } from 'node:worker_threads';
-import { fileURLToPath } from 'node:url';
-import { Piscina } from 'piscina';
-import { KubeloomError } from '../errors.ts';
-import type { Backend, BackendEvents } from './backend.ts';
+/** Reflector and shards on threads of their own, each of which can be ended and replaced by itself. */
+import { realTimers } from '../clock.ts';
+import type { Backend, BackendEvents, Role } from './backend.ts';
 import { PipelineWords } from './layout.ts';
 import type { PipelineMemory } from './layout.ts';
-import type {
-  FromReflector,
-  FromShard,
-  StatsAnswer,
-  StatsRequest,
-  ToReflector,
-  ToShard,
-} from './protocol.ts';
-import type { ReflectorTask } from './reflector-loop.ts';
-import type { ShardTask } from './shard-loop.ts';
-import { workerUrl } from './worker-files.ts';
+import type { StatsRequest, ToReflectorThread, ToShard } from './protocol.ts';
+import { ReflectorWorker } from './reflector-worker.ts';
+import { ShardWorker } from './shard-worker.ts';
+import type { WorkerThread } from './worker-thread.ts';
 
-interface ShardThread {
-  readonly port: MessagePort;
-  readonly ended: Promise<void>;
-}
+/** One that was told to end and does not is ended by force. */
+const CLOSE_TIMEOUT_MS = 5000;
 
 export class WorkerBackend implements Backend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #words: PipelineWords;
-  readonly #reflector: Worker;
-  readonly #reflectorPort: MessagePort;
-  readonly #reflectorEnded: Promise<void>;
-  readonly #pool: Piscina;
-  readonly #shards: readonly ShardThread[];
+  #reflector: WorkerThread<ToReflectorThread | StatsRequest>;
+  readonly #shards: WorkerThread<ToShard | StatsRequest>[];
   #isClosing = false;
+  #isUnref = false;
 
   constructor(memory: PipelineMemory, events: BackendEvents) {
     this.#memory = memory;
     this.#events = events;
     this.#words = new PipelineWords(memory);
-    const channel = new MessageChannel();
-    this.#reflectorPort = channel.port1;
-    this.#reflectorPort.on('message', (message: FromReflector | StatsAnswer) =>
-      events.fromReflector(message),
-    );
-    const task: ReflectorTask = { memory, port: channel.port2 };
-    this.#reflector = new Worker(workerUrl('reflector'), {
-      workerData: task,
-      transferList: [channel.port2],
-      name: 'kubeloom-reflector',
-    });
-    this.#reflectorEnded = this.#watchReflector();
-    const threads = memory.toShard.length;
-    this.#pool = new Piscina({
-      filename: fileURLToPath(workerUrl('indexer')),
-      minThreads: threads,
-      maxThreads: threads,
-      concurrentTasksPerWorker: 1,
-      idleTimeout: Infinity,
-      atomics: 'disabled',
-      recordTiming: false,
-    });
-    this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard));
+    this.#reflector = this.#startReflector();
+    this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard, false));
   }
 
-  toReflector(message: ToReflector | StatsRequest): void {
-    this.#reflectorPort.postMessage(message);
+  toReflector(message: ToReflectorThread | StatsRequest): void {
+    this.#reflector.post(message);
   }
 
   toShard(shard: number, message: ToShard | StatsRequest): void {
-    this.#shards[shard]?.port.postMessage(message);
+    this.#shards[shard]?.post(message);
     // A parked shard's event loop is frozen: the bell makes it poll its port.
     this.#words.shard(shard).bell.ring();
   }
 
+  heartbeat(role: Role): number {
+    const { reflectorHeartbeat } = this.#words;
+    return (role === 'reflector' ? reflectorHeartbeat : this.#words.shard(role).heartbeat).load();
+  }
+
+  async end(role: Role): Promise<void> {
+    await this.#threadOf(role)?.end();
+  }
+
+  succeed(role: Role): void {
+    if (role === 'reflector') this.#reflector = this.#startReflector();
+    else this.#shards[role] = this.#startShard(role, true);
+    if (this.#isUnref) this.#threadOf(role)?.unref();
+  }
+
   unref(): void {
-    this.#reflector.unref();
-    this.#reflectorPort.unref();
-    for (const { port } of this.#shards) port.unref();
-    for (const thread of this.#pool.threads) thread.unref();
+    this.#isUnref = true;
+    for (const thread of this.#threads) thread.unref();
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
     this.toReflector({ type: 'shutdown' });
     this.#shards.forEach((_, shard) => this.toShard(shard, { type: 'shutdown' }));
-    await this.#reflectorEnded;
-    await Promise.all(this.#shards.map(({ ended }) => ended));
-    await this.#pool.destroy();
-    this.#reflectorPort.close();
-    for (const { port } of this.#shards) port.close();
+    await Promise.all(this.#threads.map((thread) => endSoon(thread)));
   }
 
-  #watchReflector(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#reflector.on('error', (error) => this.#failed(error, 'reflector'));
-      this.#reflector.on('exit', (code) => {
-        // Also with code 0: nobody told it to end, and without it nothing would ever come again.
-        this.#failed(new Error(`exit code ${code}`), 'reflector');
-        resolve();
-      });
+  get #threads(): readonly WorkerThread<never>[] {
+    return [this.#reflector, ...this.#shards];
+  }
+
+  #threadOf(role: Role): WorkerThread<never> | undefined {
+    return role === 'reflector' ? this.#reflector : this.#shards[role];
+  }
+
+  #startReflector(): ReflectorWorker {
+    const worker: ReflectorWorker = new ReflectorWorker(this.#memory, {
+      message: (message) => {
+        if (this.#reflector === worker) this.#events.fromReflector(message);
+      },
+      died: (cause) => {
+        if (this.#reflector === worker) this.#died('reflector', cause);
+      },
     });
+    return worker;
   }
 
-  #startShard(shard: number): ShardThread {
-    const { port1, port2 } = new MessageChannel();
-    port1.on('message', (message: FromShard | StatsAnswer) => this.#events.fromShard(shard, message));
-    const task: ShardTask = { index: shard, memory: this.#memory, port: port2 };
-    const ended = this.#pool.run(task, { transferList: [port2] }).then(
-      () => this.#failed(new Error('its task returned'), `shard ${shard}`),
-      (error: unknown) => this.#failed(error, `shard ${shard}`),
-    );
-    return { port: port1, ended };
+  #startShard(shard: number, isSuccessor: boolean): ShardWorker {
+    const task = { index: shard, memory: this.#memory, isSuccessor };
+    const worker: ShardWorker = new ShardWorker(task, {
+      message: (message) => {
+        if (this.#shards[shard] === worker) this.#events.fromShard(shard, message);
+      },
+      died: (cause) => {
+        if (this.#shards[shard] === worker) this.#died(shard, cause);
+      },
+    });
+    return worker;
   }
 
-  #failed(cause: unknown, role: string): void {
-    if (this.#isClosing) return;
-    const message = cause instanceof Error ? cause.message : String(cause);
-    this.#events.failed(
-      new KubeloomError('ERR_KUBELOOM_THREAD', `the ${role} thread ended: ${message}`, { cause }),
-    );
+  #died(role: Role, cause: unknown): void {
+    if (!this.#isClosing) this.#events.died(role, cause);
   }
+}
+
+/** It was told to; then nothing of it is left. */
+async function endSoon(thread: WorkerThread<never>): Promise<void> {
+  const timeout = new AbortController();
+  const late = new Promise<void>((resolve) => {
+    const timer = realTimers.setTimeout(resolve, CLOSE_TIMEOUT_MS);
+    timeout.signal.addEventListener('abort', () => realTimers.clearTimeout(timer));
+  });
+  await Promise.race([thread.ended, late]);
+  timeout.abort();
+  await thread.end();
 }

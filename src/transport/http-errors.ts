@@ -2,19 +2,30 @@
  * What can go wrong below HTTP, in kubeloom's words: a stable code, what happened, what to do. The
  * original code (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …) stays readable as `errno`.
  */
-import { errors } from 'undici';
 import { KubeloomError } from '../errors.ts';
+import { explainProxy, ProxyFailure } from './proxy-failure.ts';
+import type { Malformed } from './response-parser-head.ts';
 
 export class HttpError extends KubeloomError {
   /** Without the query. */
   readonly url: string;
-  /** The code of the error that undici, TLS or the operating system gave, or ''. */
+  /** The code of the error that the parser, TLS or the operating system gave, or ''. */
   readonly errno: string;
 
   constructor(code: string, message: string, url: string, errno: string, cause?: unknown) {
     super(code, message, cause === undefined ? {} : { cause });
     this.url = url;
     this.errno = errno;
+  }
+}
+
+/** What our own connections and parser find, with a word for it where the operating system gives an errno. */
+export class TransportFailure extends Error {
+  readonly code: `HTTP_${string}`;
+
+  constructor(code: `HTTP_${string}`, message: string) {
+    super(message);
+    this.code = code;
   }
 }
 
@@ -28,7 +39,7 @@ const UNREACHABLE = new Map([
   ['ENETDOWN', 'the network is down'],
   ['EADDRNOTAVAIL', 'no local address or port is available for the connection'],
   ['ETIMEDOUT', 'no answer to the connection attempt: check network, firewall and VPN'],
-  ['UND_ERR_CONNECT_TIMEOUT', 'no answer to the connection attempt in time: check network, firewall and VPN'],
+  ['HTTP_CONNECT_TIMEOUT', 'no answer to the connection attempt in time: check network, firewall and VPN'],
   ['EMFILE', 'this process has too many files and sockets open: raise the limit (ulimit -n)'],
 ]);
 
@@ -58,15 +69,22 @@ const TLS = new Map([
   ['EPROTO', NO_TLS],
 ]);
 
-const RESET = new Set([
-  'ECONNRESET',
-  'EPIPE',
-  'UND_ERR_SOCKET',
-  'UND_ERR_INFO',
-  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
+const RESET = new Set(['ECONNRESET', 'EPIPE', 'HTTP_CLOSED_EARLY']);
+const HEADERS_TIMEOUT = 'HTTP_HEADERS_TIMEOUT';
+const DISPOSED = 'HTTP_DISPOSED';
+
+const MALFORMED: ReadonlySet<string> = new Set<Malformed>([
+  'HTTP_STATUS_LINE',
+  'HTTP_HEADER',
+  'HTTP_HEADERS_TOO_LARGE',
+  'HTTP_CONTENT_LENGTH',
+  'HTTP_TRANSFER_ENCODING',
+  'HTTP_UPGRADE',
+  'HTTP_CHUNK_SIZE',
+  'HTTP_CHUNK_EXTENSION',
+  'HTTP_CHUNK_END',
+  'HTTP_TRAILER',
 ]);
-const TIMEOUT = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
-const DISPOSED = new Set(['UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
 /** @param url without query, for the message */
 export function toHttpError(error: unknown, url: string): KubeloomError {
@@ -76,7 +94,18 @@ export function toHttpError(error: unknown, url: string): KubeloomError {
   return new HttpError(code, message, url, errno, error);
 }
 
+export function unwantedEncoding(encoding: string, url: string): HttpError {
+  return new HttpError(
+    'ERR_KUBELOOM_HTTP_PROTOCOL',
+    `the answer of ${url} is encoded (${encoding}) although no encoding was asked for; ` +
+      'a proxy on the way seems to compress, switch that off for this server',
+    url,
+    'content-encoding',
+  );
+}
+
 function explain(error: unknown, errno: string, url: string): { code: string; message: string } {
+  if (error instanceof ProxyFailure) return explainProxy(error, url);
   const unreachable = UNREACHABLE.get(errno);
   if (unreachable !== undefined) {
     return { code: 'ERR_KUBELOOM_UNREACHABLE', message: `cannot reach ${url} (${errno}): ${unreachable}` };
@@ -91,19 +120,19 @@ function explain(error: unknown, errno: string, url: string): { code: string; me
       message: `the connection to ${url} was closed before the answer was complete (${errno}); kubeloom tries again`,
     };
   }
-  if (TIMEOUT.has(errno)) {
+  if (errno === HEADERS_TIMEOUT) {
     return {
       code: 'ERR_KUBELOOM_HTTP_TIMEOUT',
       message: `${url} did not answer in time (${errno}): the apiserver is overloaded or a proxy holds the answer back`,
     };
   }
-  if (DISPOSED.has(errno)) {
+  if (errno === DISPOSED) {
     return {
       code: 'ERR_KUBELOOM_TRANSPORT_DISPOSED',
       message: `the request for ${url} was ended by shutdown`,
     };
   }
-  if (errno.startsWith('HPE_') || errno === 'UND_ERR_HEADERS_OVERFLOW') {
+  if (MALFORMED.has(errno)) {
     return {
       code: 'ERR_KUBELOOM_HTTP_PROTOCOL',
       message: `the answer of ${url} is not valid HTTP (${errno}): is that really an apiserver?`,
@@ -134,9 +163,7 @@ function namesOf(error: unknown): string {
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
   if (!(error instanceof Error)) return '';
-  if ('code' in error && typeof error.code === 'string') return error.code;
-  // Some of undici's parser errors have no code.
-  return error instanceof errors.HTTPParserError ? 'HPE_INVALID' : '';
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
 function messageOf(error: unknown): string {

@@ -2,11 +2,13 @@
  * Finds and loads a kubeconfig. What was asked for and cannot be used is an error that says why: never the
  * next best file, never client-node's silent http://localhost:8080.
  */
-import { existsSync, statSync } from 'node:fs';
-import { delimiter } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { Cluster, User } from '@kubernetes/client-node';
 import { KubeloomError } from '../errors.ts';
+import { completeUsers } from './kubeconfig-users.ts';
 
 export interface KubeConfigSource {
   /** A kubeconfig file. Default: $KUBECONFIG, then ~/.kube/config, then the pod's service account. */
@@ -16,7 +18,7 @@ export interface KubeConfigSource {
 }
 
 /** Far above any real kubeconfig. */
-const FILE_BYTES_MAX = 16 * 1024 * 1024;
+const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
 export function kubeConfigError(message: string, cause?: unknown): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_KUBECONFIG', message, cause === undefined ? {} : { cause });
@@ -32,13 +34,16 @@ export function loadKubeConfig({ path, context }: KubeConfigSource = {}): KubeCo
 
 function loadFile(path: string): KubeConfig {
   requireFile(path, 'the kubeconfig');
-  return load(path, (kubeConfig) => kubeConfig.loadFromFile(path));
+  return load(path, [path], (kubeConfig) => kubeConfig.loadFromFile(path));
 }
 
 function loadDefault(): KubeConfig {
   const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
   for (const path of listed) requireFile(path, 'the kubeconfig that $KUBECONFIG names');
-  const kubeConfig = load(listed.join(delimiter) || 'the default kubeconfig', (target) =>
+  const inHome = join(homedir(), '.kube', 'config');
+  const files = listed.length === 0 && existsSync(inHome) ? [inHome] : listed;
+  if (listed.length === 0 && files.length > 0) requireFile(inHome, 'the kubeconfig');
+  const kubeConfig = load(listed.join(delimiter) || 'the default kubeconfig', files, (target) =>
     target.loadFromDefault(),
   );
   if (isFallback(kubeConfig)) {
@@ -49,16 +54,41 @@ function loadDefault(): KubeConfig {
   return kubeConfig;
 }
 
-function load(what: string, read: (kubeConfig: KubeConfig) => void): KubeConfig {
+function load(what: string, files: readonly string[], read: (kubeConfig: KubeConfig) => void): KubeConfig {
   const kubeConfig = new KubeConfig();
   try {
     read(kubeConfig);
+    requireTexts(kubeConfig);
+    completeUsers(kubeConfig, files);
   } catch (error) {
     // Without the cause: a YAML error quotes the file, and with it tokens and keys.
     throw kubeConfigError(`${what} cannot be used: ${reasonOf(error)}`);
   }
   return kubeConfig;
 }
+
+/** Where YAML has a list or a map instead, aliases can make it as long as they like when it is written out. */
+function requireTexts({ clusters, users, contexts, currentContext }: KubeConfig): void {
+  const named: readonly object[] = [
+    ...clusters,
+    ...users,
+    ...contexts,
+    { 'current-context': currentContext },
+  ];
+  for (const entry of named) {
+    for (const [member, value] of Object.entries(entry)) {
+      if (typeof value !== 'object' || value === null || STRUCTURED.has(member)) continue;
+      throw kubeConfigError(`its ${member} is a list or a map where a text belongs`);
+    }
+  }
+}
+
+const STRUCTURED: ReadonlySet<string> = new Set([
+  'authProvider',
+  'exec',
+  'impersonateGroups',
+  'impersonateExtra',
+]);
 
 function requireFile(path: string, what: string): void {
   if (path === '') throw kubeConfigError(`${what} has an empty path: name a file`);
@@ -68,6 +98,13 @@ function requireFile(path: string, what: string): void {
   if (file.size > FILE_BYTES_MAX) {
     throw kubeConfigError(`${what} ${path} has ${file.size} bytes: that is no kubeconfig`);
   }
+  if (isUtf16(readFileSync(path))) throw kubeConfigError(`${what} ${path} is UTF-16: save it as UTF-8`);
+}
+
+/** By its byte order mark, or by the zero bytes that every second letter has. */
+function isUtf16(bytes: Buffer): boolean {
+  const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
+  return mark === 0xfeff || mark === 0xfffe || bytes.subarray(0, 64).includes(0);
 }
 
 function reasonOf(error: unknown): string {
@@ -83,7 +120,9 @@ function yamlReason(error: Error & { readonly reason?: unknown; readonly mark?: 
   const line =
     typeof mark === 'object' && mark !== null && 'line' in mark ? Number(mark.line) + 1 : undefined;
   const where = line === undefined ? '' : ` (line ${line})`;
-  return `it is not valid YAML: ${typeof reason === 'string' ? reason : 'syntax error'}${where}`;
+  // An alias or a tag may be a password that somebody forgot to quote.
+  const what = typeof reason === 'string' ? reason.replace(/"[^"]*"|!?<[^>]*>/g, '…') : 'syntax error';
+  return `it is not valid YAML: ${what}${where}`;
 }
 
 /** What client-node makes up when it finds nothing. */
@@ -143,17 +182,22 @@ export function currentTarget(kubeConfig: KubeConfig): Target {
 function requireServer(cluster: Cluster): void {
   const name = quote(cluster.name);
   if (!cluster.server) throw kubeConfigError(`cluster ${name} of the kubeconfig has no server`);
-  const protocol = URL.canParse(cluster.server) ? new URL(cluster.server).protocol : '';
-  if (protocol !== 'https:' && protocol !== 'http:') {
-    throw kubeConfigError(`the server of cluster ${name} is no http or https URL: ${quote(cluster.server)}`);
+  // Not quoted: it may have a password.
+  if (!URL.canParse(cluster.server)) {
+    throw kubeConfigError(`the server of cluster ${name} is no http or https URL`);
   }
-  if (cluster.proxyUrl) {
+  const { protocol, username, password } = new URL(cluster.server);
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    throw kubeConfigError(`the server of cluster ${name} is no http or https URL but ${protocol}`);
+  }
+  if (username !== '' || password !== '') {
     throw kubeConfigError(
-      `cluster ${name} of the kubeconfig has a proxy-url, and kubeloom does not connect through proxies yet: use a context without one`,
+      `the server of cluster ${name} has a user name or password in its URL: put them into the user of the context`,
     );
   }
 }
 
-function quote(name: string | undefined): string {
+function quote(name: unknown): string {
+  if (typeof name === 'object' && name !== null) return 'that is no text';
   return JSON.stringify(name ?? '');
 }

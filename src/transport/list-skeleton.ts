@@ -190,8 +190,9 @@ export class ListSkeleton {
   #parse(): unknown {
     try {
       return JSON.parse(this.#text());
-    } catch (cause) {
-      throw this.#malformed('it is not valid JSON', cause);
+    } catch {
+      // Without the cause: it quotes what it stumbled over, which may be a Secret.
+      throw this.#malformed('it is not valid JSON');
     }
   }
 
@@ -215,12 +216,13 @@ export class ListSkeleton {
     };
   }
 
-  #malformed(why: string, cause?: unknown): KubeloomError {
-    const quoted = JSON.stringify(this.#text().slice(0, QUOTED_CHARACTERS_MAX));
+  #malformed(why: string): KubeloomError {
+    const text = this.#text().trimStart();
+    // JSON may be an object that is a Secret; what else answers (a page of a proxy) explains itself.
+    const quoted = /^[{[]/.test(text) ? 'JSON' : JSON.stringify(text.slice(0, QUOTED_CHARACTERS_MAX));
     return new KubeloomError(
       'ERR_KUBELOOM_LIST_MALFORMED',
       `the answer is no Kubernetes list: ${why}; it begins with ${quoted}. Is the server an apiserver and the path that of a resource?`,
-      cause === undefined ? {} : { cause },
     );
   }
 

@@ -63,6 +63,8 @@ export function statusError(
 }
 
 const QUOTED_CHARACTERS_MAX = 300;
+/** Of a text that is looked through for credentials; the rest is not quoted anyway. */
+const CREDENTIALS_CHARACTERS_MAX = 16_384;
 
 /** Not everything that answers is an apiserver: what is no Status is quoted, shortened. */
 function readStatus(body: string): Status {
@@ -100,6 +102,10 @@ const CODE_BY_REASON: ReadonlyMap<string, string> = new Map([
   ['Expired', 'ERR_KUBELOOM_GONE'],
   ['TooManyRequests', 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
   ['InternalError', 'ERR_KUBELOOM_INTERNAL'],
+  ['StoreReadError', 'ERR_KUBELOOM_STORE_READ'],
+  // With code 500, but no internal errors: the server gave up in time.
+  ['ServerTimeout', 'ERR_KUBELOOM_SERVER_TIMEOUT'],
+  ['Timeout', 'ERR_KUBELOOM_SERVER_TIMEOUT'],
   ['BadRequest', 'ERR_KUBELOOM_BAD_REQUEST'],
 ]);
 
@@ -107,6 +113,7 @@ const CODE_BY_HTTP_STATUS: ReadonlyMap<number, string> = new Map([
   [400, 'ERR_KUBELOOM_BAD_REQUEST'],
   [401, 'ERR_KUBELOOM_UNAUTHORIZED'],
   [403, 'ERR_KUBELOOM_FORBIDDEN'],
+  [407, 'ERR_KUBELOOM_PROXY_UNAUTHORIZED'],
   [404, 'ERR_KUBELOOM_NOT_FOUND'],
   [410, 'ERR_KUBELOOM_GONE'],
   [429, 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
@@ -118,6 +125,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
     'ERR_KUBELOOM_UNAUTHORIZED',
     'check the credentials of the kubeconfig’s user: they are missing, wrong or expired',
   ],
+  ['ERR_KUBELOOM_PROXY_UNAUTHORIZED', 'put user name and password into the proxy’s URL'],
   ['ERR_KUBELOOM_FORBIDDEN', 'allow the user the verbs list and watch on this resource (RBAC)'],
   [
     'ERR_KUBELOOM_NOT_FOUND',
@@ -130,23 +138,36 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ],
   ['ERR_KUBELOOM_TOO_MANY_REQUESTS', 'the server is overloaded; kubeloom waits and tries again'],
   ['ERR_KUBELOOM_INTERNAL', 'look into the log of the apiserver; kubeloom tries again'],
+  [
+    'ERR_KUBELOOM_STORE_READ',
+    'an object in etcd could not be read or was deleted unread: look into the log of the apiserver; kubeloom lists again',
+  ],
+  ['ERR_KUBELOOM_SERVER_TIMEOUT', 'the server could not answer in time; kubeloom tries again'],
   ['ERR_KUBELOOM_BAD_REQUEST', 'check the label and field selectors and the other list options'],
 ]);
 
 function adviceFor(code: string, httpStatus: number): string {
-  if (httpStatus >= 300 && httpStatus < 400) {
+  if (isRedirect(httpStatus)) {
     return 'redirects are not followed, as they could carry credentials away: put the final address into the kubeconfig';
   }
   return ADVICE.get(code) ?? 'is the server an apiserver, and is a proxy in between? kubeloom tries again';
 }
 
+function isRedirect(httpStatus: number): boolean {
+  return httpStatus >= 300 && httpStatus < 400;
+}
+
 function codeOf(httpStatus: number, status: Status): string {
   if (isResourceVersionTooLarge(httpStatus, status)) return 'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE';
+  if (isRedirect(httpStatus)) return 'ERR_KUBELOOM_REDIRECT';
+  // Whatever the reason beside it (client-go's rule, for this number alone).
+  if (httpStatus === TOO_MANY_REQUESTS) return 'ERR_KUBELOOM_TOO_MANY_REQUESTS';
   return (
     CODE_BY_REASON.get(status.reason) ?? CODE_BY_HTTP_STATUS.get(httpStatus) ?? 'ERR_KUBELOOM_HTTP_STATUS'
   );
 }
 
+const TOO_MANY_REQUESTS = 429;
 const GATEWAY_TIMEOUT = 504;
 const TOO_LARGE_MESSAGE = 'Too large resource version';
 
@@ -166,7 +187,11 @@ function parse(text: string): unknown {
   }
 }
 
-function shortened(text: string): string {
+/** Some proxies answer with the request's headers. */
+const CREDENTIALS = /\b(Bearer|Basic)\s+(?=\S*[\dA-Z=])[\w.~+/=-]{8,}/gi;
+
+function shortened(received: string): string {
+  const text = received.slice(0, CREDENTIALS_CHARACTERS_MAX).replace(CREDENTIALS, '$1 [hidden]');
   return text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text;
 }
 

@@ -58,6 +58,11 @@ export class WatchFrames {
     return lineStart;
   }
 
+  /** Of the line whose end has not come. */
+  get partialBytes(): number {
+    return this.#partial.totalBytes;
+  }
+
   /** The stream is over. A torn line is no event and is dropped; `partial` says that there was one. */
   finish(): 'clean' | 'partial' {
     const end = this.#partial.isEmpty ? 'clean' : 'partial';

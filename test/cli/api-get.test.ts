@@ -6,7 +6,7 @@ import type { RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { ApiClient } from '../../src/cli/api-get.ts';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
 
 const NEVER = new AbortController().signal;
 

@@ -5,7 +5,7 @@ import { HandlerHistory } from '../../src/cli/handler-history.ts';
 import type { Notification } from '../../src/cli/handler-history.ts';
 import { expectationOf, judge } from '../../src/cli/verdict.ts';
 import type { Verdict } from '../../src/cli/verdict.ts';
-import type { JournalEntry } from '../../src/embedded/index.ts';
+import type { JournalEntry } from '../../src/testing/index.ts';
 
 /** Two objects at the list (c/gone was deleted before), then every kind of change. */
 const JOURNAL: readonly JournalEntry[] = [

@@ -1,8 +1,8 @@
 /** `kubeloom watch` as a process against an embedded apiserver. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
-import type { EmbeddedApiServer } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/testing/index.ts';
 import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
 
 /** A server, its kubeconfig, and `kubeloom watch` on it. */

@@ -151,7 +151,8 @@ class Part {
 }
 
 /** Compiles the Go program; Go's own cache decides whether there is anything to do. */
-async function buildControlPlane(): Promise<string> {
+/** Resolves with the program's path. The first time this takes minutes, all of both cores; then it is a look. */
+export async function buildControlPlane(): Promise<string> {
   if (!goAvailable()) {
     throw failure('ERR_KUBELOOM_E2E_NO_GO', 'the control plane needs a Go toolchain: `go version` failed');
   }

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CoreV1Api, KubeConfig, Watch } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
 
 describe('@kubernetes/client-node', () => {
   it('reads, writes and watches with the kubeconfig as YAML and as an object', async () => {

@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
-import type { Change, EmbeddedApiServer } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import type { Change, EmbeddedApiServer } from '../../src/testing/index.ts';
 import { call, watch } from './http.ts';
 
 function configMap(name: string, data: Record<string, string> = {}): Change & { type: 'put' } {

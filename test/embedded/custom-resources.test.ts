@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
-import type { EmbeddedApiServer, ResourceDefinition } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import type { EmbeddedApiServer, ResourceDefinition } from '../../src/testing/index.ts';
 import { call } from './http.ts';
 
 const WIDGETS: ResourceDefinition = {

@@ -4,8 +4,8 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
-import type { EmbeddedApiServer } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/testing/index.ts';
 import { call, watch } from './http.ts';
 
 describe('injected failures', () => {
@@ -54,14 +54,21 @@ describe('injected failures', () => {
     await assert.rejects(pending, { name: 'AbortError' });
   });
 
-  it('leave a record of every request: method, path, query, and whether it is a watch', async () => {
+  it('leave a record of every request: method, path, query, whether it is a watch, and what was listed', async () => {
     await call(url('pods?limit=5&resourceVersion=0'));
     await (
       await watch(url('pods?watch=true&timeoutSeconds=1'))
     ).ended;
     await call(url('namespaces/default/configmaps'), 'POST', { metadata: { name: 'recorded' } });
+    const listedRevision = (await server.revision()) - 1;
     assert.deepEqual(await server.requests(), [
-      { method: 'GET', path: '/api/v1/pods', query: { limit: '5', resourceVersion: '0' }, watch: false },
+      {
+        method: 'GET',
+        path: '/api/v1/pods',
+        query: { limit: '5', resourceVersion: '0' },
+        watch: false,
+        listedRevision,
+      },
       { method: 'GET', path: '/api/v1/pods', query: { watch: 'true', timeoutSeconds: '1' }, watch: true },
       { method: 'POST', path: '/api/v1/namespaces/default/configmaps', query: {}, watch: false },
     ]);

@@ -5,8 +5,8 @@
 import assert from 'node:assert/strict';
 import { createConnection } from 'node:net';
 import { describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
-import type { EmbeddedApiServer } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/testing/index.ts';
 import { call, watch } from './http.ts';
 
 async function touch(server: EmbeddedApiServer, times: number, bytes = 10): Promise<number> {

@@ -8,8 +8,8 @@ import { X509Certificate } from 'node:crypto';
 import { request } from 'node:https';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
-import type { EmbeddedApiServer } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/testing/index.ts';
 
 /** Status of a GET over TLS with this CA and token. */
 function status(server: EmbeddedApiServer, ca: string | undefined, token: string): Promise<number> {
@@ -44,7 +44,7 @@ describe('the embedded apiserver', () => {
     });
 
     it(`leaves nothing behind that keeps a process alive (${isolation})`, async () => {
-      const entry = new URL('../../src/embedded/index.js', import.meta.url);
+      const entry = new URL('../../src/testing/index.js', import.meta.url);
       const script = `import { startEmbeddedApiServer } from '${entry.href}';
         const server = await startEmbeddedApiServer({ isolation: '${isolation}' });
         await server.populate({ count: 10 });

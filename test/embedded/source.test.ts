@@ -4,7 +4,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startHighRateSource } from '../../src/embedded/index.ts';
+import { startHighRateSource } from '../../src/testing/index.ts';
 import { call, watch } from './http.ts';
 import type { Event } from './http.ts';
 
@@ -25,7 +25,7 @@ describe('the high-rate source', () => {
     it(`streams ${objectBytes} bytes an object, chunk per event: ${chunkPerEvent}, isolation ${isolation}`, async () => {
       const options = { isolation, chunkPerEvent, objectBytes, pods: PODS, events: EVENTS };
       await using source = await startHighRateSource(options);
-      const { body } = await call(`${source.url}/api/v1/pods?limit=5`);
+      const { body } = await call(`${source.url}/api/v1/pods?limit=5&resourceVersion=0`);
       assert.deepEqual(body['metadata'], { resourceVersion: String(source.listRevision) });
       const uids = new Map((body['items'] as Pod[]).map((pod) => [keyOf(pod), pod.metadata.uid]));
       assert.equal(uids.size, PODS);
@@ -83,5 +83,105 @@ describe('the high-rate source', () => {
       Array.from({ length: 5 }, () => 'MODIFIED'),
     );
     assert.equal((events[0]?.object as unknown as { kind?: string } | undefined)?.kind, 'Pod');
+  });
+
+  it('lists in pages, unless any version will do', async () => {
+    await using source = await startHighRateSource({
+      isolation: 'none',
+      objectBytes: 900,
+      pods: PODS,
+      events: 0,
+    });
+    const names: string[] = [];
+    let next = '';
+    for (let page = 0; page < 4; page++) {
+      const { body } = await call(`${source.url}/api/v1/pods?limit=25&continue=${next}`);
+      names.push(...(body['items'] as Pod[]).map(keyOf));
+      const { continue: token = '', remainingItemCount } = body['metadata'] as Record<string, string>;
+      assert.equal(remainingItemCount, [35, 10][page]);
+      next = token;
+      if (token === '') break;
+    }
+    const { body } = await call(`${source.url}/api/v1/pods?limit=25&resourceVersion=0`);
+    assert.deepEqual(names, (body['items'] as Pod[]).map(keyOf));
+    assert.equal(names.length, PODS);
+  });
+
+  it('serves custom resources with sorted keys, kind and apiVersion in every item, on any number of paths', async () => {
+    await using source = await startHighRateSource({
+      isolation: 'none',
+      resource: 'widgets',
+      objectBytes: 5120,
+      pods: PODS,
+      events: 20,
+    });
+    const path = `${source.url}/apis/example.com/v1/widgets`;
+    for (const url of [path, `${path}7`]) {
+      const { body } = await call(`${url}?limit=7`);
+      assert.deepEqual(Object.keys(body), ['apiVersion', 'items', 'kind', 'metadata']);
+      const [first] = body['items'] as Record<string, unknown>[];
+      assert.equal(first?.['kind'], 'Widget');
+      assert.equal((body['items'] as unknown[]).length, 7);
+    }
+    const events = await (await watch(`${path}?watch=1&resourceVersion=${source.listRevision}`)).count(20);
+    for (const [index, { object }] of events.entries()) {
+      const { metadata } = object;
+      assert.equal(JSON.stringify(object).length, 5120);
+      assert.deepEqual(Object.keys(metadata), Object.keys(metadata).toSorted());
+      assert.equal(Number(metadata.resourceVersion), source.listRevision + 1 + index);
+      const { namespace, name, uid } = (object as unknown as Pod).metadata;
+      assert.ok(
+        name.endsWith(String(Number.parseInt(uid.slice(-12), 16)).padStart(7, '0')),
+        `${namespace} ${uid}`,
+      );
+    }
+  });
+
+  it('leaves managedFields out and keeps the size', async () => {
+    await using source = await startHighRateSource({
+      isolation: 'none',
+      managedFields: false,
+      objectBytes: 5120,
+      pods: 3,
+      events: 3,
+    });
+    const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${source.listRevision}`);
+    for (const { object } of await lines.count(3)) {
+      assert.equal(JSON.stringify(object).length, 5120);
+      assert.equal('managedFields' in object.metadata, false);
+    }
+  });
+
+  it('is silent before the first event for as long as it is told to, whatever the pace', async () => {
+    const quietMs = 50;
+    for (const ratePerSecond of [0, 1000]) {
+      const options = { objectBytes: 1024, pods: PODS, events: EVENTS, ratePerSecond, quietMs } as const;
+      await using source = await startHighRateSource({ ...options, isolation: 'none' });
+      const startedAt = performance.now();
+      const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${source.listRevision}`);
+      await lines.count(EVENTS);
+      // Timers may be a millisecond early.
+      assert.ok(performance.now() - startedAt >= quietMs - 1);
+    }
+  });
+
+  it('paces events, each with the microsecond at which it was sent', async () => {
+    const ratePerSecond = 1000;
+    const options = { objectBytes: 1024, pods: PODS, events: EVENTS, ratePerSecond, quietMs: 0 } as const;
+    await using source = await startHighRateSource({ ...options, isolation: 'thread' });
+    const startedUs = Date.now() * 1000;
+    const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${source.listRevision}`);
+    const sent = (await lines.count(EVENTS)).map(({ object }) => {
+      const { annotations } = object.metadata as unknown as { annotations: Record<string, string> };
+      return Number(annotations['kubeloom.io/sent-us']);
+    });
+    assert.deepEqual(
+      sent,
+      sent.toSorted((one, other) => one - other),
+    );
+    // The wall clock and that of the source may differ by a little.
+    assert.ok((sent[0] ?? 0) > startedUs - 1_000_000 && (sent.at(-1) ?? 0) < Date.now() * 1000 + 1_000_000);
+    // Never ahead of the rate: that is all that a busy machine allows to be said.
+    assert.ok((sent.at(-1) ?? 0) - (sent[0] ?? 0) > ((EVENTS - 20) / ratePerSecond) * 1e6 * 0.5);
   });
 });

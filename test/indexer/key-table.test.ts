@@ -146,3 +146,19 @@ test('live keys survive the compaction of the arena', () => {
   }
   for (const [name, id] of kept) assert.equal(keys.find('n', name), id);
 });
+
+test('keys beyond the first chunks of records and bytes are found, and freed and given out again', () => {
+  const keys = new TextTable();
+  const count = 40_000;
+  for (let number = 0; number < count; number++) assert.equal(keys.insert('n', `key-${number}`), number);
+  for (let number = 0; number < count; number++) assert.equal(keys.find('n', `key-${number}`), number);
+  const { memoryBytes } = keys.table;
+  for (let number = 0; number < count; number += 2) keys.table.remove(number);
+  for (let number = count - 2; number >= 0; number -= 2)
+    assert.equal(keys.insert('m', `key-${number}`), number);
+  for (let number = 0; number < count; number++) {
+    assert.equal(keys.find(number % 2 === 0 ? 'm' : 'n', `key-${number}`), number);
+    assert.equal(keys.find(number % 2 === 0 ? 'n' : 'm', `key-${number}`), NO_ID);
+  }
+  assert.equal(keys.table.memoryBytes, memoryBytes);
+});

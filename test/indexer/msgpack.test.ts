@@ -223,7 +223,7 @@ test('an object that is nested too deep for the stack stays JSON, and the next o
   await twin.attach({ codec: 'msgpack' });
   for (const depth of [100, 300, 20_000]) {
     const json = `{"metadata":{"name":"a"},"spec":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`;
-    twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '1', json });
+    twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: String(depth), json });
     twin.settle();
     assert.equal((twin.main.last.flags & NotificationFlag.Msgpack) !== 0, depth === 100);
   }

@@ -21,6 +21,8 @@ import { RingConsumer } from '../../src/ring/consumer.ts';
 import { RingProducer } from '../../src/ring/producer.ts';
 import { RingMemory, allocateRing } from '../../src/ring/ring.ts';
 import { Word, allocateWords, compareU32 } from '../../src/ring/word.ts';
+import type { UsedId } from '../../src/store/replica.ts';
+import { keySeeds } from '../../src/threads/key-seeds.ts';
 import type { FromShard, ShardSpec, ToShard } from '../../src/threads/protocol.ts';
 import { MainModel } from './main-model.ts';
 
@@ -33,6 +35,7 @@ export interface ShardTwinOptions {
   readonly ringPosition?: number;
   /** Makes keys collide. */
   readonly hashMask?: number;
+  readonly isSuccessor?: boolean;
 }
 
 export interface ObjectRecord {
@@ -109,6 +112,7 @@ export class ShardTwin {
         post: (message) => this.posted.push(message),
         onMessage: (listener) => (this.#receive = listener),
       },
+      isSuccessor: options.isSuccessor ?? false,
     });
   }
 
@@ -120,6 +124,13 @@ export class ShardTwin {
     const answer = this.posted.at(-1);
     assert.ok(answer);
     return answer;
+  }
+
+  /** As the successor of a shard that had these keys. */
+  async inherit(ids: readonly UsedId[], informer = 1): Promise<void> {
+    for (const keys of keySeeds(ids)) this.#receive({ type: 'seed', informer, epoch: undefined, keys });
+    this.#receive({ type: 'resume', after: this.#sequence, quarantined: [] });
+    while (this.posted.at(-1)?.type !== 'resumed') await new Promise(setImmediate);
   }
 
   get sequence(): number {

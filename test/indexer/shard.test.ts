@@ -155,8 +155,8 @@ test('malformed objects come through as received, flagged, one terminal record e
   for (const spec of [{}, { codec: 'msgpack' }, { drop: ['spec.x'] }] as const) {
     const twin = new ShardTwin();
     await twin.attach({ fields: ['spec'], ...spec });
-    for (const json of [...broken, late]) {
-      twin.object({ kind: DeltaKind.Modified, name: 'a', resourceVersion: '1', json });
+    for (const [version, json] of [...broken, late].entries()) {
+      twin.object({ kind: DeltaKind.Modified, name: 'a', resourceVersion: `${version}`, json });
       twin.settle();
       assert.equal(twin.main.last.bytes.toString(), json);
       assert.equal(

@@ -171,7 +171,7 @@ test('reports wait with their object while the ring is full, and none is lost or
   await twin.attach({ transformModule: module('moody'), indexModules });
   for (let count = 0; count < 200; count++) {
     const json = JSON.stringify(pod('throws', { spec: { nodeName: 'bad' } }));
-    twin.object({ kind: DeltaKind.Modified, name: 'throws', resourceVersion: '4', json });
+    twin.object({ kind: DeltaKind.Modified, name: 'throws', resourceVersion: `${count}`, json });
     if (count % 40 === 39) twin.settle();
   }
   twin.settle();

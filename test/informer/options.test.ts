@@ -5,7 +5,12 @@ import assert from 'node:assert/strict';
 import { reflectorSpec, resolveInformerOptions, shardSpec } from '../../src/informer/options.ts';
 import type { InformerOptions } from '../../src/informer/options.ts';
 import { drop, transformModule } from '../../src/informer/transform.ts';
-import { defaultLifetimes, defaultThreads, resolveThreadsOptions } from '../../src/options.ts';
+import {
+  defaultBacklogBytesMax,
+  defaultLifetimes,
+  defaultThreads,
+  resolveThreadsOptions,
+} from '../../src/options.ts';
 import type { ThreadsOptions } from '../../src/options.ts';
 import { field, indexModule, label } from '../../src/store/index-functions.ts';
 
@@ -26,6 +31,11 @@ describe('options of the threads', () => {
       recordBytesMax: 32 * MIB,
       drainBudgetMs: 2,
       decodedCacheBytes: 64 * MIB,
+      stallTimeoutMs: 5000,
+      restartsMax: 10,
+      restartWindowMs: 60_000,
+      backlogBytesMax: defaultBacklogBytesMax(),
+      backlogPauseMsMax: 60_000,
     });
     assert.deepEqual(resolveThreadsOptions({}), resolveThreadsOptions());
   });
@@ -47,8 +57,25 @@ describe('options of the threads', () => {
 
   test('allow their bounds', () => {
     const small = { threads: 0, logBytes: 4 * MIB, ringBytes: 2 ** 14, recordBytesMax: 4096 };
-    const smallest = { ...small, drainBudgetMs: 0.1, decodedCacheBytes: 0 };
+    const smallest = {
+      ...small,
+      drainBudgetMs: 0.1,
+      decodedCacheBytes: 0,
+      stallTimeoutMs: 1000,
+      restartsMax: 0,
+      restartWindowMs: 1,
+      backlogBytesMax: 2 ** 16,
+      backlogPauseMsMax: 1,
+    };
     assert.deepEqual(resolveThreadsOptions(smallest), smallest);
+  });
+
+  test('C179 give backlogs a quarter of the memory that there is least of', () => {
+    const gib = 2 ** 30;
+    assert.equal(defaultBacklogBytesMax(16 * gib, 0, 4 * gib), gib, 'the heap');
+    assert.equal(defaultBacklogBytesMax(2 * gib, 0, 4 * gib), gib / 2, 'the machine');
+    assert.equal(defaultBacklogBytesMax(16 * gib, gib, 4 * gib), gib / 4, 'the control group');
+    assert.equal(defaultBacklogBytesMax(2 * gib, 2 ** 63, 4 * gib), gib / 2, 'a limit that is none');
   });
 
   const wrong: readonly [keyof ThreadsOptions, readonly unknown[]][] = [
@@ -58,6 +85,8 @@ describe('options of the threads', () => {
     ['recordBytesMax', [0, 4095, 5000.5, Number.NaN]],
     ['drainBudgetMs', [0, -1, 1001, Number.NaN, '2']],
     ['decodedCacheBytes', [-1, 0.5, Number.NaN]],
+    ['backlogBytesMax', [0, 2 ** 16 - 1, 2 ** 17 + 0.5, Number.NaN]],
+    ['backlogPauseMsMax', [0, 2 ** 31, Number.NaN, '60']],
   ];
   for (const [name, values] of wrong) {
     test(`refuse a wrong ${name}, by name`, () => {

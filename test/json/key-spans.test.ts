@@ -1,7 +1,7 @@
 /** The key scanner against the traps that a substring search falls into, and against JSON.parse. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KeySpans, scanKey } from '../../src/json/key-spans.ts';
+import { KeySpans, scanKey, scanMetadata } from '../../src/json/key-spans.ts';
 import { decodeStringContent } from '../../src/json/read.ts';
 import { embed, podObject, sortKeys } from './objects.ts';
 import { COMPACT, ODD, type Json, randomJson, randomString, writeJson } from './random-json.ts';
@@ -158,3 +158,24 @@ function shuffledMembers(random: Seeded, keys: readonly string[], presence: numb
   }
   return members;
 }
+
+test("Go's order is known from every other that would hide a field before the resourceVersion", () => {
+  const isGoOrder = (metadata: string): boolean => {
+    const { bytes, start, end } = embed(metadata);
+    const spans = new KeySpans();
+    assert.ok(scanMetadata(bytes, start, end, spans));
+    return spans.isGoOrder;
+  };
+  const pod = podObject(4) as { readonly metadata: Json };
+  assert.equal(isGoOrder(JSON.stringify(pod.metadata)), true);
+  assert.equal(isGoOrder(JSON.stringify(sortKeys(pod.metadata))), false);
+  assert.equal(isGoOrder('{"name":"a","generateName":"g","uid":"u","resourceVersion":"1"}'), true);
+  assert.equal(isGoOrder('{"name":"a","labels":{},"uid":"u","resourceVersion":"1"}'), false);
+  assert.equal(isGoOrder('{"name":"a","uid":1,"uid":"u","resourceVersion":"1"}'), false);
+  assert.equal(isGoOrder('{"name":"a","resourceVersion":"1","uid":"u"}'), false);
+  assert.equal(isGoOrder('{"name":"a","resourceVersion":"1"}'), false);
+  const { bytes, start, end } = embed(JSON.stringify({ status: {}, metadata: pod.metadata }));
+  const spans = new KeySpans();
+  assert.ok(scanKey(bytes, start, end, spans));
+  assert.equal(spans.isGoOrder, false, 'who knows what comes before metadata');
+});

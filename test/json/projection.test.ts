@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { splitPath } from '../../src/json/path.ts';
+import { KeySpans, scanMetadata } from '../../src/json/key-spans.ts';
+import { findPath } from '../../src/json/read.ts';
 import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../../src/json/projection.ts';
 import { embed, podObject, sortKeys } from './objects.ts';
 import { COMPACT, ODD, type Json, randomJson, writeJson } from './random-json.ts';
@@ -231,3 +233,74 @@ function randomOwners(random: Seeded): Json {
     return Object.fromEntries(random.shuffle(members));
   });
 }
+
+/** As `project`, with what a reflector knows of the object. */
+function projectBehindVersion(projector: Projector, text: string): Json | number {
+  const { bytes, start, end } = embed(text);
+  const spans = new KeySpans();
+  const metadata = findPath(bytes, start, end, 'metadata');
+  assert.ok(metadata && scanMetadata(bytes, metadata.start, end, spans) && spans.isGoOrder);
+  const { uidStart, uidEnd, resourceVersionEnd } = spans;
+  const goHead = { uidStart: uidStart - 1, uidEnd: uidEnd + 1, versionEnd: resourceVersionEnd + 1 };
+  const out = new Uint8Array(100_000);
+  const outEnd = projector.project(bytes, start, end, out, 7, goHead);
+  return outEnd < 0 ? outEnd : (JSON.parse(Buffer.from(out.slice(7, outEnd)).toString('utf8')) as Json);
+}
+
+test("from behind the resourceVersion an object in Go's order gives the same as from its beginning", () => {
+  const fieldSets = [[], FIELDS, ['status'], ['metadata.name'], ['kind'], ['metadata'], ['metadata.uid']];
+  for (const fields of [...fieldSets, ['metadata.managedFields'], ['metadata.namespace']]) {
+    const projector = new Projector(fields);
+    for (const spec of [podObject(3), podObject(4, { deletionTimestamp: '2026-11-20T00:00:00Z' })]) {
+      for (const indent of [0, 2]) {
+        const text = JSON.stringify(spec, null, indent);
+        assert.deepEqual(projectBehindVersion(projector, text), expected(spec, fields), fields.join());
+      }
+    }
+  }
+});
+
+test("what is behind the resourceVersion of an object in Go's order may be missing, twice or malformed", () => {
+  const head = '{"kind":"Pod","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1"';
+  const projector = new Projector(['status.phase']);
+  const nothing = (rest: string): Json | number => projectBehindVersion(projector, head + rest);
+  assert.deepEqual(nothing('}}'), ['u', null, null, null, null, null]);
+  assert.deepEqual(nothing(',"uid":"v","name":"b"},"metadata":{"labels":{}}}'), [
+    'u',
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+  assert.deepEqual(nothing(',"labels":{"a":"b"}},"status":{"phase":"x"}}'), [
+    'u',
+    null,
+    null,
+    null,
+    { a: 'b' },
+    'x',
+  ]);
+  assert.equal(nothing(',"labels":{"a":b}}}'), PROJECTION_MALFORMED);
+  assert.equal(nothing(',}}'), PROJECTION_MALFORMED);
+  assert.equal(nothing('},"status":'), PROJECTION_MALFORMED);
+});
+
+test('the controller is the first owner that says so, with its uid or without', () => {
+  const projector = new Projector([]);
+  const uidOf = (owners: string): Json | number => {
+    const read = project(projector, `{"metadata":{"ownerReferences":${owners}}}`);
+    return Array.isArray(read) ? (read[3] ?? null) : read;
+  };
+  assert.equal(
+    uidOf('[{"uid":"a","controller":false},{"controller":true,"uid":"b"},{"uid":"c","controller":true}]'),
+    'b',
+  );
+  assert.equal(uidOf('[{"controller":true},{"uid":"c","controller":true}]'), null);
+  assert.equal(uidOf('[{"uid":"a","controller":true,"controller":false,"uid":"b"}]'), 'a');
+  assert.equal(uidOf('[{"uid":"a","controller":false,"controller":true}]'), null);
+  assert.equal(uidOf('[{"uid":"\\q","controller":true}]'), PROJECTION_MALFORMED);
+  for (const none of ['[]', 'null', '{}', '[1,"x",[{"controller":true,"uid":"n"}],{"controller":"true"}]']) {
+    assert.equal(uidOf(none), null, none);
+  }
+});

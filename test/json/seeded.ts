@@ -1,23 +1,15 @@
-/**
- * Seeded chance for fuzz tests: the same seed gives the same run, and a failure names its seed.
- */
+/** The kit's seeded chance with the choices that fuzz tests make. */
+import type { Random } from '../../src/clock.ts';
+import { seededRandom } from '../../src/embedded/random.ts';
 
 export class Seeded {
   readonly seed: number;
-  #state: number;
+  /** Uniform in [0, 1). */
+  readonly next: Random;
 
   constructor(seed: number) {
     this.seed = seed;
-    this.#state = seed >>> 0;
-  }
-
-  /** Uniform in [0, 1): mulberry32. */
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+    this.next = seededRandom(seed);
   }
 
   /** An integer in [0, bound). */

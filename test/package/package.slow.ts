@@ -10,8 +10,8 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
-import type { EmbeddedApiServer } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/testing/index.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));

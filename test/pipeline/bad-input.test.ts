@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
 import { InformerThreads, SharedIndexInformer, waitForCacheSync } from '../../src/index.ts';
 import type { InformerOptions, KubeloomError, ResourceRef } from '../../src/index.ts';
 import { Harness, PODS, Recorder, pod } from './harness.ts';

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
-import type { EmbeddedApiServer, EmbeddedApiServerOptions } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import type { EmbeddedApiServer, EmbeddedApiServerOptions } from '../../src/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import type { Borrowed, InformerOptions, ResourceEventHandler, ResourceRef } from '../../src/index.ts';
 

@@ -17,7 +17,12 @@ const HELD_ENTRIES = 1000;
 
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromFile(kubeconfigPath);
-const threads = new InformerThreads();
+const threads = new InformerThreads({
+  // Full, and resident, after the warm-up however busy the machine is: what grows later is growth.
+  logBytes: 16 * 2 ** 20,
+  // The handler that never returns is to cost all that it is owed.
+  backlogBytesMax: 16 * 2 ** 30,
+});
 const informer = new SharedIndexInformer(kubeConfig, PODS, { threads, lifetimes: 'fast' });
 const held: CachedObject<unknown>[] = [];
 let steadyUpdates = 0;

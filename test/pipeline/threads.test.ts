@@ -7,8 +7,8 @@ import { Harness, pod } from './harness.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 
-test('a shard thread that ends is reported with its cause, and run() rejects instead of hanging', async () => {
-  await using harness = await Harness.start({ threads: 2, codec: 'json' });
+test('a thread that cannot be kept is reported with its cause, and run() rejects instead of hanging', async () => {
+  await using harness = await Harness.start({ threads: 2, codec: 'json' }, {}, { restartsMax: 0 });
   const informer = harness.informer({ transform: transformModule(MODULE, 'endThread') });
   await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
   await assert.rejects(informer.run(), (error: KubeloomError) => {

@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
+import { BacklogBudget } from '../../src/processor/backlog-budget.ts';
 import { Drain } from '../../src/processor/drain.ts';
 import { InformerMerge } from '../../src/processor/informer-merge.ts';
 import type { ProcessorListener } from '../../src/processor/processor-listener.ts';
@@ -18,12 +19,15 @@ const BUDGET_MS = 2;
 class Scene {
   readonly clock: FakeClock = new FakeClock();
   readonly shards: FakeShards = new FakeShards({ ringBytes: 2 ** 22, logBytes: 2 ** 20 });
-  readonly drain: Drain = new Drain(this.shards.processor, this.clock, BUDGET_MS);
+  readonly drain: Drain;
   readonly processor: SharedProcessor = new SharedProcessor();
   readonly replica: Replica = new Replica(1, new IndexSet({}, 0, () => {}), this.processor);
   #version = 0;
 
-  constructor() {
+  constructor(backlogBytesMax: number = 2 ** 30) {
+    const limits = { backlogBytesMax, backlogPauseMsMax: 60_000 };
+    const backlogs = new BacklogBudget({ clock: this.clock, limits, kick: () => {} });
+    this.drain = new Drain(this.shards.processor, this.clock, BUDGET_MS, backlogs);
     this.shards.processor.attach(
       1,
       new InformerMerge({
@@ -124,6 +128,26 @@ describe('a turn', () => {
     scene.drain.removeUpkeep(upkeep);
     scene.drain.turn();
     assert.ok(left > 90);
+  });
+});
+
+describe('backlogs at their budget', () => {
+  test('C180 leave everything in the rings, which is no work until they may be taken', () => {
+    const bytesMax = 8192;
+    const scene = new Scene(bytesMax);
+    let told = 0;
+    const { listener } = scene.handler(0, () => (++told > 20 ? new Promise(() => {}) : undefined));
+    for (let sent = 0; sent < 50; sent++) {
+      scene.send(20);
+      while (scene.drain.turn());
+    }
+    const merged = scene.shards.merged.load();
+    assert.ok(merged < scene.shards.sequence, `${merged} of ${scene.shards.sequence}`);
+    assert.ok(listener.heldBytes < 2 * bytesMax, `${listener.heldBytes} bytes`);
+    assert.deepEqual([scene.drain.hasWork(), scene.drain.turn()], [false, false]);
+    scene.processor.remove(listener);
+    while (scene.drain.turn());
+    assert.equal(scene.shards.merged.load(), scene.shards.sequence);
   });
 });
 

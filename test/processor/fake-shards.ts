@@ -19,6 +19,7 @@ import { RingConsumer } from '../../src/ring/consumer.ts';
 import { RingProducer } from '../../src/ring/producer.ts';
 import { RingMemory, allocateRing } from '../../src/ring/ring.ts';
 import { Word, allocateWords } from '../../src/ring/word.ts';
+import { textOf } from '../record/notification-text.ts';
 import { identityOf, jsonOf, projectionText } from '../store/objects.ts';
 import type { ObjectSpec } from '../store/objects.ts';
 import { ShardModel } from '../store/shard-model.ts';
@@ -121,7 +122,7 @@ export class FakeShards {
       lengths;
     Object.assign(notification, { namespaceLength, nameLength, resourceVersionTextLength, projectionLength });
     const joined = Buffer.concat(texts);
-    const text = { bytes: joined, start: 0, end: joined.length };
+    const text = textOf(joined);
     const writes: Write[] = [];
     let inline: Buffer | undefined;
     if (place === 'log') {

@@ -150,7 +150,7 @@ describe('handlers that come and go during a random history', () => {
       assert.ok(present.length > 8 && removed.length > 3, `${present.length}, ${removed.length}`);
       for (const late of present) {
         late.listener.deliver(Infinity);
-        assert.deepEqual(late.listener.backlog, { notifications: 0, bytes: 0 });
+        assert.deepEqual(late.listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
         late.mirror.checkEqual([...twin.replica.live.slots()].map(({ entry }) => entry));
         late.check(log);
       }

@@ -39,6 +39,14 @@ export class Gates {
   }
 }
 
+/** Whether it was removed and its last call has returned. */
+export async function isEnded(listener: ProcessorListener): Promise<boolean> {
+  let isTrue = false;
+  void listener.ended.then(() => (isTrue = true));
+  await settled();
+  return isTrue;
+}
+
 /** Until all promise reactions have run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

@@ -89,11 +89,9 @@ describe('an async handler', () => {
     assert.equal(listener.deliver(Infinity), 1);
     assert.equal(listener.isReady, false);
     assert.equal(listener.deliver(Infinity), 0);
-    assert.ok(listener.running);
     gates.open[0]?.resolve();
     await settled();
     assert.equal(reports.ready, 1);
-    assert.equal(listener.running, undefined);
     assert.equal(listener.deliver(Infinity), 1);
     assert.deepEqual(calls, ['add a@1', 'add b@2']);
   });
@@ -188,13 +186,13 @@ describe('the backlog of a handler', () => {
     const { replica, listener } = scene();
     replica.put(at('a', 1), at('a', 2), at('b', 3));
     const length = replica.get('b')?.length ?? 0;
-    assert.deepEqual(listener.backlog, { notifications: 3, bytes: 3 * length });
+    assert.deepEqual(listener.backlog, { notifications: 3, bytes: 3 * length, ageMs: 0 });
     listener.deliver(1);
-    assert.deepEqual(listener.backlog, { notifications: 2, bytes: 2 * length });
+    assert.deepEqual(listener.backlog, { notifications: 2, bytes: 2 * length, ageMs: 0 });
     replica.remove(at('b', 4));
-    assert.deepEqual(listener.backlog, { notifications: 3, bytes: 3 * length });
+    assert.deepEqual(listener.backlog, { notifications: 3, bytes: 3 * length, ageMs: 0 });
     listener.deliver(Infinity);
-    assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0 });
+    assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
   });
 
   test('C21 counts what joins, resyncs and relists still have to tell', () => {
@@ -203,16 +201,16 @@ describe('the backlog of a handler', () => {
     const length = replica.get('a')?.length ?? 0;
     const { listener } = newListener({});
     processor.add(listener, replica.replica);
-    assert.deepEqual(listener.backlog, { notifications: 3, bytes: 0 });
+    assert.deepEqual(listener.backlog, { notifications: 3, bytes: 0, ageMs: 0 });
     processor.resync(replica.replica, [listener]);
     replica.put(at('d', 4));
-    assert.deepEqual(listener.backlog, { notifications: 7, bytes: length });
+    assert.deepEqual(listener.backlog, { notifications: 7, bytes: length, ageMs: 0 });
     replica.relist(at('a', 9), at('b', 2), at('c', 3));
-    assert.deepEqual(listener.backlog, { notifications: 11, bytes: 3 * length });
+    assert.deepEqual(listener.backlog, { notifications: 11, bytes: 3 * length, ageMs: 0 });
     listener.deliver(3);
     assert.equal(listener.backlog.notifications, 8);
     listener.deliver(Infinity);
-    assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0 });
+    assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
   });
 });
 

@@ -281,7 +281,7 @@ describe('what no shard may send', () => {
     shards.drain();
     informer.replica.live.remove(informer.replica.live.get('a') as never);
     shards.sendObject(at('a', 2));
-    assert.throws(() => shards.drain(), { code: 'ERR_KUBELOOM_ASSERTION', message: /id 0/ });
+    assert.throws(() => shards.drain(), { code: 'ERR_KUBELOOM_ASSERTION', message: /unknown id \(0\)/ });
   });
 
   test('a record of an unknown type is a coded error', () => {
@@ -292,5 +292,21 @@ describe('what no shard may send', () => {
     producer?.commit(8);
     producer?.publish();
     assert.throws(() => shards.drain(), { code: 'ERR_KUBELOOM_PROTOCOL', message: /99/ });
+  });
+});
+
+describe('a shard that has ended', () => {
+  test('is drained when all that it published is merged, and no barrier that it answered waits for others', () => {
+    const { shards } = setUp({ shards: 2 });
+    const [first = [], second = []] = shards.control(DeltaKind.ReplaceBegin, 1);
+    assert.equal(shards.processor.isDrained(0), true);
+    shards.send(0, first);
+    assert.equal(shards.processor.isDrained(0), false);
+    shards.drain();
+    assert.equal(shards.processor.isDrained(0), false, 'its answer counts, but not alone');
+    assert.equal(shards.processor.isDrained(1), true);
+    shards.send(1, second);
+    shards.drain();
+    assert.equal(shards.processor.isDrained(0), true);
   });
 });

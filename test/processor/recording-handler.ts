@@ -1,8 +1,10 @@
 /** Handlers and listeners for tests: what was called, in which order, as short lines of text. */
 import { ProcessorListener } from '../../src/processor/processor-listener.ts';
+import type { BacklogPressure } from '../../src/processor/backlog-budget.ts';
 import type { ListenerOptions } from '../../src/processor/processor-listener.ts';
 import type { ResourceEventHandler } from '../../src/processor/handler.ts';
 import type { Entry } from '../../src/store/entry.ts';
+import { FakeClock } from '../reflector/fake-clock.ts';
 import { line } from '../store/scripted-replica.ts';
 
 /** What to do in a call, after it was written down. */
@@ -41,6 +43,9 @@ export function recordingHandler(
 /** What a listener reported, and how often it said that it can go on. */
 export interface Reports {
   readonly errors: { readonly error: unknown; readonly key: string; readonly registeredAt: string }[];
+  /** How long calls took that were worth a word. */
+  readonly slow: number[];
+  readonly pressures: BacklogPressure[];
   ready: number;
   synced: number;
 }
@@ -49,13 +54,16 @@ export function newListener(
   handler: ResourceEventHandler<unknown>,
   options: Partial<ListenerOptions> = {},
 ): { listener: ProcessorListener; reports: Reports } {
-  const reports: Reports = { errors: [], ready: 0, synced: 0 };
+  const reports: Reports = { errors: [], slow: [], pressures: [], ready: 0, synced: 0 };
   const listener = new ProcessorListener({
     handler,
     isStrict: true,
     registeredAt: '    at registered.js:1:1',
     onError: (error, key, registeredAt) => reports.errors.push({ error, key, registeredAt }),
+    clock: new FakeClock(),
+    onSlow: (callMs) => reports.slow.push(callMs),
     onReady: () => reports.ready++,
+    onPressure: (pressure) => reports.pressures.push(pressure),
     onSynced: () => reports.synced++,
     ...options,
   });

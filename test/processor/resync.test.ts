@@ -12,18 +12,25 @@ const HOUR_MS = 3_600_000;
 let clock: FakeClock;
 /** `name at seconds since start`. */
 let due: string[];
+let raised: string[];
 let names: Map<ProcessorListener, string>;
 
 beforeEach(() => {
   clock = new FakeClock();
   due = [];
+  raised = [];
   names = new Map();
 });
 
 function timer(checkPeriodMs: number): ResyncTimer {
   const startMs = clock.now();
-  return new ResyncTimer(clock, checkPeriodMs, (listeners) => {
-    for (const listener of listeners) due.push(`${names.get(listener)} ${(clock.now() - startMs) / 1000}`);
+  return new ResyncTimer({
+    clock,
+    periodMs: checkPeriodMs,
+    onDue: (listeners) => {
+      for (const listener of listeners) due.push(`${names.get(listener)} ${(clock.now() - startMs) / 1000}`);
+    },
+    onRaised: (message) => raised.push(message),
   });
 }
 
@@ -60,9 +67,14 @@ describe('resync periods', () => {
     assert.deepEqual(take(), []);
   });
 
-  test('below a second are raised to one', () => {
+  test('below a second are raised to one, and that is said once for each wish', () => {
     const resync = timer(10);
     add(resync, 'a', 1);
+    const { listener } = newListener({});
+    resync.add(listener, undefined);
+    assert.deepEqual([resync.checkPeriodMs, resync.periodMs(listener)], [1000, 1000]);
+    assert.equal(raised.length, 2);
+    resync.remove(listener);
     resync.start();
     clock.advance(2999);
     assert.deepEqual(take(), ['a 1', 'a 2']);
@@ -142,6 +154,39 @@ describe('resync periods', () => {
   });
 });
 
+describe('the rhythm', () => {
+  test('is the shortest period before start, from which the others are derived; never stays never', () => {
+    // client-go's TestResyncCheckPeriod.
+    const resync = timer(12 * HOUR_MS);
+    const listeners: ProcessorListener[] = [];
+    const told: number[][] = [];
+    for (const periodMs of [0, 60_000, 55_000, 5000]) {
+      listeners.push(add(resync, String(periodMs), periodMs));
+      told.push([resync.checkPeriodMs, ...listeners.map((listener) => resync.periodMs(listener))]);
+    }
+    assert.deepEqual(told, [
+      [12 * HOUR_MS, 0],
+      [60_000, 0, 60_000],
+      [55_000, 0, 60_000, 55_000],
+      [5000, 0, 60_000, 55_000, 5000],
+    ]);
+    assert.deepEqual(raised, []);
+  });
+
+  test('once it goes is not changed by a shorter wish, which is raised, and that is said', () => {
+    const resync = timer(10_000);
+    resync.start();
+    const late = add(resync, 'late', 2000);
+    const never = add(resync, 'never', 0);
+    assert.deepEqual(
+      [resync.checkPeriodMs, resync.periodMs(late), resync.periodMs(never)],
+      [10_000, 10_000, 0],
+    );
+    assert.equal(raised.length, 1);
+    assert.match(raised[0] ?? '', /2000 ms is raised to 10000 ms/);
+  });
+});
+
 describe('who is due', () => {
   test('C12 is syncing until the next decision; before the first everybody is', () => {
     const resync = timer(1000);
@@ -170,7 +215,12 @@ describe('who is due', () => {
 
   test('C8 is nobody after stop, not even when it comes during a resync', () => {
     const resync = timer(1000);
-    const stopping = new ResyncTimer(clock, 1000, () => stopping.stop());
+    const stopping = new ResyncTimer({
+      clock,
+      periodMs: 1000,
+      onDue: () => stopping.stop(),
+      onRaised: assert.fail,
+    });
     add(resync, 'a', 1000);
     add(stopping, 'b', 1000);
     resync.start();

@@ -19,8 +19,9 @@ import {
   writePrefix,
 } from '../../src/record/notification.ts';
 import type { Notification, PrefixRecord } from '../../src/record/notification.ts';
-import { anyU32, pick, seededRandom, wholeNumber } from '../ring/random.ts';
+import { anyU32, pick, seededRandom } from '../ring/random.ts';
 import { RecordRing, anyBytes, anyFlags, anyInformer, anyKind, anyLength } from './record-ring.ts';
+import { textOf } from './notification-text.ts';
 
 const ROUNDS = 2_000;
 
@@ -73,11 +74,9 @@ function anySample(random: Random): Sample {
   return { notification, namespace, name, resourceVersionText, projection, inline };
 }
 
-function write(ring: RecordRing, sample: Sample, before: number): boolean {
+function write(ring: RecordRing, sample: Sample): boolean {
   const text = [sample.namespace, sample.name, sample.resourceVersionText, sample.projection];
-  const bytes = Buffer.concat([Buffer.alloc(before, 0xaa), ...text, Buffer.from([0xbb])]);
-  const range = { bytes, start: before, end: bytes.length - 1 };
-  return writeNotification(ring.producer, sample.notification, range, sample.inline);
+  return writeNotification(ring.producer, sample.notification, textOf(Buffer.concat(text)), sample.inline);
 }
 
 /** The variable parts, cut out of the ring by the lengths that were read. */
@@ -99,7 +98,7 @@ describe('a notification', () => {
     const read = emptyNotification();
     for (let round = 0; round < ROUNDS; round++) {
       const sample = anySample(random);
-      assert.ok(write(ring, sample, wholeNumber(random, 0, 9)));
+      assert.ok(write(ring, sample));
       const consumer = ring.receive(RECORD_TYPE_NOTIFICATION);
       assert.equal(sequenceOf(consumer), sample.notification.sequence);
       readNotification(consumer, read);
@@ -118,7 +117,7 @@ describe('a notification', () => {
     assert.equal(all, 0xff, 'the flags are eight different bits');
     for (const flag of [0, ...flags, all]) {
       const notification = { ...emptyNotification(), flags: flag };
-      writeNotification(ring.producer, notification, { bytes: Buffer.alloc(0), start: 0, end: 0 });
+      writeNotification(ring.producer, notification, textOf(Buffer.alloc(0)));
       const read = emptyNotification();
       readNotification(ring.receive(RECORD_TYPE_NOTIFICATION), read);
       assert.equal(read.flags, flag);
@@ -133,7 +132,7 @@ describe('a notification', () => {
       for (const resourceVersion of [limit - 1, limit, limit + 1]) {
         if (resourceVersion < 0 || resourceVersion > Number.MAX_SAFE_INTEGER) continue;
         const notification = { ...emptyNotification(), resourceVersion };
-        writeNotification(ring.producer, notification, { bytes: Buffer.alloc(0), start: 0, end: 0 });
+        writeNotification(ring.producer, notification, textOf(Buffer.alloc(0)));
         const read = emptyNotification();
         readNotification(ring.receive(RECORD_TYPE_NOTIFICATION), read);
         assert.equal(read.resourceVersion, resourceVersion);
@@ -149,7 +148,7 @@ describe('a notification', () => {
     for (let sequence = 1; ; sequence++) {
       const sample = anySample(random);
       sample.notification.sequence = sequence;
-      if (!write(ring, sample, 0)) break;
+      if (!write(ring, sample)) break;
       accepted.push(sequence);
     }
     ring.producer.publish();

@@ -18,14 +18,14 @@ describe('backoff', () => {
     assert.deepEqual(delays, [800, 1600, 3200, 6400, 12_800, 25_600, 30_000, 30_000]);
   });
 
-  it('stays at its maximum during an outage of days', () => {
+  it('C119 stays at its maximum during an outage of days', () => {
     let backoff: Backoff = NO_FAILURES;
     for (let attempt = 0; attempt < 5000; attempt++)
       backoff = failed(backoff, BOUNDS, attempt * 60_000).backoff;
     assert.equal(failed(backoff, BOUNDS, 1e9).baseMs, 30_000);
   });
 
-  it('counts health from the first watch after a failure', () => {
+  it('C119 counts health from the first watch after a failure', () => {
     const ill = failed(NO_FAILURES, BOUNDS, 0).backoff;
     const well = healthy(healthy(ill, 1000), 90_000);
     assert.equal(failed(well, BOUNDS, 120_999).baseMs, 1600);

@@ -3,6 +3,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Harness, bookmark, event, list, pod } from './harness.ts';
 
+function job(name: string, resourceVersion: string): object {
+  return { kind: 'Job', apiVersion: 'batch/v1', ...pod(name, resourceVersion) };
+}
+
 describe('bad input', () => {
   it('a malformed line is reported, and reading resumes from the last good version', () => {
     const harness = new Harness().start().sync('10');
@@ -58,7 +62,7 @@ describe('bad input', () => {
     assert.deepEqual(harness.replica.objects(), ['a@3', 'b@4', 'c@12']);
   });
 
-  it('what is not of the informer\u2019s kind, or of no known type, is reported and skipped', () => {
+  it('C72 what is not of the informer\u2019s kind, or of no known type, is reported and skipped', () => {
     const harness = new Harness().start().sync('10');
     const stranger = { kind: 'Node', apiVersion: 'v1', metadata: { name: 'n', resourceVersion: '11' } };
     const table = { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata: {}, rows: [] };
@@ -77,6 +81,65 @@ describe('bad input', () => {
     ]);
     assert.deepEqual(harness.take().slice(-1), ['Added a@12']);
     assert.equal(harness.exchange.isClosed, false);
+  });
+
+  it('C72 what is of another version of the kind is reported and skipped, and does not count', () => {
+    const harness = new Harness().start({ kind: 'Job', apiVersion: 'batch/v1' });
+    harness.exchange
+      .head()
+      .send(list('10', [{ ...job('old', '3'), apiVersion: 'batch/v1beta1' }, pod('bare', '4')]))
+      .end();
+    const watch = harness.exchange.head();
+    watch.sendEvents(
+      { type: 'ADDED', object: { ...job('a', '11'), apiVersion: 'batch/v1beta1' } },
+      { type: 'ADDED', object: { ...job('a', '12'), apiVersion: 'batch/v10' } },
+      { type: 'DELETED', object: { apiVersion: 'batch/v1beta1', kind: 'Job', ...pod('bare', '12') } },
+    );
+    assert.deepEqual(
+      harness.errors(),
+      Array.from({ length: 4 }, () => 'ERR_KUBELOOM_UNEXPECTED_OBJECT'),
+    );
+    harness.clock.advance(10);
+    watch.end();
+    // Nothing has counted: the watch brought no event within a second.
+    assert.equal(harness.errors().at(-1), 'ERR_KUBELOOM_VERY_SHORT_WATCH');
+    assert.deepEqual(harness.take(), ['ReplaceBegin 1', 'Replaced bare@4', 'ReplaceEnd 1@10']);
+  });
+
+  for (const [form, object] of [
+    ['in Go’s order', { kind: 'Job', apiVersion: 'batch/v1', ...pod('a', '12') }],
+    ['sorted', { apiVersion: 'batch/v1', kind: 'Job', ...pod('a', '12') }],
+    ['at its end', { ...pod('a', '12'), kind: 'Job', apiVersion: 'batch/v1' }],
+    ['behind something else', { status: {}, kind: 'Job', ...pod('a', '12'), apiVersion: 'batch/v1' }],
+    ['not at all', { spec: '', metadata: pod('a', '12').metadata }],
+  ] as const) {
+    it(`an object that says ${form} what it is is known`, () => {
+      const harness = new Harness().start({ kind: 'Job', apiVersion: 'batch/v1' }).sync('10');
+      harness.exchange.sendEvents({ type: 'ADDED', object });
+      assert.deepEqual(harness.take().slice(-1), ['Added a@12']);
+      assert.deepEqual(harness.errors(), []);
+    });
+  }
+
+  it('a custom resource that is called Table is no table', () => {
+    const harness = new Harness().start({ kind: 'Table', apiVersion: 'custom.group/v1' }).sync('10');
+    const { metadata } = pod('a', '12');
+    harness.exchange.sendEvents(
+      { type: 'ADDED', object: { kind: 'Table', apiVersion: 'custom.group/v1', metadata } },
+      { type: 'ADDED', object: { kind: 'Table', apiVersion: 'meta.k8s.io/v1', metadata } },
+      { type: 'ADDED', object: { kind: 'Table', apiVersion: 'meta.k8s.io/v1beta1', metadata } },
+    );
+    assert.deepEqual(harness.take().slice(-1), ['Added a@12']);
+    assert.equal(harness.errors().length, 2);
+  });
+
+  it('an event of an unknown type is reported, counts, and moves the position as client-go does', () => {
+    const harness = new Harness().start().sync('10');
+    harness.exchange.sendEvents({ type: 'PATCHED', object: job('a', '12') }).end();
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_UNKNOWN_EVENT_TYPE']);
+    assert.equal(harness.exchange.query['resourceVersion'], '12');
+    harness.exchange.head().sendEvents({ type: 'PATCHED', object: {} }).end();
+    assert.equal(harness.exchange.query['resourceVersion'], '12');
   });
 
   it('a bookmark without a resourceVersion, or with an endless one, is malformed', () => {

@@ -5,6 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { seededRandom } from '../../src/embedded/random.ts';
 import { BLOCK_BYTES } from '../../src/log/layout.ts';
 import { FakeApi } from './fake-api.ts';
 import { Harness } from './harness.ts';
@@ -13,19 +14,8 @@ import { HistoryCheck } from './history-check.ts';
 const SEEDS = 60;
 const STEPS = 300;
 
-/** mulberry32: small, seeded, good enough to vary a test. */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 function live(seed: number): { harness: Harness; api: FakeApi } {
-  const random = randomFrom(seed);
+  const random = seededRandom(seed);
   const below = (limit: number): number => Math.floor(random() * limit);
   const api: FakeApi = new FakeApi({
     streamingLists: seed % 3 !== 0,

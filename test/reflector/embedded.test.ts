@@ -1,14 +1,14 @@
-/** Reflector thread and undici against the embedded apiserver, over real sockets with TLS, in this process. */
+/** Reflector thread and sockets against the embedded apiserver, over real sockets with TLS, in this process. */
 import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, it } from 'node:test';
 import { realClock } from '../../src/clock.ts';
-import { startEmbeddedApiServer } from '../../src/embedded/index.ts';
-import type { EmbeddedApiServer } from '../../src/embedded/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/testing/index.ts';
 import { BLOCK_BYTES } from '../../src/log/layout.ts';
 import { ReflectorThread } from '../../src/reflector/reflector-thread.ts';
 import type { FromReflector, ReflectorSpec, ToReflector } from '../../src/threads/protocol.ts';
-import { UndiciTransport } from '../../src/transport/http.ts';
+import { DirectTransport } from '../../src/transport/direct-transport.ts';
 import { HistoryCheck } from './history-check.ts';
 import { Replica } from './replica.ts';
 import { SPEC } from './scripts.ts';
@@ -53,7 +53,7 @@ class Live implements AsyncDisposable {
       },
       clock: realClock,
       random: Math.random,
-      transportFor: (options) => new UndiciTransport(options),
+      transportFor: (options) => new DirectTransport(options),
     });
   }
 
@@ -190,4 +190,24 @@ for (const watchList of ['off', 'auto'] as const) {
       assert.deepEqual(live.errors(), []);
     });
   });
+}
+
+describe('against the embedded apiserver, a checked streaming list', () => {
+  it('is the same as a list at exactly its version', async () => {
+    await using live = await started({ watchList: 'auto', checkConsistency: true });
+    await live.until(() => live.messages.filter(isExactList).length === 1);
+    await live.change(200);
+    await live.converge();
+    await live.server.expireWatches();
+    await live.change(200);
+    await live.converge();
+    await live.until(() => live.messages.filter(isExactList).length === 2);
+    await live.change(50);
+    await live.converge();
+    assert.deepEqual(live.errors(), ['ERR_KUBELOOM_GONE']);
+  });
+});
+
+function isExactList(message: FromReflector): boolean {
+  return message.type === 'prepare' && message.query['resourceVersionMatch'] === 'Exact';
 }

@@ -57,7 +57,11 @@ export class FakeExchange implements HttpExchange {
 
   send(text: string | Buffer): this {
     const chunk = Buffer.from(text);
-    this.#when(() => this.#sink.data(chunk));
+    this.#when(() => {
+      this.#sink.data(chunk);
+      // As if the next read had come: whoever still needs the bytes is found out.
+      chunk.fill('#');
+    });
     return this;
   }
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KubeloomError } from '../../src/errors.ts';
 import type { FromReflector } from '../../src/threads/protocol.ts';
-import { Harness, event } from './harness.ts';
+import { Harness, bookmark, event } from './harness.ts';
 
 describe('silence', () => {
   it('closes a watch whose server has not even answered, and resumes it', () => {
@@ -11,7 +11,7 @@ describe('silence', () => {
     harness.exchange.sendEvents(event('ADDED', 'b', '11'));
     harness.exchange.end();
     const silent = harness.exchange;
-    harness.clock.advance(329_999);
+    harness.clock.advance(304_999);
     assert.equal(silent.isClosed, false);
     harness.clock.advance(1);
     assert.equal(silent.isClosed, true);
@@ -24,9 +24,60 @@ describe('silence', () => {
     const silent = harness.exchange;
     harness.clock.advance(200_000);
     silent.sendEvents(event('ADDED', 'b', '11')).send('{"type":');
-    harness.clock.advance(330_000);
+    harness.clock.advance(305_000);
     assert.equal(silent.isClosed, true);
     assert.equal(harness.exchange.query['resourceVersion'], '11');
+  });
+
+  it('closes a connection that was never made: a handshake that hangs, or a server that accepts and is mute', () => {
+    for (const [watchList, limitMs] of [
+      ['off', 90_000],
+      ['auto', 305_000],
+    ] as const) {
+      const harness = new Harness().start({ watchList });
+      harness.clock.advance(limitMs - 1);
+      assert.equal(harness.exchange.isClosed, false);
+      harness.clock.advance(1);
+      assert.equal(harness.exchanges[0]?.isClosed, true);
+      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_STALLED']);
+    }
+  });
+
+  it('closes a streaming list that sends bytes but never a whole event', () => {
+    const harness = new Harness().start({ watchList: 'auto' });
+    const stream = harness.exchange.head();
+    for (let second = 0; second < 30; second++) {
+      stream.send(' ');
+      harness.clock.advance(1000);
+    }
+    assert.equal(stream.isClosed, true);
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_NO_END_BOOKMARK']);
+  });
+
+  it('finds a half-open watch also after its connection brought bookmarks for hours', () => {
+    const harness = new Harness().start().sync('10');
+    const watch = harness.exchange;
+    for (let minute = 1; minute <= 120; minute++) {
+      harness.clock.advance(60_000);
+      watch.sendEvents(bookmark(String(10 + minute)));
+    }
+    harness.clock.advance(305_000);
+    assert.equal(watch.isClosed, true);
+    assert.equal(harness.exchange.query['resourceVersion'], '130');
+  });
+
+  it('C121 of whoever is asked for credentials is a failure, and they are asked for again', () => {
+    const harness = new Harness({ prepare: () => undefined }).start();
+    harness.clock.advance(89_999);
+    assert.deepEqual(harness.errors(), []);
+    harness.clock.advance(1);
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_CREDENTIALS']);
+    harness.tell({ type: 'prepared', request: 1, connection: { server: 'https://server', headers: {} } });
+    assert.equal(harness.exchanges.length, 0, 'too late');
+    harness.clock.advance(800);
+    assert.equal(harness.messages.filter(({ type }) => type === 'prepare').length, 2);
+    harness.tell({ type: 'stop', informer: 1 });
+    assert.equal(harness.clock.pending, 0);
   });
 
   it('gives up a list that does not come', () => {
@@ -41,7 +92,7 @@ describe('silence', () => {
 
   it('lets the transport wait longer than our own limit', () => {
     const harness = new Harness().start().sync('10');
-    assert.equal(harness.exchange.timeoutMs, 340_000);
+    assert.equal(harness.exchange.timeoutMs, 315_000);
   });
 });
 

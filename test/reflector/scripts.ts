@@ -63,6 +63,10 @@ export function failed(kind: FailureKind, options: Partial<Failure> & { at?: str
   };
 }
 
+export function inconsistent(): Scripted {
+  return { type: 'inconsistent', error: new KubeloomError('DIFFERENT', 'different') };
+}
+
 export function later(event: Scripted, afterMs: number): Scripted {
   return { ...event, afterMs };
 }
@@ -107,9 +111,10 @@ const CONTROL_NAMES = new Map<number, string>([
 function describeEffect(effect: Effect): string {
   switch (effect.type) {
     case 'list':
-      return `list ${describeQuery(effect.query)}`.trim();
-    case 'watch':
-      return `watch ${describeQuery(effect.query)}`.trim();
+    case 'watch': {
+      const renewed = effect.isRefused ? ' (new credentials)' : '';
+      return `${effect.type} ${describeQuery(effect.query)}`.trim() + renewed;
+    }
     case 'control': {
       const name = CONTROL_NAMES.get(effect.kind) ?? `control ${effect.kind}`;
       return `${name} ${effect.epoch}${effect.resourceVersion === '' ? '' : `@${effect.resourceVersion}`}`;
@@ -120,6 +125,8 @@ function describeEffect(effect: Effect): string {
     }
     case 'report':
       return `report ${effect.error.code}`;
+    case 'check':
+      return `check @${effect.resourceVersion}`;
     default:
       return effect.type;
   }

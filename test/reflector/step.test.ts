@@ -18,30 +18,8 @@ import {
   timer,
   torn,
 } from './scripts.ts';
-import type { Scripted } from './scripts.ts';
-
-type Row = readonly [event: Scripted, effects: string];
-
-function table(title: string, spec: Partial<typeof SPEC>, rows: readonly Row[]): void {
-  it(title, () => {
-    const { lines } = play(
-      spec,
-      rows.map(([event]) => event),
-    );
-    assert.deepEqual(
-      lines,
-      rows.map(([, effects]) => effects),
-    );
-  });
-}
-
-const synced: readonly Row[] = [
-  [start, 'list rv=0 limit=500'],
-  [opened, 'begin 1'],
-  [page('10'), 'end 1@10, watch rv=10'],
-  [opened, ''],
-];
-const AUTO = { watchList: 'auto' } as const;
+import { AUTO, synced, table } from './table.ts';
+import type { Row } from './table.ts';
 
 describe('the list', () => {
   table(
@@ -197,8 +175,18 @@ describe('the watch', () => {
     [timer, 'list rv=15'],
     [opened, 'begin 2'],
     [page('50'), 'end 2@50, watch rv=50'],
-    [failed('expired'), 'report EXPIRED, close, wait 1600'],
-    [timer, 'list rv=50'],
+    [failed('expired', { at: '60' }), 'report EXPIRED, close, wait 1600'],
+    [timer, 'list rv=60'],
+  ]);
+  table('asks ever more rarely a server that refuses what it has just listed, and says so', {}, [
+    ...synced,
+    [failed('expired'), 'report EXPIRED, close, wait 800'],
+    ...[3200, 12_800, 30_000, 30_000].flatMap((waitMs, round): Row[] => [
+      [timer, 'list rv=10'],
+      [opened, `begin ${round + 2}`],
+      [page('10'), `end ${round + 2}@10, watch rv=10`],
+      [failed('expired'), `report ERR_KUBELOOM_EXPIRED_LOOP, close, wait ${waitMs}`],
+    ]),
   ]);
   table('goes on for ever whatever the server answers, ever more slowly', {}, [
     ...synced,
@@ -231,7 +219,7 @@ describe('the watch', () => {
     [opened, ''],
     [failed('malformed', { at: '30' }), 'report MALFORMED, close, watch rv=30'],
   ]);
-  table('starts over with short delays only after two minutes of health', {}, [
+  table('C119 starts over with short delays only after two minutes of health', {}, [
     ...synced,
     [failed('other'), 'report OTHER, close, wait 800'],
     [timer, 'list rv=10'],

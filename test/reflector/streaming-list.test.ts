@@ -81,7 +81,7 @@ describe('a streaming list', () => {
     });
   }
 
-  it('falls back to a list when a quiet server ignores what was asked', () => {
+  it('C117 falls back to a list when a quiet server ignores what was asked', () => {
     const harness = new Harness().start(AUTO);
     harness.exchange.head().sendEvents(event('ADDED', 'a', '9'));
     const stream = harness.exchange;
@@ -95,7 +95,7 @@ describe('a streaming list', () => {
     assert.deepEqual(harness.replica.objects(), ['a@10']);
   });
 
-  it('falls back to a list when a busy server ignores what was asked', () => {
+  it('C117 falls back to a list when a busy server ignores what was asked', () => {
     const harness = new Harness().start(AUTO);
     harness.exchange.head();
     const stream = harness.exchange;

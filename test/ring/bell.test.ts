@@ -18,7 +18,12 @@ const PARKED_INDEX = ((FIRST_LINE + 1) * WORD_BYTES) / Int32Array.BYTES_PER_ELEM
 const BELL_BEFORE = -7;
 
 /** A bell whose shared accesses are written down in the words of the model. */
-function recordedBell(t: TestContext, waitResult: 'ok' | 'timed-out' | 'not-equal' = 'ok') {
+function recordedBell(
+  t: TestContext,
+  waitResult: 'ok' | 'timed-out' | 'not-equal' = 'ok',
+  onSecondWait: () => void = () => assert.fail('waited twice'),
+) {
+  let waits = 0;
   const words = new Int32Array(allocateWords(FIRST_LINE + BELL_LINES));
   words[BELL_INDEX] = BELL_BEFORE;
   const steps: string[] = [];
@@ -49,7 +54,9 @@ function recordedBell(t: TestContext, waitResult: 'ok' | 'timed-out' | 'not-equa
     note('wait on', array, index);
     assert.equal(seen, BELL_BEFORE, 'waits for a change since the bell was loaded');
     assert.equal(timeoutMs, 1234);
-    return waitResult;
+    if (waits++ === 0) return waitResult;
+    onSecondWait();
+    return 'ok';
   });
   t.mock.method(Atomics, 'waitAsync', (array: Int32Array, index: number, seen: number) => {
     note('wait on', array, index);
@@ -92,6 +99,42 @@ describe('a consumer parks exactly as the model does', () => {
     assert.equal(bell.park(looks(false, true), 1234), true);
     assert.deepEqual(steps, [...CONSUMER.slice(0, SECOND_LOOK + 1), 'parked = 0']);
     assert.equal(words[PARKED_INDEX], 0);
+  });
+});
+
+describe('work that was found although no bell woke anybody', () => {
+  test('was announced by a bell that came late: no wake-up was lost', (t) => {
+    const ringLate = (): void => {
+      assert.equal(recorded.words[PARKED_INDEX], 1, 'whoever rings now wakes the consumer');
+      recorded.bell.ring();
+    };
+    const recorded = recordedBell(t, 'timed-out', ringLate);
+    const { bell, steps, looks, words } = recorded;
+    // The producer has been interrupted between its tail and its ring.
+    assert.equal(bell.park(looks(false, false), 1234), false);
+    assert.equal(bell.ringsWithin(1234), true);
+    assert.deepEqual(steps.slice(-2), ['notify bell', 'parked = 0']);
+    assert.equal(words[PARKED_INDEX], 0);
+  });
+
+  test('was announced by a bell that rang in between', () => {
+    const bell = new Bell(new Int32Array(allocateWords(FIRST_LINE + BELL_LINES)), FIRST_LINE);
+    assert.equal(
+      bell.park(() => false, 0),
+      false,
+    );
+    bell.ring();
+    assert.equal(bell.ringsWithin(0), true);
+  });
+
+  test('was announced by nobody: a wake-up was lost', () => {
+    const bell = new Bell(new Int32Array(allocateWords(FIRST_LINE + BELL_LINES)), FIRST_LINE);
+    bell.ring();
+    assert.equal(
+      bell.park(() => false, 0),
+      false,
+    );
+    assert.equal(bell.ringsWithin(0), false);
   });
 });
 

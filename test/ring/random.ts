@@ -1,19 +1,7 @@
-/**
- * Seeded chance for property tests: the same seed gives the same run on every machine, and a failure names
- * its seed.
- */
+/** Choices of property tests, made by the kit's seeded chance. */
 import type { Random } from '../../src/clock.ts';
 
-/** mulberry32: 32 bits of state, good enough to choose test steps, three lines long. */
-export function seededRandom(seed: number): Random {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
+export { seededRandom } from '../../src/embedded/random.ts';
 
 /** A whole number from `min` to `max`, both included. */
 export function wholeNumber(random: Random, min: number, max: number): number {

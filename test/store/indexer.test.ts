@@ -89,6 +89,17 @@ describe('the store', () => {
   });
 });
 
+test('a store is asked with an entry, a key, or a plain object', () => {
+  const { indexer } = filled();
+  const entry = indexer.getByKey('default/web-0');
+  assert.ok(entry);
+  assert.equal(indexer.get(entry), entry);
+  assert.equal(indexer.get({ key: 'default/web-0' }), entry);
+  assert.equal(indexer.get({ metadata: { namespace: 'default', name: 'web-0' } }), entry);
+  assert.equal(indexer.get({ metadata: { name: 'web-0' } }), undefined);
+  assert.equal(indexer.get({}), undefined);
+});
+
 describe('the indexer', () => {
   test('has the namespace index by default; cluster-scoped objects are not in it', () => {
     const { indexer } = filled();

@@ -34,7 +34,7 @@ export class SlabTwin {
   put(length: number): void {
     const start = wholeNumber(this.#random, 0, this.#source.length - length);
     const expected = Buffer.from(this.#source.subarray(start, start + length));
-    const tenant: Tenant = { slab: undefined, offset: 0, length: 0, position: 0, expected };
+    const tenant: Tenant = { slab: undefined, offset: 0, length: 0, expected };
     this.slabs.put(tenant, this.#source, start, length);
     this.#tenants.push(tenant);
     this.liveBytes += length;

@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer as createNetServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { UndiciTransport } from '../../src/transport/http.ts';
+import { DirectTransport } from '../../src/transport/direct-transport.ts';
 import { Happening, RecordingSink, listenOnLoopback, serve } from './recording-sink.ts';
 
 const REQUEST = { path: '/api/v1/pods', timeoutMs: 60_000 };
@@ -14,8 +14,8 @@ function transportTo(
   context: TestContext,
   server: string,
   headers: Record<string, string> = {},
-): UndiciTransport {
-  const transport = new UndiciTransport({ server, headers });
+): DirectTransport {
+  const transport = new DirectTransport({ server, headers });
   context.after(() => transport.dispose());
   return transport;
 }
@@ -127,7 +127,7 @@ async function dataAfter(sink: RecordingSink, exchange: { resume(): void; pause(
 }
 
 /** Something else happens over the same sockets: whatever was going to arrive has had its chance. */
-async function roundTrip(transport: UndiciTransport): Promise<void> {
+async function roundTrip(transport: DirectTransport): Promise<void> {
   const sink = new RecordingSink();
   transport.request(REQUEST, sink);
   await sink.ended;
@@ -302,7 +302,7 @@ test('dispose ends what is running with an error, once, and later requests as we
   const server = await serve(context, (_request, response) => {
     response.write('open');
   });
-  const transport = new UndiciTransport({ server, headers: {} });
+  const transport = new DirectTransport({ server, headers: {} });
   const running = new RecordingSink();
   transport.request(REQUEST, running);
   await running.firstData;

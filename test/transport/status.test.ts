@@ -33,6 +33,17 @@ test('every answer that a client can act on has its own code, by number and by r
   assert.equal(statusError(503, '', undefined, WHERE).code, 'ERR_KUBELOOM_HTTP_STATUS');
 });
 
+test('429 is too many requests whatever the reason beside it, and a known reason beside 500 is no internal error', () => {
+  const codeOf = (code: number, reason: string): string =>
+    statusError(code, status({ code, reason }), undefined, WHERE).code;
+  assert.equal(codeOf(429, 'Forbidden'), 'ERR_KUBELOOM_TOO_MANY_REQUESTS');
+  assert.equal(codeOf(500, 'StoreReadError'), 'ERR_KUBELOOM_STORE_READ');
+  assert.equal(codeOf(500, 'ServerTimeout'), 'ERR_KUBELOOM_SERVER_TIMEOUT');
+  assert.equal(codeOf(504, 'Timeout'), 'ERR_KUBELOOM_SERVER_TIMEOUT');
+  assert.equal(codeOf(500, 'NobodyKnows'), 'ERR_KUBELOOM_INTERNAL');
+  assert.equal(codeOf(410, 'NobodyKnows'), 'ERR_KUBELOOM_GONE');
+});
+
 test('the code inside the Status counts, as in an ERROR event of a stream with status 200', () => {
   const error = statusError(
     200,
@@ -105,7 +116,11 @@ test('what is no Status is quoted, shortened and without control characters', ()
 });
 
 test('a redirect is an error that says that it is not followed', () => {
-  assert.match(statusError(302, '', undefined, WHERE).message, /redirects are not followed/);
+  for (const number of [301, 302, 303, 307, 308]) {
+    const error = statusError(number, '', undefined, WHERE);
+    assert.equal(error.code, 'ERR_KUBELOOM_REDIRECT');
+    assert.match(error.message, /redirects are not followed/);
+  }
 });
 
 test('status, reason and waiting time survive the way to another thread', () => {

@@ -1,8 +1,10 @@
 /** TLS against servers with good, expired, foreign and misnamed certificates: who is trusted, and what is said. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import tls from 'node:tls';
 import { test, type TestContext } from 'node:test';
 import type { ConnectionOptions } from '../../src/threads/protocol.ts';
-import { UndiciTransport } from '../../src/transport/http.ts';
+import { DirectTransport } from '../../src/transport/direct-transport.ts';
 import {
   CA,
   EXPIRED_CERTIFICATE,
@@ -14,7 +16,7 @@ import {
 import { RecordingSink, serve, serveTls } from './recording-sink.ts';
 
 async function ask(context: TestContext, connection: ConnectionOptions): Promise<RecordingSink> {
-  const transport = new UndiciTransport(connection);
+  const transport = new DirectTransport(connection);
   context.after(() => transport.dispose());
   const sink = new RecordingSink();
   transport.request({ path: '/api', timeoutMs: 60_000 }, sink);
@@ -88,4 +90,29 @@ test('https to a port that speaks plain HTTP, and unusable certificates, say so'
   const good = await serverWith(context, SERVER_CERTIFICATE);
   const unusable = await ask(context, { server: good, ca: CA, cert: 'no pem', key: 'no pem', headers: {} });
   assert.match((await unusable.failsWith('ERR_KUBELOOM_TLS')).message, /cannot be used: are they PEM/);
+});
+
+test('an empty CA and one that is no certificate trust nobody, and never everybody', async (context) => {
+  const server = await serverWith(context, SERVER_CERTIFICATE);
+  for (const ca of ['', 'garbage', CA.slice(0, 200)]) {
+    const sink = await ask(context, { server, ca, headers: {} });
+    assert.match((await sink.failsWith('ERR_KUBELOOM_TLS')).message, /cannot be used: are they PEM/, ca);
+  }
+});
+
+test('TLS below 1.2 is refused, also where Node has been told to allow it', async (context) => {
+  const [version, ciphers] = [tls.DEFAULT_MIN_VERSION, tls.DEFAULT_CIPHERS];
+  context.after(() => {
+    tls.DEFAULT_MIN_VERSION = version;
+    tls.DEFAULT_CIPHERS = ciphers;
+  });
+  tls.DEFAULT_MIN_VERSION = 'TLSv1';
+  tls.DEFAULT_CIPHERS = 'DEFAULT@SECLEVEL=0';
+  const material = { key: SERVER_KEY, cert: SERVER_CERTIFICATE, maxVersion: 'TLSv1.1' as const };
+  const server = await serveTls(context, material, (_request, response) => response.end('hello'));
+  const old = tls.connect({ port: Number(new URL(server).port), host: '127.0.0.1', ca: CA });
+  await once(old, 'secureConnect');
+  assert.equal(old.getProtocol(), 'TLSv1.1', 'Node itself would speak it');
+  old.destroy();
+  await (await ask(context, { server, ca: CA, headers: {} })).failsWith('ERR_KUBELOOM_TLS');
 });

@@ -19,7 +19,7 @@ const (
 )
 
 func writeKubeconfig(identity *identity, server, file string) error {
-	const name = "control-plane"
+	const name = "kubeloom-e2e"
 	config := api.NewConfig()
 	config.Clusters[name] = &api.Cluster{Server: server, CertificateAuthorityData: identity.authority}
 	config.AuthInfos[name] = &api.AuthInfo{Token: identity.admin}

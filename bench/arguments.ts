@@ -1,0 +1,80 @@
+/** What can be typed after `npm run bench --`, checked. A wrong word is a coded error that says what would be right. */
+import { KubeloomError } from '../src/errors.ts';
+import type { Level } from './case.ts';
+import { CLIENTS, SUITES } from './names.ts';
+import type { ClientName, SuiteName } from './names.ts';
+
+export interface Flags {
+  readonly quick?: boolean;
+  readonly all?: boolean;
+  readonly smoke?: boolean;
+  /** A file, or true for standard output. */
+  readonly json?: string | true;
+  readonly compare?: boolean;
+  readonly client?: readonly string[];
+  readonly case?: string;
+  readonly rounds?: number;
+  readonly writeBaseline?: boolean;
+  /** A file of results to be taken in place of a run. */
+  readonly from?: string;
+  readonly report?: readonly string[];
+}
+
+export interface Wish {
+  readonly suites: readonly SuiteName[];
+  readonly level: Level;
+  /** Undefined: all. */
+  readonly clients: readonly ClientName[] | undefined;
+  /** Only cases whose name contains it. */
+  readonly caseText: string;
+  readonly rounds: number | undefined;
+}
+
+const ROUNDS_MAX = 100;
+/** Who takes part in a quick run when nobody is named: those that ratios are made of. */
+const QUICK_CLIENTS: readonly ClientName[] = ['kubeloom', 'limit', 'client-node'];
+
+export function parseWish(suites: readonly string[], flags: Flags): Wish {
+  const levels = (['quick', 'all', 'smoke'] as const).filter((level) => flags[level]);
+  if (levels.length > 1) refuse(`--${levels.join(' and --')} exclude each other: give one of them`);
+  if (typeof flags.json === 'string' && isOneOf(flags.json, SUITES)) {
+    refuse(
+      `--json takes a file, and ${flags.json} is a suite: name the suites first, or write ./${flags.json}`,
+    );
+  }
+  return {
+    suites: suites.length === 0 ? SUITES : suites.map((name) => wantOneOf(name, SUITES, 'suite')),
+    level: levels[0] ?? 'standard',
+    clients:
+      flags.client?.map((name) => wantOneOf(name, CLIENTS, 'client')) ??
+      (flags.quick ? QUICK_CLIENTS : undefined),
+    caseText: flags.case ?? '',
+    rounds: flags.rounds,
+  };
+}
+
+export function parseRounds(text: string): number {
+  const rounds = Number(text);
+  if (!/^\d+$/.test(text) || rounds < 1 || rounds > ROUNDS_MAX) {
+    refuse(`--rounds must be an integer from 1 to ${ROUNDS_MAX}, got ${text}`);
+  }
+  return rounds;
+}
+
+/** `a,b` as well as `a --client b`. */
+export function collectClients(text: string, before: readonly string[] = []): readonly string[] {
+  return [...before, ...text.split(',')];
+}
+
+function isOneOf<T extends string>(name: string, names: readonly T[]): name is T {
+  return (names as readonly string[]).includes(name);
+}
+
+function wantOneOf<T extends string>(name: string, names: readonly T[], what: string): T {
+  if (isOneOf(name, names)) return name;
+  return refuse(`there is no ${what} ${JSON.stringify(name)}: it is one of ${names.join(', ')}`);
+}
+
+function refuse(message: string): never {
+  throw new KubeloomError('ERR_KUBELOOM_USAGE', message);
+}

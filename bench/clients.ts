@@ -1,0 +1,58 @@
+/** How each client's program is started, and what has to be there for it. Built and installed when it is first used. */
+import { fileURLToPath } from 'node:url';
+import type { ClientName } from './names.ts';
+import type { Command } from './program-run.ts';
+import type { TaskKind } from './task.ts';
+import { clientGo, fluentClient, kubeRs, ltsNode } from './toolchains.ts';
+import type { Made } from './toolchains.ts';
+
+/** A command, or why there is none: then its rows say `not measured`. */
+export type Prepared = { readonly command: Command } | { readonly notMeasured: string };
+
+const script = (name: string): string => fileURLToPath(new URL(`./peers/${name}.js`, import.meta.url));
+
+function here(name: string, ...args: string[]): Promise<Prepared> {
+  return Promise.resolve({ command: [process.execPath, script(name), ...args] });
+}
+
+async function binary(made: Promise<Made>): Promise<Prepared> {
+  const result = await made;
+  return 'made' in result ? { command: [result.made] } : { notMeasured: result.reason };
+}
+
+async function onLts(name: string, args: readonly string[] | Made): Promise<Prepared> {
+  const node = await ltsNode();
+  if ('reason' in node) return { notMeasured: node.reason };
+  if ('reason' in args) return { notMeasured: args.reason };
+  return { command: [node.made, script(name), ...('made' in args ? [args.made] : args)] };
+}
+
+const PREPARE: Readonly<Record<ClientName, () => Promise<Prepared>>> = {
+  kubeloom: () => here('kubeloom'),
+  limit: () => here('limit'),
+  'client-node': () => here('client-node', 'client-node', '@kubernetes/client-node'),
+  'client-node-2': () => onLts('client-node', ['client-node-2', 'client-node-2']),
+  'kubernetes-fluent-client': async () => onLts('fluent-client', await fluentClient()),
+  'client-go': () => binary(clientGo()),
+  'kube-rs': () => binary(kubeRs()),
+};
+
+/** Kinds of cases for which a client has another program than its ordinary one. */
+const PREPARE_OTHERS: Readonly<
+  Partial<Record<TaskKind, Partial<Record<ClientName, () => Promise<Prepared>>>>>
+> = {
+  readers: {
+    kubeloom: () => here('kubeloom-readers'),
+    'client-node': () => here('client-node-readers'),
+  },
+  micro: { kubeloom: () => here('micro') },
+};
+
+const prepared = new Map<() => Promise<Prepared>, Promise<Prepared>>();
+
+export function prepareClient(client: ClientName, kind: TaskKind): Promise<Prepared> {
+  const prepare = PREPARE_OTHERS[kind]?.[client] ?? PREPARE[client];
+  const known = prepared.get(prepare) ?? prepare();
+  prepared.set(prepare, known);
+  return known;
+}

@@ -1,0 +1,72 @@
+/**
+ * The guard against getting slower: ratios of this run beside stored ones. Ratios and not times, so that the machine
+ * matters little; a wide tolerance, since it still matters some.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { KubeloomError } from '../src/errors.ts';
+import type { Row } from './row.ts';
+
+/** A ratio that is worse than this share of the stored one is a regression. */
+export const TOLERANCE = 0.7;
+
+export interface Baseline {
+  /** Where it was measured: for people. */
+  readonly machine: string;
+  /** By the name of the row and what it is compared with, e.g. `watch/pods/5120/key/events/s to client-node`. */
+  readonly ratios: Readonly<Record<string, number>>;
+}
+
+export interface Comparison {
+  readonly name: string;
+  readonly stored: number;
+  /** Null when the row is missing or failed in this run. */
+  readonly now: number | null;
+  readonly isRegression: boolean;
+}
+
+export const BASELINE_FILE: string = fileURLToPath(new URL('../../bench/baseline.json', import.meta.url));
+
+/** kubeloom's default rows: throughput and CPU time. Delays of a busy machine are no measure of the code. */
+export function ratiosOf(rows: readonly Row[]): Record<string, number> {
+  const ratios: Record<string, number> = {};
+  for (const row of rows) {
+    if (row.client !== 'kubeloom' || !row.default || row.case.includes('loop-delay')) continue;
+    const name = [row.suite, row.case, row.objectBytes, row.handler, row.unit].join('/');
+    if (row.ratioToClientNode !== null) ratios[`${name} to client-node`] = row.ratioToClientNode;
+    if (row.ratioToLimit !== null) ratios[`${name} to the limit`] = row.ratioToLimit;
+  }
+  return ratios;
+}
+
+/** What the run has not measured at all, because its suite was not wished for, is not compared. */
+export function compareWith(baseline: Baseline, rows: readonly Row[]): Comparison[] {
+  const ratios = ratiosOf(rows);
+  const suites = new Set(rows.map(({ suite }) => suite));
+  return Object.entries(baseline.ratios)
+    .filter(([name]) => suites.has(name.split('/')[0] as Row['suite']))
+    .map(([name, stored]) => {
+      const now = ratios[name] ?? null;
+      return { name, stored, now, isRegression: now === null || now < stored * TOLERANCE };
+    });
+}
+
+export function comparisonText(comparisons: readonly Comparison[]): string {
+  const lines = comparisons.map(({ name, stored, now, isRegression }) => {
+    const verdict = isRegression ? 'WORSE' : 'ok   ';
+    return `${verdict} ${name}: ${now === null ? 'not measured' : now.toPrecision(3)}, was ${stored.toPrecision(3)}`;
+  });
+  const failed = comparisons.filter(({ isRegression }) => isRegression).length;
+  const rule = `a ratio below ${TOLERANCE * 100} % of the stored one is a regression`;
+  return [...lines, `${comparisons.length - failed} passed, ${failed} failed (${rule})`].join('\n');
+}
+
+/** @throws ERR_KUBELOOM_BENCH_BASELINE when there is none to compare with */
+export function readBaseline(file: string = BASELINE_FILE): Baseline {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Baseline;
+  } catch (cause) {
+    const advice = 'write one with --write-baseline on a quiet machine';
+    throw new KubeloomError('ERR_KUBELOOM_BENCH_BASELINE', `${file} cannot be read: ${advice}`, { cause });
+  }
+}

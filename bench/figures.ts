@@ -1,0 +1,62 @@
+/** Which figures of an outcome are published, by the kind of its case. */
+import type { Figure } from './row.ts';
+import type { Outcome, Task } from './task.ts';
+
+const MS_PER_US = 1e-3;
+
+export function figuresOf(task: Task, outcome: Outcome): Figure[] {
+  return [...mainFigures(task, outcome), ...commonFigures(outcome)];
+}
+
+function mainFigures(task: Task, outcome: Outcome): Figure[] {
+  const { events, elapsedMs, rssBytes, rows = [] } = outcome;
+  switch (task.case) {
+    case 'watch':
+      return [{ suffix: '', unit: 'events/s', value: (events / elapsedMs) * 1000 }];
+    case 'latency':
+      return latencyFigures(outcome);
+    case 'memory':
+      return memoryFigures(task, outcome);
+    case 'readers':
+    case 'micro':
+      return rows.map(({ case: suffix, unit, value }) => ({
+        suffix,
+        unit: unit === 'ms' ? 'ms' : 'events/s',
+        value,
+      }));
+    default:
+      return [
+        { suffix: '', unit: 'ms', value: elapsedMs },
+        { suffix: 'rss-max', unit: 'bytes', value: rssBytes },
+      ];
+  }
+}
+
+function latencyFigures({ latency }: Outcome): Figure[] {
+  if (latency === undefined) return [];
+  const { p50Us, p90Us, p99Us, p999Us, maxUs } = latency;
+  const percentiles = { p50: p50Us, p90: p90Us, p99: p99Us, 'p99.9': p999Us, max: maxUs };
+  return Object.entries(percentiles).map(([suffix, us]) => ({ suffix, unit: 'ms', value: us * MS_PER_US }));
+}
+
+/** An object's share of all that the process has. */
+function memoryFigures({ objects }: Task, outcome: Outcome): Figure[] {
+  const { rssBytes, settledBytes, heapBytes, bufferBytes } = outcome;
+  const all = { rss: settledBytes, 'rss-max': rssBytes, heap: heapBytes, buffers: bufferBytes };
+  return Object.entries(all).flatMap(([suffix, bytes]) =>
+    bytes === undefined ? [] : [{ suffix: `${suffix}-per-object`, unit: 'bytes', value: bytes / objects }],
+  );
+}
+
+/** CPU time stands beside every rate, and the delay of the main thread in every case. */
+function commonFigures({ cpuMs, events, loopDelay }: Outcome): Figure[] {
+  const figures: Figure[] = [];
+  if (events > 0) figures.push({ suffix: '', unit: 'cpu-us/event', value: (cpuMs * 1000) / events });
+  if (loopDelay === undefined) return figures;
+  const { p99Ms, maxMs } = loopDelay;
+  return [
+    ...figures,
+    { suffix: 'loop-delay-p99', unit: 'ms', value: p99Ms },
+    { suffix: 'loop-delay-max', unit: 'ms', value: maxMs },
+  ];
+}

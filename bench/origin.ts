@@ -1,0 +1,62 @@
+/** Where a case's clients read: the high-rate source, or the embedded apiserver under load, in a process of its own. */
+import { setTimeout as after } from 'node:timers/promises';
+import type { EmbeddedApiServer } from '../src/embedded/embedded-server.ts';
+import { startHighRateSource } from '../src/embedded/source.ts';
+import { startEmbeddedApiServer } from '../src/embedded/start.ts';
+import type { BenchCase } from './case.ts';
+
+export interface Origin {
+  readonly url: string;
+  readonly ca: string;
+  /** A client has been started: what happens to it happens now. Ends when `over` is aborted. */
+  accompany(over: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How long a client may watch before its watch is broken. */
+const WATCH_MS = 2000;
+/** Longer than any client takes for its list. */
+const AGAIN_MS = 20_000;
+const LOAD_MS = 600_000;
+
+/** Cases with the same key can share an origin. */
+export function originKey({ source, churnPerSecond }: BenchCase): string {
+  return JSON.stringify([source, churnPerSecond]);
+}
+
+export async function startOrigin(benchCase: BenchCase): Promise<Origin> {
+  const { source, churnPerSecond } = benchCase;
+  if (churnPerSecond !== undefined) return startChurn(benchCase, churnPerSecond);
+  const started = await startHighRateSource(source);
+  const { url, ca } = started;
+  return { url, ca, accompany: () => Promise.resolve(), close: () => started.close() };
+}
+
+async function startChurn({ source }: BenchCase, rate: number): Promise<Origin> {
+  const server = await startEmbeddedApiServer({ isolation: 'process', tls: false, token: '' });
+  await server.populate({ count: source.pods, objectBytes: source.objectBytes });
+  const load = server.load({ rate, durationMs: LOAD_MS });
+  return {
+    url: server.url,
+    ca: '',
+    accompany: (over) => expireWatch(server, over),
+    close: async () => {
+      await server.stopLoad();
+      await load;
+      await server.close();
+    },
+  };
+}
+
+/**
+ * A 410 once the client watches: it has to list anew while changes go on. On a slow machine the watch that is seen may
+ * be that of the last client, and this one comes later: hence again, until it is done.
+ */
+async function expireWatch(server: EmbeddedApiServer, over: AbortSignal): Promise<void> {
+  const ended = new Promise<void>((resolve) => over.addEventListener('abort', () => resolve()));
+  await Promise.race([server.waitForWatches(1), ended]);
+  for (let pauseMs = WATCH_MS; !over.aborted; pauseMs = AGAIN_MS) {
+    await Promise.race([after(pauseMs, undefined, { ref: false }), ended]);
+    if (!over.aborted) await server.expireWatches();
+  }
+}

@@ -1,0 +1,114 @@
+// Command client-go is client-go's ordinary informer as a peer in the benchmarks: a typed clientset, a
+// SharedInformerFactory, one handler. It takes its task as JSON in its only argument and prints one line of JSON.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime/debug"
+)
+
+// task is what the runner asks for. Cases: watch, sync, latency, memory, readers.
+type task struct {
+	Case     string `json:"case"`
+	URL      string `json:"url"`
+	Token    string `json:"token"`
+	CA       string `json:"ca"` // PEM, or a file that holds it
+	Resource string `json:"resource"`
+	Events   int    `json:"events"`
+	Handler  string `json:"handler"` // key, metadata or object
+	Objects  int    `json:"objects"`
+
+	// The rest is optional.
+	IdleTimeoutMs int    `json:"idleTimeoutMs"` // without any event: an error. Default 60,000
+	PodCounts     []int  `json:"podCounts"`     // of the readers' grid
+	Readers       counts `json:"readers"`       // of the readers' grid; a number is one cell, with `objects` pods
+	CellMs        int    `json:"cellMs"`        // how long each cell of the grid is measured
+	WarmUpEvents  int    `json:"warmUpEvents"`  // so many of the events come first and are not measured
+}
+
+// counts is a list of numbers in JSON, or a number by itself.
+type counts []int
+
+func (c *counts) UnmarshalJSON(text []byte) error {
+	var number int
+	if json.Unmarshal(text, &number) == nil {
+		*c = counts{number}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]int)(c))
+}
+
+type result struct {
+	Client    string   `json:"client"`
+	Version   string   `json:"version"`
+	Events    int      `json:"events"`
+	ElapsedMs float64  `json:"elapsedMs"`
+	CPUMs     float64  `json:"cpuMs"`
+	RSSBytes  uint64   `json:"rssBytes"` // the most that was ever resident
+	Settled   uint64   `json:"settledBytes,omitempty"`
+	HeapBytes uint64   `json:"heapBytes,omitempty"`
+	Latency   *latency `json:"latency,omitempty"`
+	Checksum  int      `json:"checksum"`
+	Rows      []row    `json:"rows,omitempty"`
+	Error     string   `json:"error,omitempty"`
+}
+
+// row is one figure of the readers' case.
+type row struct {
+	Case  string  `json:"case"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit"`
+}
+
+func main() {
+	answer, err := run()
+	answer.Client, answer.Version = "client-go", version()
+	if err != nil {
+		answer.Error = err.Error()
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(answer); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run() (result, error) {
+	if len(os.Args) != 2 {
+		return result{}, fmt.Errorf("usage: %s '{\"case\":\"watch\",\"url\":\"http://…\",…}'", os.Args[0])
+	}
+	asked := task{Resource: "pods", Handler: "key", Objects: 20_000, IdleTimeoutMs: 60_000, CellMs: 500}
+	if err := json.Unmarshal([]byte(os.Args[1]), &asked); err != nil {
+		return result{}, fmt.Errorf("the task is not JSON: %w", err)
+	}
+	if asked.Resource != "pods" {
+		return result{}, fmt.Errorf("this peer watches pods, not %q", asked.Resource)
+	}
+	switch asked.Case {
+	case "watch", "latency":
+		return runWatch(asked)
+	case "sync":
+		return runSync(asked)
+	case "memory":
+		return runMemory(asked)
+	case "readers":
+		return runReaders(asked)
+	default:
+		return result{}, fmt.Errorf("unknown case %q", asked.Case)
+	}
+}
+
+// version is client-go's, as go.mod has it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	for _, module := range info.Deps {
+		if module.Path == "k8s.io/client-go" {
+			return module.Version
+		}
+	}
+	return "unknown"
+}

@@ -1,0 +1,68 @@
+/** client-node's cache under readers: the grid on a watch of functions, lists and scans on the high-rate source. */
+import { CoreV1Api, KubeConfig, ListWatch, Watch } from '@kubernetes/client-node';
+import type { KubernetesListObject, V1Pod } from '@kubernetes/client-node';
+import type { OutcomeRow, Task } from '../task.ts';
+import { loadKubeConfig } from './connection.ts';
+import { Meter } from './meter.ts';
+import { packageVersion } from './package-version.ts';
+import { runProgram } from './program.ts';
+import type { Result } from './program.ts';
+import { readTimes } from './read-times.ts';
+import { GRID_NAMESPACE, gridRows } from './readers-grid.ts';
+import type { GridCache, GridPod } from './readers-grid.ts';
+import { touchParsed } from './touch.ts';
+
+const PATH = '/api/v1/pods';
+type Told = (phase: string, object: unknown) => void;
+
+/** Its watch, fed by hand. */
+class HandWatch extends Watch {
+  tell: Told = () => {};
+
+  override watch(_path: string, _query: object, callback: Told): Promise<AbortController> {
+    this.tell = callback;
+    return Promise.resolve(new AbortController());
+  }
+}
+
+async function gridCache(pods: readonly GridPod[], onChange: () => void): Promise<GridCache> {
+  const watch = new HandWatch(new KubeConfig());
+  const list = (): Promise<KubernetesListObject<GridPod>> =>
+    Promise.resolve({ metadata: { resourceVersion: String(pods.length) }, items: [...pods] });
+  const cache = new ListWatch<GridPod>(PATH, watch, list, false);
+  cache.on('update', onChange);
+  await cache.start();
+  return {
+    list: () => cache.list(GRID_NAMESPACE),
+    modify: (pod) => watch.tell('MODIFIED', pod),
+    close: () => cache.stop(),
+  };
+}
+
+async function lists(task: Task): Promise<OutcomeRow[]> {
+  const config = loadKubeConfig(new KubeConfig(), task);
+  const api = config.makeApiClient(CoreV1Api);
+  const cache = new ListWatch<V1Pod>(PATH, new Watch(config), () => api.listPodForAllNamespaces(), false);
+  await cache.start();
+  const scan = (isWanted: (pod: V1Pod) => boolean): number => {
+    const found = cache.list().filter(isWanted);
+    for (const pod of found) touchParsed(pod, 'object');
+    return found.length;
+  };
+  return [
+    ...readTimes('list by label', task.objects, () =>
+      scan(({ metadata }) => metadata?.labels?.['app'] === 'web'),
+    ),
+    ...readTimes('full scan', task.objects, () => scan(() => true)),
+  ];
+}
+
+async function run(task: Task): Promise<Result> {
+  const meter = new Meter();
+  const isGrid = (task.podCounts ?? []).length > 0;
+  const rows = isGrid ? await gridRows(task, gridCache) : await lists(task);
+  return { ...meter.stop(), rows, checksum: rows.length };
+}
+
+const version = packageVersion(import.meta.resolve('@kubernetes/client-node'));
+await runProgram('client-node', version, run);

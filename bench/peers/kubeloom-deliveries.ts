@@ -1,0 +1,98 @@
+/**
+ * Long deliveries of kubeloom, and how late the event loop is meanwhile: a handler that joins late, a resync, and a
+ * relist that the server forces.
+ */
+import { setTimeout as after } from 'node:timers/promises';
+import type { KubeObject, SharedIndexInformer } from '../../src/index.ts';
+import type { Task } from '../task.ts';
+import { Meter } from './meter.ts';
+import type { Measured } from './meter.ts';
+import type { Result } from './program.ts';
+
+type Informer = SharedIndexInformer<KubeObject>;
+
+/**
+ * A resync cannot be asked for at a given moment, and comes more than once: the next must not begin before the first,
+ * and the handler's initial list before it, are over, however slow the machine.
+ */
+const RESYNC_PERIOD_MS_MIN = 1000;
+const OBJECTS_PER_MS_MIN = 50;
+
+export function resyncPeriodMs(objects: number): number {
+  return Math.max(RESYNC_PERIOD_MS_MIN, Math.ceil(objects / OBJECTS_PER_MS_MIN));
+}
+
+const POLL_MS = 1;
+const SETTLE_MS = 500;
+
+export async function delivery(informer: Informer, task: Task): Promise<Result> {
+  const failed = new Promise<never>((_, reject) => void informer.run().catch(reject));
+  const measure = task.case === 'relist' ? relist : task.case === 'resync' ? resync : lateHandler;
+  return await Promise.race([measure(informer, task), failed]);
+}
+
+/** From joining to the last object of its initial list. */
+async function lateHandler(informer: Informer, { objects }: Task): Promise<Result> {
+  await informer.waitForSync();
+  await after(SETTLE_MS);
+  const meter = new Meter();
+  const { measured, checksum } = await counted(objects, meter, (count) => {
+    informer.addEventHandler({ onAdd: (entry) => count(entry.key.length) });
+  });
+  return { events: objects, checksum, ...measured };
+}
+
+/** From the first object of a resync to its last. */
+async function resync(informer: Informer, { objects }: Task): Promise<Result> {
+  await informer.waitForSync();
+  const meter = new Meter();
+  let isFirst = true;
+  const { measured, checksum } = await counted(objects, meter, (count) => {
+    const onUpdate = (_previous: unknown, entry: { readonly key: string }): void => {
+      if (isFirst) meter.start();
+      isFirst = false;
+      count(entry.key.length);
+    };
+    informer.addEventHandler({ onUpdate }, { resyncPeriodMs: resyncPeriodMs(objects) });
+  });
+  return { events: objects, checksum, ...measured };
+}
+
+interface Counted {
+  readonly measured: Measured;
+  readonly checksum: number;
+}
+
+function counted(
+  objects: number,
+  meter: Meter,
+  begin: (count: (keyLength: number) => void) => void,
+): Promise<Counted> {
+  return new Promise((resolve) => {
+    let calls = 0;
+    let checksum = 0;
+    begin((keyLength) => {
+      checksum += keyLength;
+      if (++calls === objects) resolve({ measured: meter.stop(), checksum });
+    });
+  });
+}
+
+/** From the end of the watch until the next one is open and all that was listed is merged. */
+async function relist(informer: Informer, { objects }: Task): Promise<Result> {
+  let checksum = 0;
+  const onChange = (entry: { readonly key: string }): void => void (checksum += entry.key.length);
+  informer.addEventHandler({ onAdd: onChange, onUpdate: (_previous, entry) => onChange(entry) });
+  await informer.waitForSync();
+  const isWatching = (): boolean => informer.phase === 'watching';
+  await until(isWatching);
+  await until(() => !isWatching());
+  const meter = new Meter();
+  await until(isWatching);
+  await until(() => informer.health.unmerged < objects / 100);
+  return { events: objects, checksum, ...meter.stop() };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await after(POLL_MS);
+}

@@ -1,0 +1,77 @@
+/** kubeloom under readers: the grid on a source of functions, lists and scans on the high-rate source. */
+import { KubeConfig } from '@kubernetes/client-node';
+import { InformerThreads, Lister, NAMESPACE_INDEX, SharedIndexInformer } from '../../src/index.ts';
+import type { KubeObject, ListerWatcher, ResourceOf } from '../../src/index.ts';
+import { FakeWatch } from '../../src/testing/fake-watch.ts';
+import type { OutcomeRow, Task } from '../task.ts';
+import { loadKubeConfig } from './connection.ts';
+import { Meter } from './meter.ts';
+import { packageVersion } from './package-version.ts';
+import { runProgram } from './program.ts';
+import type { Result } from './program.ts';
+import { readTimes } from './read-times.ts';
+import { GRID_NAMESPACE, gridRows } from './readers-grid.ts';
+import type { GridCache, GridPod } from './readers-grid.ts';
+import { touchParsed } from './touch.ts';
+
+const PODS: ResourceOf<never> = {
+  group: '',
+  version: 'v1',
+  resource: 'pods',
+  kind: 'Pod',
+  isNamespaced: true,
+};
+
+async function gridCache(pods: readonly GridPod[], onChange: () => void): Promise<GridCache> {
+  const metadata = { resourceVersion: String(pods.length) };
+  const watch = new FakeWatch<GridPod>(pods.length, () => {});
+  const source: ListerWatcher<GridPod> = {
+    list: () => Promise.resolve({ kind: 'PodList', apiVersion: 'v1', metadata, items: [...pods] }),
+    watch: () => Promise.resolve(watch),
+    isWatchListUnsupported: true,
+  };
+  const threads = new InformerThreads();
+  const informer = new SharedIndexInformer<GridPod>(source, PODS, { threads, lifetimes: 'fast' });
+  informer.addEventHandler({ onUpdate: onChange });
+  const ended = informer.run();
+  await informer.waitForSync();
+  const indexer = informer.getIndexer();
+  return {
+    list: () => indexer.byIndex(NAMESPACE_INDEX, GRID_NAMESPACE),
+    modify: (pod) => watch.send({ type: 'MODIFIED', object: pod }),
+    close: async () => {
+      await informer.shutdown();
+      await ended;
+      await threads.close();
+    },
+  };
+}
+
+/** Also what others cannot do: a list without parsing anything. */
+async function lists(task: Task): Promise<OutcomeRow[]> {
+  const threads = new InformerThreads();
+  const config = loadKubeConfig(new KubeConfig(), task);
+  const informer = new SharedIndexInformer<KubeObject>(config, PODS, { threads, lifetimes: 'fast' });
+  void informer.run();
+  await informer.waitForSync();
+  const lister = new Lister(informer.getIndexer(), PODS);
+  const scan = (selector: string): number => {
+    const found = lister.list(selector);
+    for (const entry of found) touchParsed(entry.object, 'object');
+    return found.length;
+  };
+  return [
+    ...readTimes('list by label, keys only', task.objects, () => lister.list('app=web').length),
+    ...readTimes('list by label', task.objects, () => scan('app=web')),
+    ...readTimes('full scan', task.objects, () => scan('')),
+  ];
+}
+
+async function run(task: Task): Promise<Result> {
+  const meter = new Meter();
+  const isGrid = (task.podCounts ?? []).length > 0;
+  const rows = isGrid ? await gridRows(task, gridCache) : await lists(task);
+  return { ...meter.stop(), rows, checksum: rows.length };
+}
+
+await runProgram('kubeloom', packageVersion(import.meta.url), run);

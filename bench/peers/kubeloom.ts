@@ -1,0 +1,72 @@
+/**
+ * Our own informer: `node kubeloom.js TASK`. Lifetimes as in production; everything else default, unless the task says.
+ * What goes wrong on the way is a warning on standard error, as in any program; the runner shows it when no result comes.
+ */
+import { KubeConfig } from '@kubernetes/client-node';
+import { InformerThreads, SharedIndexInformer, drop } from '../../src/index.ts';
+import type { Borrowed, InformerOptions, KubeObject, ResourceRef } from '../../src/index.ts';
+import { SENT_ANNOTATION } from '../task.ts';
+import type { Handler, Task } from '../task.ts';
+import { loadKubeConfig, resourcesOf, WIDGETS } from './connection.ts';
+import { delivery } from './kubeloom-deliveries.ts';
+import { packageVersion } from './package-version.ts';
+import { runProgram } from './program.ts';
+import type { Result } from './program.ts';
+import { Receiver } from './receiver.ts';
+import { touchParsed } from './touch.ts';
+
+const PAGE_OBJECTS = 500;
+
+export function resourceRef(resource: string): ResourceRef {
+  if (resource === 'pods') return { group: '', version: 'v1', resource, kind: 'Pod', isNamespaced: true };
+  return { ...WIDGETS, resource, kind: 'Widget', isNamespaced: true };
+}
+
+function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeObject> {
+  return {
+    threads,
+    lifetimes: 'fast',
+    ...(task.codec ? { codec: task.codec } : {}),
+    ...(task.drop ? { transform: drop('metadata.managedFields') } : {}),
+    ...(task.listing === 'list' || task.listing === 'pages' ? { watchList: 'off' } : {}),
+    ...(task.listing === 'pages' ? { pageSize: PAGE_OBJECTS } : {}),
+  };
+}
+
+/** Length of the key; the rest is parsed as far as the task says. */
+function touch(entry: Borrowed<KubeObject>, handler: Handler): number {
+  if (handler === 'metadata') return touchParsed({ metadata: entry.metadata }, handler);
+  if (handler === 'object') return touchParsed(entry.object, handler);
+  return entry.key.length;
+}
+
+async function run(task: Task): Promise<Result> {
+  const config = loadKubeConfig(new KubeConfig(), task);
+  const threads = new InformerThreads(task.shards === undefined ? {} : { threads: task.shards });
+  const options = optionsOf(task, threads);
+  const informers = resourcesOf(task).map(
+    (resource) => new SharedIndexInformer<KubeObject>(config, resourceRef(resource), options),
+  );
+  const [first] = informers;
+  const isPipeline = ['watch', 'sync', 'latency', 'memory'].includes(task.case);
+  if (!isPipeline && first !== undefined) return { ...(await delivery(first, task)), shards: threads.shards };
+  const receiver = new Receiver(task);
+  for (const informer of informers) {
+    for (let count = 0; count < (task.handlers ?? 1); count++) {
+      informer.addEventHandler({
+        onAdd: (entry) => receiver.added(entry.key.length),
+        onUpdate: (_previous, entry) => {
+          receiver.modified(touch(entry, task.handler), task.case === 'latency' ? sentUs(entry) : 0);
+        },
+      });
+    }
+    informer.run().catch((error: unknown) => receiver.failed(error));
+  }
+  return { ...(await receiver.result), shards: threads.shards };
+}
+
+function sentUs(entry: Borrowed<KubeObject>): number {
+  return Number(entry.metadata.annotations?.[SENT_ANNOTATION] ?? 0);
+}
+
+await runProgram('kubeloom', packageVersion(import.meta.url), run);

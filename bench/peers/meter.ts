@@ -1,0 +1,53 @@
+/** What every client program measures of itself: time, CPU time, and how late its main thread's event loop was. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { IntervalHistogram } from 'node:perf_hooks';
+import type { LoopDelay } from '../task.ts';
+
+export interface Measured {
+  readonly elapsedMs: number;
+  readonly cpuMs: number;
+  readonly loopDelay: LoopDelay;
+}
+
+const NANOSECONDS_PER_MS = 1e6;
+/** The monitor's timer comes so much later than the last time when nothing delays it. */
+const RESOLUTION_MS = 1;
+
+/** What was added to the loop by others: the monitor's own interval is no delay. */
+export function addedDelayMs(nanoseconds: number): number {
+  return Math.max(0, nanoseconds / NANOSECONDS_PER_MS - RESOLUTION_MS);
+}
+
+export class Meter {
+  readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  #startedAt = 0;
+  #cpuBefore: NodeJS.CpuUsage = process.cpuUsage();
+
+  constructor() {
+    this.#delay.enable();
+    this.start();
+  }
+
+  /** Forgets what was before. */
+  start(): void {
+    this.#delay.reset();
+    this.#cpuBefore = process.cpuUsage();
+    this.#startedAt = performance.now();
+  }
+
+  stop(): Measured {
+    const elapsedMs = performance.now() - this.#startedAt;
+    const { user, system } = process.cpuUsage(this.#cpuBefore);
+    const delay = this.#delay;
+    // Shorter than one sample: nothing is known, and the histogram's numbers mean nothing.
+    const isEmpty = delay.count === 0;
+    return {
+      elapsedMs,
+      cpuMs: (user + system) / 1000,
+      loopDelay: {
+        p99Ms: isEmpty ? 0 : addedDelayMs(delay.percentile(99)),
+        maxMs: isEmpty ? 0 : addedDelayMs(delay.max),
+      },
+    };
+  }
+}

@@ -1,0 +1,156 @@
+/** The parts that need no informer: what a record meets on its way, in the order of the flow. */
+import { MsgpackEncoder } from '../../src/indexer/msgpack-encoder.ts';
+import { ObjectPress } from '../../src/embedded/source-press.ts';
+import { dropPaths } from '../../src/json/drop.ts';
+import { KeySpans, scanKey } from '../../src/json/key-spans.ts';
+import { pathTrie } from '../../src/json/path-trie.ts';
+import { skipValue } from '../../src/json/skip.ts';
+import { LogWriter } from '../../src/log/log-writer.ts';
+import { BLOCK_BYTES } from '../../src/log/layout.ts';
+import { GrowingRing } from '../../src/processor/growing-ring.ts';
+import { WorkQueue, RealFIFO } from '../../src/index.ts';
+import { MsgpackDecoder } from '../../src/record/msgpack.ts';
+import { RingConsumer } from '../../src/ring/consumer.ts';
+import { RingProducer } from '../../src/ring/producer.ts';
+import { RingMemory, allocateRing } from '../../src/ring/ring.ts';
+
+export interface MicroPart {
+  readonly name: string;
+  /** How many of them one call is: a clock is too slow for one. */
+  readonly operations: number;
+  readonly call: () => void | Promise<void>;
+}
+
+const BATCH = 100;
+const PAYLOAD_BYTES = 64;
+const press = new ObjectPress({ pods: 1000, objectBytes: 5120, resource: 'pods', managedFields: true });
+const pods = Array.from({ length: BATCH }, (_, index) => press.make(index));
+
+function batch(name: string, one: (index: number) => void): MicroPart {
+  return {
+    name,
+    operations: BATCH,
+    call: () => {
+      for (let index = 0; index < BATCH; index++) one(index);
+    },
+  };
+}
+
+function podAt(index: number): Buffer {
+  return pods[index] ?? Buffer.alloc(0);
+}
+
+function ring(): MicroPart {
+  const buffer = allocateRing(2 ** 20);
+  const producer = new RingProducer(new RingMemory(buffer));
+  const consumer = new RingConsumer(new RingMemory(buffer));
+  return {
+    name: 'ring: 100 records written, published, read, released',
+    operations: BATCH,
+    call: () => {
+      for (let index = 0; index < BATCH; index++) {
+        producer.tryClaim(1, PAYLOAD_BYTES);
+        producer.commit(PAYLOAD_BYTES);
+      }
+      producer.publish();
+      while (consumer.peek()) consumer.advance();
+      consumer.release();
+    },
+  };
+}
+
+function log(): MicroPart {
+  let sequence = 0;
+  const writer = new LogWriter(new SharedArrayBuffer(4 * BLOCK_BYTES), () => sequence);
+  return batch('log: append of 5 KB', (index) => {
+    const pod = podAt(index);
+    const offset = writer.reserve(pod.length);
+    pod.copy(writer.bytes, offset);
+    sequence = (sequence + 1) | 0;
+    writer.seal(sequence, pod.length);
+  });
+}
+
+function scanner(): MicroPart[] {
+  const spans = new KeySpans();
+  const out = Buffer.allocUnsafe(8192);
+  const paths = pathTrie(['metadata.managedFields']);
+  return [
+    batch('scanner: key of a 5 KB pod', (index) => void scanKey(podAt(index), 0, podAt(index).length, spans)),
+    batch('scanner: over a whole 5 KB pod', (index) => void skipValue(podAt(index), 0, podAt(index).length)),
+    batch('scanner: managedFields dropped', (index) => {
+      dropPaths(podAt(index), 0, podAt(index).length, paths, out, 0);
+    }),
+  ];
+}
+
+function codecs(): MicroPart[] {
+  const encoder = new MsgpackEncoder(2 ** 16);
+  const decoder = new MsgpackDecoder();
+  const texts = pods.map((pod) => pod.toString());
+  const objects = texts.map((text) => JSON.parse(text) as object);
+  const packed = objects.map((object, index) =>
+    Buffer.from(encoder.encode(object, texts[index] ?? '') ?? ''),
+  );
+  decoder.update(Buffer.from(JSON.stringify(encoder.takeNewStructures())));
+  return [
+    batch('codec: json, a 5 KB pod parsed', (index) => void JSON.parse(podAt(index).toString('latin1'))),
+    batch('codec: msgpack, a pod encoded', (index) => {
+      encoder.encode(objects[index] ?? {}, texts[index] ?? '');
+    }),
+    batch('codec: msgpack, a pod decoded', (index) => {
+      const bytes = packed[index] ?? Buffer.alloc(0);
+      decoder.decode(bytes, 0, bytes.length);
+    }),
+  ];
+}
+
+function listener(): MicroPart {
+  const pending = new GrowingRing<object, object>();
+  const entry = {};
+  return {
+    name: "listener's ring: 100 pushed and taken",
+    operations: BATCH,
+    call: () => {
+      for (let index = 0; index < BATCH; index++) pending.push(undefined, entry);
+      for (let index = 0; index < BATCH; index++) pending.shift();
+    },
+  };
+}
+
+function queues(): MicroPart[] {
+  const named = Array.from({ length: BATCH }, (_, index) => ({ metadata: { name: `web-${index}` } }));
+  const fifo = new RealFIFO<(typeof named)[number]>({ atomicEvents: true });
+  const work = new WorkQueue<string>();
+  const keys = named.map(({ metadata }) => metadata.name);
+  return [
+    {
+      name: 'RealFIFO: 100 added and popped',
+      operations: BATCH,
+      call: async () => {
+        for (const object of named) fifo.update(object);
+        for (let index = 0; index < BATCH; index++) await fifo.pop(() => undefined);
+      },
+    },
+    {
+      name: 'WorkQueue: 100 added, taken, done',
+      operations: BATCH,
+      call: async () => {
+        for (const key of keys) work.add(key);
+        for (let index = 0; index < BATCH; index++) {
+          const key = await work.get();
+          if (key !== undefined) work.done(key);
+        }
+      },
+    },
+  ];
+}
+
+export const MICRO_PARTS: readonly MicroPart[] = [
+  ring(),
+  log(),
+  ...scanner(),
+  listener(),
+  ...queues(),
+  ...codecs(),
+];

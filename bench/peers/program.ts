@@ -1,0 +1,36 @@
+/** The frame of a client program: reads its task, prints one line, and never fails without saying so. */
+import type { Outcome, Task } from '../task.ts';
+
+export type Result = Partial<Omit<Outcome, 'client' | 'version' | 'rssBytes' | 'error'>>;
+
+const KIB = 1024;
+
+/** @param run resolves with what was measured; the process ends then, whatever is still open. */
+export async function runProgram(
+  client: string,
+  version: string,
+  run: (task: Task) => Promise<Result>,
+): Promise<never> {
+  const nothing = { events: 0, elapsedMs: 0, cpuMs: 0, checksum: 0 };
+  let outcome: Outcome;
+  const rss = (): number => process.resourceUsage().maxRSS * KIB;
+  try {
+    const task = JSON.parse(process.argv.at(-1) ?? '') as Task;
+    const failed = new Promise<never>((_, reject) => {
+      process.on('uncaughtException', reject);
+      process.on('unhandledRejection', reject);
+    });
+    const result = await Promise.race([run(task), failed]);
+    outcome = { client, version, ...nothing, ...result, rssBytes: rss() };
+  } catch (error) {
+    outcome = { client, version, ...nothing, rssBytes: rss(), error: errorText(error) };
+  }
+  await new Promise((resolve) => process.stdout.write(`${JSON.stringify(outcome)}\n`, resolve));
+  process.exit(0);
+}
+
+function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
+  return `${error.message}${code}`;
+}

@@ -1,0 +1,29 @@
+/** What a handler reads of an object that is parsed already: the same for every client, as far as the task says. */
+import { SENT_ANNOTATION } from '../task.ts';
+import type { Handler } from '../task.ts';
+
+interface Parsed {
+  readonly metadata?:
+    | {
+        readonly namespace?: string | undefined;
+        readonly name?: string | undefined;
+        readonly resourceVersion?: string | undefined;
+        readonly annotations?: Readonly<Record<string, string>> | undefined;
+      }
+    | undefined;
+  readonly spec?: unknown;
+}
+
+/** Length of the key; what else is read is checked to be there. */
+export function touchParsed(object: Parsed, handler: Handler): number {
+  const { namespace = '', name = '', annotations } = object.metadata ?? {};
+  const key = `${namespace}/${name}`;
+  if (handler === 'metadata' && annotations === undefined) throw new Error(`${key} has no annotations`);
+  if (handler === 'object' && object.spec === undefined) throw new Error(`${key} has no spec`);
+  return key.length;
+}
+
+/** Microseconds since the epoch; 0 where the source does not say. */
+export function sentUsOf(object: Parsed): number {
+  return Number(object.metadata?.annotations?.[SENT_ANNOTATION] ?? 0);
+}

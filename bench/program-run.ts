@@ -1,0 +1,55 @@
+/** Runs a client program on a task and reads the one line that it prints. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Outcome, Task } from './task.ts';
+
+/** What is typed before the task. */
+export type Command = readonly [file: string, ...args: string[]];
+
+/** What it measured, or why it did not. */
+export type Ended = { readonly outcome: Outcome } | { readonly error: string };
+
+const KILLED_MS = 180_000;
+const ERROR_CHARACTERS = 300;
+
+/** A program that dies or does not end says so as an error of its outcome; this never throws. */
+export async function runProgramOn(command: Command, task: Task): Promise<Ended> {
+  const [file, ...args] = command;
+  const child = spawn(file, [...args, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  let errors = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    child.kill('SIGKILL');
+  }, KILLED_MS);
+  try {
+    const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    const outcome = readOutcome(output);
+    if (outcome !== undefined) return outcome.error === undefined ? { outcome } : { error: outcome.error };
+    if (isLate) return { error: `not done after ${KILLED_MS / 1000} s` };
+    return { error: `ended with ${code ?? signal}: ${lastOf(errors)}` };
+  } catch (error) {
+    return { error: String(error) };
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+/** The last line that is JSON: libraries may print before it. */
+export function readOutcome(output: string): Outcome | undefined {
+  const line = output.trimEnd().split('\n').at(-1) ?? '';
+  try {
+    const outcome = JSON.parse(line) as Partial<Outcome>;
+    return typeof outcome.client === 'string' ? (outcome as Outcome) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function lastOf(errors: string): string {
+  const text = errors.trim().replaceAll(/\s+/g, ' ');
+  return text.length > ERROR_CHARACTERS ? `…${text.slice(-ERROR_CHARACTERS)}` : text;
+}

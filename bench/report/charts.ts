@@ -1,0 +1,178 @@
+/** Bar charts as SVG, drawn by echarts without a browser. */
+import { init } from 'echarts';
+import { FIGURE } from '../row.ts';
+import type { Row } from '../row.ts';
+import type { ClientName, SuiteName, Unit } from '../names.ts';
+import { numberText, ratioText } from '../table-text.ts';
+
+export interface Chart {
+  readonly file: string;
+  readonly title: string;
+  /** Of the value axis. */
+  readonly axis: string;
+  /** Where clients are orders of magnitude apart. Bars stand on 1, so every value has to be above. */
+  readonly isLogarithmic?: boolean;
+  /** Values are drawn so many times larger, in the unit of the axis. */
+  readonly factor?: number;
+  readonly suite: SuiteName;
+  readonly unit: Unit;
+  readonly isWanted: (row: Row) => boolean;
+  /** What stands below a group of bars. */
+  readonly group: (row: Row) => string;
+}
+
+const WIDTH = 960;
+const HEIGHT = 440;
+/** Longer numbers run into those of the neighbours. */
+const THOUSANDS_FROM = 10_000;
+const FONT = 'DejaVu Sans, Verdana, sans-serif';
+/** The same in every chart; told apart by who does not see red and green as well (Okabe and Ito). */
+const COLOURS: Readonly<Record<ClientName, string>> = {
+  kubeloom: '#0072b2',
+  limit: '#bbbbbb',
+  'client-node': '#d55e00',
+  'client-node-2': '#e69f00',
+  'kubernetes-fluent-client': '#cc79a7',
+  'client-go': '#56b4e9',
+  'kube-rs': '#009e73',
+};
+const base = (row: Row): string => row.case.split(FIGURE)[0] ?? '';
+const figure = (row: Row): string => row.case.split(FIGURE)[1] ?? '';
+
+export const CHARTS: readonly Chart[] = [
+  {
+    file: 'watch.svg',
+    title: 'Watch throughput, 5 KB pods, by what the handler touches (more is better)',
+    axis: 'events/s',
+    suite: 'watch',
+    unit: 'events/s',
+    isWanted: (row) => row.default && figure(row) === '',
+    group: (row) => (base(row) === 'pods' ? row.handler : `${row.handler}, dropped`),
+  },
+  {
+    file: 'watch-cpu.svg',
+    title: 'CPU time an event, 5 KB pods, by what the handler touches (less is better)',
+    axis: 'µs an event',
+    suite: 'watch',
+    unit: 'cpu-us/event',
+    isWanted: (row) => row.default && figure(row) === '',
+    group: (row) => (base(row) === 'pods' ? row.handler : `${row.handler}, dropped`),
+  },
+  {
+    file: 'sync.svg',
+    title: 'Initial sync: until the handler has every object (less is better)',
+    axis: 'ms',
+    suite: 'sync',
+    unit: 'ms',
+    isWanted: (row) => row.default && figure(row) === '' && row.case.endsWith('pods'),
+    group: base,
+  },
+  {
+    file: 'latency.svg',
+    title: 'From the wire to the handler at 10,000 events/s, open loop (less is better)',
+    axis: 'µs, logarithmic',
+    factor: 1000,
+    isLogarithmic: true,
+    suite: 'latency',
+    unit: 'ms',
+    isWanted: (row) => row.default && figure(row).startsWith('p'),
+    group: figure,
+  },
+  {
+    file: 'memory.svg',
+    title: 'Resident memory an object of 5,120 bytes (less is better)',
+    axis: 'bytes',
+    suite: 'memory',
+    unit: 'bytes',
+    isWanted: (row) => figure(row) === 'rss-per-object',
+    group: base,
+  },
+  {
+    file: 'growth.svg',
+    title: 'Watch throughput by the number of cached objects, 1 KB pods (more is better)',
+    axis: 'events/s',
+    suite: 'growth',
+    unit: 'events/s',
+    isWanted: (row) => figure(row) === '',
+    group: base,
+  },
+];
+
+/** Undefined when the results have nothing for it. */
+export function drawChart(chart: Chart, results: readonly Row[]): string | undefined {
+  const rows = results.filter(
+    (row) =>
+      row.suite === chart.suite && row.unit === chart.unit && row.value !== null && chart.isWanted(row),
+  );
+  if (rows.length === 0) return undefined;
+  const groups = [...new Set(rows.map(chart.group))];
+  const clients = [...new Set(rows.map(({ client }) => client))];
+  const drawing = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
+  drawing.setOption({
+    animation: false,
+    backgroundColor: '#ffffff',
+    textStyle: { fontFamily: FONT },
+    title: { text: chart.title, left: 'center', top: 8, textStyle: { fontSize: 15 } },
+    legend: { bottom: 8, data: clients, itemGap: 34, itemWidth: 18, textStyle: { fontSize: 11 } },
+    grid: { left: 90, right: 20, top: 70, bottom: 120 },
+    xAxis: {
+      type: 'category',
+      data: groups.map((group) => [group, ...captions(results, rows, chart, group)].join('\n')),
+      axisLabel: {
+        interval: 0,
+        fontSize: 11,
+        lineHeight: 15,
+        width: Math.floor((WIDTH - 110) / groups.length),
+        overflow: 'break',
+      },
+    },
+    yAxis: {
+      type: chart.isLogarithmic ? 'log' : 'value',
+      name: chart.axis,
+      nameTextStyle: { fontSize: 12 },
+      axisLabel: { formatter: axisText },
+    },
+    series: clients.map((client) => ({
+      name: client,
+      type: 'bar',
+      itemStyle: { color: COLOURS[client] },
+      label: { show: true, position: 'top', fontSize: 9, formatter: labelText },
+      data: groups.map((group) => valueOf(rows, chart, client, group)),
+    })),
+  });
+  const svg = drawing.renderToSVGString();
+  drawing.dispose();
+  return svg;
+}
+
+/** How kubeloom stands to the others in the group, and who failed. */
+function captions(results: readonly Row[], rows: readonly Row[], chart: Chart, group: string): string[] {
+  const own = rows.find((row) => row.client === 'kubeloom' && chart.group(row) === group);
+  const ratios = [
+    [own?.ratioToClientNode, 'client-node'],
+    [own?.ratioToLimit, 'the limit'],
+  ] as const;
+  const failed = results.filter(
+    (row) => row.suite === chart.suite && row.value === null && chart.group(row) === group,
+  );
+  return [
+    ...ratios.flatMap(([ratio, name]) => (typeof ratio === 'number' ? [`${ratioText(ratio)} ${name}`] : [])),
+    ...failed.map(({ client, error = '' }) =>
+      error.startsWith('not measured') ? `${client}: not measured` : `${client} fails`,
+    ),
+  ];
+}
+
+function axisText(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+function valueOf(rows: readonly Row[], chart: Chart, client: string, group: string): number | '-' {
+  const value = rows.find((row) => row.client === client && chart.group(row) === group)?.value ?? null;
+  return value === null ? '-' : value * (chart.factor ?? 1);
+}
+
+function labelText({ value }: { readonly value: unknown }): string {
+  if (typeof value !== 'number') return '';
+  return value < THOUSANDS_FROM ? numberText(value) : `${Math.round(value / 1000)}k`;
+}

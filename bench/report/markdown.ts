@@ -1,0 +1,104 @@
+/** The figures of `docs/benchmarks.md`: tables of everything that was measured, losses first. */
+import { isMoreBetter } from '../names.ts';
+import type { Row } from '../row.ts';
+import type { Report } from '../document.ts';
+import { machineText } from '../machine.ts';
+import { numberText, ratioText, sizeText } from '../table-text.ts';
+
+export const BEGIN = '<!-- figures: written by npm run bench -- --report -->';
+export const END = '<!-- end of figures -->';
+
+const COLUMNS = [
+  'case',
+  'size',
+  'handler',
+  'client',
+  'median',
+  'min',
+  'max',
+  'unit',
+  '/client-node',
+  '/limit',
+];
+
+export function figuresText(reports: readonly Report[], charts: readonly string[]): string {
+  const rows = reports.flatMap(({ results }) => results);
+  const machines = [...new Set(reports.map(({ machine }) => `${machine.date}: ${machineText(machine)}`))];
+  return [
+    ...machines.map((machine) => `- ${machine}`),
+    '',
+    ...charts.map((file) => `![${file.replace('.svg', '')}](benchmarks/${file})`),
+    '',
+    '### What we lose',
+    '',
+    ...lossLines(rows),
+    '',
+    ...[...new Set(rows.map(({ suite }) => suite))].flatMap((suite) => [
+      `### ${suite}`,
+      '',
+      ...tableLines(rows.filter((row) => row.suite === suite)),
+      '',
+    ]),
+  ].join('\n');
+}
+
+/** Where a peer's median is better than ours, in the same case and unit. The limit is no peer. */
+export function lossLines(rows: readonly Row[]): string[] {
+  const own = rows.filter(({ client, value }) => client === 'kubeloom' && value !== null);
+  const lines = own.flatMap((row) =>
+    rows
+      .filter(
+        (peer) => isSame(row, peer) && !['kubeloom', 'limit'].includes(peer.client) && isBetter(peer, row),
+      )
+      .map((peer) => {
+        const figures = `${numberText(peer.value)} against ${numberText(row.value)} ${row.unit}`;
+        return `- ${row.suite}: ${row.case}, ${sizeText(row.objectBytes)}, ${row.handler}: ${peer.client} ${figures}`;
+      }),
+  );
+  return lines.length === 0 ? ['Nothing in these runs.'] : lines;
+}
+
+function isSame(row: Row, peer: Row): boolean {
+  return (
+    row.suite === peer.suite &&
+    row.case === peer.case &&
+    row.unit === peer.unit &&
+    row.handler === peer.handler &&
+    row.objectBytes === peer.objectBytes
+  );
+}
+
+function isBetter(peer: Row, row: Row): boolean {
+  if (peer.value === null || row.value === null) return false;
+  return isMoreBetter(row.unit) ? peer.value > row.value : peer.value < row.value;
+}
+
+function tableLines(rows: readonly Row[]): string[] {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(COLUMNS), line(COLUMNS.map(() => '---')), ...rows.map((row) => line(cells(row)))];
+}
+
+function cells(row: Row): string[] {
+  const name = row.default ? `**${row.case}**` : row.case;
+  const head = [name, sizeText(row.objectBytes), row.handler, row.client];
+  if (row.value === null) return [...head, 'failed', '', '', escaped(row.error ?? ''), '', ''];
+  return [
+    ...head,
+    ...[row.value, row.min, row.max].map(numberText),
+    row.unit,
+    ratioText(row.ratioToClientNode),
+    ratioText(row.ratioToLimit),
+  ];
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
+}
+
+/** The page with new figures between its two marks. */
+export function withFigures(page: string, figures: string): string {
+  const begin = page.indexOf(BEGIN);
+  const end = page.indexOf(END);
+  if (begin < 0 || end < begin) return `${page.trimEnd()}\n\n${BEGIN}\n\n${figures}\n${END}\n`;
+  return `${page.slice(0, begin + BEGIN.length)}\n\n${figures}\n${page.slice(end)}`;
+}

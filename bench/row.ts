@@ -1,0 +1,136 @@
+/** A row of the results: one figure of one client in one case, as it is printed and written. */
+import type { BenchCase } from './case.ts';
+import { isMoreBetter } from './names.ts';
+import type { ClientName, SuiteName, Unit } from './names.ts';
+import { ratioOf, summarise } from './statistics.ts';
+import type { Handler } from './task.ts';
+
+/** Between the name of a case and that of a figure. */
+export const FIGURE = ': ';
+
+export interface Row {
+  readonly suite: SuiteName;
+  readonly client: ClientName;
+  /** The case, and which figure of it where it has several of one unit: `pods: loop-delay-p99`. */
+  readonly case: string;
+  readonly objectBytes: number;
+  readonly handler: Handler;
+  /** Null for clients that have none. */
+  readonly shards: number | null;
+  /** The median; null when no run succeeded. */
+  readonly value: number | null;
+  readonly unit: Unit;
+  readonly min: number | null;
+  readonly max: number | null;
+  /** How many succeeded. */
+  readonly runs: number;
+  /** Above 1: better than client-node. Null where that was not measured, or failed. */
+  readonly ratioToClientNode: number | null;
+  readonly ratioToLimit: number | null;
+  /** Goals are judged on these. */
+  readonly default: boolean;
+  /** Why there is no value, or why not every run has one. */
+  readonly error?: string;
+}
+
+/** One figure of one run. `suffix` distinguishes figures of the same unit. */
+export interface Figure {
+  readonly suffix: string;
+  readonly unit: Unit;
+  readonly value: number;
+}
+
+/** What one client did in one round: figures, or what went wrong. */
+export interface Run {
+  readonly figures: readonly Figure[];
+  readonly shards: number | null;
+  readonly error?: string;
+}
+
+export type RunsByClient = ReadonlyMap<ClientName, readonly Run[]>;
+
+const keyOf = ({ suffix, unit }: Figure): string => `${suffix} ${unit}`;
+
+/** All rows of a case, in the order of the clients. */
+export function rowsOf(benchCase: BenchCase, runs: RunsByClient): Row[] {
+  const kinds = new Map<string, Figure>();
+  for (const figure of [...runs.values()].flat().flatMap(({ figures }) => figures)) {
+    kinds.set(keyOf(figure), figure);
+  }
+  const rows: Row[] = [];
+  for (const [client, own] of runs) {
+    const hasFigures = own.some(({ figures }) => figures.length > 0);
+    if (!hasFigures) rows.push(failedRow(benchCase, client, own));
+    else for (const kind of kinds.values()) rows.push(...rowOf(benchCase, client, runs, kind));
+  }
+  return rows;
+}
+
+function valuesOf(runs: readonly Run[] | undefined, kind: Figure): (number | undefined)[] {
+  return (runs ?? []).map(({ figures }) => figures.find((each) => keyOf(each) === keyOf(kind))?.value);
+}
+
+function rowOf(benchCase: BenchCase, client: ClientName, runs: RunsByClient, kind: Figure): Row[] {
+  const own = valuesOf(runs.get(client), kind);
+  const measured = own.filter((value) => value !== undefined);
+  const summary = summarise(measured);
+  if (summary === undefined) return [];
+  const ratioTo = (peer: ClientName): number | null =>
+    peer === client ? null : ratioOf(own, valuesOf(runs.get(peer), kind), isMoreBetter(kind.unit));
+  return [
+    {
+      ...commonOf(benchCase, client, runs.get(client) ?? []),
+      case: kind.suffix === '' ? benchCase.name : `${benchCase.name}${FIGURE}${kind.suffix}`,
+      value: summary.median,
+      unit: kind.unit,
+      min: summary.min,
+      max: summary.max,
+      runs: measured.length,
+      ratioToClientNode: ratioTo('client-node'),
+      ratioToLimit: ratioTo('limit'),
+      default: benchCase.tier === 'default',
+      ...errorOf(runs.get(client) ?? []),
+    },
+  ];
+}
+
+/** Of a case's first figure: a client that has none has a row nevertheless. */
+const UNITS: Readonly<Record<SuiteName, Unit>> = {
+  watch: 'events/s',
+  sync: 'ms',
+  latency: 'ms',
+  memory: 'bytes',
+  growth: 'events/s',
+  readers: 'ms',
+  micro: 'events/s',
+};
+
+function failedRow(benchCase: BenchCase, client: ClientName, runs: readonly Run[]): Row {
+  return {
+    ...commonOf(benchCase, client, runs),
+    case: benchCase.name,
+    value: null,
+    unit: UNITS[benchCase.suite],
+    min: null,
+    max: null,
+    runs: 0,
+    ratioToClientNode: null,
+    ratioToLimit: null,
+    default: benchCase.tier === 'default',
+    ...errorOf(runs),
+  };
+}
+
+function commonOf(
+  { suite, source, task }: BenchCase,
+  client: ClientName,
+  runs: readonly Run[],
+): Pick<Row, 'suite' | 'client' | 'objectBytes' | 'handler' | 'shards'> {
+  const shards = runs.find((run) => run.shards !== null)?.shards ?? null;
+  return { suite, client, objectBytes: source.objectBytes, handler: task.handler, shards };
+}
+
+function errorOf(runs: readonly Run[]): { readonly error?: string } {
+  const error = runs.find((run) => run.error !== undefined)?.error;
+  return error === undefined ? {} : { error };
+}

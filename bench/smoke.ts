@@ -1,0 +1,32 @@
+/** What a smoke asserts: every case gave a sane row for everybody who took part. Figures mean nothing at that size. */
+import { clientsOf } from './case-run.ts';
+import type { BenchCase } from './case.ts';
+import { FIGURE } from './row.ts';
+import type { Row } from './row.ts';
+
+/** Sentences about what is missing or mad; none when all is well. */
+export function smokeFindings(cases: readonly BenchCase[], rows: readonly Row[]): string[] {
+  return cases.flatMap((benchCase) =>
+    clientsOf(benchCase, undefined).flatMap((client) => {
+      const own = rows.filter(
+        (row) =>
+          row.suite === benchCase.suite &&
+          row.client === client &&
+          row.handler === benchCase.task.handler &&
+          row.objectBytes === benchCase.source.objectBytes &&
+          row.case.split(FIGURE)[0] === benchCase.name,
+      );
+      const name = `${benchCase.suite}: ${benchCase.name}, ${benchCase.task.handler}, ${client}`;
+      if (own.length === 0) return [`${name}: no row`];
+      return own.flatMap((row) => madness(row).map((finding) => `${name} (${row.case}): ${finding}`));
+    }),
+  );
+}
+
+function madness({ value, min, max, error, unit }: Row): string[] {
+  if (error !== undefined) return [error];
+  if (value === null || min === null || max === null) return ['no value'];
+  const isOrdered = min <= value && value <= max;
+  const isNumber = Number.isFinite(value) && (unit === 'ms' ? value >= 0 : value > 0);
+  return isOrdered && isNumber ? [] : [`${min} ≤ ${value} ≤ ${max} ${unit} is no figure`];
+}

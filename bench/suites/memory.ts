@@ -1,0 +1,37 @@
+/** What an object costs: resident memory, heap and buffers, 3 s after the sync or after changes of random objects. */
+import type { BenchCase } from '../case.ts';
+import { each, still } from './common.ts';
+
+const PODS = 110_000;
+/** Every object three times, in an order that jumps about. */
+const CHURN_EVENTS = 3 * PODS;
+const PEERS = ['client-go', 'kube-rs', 'client-node'] as const;
+
+type Extra = Partial<Omit<BenchCase, 'task'>> & Pick<BenchCase['task'], 'codec' | 'drop'>;
+
+function memory(name: string, { codec = 'json', drop = false, ...extra }: Extra): BenchCase {
+  return {
+    suite: 'memory',
+    name,
+    tier: 'default',
+    source: still(PODS),
+    clients: each(['kubeloom'], 0),
+    ...extra,
+    task: { case: 'memory', handler: 'key', codec, drop },
+  };
+}
+
+export const MEMORY_CASES: readonly BenchCase[] = [
+  memory('110,000 pods', { clients: each(['kubeloom', ...PEERS], 0) }),
+  memory('110,000 pods, msgpack, managedFields dropped', { codec: 'msgpack', drop: true }),
+  memory('110,000 pods, managedFields dropped', { tier: 'standard', drop: true }),
+  memory('110,000 pods, churn', {
+    source: { ...still(PODS), events: CHURN_EVENTS, roundBytesMax: 2 ** 30 },
+    clients: each(['kubeloom'], CHURN_EVENTS),
+  }),
+  memory('20,000 pods', {
+    tier: 'standard',
+    source: still(20_000),
+    clients: each(['kubeloom', 'client-node'], 0),
+  }),
+];

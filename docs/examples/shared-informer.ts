@@ -1,0 +1,56 @@
+/**
+ * Shared informer: one watch and one cache for any number of handlers. Threads do the work; handlers run here. One that
+ * joins late is told what there is first, and misses nothing.
+ *
+ * In client-go: cache.NewSharedInformer, SharedInformer.AddEventHandler.
+ */
+import { CoreV1Api } from '@kubernetes/client-node';
+import { loadKubeConfig, newSharedIndexInformerWithOptions, resources } from 'kubeloom';
+import type { WireOf } from 'kubeloom';
+
+type ConfigMap = WireOf<'core', 'v1', 'ConfigMap'>;
+
+const kubeConfig = loadKubeConfig();
+const core = kubeConfig.makeApiClient(CoreV1Api);
+const namespace = 'default';
+const labels = { example: 'shared-informer' };
+
+const informer = newSharedIndexInformerWithOptions<ConfigMap>(kubeConfig, resources.core.v1.configMaps, {
+  namespace,
+  labelSelector: 'example=shared-informer',
+});
+const first = informer.addEventHandler({
+  onAdd: ({ name }, isInInitialList) => console.log(`Added: ${name}${isInInitialList ? ', initially' : ''}`),
+  // Objects are parsed when they are looked at: `object` all of it, `metadata` only that.
+  onUpdate: (_before, after) => console.log(`Updated: ${after.name} to ${after.object.data?.['color']}`),
+  onDelete: ({ key }) => console.log(`Deleted: ${key}`),
+});
+
+const put = { namespace, body: { metadata: { name: 'demo', labels }, data: { color: 'red' } } };
+await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'demo1', labels } } });
+
+const stopped = informer.run();
+await first.hasSyncedChecker.done;
+console.log(`Synced with ${informer.getStore().listKeys().join()}`);
+
+await core.createNamespacedConfigMap(put);
+await core.deleteNamespacedConfigMap({ namespace, name: 'demo1' });
+const written = await core.replaceNamespacedConfigMap({
+  ...put,
+  name: 'demo',
+  body: { ...put.body, data: { color: 'blue' } },
+});
+// Read your writes: the cache comes to have what the answer to this one says.
+await informer.waitForResourceVersion(written.metadata?.resourceVersion ?? '');
+
+const late: string[] = [];
+const registration = informer.addEventHandler({ onAdd: ({ name }) => late.push(name) });
+await informer.waitForSync(undefined, registration);
+
+// Handlers are told what has been received, then everything ends. What is cached can still be read.
+await informer.shutdown({ drain: true });
+await stopped;
+console.log(`In the store: ${informer.getStore().listKeys().join()}`);
+console.log(`A late handler was told of ${late.join()}`);
+
+await core.deleteNamespacedConfigMap({ namespace, name: 'demo' });

@@ -1,0 +1,131 @@
+/**
+ * Keys: `namespace/name`, or `name` for what has no namespace. The functions take what a store, a queue or a
+ * handler may hold: plain objects with metadata, cached entries of an informer, explicit keys and (the
+ * deletion-handling ones) tombstones.
+ *
+ * Unlike client-go, an object without a name has no key: it would share one with every other such object.
+ */
+import { KubeloomError } from '../errors.ts';
+import { isRecord, metadataAtHand } from '../kube/meta-shape.ts';
+import type { KeyFunction } from './store.ts';
+import { isTombstone } from './tombstone.ts';
+
+/** A key in place of the object that has it, where only the key is known. */
+export class ExplicitKey {
+  readonly key: string;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  toString(): string {
+    return this.key;
+  }
+}
+
+/** A key function could not make a key. `cause` is what it threw. The message does not show the object. */
+export class KeyError extends KubeloomError {
+  override readonly name: string = 'KeyError';
+  // Behind a getter: an error that is logged must not print the object, which may be a Secret.
+  readonly #object: unknown;
+
+  constructor(object: unknown, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super('ERR_KUBELOOM_KEY', `No key for ${describe(object)}: ${reason}`, { cause });
+    this.#object = object;
+  }
+
+  get object(): unknown {
+    return this.#object;
+  }
+}
+
+/** Namespace and name, the namespace empty for what has none. */
+export class ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+
+  constructor(namespace: string, name: string) {
+    this.namespace = namespace;
+    this.name = name;
+  }
+
+  /** The key. */
+  toString(): string {
+    return this.namespace === '' ? this.name : `${this.namespace}/${this.name}`;
+  }
+}
+
+/** @throws ERR_KUBELOOM_KEY_FORMAT for a key with more than one slash */
+export function parseObjectName(key: string): ObjectName {
+  const slash = key.indexOf('/');
+  if (slash < 0) return new ObjectName('', key);
+  if (key.includes('/', slash + 1)) {
+    throw new KubeloomError('ERR_KUBELOOM_KEY_FORMAT', `unexpected key format: ${JSON.stringify(key)}`);
+  }
+  return new ObjectName(key.slice(0, slash), key.slice(slash + 1));
+}
+
+/** @throws ERR_KUBELOOM_KEY_FORMAT for a key with more than one slash */
+export function splitMetaNamespaceKey(key: string): { namespace: string; name: string } {
+  const { namespace, name } = parseObjectName(key);
+  return { namespace, name };
+}
+
+/** @throws ERR_KUBELOOM_KEY when the metadata have no name */
+export function metaObjectToName(metadata: {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}): ObjectName {
+  const { namespace = '', name } = metadata;
+  if (typeof name !== 'string' || name === '') throw new KeyError(metadata, 'it has no name');
+  if (typeof namespace !== 'string') throw new KeyError(metadata, 'its namespace is not a string');
+  return new ObjectName(namespace, name);
+}
+
+/** @throws ERR_KUBELOOM_KEY for what has no metadata, or no name in them */
+export function objectToName(object: unknown): ObjectName {
+  if (!isRecord(object)) throw new KeyError(object, 'it is not an object');
+  if (isTombstone(object))
+    throw new KeyError(object, 'use the deletion-handling key function for tombstones');
+  const metadata = metadataAtHand(object);
+  if (!metadata) throw new KeyError(object, 'it has no metadata');
+  try {
+    return metaObjectToName(metadata);
+  } catch (error) {
+    throw new KeyError(object, error instanceof KeyError ? error.cause : error);
+  }
+}
+
+/** As `objectToName`; a tombstone's name is in its key. */
+export function deletionHandlingObjectToName(object: unknown): ObjectName {
+  return isTombstone(object) ? parseObjectName(object.key) : objectToName(object);
+}
+
+/** @throws ERR_KUBELOOM_KEY for what has no metadata, or no name in them */
+export function metaNamespaceKeyFunc(object: unknown): string {
+  if (object instanceof ExplicitKey) return object.key;
+  return objectToName(object).toString();
+}
+
+/** As `metaNamespaceKeyFunc`; a tombstone gives the key it carries. */
+export function deletionHandlingMetaNamespaceKeyFunc(object: unknown): string {
+  return isTombstone(object) ? object.key : metaNamespaceKeyFunc(object);
+}
+
+/** The item's key; whatever the function throws, or gives in place of a string, is a KeyError. */
+export function keyOf<Item>(keyFunction: KeyFunction<Item>, item: Item): string {
+  let key: unknown;
+  try {
+    key = keyFunction(item);
+  } catch (error) {
+    throw error instanceof KeyError ? error : new KeyError(item, error);
+  }
+  if (typeof key !== 'string') throw new KeyError(item, `the key function gave ${describe(key)}`);
+  return key;
+}
+
+function describe(object: unknown): string {
+  if (!isRecord(object)) return object === null ? 'null' : `a ${typeof object}`;
+  return typeof object['kind'] === 'string' ? `a ${object['kind']}` : 'an object';
+}

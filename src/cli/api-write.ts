@@ -1,0 +1,111 @@
+/**
+ * Writes to an apiserver, for the load test: one request, its answer as JSON. A server that asks for patience
+ * gets it; an answer that never came is told apart from one that says no, because the write may have happened.
+ */
+import http from 'node:http';
+import https from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
+import { KubeloomError } from '../errors.ts';
+import type { ConnectionOptions } from '../threads/protocol.ts';
+import { statusError } from '../transport/status.ts';
+
+export type WriteVerb = 'POST' | 'PUT' | 'DELETE';
+
+/** What of an answer matters: the version that the write made. */
+export interface WrittenObject {
+  readonly metadata?: { readonly name?: string; readonly resourceVersion?: string };
+}
+
+const TIMEOUT_MS = 60_000;
+const PATIENCE_TRIES = 8;
+const PATIENCE_MS = 250;
+const SOCKETS_MAX = 64;
+
+interface Answer {
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+  readonly text: string;
+}
+
+export class ApiWriter implements Disposable {
+  readonly #connection: ConnectionOptions;
+  readonly #request: typeof https.request;
+  readonly #agent: http.Agent;
+
+  constructor(connection: ConnectionOptions) {
+    this.#connection = connection;
+    const isTls = connection.server.startsWith('https:');
+    const { ca, cert, key, servername, rejectUnauthorized = true } = connection;
+    const pool = { keepAlive: true, maxSockets: SOCKETS_MAX };
+    this.#request = isTls ? https.request : http.request;
+    this.#agent = isTls
+      ? new https.Agent({ ...pool, ca, cert, key, servername, rejectUnauthorized })
+      : new http.Agent(pool);
+  }
+
+  /**
+   * @throws the server's refusal with its code; ERR_KUBELOOM_UNREACHABLE when there was no answer, so that nobody
+   *   knows whether it was written
+   */
+  async send(verb: WriteVerb, path: string, body?: object): Promise<WrittenObject> {
+    for (let tries = 1; ; tries++) {
+      const { status, retryAfterMs, text } = await this.#once(verb, path, body);
+      if (status >= 200 && status < 300) return JSON.parse(text) as WrittenObject;
+      const isBusy = status === 429 || status === 503;
+      if (!isBusy || tries === PATIENCE_TRIES) throw statusError(status, text, undefined, `${verb} ${path}`);
+      await delay(retryAfterMs ?? PATIENCE_MS * tries);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent.destroy();
+  }
+
+  #once(verb: WriteVerb, path: string, body: object | undefined): Promise<Answer> {
+    const { server, headers } = this.#connection;
+    const payload = body === undefined ? '' : JSON.stringify(body);
+    return new Promise((resolve, reject) => {
+      const fail = (cause: Error): void =>
+        reject(
+          new KubeloomError(
+            'ERR_KUBELOOM_UNREACHABLE',
+            `${verb} ${server}${path}: no answer: ${cause.message}`,
+            {
+              cause,
+            },
+          ),
+        );
+      const request = this.#request(
+        `${server}${path}`,
+        {
+          method: verb,
+          agent: this.#agent,
+          timeout: TIMEOUT_MS,
+          headers: {
+            ...headers,
+            accept: 'application/json',
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(payload),
+          },
+        },
+        (response) => {
+          const chunks: Buffer[] = [];
+          response.on('data', (chunk: Buffer) => chunks.push(chunk));
+          response.on('error', fail);
+          response.on('end', () => {
+            const seconds = Number(response.headers['retry-after']);
+            const retryAfterMs = seconds > 0 ? seconds * 1000 : undefined;
+            resolve({
+              status: response.statusCode ?? 0,
+              retryAfterMs,
+              text: Buffer.concat(chunks).toString(),
+            });
+          });
+        },
+      );
+      request.on('timeout', () => request.destroy(new Error(`nothing for ${TIMEOUT_MS / 1000} s`)));
+      request.on('error', fail);
+      request.end(payload);
+    });
+  }
+}

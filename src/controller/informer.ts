@@ -1,0 +1,118 @@
+/**
+ * client-go's plain informers: a store and the controller that keeps it, with one handler that is called in
+ * the process loop. No threads, nothing shared.
+ */
+import { metaNamespaceIndexFunc } from '../cache/index-functions.ts';
+import { newIndexer } from '../cache/indexed-store.ts';
+import { deletionHandlingMetaNamespaceKeyFunc, metaNamespaceKeyFunc } from '../cache/keys.ts';
+import type { IndexValuesFunctions, Indexer } from '../cache/store.ts';
+import type { ListerWatcher } from '../kube/list-watch.ts';
+import type { Deltas, Transformer } from '../queue/delta.ts';
+import { RealFIFO } from '../queue/real-fifo.ts';
+import { newController } from './controller.ts';
+import type { Controller } from './controller.ts';
+import { ErrorReports } from './error-reports.ts';
+import type { ObjectEventHandler } from './event-handler.ts';
+import { processDeltasInBatch } from './process-batch.ts';
+import { processDeltas } from './process-deltas.ts';
+import { timesOf } from './reflector-options.ts';
+import type { ReflectorOptions } from './reflector-options.ts';
+import { Reflector } from './reflector.ts';
+import { safeTransform } from './safe-transform.ts';
+import type { ExpectedType } from './shape.ts';
+
+export interface PlainInformerOptions<Item> extends ReflectorOptions {
+  readonly listerWatcher: ListerWatcher<Item>;
+  readonly objectType?: ExpectedType;
+  readonly handler: ObjectEventHandler<Item>;
+  readonly indexers?: IndexValuesFunctions<Item>;
+  /** Called once for every received object, before anything else sees it. Must keep the key. */
+  readonly transform?: Transformer<Item>;
+}
+
+/** The store is to be read, not written. */
+export interface PlainInformer<Item> {
+  readonly store: Indexer<Item>;
+  readonly controller: Controller<Item, Deltas<Item>>;
+}
+
+export function newInformerWithOptions<Item>(options: PlainInformerOptions<Item>): PlainInformer<Item> {
+  const { listerWatcher, objectType, handler, indexers, transform, resyncPeriodMs, ...others } = options;
+  const keyFunction = deletionHandlingMetaNamespaceKeyFunc;
+  const store = newIndexer<Item>(keyFunction, indexers ?? {});
+  const name = options.name ?? 'Informer';
+  const reports = new ErrorReports(name, options.watchErrorHandler, timesOf(options).clock);
+  const queue = new RealFIFO<Item>({
+    atomicEvents: true,
+    emitDeltaTypeBookmark: true,
+    keyFunction,
+    name,
+    ...(transform ? { transformer: safeTransform(transform, keyFunction, reports) } : {}),
+  });
+  const controller = newController<Item, Deltas<Item>>({
+    ...others,
+    name,
+    queue,
+    listerWatcher,
+    ...(objectType ? { objectType } : {}),
+    fullResyncPeriodMs: resyncPeriodMs ?? 0,
+    process: (deltas, isInInitialList) => processDeltas(handler, store, deltas, isInInitialList),
+    processBatch: (deltas, isInInitialList) => processDeltasInBatch(handler, store, deltas, isInInitialList),
+  });
+  return { store, controller };
+}
+
+/** @param objectType undefined: whatever is listed and watched */
+export function newInformer<Item>(
+  listerWatcher: ListerWatcher<Item>,
+  objectType: ExpectedType | undefined,
+  resyncPeriodMs: number,
+  handler: ObjectEventHandler<Item>,
+): PlainInformer<Item> {
+  return newIndexerInformer(listerWatcher, objectType, resyncPeriodMs, handler, {});
+}
+
+export function newIndexerInformer<Item>(
+  listerWatcher: ListerWatcher<Item>,
+  objectType: ExpectedType | undefined,
+  resyncPeriodMs: number,
+  handler: ObjectEventHandler<Item>,
+  indexers: IndexValuesFunctions<Item>,
+): PlainInformer<Item> {
+  const type = objectType ? { objectType } : {};
+  return newInformerWithOptions({ listerWatcher, ...type, resyncPeriodMs, handler, indexers });
+}
+
+export function newTransformingInformer<Item>(
+  listerWatcher: ListerWatcher<Item>,
+  objectType: ExpectedType | undefined,
+  resyncPeriodMs: number,
+  handler: ObjectEventHandler<Item>,
+  transform: Transformer<Item>,
+): PlainInformer<Item> {
+  return newTransformingIndexerInformer(listerWatcher, objectType, resyncPeriodMs, handler, {}, transform);
+}
+
+export function newTransformingIndexerInformer<Item>(
+  listerWatcher: ListerWatcher<Item>,
+  objectType: ExpectedType | undefined,
+  resyncPeriodMs: number,
+  handler: ObjectEventHandler<Item>,
+  indexers: IndexValuesFunctions<Item>,
+  transform: Transformer<Item>,
+): PlainInformer<Item> {
+  const type = objectType ? { objectType } : {};
+  return newInformerWithOptions({ listerWatcher, ...type, resyncPeriodMs, handler, indexers, transform });
+}
+
+/** An indexer with the index `namespace`, and the reflector that fills it. */
+export function newNamespaceKeyedIndexerAndReflector<Item>(
+  listerWatcher: ListerWatcher<Item>,
+  expectedType: ExpectedType | undefined,
+  resyncPeriodMs: number,
+  options: ReflectorOptions = {},
+): { readonly indexer: Indexer<Item>; readonly reflector: Reflector<Item> } {
+  const indexer = newIndexer<Item>(metaNamespaceKeyFunc, { namespace: metaNamespaceIndexFunc });
+  const reflector = new Reflector(listerWatcher, expectedType, indexer, { ...options, resyncPeriodMs });
+  return { indexer, reflector };
+}

@@ -1,0 +1,124 @@
+/**
+ * The health of one informer as data: whether its cache follows the server, since when, and whether it has gone
+ * stale. One pure step; time is given.
+ *
+ * A server promises a bookmark a minute on an open watch, so silence means something. The cache is *fresh* at
+ * the moment a watch opens, anything arrives on an open one, or a whole list is applied. It is *stale* when
+ * that is longer ago than `staleAfterMs`; only after the first sync, because before it nobody believes it.
+ */
+import type { ReflectorPhase } from '../threads/protocol.ts';
+
+export type Connection =
+  | { readonly kind: 'not-started' }
+  /** The first list is not in the cache yet. */
+  | { readonly kind: 'syncing'; readonly isOpen: boolean; readonly sinceMs: number }
+  /** A watch is open. */
+  | { readonly kind: 'connected'; readonly sinceMs: number }
+  /** No watch is open: between two, listing again, or backing off. */
+  | { readonly kind: 'disconnected'; readonly sinceMs: number }
+  | { readonly kind: 'stopped'; readonly sinceMs: number };
+
+export interface HealthState {
+  readonly connection: Connection;
+  /** When the cache was known to follow the server, last. */
+  readonly freshMs: number | undefined;
+  /** When the last record of the server was merged: an event, a bookmark, an item of a list. */
+  readonly lastEventMs: number | undefined;
+  readonly lastErrorMs: number | undefined;
+  readonly staleSinceMs: number | undefined;
+}
+
+export type HealthInput =
+  | { readonly type: 'started' }
+  | { readonly type: 'phase'; readonly phase: ReflectorPhase }
+  /** Records of the server were merged. */
+  | { readonly type: 'merged' }
+  /** A whole list was applied to the cache. */
+  | { readonly type: 'replaced' }
+  | { readonly type: 'error' }
+  /** Time has passed. */
+  | { readonly type: 'tick' }
+  | { readonly type: 'stopped' };
+
+export const NOT_STARTED: HealthState = {
+  connection: { kind: 'not-started' },
+  freshMs: undefined,
+  lastEventMs: undefined,
+  lastErrorMs: undefined,
+  staleSinceMs: undefined,
+};
+
+/** What an input makes of the state. Nothing follows after `stopped`. */
+export function stepHealth(
+  state: HealthState,
+  input: HealthInput,
+  nowMs: number,
+  staleAfterMs: number,
+): HealthState {
+  if (state.connection.kind === 'stopped') return state;
+  return withStaleness(apply(state, input, nowMs), nowMs, staleAfterMs);
+}
+
+/** When it goes stale unless something happens; undefined when it cannot, or is. */
+export function staleAtMs(state: HealthState, staleAfterMs: number): number | undefined {
+  if (!hasSynced(state) || state.staleSinceMs !== undefined) return undefined;
+  return (state.freshMs ?? 0) + staleAfterMs;
+}
+
+function apply(state: HealthState, input: HealthInput, nowMs: number): HealthState {
+  const { connection } = state;
+  switch (input.type) {
+    case 'started':
+      return { ...state, connection: { kind: 'syncing', isOpen: false, sinceMs: nowMs } };
+    case 'phase':
+      return applyPhase(state, input.phase, nowMs);
+    case 'merged':
+      return isOpen(connection)
+        ? { ...state, freshMs: nowMs, lastEventMs: nowMs }
+        : { ...state, lastEventMs: nowMs };
+    case 'replaced':
+      return {
+        ...state,
+        connection: connection.kind === 'syncing' ? connected(connection.isOpen, nowMs) : connection,
+        freshMs: nowMs,
+      };
+    case 'error':
+      return { ...state, lastErrorMs: nowMs };
+    case 'stopped':
+      return { ...state, connection: { kind: 'stopped', sinceMs: nowMs }, staleSinceMs: undefined };
+    default:
+      return state;
+  }
+}
+
+/** A paused watch is open, but nobody reads it: nothing arrives, and in the end the cache is stale. */
+function applyPhase(state: HealthState, phase: ReflectorPhase, nowMs: number): HealthState {
+  const { connection } = state;
+  if (connection.kind === 'not-started' || connection.kind === 'stopped') return state;
+  const opens = phase === 'watching' || (phase === 'paused' && isOpen(connection));
+  // Pausing says nothing about how new the cache is, nor does going on.
+  const freshMs = opens && !isOpen(connection) ? nowMs : state.freshMs;
+  if (opens === isOpen(connection)) return state;
+  if (connection.kind === 'syncing')
+    return { ...state, freshMs, connection: { ...connection, isOpen: opens } };
+  return { ...state, freshMs, connection: connected(opens, nowMs) };
+}
+
+function connected(isWatchOpen: boolean, nowMs: number): Connection {
+  return { kind: isWatchOpen ? 'connected' : 'disconnected', sinceMs: nowMs };
+}
+
+function isOpen(connection: Connection): boolean {
+  return connection.kind === 'connected' || (connection.kind === 'syncing' && connection.isOpen);
+}
+
+function hasSynced({ connection }: HealthState): boolean {
+  return connection.kind === 'connected' || connection.kind === 'disconnected';
+}
+
+function withStaleness(state: HealthState, nowMs: number, staleAfterMs: number): HealthState {
+  if (!hasSynced(state)) return state;
+  const isStale = nowMs - (state.freshMs ?? nowMs) >= staleAfterMs;
+  if (isStale === (state.staleSinceMs !== undefined)) return state;
+  return { ...state, staleSinceMs: isStale ? nowMs : undefined };
+}

@@ -1,0 +1,278 @@
+/**
+ * Label selectors, parsed as apimachinery's labels.Parse does, wording of its complaints included:
+ * `app=web,tier in (a,b),!legacy,weight>3`. One pass over the text and no backtracking: linear time.
+ */
+import { KubeloomError } from '../errors.ts';
+
+export type LabelSet = Readonly<Record<string, string>>;
+
+export type SelectorOperator = 'Exists' | 'DoesNotExist' | 'In' | 'NotIn' | 'GreaterThan' | 'LessThan';
+
+/** One term. All terms of a selector must hold. */
+export interface Requirement {
+  readonly key: string;
+  readonly operator: SelectorOperator;
+  readonly values: readonly string[];
+}
+
+/** `metadata`-style selectors of workloads: apimachinery's LabelSelector. */
+export interface LabelSelectorObject {
+  readonly matchLabels?: Readonly<Record<string, string>>;
+  readonly matchExpressions?: readonly {
+    readonly key: string;
+    readonly operator: string;
+    readonly values?: readonly string[];
+  }[];
+}
+
+type Matcher = (labels: LabelSet) => boolean;
+
+export class LabelSelector {
+  readonly requirements: readonly Requirement[];
+  readonly #matchers: readonly Matcher[];
+
+  constructor(requirements: readonly Requirement[]) {
+    this.requirements = requirements;
+    this.#matchers = requirements.map(matcherOf);
+  }
+
+  /** Nothing was asked: every object matches. */
+  get isEverything(): boolean {
+    return this.requirements.length === 0;
+  }
+
+  matches(labels: LabelSet): boolean {
+    for (const matches of this.#matchers) if (!matches(labels)) return false;
+    return true;
+  }
+}
+
+/** @throws ERR_KUBELOOM_SELECTOR when the text is no selector, with what was expected where */
+export function parseLabelSelector(text: string): LabelSelector {
+  // Anything else has no length, and would select everything.
+  if (typeof text !== 'string') throw selectorError(`a label selector is text, got ${String(text)}`);
+  return new LabelSelector(new Parser(text).parse());
+}
+
+/** From a workload's `spec.selector`. As in apimachinery an absent selector matches nothing, an empty one everything. */
+export function labelSelectorAsSelector(selector: LabelSelectorObject | undefined): LabelSelector {
+  if (!selector) return new LabelSelector([{ key: '', operator: 'In', values: [] }]);
+  const equalities = Object.entries(selector.matchLabels ?? {}).map(([key, value]) =>
+    checked({ key, operator: 'In', values: [value] }),
+  );
+  const expressions = (selector.matchExpressions ?? []).map(({ key, operator, values = [] }) => {
+    if (!isSetOperator(operator)) throw selectorError(`"${operator}" is not a valid label selector operator`);
+    const wantsValues = operator === 'In' || operator === 'NotIn';
+    if (wantsValues !== values.length > 0) {
+      throw selectorError(`${operator} of ${key} takes ${wantsValues ? 'values' : 'no values'}`);
+    }
+    return checked({ key, operator, values });
+  });
+  return new LabelSelector([...equalities, ...expressions]);
+}
+
+function isSetOperator(operator: string): operator is SelectorOperator {
+  return ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(operator);
+}
+
+function matcherOf({ key, operator, values }: Requirement): Matcher {
+  const wanted = new Set(values);
+  const bound = Number(values[0]);
+  switch (operator) {
+    case 'Exists':
+      return (labels) => Object.hasOwn(labels, key);
+    case 'DoesNotExist':
+      return (labels) => !Object.hasOwn(labels, key);
+    case 'In':
+      return (labels) => Object.hasOwn(labels, key) && wanted.has(labels[key] ?? '');
+    case 'NotIn':
+      return (labels) => !Object.hasOwn(labels, key) || !wanted.has(labels[key] ?? '');
+    case 'GreaterThan':
+      return (labels) => integerOf(labels, key) > bound;
+    default:
+      return (labels) => integerOf(labels, key) < bound;
+  }
+}
+
+const INTEGER = /^-?\d+$/;
+
+/** NaN, which is neither above nor below anything, where there is none. */
+function integerOf(labels: LabelSet, key: string): number {
+  const value = Object.hasOwn(labels, key) ? (labels[key] ?? '') : '';
+  return INTEGER.test(value) ? Number(value) : Number.NaN;
+}
+
+interface Token {
+  readonly kind: 'word' | 'symbol' | 'end';
+  readonly text: string;
+}
+
+const END: Token = { kind: 'end', text: '' };
+/** Blanks, a symbol, a word: one of them matches wherever the last ended. */
+const TOKEN = /\s+|(==|!=|[=!(),><])|([^\s=!(),<>]+)/y;
+const OPERATORS: Readonly<Record<string, SelectorOperator>> = {
+  in: 'In',
+  notin: 'NotIn',
+  '=': 'In',
+  '==': 'In',
+  '!=': 'NotIn',
+  '>': 'GreaterThan',
+  '<': 'LessThan',
+};
+/** As Kubernetes lists them in its complaint. */
+const OPERATORS_LISTED = 'in, notin, =, ==, !=, gt, lt';
+
+function scan(text: string): Token[] {
+  const tokens: Token[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.length) {
+    const [, symbol, word] = TOKEN.exec(text) ?? [];
+    if (symbol !== undefined) tokens.push({ kind: 'symbol', text: symbol });
+    else if (word !== undefined) tokens.push({ kind: 'word', text: word });
+  }
+  return tokens;
+}
+
+class Parser {
+  readonly #tokens: readonly Token[];
+  #position = 0;
+
+  constructor(text: string) {
+    this.#tokens = scan(text);
+  }
+
+  parse(): Requirement[] {
+    const requirements: Requirement[] = [];
+    for (;;) {
+      const next = this.#peek();
+      if (next.kind === 'end') return requirements;
+      if (!startsRequirement(next)) {
+        throw selectorError(`found '${next.text}', expected: !, identifier, or 'end of string'`);
+      }
+      requirements.push(checked(this.#requirement()));
+      const after = this.#take();
+      if (after.kind === 'end') return requirements;
+      if (after.text !== ',') throw selectorError(`found '${after.text}', expected: ',' or 'end of string'`);
+      const following = this.#peek();
+      if (!startsRequirement(following)) {
+        throw selectorError(`found '${following.text}', expected: identifier after ','`);
+      }
+    }
+  }
+
+  #requirement(): Requirement {
+    let token = this.#take();
+    const isNegated = token.text === '!';
+    if (isNegated) token = this.#take();
+    if (token.kind !== 'word') throw requirementError(`found '${token.text}', expected: identifier`);
+    const key = token.text;
+    checkKey(key);
+    if (isNegated) return { key, operator: 'DoesNotExist', values: [] };
+    if (endsRequirement(this.#peek())) return { key, operator: 'Exists', values: [] };
+    const { text } = this.#take();
+    const operator = Object.hasOwn(OPERATORS, text) ? OPERATORS[text] : undefined;
+    if (!operator) throw requirementError(`found '${text}', expected: ${OPERATORS_LISTED}`);
+    return { key, operator, values: text === 'in' || text === 'notin' ? this.#list() : [this.#value()] };
+  }
+
+  #value(): string {
+    if (endsRequirement(this.#peek())) return '';
+    const token = this.#take();
+    if (token.kind !== 'word') throw requirementError(`found '${token.text}', expected: identifier`);
+    return token.text;
+  }
+
+  #list(): string[] {
+    const open = this.#take();
+    if (open.text !== '(') throw requirementError(`found '${open.text}' expected: '('`);
+    const values: string[] = [];
+    let pending = '';
+    for (;;) {
+      const token = this.#take();
+      if (token.text === ',' || token.text === ')') {
+        values.push(pending);
+        pending = '';
+        if (token.text === ')') return values;
+      } else if (pending !== '') {
+        throw requirementError(`found '${token.text}', expected: ',' or ')'`);
+      } else if (token.kind !== 'word') {
+        throw requirementError(`found '${token.text}', expected: ',', or identifier`);
+      } else {
+        pending = token.text;
+      }
+    }
+  }
+
+  #peek(): Token {
+    return this.#tokens[this.#position] ?? END;
+  }
+
+  #take(): Token {
+    const token = this.#peek();
+    this.#position++;
+    return token;
+  }
+}
+
+function startsRequirement(token: Token): boolean {
+  return token.kind === 'word' || token.text === '!';
+}
+
+function endsRequirement(token: Token): boolean {
+  return token.kind === 'end' || token.text === ',';
+}
+
+const NAME = /^[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
+const PREFIX = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+const NAME_LENGTH_MAX = 63;
+const PREFIX_LENGTH_MAX = 253;
+
+const NAME_RULE =
+  "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric " +
+  "character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is " +
+  "'([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
+const VALUE_RULE =
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and " +
+  "end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is " +
+  "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+const INTEGER_RULE = "for 'Gt', 'Lt' operators, the value must be an integer";
+
+function checked(requirement: Requirement): Requirement {
+  const { key, operator, values } = requirement;
+  checkKey(key);
+  for (const value of values) if (!isLabelValue(value)) throw invalidValue(key, value, VALUE_RULE);
+  const [bound = ''] = values;
+  if ((operator === 'GreaterThan' || operator === 'LessThan') && !INTEGER.test(bound)) {
+    throw invalidValue(key, bound, INTEGER_RULE);
+  }
+  return requirement;
+}
+
+function checkKey(key: string): void {
+  const slash = key.lastIndexOf('/');
+  const name = key.slice(slash + 1);
+  const isPrefixValid = slash < 0 || isPrefix(key.slice(0, slash));
+  if (isPrefixValid && name.length <= NAME_LENGTH_MAX && NAME.test(name)) return;
+  throw requirementError(`<nil>: Invalid value: ${JSON.stringify(key)}: ${NAME_RULE}`);
+}
+
+/** Lengths are looked at first: what a regular expression sees is short. */
+function isPrefix(prefix: string): boolean {
+  return prefix.length <= PREFIX_LENGTH_MAX && PREFIX.test(prefix);
+}
+
+function isLabelValue(value: string): boolean {
+  return value === '' || (value.length <= NAME_LENGTH_MAX && NAME.test(value));
+}
+
+function invalidValue(key: string, value: string, rule: string): KubeloomError {
+  return requirementError(`values[0][${key}]: Invalid value: ${JSON.stringify(value)}: ${rule}`);
+}
+
+function requirementError(why: string): KubeloomError {
+  return selectorError(`unable to parse requirement: ${why}`);
+}
+
+function selectorError(why: string): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_SELECTOR', why);
+}

@@ -1,0 +1,241 @@
+/**
+ * apimachinery's `meta`: metadata of any object or list, without knowing its type. An accessor is a thin view:
+ * it reads and writes the object that it was made for.
+ *
+ * What is absent reads as its zero value: '' for a string, 0 for a number, an empty record or array;
+ * timestamps and remainingItemCount are undefined. Writing a zero value removes the field, as `omitempty` does.
+ */
+import { KubeloomError } from '../errors.ts';
+import { isEntry, isRecord } from './meta-shape.ts';
+import type { Fields } from './meta-shape.ts';
+
+/** Text on the wire; client-node's models have a Date. */
+export type Timestamp = string | Date;
+
+export interface OwnerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller?: boolean;
+  readonly blockOwnerDeletion?: boolean;
+}
+
+export interface ObjectAccessor {
+  name: string;
+  namespace: string;
+  generateName: string;
+  uid: string;
+  resourceVersion: string;
+  generation: number;
+  labels: Readonly<Record<string, string>>;
+  annotations: Readonly<Record<string, string>>;
+  ownerReferences: readonly OwnerReference[];
+  finalizers: readonly string[];
+  managedFields: readonly object[];
+  creationTimestamp: Timestamp | undefined;
+  deletionTimestamp: Timestamp | undefined;
+  deletionGracePeriodSeconds: number | undefined;
+}
+
+export interface ListAccessor {
+  resourceVersion: string;
+  continue: string;
+  remainingItemCount: number | undefined;
+}
+
+const NO_RECORD: Readonly<Record<string, string>> = Object.freeze({});
+const NO_ARRAY: readonly never[] = Object.freeze([]);
+
+const OBJECT_ZEROS: Zeros<ObjectAccessor> = {
+  name: '',
+  namespace: '',
+  generateName: '',
+  uid: '',
+  resourceVersion: '',
+  generation: 0,
+  labels: NO_RECORD,
+  annotations: NO_RECORD,
+  ownerReferences: NO_ARRAY,
+  finalizers: NO_ARRAY,
+  managedFields: NO_ARRAY,
+  creationTimestamp: undefined,
+  deletionTimestamp: undefined,
+  deletionGracePeriodSeconds: undefined,
+};
+
+const LIST_ZEROS: Zeros<ListAccessor> = {
+  resourceVersion: '',
+  continue: '',
+  remainingItemCount: undefined,
+};
+
+const viewOfObject = viewClass<ObjectAccessor>(OBJECT_ZEROS);
+const viewOfList = viewClass<ListAccessor>(LIST_ZEROS);
+
+/** What an entry has outside its metadata: readable for ever, and without decoding anything. */
+const AT_HAND: ReadonlySet<string> = new Set([
+  'name',
+  'namespace',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'labels',
+  'deletionTimestamp',
+]);
+
+/** Where a view reads and writes. */
+interface Source {
+  read(field: string): unknown;
+  write(field: string, value: unknown): void;
+  remove(field: string): void;
+}
+
+/**
+ * Metadata of an object, to read and to write; of an informer's entry, to read.
+ *
+ * @throws ERR_KUBELOOM_NO_METADATA for anything else
+ */
+export function accessor(object: unknown): ObjectAccessor {
+  if (isRecord(object)) {
+    if (isEntry(object)) return viewOfObject(entrySource(object));
+    const metadata = object['metadata'];
+    if (isRecord(metadata)) return viewOfObject(recordSource(metadata));
+  }
+  throw new KubeloomError('ERR_KUBELOOM_NO_METADATA', 'object has no metadata: it is not an API object');
+}
+
+/**
+ * Metadata of a list, to read and to write.
+ *
+ * @throws ERR_KUBELOOM_NOT_A_LIST for what has neither metadata nor items
+ */
+export function listAccessor(list: unknown): ListAccessor {
+  const metadata = isRecord(list) ? list['metadata'] : undefined;
+  if (isRecord(list) && isRecord(metadata)) return viewOfList(recordSource(metadata));
+  if (!isListType(list)) throw notAList();
+  // A list may come without metadata: they are there as soon as something is written.
+  return viewOfList(recordSource({}, list));
+}
+
+/** Whether it has items, as every list has. */
+export function isListType(value: unknown): value is { readonly items: readonly unknown[] } {
+  return isRecord(value) && Array.isArray(value['items']);
+}
+
+/**
+ * The items, in a new array. An item without kind or apiVersion, as servers send them in a list, is a shallow
+ * copy that has what the list says (`PodList` has Pods).
+ *
+ * @throws ERR_KUBELOOM_NOT_A_LIST for what has no items, or an item that is no object
+ */
+export function extractList<T extends object>(list: { readonly items: readonly T[] }): T[];
+export function extractList(list: unknown): object[];
+export function extractList(list: unknown): object[] {
+  const items: object[] = [];
+  eachListItem(list, (item) => items.push(item));
+  return items;
+}
+
+/** As `extractList`, one by one; what `visit` throws ends it. */
+export function eachListItem<T extends object>(
+  list: { readonly items: readonly T[] },
+  visit: (item: T) => void,
+): void;
+export function eachListItem(list: unknown, visit: (item: object) => void): void;
+export function eachListItem(list: unknown, visit: (item: object) => void): void {
+  if (!isListType(list)) throw notAList();
+  const { kind, apiVersion }: Fields = list;
+  const isTyped = typeof kind === 'string' && kind.endsWith('List') && kind !== 'List';
+  const itemKind = isTyped ? kind.slice(0, -'List'.length) : undefined;
+  for (const [index, item] of list.items.entries()) {
+    if (!isRecord(item)) {
+      throw new KubeloomError('ERR_KUBELOOM_NOT_A_LIST', `items[${index}] of the list is not an object`);
+    }
+    visit(itemKind === undefined ? item : filledItem(item, itemKind, apiVersion));
+  }
+}
+
+/** Kind and apiVersion first, as in everything that the server sends alone. */
+function filledItem(item: Fields, kind: string, apiVersion: unknown): object {
+  const isComplete = item['kind'] !== undefined && item['apiVersion'] !== undefined;
+  if (isComplete || isEntry(item)) return item;
+  const typeMeta: Record<string, unknown> = {};
+  const version = item['apiVersion'] ?? apiVersion;
+  if (version !== undefined) typeMeta['apiVersion'] = version;
+  typeMeta['kind'] = item['kind'] ?? kind;
+  // An instance of a class stays one.
+  const filled = Object.create(Object.getPrototypeOf(item) as object | null) as object;
+  return Object.assign(filled, typeMeta, item, typeMeta);
+}
+
+function notAList(): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_NOT_A_LIST', 'object is not a list: it has no items');
+}
+
+function recordSource(fields: Fields, parent?: Fields): Source {
+  const target = fields as Record<string, unknown>;
+  return {
+    read: (field) => target[field],
+    write(field, value): void {
+      target[field] = value;
+      if (parent && parent['metadata'] !== target) (parent as Record<string, unknown>)['metadata'] = target;
+    },
+    remove(field): void {
+      delete target[field];
+    },
+  };
+}
+
+function entrySource(entry: Fields): Source {
+  const refuse = (field: string): never => {
+    throw new KubeloomError(
+      'ERR_KUBELOOM_READ_ONLY',
+      `metadata.${field} of a cached object cannot be written: it is shared. Write to a copy().`,
+    );
+  };
+  return {
+    read(field): unknown {
+      if (AT_HAND.has(field)) return entry[field];
+      const metadata = entry['metadata'];
+      return isRecord(metadata) ? metadata[field] : undefined;
+    },
+    write: refuse,
+    remove: refuse,
+  };
+}
+
+type Zeros<View> = { readonly [Field in keyof View]: View[Field] };
+
+/** A class whose instances have one property for each zero value; the zeros say what the fields are. */
+function viewClass<View extends object>(zeros: Zeros<View>): (source: Source) => View {
+  class FieldView {
+    readonly #source: Source;
+
+    constructor(source: Source) {
+      this.#source = source;
+    }
+
+    static define(field: string, zero: unknown): void {
+      Object.defineProperty(FieldView.prototype, field, {
+        enumerable: true,
+        get(this: FieldView): unknown {
+          return this.#source.read(field) ?? zero;
+        },
+        set(this: FieldView, value: unknown): void {
+          if (isZero(value, zero)) this.#source.remove(field);
+          else this.#source.write(field, value);
+        },
+      });
+    }
+  }
+  for (const [field, zero] of Object.entries(zeros)) FieldView.define(field, zero);
+  return (source) => new FieldView(source) as View;
+}
+
+/** Where undefined is the zero value, 0 is not: a grace period of 0 seconds says something. */
+function isZero(value: unknown, zero: unknown): boolean {
+  if (value === undefined || value === null || value === zero) return true;
+  if (zero === undefined || !isRecord(value)) return false;
+  return Array.isArray(value) ? value.length === 0 : Object.keys(value).length === 0;
+}

@@ -1,0 +1,152 @@
+/**
+ * The ways from one state into another that several states have in common: each begins something and says
+ * what is to be done for it.
+ */
+import type { KubeloomError } from '../errors.ts';
+import { DeltaKind } from '../record/delta.ts';
+import { failed } from './backoff.ts';
+import {
+  listQuery,
+  listVersion,
+  nextPageQuery,
+  pageLimit,
+  streamVersion,
+  streamingListQuery,
+  watchQuery,
+} from './queries.ts';
+import type { Effect, Failure, ListProgress, Memory, Progress, State, Step } from './state.ts';
+
+/** A watch that ends sooner and brought nothing is a failure, not a server that closes idle watches. */
+export const SHORT_WATCH_MS = 1000;
+
+/** A new list, streaming if the server may have that. */
+export function sync(memory: Memory): Step {
+  return memory.spec.watchList === 'auto' ? stream(memory) : list(memory);
+}
+
+export function stream(memory: Memory): Step {
+  const version = streamVersion(memory.resourceVersion, memory.isUnavailable);
+  const query = streamingListQuery(memory.spec.query, version);
+  return {
+    state: { kind: 'streaming-list', memory, isReplacing: false },
+    effects: [...abandonCheck(memory), CONNECTING, { type: 'watch', query, isRefused: memory.isRefused }],
+  };
+}
+
+export function list(memory: Memory): Step {
+  const version = listVersion(memory.resourceVersion, memory.isUnavailable);
+  return listFrom(memory, version, pageLimit(version, memory.spec.pageSize, memory.isPaginated), false);
+}
+
+/** One list of everything, after the pages of another one have expired. */
+export function fullList(memory: Memory, version: string): Step {
+  return listFrom(memory, version, 0, true);
+}
+
+function listFrom(memory: Memory, requestedVersion: string, limit: number, isFullList: boolean): Step {
+  const progress: ListProgress = {
+    requestedVersion,
+    limit,
+    continueToken: '',
+    pages: 0,
+    anchorToken: '',
+    listVersion: '',
+    isReplacing: false,
+    isFullList,
+  };
+  return after(abandonCheck(memory), requestPage(memory, progress));
+}
+
+/** Asks for the page that `progress` has come to. */
+export function requestPage(memory: Memory, progress: ListProgress): Step {
+  const { continueToken, limit, requestedVersion } = progress;
+  const isFirst = continueToken === '';
+  const query = isFirst
+    ? listQuery(memory.spec.query, requestedVersion, limit)
+    : nextPageQuery(memory.spec.query, limit, continueToken);
+  const request: Effect = { type: 'list', query, isRefused: memory.isRefused };
+  return {
+    state: { kind: 'listing', memory, list: progress },
+    effects: isFirst ? [CONNECTING, request] : [request],
+  };
+}
+
+/** Goes on from the last version, without a list. */
+export function watch(memory: Memory): Step {
+  const query = watchQuery(memory.spec.query, memory.resourceVersion);
+  return {
+    state: { kind: 'watching', memory },
+    effects: [CONNECTING, { type: 'watch', query, isRefused: memory.isRefused }],
+  };
+}
+
+export function backOff(memory: Memory, next: 'sync' | 'watch', failure: Failure, now: number): Step {
+  const { backoff, baseMs } = failed(memory.backoff, memory.spec, now);
+  return {
+    state: { kind: 'backing-off', memory: { ...memory, backoff, isRefused: false }, next },
+    effects: [
+      { type: 'phase', phase: 'backing-off' },
+      { type: 'wait', delay: { baseMs, atLeastMs: failure.retryAfterMs } },
+    ],
+  };
+}
+
+/**
+ * The first refusal of credentials is answered by asking again at once with fresh ones: they expire, and
+ * are renewed where they come from. A second one is a failure like any other.
+ */
+export function isFirstRefusal(memory: Memory, failure: Failure): boolean {
+  return failure.kind === 'unauthorized' && !memory.isRefused;
+}
+
+/** A response has begun, so the credentials were accepted. */
+export function accepted(memory: Memory): Memory {
+  return memory.isRefused ? { ...memory, isRefused: false } : memory;
+}
+
+/** A whole collection was read. */
+export function replaced(memory: Memory, resourceVersion: string): Memory {
+  return {
+    ...memory,
+    resourceVersion,
+    listedVersion: resourceVersion,
+    isUnavailable: false,
+    earlyCloses: 0,
+    internalErrors: undefined,
+  };
+}
+
+export function isVeryShort(progress: Progress): boolean {
+  return progress.durationMs < SHORT_WATCH_MS && progress.events === 0;
+}
+
+const CONNECTING: Effect = { type: 'phase', phase: 'connecting' };
+
+function abandonCheck(memory: Memory): Effect[] {
+  return memory.spec.checkConsistency ? [{ type: 'abandon-check' }] : [];
+}
+
+/** What must be said when a list ends before its time. */
+export function abort(isReplacing: boolean, memory: Memory): Effect[] {
+  return isReplacing ? [control(DeltaKind.ReplaceAbort, memory)] : [];
+}
+
+export function report(failure: Failure): Effect {
+  return { type: 'report', during: failure.during, error: failure.error };
+}
+
+export function reports(error: KubeloomError | undefined): Effect[] {
+  return error ? [{ type: 'report', during: 'watch', error }] : [];
+}
+
+export function control(kind: DeltaKind, memory: Memory, resourceVersion = ''): Effect {
+  return { type: 'control', kind, epoch: memory.epoch, resourceVersion };
+}
+
+export function after(effects: readonly Effect[], next: Step): Step {
+  return { state: next.state, effects: [...effects, ...next.effects] };
+}
+
+export function stay(state: State): Step {
+  return { state, effects: [] };
+}

@@ -1,0 +1,64 @@
+/** Runs compiled test files in one configuration, in a process of their own, and reads what happened. */
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { ConfigurationName } from './configuration-names.ts';
+import type { TestLine } from './reporter.ts';
+
+export interface RunOptions {
+  readonly files: readonly string[];
+  readonly configuration: ConfigurationName;
+  readonly codec: string;
+  /** Only tests whose title matches. */
+  readonly pattern?: string;
+  /** Of one test. */
+  readonly testTimeoutMs: number;
+  /** Of everything; what is not over by then is killed. */
+  readonly timeoutMs: number;
+}
+
+const REPORTER = fileURLToPath(new URL('./reporter.js', import.meta.url));
+
+export async function runTests(options: RunOptions): Promise<TestLine[]> {
+  const args = [
+    '--test',
+    '--test-concurrency=2',
+    '--test-force-exit',
+    `--test-reporter=${REPORTER}`,
+    '--test-reporter-destination=stdout',
+    `--test-timeout=${options.testTimeoutMs}`,
+    ...(options.pattern ? [`--test-name-pattern=${options.pattern}`] : []),
+    ...options.files,
+  ];
+  const { NODE_TEST_CONTEXT: _ours, ...environment } = process.env;
+  const child = spawn(process.execPath, args, {
+    env: { ...environment, KUBELOOM_CONTRACT: options.configuration, KUBELOOM_CODEC: options.codec },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    killGroup(child.pid);
+  }, options.timeoutMs);
+  await new Promise((resolve) => child.on('close', resolve));
+  clearTimeout(timer);
+  killGroup(child.pid);
+  const lines = output
+    .split('\n')
+    .flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as TestLine] : []));
+  if (isLate)
+    lines.push({ title: `the run of ${options.files.length} files`, isPassed: false, error: 'timed out' });
+  return lines;
+}
+
+/** The runner, the processes of its files, and what these have left behind. */
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nobody is left.
+  }
+}

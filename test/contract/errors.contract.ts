@@ -1,0 +1,209 @@
+/** Errors: none stops an informer, none is silent; and the version by which a program knows what it has. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { transformModule } from '../../src/index.ts';
+import type { KubeloomError } from '../../src/index.ts';
+import { configurationWasUsed } from './configuration.ts';
+import { Scene, Witness, pod } from './scene.ts';
+import type { Reported } from './scene.ts';
+
+const MODULE = new URL('./user-module.js', import.meta.url).href;
+
+test('C17 the version of the cache is that of the last change in it: with your write’s it has your write', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  assert.equal(informer.lastSyncResourceVersion(), '');
+  const store = informer.getStore();
+  const ahead: string[] = [];
+  const witness = new Witness(({ version, key }) => {
+    const reached = Number(store.lastStoreSyncResourceVersion());
+    if (reached < Number(version)) ahead.push(`${key}@${version} at ${reached}`);
+  });
+  await scene.watched(informer, witness);
+  for (let round = 0; round < 30; round++) {
+    const [version = ''] = await scene.put(pod('a', { round: `${round}` }));
+    await scene.until(() => Number(store.lastStoreSyncResourceVersion()) >= Number(version));
+    assert.equal(store.lastStoreSyncResourceVersion(), version);
+    assert.equal(store.getByKey('default/a')?.resourceVersion, version);
+  }
+  const gone = await scene.remove('a');
+  await scene.until(() => store.lastStoreSyncResourceVersion() === gone);
+  assert.equal(store.getByKey('default/a'), undefined);
+  await witness.count(31);
+  assert.deepEqual(ahead, []);
+});
+
+test('C51 a bookmark moves the version, and nothing else', async () => {
+  await using scene = await Scene.start({
+    server: {
+      resources: [
+        {
+          group: 'example.com',
+          version: 'v1',
+          resource: 'widgets',
+          kind: 'Widget',
+          namespaced: true,
+          custom: true,
+        },
+      ],
+    },
+  });
+  const informer = scene.informer();
+  const witness = new Witness();
+  await scene.put(pod('a'));
+  await scene.watched(informer, witness);
+  const widget = { metadata: { name: 'w', namespace: 'default' } };
+  const { revision } = await scene.server.apply([
+    { type: 'create', resource: 'widgets.example.com', object: widget },
+  ]);
+  assert.ok(Number(informer.lastSyncResourceVersion()) < revision);
+  await scene.server.waitForWatches(1);
+  await scene.server.sendBookmarks();
+  await scene.until(() => informer.lastSyncResourceVersion() === String(revision));
+  assert.equal(witness.calls.length, 1);
+});
+
+test('C52 both versions of an informer are one, whenever one looks', async () => {
+  await using scene = await Scene.start();
+  await scene.populate(50);
+  const informer = scene.informer();
+  const different: string[] = [];
+  const look = (): void => {
+    const [cached, last] = [
+      informer.getStore().lastStoreSyncResourceVersion(),
+      informer.lastSyncResourceVersion(),
+    ];
+    if (cached !== last) different.push(`${cached} ${last}`);
+  };
+  const witness = new Witness(look);
+  const looking = setInterval(look, 0);
+  await scene.watched(informer, witness);
+  const { toRevision } = await scene.server.load({ rate: 4000, durationMs: 100 });
+  await scene.until(() => Number(informer.lastSyncResourceVersion()) >= toRevision);
+  clearInterval(looking);
+  assert.deepEqual(different, []);
+});
+
+const ANSWERS: readonly (readonly [number, string, RegExp])[] = [
+  [401, 'ERR_KUBELOOM_UNAUTHORIZED', /credentials/],
+  [403, 'ERR_KUBELOOM_FORBIDDEN', /RBAC/],
+  [404, 'ERR_KUBELOOM_NOT_FOUND', /CRD/],
+  [500, 'ERR_KUBELOOM_INTERNAL', /log of the apiserver/],
+  [429, 'ERR_KUBELOOM_TOO_MANY_REQUESTS', /waits and tries again/],
+  [503, 'ERR_KUBELOOM_HTTP_STATUS', /tries again/],
+];
+
+for (const [httpStatus, code, advice] of ANSWERS) {
+  test(`C18 C53 the answer ${httpStatus} is reported with ${code} and advice, and the informer goes on`, async () => {
+    await using scene = await Scene.start();
+    // Twice: a streaming list that is answered so goes on as a list without a word.
+    await scene.server.failNext({ status: httpStatus, count: 2 });
+    const informer = scene.informer();
+    const handled: KubeloomError[] = [];
+    informer.setWatchErrorHandler((error) => void handled.push(error));
+    await scene.put(pod('a'));
+    await scene.synced(informer);
+    assert.deepEqual(informer.getStore().listKeys(), ['default/a']);
+    const error = scene.errors[0];
+    assert.equal(error?.code, code);
+    assert.match(error?.message ?? '', advice);
+    assert.match(error?.message ?? '', new RegExp(`http://127.0.0.1:${scene.server.port}/api/v1/pods`));
+    assert.deepEqual(
+      handled.map(({ message }) => message),
+      scene.errors.map(({ message }: Reported) => message),
+    );
+    assert.equal(informer.lastError, handled.at(-1));
+  });
+}
+
+test('C18 the answer 410 to list and watch does not stop an informer', async () => {
+  await using scene = await Scene.start({ server: { expiredWatch: 'status' } });
+  const informer = scene.informer({ watchList: 'off' });
+  const witness = new Witness();
+  await scene.watched(informer, witness);
+  for (let round = 0; round < 3; round++) {
+    await scene.server.waitForWatches(1);
+    await scene.server.failNext({ status: 410, match: { watch: false } });
+    const dropped = scene.server.dropWatches({ how: 'close' });
+    const written = scene.put(pod(`${round}`));
+    await scene.server.compact();
+    await Promise.all([dropped, written]);
+    await witness.until(() => witness.names.includes(`add ${round}`));
+  }
+  await scene.assertEqualsServer(informer);
+  assert.ok(
+    scene.codes().every((code) => ['ERR_KUBELOOM_GONE', 'ERR_KUBELOOM_VERY_SHORT_WATCH'].includes(code)),
+  );
+});
+
+test('C54 a server that nobody listens at is reported, and waited for', async () => {
+  await using scene = await Scene.start();
+  const vacant = createServer();
+  await new Promise<void>((resolve) => vacant.listen(0, '127.0.0.1', resolve));
+  const { port } = vacant.address() as AddressInfo;
+  await new Promise((resolve) => vacant.close(resolve));
+  const informer = scene.informer({}, `http://127.0.0.1:${port}`);
+  void scene.run(informer);
+  await scene.untilReported(() => scene.errors.length > 1);
+  assert.ok(scene.codes().every((code) => code === 'ERR_KUBELOOM_UNREACHABLE'));
+  assert.match(scene.errors[0]?.message ?? '', /nothing listens there/);
+  assert.equal(informer.isStopped(), false);
+});
+
+test('C55 a module that cannot be loaded ends run() with a coded error', async () => {
+  await using scene = await Scene.start();
+  for (const name of ['missing', 'notAFunction']) {
+    const informer = scene.informer({ transform: transformModule(MODULE, name) });
+    await assert.rejects(informer.run(), { code: 'ERR_KUBELOOM_MODULE' });
+    assert.equal(informer.isStopped(), true);
+    await assert.rejects(informer.waitForSync(), { code: 'ERR_KUBELOOM_MODULE' });
+  }
+});
+
+test('C55 threads that end under an informer end its run() with a coded error', async () => {
+  await using scene = await Scene.start({ threads: {} });
+  const informer = scene.informer();
+  const run = scene.run(informer);
+  await informer.waitForSync();
+  const rejected = assert.rejects(run, { code: 'ERR_KUBELOOM_STOPPED' });
+  await scene.threads.close();
+  await rejected;
+  assert.equal(informer.isStopped(), true);
+  await scene.reported('ERR_KUBELOOM_STOPPED');
+});
+
+test('C56 what onError or the watch error handler throws stops nothing', async () => {
+  await using scene = await Scene.start();
+  await scene.server.failNext({ status: 500, count: 4 });
+  const informer = scene.informer({
+    onError: () => {
+      throw new Error('thrown by onError');
+    },
+  });
+  informer.setWatchErrorHandler(() => {
+    throw new Error('thrown by the watch error handler');
+  });
+  const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
+  await scene.put(pod('a'));
+  await scene.synced(informer);
+  assert.deepEqual(informer.getStore().listKeys(), ['default/a']);
+  assert.match((await warned).message, /onError threw/);
+});
+
+test('C57 an error that nobody listens for is a warning of the process with its code', async () => {
+  await using scene = await Scene.start();
+  await scene.server.failNext({ status: 403, count: 2 });
+  const informer = scene.informer({}, '', false);
+  const warned = new Promise<Error & { readonly code?: string }>((resolve) =>
+    process.once('warning', resolve),
+  );
+  await scene.synced(informer);
+  const warning = await warned;
+  assert.equal(warning.name, 'KubeloomWarning');
+  assert.equal(warning.code, 'ERR_KUBELOOM_FORBIDDEN');
+  assert.match(warning.message, /^pods \(all namespaces\): /);
+});
+
+configurationWasUsed();

@@ -1,0 +1,134 @@
+/** Indices: every kind of index function, when they can be added, and what a query gives. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { field, indexModule, label, ownerUid } from '../../src/index.ts';
+import { configurationWasUsed } from './configuration.ts';
+import { Scene, Witness, pod } from './scene.ts';
+
+const MODULE = new URL('./user-module.js', import.meta.url).href;
+
+test('C73 every kind of index finds the same objects, also after changes, and namespace is always there', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({
+    indexers: {
+      app: label('app'),
+      node: field('spec.nodeName'),
+      owner: ownerUid(),
+      image: indexModule(MODULE, 'byImage'),
+      plain: (entry) => [`${entry.name.length}`, entry.object.spec?.nodeName ?? ''],
+    },
+  });
+  const indexer = informer.getIndexer();
+  const witness = new Witness();
+  const owned = pod('owned', { app: 'web' });
+  const ownerReferences = [
+    { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'owner-1', controller: true },
+  ];
+  await scene.put(pod('a', { app: 'web' }), { ...owned, metadata: { ...owned.metadata, ownerReferences } });
+  await scene.watched(informer, witness);
+  const both = ['default/a', 'default/owned'];
+  assert.deepEqual(indexer.indexKeys('app', 'web'), both);
+  assert.deepEqual(indexer.indexKeys('node', 'node-1'), ['default/a']);
+  assert.deepEqual(indexer.indexKeys('owner', 'owner-1'), ['default/owned']);
+  assert.deepEqual(indexer.indexKeys('image', 'registry/app:1'), both);
+  assert.deepEqual(indexer.indexKeys('plain', '5'), ['default/owned']);
+  assert.deepEqual(indexer.indexKeys('plain', 'node-1'), ['default/a']);
+  assert.deepEqual(indexer.indexKeys('namespace', 'default'), both);
+  const [first] = indexer.byIndex('plain', '1');
+  assert.ok(first);
+  assert.deepEqual(
+    indexer.index('app', first).map(({ key }) => key),
+    both,
+  );
+  await scene.put(pod('a', { app: 'db' }));
+  await scene.remove('owned');
+  await witness.count(4);
+  assert.deepEqual(indexer.indexKeys('app', 'web'), []);
+  assert.deepEqual(indexer.indexKeys('app', 'db'), ['default/a']);
+  assert.deepEqual(indexer.indexKeys('image', 'registry/app:1'), ['default/a']);
+  assert.deepEqual(indexer.indexKeys('owner', 'owner-1'), []);
+});
+
+test('C74 indexers that are added later cover what is cached, and what comes after', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ fields: ['spec.nodeName'] });
+  informer.addIndexers({ early: indexModule(MODULE, 'byImage') });
+  const indexer = informer.getIndexer();
+  const witness = new Witness();
+  await scene.put(pod('a', { app: 'web' }), pod('b', { app: 'db' }));
+  await scene.watched(informer, witness);
+  assert.deepEqual(indexer.indexKeys('early', 'registry/app:1'), ['default/a', 'default/b']);
+  informer.addIndexers({ app: label('app'), node: field('spec.nodeName'), plain: ({ name }) => [name] });
+  assert.deepEqual(indexer.indexKeys('app', 'web'), ['default/a']);
+  assert.deepEqual(indexer.indexKeys('node', 'node-1'), ['default/a', 'default/b']);
+  assert.deepEqual(indexer.indexKeys('plain', 'b'), ['default/b']);
+  await scene.put(pod('c', { app: 'web' }), pod('a', { app: 'db' }));
+  await witness.count(4);
+  assert.deepEqual(indexer.indexKeys('app', 'web'), ['default/c']);
+  assert.deepEqual(indexer.indexKeys('plain', 'c'), ['default/c']);
+  const tooLate = { code: 'ERR_KUBELOOM_INDEX_TOO_LATE' };
+  assert.throws(() => informer.addIndexers({ phase: field('status.phase') }), tooLate);
+  assert.throws(() => informer.addIndexers({ image: indexModule(MODULE, 'byImage') }), tooLate);
+  assert.throws(() => indexer.byIndex('phase', 'Running'), { code: 'ERR_KUBELOOM_NO_INDEX' });
+});
+
+test('C75 one name that exists already rejects all indexers that come with it', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ indexers: { app: label('app') } });
+  const indexer = informer.getIndexer();
+  const conflict = { code: 'ERR_KUBELOOM_INDEXER_CONFLICT', message: /indexer conflict: app/ };
+  assert.throws(() => informer.addIndexers({ fresh: label('fresh'), app: label('other') }), conflict);
+  await scene.put(pod('a', { app: 'web', other: 'no', fresh: 'no' }));
+  await scene.synced(informer);
+  assert.throws(() => indexer.addIndexers({ app: label('other'), fresh: label('fresh') }), conflict);
+  const names = (): string[] => Object.keys(indexer.getIndexers()).toSorted();
+  assert.deepEqual(names(), ['app', 'namespace']);
+  Reflect.deleteProperty(indexer.getIndexers(), 'app');
+  assert.deepEqual(names(), ['app', 'namespace']);
+  assert.throws(() => indexer.byIndex('fresh', 'no'), { code: 'ERR_KUBELOOM_NO_INDEX' });
+  assert.deepEqual(indexer.listIndexFuncValues('app'), ['web']);
+});
+
+test('C76 indexKeys are sorted, values without objects are gone, unknown indices are errors', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ indexers: { app: label('app') } });
+  const indexer = informer.getIndexer();
+  const witness = new Witness();
+  await scene.watched(informer, witness);
+  await scene.put(pod('c', { app: 'x' }), pod('a', { app: 'x' }), pod('b', { app: 'y' }), pod('none'));
+  await witness.count(4);
+  assert.deepEqual(indexer.indexKeys('app', 'x'), ['default/a', 'default/c']);
+  assert.deepEqual(indexer.listIndexFuncValues('app').toSorted(), ['x', 'y']);
+  await scene.remove('b');
+  await witness.count(5);
+  assert.deepEqual(indexer.listIndexFuncValues('app'), ['x']);
+  assert.deepEqual(indexer.byIndex('app', 'y'), []);
+  assert.deepEqual(indexer.listIndexFuncValues('unknown'), []);
+  const unknown = { code: 'ERR_KUBELOOM_NO_INDEX', message: 'Index with name unknown does not exist' };
+  assert.throws(() => indexer.byIndex('unknown', 'x'), unknown);
+  assert.throws(() => indexer.indexKeys('unknown', 'x'), unknown);
+});
+
+test('C77 an index function that throws is reported, and the object is in the cache and the other indices', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({
+    indexers: {
+      fragile: ({ name }) => {
+        if (name === 'bad') throw new Error('thrown by the index function');
+        return [name];
+      },
+      app: label('app'),
+    },
+  });
+  const indexer = informer.getIndexer();
+  const witness = new Witness();
+  await scene.put(pod('bad', { app: 'web' }), pod('good', { app: 'web' }));
+  await scene.watched(informer, witness);
+  assert.deepEqual(witness.names, ['add bad', 'add good']);
+  assert.deepEqual(indexer.indexKeys('app', 'web'), ['default/bad', 'default/good']);
+  assert.deepEqual(indexer.listIndexFuncValues('fragile'), ['good']);
+  await scene.reported('ERR_KUBELOOM_INDEX_FUNCTION');
+  assert.match(scene.errors[0]?.message ?? '', /fragile.*default\/bad/);
+});
+
+configurationWasUsed();

@@ -1,0 +1,258 @@
+/** The life of an informer, and of the entries that it hands out. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { V1Pod } from '@kubernetes/client-node';
+import { InformerThreads, SharedIndexInformer, label } from '../../src/index.ts';
+import type { Borrowed, CachedObject, InformerOptions } from '../../src/index.ts';
+import { CODEC, THREADS, configurationWasUsed } from './configuration.ts';
+import { PODS, Scene, Witness, pod, turns } from './scene.ts';
+
+const CHILD = fileURLToPath(new URL('./process-child.js', import.meta.url));
+
+test('C19 an informer is created, runs and has stopped, once and in that order', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  assert.deepEqual([informer.isStopped(), informer.hasSynced()], [false, false]);
+  const abort = new AbortController();
+  const run = informer.run(abort.signal);
+  await informer.waitForSync();
+  assert.equal(informer.isStopped(), false);
+  await assert.rejects(informer.run(), { code: 'ERR_KUBELOOM_STARTED' });
+  abort.abort();
+  await run;
+  assert.deepEqual([informer.isStopped(), informer.hasSynced()], [true, true]);
+  await assert.rejects(informer.run(), { code: 'ERR_KUBELOOM_STARTED' });
+  const never = scene.informer();
+  await never[Symbol.asyncDispose]();
+  assert.equal(never.isStopped(), true);
+  await assert.rejects(never.waitForSync(), { code: 'ERR_KUBELOOM_STOPPED' });
+});
+
+test('C58 transform and watch error handler can be set until the informer runs, and the last one counts', async () => {
+  await using scene = await Scene.start();
+  await scene.server.failNext({ status: 500, count: 2 });
+  const informer = scene.informer();
+  const handled: string[] = [];
+  informer.setWatchErrorHandler(() => void handled.push('first'));
+  informer.setWatchErrorHandler(() => void handled.push('last'));
+  const mark = (name: string) => (object: V1Pod) =>
+    ({ ...object, spec: { ...object.spec, nodeName: name } }) as V1Pod;
+  informer.setTransform(mark('first'));
+  informer.setTransform(mark('last'));
+  await scene.put(pod('a'));
+  await scene.synced(informer);
+  assert.equal(informer.getStore().getByKey('default/a')?.object.spec?.nodeName, 'last');
+  assert.ok(handled.length > 0 && handled.every((name) => name === 'last'));
+  const started = { code: 'ERR_KUBELOOM_STARTED' };
+  assert.throws(() => informer.setTransform(mark('late')), started);
+  assert.throws(() => informer.setWatchErrorHandler(() => undefined), started);
+});
+
+test('C59 handlers and indexers are taken until the informer stops, and removed at any time', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  const registration = informer.addEventHandler({});
+  await scene.synced(informer);
+  informer.addEventHandler({});
+  informer.addIndexers({ app: label('app') });
+  await informer[Symbol.asyncDispose]();
+  const stopped = { code: 'ERR_KUBELOOM_STOPPED' };
+  assert.throws(() => informer.addEventHandler({}), stopped);
+  assert.throws(() => informer.addIndexers({ other: label('app') }), stopped);
+  informer.removeEventHandler(registration);
+  informer.removeEventHandler(registration);
+});
+
+test('C60 a stopped informer leaves no watch open and asks for nothing more', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  await scene.watched(informer, new Witness());
+  await scene.server.waitForWatches(1);
+  await informer[Symbol.asyncDispose]();
+  while ((await scene.server.watches()).length > 0) await turns(1);
+  const requests = (await scene.server.requests()).length;
+  const other = scene.informer();
+  await scene.watched(other, new Witness());
+  await scene.put(pod('a'));
+  await scene.until(() => other.getStore().size === 1);
+  assert.equal((await scene.server.requests()).length, requests + 1);
+  assert.equal(informer.getStore().size, 0);
+});
+
+test('C61 a running informer keeps its process alive, a stopped one with closed threads does not', async () => {
+  await using scene = await Scene.start({ server: { isolation: 'thread' } });
+  const args = [CHILD, scene.server.url, scene.server.token, String(THREADS), CODEC];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 });
+  assert.equal(stdout, 'synced, alive, ended\n');
+});
+
+const WRONG_OPTIONS: readonly InformerOptions<unknown>[] = [
+  { codec: 'xml' as 'json' },
+  { watchList: 'yes' as 'auto' },
+  { lifetimes: 'eternal' as 'fast' },
+  { resyncPeriodMs: -1 },
+  { pageSize: 0.5 },
+  { backoff: { initialMs: 100, maxMs: 1 } },
+  { fields: [''] },
+];
+
+test('C62 a wrong option is refused with a coded error when the informer or the threads are made', async () => {
+  await using scene = await Scene.start();
+  const refused = { code: 'ERR_KUBELOOM_OPTION' };
+  for (const options of WRONG_OPTIONS) {
+    const make = (): unknown =>
+      new SharedIndexInformer(scene.kubeConfig(), PODS, { threads: scene.threads, ...options });
+    assert.throws(make, refused, JSON.stringify(options));
+  }
+  const cluster = { ...PODS, resource: 'nodes', isNamespaced: false };
+  assert.throws(() => new SharedIndexInformer(scene.kubeConfig(), cluster, { namespace: 'a' }), refused);
+  for (const options of [{ threads: -1 }, { ringBytes: 3 }, { logBytes: 5 }, { drainBudgetMs: 0 }]) {
+    assert.throws(() => new InformerThreads(options), refused, JSON.stringify(options));
+  }
+});
+
+test('C63 informers share threads, and the end of one is not felt by the others', async () => {
+  await using scene = await Scene.start();
+  const one = scene.informer({ namespace: 'one' });
+  const all = scene.informer();
+  const witness = new Witness();
+  await scene.synced(one);
+  await scene.watched(all, witness);
+  await scene.put(pod('a', {}, 'one'), pod('b', {}, 'two'));
+  await scene.until(() => one.getStore().size === 1);
+  await one[Symbol.asyncDispose]();
+  await scene.put(pod('c', {}, 'one'));
+  await witness.count(3);
+  assert.deepEqual(witness.names, ['add a', 'add b', 'add c']);
+  assert.deepEqual(one.getStore().listKeys(), ['one/a']);
+});
+
+test('C20 C64 a borrowed object is good until its call and promise are done; its identity for ever', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ lifetimes: 'strict', fields: ['spec.nodeName'] });
+  const held = scene.gate();
+  const lent: Borrowed<V1Pod>[] = [];
+  const inside: unknown[] = [];
+  const registration = informer.addEventHandler({
+    onAdd: async (added) => {
+      lent.push(added);
+      inside.push(added.object.spec?.nodeName);
+      await held.opened;
+      inside.push(added.object.spec?.nodeName, added.metadata.name);
+    },
+  });
+  await scene.put(pod('a', { app: 'web' }));
+  await scene.synced(informer);
+  await scene.until(() => lent.length === 1);
+  const [entry] = lent;
+  assert.ok(entry);
+  assert.equal(entry.object.spec?.nodeName, 'node-1');
+  held.open();
+  await informer.waitForSync(undefined, registration);
+  assert.deepEqual(inside, ['node-1', 'node-1', 'a']);
+  const expired = { code: 'ERR_KUBELOOM_BORROW_EXPIRED' };
+  assert.throws(() => entry.object, expired);
+  assert.throws(() => entry.metadata, expired);
+  assert.throws(() => entry.copy(), expired);
+  assert.throws(() => entry.bytes(), expired);
+  assert.throws(() => entry.retain(), { ...expired, message: /life\.contract\.js/ });
+  const identity = [
+    entry.key,
+    entry.namespace,
+    entry.name,
+    entry.labels['app'],
+    entry.fields['spec.nodeName'],
+  ];
+  assert.deepEqual(identity, ['default/a', 'default', 'a', 'web', 'node-1']);
+  assert.ok(entry.uid !== '' && Number(entry.resourceVersion) > 0);
+});
+
+test('C65 an entry that was retained, or that a lister gave, is good for as long as it is held', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ lifetimes: 'strict' });
+  const retained: CachedObject<V1Pod>[] = [];
+  const listed: (CachedObject<V1Pod> | undefined)[] = [];
+  const witness = new Witness();
+  informer.addEventHandler({
+    onAdd: (added) => void retained.push(added.retain()),
+    onUpdate: (_previous, current) => void retained.push(current.retain()),
+  });
+  await scene.watched(informer, witness);
+  for (let step = 0; step < 50; step++) {
+    await scene.put(pod('a', { step: `${step}` }), pod(`other-${step}`, { padding: 'x'.repeat(50) }));
+    await witness.count(2 * step + 2);
+    listed.push(informer.getStore().getByKey('default/a'));
+  }
+  await scene.remove('a');
+  await witness.count(101);
+  await scene.until(() => retained.length === 100);
+  const steps = Array.from({ length: 50 }, (_, step) => `${step}`);
+  const stepsOf = (entries: readonly (CachedObject<V1Pod> | undefined)[]): (string | undefined)[] =>
+    entries.filter((entry) => entry?.name === 'a').map((entry) => entry?.object.metadata?.labels?.['step']);
+  assert.deepEqual(stepsOf(retained), steps);
+  assert.deepEqual(stepsOf(listed), steps);
+});
+
+test('C66 with lifetimes fast a late read gives the right object or throws, and never another', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ lifetimes: 'fast' });
+  const lent: { readonly entry: Borrowed<V1Pod>; readonly step: string | undefined }[] = [];
+  const witness = new Witness();
+  const keep = (entry: Borrowed<V1Pod>): void => void lent.push({ entry, step: entry.labels['step'] });
+  informer.addEventHandler({ onAdd: keep, onUpdate: (_previous, current) => keep(current) });
+  await scene.watched(informer, witness);
+  for (let step = 0; step < 100; step++) {
+    await scene.put(pod(`pod-${step % 5}`, { step: `${step}` }));
+    await witness.count(step + 1);
+  }
+  await scene.until(() => lent.length === 100);
+  let expired = 0;
+  for (const { entry, step } of lent) {
+    try {
+      assert.equal(entry.object.metadata?.labels?.['step'], step);
+    } catch (error) {
+      assert.equal((error as { code?: string }).code, 'ERR_KUBELOOM_BORROW_EXPIRED');
+      expired++;
+    }
+  }
+  assert.equal(expired, 95);
+});
+
+test('C67 an entry cannot be cloned into another thread, its bytes can', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  await scene.put(pod('a'));
+  await scene.synced(informer);
+  const entry = informer.getStore().getByKey('default/a');
+  assert.throws(() => structuredClone(entry), { code: 'ERR_KUBELOOM_CLONE' });
+  const bytes = entry?.bytes() ?? Buffer.alloc(0);
+  const moved = structuredClone(bytes, { transfer: [bytes.buffer as ArrayBuffer] });
+  assert.deepEqual(JSON.parse(Buffer.from(moved).toString()), entry?.object);
+});
+
+test('C20 wherever NODE_ENV is not production the default is strict', async () => {
+  await using scene = await Scene.start();
+  const before = process.env['NODE_ENV'];
+  for (const [environment, isRefused] of [
+    ['development', true],
+    ['production', false],
+  ] as const) {
+    process.env['NODE_ENV'] = environment;
+    const informer = scene.informer();
+    const lent: Borrowed<V1Pod>[] = [];
+    const registration = informer.addEventHandler({ onAdd: (added) => void lent.push(added) });
+    await scene.put(pod('a'));
+    await scene.synced(informer);
+    await informer.waitForSync(undefined, registration);
+    const read = (): unknown => lent[0]?.object.metadata?.name;
+    if (isRefused) assert.throws(read, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
+    else assert.equal(read(), 'a');
+  }
+  if (before === undefined) delete process.env['NODE_ENV'];
+  else process.env['NODE_ENV'] = before;
+});
+
+configurationWasUsed();

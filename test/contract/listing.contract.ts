@@ -1,0 +1,179 @@
+/** How an informer lists: the requests it makes, and what it does when one fails. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { configurationWasUsed } from './configuration.ts';
+import { Scene, Witness, pod } from './scene.ts';
+import { bookmark, event, list, status, wirePod } from './scripted-server.ts';
+import type { ScriptedRequest } from './scripted-server.ts';
+
+test('C78 the first request is a streaming list, and there is no other before the watch', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ labelSelector: 'app=web' });
+  await scene.put(pod('a', { app: 'web' }));
+  await scene.watched(informer, new Witness());
+  const [request, ...others] = await scene.server.requests();
+  assert.equal(others.length, 0);
+  const { timeoutSeconds, ...query } = request?.query ?? {};
+  assert.deepEqual(query, {
+    labelSelector: 'app=web',
+    watch: 'true',
+    allowWatchBookmarks: 'true',
+    sendInitialEvents: 'true',
+    resourceVersionMatch: 'NotOlderThan',
+  });
+  assert.ok(Number(timeoutSeconds) >= 300 && Number(timeoutSeconds) <= 600);
+});
+
+test('C79 a server without streaming lists is listed, and asked for one again at the next relist', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted((request, number) => {
+    if (request.isStreamingList && number === 0) request.answer(400, status(400, 'BadRequest', 'forbidden'));
+    else if (!request.isWatch) request.answer(200, list('9', [wirePod('a', '5')]));
+    else if (!request.isStreamingList) request.send({ type: 'ERROR', object: status(410, 'Expired') });
+    else request.send(event('ADDED', 'b', '12'), bookmark('12', true));
+  });
+  const witness = new Witness();
+  await scene.watched(informer, witness);
+  await witness.count(3);
+  assert.deepEqual(witness.names, ['add a', 'delete a', 'add b']);
+  const kinds = server.requests.map((request) =>
+    request.isStreamingList ? 'stream' : request.isWatch ? 'watch' : 'list',
+  );
+  assert.deepEqual(kinds, ['stream', 'list', 'watch', 'stream']);
+  assert.equal(server.requests[3]?.query['resourceVersion'], '9');
+  await scene.reported('ERR_KUBELOOM_GONE');
+});
+
+test('C80 a list asks for version 0 at first and for the last seen later, never for an older one', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted(
+    (request, number) => {
+      if (!request.isWatch) request.answer(200, list(`${number + 10}`, [wirePod('a', '5')]));
+      else if (number === 1)
+        request.send(event('ADDED', 'b', '20'), { type: 'ERROR', object: status(410, 'Expired') });
+    },
+    { watchList: 'off' },
+  );
+  void scene.run(informer);
+  await server.request(3);
+  const queries = server.requests.map(({ query: { timeoutSeconds: _random, ...query } }) => query);
+  assert.deepEqual(queries, [
+    { resourceVersion: '0', limit: '500' },
+    { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: '10' },
+    { resourceVersion: '20' },
+    { watch: 'true', allowWatchBookmarks: 'true', resourceVersion: '12' },
+  ]);
+});
+
+test('C81 a list in pages is complete, of one version, and follows the server’s continue token', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ watchList: 'off', pageSize: 10 });
+  const witness = new Witness();
+  await scene.put(...Array.from({ length: 35 }, (_, index) => pod(`pod-${index + 10}`)));
+  // At version 0 a server gives everything at once, whatever the limit: this one cannot.
+  await scene.server.failNext({ status: 410 });
+  await scene.watched(informer, witness);
+  assert.equal(witness.calls.length, 35);
+  await scene.assertEqualsServer(informer);
+  const [, ...lists] = (await scene.server.requests()).filter(({ watch }) => !watch);
+  assert.equal(lists.length, 4);
+  for (const [page, { query }] of lists.entries()) {
+    assert.equal(query['limit'], '10');
+    assert.deepEqual([query['resourceVersion'], 'continue' in query], [undefined, page > 0]);
+  }
+  assert.equal(informer.lastSyncResourceVersion(), String(await scene.server.revision()));
+});
+
+test('C82 when the pages expire under way, one list of everything replaces them', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted(
+    (request, number) => {
+      if (number === 0) request.answer(200, list('9', [wirePod('gone', '3')], { continue: 'token' }));
+      else if (number === 1) request.answer(410, status(410, 'Expired'));
+      else if (number === 2) request.answer(200, list('12', [wirePod('a', '11'), wirePod('b', '12')]));
+    },
+    { watchList: 'off', pageSize: 1 },
+  );
+  const witness = new Witness();
+  await scene.watched(informer, witness);
+  assert.deepEqual(witness.names, ['add a', 'add b']);
+  assert.deepEqual(server.requests[1]?.query, { limit: '1', continue: 'token' });
+  assert.deepEqual(server.requests[2]?.query, { resourceVersion: '0' });
+  assert.equal(informer.lastSyncResourceVersion(), '12');
+  assert.deepEqual(scene.errors, []);
+});
+
+const TOO_LARGE = 'Too large resource version: 99, current: 5';
+const UNAVAILABLE: readonly (readonly [string, (request: ScriptedRequest) => void])[] = [
+  ['410 Expired', (request) => request.answer(410, status(410, 'Expired'))],
+  ['410 Gone', (request) => request.answer(410, status(410, 'Gone'))],
+  [
+    'the cause ResourceVersionTooLarge',
+    (request) =>
+      request.answer(504, status(504, 'Timeout', 'no', { causes: [{ reason: 'ResourceVersionTooLarge' }] })),
+  ],
+  [
+    'a cause that says so',
+    (request) =>
+      request.answer(
+        504,
+        status(504, 'Timeout', 'no', { causes: [{ message: 'Too large resource version' }] }),
+      ),
+  ],
+  ['a message that says so', (request) => request.answer(504, status(504, 'Timeout', TOO_LARGE))],
+];
+
+for (const [title, refuse] of UNAVAILABLE) {
+  test(`C83 a list that fails with ${title} asks at once for whatever is newest`, async () => {
+    await using scene = await Scene.start();
+    const { server, informer } = await scene.scripted(
+      (request, number) => {
+        if (number === 0) refuse(request);
+        else if (number === 1) request.answer(200, list('9', [wirePod('a', '5')]));
+      },
+      // A backoff would take longer than the test may.
+      { watchList: 'off', backoff: { initialMs: 3_600_000, maxMs: 3_600_000 } },
+    );
+    await scene.watched(informer, new Witness());
+    assert.deepEqual(
+      server.requests.slice(0, 2).map(({ query }) => query),
+      [{ resourceVersion: '0', limit: '500' }, { limit: '500' }],
+    );
+    assert.deepEqual(scene.errors, []);
+  });
+}
+
+test('C84 of a streaming list that breaks off nothing is seen; it begins again, cleanly', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted((request, number) => {
+    if (number === 0) request.send(event('ADDED', 'stale', '5'), event('ADDED', 'a', '4')).end();
+    else request.send(event('ADDED', 'a', '4'), event('ADDED', 'b', '8'), bookmark('9', true));
+  });
+  const witness = new Witness();
+  await scene.watched(informer, witness);
+  assert.deepEqual(witness.lines, ['add default/a@4', 'add default/b@8']);
+  assert.deepEqual(informer.getStore().listKeys(), ['default/a', 'default/b']);
+  const versions = server.requests.map(({ query, isStreamingList }) => [
+    isStreamingList,
+    query['resourceVersion'],
+  ]);
+  assert.deepEqual(versions.slice(0, 2), [
+    [true, undefined],
+    [true, undefined],
+  ]);
+  assert.equal(informer.lastSyncResourceVersion(), '9');
+});
+
+test('C84 what changes while a streaming list is under way is part of it', async () => {
+  await using scene = await Scene.start();
+  const { informer } = await scene.scripted((request) => {
+    request.send(event('ADDED', 'a', '4'), event('ADDED', 'b', '5'), event('ADDED', 'c', '6'));
+    request.send(event('MODIFIED', 'a', '7'), event('DELETED', 'b', '8'), bookmark('9', true));
+  });
+  const witness = new Witness();
+  await scene.watched(informer, witness);
+  assert.deepEqual(witness.lines, ['add default/a@7', 'add default/c@6']);
+  assert.ok(witness.calls.every(({ isInInitialList }) => isInInitialList));
+});
+
+configurationWasUsed();

@@ -1,0 +1,123 @@
+/** Mutants of the clauses about what a program does beside reading: its own sources, removal, waiting, health, writes. */
+import type { Mutant } from './mutant.ts';
+
+export const PROGRAM_MUTANTS: readonly Mutant[] = [
+  {
+    clause: 'C131',
+    file: 'src/threads/feed-errors.ts',
+    find: "thrown['httpStatus'] ?? thrown['code']",
+    replace: "thrown['code']",
+  },
+  {
+    clause: 'C132',
+    file: 'src/threads/list-watch-feed.ts',
+    find: [
+      'response.write(lineOf(event));',
+      '        if (response.isFull)',
+      '            await response.room();',
+    ].join('\n'),
+    replace: 'response.write(lineOf(event));',
+  },
+  {
+    clause: 'C133',
+    file: 'src/threads/list-watch-feed.ts',
+    find: "response.signal.addEventListener('abort', stop, { once: true });",
+    replace: '',
+  },
+  {
+    clause: 'C134',
+    file: 'src/threads/list-watch-feed.ts',
+    find: " || version === ''",
+    replace: '',
+  },
+  {
+    clause: 'C135',
+    file: 'src/testing/settled.ts',
+    find: 'return busyHandlers.length === 0 ? []',
+    replace: 'return true ? []',
+  },
+  {
+    clause: 'C136',
+    file: 'src/threads/main-loop.ts',
+    find: 'this.#timers.setImmediate(this.#turn);',
+    replace: 'globalThis.setImmediate(this.#turn);',
+  },
+  {
+    clause: 'C137',
+    file: 'src/processor/processor-listener.ts',
+    find: ["if (this.#state === 'open')", "            this.#state = 'leaving';"].join('\n'),
+    replace: 'this.remove();',
+  },
+  {
+    clause: 'C138',
+    file: 'src/informer/life.ts',
+    find: 'handlers.close(this.#drain && !this.#failure)',
+    replace: 'handlers.close(false)',
+  },
+  {
+    clause: 'C139',
+    file: 'src/processor/processor-listener.ts',
+    find: "this.#state === 'removed' && !this.#calls.isBusy",
+    replace: "this.#state === 'removed'",
+  },
+  {
+    clause: 'C140',
+    file: 'src/informer/handlers.ts',
+    find: 'if (listener.isInsideCall)',
+    replace: 'if (false)',
+  },
+  {
+    clause: 'C141',
+    file: 'src/processor/slow-calls.ts',
+    find: 'callMs <= SLOW_CALL_MS || ',
+    replace: '',
+  },
+  {
+    clause: 'C142',
+    file: 'src/processor/backlog-age.ts',
+    find: 'RESOLUTION_MS = 100',
+    replace: 'RESOLUTION_MS = 1000',
+  },
+  {
+    clause: 'C144',
+    file: 'src/processor/informer-merge.ts',
+    find: 'if (record.kind === DeltaKind.Bookmark)',
+    replace: 'if (false)',
+  },
+  {
+    clause: 'C145',
+    file: 'src/informer/wait-for.ts',
+    find: ['    if (areDone())', '        return;'].join('\n'),
+    replace: '',
+  },
+  {
+    clause: 'C146',
+    file: 'src/informer/health-step.ts',
+    find: '>= staleAfterMs',
+    replace: '> staleAfterMs',
+  },
+  {
+    clause: 'C147',
+    file: 'src/informer/health-step.ts',
+    find: ['return isOpen(connection)', '                ?'].join('\n'),
+    replace: ['return true', '                ?'].join('\n'),
+  },
+  {
+    clause: 'C148',
+    file: 'src/store/entry-owner.ts',
+    find: 'this.#guard?.(object, entry.key);',
+    replace: '',
+  },
+  {
+    clause: 'C149',
+    file: 'src/mutation/cache-mutation-detector.ts',
+    find: 'watched.copy = snapshotOf(object);',
+    replace: '',
+  },
+  {
+    clause: 'C155',
+    file: 'src/informer/lister.ts',
+    find: 'return this.#store.select(selectorOf(selector), this.#namespace);',
+    replace: "return this.#store.select(selectorOf(selector), '');",
+  },
+];

@@ -1,0 +1,19 @@
+/** All mutants, one for each clause. */
+import type { Mutant } from './mutant.ts';
+import { BACKLOG_MUTANTS } from './mutants-of-backlogs.ts';
+import { CACHE_MUTANTS } from './mutants-of-the-cache.ts';
+import { LAYER_MUTANTS } from './mutants-of-the-layers.ts';
+import { MANY_MUTANTS } from './mutants-of-many.ts';
+import { PROGRAM_MUTANTS } from './mutants-of-the-program.ts';
+import { RECOVERY_MUTANTS } from './mutants-of-recovery.ts';
+import { SERVER_MUTANTS } from './mutants-of-the-server.ts';
+
+export const MUTANTS: readonly Mutant[] = [
+  ...CACHE_MUTANTS,
+  ...SERVER_MUTANTS,
+  ...PROGRAM_MUTANTS,
+  ...LAYER_MUTANTS,
+  ...MANY_MUTANTS,
+  ...RECOVERY_MUTANTS,
+  ...BACKLOG_MUTANTS,
+];

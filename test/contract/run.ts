@@ -1,0 +1,70 @@
+/**
+ * `npm run contract`: runs the contract's tests in every configuration and with both codecs, those of the layers
+ * once, and prints which clause holds where. Fails when a test fails, when a clause has no test, when a test cites a clause that
+ * does not exist, and when the statistics of the threads do not show the configuration.
+ *
+ *   npm run contract -- --json            one line for machines
+ *   npm run contract -- --mutants [C12]   every clause's mutant must be killed by the clause's tests
+ */
+import { join } from 'node:path';
+import { runTests } from './child-run.ts';
+import { readClauses } from './clauses.ts';
+import { contractFiles, layerFiles } from './layers.ts';
+import { killMutants } from './mutation.ts';
+import { CODECS, CONFIGURATIONS, ONCE, judge, table } from './verdict.ts';
+import type { Result } from './verdict.ts';
+
+/** For a whole file, on a machine that does other things, too. */
+const TEST_TIMEOUT_MS = 120_000;
+const RUN_TIMEOUT_MS = 480_000;
+
+const DIST = join(import.meta.dirname, '../..');
+const FILES = contractFiles(DIST);
+
+/** One run after the other: each has the machine to itself. */
+async function runAll(): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const configuration of CONFIGURATIONS) {
+    for (const codec of CODECS) {
+      const lines = await runTests({
+        files: FILES,
+        configuration,
+        codec,
+        testTimeoutMs: TEST_TIMEOUT_MS,
+        timeoutMs: RUN_TIMEOUT_MS,
+      });
+      results.push(...lines.map((line) => ({ configuration, codec, ...line })));
+    }
+  }
+  const lines = await runTests({
+    files: layerFiles(DIST),
+    configuration: 'twin',
+    codec: 'json',
+    pattern: '(^| )C\\d+ ',
+    testTimeoutMs: TEST_TIMEOUT_MS,
+    timeoutMs: RUN_TIMEOUT_MS,
+  });
+  results.push(...lines.map((line) => ({ configuration: ONCE as typeof ONCE, codec: 'json', ...line })));
+  return results;
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const clauses = readClauses();
+  const print = (text: string): boolean => process.stdout.write(`${text}\n`);
+  if (args.includes('--mutants')) {
+    const wanted = args.filter((arg) => /^C\d+$/.test(arg));
+    return killMutants(clauses, wanted, print);
+  }
+  const results = await runAll();
+  const { summary, isGreen, complaints } = judge(clauses, results, FILES.length);
+  if (args.includes('--json')) {
+    print(JSON.stringify(summary));
+  } else {
+    print(table(clauses, results));
+    for (const complaint of complaints) print(complaint);
+    print(`${summary.clauses} clauses, ${summary.passed} passed, ${summary.failed} failed`);
+  }
+  return isGreen ? 0 : 1;
+}
+
+process.exitCode = await main(process.argv.slice(2));

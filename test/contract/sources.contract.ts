@@ -1,0 +1,180 @@
+/** A ListerWatcher of the program's own in place of a server, and the kit for tests that uses one. */
+import assert from 'node:assert/strict';
+import { mock, test } from 'node:test';
+import type { V1Pod } from '@kubernetes/client-node';
+import type { ListOptions, ListerWatcher, Watch, WatchEvent } from '../../src/index.ts';
+import { FakeControllerSource, settled } from '../../src/testing/index.ts';
+import { FakeWatch } from '../../src/testing/fake-watch.ts';
+import { configurationWasUsed } from './configuration.ts';
+import { Scene, Witness, pod, turns } from './scene.ts';
+
+/** Lists what it holds, and leaves the watches to the test. */
+class Source implements ListerWatcher<V1Pod> {
+  readonly isWatchListUnsupported = true;
+  readonly versions: string[] = [];
+  readonly watches: FakeWatch<V1Pod>[] = [];
+  /** Watches that were stopped. */
+  readonly stopped: Set<number> = new Set();
+  items: V1Pod[] = [];
+  version = '10';
+
+  async list(): Promise<{ metadata: { resourceVersion: string }; items: V1Pod[] }> {
+    return { metadata: { resourceVersion: this.version }, items: this.items };
+  }
+
+  async watch({ resourceVersion = '' }: ListOptions): Promise<Watch<V1Pod>> {
+    const number = this.watches.length;
+    const watch: FakeWatch<V1Pod> = new FakeWatch(0, () => void this.stopped.add(number));
+    this.versions.push(resourceVersion);
+    this.watches.push(watch);
+    return watch;
+  }
+}
+
+function at(name: string, resourceVersion: string): V1Pod {
+  const object = pod(name);
+  return { ...object, metadata: { ...object.metadata, resourceVersion } };
+}
+
+function event(type: WatchEvent<V1Pod>['type'], name: string, version: string): WatchEvent<V1Pod> {
+  return { type, object: at(name, version) };
+}
+
+test('C131 the pipeline is fed by a ListerWatcher as by a server: list, events, and a relist of what was lost', async () => {
+  await using scene = await Scene.start();
+  const source = new FakeControllerSource<V1Pod>();
+  source.add(pod('b'));
+  source.add(pod('a'));
+  const informer = scene.sourced(source);
+  const witness = new Witness();
+  await scene.watched(informer, witness);
+  source.modify(pod('b', { app: 'web' }));
+  source.delete(pod('a'));
+  await settled(informer);
+  source.addDropWatch(pod('lost'));
+  await settled(informer);
+  assert.equal(informer.getStore().getByKey('default/lost'), undefined);
+  source.resetWatch();
+  await settled(informer);
+  assert.deepEqual(witness.lines, [
+    'add default/a@2',
+    'add default/b@1',
+    'update default/b@3',
+    'delete default/a@4',
+    'update default/b@3',
+    'add default/lost@5',
+  ]);
+  assert.equal(witness.calls.at(-1)?.isInInitialList, false);
+  assert.equal(informer.getStore().getByKey('default/b')?.object.metadata?.labels?.['app'], 'web');
+});
+
+test('C131 what a ListerWatcher throws is reported and retried, and the status of an answer is kept', async () => {
+  await using scene = await Scene.start();
+  const source = new FakeControllerSource<V1Pod>();
+  source.add(pod('a'));
+  source.listError = new Error('cable cut');
+  const informer = scene.sourced(source);
+  void scene.run(informer);
+  await scene.untilReported(() => scene.codes().includes('ERR_KUBELOOM_LISTER_WATCHER'));
+  source.listError = Object.assign(new Error('no'), { httpStatus: 403, reason: 'Forbidden' });
+  await scene.untilReported(() => scene.codes().includes('ERR_KUBELOOM_FORBIDDEN'));
+  source.listError = undefined;
+  await settled(informer);
+  assert.deepEqual(informer.getStore().listKeys(), ['default/a']);
+});
+
+test('C133 a watch is stopped when it has ended with an error, and when the informer stops', async () => {
+  await using scene = await Scene.start();
+  const source = new Source();
+  const informer = scene.sourced(source);
+  await scene.synced(informer);
+  await scene.until(() => source.watches.length === 1);
+  source.version = '20';
+  const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
+  source.watches[0]?.send({ type: 'ERROR', object: status });
+  await scene.until(() => source.watches.length === 2);
+  assert.deepEqual([source.versions, [...source.stopped]], [['10', '20'], [0]]);
+  await informer.shutdown();
+  await scene.until(() => source.stopped.has(1));
+});
+
+test('C134 what a ListerWatcher gives without a resourceVersion is reported and never stored', async () => {
+  await using scene = await Scene.start();
+  const source = new Source();
+  source.items = [at('good', '5'), at('bad', '')];
+  const informer = scene.sourced(source);
+  void scene.run(informer);
+  const code = 'ERR_KUBELOOM_NO_RESOURCE_VERSION';
+  await scene.untilReported(() => scene.codes().includes(code));
+  assert.equal(informer.hasSynced(), false);
+  source.items = [at('good', '5')];
+  await informer.waitForSync();
+  await scene.until(() => source.watches.length === 1);
+  const before = scene.errors.length;
+  source.watches[0]?.send({ type: 'ADDED', object: pod('late') });
+  await scene.untilReported(() => scene.errors.length > before);
+  assert.equal(scene.errors.at(-1)?.code, code);
+  assert.match(scene.errors.at(-1)?.message ?? '', /default\/late/);
+  await scene.until(() => source.watches.length === 2);
+  source.watches[1]?.send(event('ADDED', 'later', '11'));
+  await scene.until(() => informer.getStore().getByKey('default/later') !== undefined);
+  assert.deepEqual(informer.getStore().listKeys().toSorted(), ['default/good', 'default/later']);
+});
+
+test('C135 settled waits for the store, for the promises of handlers, and for what they write', async () => {
+  await using scene = await Scene.start();
+  const source = new FakeControllerSource<V1Pod>();
+  source.add(pod('p', { step: '0' }));
+  const informer = scene.sourced(source);
+  let last = -1;
+  const write = async (step: number): Promise<void> => {
+    await turns(3);
+    last = step;
+    if (step < 4) source.modify(pod('p', { step: `${step + 1}` }));
+  };
+  informer.addEventHandler({
+    onAdd: (added) => write(Number(added.labels['step'])),
+    onUpdate: (_old, current) => write(Number(current.labels['step'])),
+  });
+  void scene.run(informer);
+  await settled(informer);
+  assert.equal(last, 4);
+  assert.equal(informer.getStore().getByKey('default/p')?.labels['step'], '4');
+});
+
+test('C135 settled knows what an embedded apiserver has sent', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  const witness = new Witness(() => turns(3));
+  informer.addEventHandler(witness);
+  await scene.put(pod('a'));
+  void scene.run(informer);
+  await settled(informer);
+  await scene.put(pod('b'), pod('c'));
+  await settled(informer);
+  assert.deepEqual(witness.names, ['add a', 'add b', 'add c']);
+  await scene.assertEqualsServer(informer);
+});
+
+test('C136 fake timers of a test do not stop the pipeline', async () => {
+  await using scene = await Scene.start();
+  const source = new FakeControllerSource<V1Pod>();
+  const informer = scene.sourced(source);
+  const witness = new Witness();
+  mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'] });
+  try {
+    informer.addEventHandler(witness);
+    void scene.run(informer);
+    source.add(pod('a'));
+    await settled(informer);
+    source.modify(pod('a', { step: '2' }));
+    await settled(informer);
+    assert.equal(informer.getStore().getByKey('default/a')?.labels['step'], '2');
+    assert.ok(witness.calls.length > 0);
+    await informer[Symbol.asyncDispose]();
+  } finally {
+    mock.timers.reset();
+  }
+});
+
+configurationWasUsed();

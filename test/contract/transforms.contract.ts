@@ -1,0 +1,104 @@
+/** Transforms: before anything else, once, and harmless when they fail. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { V1Pod } from '@kubernetes/client-node';
+import { drop, label, transformModule } from '../../src/index.ts';
+import type { Transform } from '../../src/index.ts';
+import { configurationWasUsed } from './configuration.ts';
+import { Scene, Witness, pod } from './scene.ts';
+import { failOnBad, mark, rename } from './user-module.ts';
+
+const MODULE = new URL('./user-module.js', import.meta.url).href;
+
+const MARKING: readonly (readonly [string, Transform<V1Pod>])[] = [
+  ['module', transformModule(MODULE, 'mark')],
+  ['plain', mark],
+];
+
+for (const [kind, transform] of MARKING) {
+  test(`C16 C48 a ${kind} transform comes before cache, fields, indices and handlers, exactly once`, async () => {
+    for (const watchList of ['auto', 'off'] as const) {
+      await using scene = await Scene.start();
+      const informer = scene.informer({ transform, watchList, indexers: { marks: label('marks') } });
+      const seen: unknown[] = [];
+      informer.addEventHandler({
+        onAdd: ({ labels, object }) => void seen.push(labels['marks'], object.spec),
+      });
+      const witness = new Witness();
+      await scene.put(pod('listed'));
+      await scene.watched(informer, witness);
+      await scene.put(pod('watched'));
+      await witness.count(2);
+      await scene.until(() => seen.length === 4);
+      assert.deepEqual(seen, ['1', undefined, '1', undefined]);
+      assert.deepEqual(informer.getIndexer().indexKeys('marks', '1'), ['default/listed', 'default/watched']);
+      for (const { object, uid } of informer.getStore().list()) {
+        assert.deepEqual([object.spec, object.metadata?.labels?.['marks']], [undefined, '1']);
+        assert.equal(object.metadata?.uid, uid);
+      }
+      assert.deepEqual(scene.errors, []);
+    }
+  });
+}
+
+test('C16 dropped paths are in no object, no bytes and no deletion', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ transform: drop('spec.containers', 'metadata.uid.nothing') });
+  const deleted: unknown[] = [];
+  informer.addEventHandler({ onDelete: ({ object }) => void deleted.push(object.spec) });
+  const witness = new Witness();
+  await scene.put(pod('a'));
+  await scene.watched(informer, witness);
+  const entry = informer.getStore().getByKey('default/a');
+  assert.deepEqual(entry?.object.spec, { nodeName: 'node-1' });
+  assert.doesNotMatch(String(entry?.bytes()), /containers/);
+  await scene.remove('a');
+  await witness.count(2);
+  await scene.until(() => deleted.length === 1);
+  assert.deepEqual(deleted, [{ nodeName: 'node-1' }]);
+});
+
+const FAILING: readonly (readonly [string, Transform<V1Pod>])[] = [
+  ['module', transformModule(MODULE, 'failOnBad')],
+  ['plain', failOnBad],
+];
+
+for (const [kind, transform] of FAILING) {
+  for (const watchList of ['auto', 'off'] as const) {
+    test(`C49 what a ${kind} transform fails for is stored as received and reported (watchList ${watchList})`, async () => {
+      await using scene = await Scene.start();
+      const informer = scene.informer({ transform, watchList });
+      const witness = new Witness();
+      await scene.put(pod('bad'), pod('good'));
+      await scene.watched(informer, witness);
+      const store = informer.getStore();
+      assert.equal(store.getByKey('default/bad')?.object.spec?.nodeName, 'node-3');
+      assert.equal(store.getByKey('default/good')?.object.spec, undefined);
+      await scene.put(pod('bad', { step: '2' }));
+      await witness.count(3);
+      assert.equal(store.getByKey('default/bad')?.labels['step'], '2');
+      await scene.reported('ERR_KUBELOOM_TRANSFORM', 'ERR_KUBELOOM_TRANSFORM');
+      for (const { message, context } of scene.errors) {
+        assert.match(message, /refused by the transform/);
+        assert.equal(context.key, 'default/bad');
+      }
+    });
+  }
+}
+
+for (const [kind, transform] of [
+  ['module', transformModule(MODULE, 'rename')],
+  ['plain', rename],
+] as readonly (readonly [string, Transform<V1Pod>])[]) {
+  test(`C50 a ${kind} transform that changes who an object is has failed`, async () => {
+    await using scene = await Scene.start();
+    const informer = scene.informer({ transform });
+    await scene.put(pod('a'));
+    await scene.synced(informer);
+    assert.deepEqual(informer.getStore().listKeys(), ['default/a']);
+    assert.equal(informer.getStore().getByKey('default/a')?.object.metadata?.name, 'a');
+    await scene.reported('ERR_KUBELOOM_TRANSFORM');
+  });
+}
+
+configurationWasUsed();

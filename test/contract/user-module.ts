@@ -1,0 +1,25 @@
+/** A user's module for the shards: transforms and index functions by the name of their export. */
+import type { V1Pod } from '@kubernetes/client-node';
+
+export function byImage(pod: V1Pod): string[] {
+  return pod.spec?.containers.flatMap(({ image }) => image ?? []) ?? [];
+}
+
+export function mark(pod: V1Pod): V1Pod {
+  delete pod.spec;
+  const marks = Number(pod.metadata?.labels?.['marks'] ?? 0) + 1;
+  pod.metadata = { ...pod.metadata, labels: { ...pod.metadata?.labels, marks: `${marks}` } };
+  return pod;
+}
+
+export function failOnBad(pod: V1Pod): V1Pod {
+  if (pod.metadata?.name === 'bad') throw new Error('refused by the transform');
+  return mark(pod);
+}
+
+export function rename(pod: V1Pod): V1Pod {
+  pod.metadata = { ...pod.metadata, name: 'another' };
+  return pod;
+}
+
+export const notAFunction = 42;

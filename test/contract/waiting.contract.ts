@@ -1,0 +1,151 @@
+/** What a program can wait for and ask: versions, several informers at once, health, listers, writes to the cache. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Lister, waitFor } from '../../src/index.ts';
+import type { CachedObject, HealthChange } from '../../src/index.ts';
+import { FakeClock } from '../../src/testing/index.ts';
+import type { V1Pod } from '@kubernetes/client-node';
+import { configurationWasUsed } from './configuration.ts';
+import { PODS, Scene, Witness, pod } from './scene.ts';
+import { bookmark, event, status } from './scripted-server.ts';
+
+test('C144 waiting for a version ends with the write in the cache, before or after the start', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  const [, first = ''] = await scene.put(pod('a'), pod('b'));
+  const early = informer.waitForResourceVersion(first);
+  await scene.synced(informer);
+  await early;
+  assert.equal(informer.getStore().getByKey('default/b')?.resourceVersion, first);
+  const [second = ''] = await scene.put(pod('b', { step: '2' }));
+  await informer.waitForResourceVersion(second);
+  assert.equal(informer.getStore().getByKey('default/b')?.labels['step'], '2');
+  await informer.waitForResourceVersion(await scene.remove('a'));
+  assert.deepEqual(informer.getStore().listKeys(), ['default/b']);
+  await informer.waitForResourceVersion(second, AbortSignal.abort());
+});
+
+test('C144 a bookmark is enough, and a signal or the end of the informer ends the waiting', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted(
+    (request, number) => number === 0 && request.send(event('ADDED', 'a', '5'), bookmark('9', true)),
+  );
+  await scene.synced(informer);
+  const bookmarked = informer.waitForResourceVersion('15');
+  (await server.request(0)).send(bookmark('20'));
+  await bookmarked;
+  assert.equal(informer.lastSyncResourceVersion(), '20');
+  const abort = new AbortController();
+  const aborted = assert.rejects(informer.waitForResourceVersion('99', abort.signal), { message: 'enough' });
+  const stopped = assert.rejects(informer.waitForResourceVersion('99'), { code: 'ERR_KUBELOOM_STOPPED' });
+  abort.abort(new Error('enough'));
+  await aborted;
+  await informer.shutdown();
+  await stopped;
+});
+
+test('C145 waitFor names what is missing and why, and counts what is done although it was aborted', async () => {
+  await using scene = await Scene.start();
+  const [good, bad] = [scene.informer(), scene.informer({}, 'http://127.0.0.1:1')];
+  await scene.put(pod('a'));
+  await scene.synced(good);
+  void scene.run(bad).catch(() => undefined);
+  await scene.until(() => bad.lastError !== undefined);
+  const signal = AbortSignal.abort();
+  await waitFor('controller', { signal }, good.hasSyncedChecker);
+  await assert.rejects(waitFor('controller', { signal }, good.hasSyncedChecker, bad.hasSyncedChecker), {
+    code: 'ERR_KUBELOOM_NOT_SYNCED',
+    message: /^controller: not synced: SharedIndexInformer pods: .*127\.0\.0\.1:1/,
+    synced: [good.hasSyncedChecker.name],
+  });
+});
+
+test('C146 an informer whose server is gone tells that it is stale, once, and that it has recovered, once', async () => {
+  await using scene = await Scene.start();
+  const clock = new FakeClock();
+  const informer = scene.informer({ staleAfterMs: 1000, clock });
+  const changes: HealthChange[] = [];
+  informer.onHealth((change) => void changes.push(change));
+  await scene.put(pod('a'));
+  await scene.synced(informer);
+  await scene.until(() => informer.health.state === 'connected');
+  await scene.server.failNext({ status: 500, count: 1_000_000 });
+  await scene.server.dropWatches({ how: 'close' });
+  await scene.until(() => informer.health.state === 'disconnected');
+  clock.advance(999);
+  assert.equal(changes.length, 0);
+  clock.advance(1);
+  assert.equal(changes.length, 1);
+  clock.advance(5000);
+  assert.deepEqual(
+    changes.map(({ type, health }) => [type, health.state, health.isStale]),
+    [['stale', 'disconnected', true]],
+  );
+  await scene.server.clearFaults();
+  await scene.until(() => informer.health.state === 'connected');
+  assert.deepEqual(
+    changes.map(({ type }) => type),
+    ['stale', 'recovered'],
+  );
+  assert.equal(informer.health.isStale, false);
+});
+
+test('C148 a write to a shared object throws where it is written and is reported with key and stack', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ lifetimes: 'strict' });
+  const witness = new Witness();
+  const write = ({ object }: { readonly object: V1Pod }): void => void (object.spec!.nodeName = 'mine');
+  informer.addEventHandler({ onAdd: (added) => write(added) });
+  await scene.put(pod('a'));
+  await scene.watched(informer, witness);
+  await scene.untilReported(() => scene.errors.length > 0);
+  assert.deepEqual(
+    scene.errors.map(({ code, context }) => [code, context.key]),
+    [['ERR_KUBELOOM_MUTATION', 'default/a']],
+  );
+  assert.match(scene.errors[0]?.stack ?? '', /at write .*waiting\.contract/);
+  const entry = informer.getStore().getByKey('default/a');
+  assert.ok(entry);
+  assert.throws(() => write(entry), TypeError);
+  assert.equal(entry.object.spec?.nodeName, 'node-1');
+});
+
+test('C155 listers answer by selector, by namespace and by name, without parsing, and throw a 404', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  await scene.put(
+    pod('web', { app: 'web', tier: 'front' }, 'one'),
+    pod('db', { app: 'db' }, 'one'),
+    pod('web', { app: 'web' }, 'two'),
+  );
+  await scene.synced(informer);
+  const lister = new Lister<V1Pod>(informer.getIndexer(), PODS);
+  const keys = (entries: readonly CachedObject<V1Pod>[]): string[] =>
+    entries.map(({ key }) => key).toSorted();
+  assert.deepEqual(keys(lister.list()), ['one/db', 'one/web', 'two/web']);
+  assert.deepEqual(keys(lister.list('app in (web,db),!tier')), ['one/db', 'two/web']);
+  assert.deepEqual(keys(lister.namespace('one').list('app=web')), ['one/web']);
+  assert.equal(lister.namespace('two').get('db'), undefined);
+  assert.equal(lister.namespace('two').require('web'), informer.getStore().getByKey('two/web'));
+  const missing = { code: 'ERR_KUBELOOM_NOT_FOUND', httpStatus: 404, message: 'pods "db" not found' };
+  assert.throws(() => lister.namespace('two').require('db'), missing);
+});
+
+test('C113 credentials that are refused are renewed once, and the request is repeated at once', async () => {
+  await using scene = await Scene.start();
+  for (const refusals of [1, 2]) {
+    const { server, informer } = await scene.scripted(
+      (request, number) => {
+        if (number < refusals) request.answer(401, status(401, 'Unauthorized'));
+        else request.send(event('ADDED', 'a', '5'), bookmark('9', true));
+      },
+      // A retry with a backoff would not come.
+      refusals === 1 ? { backoff: { initialMs: 3_600_000, maxMs: 3_600_000 } } : {},
+    );
+    await scene.synced(informer);
+    assert.equal(server.requests.length, refusals + 1);
+    await scene.reported(...(refusals === 1 ? [] : ['ERR_KUBELOOM_UNAUTHORIZED']));
+  }
+});
+
+configurationWasUsed();

@@ -1,0 +1,202 @@
+/** How an informer watches: from where, for how long, and what it does when a watch ends. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { realClock } from '../../src/clock.ts';
+import { Watchdog } from '../../src/reflector/watchdog.ts';
+import { configurationWasUsed } from './configuration.ts';
+import { Scene, Witness, pod } from './scene.ts';
+import { bookmark, event, list, status, wirePod } from './scripted-server.ts';
+import type { ScriptedRequest } from './scripted-server.ts';
+
+/** No retry with a backoff comes within the time of a test. */
+const NEVER = { initialMs: 3_600_000, maxMs: 3_600_000 } as const;
+
+function kindOf(request: ScriptedRequest): string {
+  const verb = request.isStreamingList ? 'stream' : request.isWatch ? 'watch' : 'list';
+  return `${verb} ${request.query['resourceVersion'] ?? ''}`;
+}
+
+test('C85 a watch asks for bookmarks and for an end after 300 to 600 seconds, chosen anew each time', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted(
+    (request, number) => {
+      if (!request.isWatch) request.answer(200, list('9', [], {}));
+      else if (number < 40) request.send(event('ADDED', `pod-${number}`, `${10 + number}`)).end();
+    },
+    { watchList: 'off' },
+  );
+  void scene.run(informer);
+  await server.request(40);
+  const watches = server.requests.filter(({ isWatch }) => isWatch);
+  const seconds = watches.map(({ query }) => Number(query['timeoutSeconds']));
+  assert.ok(
+    seconds.every((value) => value >= 300 && value <= 600),
+    seconds.join(),
+  );
+  assert.ok(new Set(seconds).size > 10, seconds.join());
+  assert.ok(watches.every(({ query }) => query['allowWatchBookmarks'] === 'true'));
+});
+
+test('C86 a watch that ends goes on from the last event, without a list and without a delay', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted(
+    (request, number) => {
+      if (number === 0) request.send(bookmark('9', true), event('ADDED', 'a', '11')).end();
+      else if (number === 1) request.send(event('MODIFIED', 'a', '12'), bookmark('20')).end();
+      else request.send(event('ADDED', 'b', '21'));
+    },
+    { backoff: NEVER },
+  );
+  const witness = new Witness();
+  informer.addEventHandler(witness);
+  void scene.run(informer);
+  await witness.count(3);
+  assert.deepEqual(server.requests.map(kindOf), ['stream ', 'watch 11', 'watch 20']);
+  assert.deepEqual(witness.lines, ['add default/a@11', 'update default/a@12', 'add default/b@21']);
+  assert.deepEqual(scene.errors, []);
+});
+
+test('C87 a watch that is refused with 429, or not connected at all, is tried again without a list', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  const witness = new Witness();
+  await scene.watched(informer, witness);
+  for (const refusal of [429, 'reset'] as const) {
+    await scene.server.waitForWatches(1);
+    await scene.put(pod(`before-${refusal}`));
+    await scene.until(() => informer.getStore().getByKey(`default/before-${refusal}`) !== undefined);
+    // One more than is reported: a reset of a connection that was used again is repeated by the transport.
+    await scene.server.failNext({ status: refusal, count: 3, match: { watch: true } });
+    await scene.server.clearRequests();
+    await scene.server.dropWatches({ how: 'close' });
+    await scene.put(pod(`after-${refusal}`));
+    await witness.until(() => witness.names.includes(`add after-${refusal}`));
+    const requests = await scene.server.requests();
+    assert.ok(requests.length >= 3, `${requests.length} requests`);
+    assert.ok(requests.every(({ watch, query }) => watch && !('sendInitialEvents' in query)));
+  }
+  await scene.untilReported(() => scene.errors.length >= 4);
+});
+
+test('C87 429 inside the stream of a watch is waited for as well', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted((request, number) => {
+    const tooMany = { type: 'ERROR', object: status(429, 'TooManyRequests') };
+    if (number === 0) request.send(bookmark('9', true), event('ADDED', 'a', '11'), tooMany).end();
+    else request.send(event('ADDED', 'b', '12'));
+  });
+  const witness = new Witness();
+  informer.addEventHandler(witness);
+  void scene.run(informer);
+  await witness.count(2);
+  assert.deepEqual(server.requests.map(kindOf), ['stream ', 'watch 11']);
+  await scene.reported('ERR_KUBELOOM_TOO_MANY_REQUESTS');
+});
+
+test('C88 a watch from too old a version leads to a list that is not older than what was seen', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  const witness = new Witness();
+  await scene.put(pod('a'), pod('b'));
+  await scene.watched(informer, witness);
+  const [seen] = await scene.put(pod('c'));
+  await witness.count(3);
+  await scene.server.waitForWatches(1);
+  await scene.server.clearRequests();
+  const dropped = scene.server.dropWatches({ how: 'close' });
+  const written = scene.put(pod('d'));
+  const removed = scene.remove('a');
+  await Promise.all([dropped, written, removed, scene.server.compact()]);
+  await witness.until(() => witness.names.includes('add d'));
+  const requests = await scene.server.requests();
+  const last = requests.at(-1)?.query;
+  assert.deepEqual(
+    [last?.['sendInitialEvents'], last?.['resourceVersionMatch'], last?.['resourceVersion']],
+    ['true', 'NotOlderThan', seen],
+  );
+  assert.ok(witness.calls.some(({ key, isFinalStateUnknown }) => key === 'default/a' && isFinalStateUnknown));
+  await scene.untilReported(() => scene.codes().includes('ERR_KUBELOOM_GONE'));
+  await scene.assertEqualsServer(informer);
+});
+
+test('C89 a watch that ends within a second without an event is reported and leads to a list', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted(
+    (request, number) => {
+      if (!request.isWatch) request.answer(200, list(`${number + 9}`, [wirePod('a', '5')]));
+      else if (number === 1) request.end();
+    },
+    { watchList: 'off' },
+  );
+  void scene.run(informer);
+  await server.request(3);
+  assert.deepEqual(server.requests.map(kindOf), ['list 0', 'watch 9', 'list 9', 'watch 11']);
+  await scene.reported('ERR_KUBELOOM_VERY_SHORT_WATCH');
+});
+
+test('C90 an error inside a stream reaches onError and the watch error handler, and leads to a list', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted((request, number) => {
+    const broken = { type: 'ERROR', object: status(403, 'Forbidden', 'not any more') };
+    if (number === 0) request.send(bookmark('9', true), event('ADDED', 'a', '11'), broken).end();
+    else request.send(event('ADDED', 'a', '11'), event('ADDED', 'b', '12'), bookmark('12', true));
+  });
+  const handled: string[] = [];
+  informer.setWatchErrorHandler(
+    ({ code, message }) => void handled.push(`${code} ${/not any more/.test(message)}`),
+  );
+  const witness = new Witness();
+  informer.addEventHandler(witness);
+  void scene.run(informer);
+  await witness.until(() => witness.names.includes('add b'));
+  assert.deepEqual(server.requests.map(kindOf), ['stream ', 'stream 11']);
+  await scene.reported('ERR_KUBELOOM_FORBIDDEN');
+  assert.deepEqual(handled, ['ERR_KUBELOOM_FORBIDDEN true']);
+});
+
+test('C91 a server that asks for patience is given it', async () => {
+  await using scene = await Scene.start();
+  const { server, informer } = await scene.scripted(
+    (request, number) => {
+      if (number === 0) request.answer(429, status(429, 'TooManyRequests'), { 'retry-after': '1' });
+      else request.answer(200, list('9', []));
+    },
+    { watchList: 'off' },
+  );
+  await scene.synced(informer);
+  const [refused, again] = server.requests;
+  assert.ok((again?.atMs ?? 0) - (refused?.atMs ?? 0) >= 990);
+});
+
+test('C92 a connection that has gone silent is found, and time in which we did not read does not count', async () => {
+  let now = 0;
+  const timers: { readonly atMs: number; readonly run: () => void }[] = [];
+  const schedule = (delayMs: number, run: () => void): (() => void) => {
+    const timer = { atMs: now + delayMs, run };
+    timers.push(timer);
+    return () => void timers.splice(timers.indexOf(timer), 1);
+  };
+  const clock = { ...realClock, now: () => now, schedule };
+  const silences: number[] = [];
+  const watchdog = new Watchdog(clock, 1000, () => void silences.push(now));
+  const advance = (ms: number): void => {
+    now += ms;
+    for (const timer of timers.filter(({ atMs }) => atMs <= now)) {
+      timers.splice(timers.indexOf(timer), 1);
+      timer.run();
+    }
+  };
+  advance(900);
+  watchdog.touch();
+  advance(900);
+  watchdog.pause();
+  for (let round = 0; round < 5; round++) advance(900);
+  watchdog.resume();
+  advance(900);
+  assert.deepEqual(silences, []);
+  advance(100);
+  advance(1000);
+  assert.equal(silences.length, 1);
+});
+
+configurationWasUsed();

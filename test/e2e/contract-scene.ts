@@ -1,0 +1,152 @@
+/** A namespace of a real server, informers that reach it through a proxy, and what writes to it. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import type { V1Pod } from '@kubernetes/client-node';
+import { SharedIndexInformer } from '../../src/index.ts';
+import type { InformerOptions, InformerThreads, KubeloomError } from '../../src/index.ts';
+import { PODS, Witness } from '../contract/scene.ts';
+import { RecordingProxy } from './contract-proxy.ts';
+import type { ControlPlane } from './control-plane.ts';
+
+/** Nothing here takes so long; it only ends what hangs. */
+const PATIENCE_MS = 90_000;
+/** Nothing tells when what is waited for is the server's. */
+const LOOK_INTERVAL_MS = 10;
+
+let namespaces = 0;
+
+export class ServerScene implements AsyncDisposable {
+  readonly namespace: string;
+  readonly proxy: RecordingProxy;
+  readonly errors: KubeloomError[] = [];
+  readonly api: CoreV1Api;
+  readonly #controlPlane: ControlPlane;
+  readonly #threads: InformerThreads;
+  readonly #informers: SharedIndexInformer<V1Pod>[] = [];
+
+  private constructor(
+    namespace: string,
+    proxy: RecordingProxy,
+    controlPlane: ControlPlane,
+    threads: InformerThreads,
+  ) {
+    this.namespace = namespace;
+    this.proxy = proxy;
+    this.#controlPlane = controlPlane;
+    this.#threads = threads;
+    const kubeConfig = new KubeConfig();
+    kubeConfig.loadFromFile(controlPlane.kubeconfigPath);
+    this.api = kubeConfig.makeApiClient(CoreV1Api);
+  }
+
+  static async start(controlPlane: ControlPlane, threads: InformerThreads): Promise<ServerScene> {
+    const proxy = await RecordingProxy.start(controlPlane);
+    const name = `contract-${++namespaces}`;
+    const scene = new ServerScene(name, proxy, controlPlane, threads);
+    await scene.api.createNamespace({ body: { metadata: { name } } });
+    return scene;
+  }
+
+  /** Of the pods of this namespace, through the proxy. */
+  informer(
+    options: InformerOptions<V1Pod> = {},
+    user: object = { token: this.#controlPlane.token },
+  ): SharedIndexInformer<V1Pod> {
+    const kubeConfig = new KubeConfig();
+    kubeConfig.loadFromOptions({
+      clusters: [{ name: 'proxy', server: this.proxy.url }],
+      users: [{ name: 'user', ...user }],
+      contexts: [{ name: 'context', cluster: 'proxy', user: 'user' }],
+      currentContext: 'context',
+    });
+    const informer = new SharedIndexInformer<V1Pod>(kubeConfig, PODS, {
+      threads: this.#threads,
+      namespace: this.namespace,
+      backoff: { initialMs: 20, maxMs: 200 },
+      onError: (error) => this.errors.push(error as KubeloomError),
+      ...options,
+    });
+    this.#informers.push(informer);
+    return informer;
+  }
+
+  /** Runs it; resolves when its handler has been told of the first list. */
+  async watched(informer: SharedIndexInformer<V1Pod>, witness: Witness = new Witness()): Promise<Witness> {
+    const registration = informer.addEventHandler(witness);
+    this.run(informer);
+    await informer.waitForSync(this.patience, registration);
+    return witness;
+  }
+
+  run(informer: SharedIndexInformer<V1Pod>): void {
+    // What ends it is asserted where it matters.
+    informer.run().catch(() => undefined);
+  }
+
+  get patience(): AbortSignal {
+    return AbortSignal.timeout(PATIENCE_MS);
+  }
+
+  /** @returns its version */
+  async create(
+    name: string,
+    labels: Record<string, string> = {},
+    namespace: string = this.namespace,
+  ): Promise<string> {
+    const body: V1Pod = {
+      metadata: { name, labels },
+      spec: { containers: [{ name: 'main', image: 'registry/app:1' }], terminationGracePeriodSeconds: 0 },
+    };
+    return versionOf(await this.api.createNamespacedPod({ namespace, body }));
+  }
+
+  async createAll(...names: readonly string[]): Promise<void> {
+    for (const name of names) await this.create(name);
+  }
+
+  /** @returns its version */
+  async label(name: string, labels: Record<string, string>): Promise<string> {
+    const { namespace } = this;
+    const body = [{ op: 'add', path: '/metadata/labels', value: labels }];
+    return versionOf(await this.api.patchNamespacedPod({ namespace, name, body }));
+  }
+
+  /** To informers an update, by which the pod begins to terminate, and then a deletion. */
+  async remove(name: string): Promise<void> {
+    const { namespace } = this;
+    await this.api.deleteNamespacedPod({ namespace, name, gracePeriodSeconds: 0 });
+  }
+
+  /** `a@5` of what the server has, in its order. */
+  async list(): Promise<{ readonly version: string; readonly lines: readonly string[] }> {
+    const { metadata, items } = await this.api.listNamespacedPod({ namespace: this.namespace });
+    const lines = items.map((item) => `${item.metadata?.name}@${item.metadata?.resourceVersion}`);
+    return { version: metadata?.resourceVersion ?? '', lines };
+  }
+
+  async until(isDone: () => boolean): Promise<void> {
+    const { patience } = this;
+    while (!isDone()) await delay(LOOK_INTERVAL_MS, undefined, { signal: patience });
+  }
+
+  codes(): readonly string[] {
+    return this.errors.map(({ code }) => code);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const informer of this.#informers) await informer[Symbol.asyncDispose]();
+    await this.proxy[Symbol.asyncDispose]();
+  }
+}
+
+function versionOf({ metadata }: V1Pod): string {
+  return metadata?.resourceVersion ?? '';
+}
+
+/** `a@5` of what an informer has, in its order. */
+export function cached(informer: SharedIndexInformer<V1Pod>): readonly string[] {
+  return informer
+    .getStore()
+    .list()
+    .map(({ name, resourceVersion }) => `${name}@${resourceVersion}`);
+}

@@ -1,0 +1,210 @@
+/**
+ * The clauses of the contract that speak of the server, against a real one: here those of objects, cache and handlers;
+ * those of requests are in contract-requests.ts. Which clauses these are, and why not the others, is in
+ * contract-clauses.ts.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { V1ConfigMap } from '@kubernetes/client-node';
+import { SharedIndexInformer } from '../../src/index.ts';
+import { FakeClock } from '../../src/testing/index.ts';
+import { readClauses } from '../contract/clauses.ts';
+import { Witness } from '../contract/scene.ts';
+import { NOT_OF_THE_SERVER, OF_THE_SERVER } from './contract-clauses.ts';
+import { citedClauses, controlPlane, proves, sharedThreads } from './contract-proves.ts';
+import { cached } from './contract-scene.ts';
+import './contract-requests.ts';
+import { PlainWatch } from './plain-watch.ts';
+
+const LISTS = ['auto', 'off'] as const;
+
+test('every clause that speaks of the server is proved here, and of all others it is said why not', () => {
+  const all = readClauses().map(({ number }) => number);
+  const judged = [...OF_THE_SERVER, ...NOT_OF_THE_SERVER.keys()];
+  assert.deepEqual(
+    judged.filter((number, index) => judged.indexOf(number) !== index),
+    [],
+  );
+  assert.deepEqual(
+    judged.filter((number) => !all.includes(number)),
+    [],
+  );
+  const newest = Math.max(...judged.map((number) => Number(number.slice(1))));
+  const unjudged = all.filter((number) => Number(number.slice(1)) <= newest && !judged.includes(number));
+  assert.deepEqual(unjudged, []);
+  assert.deepEqual(citedClauses(), new Set(OF_THE_SERVER));
+});
+
+for (const watchList of LISTS) {
+  proves(`C10 C11 C25 C27 the first list: order, kinds, all of it initial (${watchList})`, async (scene) => {
+    await scene.createAll('c', 'a', 'b', 'e', 'd');
+    const { version, lines } = await scene.list();
+    const informer = scene.informer({ watchList });
+    const witness = await scene.watched(informer);
+    assert.deepEqual(cached(informer), lines);
+    assert.deepEqual(witness.names, ['add a', 'add b', 'add c', 'add d', 'add e']);
+    assert.ok(witness.calls.every(({ isInInitialList }) => isInInitialList));
+    await scene.create('later');
+    await witness.count(6);
+    assert.equal(witness.calls[5]?.isInInitialList, false);
+    for (const { object } of informer.getStore().list()) {
+      assert.deepEqual([object.kind, object.apiVersion], ['Pod', 'v1']);
+    }
+    assert.ok(Number(informer.lastSyncResourceVersion()) > Number(version));
+  });
+
+  proves(`C11 C41 a collection with nothing in it syncs (${watchList})`, async (scene) => {
+    const informer = scene.informer({ watchList });
+    const witness = await scene.watched(informer);
+    assert.deepEqual([informer.hasSynced(), cached(informer), witness.names], [true, [], []]);
+  });
+}
+
+proves('C3 C4 C7 C14 the history of changes is that of a plain watch, one by one', async (scene) => {
+  const informer = scene.informer();
+  const witness = await scene.watched(informer);
+  const { version } = await scene.list();
+  const plain = new PlainWatch(controlPlane(), `/api/v1/namespaces/${scene.namespace}/pods`, version);
+  const names = Array.from({ length: 20 }, (_, index) => `pod-${index}`);
+  const life = async (name: string): Promise<void> => {
+    await scene.create(name);
+    await scene.label(name, { round: '1' });
+    await scene.label(name, { round: '2' });
+    await scene.remove(name);
+  };
+  await Promise.all(names.map(life));
+  const last = await scene.create('last');
+  await plain.reached(Number(last));
+  await witness.until(() => witness.calls.at(-1)?.version === last);
+  plain.close();
+  const verbs = new Map(Object.entries({ ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' }));
+  const lines = plain.events.map(
+    ({ type, key, resourceVersion }) => `${verbs.get(type)} ${key}@${resourceVersion}`,
+  );
+  assert.ok(lines.length >= 81);
+  assert.deepEqual(witness.lines, lines);
+});
+
+proves('C14 a deletion has the final state, and its own version', async (scene) => {
+  const informer = scene.informer();
+  const deleted: unknown[] = [];
+  informer.addEventHandler({
+    onDelete(pod) {
+      assert.ok(!pod.finalStateUnknown);
+      deleted.push([pod.object.metadata?.labels, Number(pod.resourceVersion) > Number(labelled)]);
+      deleted.push(informer.getStore().getByKey(pod.key));
+    },
+  });
+  const created = await scene.create('a');
+  await scene.watched(informer);
+  const labelled = await scene.label('a', { final: 'yes' });
+  await scene.remove('a');
+  await scene.until(() => deleted.length > 0);
+  assert.ok(Number(labelled) > Number(created));
+  assert.deepEqual(deleted, [[{ final: 'yes' }, true], undefined]);
+});
+
+proves('C9 C10 a late handler is told of the cache and of everything after it, once', async (scene) => {
+  const informer = scene.informer();
+  const first = await scene.watched(informer);
+  const names = Array.from({ length: 30 }, (_, index) => `pod-${index + 10}`);
+  const writing = scene.createAll(...names);
+  await first.count(10);
+  const late = new Witness();
+  const atJoin = informer.getStore().list().length;
+  informer.addEventHandler(late);
+  await writing;
+  await Promise.all([first.count(names.length), late.count(names.length)]);
+  assert.deepEqual(
+    late.names,
+    names.map((name) => `add ${name}`),
+  );
+  assert.deepEqual(
+    late.calls.map(({ isInInitialList }) => isInInitialList),
+    names.map((_, index) => index < atJoin),
+  );
+});
+
+proves('C15 C29 handlers, store and lister hold the same entry', async (scene) => {
+  const informer = scene.informer();
+  const seen: boolean[] = [];
+  informer.addEventHandler({
+    onAdd: (pod) => void seen.push(informer.getStore().getByKey(pod.key) === pod),
+    onUpdate: (old, pod) => void seen.push(informer.getStore().getByKey(pod.key) === pod, old !== pod),
+  });
+  await scene.watched(informer);
+  await scene.create('a');
+  await scene.until(() => seen.length === 1);
+  await scene.label('a', { changed: 'yes' });
+  await scene.until(() => seen.length === 3);
+  assert.deepEqual(seen, [true, true, true]);
+  const [entry] = informer.getStore().list();
+  assert.equal(informer.getIndexer().byIndex('namespace', scene.namespace)[0], entry);
+});
+
+proves('C26 a label selector: what begins to match is added, what ceases to is deleted', async (scene) => {
+  await scene.create('in', { app: 'web' });
+  await scene.create('out', { app: 'db' });
+  const informer = scene.informer({ labelSelector: 'app=web' });
+  const witness = await scene.watched(informer);
+  await scene.label('out', { app: 'web' });
+  await scene.label('in', { app: 'db' });
+  await witness.count(3);
+  assert.deepEqual(witness.names, ['add in', 'add out', 'delete in']);
+  assert.deepEqual(informer.getStore().listKeys(), [`${scene.namespace}/out`]);
+});
+
+proves('C26 a field selector and a namespace', async (scene) => {
+  await scene.createAll('a', 'b');
+  await scene.create('b', {}, 'default');
+  const informer = scene.informer({ fieldSelector: 'metadata.name=b' });
+  const witness = await scene.watched(informer);
+  await scene.createAll('c');
+  await scene.remove('b');
+  await witness.count(3);
+  assert.deepEqual(witness.names, ['add b', 'update b', 'delete b']);
+  assert.ok(witness.calls.every(({ key }) => key === `${scene.namespace}/b`));
+});
+
+proves('C17 C52 C144 read your writes: the cache has what it has waited for', async (scene) => {
+  const informer = scene.informer();
+  assert.equal(informer.lastSyncResourceVersion(), '');
+  await scene.watched(informer);
+  for (const round of ['1', '2', '3']) {
+    const version = await scene.create(`pod-${round}`);
+    await informer.waitForResourceVersion(version, scene.patience);
+    const entry = informer.getStore().getByKey(`${scene.namespace}/pod-${round}`);
+    assert.equal(entry?.resourceVersion, version);
+    assert.ok(Number(informer.lastSyncResourceVersion()) >= Number(version));
+    assert.equal(informer.lastSyncResourceVersion(), informer.getStore().lastStoreSyncResourceVersion());
+  }
+});
+
+proves('C43 a resync asks the server for nothing', async (scene) => {
+  const clock = new FakeClock();
+  const informer = scene.informer({ clock, resyncPeriodMs: 10_000 });
+  await scene.create('a');
+  const witness = await scene.watched(informer);
+  const { length } = scene.proxy.requests;
+  clock.advance(10_000);
+  await witness.count(2);
+  assert.equal(witness.calls[1]?.isSame, true);
+  assert.equal(scene.proxy.requests.length, length);
+});
+
+proves('C69 an object of a megabyte arrives whole', async (scene) => {
+  const { namespace } = scene;
+  const ref = { group: '', version: 'v1', resource: 'configmaps', kind: 'ConfigMap', isNamespaced: true };
+  const source = scene.informer().source;
+  await using informer = new SharedIndexInformer<V1ConfigMap>(source, ref, {
+    threads: sharedThreads(),
+    namespace,
+  });
+  scene.run(informer);
+  await informer.waitForSync(scene.patience);
+  const text = 'ü0'.repeat(340_000);
+  const body = { metadata: { name: 'big' }, data: { text } };
+  const { metadata } = await scene.api.createNamespacedConfigMap({ namespace, body });
+  await informer.waitForResourceVersion(metadata?.resourceVersion ?? '', scene.patience);
+  assert.equal(informer.getStore().getByKey(`${namespace}/big`)?.object.data?.['text'], text);
+});

@@ -1,0 +1,163 @@
+/**
+ * The table of built-in resources against the discovery of a real kube-apiserver, as it comes and with everything
+ * switched on; and factories over all that it serves.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import {
+  InformerThreads,
+  MetadataInformerFactory,
+  SharedInformerFactory,
+  builtInResources,
+} from '../../src/index.ts';
+import type { ResourceRef } from '../../src/index.ts';
+import { startControlPlane } from './control-plane.ts';
+import type { ControlPlane } from './control-plane.ts';
+
+const SYNC_TIMEOUT_MS = 60_000;
+const CONFIG_MAP = { group: '', version: 'v1', resource: 'configmaps' };
+/** What no server has by default: alpha and beta versions, and resources behind feature gates. */
+const EVERYTHING = ['--runtime-config=api/all=true', '--feature-gates=AllAlpha=true,AllBeta=true'];
+
+interface Discovered {
+  readonly name: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: readonly string[];
+}
+
+interface Groups {
+  readonly groups: readonly { readonly versions: readonly { readonly groupVersion: string }[] }[];
+}
+
+async function getJson<T>(controlPlane: ControlPlane, path: string): Promise<T> {
+  const asked = request(`${controlPlane.server}${path}`, {
+    ca: Buffer.from(controlPlane.caData, 'base64'),
+    headers: { authorization: `Bearer ${controlPlane.token}` },
+  });
+  asked.end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  assert.equal(response.statusCode, 200, path);
+  return (await json(response)) as T;
+}
+
+/** `apps/v1`, `v1`: all that are served. */
+async function servedVersions(controlPlane: ControlPlane): Promise<string[]> {
+  const { groups } = await getJson<Groups>(controlPlane, '/apis');
+  return ['v1', ...groups.flatMap(({ versions }) => versions.map(({ groupVersion }) => groupVersion))];
+}
+
+/** What can be listed and watched. */
+async function servedResources(controlPlane: ControlPlane): Promise<ResourceRef[]> {
+  const found: ResourceRef[] = [];
+  for (const groupVersion of await servedVersions(controlPlane)) {
+    const path = groupVersion === 'v1' ? '/api/v1' : `/apis/${groupVersion}`;
+    const { resources } = await getJson<{ resources: readonly Discovered[] }>(controlPlane, path);
+    const [version = '', group = ''] = groupVersion.split('/').toReversed();
+    for (const { name, kind, namespaced, verbs } of resources) {
+      if (!verbs.includes('list') || !verbs.includes('watch')) continue;
+      found.push({ group, version, resource: name, kind, isNamespaced: namespaced });
+    }
+  }
+  return found;
+}
+
+function lines(resources: readonly ResourceRef[]): string[] {
+  return resources
+    .map(
+      ({ group, version, resource, kind, isNamespaced }) =>
+        `${group}/${version} ${resource}: ${kind}, ${isNamespaced ? 'namespaced' : 'cluster-scoped'}`,
+    )
+    .toSorted();
+}
+
+for (const [title, apiServerFlags] of [
+  ['as it comes', []],
+  ['with everything switched on', EVERYTHING],
+] as const) {
+  describe(`a real kube-apiserver ${title}`, () => {
+    let controlPlane: ControlPlane;
+    let kubeConfig: KubeConfig;
+    let threads: InformerThreads;
+    let served: ResourceRef[];
+
+    before(async () => {
+      controlPlane = await startControlPlane({ apiServerFlags });
+      kubeConfig = new KubeConfig();
+      kubeConfig.loadFromFile(controlPlane.kubeconfigPath);
+      threads = new InformerThreads({ threads: 2 });
+      served = await servedResources(controlPlane);
+    });
+
+    after(async () => {
+      await threads?.close();
+      await controlPlane?.stop();
+    });
+
+    test('serves nothing that the table has not, with the same kind and scope', () => {
+      const known = new Set(lines(builtInResources()));
+      assert.ok(served.length > 40);
+      assert.deepEqual(
+        lines(served).filter((line) => !known.has(line)),
+        [],
+      );
+    });
+
+    test('has every row of the table whose version it serves', () => {
+      const versions = new Set(served.map(({ group, version }) => `${group}/${version}`));
+      const known = new Set(lines(served));
+      const rows = builtInResources().filter(({ group, version }) => versions.has(`${group}/${version}`));
+      assert.deepEqual(
+        lines(rows).filter((line) => !known.has(line)),
+        [],
+      );
+    });
+
+    test('is followed by one factory in all its resources at once', async () => {
+      await using factory = new SharedInformerFactory(kubeConfig, { threads });
+      for (const resource of served) factory.forResource(resource);
+      factory.start();
+      await factory.waitForCacheSync(AbortSignal.timeout(SYNC_TIMEOUT_MS));
+      assert.equal(factory.informers.length, served.length);
+      assert.ok(factory.core.v1.namespaces.lister.get('default'));
+    });
+
+    for (const watchList of ['auto', 'off'] as const) {
+      test(`sends metadata only to a metadata factory, watchList ${watchList}`, async () => {
+        const api = kubeConfig.makeApiClient(CoreV1Api);
+        const write = (name: string): Promise<unknown> =>
+          api.createNamespacedConfigMap({
+            namespace: 'default',
+            body: { metadata: { name }, data: { a: 'b' } },
+          });
+        await write(`${watchList}-listed`);
+        const options = { threads, watchList, namespace: 'default' };
+        await using factory = new MetadataInformerFactory(kubeConfig, {
+          ...options,
+          tweakListOptions: (asked) => ({ ...asked, fieldSelector: 'metadata.name!=kube-root-ca.crt' }),
+        });
+        const { informer, lister } = factory.forResource(CONFIG_MAP);
+        const watched = new Promise<void>((resolve) => {
+          informer.addEventHandler({
+            onAdd: ({ name }) => name === `${watchList}-watched` && resolve(),
+          });
+        });
+        factory.start();
+        await factory.waitForCacheSync(AbortSignal.timeout(SYNC_TIMEOUT_MS));
+        await write(`${watchList}-watched`);
+        await watched;
+        assert.ok(lister.list().length >= 2);
+        for (const { object } of lister.list()) {
+          assert.deepEqual(Object.keys(object).toSorted(), ['apiVersion', 'kind', 'metadata']);
+          assert.equal(object.kind, 'PartialObjectMetadata');
+          assert.ok(object.metadata.uid);
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,96 @@
+/**
+ * The sample controller of docs/examples as a process of its own on a real kube-apiserver. There is no deployment
+ * controller: the scenario reports replicas in its place.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { ApiextensionsV1Api, KubeConfig } from '@kubernetes/client-node';
+import { Program } from '../examples/program.ts';
+import { expectedOutput, fooDefinition } from '../examples/repository.ts';
+import { SampleControllerScenario, obstruct } from '../examples/sample-controller-scenario.ts';
+import { complaint } from '../examples/verdict.ts';
+import { startControlPlane } from './control-plane.ts';
+import type { ControlPlane } from './control-plane.ts';
+
+const LOOK_INTERVAL_MS = 100;
+
+describe('the sample controller on a real kube-apiserver', () => {
+  let controlPlane: ControlPlane;
+  let program: Program;
+  let scenario: SampleControllerScenario;
+
+  before(async () => {
+    controlPlane = await startControlPlane();
+    const kubeConfig = new KubeConfig();
+    kubeConfig.loadFromFile(controlPlane.kubeconfigPath);
+    await establishFoos(kubeConfig);
+    await obstruct(kubeConfig);
+    program = new Program('sample-controller', controlPlane.kubeconfigPath);
+    scenario = new SampleControllerScenario(kubeConfig, program);
+  });
+
+  after(async () => {
+    await program?.[Symbol.asyncDispose]();
+    await controlPlane?.stop();
+  });
+
+  test('makes the Deployment that a Foo wants, owned by it', async () => {
+    await scenario.makes();
+    const { metadata, spec } = await scenario.deployment('demo');
+    const { uid } = (await scenario.foo('demo')).metadata;
+    assert.deepEqual(
+      metadata?.ownerReferences?.map((owner) => ({ ...owner })),
+      [
+        {
+          apiVersion: 'samplecontroller.example.com/v1alpha1',
+          kind: 'Foo',
+          name: 'demo',
+          uid,
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
+    );
+    assert.equal(spec?.replicas, 1);
+    assert.equal((await scenario.foo('demo')).status?.availableReplicas, 0);
+  });
+
+  test('writes the available replicas of the Deployment into the status of the Foo, and nothing else', async () => {
+    const before = await scenario.foo('demo');
+    await scenario.reportsStatus();
+    const foo = await scenario.foo('demo');
+    assert.deepEqual(foo.status, { availableReplicas: 1 });
+    assert.deepEqual(foo.spec, before.spec);
+  });
+
+  test('keeps the Deployment at the replicas of the Foo, and loses nothing of it', async () => {
+    const before = await scenario.deployment('demo');
+    await scenario.scales();
+    const after = await scenario.deployment('demo');
+    assert.equal(after.spec?.replicas, 2);
+    assert.deepEqual({ ...after.spec, replicas: 1 }, { ...before.spec });
+  });
+
+  test('leaves a Deployment alone that is not its own, and makes one when that is gone', async () => {
+    assert.equal((await scenario.deployment('taken')).metadata?.ownerReferences, undefined);
+    await scenario.retriesWhatIsNotItsOwn();
+    assert.equal((await scenario.deployment('taken')).metadata?.ownerReferences?.[0]?.name, 'wants-it');
+  });
+
+  test('says what is wrong with a Foo, ends when it is told to, and has printed what it should', async () => {
+    await scenario.refusesWhatIsIncomplete();
+    program.interrupt();
+    assert.equal(complaint(await expectedOutput('sample-controller'), await program.outcome), undefined);
+  });
+});
+
+/** Resolves when the server serves them. */
+async function establishFoos(kubeConfig: KubeConfig): Promise<void> {
+  const api = kubeConfig.makeApiClient(ApiextensionsV1Api);
+  const { metadata = {} } = await api.createCustomResourceDefinition({ body: await fooDefinition() });
+  for (;;) {
+    const { status } = await api.readCustomResourceDefinition({ name: metadata.name ?? '' });
+    if (status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL_MS));
+  }
+}

@@ -1,0 +1,73 @@
+/** Runs an example as its user would: a process of its own, with $KUBECONFIG, of which one sees what it prints. */
+import { spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+/** So far away that only a program that hangs meets it. */
+const DEADLINE_MS = 60_000;
+
+export interface Outcome {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** `0`, `1`, `SIGKILL`. */
+  readonly end: string;
+}
+
+export class Program implements AsyncDisposable {
+  readonly outcome: Promise<Outcome>;
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly #deadline: NodeJS.Timeout;
+  readonly #waiters: Set<() => void> = new Set();
+  #stdout = '';
+  #stderr = '';
+  #hasEnded = false;
+
+  constructor(name: string, kubeconfigPath: string) {
+    const path = fileURLToPath(new URL(`../../docs/examples/${name}.js`, import.meta.url));
+    const { NODE_ENV: _production, ...environment } = process.env;
+    this.#child = spawn(process.execPath, [path], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...environment, KUBECONFIG: kubeconfigPath },
+    });
+    this.#deadline = setTimeout(() => this.#child.kill('SIGKILL'), DEADLINE_MS);
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.#stdout += text;
+      this.#changed();
+    });
+    this.#child.stderr.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
+    this.outcome = this.#ended();
+  }
+
+  /** Resolves when it has printed the line; rejects when it ended without. */
+  async printed(line: string): Promise<void> {
+    while (!`\n${this.#stdout}`.includes(`\n${line}\n`)) {
+      if (this.#hasEnded) throw new Error(`ended without printing ${JSON.stringify(line)}`);
+      await new Promise<void>((resolve) => this.#waiters.add(resolve));
+    }
+  }
+
+  /** As Ctrl-C does. */
+  interrupt(): void {
+    this.#child.kill('SIGINT');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#hasEnded) this.#child.kill('SIGKILL');
+    await this.outcome;
+  }
+
+  async #ended(): Promise<Outcome> {
+    const [code, signal] = (await once(this.#child, 'close')) as [number | null, string | null];
+    clearTimeout(this.#deadline);
+    this.#hasEnded = true;
+    this.#changed();
+    return { stdout: this.#stdout, stderr: this.#stderr, end: signal ?? String(code) };
+  }
+
+  #changed(): void {
+    for (const resolve of this.#waiters) resolve();
+    this.#waiters.clear();
+  }
+}

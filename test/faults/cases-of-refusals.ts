@@ -1,0 +1,293 @@
+/** Servers that refuse, are away, are behind or are somebody else. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Change } from '../../src/testing/index.ts';
+import {
+  EXPIRED,
+  GONE,
+  LIST_ONLY,
+  PLAIN_WATCH,
+  onlyWatches,
+  relistedFrom,
+  strike,
+} from './cases-of-watches.ts';
+import type { FaultCase } from './fault-case.ts';
+import type { Scene } from './scene.ts';
+
+const UNREACHABLE = 'ERR_KUBELOOM_UNREACHABLE';
+const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
+const TOO_MANY = 'ERR_KUBELOOM_TOO_MANY_REQUESTS';
+
+function deletions(keys: readonly string[]): Change[] {
+  return keys.map((key) => {
+    const [namespace = '', name = ''] = key.split('/');
+    return { type: 'delete', resource: 'pods', namespace, name };
+  });
+}
+
+function pod(key: string, labels: Record<string, string> = {}): Change {
+  const [namespace = '', name = ''] = key.split('/');
+  const spec = { containers: [{ name: 'main', image: 'app:1' }] };
+  return { type: 'put', resource: 'pods', object: { metadata: { namespace, name, labels }, spec } as object };
+}
+
+/** Cuts the watch and lets nobody in while something happens. */
+async function away(scene: Scene, meanwhile: () => Promise<unknown>, status = 503): Promise<void> {
+  const id = await scene.fault({ type: 'answer', status }, {}, 'always');
+  await scene.fault({ type: 'end' });
+  await scene.untilLanded(id);
+  await meanwhile();
+  await scene.heal();
+}
+
+export const CASES_OF_REFUSALS: readonly FaultCase[] = [
+  {
+    id: '11',
+    what: 'lists come from a replica that is 500 versions behind',
+    expected: 'asks for no older than it has seen, then for the newest; nothing goes back',
+    codes: [GONE],
+    objects: 800,
+    server: { freshnessTimeoutMs: 200 },
+    run: async (scene) => {
+      await scene.fault({ type: 'lag', revisions: 500 }, {}, 'always');
+      await strike(scene, EXPIRED);
+      return relistedFrom(scene, /^stream \d+, stream$/);
+    },
+  },
+  {
+    id: '13',
+    what: '429 for everything while the server begins, for 2 s',
+    expected: 'not synced, no end, and then everything',
+    codes: [TOO_MANY],
+    isStartedLater: true,
+    run: async (scene) => {
+      const id = await scene.fault({ type: 'answer', status: 429, retryAfterSeconds: 1 }, {}, 'always');
+      scene.startInformerUnsynced();
+      const landed = await scene.untilLanded(id, 2);
+      assert.equal(scene.informer.hasSynced(), false);
+      await scene.heal();
+      await scene.until(() => scene.informer.hasSynced(), 'it has synced');
+      return `synced after ${landed.length} or more refusals`;
+    },
+  },
+  {
+    id: '14',
+    what: '500, then 503, then nobody listens, while some hundred objects change',
+    expected: 'backs off; nobody there: no list',
+    codes: ['ERR_KUBELOOM_INTERNAL', 'ERR_KUBELOOM_HTTP_STATUS', UNREACHABLE],
+    mayReport: [RESET],
+    hasProxy: true,
+    run: async (scene) => {
+      await away(scene, () => scene.sleep(500), 500);
+      await scene.untilTold(20);
+      await away(scene, () => scene.sleep(500), 503);
+      await scene.untilTold(20);
+      await scene.mark();
+      await scene.proxy.refuse();
+      await scene.untilReported(UNREACHABLE);
+      await scene.sleep(500);
+      await scene.proxy.accept();
+      await scene.untilTold(20);
+      return onlyWatches(scene);
+    },
+  },
+  {
+    id: '15a',
+    what: '401 for the token, until the token file has another',
+    expected: 'the file is read again for every request: goes on without a list',
+    codes: ['ERR_KUBELOOM_UNAUTHORIZED'],
+    server: { token: '' },
+    isStartedLater: true,
+    run: tokenFile,
+  },
+  {
+    id: '15b',
+    what: '403 for a second',
+    expected: 'goes on serving what it has, reports, recovers',
+    codes: ['ERR_KUBELOOM_FORBIDDEN'],
+    run: async (scene) => {
+      await away(
+        scene,
+        async () => {
+          await scene.untilReported('ERR_KUBELOOM_FORBIDDEN', 2);
+          assert.ok(scene.cached > 0);
+        },
+        403,
+      );
+      return `${scene.cached} objects were served meanwhile`;
+    },
+  },
+  {
+    id: '16',
+    what: '404: the resource is gone, comes back with other objects',
+    expected: 'goes on serving what it has, reports, and tells the deletions when it is back',
+    codes: ['ERR_KUBELOOM_NOT_FOUND'],
+    run: async (scene) => {
+      const keys = (await scene.keys()).slice(0, 50);
+      await away(
+        scene,
+        async () => {
+          await scene.untilReported('ERR_KUBELOOM_NOT_FOUND', 2);
+          await scene.apply(...deletions(keys), ...keys.slice(0, 10).map((key) => pod(`${key}-new`)));
+        },
+        404,
+      );
+      return '50 deletions and 10 additions';
+    },
+  },
+  {
+    id: '17',
+    what: '100 objects are deleted while nobody watches, and their deletions forgotten',
+    expected: '100 deletions with the last state, finalStateUnknown',
+    codes: ['ERR_KUBELOOM_HTTP_STATUS'],
+    mayReport: [GONE],
+    run: async (scene) => {
+      const keys = (await scene.keys()).slice(0, 100);
+      await scene.stopLoad();
+      await away(scene, async () => {
+        await scene.apply(...deletions(keys));
+        await scene.server.compact();
+      });
+      const unknown = (): number =>
+        scene.recorder.histories.told.filter((told) => told.kind === 'delete' && told.finalStateUnknown)
+          .length;
+      await scene.until(() => unknown() >= 100, '100 deletions are told');
+      assert.equal(unknown(), 100);
+      return '100 deletions, all with finalStateUnknown';
+    },
+  },
+  {
+    id: '18',
+    what: 'an object is deleted and created again while nobody watches',
+    expected: 'one update from the old uid to the new one',
+    codes: ['ERR_KUBELOOM_HTTP_STATUS'],
+    mayReport: [GONE],
+    run: async (scene) => {
+      const [key = ''] = await scene.keys();
+      const before = scene.informer.getStore().getByKey(key)?.uid;
+      await scene.stopLoad();
+      await away(scene, async () => {
+        await scene.apply(...deletions([key]), pod(key));
+        await scene.server.compact();
+      });
+      const { told } = scene.recorder.histories;
+      const last = (): string | undefined => told.findLast((one) => 'key' in one && one.key === key)?.kind;
+      const uid = (): string | undefined => scene.informer.getStore().getByKey(key)?.uid;
+      await scene.until(() => uid() !== before && last() === 'update', 'an update is told');
+      return 'one update between two uids';
+    },
+  },
+  {
+    id: '20',
+    what: 'created, updated and deleted between the list and the watch after it',
+    expected: 'all of it is seen',
+    codes: [GONE],
+    informer: LIST_ONLY,
+    run: async (scene) => {
+      const held = await scene.fault({ type: 'hold' }, PLAIN_WATCH);
+      await scene.fault(EXPIRED);
+      await scene.untilLanded(held);
+      const keys = (await scene.keys()).slice(0, 20);
+      await scene.apply(pod('default/between'), pod('default/between', { step: '2' }), ...deletions(keys));
+      await scene.apply(pod('default/short'), ...deletions(['default/short']));
+      await scene.heal();
+      await scene.untilTold(20);
+      return relistedFrom(scene, /^list \d+, watch \d+$/);
+    },
+  },
+  {
+    id: '48',
+    what: 'three replicas behind one name, up to 300 versions apart; the connection changes five times',
+    expected: 'nothing goes back',
+    mayReport: [GONE, 'ERR_KUBELOOM_EXPIRED_LOOP'],
+    objects: 400,
+    server: { freshnessTimeoutMs: 200 },
+    run: async (scene) => {
+      await scene.fault({ type: 'lag', revisions: 100 }, { connection: { of: 2, is: 1 } }, 'always');
+      await scene.fault({ type: 'lag', revisions: 300 }, { connection: { of: 2, is: 0 } }, 'always');
+      for (let hop = 0; hop < 5; hop++) {
+        await strikeOnly(scene, hop % 2 === 0 ? { type: 'end' } : EXPIRED);
+        await scene.untilTold(30);
+      }
+      await scene.heal();
+      return `${(await scene.asked()).length} requests`;
+    },
+  },
+  {
+    id: '49',
+    what: '50 informers, and their server is away for 0.5 s',
+    expected: 'they come back over at least half of the backoff, no more than twice the mean at a time',
+    codes: [UNREACHABLE],
+    mayReport: [RESET, 'ERR_KUBELOOM_VERY_SHORT_WATCH'],
+    hasProxy: true,
+    isAlone: true,
+    rate: 120,
+    // They all have one name, and each lists for the first time.
+    excused: ['I15'],
+    convergeMs: 10_000,
+    run: herd,
+  },
+];
+
+async function strikeOnly(scene: Scene, action: Parameters<Scene['fault']>[0]): Promise<void> {
+  await scene.untilLanded(await scene.fault(action));
+}
+
+async function tokenFile(scene: Scene): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-faults-'));
+  scene.ends({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
+  const file = join(folder, 'token');
+  writeFileSync(file, 'old');
+  const user = scene.informer.source as { users?: object[] };
+  user.users = (user.users ?? []).map((one) => ({
+    ...one,
+    token: undefined,
+    authProvider: { name: 'tokenFile', config: { tokenFile: file } },
+  }));
+  await scene.startInformer();
+  await scene.mark();
+  const refused = await scene.fault({ type: 'answer', status: 401 }, { token: 'old' }, 'always');
+  await scene.fault({ type: 'end' });
+  await scene.untilLanded(refused, 2);
+  await scene.untilReported('ERR_KUBELOOM_UNAUTHORIZED');
+  writeFileSync(file, 'new');
+  await scene.untilTold(50);
+  await scene.heal();
+  return (await scene.asked()).join(', ');
+}
+
+const HERD = 50;
+const HERD_BACKOFF_MS = 1500;
+const BUCKETS = 4;
+
+async function herd(scene: Scene): Promise<string> {
+  const backoff = { initialMs: HERD_BACKOFF_MS, maxMs: HERD_BACKOFF_MS };
+  const informers = Array.from({ length: HERD }, () => scene.newInformer({ backoff, ...LIST_ONLY }));
+  for (const informer of informers) void informer.run().catch(() => undefined);
+  await scene.until(() => informers.every((informer) => informer.hasSynced()), 'all have synced');
+  await scene.proxy.refuse();
+  await scene.sleep(500);
+  const openedMs = performance.timeOrigin + performance.now();
+  await scene.proxy.accept();
+  const back = (): number[] => scene.proxy.accepted.filter((atMs) => atMs >= openedMs - 50);
+  await scene.until(() => back().length >= HERD, 'all are back');
+  // Without the first and the last of them: one straggler says nothing about a herd.
+  const times = back()
+    .slice(0, HERD + 1)
+    .map((atMs) => atMs - openedMs)
+    .sort((x, y) => x - y)
+    .slice(3, -3);
+  const first = times[0] ?? 0;
+  const spreadMs = (times.at(-1) ?? 0) - first;
+  const counts = Array.from({ length: BUCKETS }, () => 0);
+  for (const atMs of times) {
+    const bucket = Math.min(BUCKETS - 1, Math.floor(((atMs - first) / spreadMs) * BUCKETS));
+    counts[bucket] = (counts[bucket] ?? 0) + 1;
+  }
+  assert.ok(spreadMs >= HERD_BACKOFF_MS / 2, `back within ${spreadMs.toFixed(0)} ms`);
+  assert.ok(Math.max(...counts) <= (2 * times.length) / BUCKETS, `${counts.join(', ')} at a time`);
+  scene.healedAtMs = performance.now();
+  return `back over ${spreadMs.toFixed(0)} ms: ${counts.join(', ')}`;
+}

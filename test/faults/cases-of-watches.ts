@@ -1,0 +1,276 @@
+/** Watches that end, break or expire. */
+import assert from 'node:assert/strict';
+import type { FaultAction, ScenarioMatch } from '../../src/testing/index.ts';
+import type { FaultCase } from './fault-case.ts';
+import type { Scene } from './scene.ts';
+
+export const GONE = 'ERR_KUBELOOM_GONE';
+const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
+const TRUNCATED = 'ERR_KUBELOOM_EVENT_TRUNCATED';
+/** A watch that is no streaming list. */
+export const PLAIN_WATCH: ScenarioMatch = { verb: 'watch', query: { sendInitialEvents: '' } };
+export const STREAMING: ScenarioMatch = { verb: 'watch', query: { sendInitialEvents: 'true' } };
+export const EXPIRED: FaultAction = {
+  type: 'error-event',
+  status: {
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    reason: 'Expired',
+    code: 410,
+    message: 'too old',
+  },
+};
+export const LIST_ONLY = { watchList: 'off' } as const;
+
+/** Strikes, and lets some events pass. */
+export async function strike(scene: Scene, action: FaultAction, match: ScenarioMatch = {}): Promise<void> {
+  const id = await scene.fault(action, match);
+  await scene.untilLanded(id);
+  await scene.untilAllLanded();
+  await scene.untilTold(50);
+  await scene.heal();
+}
+
+export async function onlyWatches(scene: Scene): Promise<string> {
+  const asked = await scene.asked();
+  assert.ok(asked.length > 0, 'it asked again');
+  assert.deepEqual(
+    asked.filter((one) => !one.startsWith('watch ')),
+    [],
+    'no list',
+  );
+  return asked.join(', ');
+}
+
+export async function relistedFrom(scene: Scene, verbs: RegExp): Promise<string> {
+  let asked = '';
+  const isAsked = async (): Promise<boolean> => verbs.test((asked = (await scene.asked()).join(', ')));
+  await scene.until(isAsked, `${verbs.source} was asked`, 5000).catch(() => undefined);
+  assert.match(asked, verbs);
+  return asked;
+}
+
+const cutAt = (how: 'end' | 'reset') => async (scene: Scene) => {
+  for (let round = 0; round < 5; round++)
+    await strike(scene, { type: 'cut', how }, { verb: 'watch', afterEvents: 3 });
+  return onlyWatches(scene);
+};
+
+export const CASES_OF_WATCHES: readonly FaultCase[] = [
+  {
+    id: '1',
+    what: 'a watch ends properly',
+    expected: 'goes on from the last version, no list, nothing reported',
+    run: async (scene) => {
+      await strike(scene, { type: 'end' });
+      return onlyWatches(scene);
+    },
+  },
+  {
+    id: '2',
+    what: 'a watch ends properly in the middle of an event, at random bytes',
+    expected: 'the rest is dropped and counted, goes on from the last whole event',
+    codes: [TRUNCATED],
+    run: cutAt('end'),
+  },
+  {
+    id: '3',
+    what: 'TCP reset in the middle of an event, by server and proxy',
+    expected: 'as 2, reported as a reset',
+    codes: [RESET],
+    hasProxy: true,
+    run: async (scene) => {
+      await cutAt('reset')(scene);
+      await scene.proxy.mode({ kind: 'reset-mid-event' });
+      await scene.until(() => scene.proxy.landed.length > 0, 'the proxy has cut');
+      await scene.untilTold(50);
+      return onlyWatches(scene);
+    },
+  },
+  {
+    id: '4',
+    what: 'HTTP 410 for a watch, then for the list at its version',
+    expected: 'lists at the last version, then the newest',
+    codes: [GONE],
+    informer: LIST_ONLY,
+    run: async (scene) => {
+      await scene.fault({ type: 'answer', status: 410 }, PLAIN_WATCH);
+      await scene.fault({ type: 'answer', status: 410 }, { verb: 'list' });
+      await strike(scene, { type: 'end' });
+      return relistedFrom(scene, /^watch \d+, list \d+, list(, list)*, watch \d+/);
+    },
+  },
+  {
+    id: '5',
+    what: '410 as an event within a watch',
+    expected: 'never taken for an end: lists at the last version',
+    codes: [GONE],
+    run: async (scene) => {
+      await strike(scene, EXPIRED, { verb: 'watch', afterEvents: 5 });
+      return relistedFrom(scene, /^stream \d+$/);
+    },
+  },
+  {
+    id: '6',
+    what: '410 for every watch, although the list is fresh; times are a twentieth of the real ones',
+    expected: 'at most 10 requests in 3 s, and it is said what goes on',
+    codes: [GONE, 'ERR_KUBELOOM_EXPIRED_LOOP'],
+    informer: { ...LIST_ONLY, backoff: { initialMs: 40, maxMs: 1500 } },
+    run: async (scene) => {
+      await scene.fault({ type: 'answer', status: 410 }, PLAIN_WATCH, 'always');
+      await scene.untilLanded(await scene.fault(EXPIRED));
+      await scene.mark();
+      await scene.sleep(3000);
+      const count = (await scene.requests()).length;
+      await scene.heal();
+      assert.ok(count <= 10, `${count} requests`);
+      return `${count} requests in 3 s`;
+    },
+  },
+  {
+    id: '7',
+    what: '410 for a list at the last version',
+    expected: 'one more request, at once, for the newest',
+    codes: [GONE],
+    informer: LIST_ONLY,
+    run: async (scene) => {
+      await scene.fault({ type: 'answer', status: 410 }, { verb: 'list' });
+      await strike(scene, EXPIRED);
+      return relistedFrom(scene, /^list \d+, list, watch \d+$/);
+    },
+  },
+  {
+    id: '8a',
+    what: 'the continue token expires on the third page',
+    expected: 'one list of everything in place of the pages',
+    codes: [GONE],
+    informer: LIST_ONLY,
+    objects: 1200,
+    run: async (scene) => {
+      await scene.fault({ type: 'answer', status: 410 }, { verb: 'list' });
+      await scene.fault({ type: 'answer', status: 410 }, { verb: 'list', nth: 4 });
+      await strike(scene, EXPIRED);
+      return relistedFrom(scene, /^list \d+, list, list, list, list, watch \d+$/);
+    },
+  },
+  {
+    id: '8b',
+    what: 'the same continue token for ever',
+    expected: 'ERR_KUBELOOM_LIST_NO_PROGRESS, and nothing of it in the cache',
+    codes: [GONE, 'ERR_KUBELOOM_LIST_NO_PROGRESS'],
+    informer: LIST_ONLY,
+    run: async (scene) => {
+      const token = Buffer.from('{"v":"meta.k8s.io/v1","rv":-1,"start":"/"}').toString('base64url');
+      await scene.fault({ type: 'list-metadata', set: { continue: token } }, { verb: 'list' }, 'always');
+      await scene.fault(EXPIRED);
+      await scene.untilReported('ERR_KUBELOOM_LIST_NO_PROGRESS');
+      const pages = (await scene.requests()).filter(({ watch }) => !watch).length;
+      await scene.heal();
+      return `given up after ${pages} pages or less`;
+    },
+  },
+  ...tooLarge(),
+  {
+    id: '12a',
+    what: '429 for a list, Retry-After 1 s',
+    expected: 'waits at least that long',
+    codes: [GONE, 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
+    informer: LIST_ONLY,
+    run: (scene) =>
+      patient(scene, EXPIRED, { type: 'answer', status: 429, retryAfterSeconds: 1 }, { verb: 'list' }),
+  },
+  {
+    id: '12b',
+    what: '429 for a watch, Retry-After 1 s',
+    expected: 'waits at least that long, and asks for no list',
+    codes: ['ERR_KUBELOOM_TOO_MANY_REQUESTS'],
+    run: async (scene) => {
+      await patient(
+        scene,
+        { type: 'end' },
+        { type: 'answer', status: 429, retryAfterSeconds: 1 },
+        PLAIN_WATCH,
+      );
+      return onlyWatches(scene);
+    },
+  },
+  {
+    id: '12c',
+    what: '429 as an event within a watch',
+    expected: 'waits, and asks for no list',
+    codes: ['ERR_KUBELOOM_TOO_MANY_REQUESTS'],
+    run: async (scene) => {
+      const status = {
+        kind: 'Status',
+        code: 429,
+        reason: 'TooManyRequests',
+        details: { retryAfterSeconds: 1 },
+      } as const;
+      await patient(scene, undefined, { type: 'error-event', status }, { verb: 'watch' });
+      return onlyWatches(scene);
+    },
+  },
+  {
+    id: '34',
+    what: 'a watch says that the server cannot read one of its objects, which is then deleted',
+    expected: 'a list; the object is gone',
+    codes: ['ERR_KUBELOOM_STORE_READ'],
+    run: async (scene) => {
+      const [key = ''] = await scene.keys();
+      const [namespace = '', name = ''] = key.split('/');
+      const status = { kind: 'Status', status: 'Failure', code: 500, reason: 'StoreReadError' } as const;
+      const id = await scene.fault({ type: 'error-event', status });
+      await scene.untilLanded(id);
+      await scene.apply({ type: 'delete', resource: 'pods', namespace, name });
+      await scene.untilTold(50);
+      await scene.heal();
+      assert.equal(scene.informer.getStore().getByKey(key), undefined);
+      return relistedFrom(scene, /^stream \d+/);
+    },
+  },
+];
+
+/** Two strikes, of which the second must come no sooner than the first asked for. */
+async function patient(
+  scene: Scene,
+  first: FaultAction | undefined,
+  action: FaultAction,
+  match: ScenarioMatch,
+): Promise<string> {
+  const id = await scene.fault(action, match, 2);
+  if (first) await scene.fault(first);
+  const [one, two] = await scene.untilLanded(id, 2);
+  await scene.untilTold(50);
+  await scene.heal();
+  const gapMs = (two?.atMs ?? 0) - (one?.atMs ?? 0);
+  assert.ok(gapMs >= 1000, `asked again after ${gapMs} ms`);
+  return `asked again after ${gapMs.toFixed(0)} ms`;
+}
+
+/** Servers say it in three ways. */
+function tooLarge(): FaultCase[] {
+  const message = 'Timeout: Too large resource version: 9, current: 8';
+  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Timeout', code: 504 };
+  const cause = { message: 'Too large resource version' };
+  const bodies: [string, object][] = [
+    [
+      'a cause with a reason',
+      { ...status, details: { causes: [{ ...cause, reason: 'ResourceVersionTooLarge' }] } },
+    ],
+    ['a cause with a message', { ...status, details: { causes: [cause] } }],
+    ['a message', { ...status, message }],
+  ];
+  return bodies.map(([what, body], index) => ({
+    id: `9${'abc'[index]}`,
+    what: `"Too large resource version", as ${what}`,
+    expected: 'the newest state is listed at once',
+    codes: [GONE],
+    informer: LIST_ONLY,
+    run: async (scene: Scene) => {
+      await scene.fault({ type: 'answer', status: 504, body }, { verb: 'list' });
+      await strike(scene, EXPIRED);
+      return relistedFrom(scene, /^list \d+, list, watch \d+$/);
+    },
+  }));
+}

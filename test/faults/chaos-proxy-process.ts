@@ -1,0 +1,160 @@
+/**
+ * The process of a chaos proxy: TCP between clients and one server on loopback, and whatever is to happen to it. A
+ * process of its own, so that it can be stopped by a signal like a machine that hangs. Told what to do over IPC.
+ */
+import { createConnection, createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
+import type { Mode, ProxyCommand, ProxyEvent } from './chaos-protocol.ts';
+
+interface Pair {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  /** Bytes for the client that the mode holds back. */
+  held: Buffer[];
+  timer: NodeJS.Timeout | undefined;
+}
+
+const DRIP_MS = 10;
+const FIRST_EVENT = Buffer.from('"type":');
+/** A frame of HTTP/2: SETTINGS, empty. */
+const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+const SETTINGS_COUNT = 100_000;
+
+let mode: Mode = { kind: 'pass' };
+let target = 0;
+let listener: Server | undefined;
+let port = 0;
+const pairs = new Set<Pair>();
+
+function tell(event: ProxyEvent): void {
+  process.send?.(event);
+}
+
+function landed(what: string, detail: string): void {
+  tell({ type: 'landed', what, detail, atMs: performance.timeOrigin + performance.now() });
+}
+
+function accept(client: Socket): void {
+  tell({ type: 'accepted', atMs: performance.timeOrigin + performance.now() });
+  client.on('error', () => undefined);
+  if (mode.kind === 'http2') {
+    landed('http2', `${SETTINGS_COUNT} SETTINGS frames`);
+    client.write(Buffer.concat(Array.from({ length: SETTINGS_COUNT }, () => SETTINGS)));
+    return;
+  }
+  const upstream = createConnection({ port: target, host: '127.0.0.1', noDelay: true });
+  client.setNoDelay?.(true);
+  const pair: Pair = { client, upstream, held: [], timer: undefined };
+  pairs.add(pair);
+  upstream.on('error', () => undefined);
+  client.on('data', (chunk: Buffer) => {
+    if (mode.kind !== 'drop' || mode.direction !== 'to-server') upstream.write(chunk);
+  });
+  upstream.on('data', (chunk: Buffer) => downstream(pair, chunk));
+  const close = (): void => {
+    pairs.delete(pair);
+    clearInterval(pair.timer);
+    client.destroy();
+    upstream.destroy();
+  };
+  client.on('close', close);
+  upstream.on('close', () => {
+    // What is held back is still on its way.
+    if (pair.held.length === 0) close();
+  });
+}
+
+function downstream(pair: Pair, chunk: Buffer): void {
+  switch (mode.kind) {
+    case 'drop':
+      landed('drop', `${chunk.length} bytes`);
+      return;
+    case 'hang':
+      pair.held.push(chunk);
+      landed('hang', `${chunk.length} bytes held`);
+      return;
+    case 'drip':
+      pair.held.push(chunk);
+      drip(pair, mode.bytes);
+      return;
+    case 'split':
+      landed('split', `${chunk.length} bytes by ${mode.bytes}`);
+      for (let at = 0; at < chunk.length; at += mode.bytes)
+        pair.client.write(chunk.subarray(at, at + mode.bytes));
+      return;
+    case 'withhold':
+      pair.held.push(chunk);
+      if (chunk.includes(FIRST_EVENT)) release(pair);
+      else landed('withhold', `${chunk.length} bytes until an event`);
+      return;
+    case 'reset-mid-event':
+      pair.client.write(chunk.subarray(0, Math.max(1, chunk.length >> 1)), () => {
+        landed('reset', `after ${chunk.length >> 1} of ${chunk.length} bytes`);
+        pair.client.resetAndDestroy();
+      });
+      mode = { kind: 'pass' };
+      return;
+    default:
+      pair.client.write(chunk);
+  }
+}
+
+/** So many bytes at a time, a hundred times a second. */
+function drip(pair: Pair, bytes: number): void {
+  landed('drip', `${bytes} bytes a time`);
+  pair.timer ??= setInterval(() => {
+    const all = Buffer.concat(pair.held);
+    pair.held = all.length > bytes ? [all.subarray(bytes)] : [];
+    if (all.length > 0) pair.client.write(all.subarray(0, bytes));
+  }, DRIP_MS);
+}
+
+function release(pair: Pair): void {
+  clearInterval(pair.timer);
+  pair.timer = undefined;
+  if (pair.held.length > 0) pair.client.write(Buffer.concat(pair.held));
+  pair.held = [];
+}
+
+function listen(tls?: { cert: string; key: string }): Promise<void> {
+  const server = tls ? createTlsServer(tls, accept) : createServer(accept);
+  listener = server;
+  server.on('error', (error) => tell({ type: 'failed', message: String(error) }));
+  return new Promise((resolve) => {
+    server.listen(port, '127.0.0.1', () => {
+      port = (server.address() as { port: number }).port;
+      resolve();
+    });
+  });
+}
+
+async function obey(command: ProxyCommand): Promise<void> {
+  switch (command.type) {
+    case 'start':
+      target = command.target;
+      await listen(command.tls);
+      tell({ type: 'listening', port });
+      return;
+    case 'mode':
+      mode = command.mode;
+      if (mode.kind === 'pass') for (const pair of pairs) release(pair);
+      break;
+    case 'reset':
+      landed('reset', `${pairs.size} connections`);
+      for (const { client } of pairs) client.resetAndDestroy();
+      break;
+    case 'refuse':
+      listener?.close();
+      landed('refuse', `${pairs.size} connections`);
+      for (const { client } of pairs) client.destroy();
+      break;
+    case 'accept':
+      await listen(command.tls);
+      break;
+  }
+  tell({ type: 'done', id: command.id });
+}
+
+process.on('message', (command: ProxyCommand) => void obey(command));
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,285 @@
+/**
+ * What a case plays on: an embedded apiserver in a thread or process of its own, its fault port, a chaos proxy if the
+ * case wants one, an informer on real threads with everything written down, and a load from the beginning.
+ */
+import { KubeConfig } from '@kubernetes/client-node';
+import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
+import type { InformerOptions, ResourceRef } from '../../src/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import type {
+  Change,
+  EmbeddedApiServer,
+  FaultAction,
+  FaultPortAddress,
+  LandedFault,
+  RequestRecord,
+  ScenarioMatch,
+  ScenarioRule,
+} from '../../src/testing/index.ts';
+import { Recorder } from '../oracle/recorder.ts';
+import { ChaosProxy } from './chaos-proxy.ts';
+import { LOAD_MIN } from './scene-options.ts';
+import type { SceneOptions } from './scene-options.ts';
+
+export const PODS: ResourceRef = {
+  group: '',
+  version: 'v1',
+  resource: 'pods',
+  kind: 'Pod',
+  isNamespaced: true,
+};
+/** A wait of a case that is longer has failed. */
+const WAIT_MS = 30_000;
+const LOAD_WINDOW_MS = 600;
+const LOAD_WINDOWS_MAX = 10;
+const LOAD_MS = 600_000;
+const LOOK_MS = 10;
+
+export class Scene implements AsyncDisposable {
+  readonly server: EmbeddedApiServer;
+  readonly threads: InformerThreads;
+  readonly informer: SharedIndexInformer;
+  readonly recorder: Recorder;
+  readonly errors: { readonly code: string; readonly message: string; readonly atMs: number }[] = [];
+  /** Strikes that neither server nor proxy know of: what the case has done itself. */
+  readonly own: string[] = [];
+  /** Rules that have to land. */
+  readonly wanted: Set<string> = new Set();
+  healedAtMs = 0;
+  load = 0;
+  #proxy: ChaosProxy | undefined;
+  readonly #case: SceneOptions;
+  readonly #port: FaultPortAddress;
+  readonly #isOwnThreads: boolean;
+  readonly #extra: AsyncDisposable[] = [];
+  #run: Promise<void> | undefined;
+  #loadRun: Promise<unknown> = Promise.resolve();
+  #requestsBefore = 0;
+  #nextFault = 1;
+
+  private constructor(
+    fault: SceneOptions,
+    server: EmbeddedApiServer,
+    port: FaultPortAddress,
+    threads: InformerThreads,
+    proxy: ChaosProxy | undefined,
+  ) {
+    this.#case = fault;
+    this.server = server;
+    this.#port = port;
+    this.#isOwnThreads = fault.threads !== undefined;
+    this.threads = threads;
+    this.#proxy = proxy;
+    this.recorder = new Recorder();
+    this.informer = this.newInformer(fault.informer);
+    this.recorder.informer(this.informer, { hasBodies: fault.hasBodies ?? true });
+    this.recorder.handler(this.informer, 'recorded');
+  }
+
+  static async start(fault: SceneOptions, shared: InformerThreads): Promise<Scene> {
+    const server = await startEmbeddedApiServer({ tls: false, ...fault.server });
+    const port = await server.openFaultPort();
+    await server.populate({ count: fault.objects ?? 200, objectBytes: 700 });
+    const proxy = fault.hasProxy ? await ChaosProxy.start(server.port) : undefined;
+    const threads = fault.threads ? new InformerThreads(fault.threads) : shared;
+    const scene = new Scene(fault, server, port, threads, proxy);
+    scene.startLoad(fault.rate ?? 250);
+    if (!fault.isStartedLater) await scene.startInformer();
+    await scene.#measureLoad();
+    await scene.mark();
+    return scene;
+  }
+
+  get proxy(): ChaosProxy {
+    if (!this.#proxy) throw new Error('this case has no proxy');
+    return this.#proxy;
+  }
+
+  get hasProxy(): boolean {
+    return this.#proxy !== undefined;
+  }
+
+  /** Like the scene's; ends with it. */
+  newInformer(
+    options: InformerOptions<unknown> = {},
+    kubeConfig: KubeConfig = this.kubeConfig(),
+  ): SharedIndexInformer {
+    const informer = new SharedIndexInformer(kubeConfig, PODS, {
+      threads: this.threads,
+      backoff: { initialMs: 50, maxMs: 500 },
+      onError: (error) => this.#report(error),
+      ...options,
+    });
+    this.#extra.push(informer);
+    return informer;
+  }
+
+  kubeConfig(): KubeConfig {
+    const kubeConfig = new KubeConfig();
+    kubeConfig.loadFromString(this.server.kubeConfigYaml);
+    const url = this.#proxy?.url;
+    if (url !== undefined) {
+      kubeConfig.clusters = kubeConfig.clusters.map((cluster) => ({ ...cluster, server: url }));
+    }
+    return kubeConfig;
+  }
+
+  ends(disposable: AsyncDisposable): void {
+    this.#extra.push(disposable);
+  }
+
+  /** Resolves when it has synced. */
+  async startInformer(): Promise<void> {
+    this.#run = this.informer.run();
+    this.#run.catch((error: unknown) => this.#report(error as Error));
+    await this.informer.waitForSync(AbortSignal.timeout(WAIT_MS));
+  }
+
+  startInformerUnsynced(): void {
+    this.#run = this.informer.run();
+    this.#run.catch((error: unknown) => this.#report(error as Error));
+  }
+
+  startLoad(rate: number | 'max'): void {
+    this.#loadRun = this.server.load({ rate, durationMs: LOAD_MS, objectBytes: 700 }).catch(() => undefined);
+  }
+
+  async stopLoad(): Promise<void> {
+    await this.server.stopLoad();
+    await this.#loadRun;
+  }
+
+  /** Sets a rule through the fault port. @returns its faultId */
+  async fault(
+    action: FaultAction,
+    match: ScenarioMatch = {},
+    times: ScenarioRule['times'] = 1,
+  ): Promise<string> {
+    const faultId = `${this.#case.id}-${this.#nextFault++}`;
+    this.wanted.add(faultId);
+    await this.#ask('PUT', '', { seed: this.#nextFault, rules: [{ faultId, match, times, action }] });
+    return faultId;
+  }
+
+  /** Ends one fault, or all; equality with the server is expected soon after the last heal. */
+  async heal(faultId?: string): Promise<void> {
+    await this.#ask('DELETE', faultId === undefined ? '' : `?id=${faultId}`);
+    this.healedAtMs = performance.now();
+  }
+
+  landed(): Promise<LandedFault[]> {
+    return this.#ask('GET', '') as Promise<LandedFault[]>;
+  }
+
+  async untilLanded(faultId: string, count: number = 1): Promise<LandedFault[]> {
+    let landed: LandedFault[] = [];
+    await this.until(async () => {
+      landed = (await this.landed()).filter((one) => one.faultId === faultId);
+      return landed.length >= count;
+    }, `${faultId} has landed ${count} times`);
+    return landed;
+  }
+
+  /** Every rule that was set has struck at least once. */
+  async untilAllLanded(): Promise<void> {
+    for (const faultId of this.wanted) await this.untilLanded(faultId);
+  }
+
+  async until(
+    isDone: () => boolean | Promise<boolean>,
+    what: string,
+    waitMs: number = WAIT_MS,
+  ): Promise<void> {
+    const end = performance.now() + waitMs;
+    while (!(await isDone())) {
+      if (performance.now() > end) throw new Error(`waited ${waitMs} ms in vain until ${what}`);
+      await this.sleep(LOOK_MS);
+    }
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, ms));
+  }
+
+  async untilReported(code: string, count: number = 1): Promise<void> {
+    await this.until(() => this.codes().filter((one) => one === code).length >= count, `${code} is reported`);
+  }
+
+  codes(): string[] {
+    return this.errors.map(({ code }) => code);
+  }
+
+  /** Has the handler heard of so many more events. */
+  async untilTold(count: number): Promise<void> {
+    const before = this.recorder.histories.told.length;
+    await this.until(
+      () => this.recorder.histories.told.length >= before + count,
+      `${count} more events are told`,
+    );
+  }
+
+  apply(...changes: readonly Change[]): Promise<{ readonly revision: number }> {
+    return this.server.apply(changes);
+  }
+
+  /** From now on `requests` tells what was asked. */
+  async mark(): Promise<void> {
+    this.#requestsBefore = (await this.server.requests()).length;
+  }
+
+  async requests(): Promise<RequestRecord[]> {
+    return (await this.server.requests()).slice(this.#requestsBefore);
+  }
+
+  /** `list 5`, `stream 5`, `watch 5`: what was asked since the mark, with its version. */
+  async asked(): Promise<string[]> {
+    return (await this.requests()).map(({ watch, query }) => {
+      const verb = watch ? (query['sendInitialEvents'] === 'true' ? 'stream' : 'watch') : 'list';
+      return `${verb} ${query['resourceVersion'] ?? ''}`.trim();
+    });
+  }
+
+  async keys(): Promise<string[]> {
+    return [...(await this.server.state('pods')).keys()];
+  }
+
+  get cached(): number {
+    return this.informer.getStore().list().length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.server.healFaults().catch(() => undefined);
+    await this.stopLoad().catch(() => undefined);
+    await Promise.allSettled(this.#extra.map((disposable) => disposable[Symbol.asyncDispose]()));
+    await this.#run?.catch(() => undefined);
+    if (this.#isOwnThreads) await this.threads.close();
+    await this.#proxy?.[Symbol.asyncDispose]();
+    await this.server.close();
+  }
+
+  /** Until it is enough: a machine that is busy with something else takes a while to get going. */
+  async #measureLoad(): Promise<void> {
+    for (let window = 0; window < LOAD_WINDOWS_MAX && this.load < LOAD_MIN; window++) {
+      const [issued, startedAt] = [await this.server.loadIssued(), performance.now()];
+      await this.sleep(LOAD_WINDOW_MS);
+      this.load = ((await this.server.loadIssued()) - issued) / ((performance.now() - startedAt) / 1000);
+    }
+  }
+
+  #report(error: Error): void {
+    const code = 'code' in error ? String(error.code) : error.name;
+    this.errors.push({ code, message: error.message, atMs: performance.now() });
+    this.recorder.report(error);
+  }
+
+  async #ask(method: string, query: string, body?: object): Promise<unknown> {
+    const { url, token } = this.#port;
+    const headers = { authorization: `Bearer ${token}` };
+    const ask = (): Promise<Response> =>
+      fetch(`${url}/faults${query}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
+    // A kept connection may have been closed by a server that was busy for long: nothing has been asked then.
+    const response = await ask().catch(ask);
+    if (response.status !== 200) throw new Error(`the fault port answered ${response.status}`);
+    return response.json();
+  }
+}

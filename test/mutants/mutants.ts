@@ -1,0 +1,217 @@
+/**
+ * Faults of the kinds that informers have had, put into our own code: the oracle must see every one of them in some
+ * seed of the simulator. `find` stands exactly once in the compiled file.
+ */
+import type { Fault } from '../contract/fault.ts';
+
+export interface Mutant extends Fault {
+  readonly name: string;
+}
+
+const LISTENERS = [
+  'for (const listener of this.#listeners)',
+  '            listener.push(oldEntry, newEntry);',
+].join('\n');
+const TELL = 'for (const listener of this.#listeners) listener.push';
+
+/** Every tenth change waits until the next one has been told; `when` may make it wait longer. */
+function swapped(when: string): string {
+  return [
+    'this.count = (this.count ?? 0) + 1;',
+    'const key = (newEntry ?? oldEntry).key;',
+    'if (this.count % 10 === 0 && !this.late) {',
+    '  oldEntry?.hold(); newEntry?.hold(); this.late = { oldEntry, newEntry, key }; return;',
+    '}',
+    'const { late } = this;',
+    `const isSwapped = late && (${when});`,
+    `if (late && !isSwapped) ${TELL}(late.oldEntry, late.newEntry);`,
+    `${TELL}(oldEntry, newEntry);`,
+    `if (isSwapped) ${TELL}(late.oldEntry, late.newEntry);`,
+    'this.late = undefined;',
+  ].join('\n');
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'every 20th event is dropped',
+    file: 'src/reflector/watch-body.ts',
+    find: 'switch (this.#owner.writer.write(this.#deltaKind(kind), bytes, objectStart, objectEnd)) {',
+    replace:
+      'this.count = (this.count ?? 0) + 1; if (this.count % 20 === 0) return true;\n' +
+      'switch (this.#owner.writer.write(this.#deltaKind(kind), bytes, objectStart, objectEnd)) {',
+  },
+  {
+    name: 'deletions are dropped',
+    file: 'src/reflector/watch-body.ts',
+    find: 'return this.#object(DeltaKind.Deleted, bytes);',
+    replace: 'return true;',
+  },
+  {
+    name: 'every 20th change is told twice',
+    file: 'src/processor/shared-processor.ts',
+    find: LISTENERS,
+    replace: `this.count = (this.count ?? 0) + 1;\n${TELL}(oldEntry, newEntry);\nif (this.count % 20 === 0) ${TELL}(oldEntry, newEntry);`,
+  },
+  {
+    name: 'adjacent changes of different keys are swapped',
+    file: 'src/processor/shared-processor.ts',
+    find: LISTENERS,
+    replace: swapped('late.key !== key'),
+  },
+  {
+    name: 'adjacent changes of one key are swapped',
+    file: 'src/processor/shared-processor.ts',
+    find: LISTENERS,
+    replace: swapped('late.key === key'),
+  },
+  {
+    name: 'handlers are told before the cache is written',
+    file: 'src/store/replica.ts',
+    find: 'this.#live.update(slot, entry, values);',
+    replace: 'queueMicrotask(() => this.#live.update(slot, entry, values));',
+  },
+  {
+    name: 'a relist tells no deletions',
+    file: 'src/store/replica.ts',
+    find: 'shadow.difference.addDeletion(live.entry);',
+    replace: '',
+  },
+  {
+    name: 'a relist deletes nothing from the cache',
+    file: 'src/indexer/relist-marks.ts',
+    find: 'if (bits !== LIVE)',
+    replace: 'if (true)',
+  },
+  {
+    name: 'the difference of a relist is told backwards',
+    file: 'src/store/deliveries.ts',
+    find: 'const place = position - this.#deletions.length;',
+    replace: 'const place = this.length - 1 - position;',
+  },
+  {
+    name: 'what only a relist found deleted looks like a deletion',
+    file: 'src/processor/handler-calls.ts',
+    find: 'isFinalStateUnknown ? new DeletedFinalStateUnknown(oldEntry) : oldEntry',
+    replace: 'oldEntry',
+  },
+  {
+    name: 'shards are merged as they come',
+    file: 'src/processor/processor.ts',
+    find: 'return ring.peek() && sequenceOf(ring) === (this.#merged + 1) >>> 0;',
+    replace: 'return ring.peek();',
+  },
+  {
+    name: 'bells wake nobody',
+    file: 'src/ring/bell.ts',
+    find: 'this.#onRing?.();',
+    replace: '',
+  },
+  {
+    name: 'the cache has synced while its first list arrives',
+    file: 'src/store/replica.ts',
+    find: 'return this.#hasSynced;',
+    replace: 'return this.#hasSynced || this.#shadow !== undefined;',
+  },
+  {
+    name: 'a handler has synced before it was told its initial list',
+    file: 'src/processor/processor-listener.ts',
+    find: 'return this.#hasInitial && this.#initial === undefined;',
+    replace: 'return this.#hasInitial;',
+  },
+  {
+    name: 'an index keeps objects whose labels have changed',
+    file: 'src/store/replica-state.ts',
+    find: ['this.#removeFromIndices(slot);', '        slot.values = values;'].join('\n'),
+    replace: 'slot.values = values;',
+  },
+  {
+    name: 'a joining handler misses what changes meanwhile',
+    file: 'src/store/replica-state.ts',
+    find: ['for (const observer of this.cursors)', '            observer.beforeChange(slot);'].join('\n'),
+    replace: '',
+  },
+  {
+    name: 'a joining handler misses what is deleted meanwhile',
+    file: 'src/store/replica-state.ts',
+    find: ['for (const observer of this.cursors)', '            observer.beforeRemove(slot);'].join('\n'),
+    replace: '',
+  },
+  {
+    name: 'a handler that throws is told nothing more',
+    file: 'src/processor/handler-calls.ts',
+    find: [
+      'this.#report(error, oldEntry, newEntry);',
+      '        }',
+      '        this.#finish(oldEntry, newEntry, startMs);',
+      '    }',
+      '    async',
+    ].join('\n'),
+    replace: [
+      'this.#report(error, oldEntry, newEntry); return;',
+      '        }',
+      '        this.#finish(oldEntry, newEntry, startMs);',
+      '    }',
+      '    async',
+    ].join('\n'),
+  },
+  {
+    name: 'a watch goes on from where it began',
+    file: 'src/reflector/watch-body.ts',
+    find: 'this.#position.moveTo(bytes, resourceVersionStart, resourceVersionEnd);',
+    replace: 'void 0;',
+  },
+  {
+    name: 'a watch goes on one version too far',
+    file: 'src/reflector/watch-position.ts',
+    find: 'resourceVersion: this.#text,',
+    replace: "resourceVersion: this.#text === '' ? '' : String(Number(this.#text) + 1),",
+  },
+  {
+    name: 'bookmarks do not move the version',
+    file: 'src/store/replica.ts',
+    find: '(this.#shadow?.state ?? this.#live).version = resourceVersion;',
+    replace: '',
+  },
+  {
+    name: 'events do not move the version',
+    file: 'src/store/replica.ts',
+    find: 'this.#live.version = entry.version;',
+    replace: '',
+  },
+  {
+    name: 'a bookmark takes the version back',
+    file: 'src/reflector/watch-body.ts',
+    find: 'if (this.#position.isAhead(resourceVersion)) {',
+    replace: 'if (false) {',
+  },
+  {
+    name: 'a deletion that is sent twice is told twice',
+    file: 'src/store/replica.ts',
+    find: 'if (!slot && this.#deletions.has(last.key, last.version)) {',
+    replace: 'if (false) {',
+  },
+  {
+    name: 'an expired watch is taken for an ordinary end',
+    file: 'src/reflector/step-watching.ts',
+    find: 'return expiredWatch(memory, failure, now);',
+    replace: "return after([CLOSE], backOff(memory, 'watch', failure, now));",
+  },
+  {
+    name: 'a line that is no event is passed over',
+    file: 'src/reflector/watch-body.ts',
+    find: "return this.#fail('not a watch event', bytes, start, end);",
+    replace: 'return true;',
+  },
+  {
+    name: 'a member named __proto__ goes into a table of shapes',
+    file: 'src/indexer/structure-shapes.ts',
+    find: ["if (key === '__proto__')", '                this.#isSafe = false;'].join('\n'),
+    replace: '',
+  },
+  {
+    name: 'a relist takes any version',
+    file: 'src/reflector/queries.ts',
+    find: "return lastSeen === '' ? '0' : lastSeen;",
+    replace: "return '0';",
+  },
+];

@@ -1,0 +1,79 @@
+/** A handler that writes down what it is told, and what the cache and its indices say at that moment. */
+import type { Borrowed, DeletedFinalStateUnknown, ResourceEventHandler } from '../../src/index.ts';
+import { bodyHash } from './body-hash.ts';
+import type { ChangeRecord } from './histories.ts';
+import type { HandlerRecording, Notebook, RecordedInformer } from './recording.ts';
+
+type Deleted = Borrowed<unknown> | DeletedFinalStateUnknown<unknown>;
+
+export class RecordedHandler implements ResourceEventHandler<unknown> {
+  readonly #notebook: Notebook;
+  readonly #recorded: RecordedInformer;
+  readonly #name: string;
+  readonly #react: (change: ChangeRecord) => unknown;
+
+  constructor(notebook: Notebook, recorded: RecordedInformer, name: string, recording: HandlerRecording) {
+    this.#notebook = notebook;
+    this.#recorded = recorded;
+    this.#name = name;
+    this.#react = recording.react ?? ((): undefined => undefined);
+  }
+
+  onAdd(added: Borrowed<unknown>, isInInitialList: boolean): unknown {
+    return this.#record({ kind: 'add', isInInitialList, ...this.#seen(added) });
+  }
+
+  onUpdate(previous: Borrowed<unknown>, current: Borrowed<unknown>): unknown {
+    const oldRevision = Number(previous.resourceVersion);
+    return this.#record({ kind: 'update', oldRevision, ...this.#seen(current) });
+  }
+
+  onDelete(deleted: Deleted): unknown {
+    const { finalStateUnknown } = deleted;
+    const last = deleted.finalStateUnknown ? deleted.last : deleted;
+    return this.#record({ kind: 'delete', finalStateUnknown, ...this.#seen(last) });
+  }
+
+  #record(change: ChangeRecord): unknown {
+    // Whether it had synced before this call is known only before it.
+    this.#notebook.look();
+    this.#notebook.histories.told.push(change);
+    return this.#react(change);
+  }
+
+  #seen(entry: Borrowed<unknown>): Omit<ChangeRecord, 'kind'> {
+    const { informer, indices, hasBodies } = this.#recorded;
+    const indexer = informer.getIndexer();
+    const cached = indexer.getByKey(entry.key);
+    const names = Object.entries(indices);
+    const isIndexed = names.every(([index, valuesOf]) => {
+      // What is cached is in the index; what is not cached is not where this object was.
+      const values = valuesOf(cached ?? entry);
+      return values.every(
+        (value) => indexer.indexKeys(index, value).includes(entry.key) === (cached !== undefined),
+      );
+    });
+    return {
+      handler: this.#name,
+      at: this.#notebook.now(),
+      key: entry.key,
+      revision: Number(entry.resourceVersion),
+      uid: entry.uid,
+      cached: cached === undefined ? null : Number(cached.resourceVersion),
+      isIndexed,
+      ...(hasBodies ? bodies(entry) : {}),
+    };
+  }
+}
+
+/** Nothing of an object that is kept by its identity only: it was told all the same. */
+function bodies(entry: Borrowed<unknown>): { hash?: string; objectHash?: string } {
+  try {
+    return {
+      hash: bodyHash(entry.bytes().toString()),
+      objectHash: bodyHash(JSON.stringify(entry.object)),
+    };
+  } catch {
+    return {};
+  }
+}

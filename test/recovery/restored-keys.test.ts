@@ -1,0 +1,19 @@
+/** The table of keys of a successor. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { KeyTable } from '../../src/indexer/key-table.ts';
+
+test('the ids between those of restored keys are given out before new ones', () => {
+  const keys = new KeyTable();
+  const bytes = Buffer.from('abcdefgh');
+  for (const id of [5, 2]) keys.restore(id, id * 7919, bytes, 0, 0, id, 1);
+  keys.restored();
+  assert.equal(keys.idEnd, 6);
+  const given = [0, 1, 3, 4].map((name) => keys.insert(name * 7919, bytes, 0, 0, name, 1));
+  assert.deepEqual(
+    given.toSorted((a, b) => a - b),
+    [0, 1, 3, 4],
+  );
+  assert.equal(keys.insert(6 * 7919, bytes, 0, 0, 6, 1), 6);
+  for (const id of [5, 2]) assert.equal(keys.find(id * 7919, bytes, 0, 0, id, 1), id);
+});

@@ -1,0 +1,124 @@
+/** The rules of the supervisor, as a table. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import {
+  END_TIMEOUT_MS,
+  FIRST_THREAD,
+  START_TIMEOUT_MS,
+  stepThread,
+} from '../../src/threads/supervisor-step.ts';
+import type {
+  SupervisorLimits,
+  ThreadEffect,
+  ThreadEvent,
+  ThreadState,
+} from '../../src/threads/supervisor-step.ts';
+
+const LIMITS: SupervisorLimits = { stallTimeoutMs: 5000, restartsMax: 2, restartWindowMs: 60_000 };
+
+const died: ThreadEvent = { type: 'died', cause: 'it threw' };
+const ended: ThreadEvent = { type: 'ended' };
+
+function tick(heartbeat: number | undefined, elapsedMs = 250): ThreadEvent {
+  return { type: 'tick', elapsedMs, heartbeat };
+}
+
+function drained(nowMs: number, unfinished?: number): ThreadEvent {
+  return { type: 'drained', nowMs, unfinished };
+}
+
+/** The last state and all effects. */
+function run(
+  events: readonly ThreadEvent[],
+  limits: SupervisorLimits = LIMITS,
+): { state: ThreadState; effects: ThreadEffect[] } {
+  let state = FIRST_THREAD;
+  const effects: ThreadEffect[] = [];
+  for (const event of events) {
+    const step = stepThread(state, event, limits);
+    state = step.state;
+    if (step.effect) effects.push(step.effect);
+  }
+  return { state, effects };
+}
+
+/** A death and its end, drained at a time. */
+function death(nowMs: number, unfinished?: number): ThreadEvent[] {
+  return [died, ended, drained(nowMs, unfinished)];
+}
+
+describe('a thread and its supervisor', () => {
+  test('a thread that died is ended for sure, drained, and then replaced', () => {
+    assert.deepEqual(run([died]).effects, [{ type: 'end' }]);
+    assert.equal(run([died]).state.kind, 'ending');
+    assert.equal(run([died, ended]).state.kind, 'draining');
+    const { state, effects } = run(death(10));
+    assert.equal(state.kind, 'running');
+    assert.deepEqual(effects, [{ type: 'end' }, { type: 'replace', cause: 'it threw', poison: undefined }]);
+    assert.deepEqual(state.history, { restarts: 1, restartsMs: [10], suspect: undefined });
+  });
+
+  test('a thread whose heartbeat moves is left alone, however seldom', () => {
+    const events = Array.from({ length: 100 }, (_, beat) => tick(beat, 4999));
+    assert.deepEqual(run(events).effects, []);
+  });
+
+  test('a thread whose heartbeat stands still for the time is ended', () => {
+    const standing = Array.from({ length: 20 }, () => tick(2));
+    assert.deepEqual(run([tick(1), tick(2), ...standing.slice(1)]).effects, []);
+    assert.deepEqual(run([tick(1), tick(2), ...standing]).effects, [{ type: 'end' }]);
+  });
+
+  test('a thread that has not begun has more time: it loads its code', () => {
+    const ticks = START_TIMEOUT_MS / 250;
+    const standing = Array.from({ length: ticks - 1 }, () => tick(0));
+    assert.deepEqual(run([tick(0), ...standing]).effects, []);
+    assert.deepEqual(run([tick(0), ...standing, tick(0)]).effects, [{ type: 'end' }]);
+    // A successor finds the word as its predecessor left it.
+    const found = standing.map(() => tick(7));
+    assert.equal(run([...death(0), tick(7), ...found]).effects.length, 2);
+  });
+
+  test('a thread that cannot be looked at never stalls', () => {
+    assert.deepEqual(run(Array.from({ length: 1000 }, () => tick(undefined))).effects, []);
+  });
+
+  test('a thread that does not end when it is told is the end', () => {
+    const waiting = Array.from({ length: END_TIMEOUT_MS / 250 }, () => tick(1));
+    const { state, effects } = run([died, ...waiting]);
+    assert.equal(state.kind, 'given-up');
+    assert.deepEqual(effects[1], { type: 'give-up', cause: 'it threw', why: 'does-not-end' });
+  });
+
+  test('only so many threads of a role are replaced within the window', () => {
+    const { state, effects } = run([...death(0), ...death(1000), ...death(59_999)]);
+    assert.equal(state.kind, 'given-up');
+    assert.deepEqual(effects.at(-1), { type: 'give-up', cause: 'it threw', why: 'too-often' });
+    const later = run([...death(0), ...death(1000), ...death(60_000)]);
+    assert.equal(later.state.kind, 'running');
+    assert.equal(later.state.history.restarts, 3);
+    assert.deepEqual(later.state.history.restartsMs, [1000, 60_000]);
+  });
+
+  test('none is replaced where none may be', () => {
+    const { effects } = run(death(0), { ...LIMITS, restartsMax: 0 });
+    assert.deepEqual(effects[1], { type: 'give-up', cause: 'it threw', why: 'too-often' });
+  });
+
+  test('the second death of one record makes it poison, also with a death of nothing between', () => {
+    const poisons = (events: ThreadEvent[]): unknown[] =>
+      run(events, { ...LIMITS, restartsMax: 10 }).effects.flatMap((effect) =>
+        effect.type === 'replace' ? [effect.poison] : [],
+      );
+    assert.deepEqual(poisons([...death(0, 7), ...death(1, 7)]), [undefined, 7]);
+    assert.deepEqual(poisons([...death(0, 7), ...death(1, 8)]), [undefined, undefined]);
+    assert.deepEqual(poisons([...death(0, 7), ...death(1), ...death(2, 7)]), [undefined, undefined, 7]);
+    assert.deepEqual(poisons([...death(0), ...death(1)]), [undefined, undefined]);
+  });
+
+  test('what has given up stays so, and a second report of one death changes nothing', () => {
+    const gone = [...death(0), ...death(1), ...death(2)];
+    assert.equal(run([...gone, died, ended, tick(1), drained(3)]).effects.length, run(gone).effects.length);
+    assert.deepEqual(run([died, died, ended, died]).effects, [{ type: 'end' }]);
+  });
+});

@@ -1,0 +1,120 @@
+/** What servers refuse, request by request: credentials, overload, internal errors. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Harness, errorEvent, event, list, pod } from './harness.ts';
+
+function refusedFlags(harness: Harness): boolean[] {
+  return harness.messages.flatMap((message) =>
+    message.type === 'prepare' ? [message.isRefused === true] : [],
+  );
+}
+
+describe('401', () => {
+  it('C113 asks the main thread for fresh credentials once and at once, in a list and in a watch', () => {
+    const harness = new Harness().start();
+    harness.exchange.fail(401, 'Unauthorized');
+    assert.equal(harness.clock.pending, 1, 'no backoff, only the watchdog of the next request');
+    harness.sync('10', 'a');
+    harness.exchange.sendEvents(event('ADDED', 'b', '11')).end();
+    harness.exchange.fail(401, 'Unauthorized');
+    assert.equal(harness.exchange.query['resourceVersion'], '11');
+    harness.exchange.head().sendEvents(event('ADDED', 'c', '12'));
+    harness.drain();
+    assert.deepEqual(refusedFlags(harness), [false, true, false, false, true]);
+    assert.deepEqual(harness.errors(), []);
+    assert.deepEqual(harness.replica.objects(), ['a@10', 'b@11', 'c@12']);
+  });
+
+  it('C113 is reported and waited for when the fresh credentials are refused too', () => {
+    const harness = new Harness().start();
+    harness.exchange.fail(401, 'Unauthorized');
+    harness.exchange.fail(401, 'Unauthorized');
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_UNAUTHORIZED']);
+    assert.equal(harness.clock.nextDelayMs, 800);
+    harness.clock.advance(800);
+    assert.deepEqual(refusedFlags(harness), [false, true, false]);
+  });
+});
+
+describe('a server that says when to come back', () => {
+  const REASONS: Record<number, string> = {
+    429: 'TooManyRequests',
+    500: 'InternalError',
+    503: 'Unavailable',
+  };
+  for (const status of [429, 500, 503]) {
+    it(`with ${status} is given that time before a watch, which goes on without a list`, () => {
+      const harness = new Harness().start().sync('10', 'a');
+      harness.exchange.sendEvents(event('ADDED', 'b', '11')).end();
+      harness.exchange.fail(status, REASONS[status] ?? '', { 'retry-after': '7' });
+      assert.equal(harness.clock.nextDelayMs, 7000);
+      harness.clock.advance(7000);
+      assert.equal(harness.exchange.isWatch, true);
+      assert.equal(harness.exchange.query['resourceVersion'], '11');
+    });
+    it(`with ${status} is given that time before a streaming list, which is not replaced by a list`, () => {
+      const harness = new Harness().start({ watchList: 'auto' });
+      harness.exchange.fail(status, REASONS[status] ?? '', { 'retry-after': '7' });
+      assert.equal(harness.clock.nextDelayMs, 7000);
+      harness.clock.advance(7000);
+      assert.equal(harness.exchange.query['sendInitialEvents'], 'true');
+    });
+  }
+
+  it('about something that time does not mend is waited for all the same, and then listed', () => {
+    const harness = new Harness().start().sync('10', 'a');
+    harness.exchange.sendEvents(event('ADDED', 'b', '11')).end();
+    harness.exchange.fail(403, 'Forbidden', { 'retry-after': '7' });
+    harness.clock.advance(7000);
+    assert.equal(harness.exchange.isWatch, false);
+  });
+
+  it('C91 as a date is understood', () => {
+    const harness = new Harness().start();
+    harness.exchange.fail(503, 'ServiceUnavailable', {
+      date: 'Fri, 20 Nov 2026 10:00:00 GMT',
+      'retry-after': 'Fri, 20 Nov 2026 10:00:09 GMT',
+    });
+    assert.equal(harness.clock.nextDelayMs, 9000);
+  });
+});
+
+describe('an ERROR event', () => {
+  it('C112 of an internal error is answered by the same watch at once while the informer has patience', () => {
+    const harness = new Harness().start({ maxInternalErrorRetryDurationMs: 1000 }).sync('10', 'a');
+    harness.exchange.sendEvents(event('ADDED', 'b', '11'), errorEvent(500, 'InternalError'));
+    assert.equal(harness.exchange.isWatch, true);
+    assert.equal(harness.exchange.query['resourceVersion'], '11');
+    harness.exchange.head().sendEvents(errorEvent(500, 'SomethingUnheardOf'));
+    assert.equal(harness.exchange.isWatch, true, 'an unknown reason with code 500 counts as internal');
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_INTERNAL', 'ERR_KUBELOOM_INTERNAL']);
+  });
+
+  it('C116 about an object that could not be read leads to a list, whatever the patience', () => {
+    const harness = new Harness().start({ maxInternalErrorRetryDurationMs: 60_000 }).sync('10', 'a', 'b');
+    harness.exchange.sendEvents(errorEvent(500, 'StoreReadError'));
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_STORE_READ']);
+    assert.equal(harness.clock.nextDelayMs, 800);
+    harness.clock.advance(800);
+    assert.deepEqual(harness.exchange.query, { resourceVersion: '10' });
+    harness.exchange
+      .head()
+      .send(list('12', [pod('a', '10')]))
+      .end();
+    harness.drain();
+    assert.deepEqual(harness.replica.objects(), ['a@10']);
+  });
+
+  for (const [reason, code] of [
+    ['ServerTimeout', 'ERR_KUBELOOM_SERVER_TIMEOUT'],
+    ['Forbidden', 'ERR_KUBELOOM_FORBIDDEN'],
+  ] as const) {
+    it(`with code 500 but the reason ${reason} is no internal error`, () => {
+      const harness = new Harness().start({ maxInternalErrorRetryDurationMs: 60_000 }).sync('10');
+      harness.exchange.sendEvents(errorEvent(500, reason));
+      assert.deepEqual(harness.errors(), [code]);
+      harness.clock.advance(800);
+      assert.equal(harness.exchange.isWatch, false);
+    });
+  }
+});

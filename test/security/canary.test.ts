@@ -1,0 +1,246 @@
+/**
+ * Secrets with a word in them that stands nowhere else, through every kind of failure: the word must not be in
+ * any error (message, stack, cause, JSON, inspected), error context, warning, figure or output.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { after, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import {
+  InformerThreads,
+  InformersMap,
+  SharedIndexInformer,
+  SharedInformerFactory,
+  loadKubeConfig,
+  newListWatchFromClient,
+} from '../../src/index.ts';
+import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
+
+const CANARY = 'c4n4ry';
+const ENCODED = Buffer.from(CANARY).toString('base64').slice(0, -2);
+const folder = mkdtempSync(join(tmpdir(), 'kubeloom-hidden-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const warnings: Error[] = [];
+process.on('warning', (warning) => warnings.push(warning));
+
+/** Everything that could be printed of something. */
+function everythingOf(value: unknown): string {
+  const parts = [inspect(value, { depth: 12, showHidden: true, maxStringLength: Infinity })];
+  for (let error = value; error instanceof Error; error = error.cause) {
+    parts.push(
+      error.message,
+      String(error.stack),
+      JSON.stringify(error),
+      JSON.stringify(Object.entries(error)),
+    );
+  }
+  return parts.join('\n');
+}
+
+function assertHidden(value: unknown, where: string): void {
+  const text = everythingOf(value);
+  const at = text.search(new RegExp(`${CANARY}|${ENCODED}`, 'i'));
+  assert.equal(at, -1, `${where}: …${text.slice(Math.max(0, at - 200), at + 100)}`);
+}
+
+const ITEM = `{"data":{"password":"${CANARY}"},"metadata":{"name":"s","uid":"u","resourceVersion":"5"}}`;
+const LIST_HEAD = '{"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[';
+
+/** Everything but the last names the way in which a list or the watch after it fails. */
+const FAULTS: Readonly<Record<string, (response: ServerResponse, isWatch: boolean) => void>> = {
+  ...Object.fromEntries(
+    [301, 400, 401, 403, 404, 407, 410, 429, 500, 502].map((status) => [
+      `status ${status}, with the request's header in its text`,
+      (response: ServerResponse) => {
+        response.writeHead(status, { location: 'https://elsewhere.test/' });
+        response.end(`who is Bearer token-${CANARY}?`);
+      },
+    ]),
+  ),
+  'a list that is cut off inside a Secret': (response) => {
+    response.write(`${LIST_HEAD}${ITEM.slice(0, 40)}`, () => response.destroy());
+  },
+  'an item that is no JSON': (response) => response.end(`${LIST_HEAD}${ITEM.replace(':"c', ':c')}]}`),
+  'an item without a name': (response) => response.end(`${LIST_HEAD}${ITEM.replace('"name":"s",', '')}]}`),
+  'one object in the place of a list': (response) => response.end(ITEM),
+  'a list of one object': (response) =>
+    response.end(`{"kind":"ConfigMapList","metadata":{},"items":{"data":"${CANARY}"}}`),
+  'an HTTP answer that is none': (response) => {
+    response.socket?.end(`HTTP/1.1 200 ${CANARY}\r\n ${CANARY}: x\r\n\r\n`);
+  },
+  ...watchFault('a line that is no event', ITEM),
+  ...watchFault('an event that is no JSON', `{"type":"ADDED","object":${ITEM.replace(':"c', ':c')}}`),
+  ...watchFault('an event of no known type', `{"type":"OTHER","object":${ITEM}}`),
+  ...watchFault('an object of another kind', `{"type":"ADDED","object":{"kind":"Other",${ITEM.slice(1)}}`),
+  ...watchFault('a torn event', `{"type":"ADDED","object":${ITEM.slice(0, 40)}`),
+  ...watchFault('a bookmark without a version', `{"type":"BOOKMARK","object":{"data":"${CANARY}"}}`),
+  ...watchFault('an error that is no Status', `{"type":"ERROR","object":{"data":"Bearer token-${CANARY}"}}`),
+};
+
+function watchFault(
+  name: string,
+  line: string,
+): Record<string, (response: ServerResponse, isWatch: boolean) => void> {
+  return {
+    [name]: (response, isWatch) => {
+      if (isWatch) response.end(`${line}\n`);
+      else response.end(`${LIST_HEAD}${ITEM}]}`);
+    },
+  };
+}
+
+async function serverFailing(
+  context: TestContext,
+  fail: (response: ServerResponse, isWatch: boolean) => void,
+): Promise<BareServer> {
+  return BareServer.start(context, (request, response) => {
+    fail(response, request.url?.includes('watch=') ?? false);
+  });
+}
+
+for (const threads of [0, 1]) {
+  test(`nothing that a server does brings a secret into a report (${threads} threads)`, async (context) => {
+    await using pool = new InformerThreads({ threads });
+    for (const [name, fail] of Object.entries(FAULTS)) {
+      const server = await serverFailing(context, fail);
+      const reported: unknown[] = [];
+      const user = { token: `token-${CANARY}` };
+      await using informer = new SharedIndexInformer(kubeConfigFor(server.url, user), CONFIG_MAPS, {
+        threads: pool,
+        codec: 'msgpack',
+        watchList: 'off',
+        backoff: { initialMs: 1, maxMs: 5 },
+        onError: (error, errorContext) => reported.push(error, errorContext),
+      });
+      void informer.run();
+      await until(() => reported.length > 0);
+      assertHidden(reported, name);
+      assertHidden([informer.health, informer.lastError, informer, await pool.stats()], name);
+    }
+  });
+}
+
+test('lists and watches of your own report no secret either', async (context) => {
+  for (const [name, fail] of Object.entries(FAULTS)) {
+    const server = await serverFailing(context, fail);
+    const user = { username: 'u', password: `pass-${CANARY}` };
+    const source = newListWatchFromClient(kubeConfigFor(server.url, user), CONFIG_MAPS);
+    const signal = AbortSignal.timeout(60_000);
+    const [listed] = await Promise.allSettled([source.list({}, signal)]);
+    if (listed.status === 'rejected') assertHidden(listed.reason, name);
+    const watched = await Promise.allSettled([
+      (async () => {
+        for await (const event of await source.watch({}, signal)) void event;
+      })(),
+    ]);
+    if (watched[0].status === 'rejected') assertHidden(watched[0].reason, name);
+  }
+});
+
+test('credentials that cannot be used are not in the error', async (context) => {
+  const gone = 'https://127.0.0.1:1';
+  const pem = `-----BEGIN PRIVATE KEY-----\n${CANARY}\n-----END PRIVATE KEY-----\n`;
+  const data = Buffer.from(pem).toString('base64');
+  const plugin = join(folder, 'plugin');
+  writeFileSync(plugin, `#!/bin/sh\necho ${CANARY}; echo ${CANARY} >&2; exit $1\n`, { mode: 0o755 });
+  const tokenFile = join(folder, 'token');
+  writeFileSync(tokenFile, `${CANARY}\r\nX: ${CANARY}`);
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  const cases: [user: object, cluster?: object][] = [
+    [{ certData: data, keyData: data }],
+    [{ token: `${CANARY}\r\nX-Injected: ${CANARY}` }],
+    [{ token: `${CANARY}€` }],
+    [{ username: CANARY, password: CANARY }],
+    [{ exec: { apiVersion, command: plugin, args: ['0'] } }],
+    [{ exec: { apiVersion, command: plugin, args: ['1'] } }],
+    [{ exec: { apiVersion, command: plugin, args: [`\0${CANARY}`], env: [{ name: 'X', value: CANARY }] } }],
+    [{ authProvider: { name: 'tokenFile', config: { tokenFile } } }],
+    [{ authProvider: { name: 'gcp', config: { 'access-token': CANARY } } }],
+    [{ token: CANARY }, { proxyUrl: `http://u:${CANARY}@127.0.0.1:1` }],
+    [{ token: CANARY }, { proxyUrl: `socks5://u:${CANARY}@127.0.0.1:1` }],
+    [{ token: CANARY }, { server: `https://u:${CANARY}@127.0.0.1:1` }],
+    [{ token: CANARY }, { server: `postgres://u:${CANARY}@127.0.0.1:1` }],
+    [{ token: CANARY }, { server: 'http://elsewhere.test' }],
+    [{ token: CANARY }, { caData: data }],
+  ];
+  await using pool = new InformerThreads({ threads: 0 });
+  context.diagnostic(`${cases.length} kinds of credentials`);
+  for (const [user, cluster] of cases) {
+    const reported: unknown[] = [];
+    await using informer = new SharedIndexInformer(kubeConfigFor(gone, user, cluster), CONFIG_MAPS, {
+      threads: pool,
+      onError: (error, errorContext) => reported.push(error, errorContext),
+    });
+    void informer.run();
+    await until(() => reported.length > 0);
+    assertHidden(reported, inspect(user));
+  }
+});
+
+test('what is made with a KubeConfig can be printed', async () => {
+  const kubeConfig = kubeConfigFor('https://127.0.0.1:1', { token: CANARY });
+  await using pool = new InformerThreads({ threads: 0 });
+  const factory = new SharedInformerFactory(kubeConfig, { threads: pool });
+  await using map = new InformersMap(kubeConfig, { threads: pool });
+  assertHidden([factory, factory.forResource(CONFIG_MAPS), map], 'factory and map');
+  assertHidden(newListWatchFromClient(kubeConfig, CONFIG_MAPS), 'list-watch');
+});
+
+test('a kubeconfig that cannot be read is not quoted', () => {
+  const path = join(folder, 'config');
+  for (const text of [
+    `users: [{name: u, user: {token: ${CANARY}`,
+    CANARY,
+    `- ${CANARY}`,
+    `users: ${CANARY}\nclusters: ${CANARY}`,
+    `clusters: [{name: c, cluster: {server: "https://u:${CANARY}@h"}}]\nusers: [{name: u, user: {token: ${CANARY}}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x`,
+    `users: [{name: u, user: {client-key-data: ${CANARY}, token: [${CANARY}]}}]`,
+    `users:\n\t- ${CANARY}`,
+    `password: *${CANARY}`,
+    `password: !${CANARY} x`,
+  ]) {
+    writeFileSync(path, text);
+    assert.throws(
+      () => loadKubeConfig({ path }),
+      (error) => (assertHidden(error, text), true),
+    );
+  }
+});
+
+test('the command line prints none at its most verbose', async (context) => {
+  const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
+  const server = await serverFailing(context, (response) => {
+    response.writeHead(403);
+    response.end(`who is Bearer token-${CANARY}?`);
+  });
+  const config = join(folder, 'cli-config');
+  for (const [address, token] of [
+    [server.url, CANARY],
+    [`http://u:${CANARY}@h`, CANARY],
+    ['https://127.0.0.1:1', `${CANARY}\\r\\nX: y`],
+  ]) {
+    writeFileSync(
+      config,
+      `clusters: [{name: c, cluster: {server: "${address}"}}]\nusers: [{name: u, user: {token: "${token}"}}]\n` +
+        'contexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x',
+    );
+    const output = await new Promise<string>((resolve) => {
+      const args = [main, 'watch', 'pods', '--kubeconfig', config, '--verbose'];
+      const env = { ...process.env, NODE_DEBUG: '' };
+      execFile(process.execPath, args, { timeout: 60_000, env }, (_error, stdout, stderr) =>
+        resolve(stdout + stderr),
+      );
+    });
+    assert.match(output, /ERR_KUBELOOM_/);
+    assertHidden(output, address ?? '');
+  }
+});
+
+test('no warning of the process had one', () => assertHidden(warnings, 'warnings'));

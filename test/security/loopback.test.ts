@@ -1,0 +1,93 @@
+/** The embedded apiserver serves this machine only, and takes no more of a request than it has to. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { test } from 'node:test';
+import { startEmbeddedApiServer, startHighRateSource } from '../../src/testing/index.ts';
+import { isLoopbackHost } from '../../src/loopback.ts';
+
+/** Of this machine, as others reach it. */
+const OUTSIDE = Object.values(networkInterfaces())
+  .flatMap((addresses) => addresses ?? [])
+  .filter(({ internal, family }) => !internal && family === 'IPv4')
+  .map(({ address }) => address);
+
+async function isReachable(host: string, port: number): Promise<boolean> {
+  const socket = connect({ host, port });
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+test('hosts that are not this machine are refused with a code, also those that look like it', async () => {
+  for (const host of [
+    '0.0.0.0',
+    '::',
+    '10.0.0.1',
+    'example.com',
+    '127.evil.example',
+    '127.0.0.1.example',
+    '::ffff:10.0.0.1',
+  ]) {
+    assert.equal(isLoopbackHost(host), false, host);
+    await assert.rejects(startEmbeddedApiServer({ host }), { code: 'ERR_KUBELOOM_NOT_LOOPBACK' });
+  }
+  for (const host of [
+    '127.0.0.1',
+    '127.8.8.8',
+    '::1',
+    '[::1]',
+    'localhost',
+    'LOCALHOST',
+    '::ffff:127.0.0.1',
+  ]) {
+    assert.equal(isLoopbackHost(host), true, host);
+  }
+});
+
+test('its ports answer on loopback and on no other address of the machine', async (context) => {
+  await using server = await startEmbeddedApiServer();
+  const source = await startHighRateSource();
+  context.after(() => source.close());
+  const faults = await server.openFaultPort();
+  for (const url of [server.url, source.url, faults.url]) {
+    const port = Number(new URL(url).port);
+    assert.equal(await isReachable('127.0.0.1', port), true);
+    for (const address of OUTSIDE) assert.equal(await isReachable(address, port), false, `${address} ${url}`);
+  }
+  context.diagnostic(`${OUTSIDE.length} other addresses`);
+});
+
+test('bodies, headers and addresses beyond their limits are refused, and the server goes on', async () => {
+  await using server = await startEmbeddedApiServer({ tls: false, token: '', requestBytesMax: 10_000 });
+  const pods = `${server.url}/api/v1/namespaces/default/pods`;
+  const json = { 'content-type': 'application/json' };
+  const large = await fetch(pods, {
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ a: 'x'.repeat(20_000) }),
+  });
+  assert.equal(large.status, 413);
+  const { port } = new URL(server.url);
+  for (const head of [
+    `GET /api HTTP/1.1\r\nx: ${'y'.repeat(100_000)}\r\n\r\n`,
+    `GET /${'a'.repeat(100_000)} HTTP/1.1\r\n\r\n`,
+  ]) {
+    const socket = connect(Number(port), '127.0.0.1');
+    let answer = '';
+    socket.on('error', () => undefined).on('data', (bytes: Buffer) => (answer += bytes.toString()));
+    socket.write(head);
+    // A reset is one way of refusing: `once` of node:events would take it for a failure.
+    await new Promise((resolve) => socket.once('close', resolve));
+    assert.match(answer, /^(HTTP\/1\.1 431 |$)/);
+  }
+  const after = await fetch(`${server.url}/version`);
+  assert.equal(after.status, 200);
+  await after.arrayBuffer();
+});

@@ -1,0 +1,79 @@
+/** What is published, what runs when it is installed, and where its dependencies come from. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const { scripts, dependencies } = JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+};
+const lock = readFileSync(`${ROOT}/package-lock.json`, 'utf8');
+
+interface LockedPackage {
+  readonly resolved?: string;
+  readonly link?: boolean;
+  readonly hasInstallScript?: boolean;
+  readonly dev?: boolean;
+  readonly optional?: boolean;
+}
+
+/** What npm runs by itself, for us or for those who install the package. */
+const LIFECYCLE =
+  /^(pre|post)?(install|uninstall|publish|prepare|pack|version|dependencies)$|^prepublishOnly$/;
+
+test('nothing runs when the package is installed; the build alone runs where it is made', () => {
+  assert.deepEqual(
+    Object.keys(scripts).filter((name) => LIFECYCLE.test(name)),
+    ['prepare'],
+  );
+  assert.equal(scripts['prepare'], 'tsc');
+});
+
+test('of the dependencies that users get only an optional one runs anything when it is installed', () => {
+  const { packages } = JSON.parse(lock) as { packages: Readonly<Record<string, LockedPackage>> };
+  const running = Object.entries(packages).filter(
+    ([, locked]) => locked.hasInstallScript === true && locked.dev !== true,
+  );
+  // msgpackr's native part: it is not needed, and `npm ci --ignore-scripts` leaves it out.
+  assert.deepEqual(
+    running.map(([path, { optional }]) => [path, optional]),
+    [['node_modules/msgpackr-extract', true]],
+  );
+  assert.ok(Object.keys(dependencies).length <= 12, 'few');
+});
+
+test('the lock file names no registry', () => {
+  const { packages } = JSON.parse(lock) as { packages: Readonly<Record<string, LockedPackage>> };
+  const resolved = Object.entries(packages).filter(
+    ([, locked]) => locked.resolved !== undefined && locked.link !== true,
+  );
+  assert.deepEqual(resolved, []);
+  assert.doesNotMatch(lock, /"resolved": "https?:/);
+});
+
+test('the package has the library, its sources, workers and documents, and nothing else', async () => {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: ROOT, maxBuffer: 2 ** 26 });
+  const [packed] = JSON.parse(stdout) as { files: readonly { readonly path: string }[] }[];
+  const paths = packed?.files.map(({ path }) => path) ?? [];
+  const strange = paths.filter(
+    (path) =>
+      !/^(dist\/)?(src|workers)\/[\w./-]+\.(js|d\.ts|ts|js\.map|d\.ts\.map)$/.test(path) &&
+      !/^docs\/[\w./-]+\.(md|ts|txt|json|yaml|yml|svg|png)$/.test(path) &&
+      !['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'].includes(path),
+  );
+  assert.deepEqual(strange, []);
+  for (const path of [
+    'dist/src/index.js',
+    'dist/src/index.d.ts',
+    'src/index.ts',
+    'LICENSE',
+    'docs/security.md',
+  ]) {
+    assert.ok(paths.includes(path), path);
+  }
+});

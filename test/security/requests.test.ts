@@ -1,0 +1,179 @@
+/** What an informer sends, to whom, and what ends with it. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import {
+  InformerThreads,
+  SharedIndexInformer,
+  newListWatchFromClient,
+  resourcePath,
+} from '../../src/index.ts';
+import type { KubeloomError } from '../../src/index.ts';
+import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import { ConnectProxy } from '../transport/connect-proxy.ts';
+import { kubeConfigOf, PODS } from '../pipeline/harness.ts';
+import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
+
+test('an informer sends nothing but list and watch of its resource, whatever happens', async () => {
+  await using server = await startEmbeddedApiServer();
+  await using threads = new InformerThreads({ threads: 0 });
+  await server.populate({ count: 5 });
+  await using informer = new SharedIndexInformer(kubeConfigOf(server), PODS, {
+    threads,
+    checkConsistency: true,
+    onError: () => undefined,
+    backoff: { initialMs: 5, maxMs: 20 },
+  });
+  void informer.run();
+  await informer.waitForSync(AbortSignal.timeout(60_000));
+  for (const status of [401, 403, 410, 429, 500] as const) {
+    await server.failNext({ status });
+    const before = (await server.requests()).length;
+    await server.dropWatches({ how: 'reset' });
+    while ((await server.requests()).length < before + 2)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const requests = await server.requests();
+  const sent = new Set(requests.map(({ method, path }) => `${method} ${path}`));
+  assert.deepEqual([...sent], ['GET /api/v1/pods']);
+  assert.ok(requests.some(({ watch }) => watch));
+});
+
+test('a redirect is refused with a code, and who it leads to sees neither request nor token', async (context) => {
+  const sink = await BareServer.start(context, (_request, response) => response.end());
+  await using threads = new InformerThreads({ threads: 0 });
+  for (const status of [301, 302, 303, 307, 308]) {
+    for (const location of [
+      sink.url,
+      `${sink.url}/api/v1/configmaps`,
+      '/api/v1/elsewhere',
+      'https://127.0.0.1:1/',
+    ]) {
+      const server = await BareServer.start(context, (_request, response) => {
+        response.writeHead(status, { location });
+        response.end();
+      });
+      const error = await firstError(threads, server.url, { token: 'canary' });
+      assert.equal(error.code, 'ERR_KUBELOOM_REDIRECT');
+      assert.deepEqual(
+        new Set(server.requests.map(({ url }) => url?.split('?', 1)[0])),
+        new Set(['/api/v1/configmaps']),
+      );
+      const list = newListWatchFromClient(kubeConfigFor(server.url, { token: 'canary' }), CONFIG_MAPS);
+      await assert.rejects(list.list({}, AbortSignal.timeout(60_000)), { code: 'ERR_KUBELOOM_REDIRECT' });
+    }
+  }
+  assert.deepEqual(sink.requests, []);
+});
+
+async function firstError(threads: InformerThreads, server: string, user: object): Promise<KubeloomError> {
+  let error: KubeloomError | undefined;
+  await using informer = new SharedIndexInformer(kubeConfigFor(server, user), CONFIG_MAPS, {
+    threads,
+    watchList: 'off',
+    onError: (reported) => (error ??= reported as KubeloomError),
+  });
+  void informer.run();
+  await until(() => error !== undefined);
+  return error as unknown as KubeloomError;
+}
+
+test('an answer that is compressed although nobody asked is refused before anything is inflated', async (context) => {
+  await using threads = new InformerThreads({ threads: 0 });
+  for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip, gzip', 'identity, gzip']) {
+    const server = await BareServer.start(context, (_request, response) => {
+      response.writeHead(200, { 'content-encoding': encoding });
+      response.write(Buffer.alloc(100_000));
+    });
+    const error = await firstError(threads, server.url, {});
+    assert.equal(error.code, 'ERR_KUBELOOM_HTTP_PROTOCOL');
+    assert.match(error.message, /is encoded/);
+    assert.equal(server.requests[0]?.headers['accept-encoding'], undefined, 'none is asked for');
+  }
+});
+
+test('a plugin that runs when its informer stops is ended', async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-stop-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const pidFile = join(folder, 'pid');
+  const command = join(folder, 'plugin');
+  writeFileSync(command, `#!/bin/sh\necho $$ > ${pidFile}.new; mv ${pidFile}.new ${pidFile}\nsleep 600\n`, {
+    mode: 0o755,
+  });
+  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command };
+  await using threads = new InformerThreads({ threads: 0 });
+  const informer = new SharedIndexInformer(kubeConfigFor('https://127.0.0.1:1', { exec }), CONFIG_MAPS, {
+    threads,
+  });
+  const abort = new AbortController();
+  const run = informer.run(abort.signal);
+  await until(() => existsSync(pidFile));
+  const pid = Number(readFileSync(pidFile, 'utf8'));
+  abort.abort();
+  await run;
+  await until(() => !isAlive(pid));
+});
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
+  } catch {
+    return false;
+  }
+}
+
+test('informers go through the proxy-url of the kubeconfig', async (context) => {
+  await using server = await startEmbeddedApiServer();
+  await server.populate({ count: 3 });
+  const kubeConfig = kubeConfigOf(server);
+  const [cluster] = kubeConfig.clusters;
+  assert.ok(cluster);
+  const proxy = new ConnectProxy({ port: Number(new URL(cluster.server).port) });
+  kubeConfig.clusters = [{ ...cluster, proxyUrl: `http://${await proxy.listen(context)}` }];
+  await using threads = new InformerThreads({ threads: 0 });
+  await using informer = new SharedIndexInformer(kubeConfig, PODS, { threads });
+  void informer.run();
+  await informer.waitForSync(AbortSignal.timeout(60_000));
+  assert.equal(informer.getStore().size, 3);
+  assert.match(proxy.requests[0] ?? '', /^CONNECT 127\.0\.0\.1:\d+ anonymous$/);
+});
+
+test('credentials go over plain HTTP to this machine only', async () => {
+  await using threads = new InformerThreads({ threads: 0 });
+  for (const user of [{ token: 'canary' }, { username: 'u', password: 'canary' }]) {
+    for (const server of [
+      'http://kubeloom.test',
+      'http://127.0.0.1.kubeloom.test:8080',
+      'http://[fd00::1]',
+    ]) {
+      const error = await firstError(threads, server, user);
+      assert.equal(error.code, 'ERR_KUBELOOM_PLAIN_HTTP');
+      assert.doesNotMatch(error.message, /canary/);
+    }
+  }
+});
+
+test('a namespace, group, version or resource cannot lead to another path', () => {
+  for (const namespace of ['..', '.']) {
+    assert.throws(() => resourcePath(CONFIG_MAPS, namespace), { code: 'ERR_KUBELOOM_OPTION' });
+  }
+  assert.equal(
+    resourcePath(CONFIG_MAPS, 'a/../b?x#y\r\nz'),
+    '/api/v1/namespaces/a%2F..%2Fb%3Fx%23y%0D%0Az/configmaps',
+  );
+  for (const wrong of [
+    { resource: 'pods/../secrets' },
+    { resource: 'pods?watch=true' },
+    { resource: '..' },
+    { version: 'v1/../v2' },
+    { group: 'a/b' },
+    { group: '..' },
+    { resource: 'pods\r\nx: y' },
+    { resource: '' },
+  ]) {
+    assert.throws(() => resourcePath({ ...CONFIG_MAPS, ...wrong }), { code: 'ERR_KUBELOOM_OPTION' });
+  }
+});

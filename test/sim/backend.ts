@@ -1,0 +1,224 @@
+/**
+ * Reflector and shards in this thread, each with its turn when the simulator says so. Messages wait in one queue for
+ * each direction, as MessagePorts have; rings and log are the real ones.
+ */
+import type { Shard } from '../../src/indexer/shard.ts';
+import { RECORD_TYPE_PREFIX } from '../../src/record/notification.ts';
+import type { ReflectorThread } from '../../src/reflector/reflector-thread.ts';
+import { RingConsumer } from '../../src/ring/consumer.ts';
+import { RingMemory } from '../../src/ring/ring.ts';
+import type { Backend, BackendEvents, Role } from '../../src/threads/backend.ts';
+import type { PipelineMemory } from '../../src/threads/layout.ts';
+import type {
+  ControlPort,
+  FromReflectorThread,
+  FromShard,
+  ToReflectorThread,
+  ToShard,
+} from '../../src/threads/protocol.ts';
+import { createReflector } from '../../src/threads/reflector-host.ts';
+import { createShard } from '../../src/threads/shard-host.ts';
+import type { Clock, Random } from '../../src/clock.ts';
+import type { HttpTransport } from '../../src/transport/http.ts';
+import type { AppliedRecord } from '../oracle/histories.ts';
+import { mortal } from './death.ts';
+
+export interface BackendOptions {
+  readonly memory: PipelineMemory;
+  readonly events: BackendEvents;
+  /** A bell rang: the main thread, which cannot park here, should look. */
+  readonly kick: () => void;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly transport: () => HttpTransport;
+  readonly applied: (record: AppliedRecord) => void;
+}
+
+/** One direction of a port. */
+export interface Queue {
+  readonly length: number;
+  next(): void;
+}
+
+interface SimulatedReflector {
+  readonly port: Port<ToReflectorThread, FromReflectorThread>;
+  readonly thread: ReflectorThread;
+}
+
+interface SimulatedShard {
+  readonly port: Port<ToShard, FromShard>;
+  readonly shard: Shard;
+  /** Looks at what the shard gives, and takes nothing. */
+  readonly looker: RingConsumer;
+  readonly incarnation: number;
+}
+
+export class SimulatedBackend implements Backend {
+  readonly #options: BackendOptions;
+  #reflector: SimulatedReflector | undefined;
+  readonly #shards: (SimulatedShard | undefined)[];
+  #incarnations = 0;
+  #closed: (() => void) | undefined;
+
+  constructor(options: BackendOptions) {
+    this.#options = options;
+    this.#reflector = this.#startReflector();
+    this.#shards = options.memory.toShard.map((_, shard) => this.#startShard(shard, false));
+  }
+
+  /** Of those that are alive. */
+  get queues(): Queue[] {
+    const ports = [this.#reflector, ...this.#shards].flatMap((role) => (role ? [role.port] : []));
+    return ports.flatMap(({ inward, outward }) => [inward, outward]);
+  }
+
+  get reflector(): ReflectorThread | undefined {
+    return this.#reflector?.thread;
+  }
+
+  /** Shards by number; undefined while one is dead. */
+  get shards(): readonly (Shard | undefined)[] {
+    return this.#shards.map((shard) => shard?.shard);
+  }
+
+  turnShard(index: number, records: number): void {
+    const { shard, looker, incarnation } = this.#shards[index] ?? {};
+    try {
+      mortal(() => shard?.doWork(records));
+    } catch (cause) {
+      this.kill(index, cause);
+    }
+    while (looker?.peek()) {
+      // Tables of shapes stand before what needs them, with its sequence.
+      if (looker.type !== RECORD_TYPE_PREFIX) {
+        const sequence = (looker.words[looker.offset >> 2] ?? 0) >>> 0;
+        const kind = String(looker.type);
+        this.#options.applied({ shard: index, sequence, incarnation: incarnation ?? 0, kind });
+      }
+      looker.advance();
+    }
+  }
+
+  /** Whatever the reflector does here: when it throws, its thread has died. */
+  inReflector(act: () => void): void {
+    try {
+      mortal(act);
+    } catch (cause) {
+      this.kill('reflector', cause);
+    }
+  }
+
+  kill(role: Role, cause: unknown): void {
+    this.#drop(role);
+    this.#options.events.died(role, cause);
+  }
+
+  heartbeat(): undefined {
+    return undefined;
+  }
+
+  end(role: Role): Promise<void> {
+    this.#drop(role);
+    return Promise.resolve();
+  }
+
+  succeed(role: Role): void {
+    if (role === 'reflector') this.#reflector = this.#startReflector();
+    else this.#shards[role] = this.#startShard(role, true);
+  }
+
+  toReflector(message: ToReflectorThread | { readonly type: 'stats' }): void {
+    if (message.type !== 'stats') this.#reflector?.port.inward.push(message);
+  }
+
+  toShard(shard: number, message: ToShard | { readonly type: 'stats' }): void {
+    if (message.type !== 'stats') this.#shards[shard]?.port.inward.push(message);
+  }
+
+  unref(): void {}
+
+  async close(): Promise<void> {
+    if (!this.#reflector) return;
+    const closed = new Promise<void>((resolve) => (this.#closed = resolve));
+    this.toReflector({ type: 'shutdown' });
+    await closed;
+  }
+
+  #drop(role: Role): void {
+    if (role === 'reflector') {
+      this.#reflector?.thread.close();
+      this.#reflector = undefined;
+    } else {
+      this.#shards[role] = undefined;
+    }
+  }
+
+  #startReflector(): SimulatedReflector {
+    const { memory, events, kick, clock, random, transport } = this.#options;
+    const port = new Port<ToReflectorThread, FromReflectorThread>((message) => {
+      if (message.type === 'closed') this.#closed?.();
+      else events.fromReflector(message);
+    });
+    const thread = createReflector({
+      memory,
+      port,
+      onRing: kick,
+      onBacklog: kick,
+      clock,
+      random,
+      transportFor: transport,
+    });
+    return { port, thread };
+  }
+
+  #startShard(index: number, isSuccessor: boolean): SimulatedShard {
+    const { memory, events, kick } = this.#options;
+    const port = new Port<ToShard, FromShard>((message) => events.fromShard(index, message));
+    const { shard } = createShard(index, memory, port, { onRing: kick, isSuccessor });
+    const output = memory.toMain[index];
+    if (!output) throw new RangeError(`no ring of shard ${index}`);
+    const looker = new RingConsumer(new RingMemory(output));
+    return { port, shard, looker, incarnation: ++this.#incarnations };
+  }
+}
+
+class Port<In, Out> implements ControlPort<In, Out> {
+  readonly inward: FirstInFirstOut<In>;
+  readonly outward: FirstInFirstOut<Out>;
+  #listener: ((message: In) => void) | undefined;
+
+  constructor(receive: (message: Out) => void) {
+    this.inward = new FirstInFirstOut((message) => this.#listener?.(message));
+    this.outward = new FirstInFirstOut(receive);
+  }
+
+  post(message: Out): void {
+    this.outward.push(message);
+  }
+
+  onMessage(listener: (message: In) => void): void {
+    this.#listener = listener;
+  }
+}
+
+class FirstInFirstOut<Message> implements Queue {
+  readonly #waiting: Message[] = [];
+  readonly #receive: (message: Message) => void;
+
+  constructor(receive: (message: Message) => void) {
+    this.#receive = receive;
+  }
+
+  get length(): number {
+    return this.#waiting.length;
+  }
+
+  push(message: Message): void {
+    this.#waiting.push(message);
+  }
+
+  next(): void {
+    const message = this.#waiting.shift();
+    if (message !== undefined) this.#receive(message);
+  }
+}

@@ -1,0 +1,167 @@
+/**
+ * One request and its answer, over a network that splits bytes where it likes and delivers when it is told to. It keeps
+ * the promises of `ResponseSink`, and breaks what is not promised: the memory of a chunk is used again at once.
+ */
+import type { FakeClock } from '../../src/testing/index.ts';
+import { KubeloomError } from '../../src/errors.ts';
+import type { HttpExchange, HttpRequest, ResponseSink } from '../../src/transport/http.ts';
+import type { WireRecord } from '../oracle/histories.ts';
+
+/** Bytes on their way; what they mean counts when the last of them has arrived. */
+interface Parcel {
+  readonly bytes: Buffer;
+  readonly arrived: WireRecord | undefined;
+}
+
+type Item =
+  | { readonly kind: 'head'; readonly status: number; readonly headers: Record<string, string> }
+  | ({ readonly kind: 'bytes' } & Parcel)
+  | { readonly kind: 'end'; readonly error: KubeloomError | undefined; readonly arrived?: WireRecord };
+
+type State = 'asked' | 'open' | 'over';
+
+export class Connection implements HttpExchange {
+  readonly number: number;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  /** The other end has gone without a word. */
+  isSilent = false;
+  isPaused = false;
+  #state: State = 'asked';
+  readonly #sink: ResponseSink;
+  readonly #write: (record: WireRecord) => void;
+  #items: Item[] = [];
+  readonly #cancelTimeout: () => void;
+
+  constructor(
+    number: number,
+    request: HttpRequest,
+    sink: ResponseSink,
+    clock: FakeClock,
+    write: (record: WireRecord) => void,
+  ) {
+    const [path = '', query = ''] = request.path.split('?');
+    this.number = number;
+    this.path = path;
+    this.query = new URLSearchParams(query);
+    this.#sink = sink;
+    this.#write = write;
+    const { timeoutMs = 60_000 } = request;
+    this.#cancelTimeout = clock.schedule(timeoutMs, () => {
+      if (this.#state !== 'asked') return;
+      this.#over(new KubeloomError('ERR_KUBELOOM_HTTP_TIMEOUT', `no answer in ${timeoutMs} ms`));
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#state !== 'over';
+  }
+
+  /** Something could arrive now. */
+  get isReady(): boolean {
+    return this.#state !== 'over' && !this.isPaused && !this.isSilent && this.#items.length > 0;
+  }
+
+  /** What was sent has arrived. */
+  get isDrained(): boolean {
+    return this.#items.length === 0;
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+  }
+
+  close(): void {
+    if (this.#state === 'over') return;
+    this.#closed('closed by us');
+  }
+
+  head(status: number, headers: Record<string, string> = {}): void {
+    this.#items.push({ kind: 'head', status, headers });
+  }
+
+  send(bytes: Buffer, arrived?: WireRecord): void {
+    this.#items.push({ kind: 'bytes', bytes, arrived });
+  }
+
+  /** @param arrived what was told with the whole of the answer */
+  end(error?: KubeloomError, arrived?: WireRecord): void {
+    this.#items.push({ kind: 'end', error, ...(arrived ? { arrived } : {}) });
+  }
+
+  /** Whatever has not arrived is lost but for so many bytes. */
+  cut(bytesMax: number, error?: KubeloomError): void {
+    const kept: Item[] = [];
+    let left = bytesMax;
+    for (const item of this.#items) {
+      // All of it arrived after all.
+      if (item.kind === 'end' && error === undefined) return;
+      if (item.kind === 'end' || left === 0) break;
+      if (item.kind === 'head') {
+        kept.push(item);
+        continue;
+      }
+      const isWhole = item.bytes.length <= left;
+      kept.push(isWhole ? item : { ...item, bytes: item.bytes.subarray(0, left), arrived: undefined });
+      left -= Math.min(left, item.bytes.length);
+    }
+    this.#items = [...kept, { kind: 'end', error }];
+  }
+
+  /** The next part arrives, with at most so many bytes. */
+  deliver(bytesMax: number): void {
+    const item = this.#items.shift();
+    if (item?.kind === 'head') {
+      this.#state = 'open';
+      this.#cancelTimeout();
+      this.#sink.head(item.status, item.headers);
+    } else if (item?.kind === 'bytes') {
+      this.#deliverBytes(item, bytesMax);
+    } else if (item) {
+      if (item.arrived) this.#write(item.arrived);
+      this.#over(item.error);
+    }
+  }
+
+  /** Several parcels may come in one chunk. */
+  #deliverBytes(first: Parcel, bytesMax: number): void {
+    const parts: Buffer[] = [];
+    const arrived: WireRecord[] = [];
+    let left = bytesMax;
+    let parcel: Parcel | undefined = first;
+    while (parcel && left > 0) {
+      parts.push(parcel.bytes.subarray(0, left));
+      const rest: Buffer = parcel.bytes.subarray(left);
+      left -= Math.min(left, parcel.bytes.length);
+      if (rest.length > 0) {
+        this.#items.unshift({ kind: 'bytes', bytes: rest, arrived: parcel.arrived });
+        break;
+      }
+      if (parcel.arrived) arrived.push(parcel.arrived);
+      const next: Item | undefined = this.#items[0];
+      if (next?.kind !== 'bytes') break;
+      parcel = next;
+      if (left > 0) this.#items.shift();
+    }
+    const chunk = Buffer.concat(parts);
+    for (const record of arrived) this.#write(record);
+    this.#sink.data(chunk);
+    chunk.fill('#');
+  }
+
+  #over(error: KubeloomError | undefined): void {
+    this.#closed(error?.code ?? 'end');
+    this.#sink.end(error);
+  }
+
+  #closed(why: string): void {
+    this.#state = 'over';
+    this.#items = [];
+    this.#cancelTimeout();
+    this.#write({ what: 'closed', connection: this.number, why });
+  }
+}

@@ -1,0 +1,72 @@
+/** Handlers of all tempers, which come and go. */
+import type { HandlerRegistration, SharedIndexInformer } from '../../src/index.ts';
+import type { Scenery } from './scenery.ts';
+import type { Weather } from './weather.ts';
+
+interface Present {
+  readonly name: string;
+  readonly informer: SharedIndexInformer;
+  readonly registration: HandlerRegistration;
+}
+
+export class Handlers {
+  readonly #scenery: Scenery;
+  readonly #weather: Weather;
+  readonly #present: Present[] = [];
+  #count = 0;
+
+  constructor(scenery: Scenery, weather: Weather) {
+    this.#scenery = scenery;
+    this.#weather = weather;
+    for (const informer of scenery.informers) this.add(informer);
+    if (scenery.chance.happens(0.5)) this.add();
+  }
+
+  add(informer: SharedIndexInformer | undefined = this.#scenery.chance.pick(this.#informers())): void {
+    const { chance, recorder } = this.#scenery;
+    const name = `handler-${++this.#count}`;
+    const resync = chance.happens(0.2) ? { resyncPeriodMs: chance.integer(1000, 30_000) } : {};
+    const registration = recorder.handler(informer, name, { react: () => this.#react(), ...resync });
+    this.#present.push({ name, informer, registration });
+  }
+
+  /** The first of each informer stays, to bear witness. */
+  remove(): void {
+    const { chance, recorder, informers } = this.#scenery;
+    const [first, ...rest] = this.#present.slice(informers.length);
+    if (!first) return;
+    const { name, informer, registration } = chance.pick([first, ...rest]);
+    this.#present.splice(
+      this.#present.findIndex((present) => present.name === name),
+      1,
+    );
+    informer.removeEventHandler(registration, chance.happens(0.5) ? { drain: true } : {});
+    recorder.removed(name);
+  }
+
+  get count(): number {
+    return this.#present.length;
+  }
+
+  #informers(): readonly [SharedIndexInformer, ...SharedIndexInformer[]] {
+    const [first, ...rest] = this.#scenery.informers;
+    if (!first) throw new RangeError('a simulation has informers');
+    return [first, ...rest];
+  }
+
+  #react(): unknown {
+    const { chance, clock } = this.#scenery;
+    const weather = this.#weather;
+    if (weather.has('handler throws') && chance.happens(0.05)) {
+      weather.strike('handler throws');
+      throw new Error('a handler threw');
+    }
+    if (weather.has('handler rejects') && chance.happens(0.05)) {
+      weather.strike('handler rejects');
+      return Promise.reject(new Error('a handler rejected'));
+    }
+    if (!weather.has('handler slow') || !chance.happens(0.1)) return undefined;
+    weather.strike('handler slow');
+    return new Promise<void>((resolve) => clock.schedule(chance.magnitude(1, 5000), resolve));
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * One seed is one life of a cluster: a while in which everything goes wrong that this seed has in it, and then one in
+ * which nothing does, after which everybody must know everything.
+ */
+import { hash } from 'node:crypto';
+import type { Histories } from '../oracle/histories.ts';
+import { toJsonLines } from '../oracle/json-lines.ts';
+import { judge } from '../oracle/judge.ts';
+import { violation } from '../oracle/violation.ts';
+import type { Violation } from '../oracle/violation.ts';
+import { Chance } from './chance.ts';
+import { nobodyDies } from './death.ts';
+import { Handlers } from './handlers.ts';
+import { Scenery } from './scenery.ts';
+import { Steps } from './steps.ts';
+import { Weather } from './weather.ts';
+import type { Fault } from './weather.ts';
+
+export interface Life {
+  readonly seed: number;
+  readonly histories: Histories;
+  readonly violations: readonly Violation[];
+  /** Why it proves nothing; undefined when it does. */
+  readonly invalid: string | undefined;
+  readonly landed: ReadonlyMap<Fault, number>;
+  readonly writes: number;
+  readonly virtualMs: number;
+}
+
+/** Of the virtual clock, after the last fault. A silent watch is noticed after its own timeout of up to ten minutes. */
+const CONVERGENCE_MS = 1_500_000;
+const STEPS_MAX = 200_000;
+const WRITES_MIN = 20;
+
+export async function live(seed: number): Promise<Life> {
+  nobodyDies();
+  const chance = new Chance(seed);
+  const scenery = new Scenery(chance);
+  const weather = new Weather(chance);
+  const handlers = new Handlers(scenery, weather);
+  const steps = new Steps(scenery, weather, handlers);
+  const { recorder, informers, writer, clock } = scenery;
+  for (let count = chance.integer(0, 30); count > 0; count--) writer.write();
+  // One that fails is stopped at the end, which is a violation.
+  for (const informer of informers) informer.run().catch(() => undefined);
+
+  await steps.storm(Math.round(chance.magnitude(200, 2000)));
+  const landed = new Map(weather.landed);
+  weather.isOver = true;
+  steps.heal();
+  const healedAt = clock.now();
+  recorder.histories.faults.push({ id: '1', kind: 'everything', landedAt: 0, healedAt });
+  const problem = await steps.calm(STEPS_MAX, healedAt + CONVERGENCE_MS);
+  recorder.look();
+  for (const informer of informers) recorder.snapshot(informer, true);
+  const ended = await steps.until(Promise.all(informers.map((informer) => informer.shutdown())));
+  if (ended) await steps.until(scenery.threads.close());
+
+  const mayLoseLists = landed.has('reflector dies') || landed.has('shard dies');
+  const found = [...judge(recorder.histories, { mayLoseLists })];
+  if (problem !== undefined) found.unshift(violation('I2', problem, clock.now()));
+  if (!ended) found.push(violation('I2', 'informers did not stop', clock.now()));
+  return {
+    seed,
+    histories: recorder.histories,
+    violations: found,
+    invalid: invalidity(writer.writes, landed),
+    landed,
+    writes: writer.writes,
+    virtualMs: clock.now(),
+  };
+}
+
+export function hashOf({ histories }: Life): string {
+  return hash('sha1', toJsonLines(histories)).slice(0, 16);
+}
+
+function invalidity(writes: number, landed: ReadonlyMap<Fault, number>): string | undefined {
+  if (writes < WRITES_MIN) return `only ${writes} writes`;
+  return landed.size === 0 ? 'no fault landed' : undefined;
+}

@@ -1,0 +1,69 @@
+/** What is written in a simulation: few keys, so that they come, change, go and come again. */
+import type { KubeObject } from '../../src/embedded/json.ts';
+import type { Chance } from './chance.ts';
+import type { SimulatedServer } from './server.ts';
+
+export const NAMESPACES = ['one', 'two'] as const;
+export const APPS = ['red', 'green', 'blue'] as const;
+const NODES = 4;
+
+export class Writer {
+  readonly #server: SimulatedServer;
+  readonly #chance: Chance;
+  readonly #names: number;
+  /** Of bodies, for seeds that shall fill the log. */
+  readonly #paddingMax: number;
+  readonly #uids: Map<string, string> = new Map();
+  #writes = 0;
+
+  constructor(server: SimulatedServer, chance: Chance) {
+    this.#server = server;
+    this.#chance = chance;
+    this.#names = chance.integer(1, 20);
+    this.#paddingMax = chance.happens(0.05) ? 40_000 : 200;
+  }
+
+  get writes(): number {
+    return this.#writes;
+  }
+
+  /** One change of one random object. */
+  write(): void {
+    const chance = this.#chance;
+    const namespace = chance.pick(NAMESPACES);
+    const name = `pod-${chance.integer(1, this.#names)}`;
+    const key = `${namespace}/${name}`;
+    const exists = this.#server.collection.get(key) !== undefined;
+    this.#writes++;
+    if (exists && chance.happens(0.3)) {
+      this.#server.delete(key);
+      this.#uids.delete(key);
+      return;
+    }
+    const uid = this.#uids.get(key) ?? `uid-${this.#writes}`;
+    this.#uids.set(key, uid);
+    this.#server.write(this.#pod(namespace, name, uid));
+  }
+
+  #pod(namespace: string, name: string, uid: string): KubeObject {
+    const chance = this.#chance;
+    const app = chance.happens(0.1) ? undefined : chance.pick(APPS);
+    const strange = chance.happens(0.05)
+      ? { annotations: { ['__proto__']: '\u2028 é "\\', constructor: 'x' } }
+      : {};
+    return {
+      metadata: {
+        name,
+        namespace,
+        uid,
+        labels: app === undefined ? {} : { app },
+        ...strange,
+      },
+      spec: {
+        nodeName: `node-${chance.integer(1, NODES)}`,
+        padding: 'x'.repeat(chance.integer(0, this.#paddingMax)),
+      },
+      status: { phase: 'Running', write: this.#writes },
+    };
+  }
+}

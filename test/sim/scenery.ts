@@ -1,0 +1,177 @@
+/** Everything that one seed runs: server, network, threads without threads, informers and who writes down what happens. */
+import { KubeConfig } from '@kubernetes/client-node';
+import { SharedIndexInformer, InformerThreads, field, label } from '../../src/index.ts';
+import { allocateRing } from '../../src/ring/ring.ts';
+import { BLOCK_BYTES } from '../../src/log/layout.ts';
+import { FakeClock } from '../../src/testing/index.ts';
+import { allocatePipeline } from '../../src/threads/layout.ts';
+import type { PipelineMemory } from '../../src/threads/layout.ts';
+import type { HttpRequest, HttpTransport, ResponseSink } from '../../src/transport/http.ts';
+import type { WireRecord } from '../oracle/histories.ts';
+import { Recorder } from '../oracle/recorder.ts';
+import type { IndexValues } from '../oracle/recording.ts';
+import { PODS } from '../pipeline/harness.ts';
+import { SimulatedBackend } from './backend.ts';
+import type { BackendOptions } from './backend.ts';
+import type { Chance } from './chance.ts';
+import { Connection } from './connection.ts';
+import { APPS, NAMESPACES, Writer } from './pods.ts';
+import { SimulatedServer } from './server.ts';
+import { Tasks } from './tasks.ts';
+
+/** u32 counters begin so close before their wrap that they get over it. */
+const NEAR_WRAP = 2 ** 32 - 256;
+
+const INDICES: IndexValues = {
+  namespace: ({ namespace }) => [namespace],
+  app: ({ labels }) => (labels['app'] === undefined ? [] : [labels['app']]),
+  node: ({ fields }) => (typeof fields['spec.nodeName'] === 'string' ? [fields['spec.nodeName']] : []),
+};
+
+export class Scenery {
+  readonly chance: Chance;
+  readonly clock: FakeClock = new FakeClock(0);
+  readonly recorder: Recorder;
+  readonly tasks: Tasks = new Tasks();
+  readonly server: SimulatedServer;
+  readonly writer: Writer;
+  readonly threads: InformerThreads;
+  readonly informers: readonly SharedIndexInformer[];
+  readonly connections: Set<Connection> = new Set();
+  #requests = 0;
+  /** Requests that nobody has looked at. */
+  readonly arriving: Connection[] = [];
+  backend: SimulatedBackend | undefined;
+  /** What the main thread's own work has taken so far, in its eyes. */
+  #workedMs = 0;
+
+  constructor(chance: Chance) {
+    this.chance = chance;
+    this.recorder = new Recorder(() => this.clock.now());
+    this.server = new SimulatedServer({
+      clock: this.clock,
+      chance,
+      historyEventsMax: Math.round(chance.magnitude(20, 2000)),
+      firstRevision: chance.integer(1, 1000),
+      committed: (commit) => this.recorder.histories.commits.push(commit),
+    });
+    this.writer = new Writer(this.server, chance);
+    const memory = randomMemory(chance);
+    const drainBudgetMs = chance.magnitude(0.2, 10);
+    this.threads = new InformerThreads(
+      { threads: 0, drainBudgetMs, restartsMax: 1000 },
+      {
+        memory,
+        clock: { now: () => this.#workTime(), schedule: (ms, callback) => this.clock.schedule(ms, callback) },
+        timers: this.tasks.timersOn(this.clock),
+        backend: (_memory, events, kick) => (this.backend = this.#backendOn({ memory, events, kick })),
+      },
+    );
+    this.informers = Array.from({ length: chance.integer(1, 2) }, (_, index) => this.#informer(index));
+  }
+
+  write(record: WireRecord): void {
+    this.recorder.histories.wire.push({ at: this.clock.now(), ...record });
+  }
+
+  /** No turn of the main thread takes no time: its budgets end. */
+  #workTime(): number {
+    this.#workedMs += this.chance.random() * 0.2;
+    return this.clock.now() + this.#workedMs;
+  }
+
+  #backendOn(given: Pick<BackendOptions, 'memory' | 'events' | 'kick'>): SimulatedBackend {
+    return new SimulatedBackend({
+      ...given,
+      clock: this.clock,
+      random: this.chance.random,
+      transport: () => this.#transport(),
+      applied: (record) => this.recorder.histories.applied.push(record),
+    });
+  }
+
+  #transport(): HttpTransport {
+    return {
+      request: (request, sink) => this.#request(request, sink),
+      dispose: () => Promise.resolve(),
+    };
+  }
+
+  #request(request: HttpRequest, sink: ResponseSink): Connection {
+    const number = ++this.#requests;
+    const connection = new Connection(number, request, sink, this.clock, (record) => this.write(record));
+    const { path, query } = connection;
+    const informer = nameOf(path, query.get('labelSelector') ?? '');
+    this.connections.add(connection);
+    this.arriving.push(connection);
+    this.write({
+      what: 'request',
+      connection: number,
+      informer,
+      method: 'GET',
+      isWatch: query.get('watch') === 'true',
+      query: Object.fromEntries(query),
+    });
+    return connection;
+  }
+
+  #informer(index: number): SharedIndexInformer {
+    const { chance } = this;
+    // The second one selects, or they could not be told apart.
+    const kind = index === 0 ? 'all' : chance.pick(['namespace', 'label'] as const);
+    const [namespace] = NAMESPACES;
+    const [app] = APPS;
+    const pages = chance.happens(0.3) ? { pageSize: chance.integer(1, 10) } : {};
+    const isResyncing = chance.happens(0.3);
+    const informer = new SharedIndexInformer(kubeConfig(), PODS, {
+      threads: this.threads,
+      clock: this.clock,
+      codec: chance.pick(['json', 'json', 'msgpack'] as const),
+      indexers: { app: label('app'), node: field('spec.nodeName') },
+      fields: ['spec.nodeName'],
+      onError: this.recorder.report,
+      watchList: chance.pick(['auto', 'auto', 'off'] as const),
+      ...pages,
+      ...(isResyncing ? { resyncPeriodMs: chance.integer(1000, 60_000) } : {}),
+      ...(kind === 'namespace' ? { namespace } : {}),
+      ...(kind === 'label' ? { labelSelector: `app=${app}` } : {}),
+    });
+    const selected = kind === 'namespace' ? { namespace } : kind === 'label' ? { labels: { app } } : {};
+    const scope = { ...selected, ...pages };
+    const name = nameOf(
+      kind === 'namespace' ? `/namespaces/${namespace}/` : '',
+      kind === 'label' ? `app=${app}` : '',
+    );
+    this.recorder.informer(informer, { name, scope, indices: INDICES });
+    return informer;
+  }
+}
+
+function nameOf(path: string, labelSelector: string): string {
+  const namespace = /namespaces\/(\w+)\//.exec(path)?.[1];
+  if (namespace !== undefined) return `pods of ${namespace}`;
+  return labelSelector === '' ? 'pods' : `pods with ${labelSelector}`;
+}
+
+function kubeConfig(): KubeConfig {
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters: [{ name: 'simulated', server: 'http://simulated' }],
+    users: [{ name: 'simulated' }],
+    contexts: [{ name: 'simulated', cluster: 'simulated', user: 'simulated' }],
+    currentContext: 'simulated',
+  });
+  return config;
+}
+
+/** One to four shards, rings and log as small as they can be, counters anywhere. */
+function randomMemory(chance: Chance): PipelineMemory {
+  const shards = chance.integer(1, 4);
+  const firstSequence = chance.happens(0.5) ? NEAR_WRAP + chance.integer(0, 255) : 0;
+  const ringBytes = 2 ** chance.integer(14, 16);
+  const start = chance.happens(0.5) ? 2 ** 32 - 8192 : 0;
+  const rings = (): SharedArrayBuffer[] =>
+    Array.from({ length: shards }, () => allocateRing(ringBytes, start));
+  const memory = allocatePipeline(shards, BLOCK_BYTES * chance.integer(1, 2), 2 ** 14, firstSequence);
+  return { ...memory, toShard: rings(), toMain: rings() };
+}

@@ -1,0 +1,36 @@
+/** The simulator itself: that it replays, that what it simulates happens, and that a few lives go well. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { hashOf, live } from './life.ts';
+import { Tally } from './tally.ts';
+import { FAULTS } from './weather.ts';
+
+const SEEDS = 12;
+
+test('a seed is the same life every time, in another process too', async () => {
+  const life = await live(3);
+  assert.equal(hashOf(await live(3)), hashOf(life));
+  assert.notEqual(hashOf(await live(4)), hashOf(life));
+  const run = join(import.meta.dirname, 'run.js');
+  const output = execFileSync(process.execPath, [run, '--seed', '3'], { encoding: 'utf8' });
+  assert.ok(output.includes(`history ${hashOf(life)}`), output);
+});
+
+test('lives have writes, notifications and faults in them, and no violations', async () => {
+  const tally = new Tally();
+  let applied = 0;
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const life = await live(seed);
+    tally.add(life);
+    assert.deepEqual(life.violations, [], `seed ${seed}`);
+    applied += life.histories.applied.length;
+    assert.ok(life.histories.snapshots.length > 0);
+  }
+  assert.ok(tally.isMeaningful);
+  assert.ok(applied > 100 * SEEDS);
+  const seen = tally.table().split('\n').slice(1);
+  assert.equal(seen.length, FAULTS.length);
+  assert.ok(seen.filter((line) => !line.trimStart().startsWith('0 ')).length > FAULTS.length / 2);
+});

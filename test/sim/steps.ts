@@ -1,0 +1,312 @@
+/** What may happen next, and one of it happens: whose turn it is, and how far he gets, is chance. */
+import { StatusError } from '../../src/embedded/status.ts';
+import { dieAfter, nobodyDies } from './death.ts';
+import { cutAnswer, strikeRequest, strikeStream } from './disasters.ts';
+import type { Handlers } from './handlers.ts';
+import type { Scenery } from './scenery.ts';
+import type { Weather } from './weather.ts';
+
+interface Step {
+  readonly weight: number;
+  readonly take: () => void | Promise<void>;
+}
+
+/** Whose turn comes how often, in this seed. */
+interface Paces {
+  readonly main: number;
+  readonly reflector: number;
+  readonly shard: number;
+  readonly network: number;
+  readonly server: number;
+  readonly writer: number;
+  readonly ports: number;
+  readonly clock: number;
+}
+
+const SNAPSHOTS_MAX = 12;
+const CALM_CHUNK_BYTES = 16_384;
+
+export class Steps {
+  readonly #scenery: Scenery;
+  readonly #weather: Weather;
+  readonly #handlers: Handlers;
+  readonly #paces: Paces;
+  #chunkMax: number;
+  #blockedUntil = 0;
+  #snapshots = 0;
+  /** The first thing that nobody caught. */
+  thrown: Error | undefined;
+
+  constructor(scenery: Scenery, weather: Weather, handlers: Handlers) {
+    const { chance } = scenery;
+    this.#scenery = scenery;
+    this.#weather = weather;
+    this.#handlers = handlers;
+    const pace = (): number => chance.magnitude(0.1, 3);
+    this.#paces = {
+      main: pace(),
+      reflector: pace(),
+      shard: pace() * (weather.enabled.has('shards slow') ? 0.02 : 1),
+      network: pace() * (weather.enabled.has('network slow') ? 0.05 : 1),
+      server: pace(),
+      writer: pace(),
+      ports: pace(),
+      clock: chance.magnitude(0.02, 0.5),
+    };
+    this.#chunkMax = chance.magnitude(20, 100_000);
+  }
+
+  /** So many steps in which everything may happen. */
+  async storm(count: number): Promise<void> {
+    for (let done = 0; done < count; done++) {
+      const steps = [...this.#pipeline(), ...this.#world()];
+      await this.#take(this.#scenery.chance.weighted(steps));
+    }
+  }
+
+  /** Ends what is still wrong, but for what has to be noticed: silence. */
+  heal(): void {
+    nobodyDies();
+    this.#blockedUntil = 0;
+    this.#chunkMax = Math.max(this.#chunkMax, CALM_CHUNK_BYTES);
+    this.#scenery.server.hasStreamingLists = true;
+  }
+
+  /** Until all is quiet and known to everybody; what is wrong when that takes too long. */
+  async calm(stepsMax: number, until: number): Promise<string | undefined> {
+    const { chance, clock, informers, server } = this.#scenery;
+    for (let done = 0; done < stepsMax && !this.thrown; done++) {
+      const steps = this.#pipeline();
+      if (steps.length > 0) {
+        await this.#take(chance.weighted(steps));
+        continue;
+      }
+      const version = String(server.log.revision);
+      const late = informers.filter(
+        (informer) =>
+          informer.lastSyncResourceVersion() !== version ||
+          !informer.hasSynced() ||
+          informer.busyHandlers.length > 0,
+      );
+      if (late.length === 0) return undefined;
+      for (const stream of server.streams) {
+        if (stream.revision < server.log.revision) server.bookmark(stream, server.log.revision);
+      }
+      if (this.#pipeline().length > 0) continue;
+      if (clock.now() > until || !clock.advanceToNext()) return describe(late, version);
+      await microtasks();
+    }
+    return this.thrown ? `thrown: ${this.thrown.message}` : `not at rest after ${stepsMax} steps`;
+  }
+
+  /** False when it does not come. */
+  async until(promise: Promise<unknown>): Promise<boolean> {
+    let isDone = false;
+    void promise.then(
+      () => (isDone = true),
+      () => (isDone = true),
+    );
+    const { chance, clock } = this.#scenery;
+    for (let done = 0; done < 10_000; done++) {
+      await microtasks();
+      if (isDone) return true;
+      const steps = this.#pipeline();
+      if (steps.length > 0) await this.#take(chance.weighted(steps));
+      else if (!clock.advanceToNext()) return false;
+    }
+    return isDone;
+  }
+
+  /** What is thrown here would have ended the process. */
+  async #take(step: Step | undefined): Promise<void> {
+    try {
+      await step?.take();
+    } catch (error) {
+      this.thrown ??= error instanceof Error ? error : new Error(String(error));
+    }
+    await microtasks();
+  }
+
+  /** What goes on by itself. */
+  #pipeline(): Step[] {
+    const { tasks, backend, arriving, connections, server, chance, clock } = this.#scenery;
+    const paces = this.#paces;
+    const steps: Step[] = [];
+    const isBlocked = clock.now() < this.#blockedUntil;
+    if (tasks.length > 0 && !isBlocked) steps.push({ weight: paces.main, take: () => tasks.next() });
+    const { reflector } = backend ?? {};
+    if (reflector?.hasBacklog === true) {
+      const work = (): void => void reflector.doWork();
+      steps.push({ weight: paces.reflector, take: () => backend?.inReflector(work) });
+    }
+    for (const [index, shard] of (backend?.shards ?? []).entries()) {
+      if (shard?.hasWork() !== true) continue;
+      steps.push({ weight: paces.shard, take: () => backend?.turnShard(index, chance.integer(1, 64)) });
+    }
+    for (const queue of backend?.queues ?? []) {
+      if (queue.length > 0) steps.push({ weight: paces.ports, take: () => queue.next() });
+    }
+    if (arriving.length > 0) steps.push({ weight: paces.server, take: () => this.#answer() });
+    for (const stream of server.behind) {
+      if (stream.connection.isOpen) steps.push({ weight: paces.server, take: () => server.pump(stream) });
+      else server.streams.delete(stream);
+    }
+    for (const connection of connections) {
+      if (!connection.isOpen) connections.delete(connection);
+      if (!connection.isReady) continue;
+      const bytes = Math.ceil(chance.random() * this.#chunkMax);
+      steps.push({
+        weight: paces.network,
+        take: () => backend?.inReflector(() => connection.deliver(bytes)),
+      });
+    }
+    return steps;
+  }
+
+  /** What the rest of the world does. */
+  #world(): Step[] {
+    const { writer, clock, chance, server } = this.#scenery;
+    const paces = this.#paces;
+    const weather = this.#weather;
+    const steps: Step[] = [
+      { weight: paces.writer, take: () => writer.write() },
+      { weight: paces.clock, take: () => this.#wait() },
+      { weight: 0.01, take: () => this.#look() },
+      { weight: weather.streamWeight, take: () => this.#strikeStream() },
+      { weight: 0.05, take: () => this.#bookmark() },
+    ];
+    if (weather.has('compaction')) {
+      steps.push({
+        weight: 0.03,
+        take: () => {
+          weather.strike('compaction');
+          server.log.compact(Math.max(1, server.log.revision - chance.integer(0, 30)));
+        },
+      });
+    }
+    if (weather.has('no streaming lists')) {
+      steps.push({
+        weight: 0.02,
+        take: () => {
+          weather.strike('no streaming lists');
+          server.hasStreamingLists = chance.happens(0.3);
+        },
+      });
+    }
+    if (weather.has('main thread blocked')) {
+      steps.push({
+        weight: 0.02,
+        take: () => {
+          weather.strike('main thread blocked');
+          this.#blockedUntil = clock.now() + chance.magnitude(10, 60_000);
+        },
+      });
+    }
+    for (const fault of ['shard dies', 'reflector dies'] as const) {
+      if (weather.has(fault)) steps.push({ weight: 0.01, take: () => this.#kill(fault) });
+    }
+    if (weather.has('handlers come and go')) {
+      steps.push({
+        weight: 0.05,
+        take: () => {
+          weather.strike('handlers come and go');
+          if (this.#handlers.count < 6 && chance.happens(0.6)) this.#handlers.add();
+          else this.#handlers.remove();
+        },
+      });
+    }
+    return steps;
+  }
+
+  async #answer(): Promise<void> {
+    const { arriving, server, chance } = this.#scenery;
+    const connection = arriving.shift();
+    if (!connection?.isOpen) return;
+    const fault = this.#weather.request(chance);
+    if (fault !== undefined) {
+      if (strikeRequest(fault, connection, server, chance)) {
+        this.#weather.strike(fault);
+        return;
+      }
+    }
+    if (this.#weather.has('tokens expire') && connection.query.has('continue') && chance.happens(0.5)) {
+      this.#weather.strike('tokens expire');
+      server.log.compact(server.log.revision);
+    }
+    try {
+      await server.answer(connection);
+    } catch (error) {
+      if (!(error instanceof StatusError)) throw error;
+      server.refuse(connection, error);
+      return;
+    }
+    if (fault === 'list cut') {
+      this.#weather.strike(fault);
+      cutAnswer(connection, chance);
+      for (const stream of server.streams)
+        if (stream.connection === connection) server.streams.delete(stream);
+    }
+  }
+
+  #strikeStream(): void {
+    const { server, chance } = this.#scenery;
+    const streams = [...server.streams];
+    const stream = streams[chance.integer(0, Math.max(0, streams.length - 1))];
+    const fault = this.#weather.stream(chance);
+    if (stream && fault) strikeStream(fault, stream, server, chance, this.#weather);
+  }
+
+  /** Between two of its turns, or within its next one. */
+  #kill(fault: 'shard dies' | 'reflector dies'): void {
+    const { backend, chance } = this.#scenery;
+    if (!backend) return;
+    this.#weather.strike(fault);
+    if (chance.happens(0.5)) {
+      dieAfter(chance.integer(0, 20));
+      return;
+    }
+    const role = fault === 'reflector dies' ? 'reflector' : chance.integer(0, backend.shards.length - 1);
+    backend.kill(role, new Error('killed'));
+  }
+
+  #bookmark(): void {
+    const { server } = this.#scenery;
+    for (const stream of server.streams) {
+      if (stream.position === server.collection.history.end) server.bookmark(stream, server.log.revision);
+    }
+  }
+
+  #wait(): void {
+    const { clock, chance } = this.#scenery;
+    const isIdle = this.#pipeline().length === 0;
+    // Backoffs and timeouts are long: when nothing else goes on they are over soon.
+    if (isIdle && chance.happens(0.5)) clock.advanceToNext();
+    else clock.advance(isIdle || chance.happens(0.02) ? chance.magnitude(1, 10_000) : chance.random());
+  }
+
+  #look(): void {
+    if (++this.#snapshots > SNAPSHOTS_MAX) return;
+    const { informers, recorder } = this.#scenery;
+    for (const informer of informers) recorder.snapshot(informer);
+  }
+}
+
+interface Late {
+  readonly name: string;
+  readonly phase: string;
+  readonly busyHandlers: readonly string[];
+  lastSyncResourceVersion(): string;
+}
+
+function describe(late: readonly Late[], version: string): string {
+  const each = late.map((informer) => {
+    const busy = informer.busyHandlers.length > 0 ? `, with ${informer.busyHandlers.join(', ')} busy` : '';
+    return `${informer.name} is ${informer.phase} at ${informer.lastSyncResourceVersion()}${busy}`;
+  });
+  return `not converged to ${version}: ${each.join('; ')}`;
+}
+
+/** After all promises that are settled by now, and those that they settle. No turn of the real event loop passes. */
+function microtasks(): Promise<void> {
+  return new Promise((resolve) => process.nextTick(resolve));
+}

@@ -1,0 +1,107 @@
+/**
+ * What can go wrong in one seed. Not everything at once: each seed has its own few kinds of faults, so that none hides
+ * the others, and its own rates.
+ */
+import type { Chance } from './chance.ts';
+
+/** Of requests: what they get in place of an answer. */
+export const REQUEST_FAULTS = [
+  'unreachable',
+  'reset before the answer',
+  'hang before the answer',
+  'too many requests',
+  'internal error',
+  'unavailable',
+  'forbidden',
+  'unauthorized',
+  'not found',
+  'list cut',
+] as const;
+/** Of open watches and streaming lists. */
+export const STREAM_FAULTS = [
+  'clean end',
+  'cut',
+  'clean end within a line',
+  'silence',
+  'gone in stream',
+  'internal error in stream',
+  'too many requests in stream',
+  'malformed line',
+  'event again',
+  'old bookmark',
+] as const;
+/** Of the server as a whole. */
+export const SERVER_FAULTS = ['compaction', 'no streaming lists', 'tokens expire'] as const;
+/** Of this process. */
+export const LOCAL_FAULTS = [
+  'main thread blocked',
+  'shards slow',
+  'network slow',
+  'handler throws',
+  'handler rejects',
+  'handler slow',
+  'handlers come and go',
+  'shard dies',
+  'reflector dies',
+] as const;
+
+export type RequestFault = (typeof REQUEST_FAULTS)[number];
+export type StreamFault = (typeof STREAM_FAULTS)[number];
+export type ServerFault = (typeof SERVER_FAULTS)[number];
+export type LocalFault = (typeof LOCAL_FAULTS)[number];
+export type Fault = RequestFault | StreamFault | ServerFault | LocalFault;
+
+export const FAULTS: readonly Fault[] = [
+  ...REQUEST_FAULTS,
+  ...STREAM_FAULTS,
+  ...SERVER_FAULTS,
+  ...LOCAL_FAULTS,
+];
+
+/** How often each kind is among those of a seed. */
+const SHARE = 0.3;
+
+export class Weather {
+  readonly enabled: ReadonlySet<Fault>;
+  /** Of a request to be struck. */
+  readonly requestRate: number;
+  /** Of streams and server, against everything else that may happen next. */
+  readonly streamWeight: number;
+  readonly landed: Map<Fault, number> = new Map();
+  isOver = false;
+
+  constructor(chance: Chance) {
+    this.enabled = new Set(FAULTS.filter(() => chance.happens(SHARE)));
+    this.requestRate = chance.magnitude(0.02, 0.5);
+    this.streamWeight = chance.magnitude(0.005, 0.1);
+  }
+
+  has(fault: Fault): boolean {
+    return !this.isOver && this.enabled.has(fault);
+  }
+
+  /** Counts it. */
+  strike(fault: Fault): void {
+    this.landed.set(fault, (this.landed.get(fault) ?? 0) + 1);
+  }
+
+  request(chance: Chance): RequestFault | undefined {
+    if (this.isOver || !chance.happens(this.requestRate)) return undefined;
+    return pick(
+      chance,
+      REQUEST_FAULTS.filter((fault) => this.enabled.has(fault)),
+    );
+  }
+
+  stream(chance: Chance): StreamFault | undefined {
+    return pick(
+      chance,
+      STREAM_FAULTS.filter((fault) => this.has(fault)),
+    );
+  }
+}
+
+function pick<T>(chance: Chance, from: readonly T[]): T | undefined {
+  const [first, ...rest] = from;
+  return first === undefined ? undefined : chance.pick([first, ...rest]);
+}
