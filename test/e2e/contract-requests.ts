@@ -141,7 +141,7 @@ proves('C2 C54 C87 a server that is away is waited for, and caught up with', asy
 proves('C18 C42 C53 C113 401 and 403 are reported, and tried again with fresh credentials', async (scene) => {
   const folder = await mkdtemp(join(tmpdir(), 'kubeloom-'));
   const tokenFile = join(folder, 'token');
-  await writeFile(tokenFile, 'nobody knows this one');
+  await writeFile(tokenFile, 'nobody-knows-this-one');
   await scene.create('a');
   const informer = scene.informer({}, { authProvider: { name: 'tokenFile', config: { tokenFile } } });
   const handled: string[] = [];

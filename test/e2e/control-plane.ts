@@ -150,8 +150,12 @@ class Part {
   }
 }
 
-/** Compiles the Go program; Go's own cache decides whether there is anything to do. */
-/** Resolves with the program's path. The first time this takes minutes, all of both cores; then it is a look. */
+/**
+ * Compiles the Go program; Go's own cache decides whether there is anything to do. The first time this takes
+ * minutes, all of both cores; then it is a look.
+ *
+ * @returns the program's path
+ */
 export async function buildControlPlane(): Promise<string> {
   if (!goAvailable()) {
     throw failure('ERR_KUBELOOM_E2E_NO_GO', 'the control plane needs a Go toolchain: `go version` failed');
