@@ -5,6 +5,7 @@ import { wantNumber } from '../options.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../processor/handler.ts';
 import { ProcessorListener } from '../processor/processor-listener.ts';
 import { ResyncTimer } from '../processor/resync.ts';
+import type { SlowLimits } from '../processor/slow-handler.ts';
 import type { SharedProcessor } from '../processor/shared-processor.ts';
 import type { Replica } from '../store/replica.ts';
 import type { InformerThreads } from '../threads/informer-threads.ts';
@@ -39,6 +40,7 @@ export interface HandlersOptions {
   readonly processor: SharedProcessor;
   readonly isStrict: boolean;
   readonly resyncPeriodMs: number;
+  readonly slowLimits: SlowLimits;
   readonly clock: Clock;
   readonly reports: Reports;
   /** Of the informer's done checker. */
@@ -174,12 +176,13 @@ export class Handlers {
     checker: Done,
     giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
-    const { threads, isStrict, clock, reports, onProgress } = this.#options;
+    const { threads, isStrict, clock, slowLimits, reports, onProgress } = this.#options;
     const listener = new ProcessorListener({
       handler,
       isStrict,
       registeredAt: isStrict ? registrationStack() : '',
       clock,
+      slowLimits,
       onError: reports.handler,
       onSlow: (callMs) => reports.slowHandler(name, callMs, listener.backlog),
       onReady: () => threads.kick(),

@@ -4,6 +4,8 @@ import type { Clock } from '../clock.ts';
 import { KubeloomError } from '../errors.ts';
 import { defaultLifetimes, refuse, wantInteger, wantNumber } from '../options.ts';
 import type { Codec, Lifetimes, ThreadsOptions } from '../options.ts';
+import { SLOW_LIMITS } from '../processor/slow-handler.ts';
+import type { SlowLimits } from '../processor/slow-handler.ts';
 import { declaredFields, wantIndexers } from '../store/index-functions.ts';
 import type { Indexers } from '../store/index-functions.ts';
 import type { ReflectorSpec, ShardSpec } from '../threads/protocol.ts';
@@ -82,6 +84,17 @@ export interface InformerOptions<T> {
    * lifetimes, else off.
    */
   readonly mutationDetector?: MutationDetection;
+  /**
+   * A call of a handler that takes longer than `slowCallMs` while more than `slowNotifications` wait for it is reported
+   * (ERR_KUBELOOM_SLOW_HANDLER), at most once a minute for each handler. Defaults: 1024, and 100 ms; as in client-go.
+   */
+  readonly slowNotifications?: number;
+  readonly slowCallMs?: number;
+  /**
+   * So is a handler for which a notification has waited for so long, also when its call does not end. Default: 30,000;
+   * 0: never. What waits can be seen at any time: `registration.backlog`, `health.handlers`.
+   */
+  readonly slowAgeMs?: number;
   /** Told of writes to shared objects, in place of `onError`. */
   readonly onMutation?: (mutation: MutationError) => unknown;
 }
@@ -104,7 +117,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export type MutationDetection = 'freeze' | 'compare' | 'off';
 
-export interface ResolvedInformerOptions {
+export interface ResolvedInformerOptions extends SlowLimits {
   readonly fields: readonly string[];
   readonly lifetimes: Lifetimes;
   readonly resyncPeriodMs: number;
@@ -140,7 +153,7 @@ export function resolveInformerOptions<T>(options: InformerOptions<T>): Resolved
   const fields = [...new Set([...declared, ...declaredFields((options.indexers ?? {}) as Indexers)])];
   for (const field of fields)
     if (typeof field !== 'string' || field === '') refuse('fields', field, 'dotted paths');
-  return { fields, lifetimes, resyncPeriodMs, staleAfterMs, mutationDetector };
+  return { fields, lifetimes, resyncPeriodMs, staleAfterMs, mutationDetector, ...slowLimits(options) };
 }
 
 export function reflectorSpec<T>(
@@ -190,6 +203,18 @@ export function reflectorSpec<T>(
     maxInternalErrorRetryDurationMs,
     checkConsistency: options.checkConsistency ?? false,
   };
+}
+
+function slowLimits<T>(options: InformerOptions<T>): SlowLimits {
+  const {
+    slowNotifications = SLOW_LIMITS.slowNotifications,
+    slowCallMs = SLOW_LIMITS.slowCallMs,
+    slowAgeMs = SLOW_LIMITS.slowAgeMs,
+  } = options;
+  wantInteger('slowNotifications', slowNotifications, 0, Number.MAX_SAFE_INTEGER);
+  wantNumber('slowCallMs', slowCallMs, 0, Number.MAX_SAFE_INTEGER);
+  wantNumber('slowAgeMs', slowAgeMs, 0, TIMER_MS_MAX);
+  return { slowNotifications, slowCallMs, slowAgeMs };
 }
 
 function wantSilence(name: string, value: number | undefined): void {

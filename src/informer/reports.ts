@@ -77,15 +77,17 @@ export class Reports {
     this.report(new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }));
   };
 
-  readonly slowHandler = (name: string, callMs: number, backlog: HandlerBacklog): void => {
+  /** @param callMs of a call that took long; undefined when it is about what waits, whatever the handler does */
+  readonly slowHandler = (name: string, callMs: number | undefined, backlog: HandlerBacklog): void => {
     const { notifications, bytes, ageMs } = backlog;
-    this.report(
-      new KubeloomError(
-        'ERR_KUBELOOM_SLOW_HANDLER',
-        `event handler ${name} took ${Math.round(callMs)} ms for one call while ${notifications} notifications ` +
-          `(${bytes} bytes, the oldest for ${Math.round(ageMs)} ms) wait for it: queue keys and work elsewhere`,
-      ),
-    );
+    const waiting = `${notifications} notifications (${bytes} bytes, the oldest for ${Math.round(ageMs)} ms)`;
+    const message =
+      callMs === undefined
+        ? `${waiting} wait for event handler ${name}, which does not keep up or is in a call that does not end: ` +
+          'queue keys and work elsewhere'
+        : `event handler ${name} took ${Math.round(callMs)} ms for one call while ${waiting} wait for it: ` +
+          'queue keys and work elsewhere';
+    this.report(new KubeloomError('ERR_KUBELOOM_SLOW_HANDLER', message));
   };
 
   /** A failed LIST or WATCH, or bytes of one that cannot be decoded. */

@@ -3,7 +3,7 @@
  * what each of them does is in a file of its own.
  */
 import type { KubeConfig } from '@kubernetes/client-node';
-import { realClock } from '../clock.ts';
+import { backgroundClock } from '../clock.ts';
 import type { DoneChecker, DoneProgress } from '../done-checker.ts';
 import { KubeloomError } from '../errors.ts';
 import type { ListerWatcher } from '../kube/list-watch.ts';
@@ -68,7 +68,7 @@ export class SharedIndexInformer<T = unknown> {
     // What is refused is refused before threads are taken.
     const resolved = resolveInformerOptions(options);
     const spec = reflectorSpec(resource, options, source);
-    const clock = options.clock ?? realClock;
+    const clock = options.clock ?? backgroundClock;
     const reports = new Reports(this.name, options.onError, clock, options.onMutation);
     const lease = leaseThreads(options.threads);
     const { threads } = lease;
@@ -100,6 +100,7 @@ export class SharedIndexInformer<T = unknown> {
       processor: listener,
       isStrict: resolved.lifetimes === 'strict',
       resyncPeriodMs: resolved.resyncPeriodMs,
+      slowLimits: resolved,
       clock,
       reports,
       syncName: synced.name,

@@ -7,7 +7,7 @@ import type { Delivery } from '../store/deliveries.ts';
 import { DeletedFinalStateUnknown } from '../store/entry.ts';
 import type { Entry } from '../store/entry.ts';
 import type { ResourceEventHandler } from './handler.ts';
-import { SlowCalls } from './slow-calls.ts';
+import type { SlowHandler } from './slow-handler.ts';
 
 export interface HandlerCallsOptions {
   readonly handler: ResourceEventHandler<unknown>;
@@ -16,8 +16,6 @@ export interface HandlerCallsOptions {
   readonly registeredAt: string;
   readonly clock: Clock;
   readonly onError: (error: unknown, key: string, registeredAt: string) => void;
-  /** A call took long while the handler was far behind. */
-  readonly onSlow: (callMs: number) => void;
 }
 
 /** The handler itself is on the stack, or the promise of a call is open. */
@@ -27,13 +25,13 @@ export class HandlerCalls {
   readonly #options: HandlerCallsOptions;
   /** The promise of a call was settled. */
   readonly #onSettled: () => void;
-  readonly #slow: SlowCalls;
+  readonly #slow: SlowHandler;
   #call: Call = 'none';
 
-  constructor(options: HandlerCallsOptions, onSettled: () => void) {
+  constructor(options: HandlerCallsOptions, slow: SlowHandler, onSettled: () => void) {
     this.#options = options;
     this.#onSettled = onSettled;
-    this.#slow = new SlowCalls(options.clock, options.onSlow);
+    this.#slow = slow;
   }
 
   get isBusy(): boolean {

@@ -13,7 +13,8 @@ import type { HandlerCallsOptions } from './handler-calls.ts';
 import type { HandlerBacklog } from './handler.ts';
 import { heldBytes, isCursor } from './pending.ts';
 import type { Pending } from './pending.ts';
-import { SLOW_PENDING_MIN } from './slow-calls.ts';
+import { SlowHandler } from './slow-handler.ts';
+import type { SlowLimits } from './slow-handler.ts';
 
 type State =
   | 'open'
@@ -23,6 +24,9 @@ type State =
   | 'removed';
 
 export interface ListenerOptions extends HandlerCallsOptions {
+  readonly slowLimits: SlowLimits;
+  /** The handler is slow, by these limits. @param callMs of a call that took long; undefined: the oldest is too old */
+  readonly onSlow: (callMs: number | undefined) => void;
   /** A promise was settled: deliveries can go on. */
   readonly onReady: () => void;
   /** The initial list was delivered and all its calls have returned. */
@@ -34,6 +38,7 @@ export interface ListenerOptions extends HandlerCallsOptions {
 export class ProcessorListener implements BudgetedListener {
   readonly #options: ListenerOptions;
   readonly #calls: HandlerCalls;
+  readonly #slow: SlowHandler;
   readonly #ring: GrowingRing<Pending, Entry> = new GrowingRing();
   /** What is older than the ring, while there is, or was, too much of it. */
   readonly #coalesced: CoalescedQueue = new CoalescedQueue();
@@ -65,7 +70,13 @@ export class ProcessorListener implements BudgetedListener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#calls = new HandlerCalls(options, () => this.#settled());
+    this.#slow = new SlowHandler({
+      clock: options.clock,
+      limits: options.slowLimits,
+      ageMs: () => (this.pendingNotifications > 0 ? this.ageMs : undefined),
+      onSlow: options.onSlow,
+    });
+    this.#calls = new HandlerCalls(options, this.#slow, () => this.#settled());
     this.ended = new Promise((resolve) => (this.#end = resolve));
   }
 
@@ -99,6 +110,7 @@ export class ProcessorListener implements BudgetedListener {
     if (this.#pushed === this.#arrived) return;
     this.#arrived = this.#pushed;
     this.#age.mark(this.#oldest, this.#pushed, this.#options.clock.now());
+    this.#slow.arrived();
   }
 
   get hasSynced(): boolean {
@@ -250,12 +262,15 @@ export class ProcessorListener implements BudgetedListener {
 
   #checkEnded(): void {
     if (this.#state === 'leaving' && this.pendingNotifications === 0) this.#state = 'removed';
-    if (this.#state === 'removed' && !this.#calls.isBusy) this.#end();
+    if (this.#state !== 'removed') return;
+    this.#slow.close();
+    if (!this.#calls.isBusy) this.#end();
   }
 
   #isBehind(): boolean {
-    if (this.pendingNotifications > SLOW_PENDING_MIN) return true;
-    return this.#cursors.size > 0 && this.#notifications() > SLOW_PENDING_MIN;
+    const { slowNotifications } = this.#options.slowLimits;
+    if (this.pendingNotifications > slowNotifications) return true;
+    return this.#cursors.size > 0 && this.#notifications() > slowNotifications;
   }
 
   #notifications(): number {

@@ -68,8 +68,8 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C141',
-    file: 'src/processor/slow-calls.ts',
-    find: 'callMs <= SLOW_CALL_MS || ',
+    file: 'src/processor/slow-handler.ts',
+    find: 'callMs <= limits.slowCallMs || ',
     replace: '',
   },
   {

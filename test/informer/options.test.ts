@@ -127,7 +127,8 @@ describe('options of an informer', () => {
       'status.podIP',
     ]);
     assert.deepEqual(resolveInformerOptions({}).fields, []);
-    assert.equal(resolveInformerOptions({}).resyncPeriodMs, 0);
+    const { resyncPeriodMs, slowNotifications, slowCallMs, slowAgeMs } = resolveInformerOptions({});
+    assert.deepEqual([resyncPeriodMs, slowNotifications, slowCallMs, slowAgeMs], [0, 1024, 100, 30_000]);
   });
 
   const wrong: readonly [string, object][] = [
@@ -138,6 +139,12 @@ describe('options of an informer', () => {
     ['resyncPeriodMs', { resyncPeriodMs: Number.NaN }],
     ['resyncPeriodMs', { resyncPeriodMs: '10s' }],
     ['fields', { fields: [''] }],
+    ['slowNotifications', { slowNotifications: -1 }],
+    ['slowNotifications', { slowNotifications: 1.5 }],
+    ['slowCallMs', { slowCallMs: -1 }],
+    ['slowCallMs', { slowCallMs: '100' }],
+    ['slowAgeMs', { slowAgeMs: 2 ** 31 }],
+    ['slowAgeMs', { slowAgeMs: Number.NaN }],
   ];
   for (const [name, options] of wrong) {
     test(`refuse ${JSON.stringify(options)} by name`, () => {

@@ -109,7 +109,7 @@ describe('a registration', () => {
 
   test('C21 C141 that is far behind and slow is reported, once a minute', async () => {
     await using scene = new Scene();
-    const informer = scene.informer();
+    const informer = scene.informer({ slowAgeMs: 0 });
     const gate = new Gate();
     const lines = new Lines(() => {
       scene.clock.advance(101);
@@ -124,6 +124,30 @@ describe('a registration', () => {
     // 1800 - 1025 calls are made with more than 1024 behind them: 78 s.
     assert.deepEqual(scene.codes, ['ERR_KUBELOOM_SLOW_HANDLER', 'ERR_KUBELOOM_SLOW_HANDLER']);
     assert.match(scene.reported[0]?.message ?? '', /snail took 101 ms .* 1799 notifications/);
+  });
+
+  test('C141 whose call does not end is reported when something has waited for it for long', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer({ slowAgeMs: 5000 });
+    const gate = new Gate();
+    const stuck = new Lines(() => gate.opened);
+    const registration = informer.addEventHandler(stuck, { name: 'stuck' });
+    for (const name of ['a', 'b', 'c']) scene.source.add(pod(name));
+    void informer.run();
+    await stuck.until('add! a');
+    scene.clock.advance(4999);
+    assert.deepEqual(scene.codes, []);
+    scene.clock.advance(1);
+    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_SLOW_HANDLER']);
+    assert.match(
+      scene.reported[0]?.message ?? '',
+      /^2 notifications .* 5000 ms\) wait for event handler stuck/,
+    );
+    assert.deepEqual([registration.backlog.notifications, registration.backlog.ageMs], [2, 5000]);
+    gate.open();
+    await settled(informer);
+    scene.clock.advance(600_000);
+    assert.equal(scene.codes.length, 1);
   });
 
   test('of what is no handler is refused', async () => {

@@ -1,6 +1,7 @@
 /** Handlers and listeners for tests: what was called, in which order, as short lines of text. */
 import { ProcessorListener } from '../../src/processor/processor-listener.ts';
 import type { BacklogPressure } from '../../src/processor/backlog-budget.ts';
+import { SLOW_LIMITS } from '../../src/processor/slow-handler.ts';
 import type { ListenerOptions } from '../../src/processor/processor-listener.ts';
 import type { ResourceEventHandler } from '../../src/processor/handler.ts';
 import type { Entry } from '../../src/store/entry.ts';
@@ -43,8 +44,8 @@ export function recordingHandler(
 /** What a listener reported, and how often it said that it can go on. */
 export interface Reports {
   readonly errors: { readonly error: unknown; readonly key: string; readonly registeredAt: string }[];
-  /** How long calls took that were worth a word. */
-  readonly slow: number[];
+  /** How long calls took that were worth a word; undefined for what waited too long. */
+  readonly slow: (number | undefined)[];
   readonly pressures: BacklogPressure[];
   ready: number;
   synced: number;
@@ -61,6 +62,7 @@ export function newListener(
     registeredAt: '    at registered.js:1:1',
     onError: (error, key, registeredAt) => reports.errors.push({ error, key, registeredAt }),
     clock: new FakeClock(),
+    slowLimits: SLOW_LIMITS,
     onSlow: (callMs) => reports.slow.push(callMs),
     onReady: () => reports.ready++,
     onPressure: (pressure) => reports.pressures.push(pressure),

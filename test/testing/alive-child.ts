@@ -3,8 +3,12 @@ import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import { FakeControllerSource } from '../../src/testing/index.ts';
 
 const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
+const source = new FakeControllerSource();
 const threads = new InformerThreads({ threads: Number(process.argv[2]) });
-const informer = new SharedIndexInformer(new FakeControllerSource(), pods, { threads });
+// Nor does a timer of a resync, or of what waits for a handler.
+const informer = new SharedIndexInformer(source, pods, { threads, resyncPeriodMs: 60_000 });
+informer.addEventHandler({ onAdd: () => new Promise(() => undefined) });
+for (const name of ['a', 'b']) source.add({ metadata: { name } });
 void informer.run();
 await informer.waitForSync();
 if (process.argv[3] === 'unref') threads.unref();
@@ -12,6 +16,6 @@ process.stdout.write('synced, ');
 process.on('exit', () => process.stdout.write('ended'));
 const alive = setTimeout(() => {
   process.stdout.write('alive, ');
-  void informer[Symbol.asyncDispose]().then(() => threads.close());
+  void informer.shutdown({ signal: AbortSignal.abort() }).catch(() => threads.close());
 }, 300);
 alive.unref();
