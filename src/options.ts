@@ -19,15 +19,15 @@ export interface ThreadsOptions {
    * Default: one, and one more for every core beyond three, at most 8.
    */
   readonly threads?: number;
-  /** Wire bytes on their way, in shared memory. Default 128 MiB, a multiple of 4 MiB. */
+  /** Wire bytes on their way, in shared memory. Default 32 MiB, a multiple of 4 MiB. */
   readonly logBytes?: number;
   /** Each of the 2 × threads rings. Default 4 MiB, a power of two. */
   readonly ringBytes?: number;
-  /** An object above is kept by identity only and reading it throws. Default 32 MiB, at most logBytes / 4. */
+  /** An object above is kept by identity only and reading it throws. Default, and at most, a quarter of `logBytes`. */
   readonly recordBytesMax?: number;
   /** Longest time the main thread works before it yields to its event loop. Default 2 ms. */
   readonly drainBudgetMs?: number;
-  /** Parsed objects that are remembered, in bytes of heap. Default 64 MiB. */
+  /** Parsed objects that listers handed out and that are remembered, in bytes of heap. Default 64 MiB. */
   readonly decodedCacheBytes?: number;
   /**
    * A thread of kubeloom's that makes no progress for so long is ended and replaced: so long may a module of yours
@@ -64,12 +64,12 @@ export function defaultThreads(cores: number = availableParallelism()): number {
 }
 
 export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThreadsOptions {
-  const logBytes = options.logBytes ?? 128 * 2 ** 20;
+  const logBytes = options.logBytes ?? 32 * 2 ** 20;
   const resolved = {
     threads: options.threads ?? defaultThreads(),
     logBytes,
     ringBytes: options.ringBytes ?? 4 * 2 ** 20,
-    recordBytesMax: options.recordBytesMax ?? Math.min(32 * 2 ** 20, logBytes / 4),
+    recordBytesMax: options.recordBytesMax ?? logBytes / 4,
     drainBudgetMs: options.drainBudgetMs ?? 2,
     decodedCacheBytes: options.decodedCacheBytes ?? 64 * 2 ** 20,
     stallTimeoutMs: options.stallTimeoutMs ?? 5000,

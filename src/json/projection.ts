@@ -9,6 +9,7 @@
  * Absent fields are `null`; controllerUid is the uid of the ownerReference with `controller: true`. Every
  * token is checked strictly, so the array always parses. When a key comes twice the first one counts.
  */
+import { GO_ORDER, VERSION } from './go-order.ts';
 import { splitPath } from './path.ts';
 import { PathNode } from './path-trie.ts';
 import { bytesEqual, keyEquals } from './read.ts';
@@ -41,13 +42,6 @@ const FIXED_PATHS = [
   'metadata.ownerReferences',
   'metadata.labels',
 ];
-/**
- * Go writes these keys of metadata in this order, and nothing after managedFields. Who has met all five in
- * order is reading Go's output and need not walk through managedFields, a third of the object.
- */
-const VERSION = 'resourceVersion';
-const GO_ORDER = ['name', 'uid', VERSION, 'creationTimestamp', 'managedFields'];
-
 /** What comes before in an object that is in Go's order; `kind` and `apiVersion` are not in metadata. */
 const GO_HEAD = ['name', 'generateName', 'namespace', VERSION];
 const GO_TYPE = ['kind', 'apiVersion'];

@@ -75,16 +75,21 @@ export function findPath(bytes: Uint8Array, start: number, end: number, path: st
 
 /** The value of the first member with this key. */
 function findMember(bytes: Uint8Array, start: number, end: number, key: Uint8Array): Span | undefined {
+  const value = memberValue(bytes, start, end, key);
+  const valueEnd = skipValue(bytes, value, end);
+  return valueEnd < 0 ? undefined : { start: value, end: valueEnd };
+}
+
+/** Where the value of the first member with this key begins, or -1. */
+export function memberValue(bytes: Uint8Array, start: number, end: number, key: Uint8Array): number {
   let at = openObject(bytes, start, end);
   while (at >= 0 && bytes[at] === QUOTE) {
     const keyEnd = skipString(bytes, at, end);
     const value = valueAfterKey(bytes, keyEnd, end);
-    const valueEnd = skipValue(bytes, value, end);
-    if (valueEnd < 0) return undefined;
-    if (keyEquals(bytes, at, keyEnd, key)) return { start: value, end: valueEnd };
-    at = afterMember(bytes, valueEnd, end);
+    if (value < 0 || keyEquals(bytes, at, keyEnd, key)) return value;
+    at = afterMember(bytes, skipValue(bytes, value, end), end);
   }
-  return undefined;
+  return -1;
 }
 
 function decodesTo(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {

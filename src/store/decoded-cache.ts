@@ -4,6 +4,9 @@
  *
  * Never a WeakRef: V8 keeps the target of every WeakRef made or read alive until the task ends, so a loop
  * over 110,000 pods would hold gigabytes.
+ *
+ * What a handler reads is remembered briefly only. A tree that lives long enough to be moved to V8's old space costs
+ * more than parsing it once more: 65 instead of 40 us of CPU time an event (docs/decisions/0013).
  */
 
 export interface Forgettable {
@@ -15,25 +18,56 @@ interface Remembered {
   readonly costBytes: number;
 }
 
+/** Twenty pods, a little of what V8's new space has: what is remembered briefly dies there. */
+const BRIEF_COST_BYTES_MAX = 2 ** 18;
+
 export class DecodedCache {
+  readonly #kept: RememberedQueue;
+  readonly #brief: RememberedQueue;
+
+  /** @param costBytesMax 0: nothing is remembered */
+  constructor(costBytesMax: number) {
+    this.#kept = new RememberedQueue(costBytesMax, 0);
+    this.#brief = new RememberedQueue(Math.min(costBytesMax, BRIEF_COST_BYTES_MAX), costBytesMax > 0 ? 1 : 0);
+  }
+
+  /** For somebody who may come back for it: a lister's caller, or who retained it. */
+  remember(holder: Forgettable, costBytes: number): void {
+    this.#kept.push(holder, costBytes);
+  }
+
+  /** For the call in progress, which may read it again. The newest stays, however large it is. */
+  rememberBriefly(holder: Forgettable, costBytes: number): void {
+    this.#brief.push(holder, costBytes);
+  }
+
+  get costBytes(): number {
+    return this.#kept.costBytes + this.#brief.costBytes;
+  }
+}
+
+class RememberedQueue {
   readonly #costBytesMax: number;
-  /** A queue: live from `#first` on; the dead front is cut off when it is half of the array. */
+  readonly #holdersMin: number;
+  /** Live from `#first` on; the dead front is cut off when it is half of the array. */
   #queue: (Remembered | undefined)[] = [];
   #first = 0;
   #costBytes = 0;
 
-  constructor(costBytesMax: number) {
+  constructor(costBytesMax: number, holdersMin: number) {
     this.#costBytesMax = costBytesMax;
-  }
-
-  remember(holder: Forgettable, costBytes: number): void {
-    this.#queue.push({ holder, costBytes });
-    this.#costBytes += costBytes;
-    while (this.#costBytes > this.#costBytesMax && this.#first < this.#queue.length) this.#forgetOldest();
+    this.#holdersMin = holdersMin;
   }
 
   get costBytes(): number {
     return this.#costBytes;
+  }
+
+  push(holder: Forgettable, costBytes: number): void {
+    this.#queue.push({ holder, costBytes });
+    this.#costBytes += costBytes;
+    while (this.#costBytes > this.#costBytesMax && this.#queue.length - this.#first > this.#holdersMin)
+      this.#forgetOldest();
   }
 
   #forgetOldest(): void {

@@ -3,9 +3,7 @@
  * how long a borrowed one may be read.
  */
 import { KubeloomError } from '../errors.ts';
-import { findPath } from '../json/read.ts';
-import { dropPaths } from '../json/drop.ts';
-import { pathTrie } from '../json/path-trie.ts';
+import { metadataText } from '../json/metadata.ts';
 import type { MsgpackDecoder } from '../record/msgpack.ts';
 import type { Lifetimes } from '../options.ts';
 import type { DecodedCache } from './decoded-cache.ts';
@@ -29,7 +27,6 @@ const HEAP_BYTES_PER_JSON_BYTE = 2.5;
 /** The same object is 2 to 3 times smaller in msgpack. */
 const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
 const METADATA_COST_BYTES = 2048;
-const MANAGED_FIELDS = pathTrie(['managedFields']);
 
 export class EntryOwner implements EntryHome {
   /** The first thing that a structured clone of an entry reads; an entry belongs to the thread that made it. */
@@ -90,7 +87,10 @@ export class EntryOwner implements EntryHome {
     this.#guard?.(object, entry.key);
     // First this, then the cache: what does not fit is forgotten at once.
     entry.decoded = object;
-    this.#remember(entry, entry.length);
+    this.#remember(
+      entry,
+      entry.length * (entry.decoder ? HEAP_BYTES_PER_MSGPACK_BYTE : HEAP_BYTES_PER_JSON_BYTE),
+    );
     return object;
   }
 
@@ -107,7 +107,7 @@ export class EntryOwner implements EntryHome {
     const metadata = this.#parsedMetadata(entry) ?? withoutManagedFields(entry.object);
     this.#guard?.(metadata, entry.key);
     entry.decodedMetadata = metadata;
-    this.#cache.remember(entry, METADATA_COST_BYTES);
+    this.#remember(entry, METADATA_COST_BYTES);
     return metadata;
   }
 
@@ -128,21 +128,17 @@ export class EntryOwner implements EntryHome {
     return Object.freeze(fields);
   }
 
-  #remember(entry: Entry, lengthBytes: number): void {
-    const factor = entry.decoder ? HEAP_BYTES_PER_MSGPACK_BYTE : HEAP_BYTES_PER_JSON_BYTE;
-    this.#cache.remember(entry, lengthBytes * factor);
+  #remember(entry: Entry, costBytes: number): void {
+    if (entry.flags & EntryFlag.Kept) this.#cache.remember(entry, costBytes);
+    else this.#cache.rememberBriefly(entry, costBytes);
   }
 
   /** Undefined when only the whole object can tell. */
   #parsedMetadata(entry: Entry): unknown {
     const { bytes, start, end } = this.#decodable(entry);
     if (entry.decoded !== undefined || entry.decoder) return undefined;
-    const span = findPath(bytes, start, end, 'metadata');
-    if (!span) return undefined;
-    const scratch = Buffer.allocUnsafe(span.end - span.start);
-    const copyEnd = dropPaths(bytes, span.start, span.end, MANAGED_FIELDS, scratch, 0);
-    if (copyEnd < 0) return undefined;
-    return this.#parse(entry, () => JSON.parse(scratch.toString('utf8', 0, copyEnd)));
+    const text = metadataText(bytes, start, end);
+    return text === undefined ? undefined : this.#parse(entry, () => JSON.parse(text));
   }
 
   #decodable(entry: Entry): ByteSpan {

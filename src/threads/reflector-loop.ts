@@ -1,6 +1,6 @@
 /**
- * The reflector thread: sockets drive it, so it never blocks. It parks on its bell only to learn that room
- * appeared in a ring or in the log while it holds a backlog.
+ * The reflector thread: sockets drive it, so it never blocks. While it holds a backlog it looks again and
+ * again whether room has appeared in a ring or in the log.
  */
 import { backgroundClock, realTimers } from '../clock.ts';
 import type { MessagePort } from 'node:worker_threads';
@@ -14,6 +14,13 @@ import { threadCpuMs } from './thread-cpu.ts';
 /** Each read is published at once. Larger ones were not faster, smaller ones cost more (docs/decisions/0007). */
 const READ_BYTES = 256 * 1024;
 const HEARTBEAT_MS = 250;
+/**
+ * Who holds a backlog looks for room after a nap, in vain after one of twice that length, and parks on its bell only when
+ * these are over: the main thread rings for every few objects, and room comes by the block, hundreds of objects later.
+ * Each wake-up in vain would cost the main thread its core (docs/decisions/0013).
+ */
+const NAP_MS = 1;
+const NAP_MS_MAX = 64;
 
 export interface ReflectorTask {
   readonly memory: PipelineMemory;
@@ -53,19 +60,28 @@ export function runReflector(task: ReflectorTask): void {
   const reflector = createReflector({ memory: task.memory, port, onBacklog, readBytes: READ_BYTES });
   let isWatching = false;
 
-  /** While there is a backlog, every ring of the bell is a chance to continue it. */
   function watchBacklog(): void {
     if (isWatching || isClosed || !reflector.hasBacklog) return;
     isWatching = true;
+    lookAfter(NAP_MS);
+  }
+
+  function lookAfter(napMs: number): void {
+    realTimers.setTimeout(() => {
+      const hasWorked = reflector.doWork() > 0;
+      if (isClosed || !reflector.hasBacklog) isWatching = false;
+      else if (hasWorked) lookAfter(NAP_MS);
+      else if (napMs < NAP_MS_MAX) lookAfter(napMs * 2);
+      else waitForBell();
+    }, napMs);
+  }
+
+  function waitForBell(): void {
     void bell
       .parkAsync(() => reflector.doWork() > 0)
-      .then(() =>
-        // Through the event loop: sockets and timers must not starve behind a backlog that always moves.
-        realTimers.setImmediate(() => {
-          isWatching = false;
-          reflector.doWork();
-          watchBacklog();
-        }),
-      );
+      .then(() => {
+        isWatching = false;
+        watchBacklog();
+      });
   }
 }

@@ -26,9 +26,9 @@ describe('options of the threads', () => {
   test('have the documented defaults', () => {
     assert.deepEqual(resolveThreadsOptions(), {
       threads: defaultThreads(),
-      logBytes: 128 * MIB,
+      logBytes: 32 * MIB,
       ringBytes: 4 * MIB,
-      recordBytesMax: 32 * MIB,
+      recordBytesMax: 8 * MIB,
       drainBudgetMs: 2,
       decodedCacheBytes: 64 * MIB,
       stallTimeoutMs: 5000,
@@ -46,7 +46,7 @@ describe('options of the threads', () => {
 
   test('keep the largest object within a quarter of the log', () => {
     assert.equal(resolveThreadsOptions({ logBytes: 64 * MIB }).recordBytesMax, 16 * MIB);
-    assert.equal(resolveThreadsOptions({ logBytes: 512 * MIB }).recordBytesMax, 32 * MIB);
+    assert.equal(resolveThreadsOptions({ logBytes: 512 * MIB }).recordBytesMax, 128 * MIB);
     const exact = { logBytes: 64 * MIB, recordBytesMax: 16 * MIB };
     assert.equal(resolveThreadsOptions(exact).recordBytesMax, 16 * MIB);
     assert.throws(

@@ -57,4 +57,25 @@ describe('the cache of parsed objects', () => {
     cache.remember(new Holder(3, 100, forgotten), 100);
     assert.deepEqual(forgotten, [1, 2]);
   });
+
+  test('remembers little for those who are lent an object, and the newest in any case', () => {
+    const forgotten: number[] = [];
+    const cache = new DecodedCache(2 ** 26);
+    for (let id = 1; id <= 5; id++) cache.rememberBriefly(new Holder(id, 2 ** 17, forgotten), 2 ** 17);
+    assert.deepEqual(forgotten, [1, 2, 3]);
+    cache.rememberBriefly(new Holder(6, 2 ** 22, forgotten), 2 ** 22);
+    assert.deepEqual(forgotten, [1, 2, 3, 4, 5]);
+    cache.rememberBriefly(new Holder(7, 1, forgotten), 1);
+    assert.deepEqual(forgotten, [1, 2, 3, 4, 5, 6]);
+    cache.remember(new Holder(8, 2 ** 25, forgotten), 2 ** 25);
+    assert.equal(cache.costBytes, 2 ** 25 + 1);
+  });
+
+  test('of no bytes remembers nothing', () => {
+    const forgotten: number[] = [];
+    const cache = new DecodedCache(0);
+    cache.rememberBriefly(new Holder(1, 1, forgotten), 1);
+    cache.remember(new Holder(2, 1, forgotten), 1);
+    assert.deepEqual(forgotten, [1, 2]);
+  });
 });

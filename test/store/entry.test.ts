@@ -160,6 +160,19 @@ describe('reading an entry', () => {
     assert.equal(entry.metadata, entry.metadata);
   });
 
+  test('what was retained is remembered for longer than what a handler was only lent', () => {
+    const owner = newOwner({ lifetimes: 'fast', cacheBytes: 2 ** 26 });
+    const spec = { padding: 'x'.repeat(2 ** 16) };
+    const [lentFirst, retained, ...later] = Array.from({ length: 6 }, (_, id) =>
+      newEntry(owner, { name: `pod-${id}`, version: 1, spec }),
+    );
+    assert.ok(lentFirst && retained);
+    const { object } = retained.retain();
+    for (const entry of [lentFirst, ...later]) assert.ok(entry.object);
+    assert.equal(lentFirst.decoded, undefined);
+    assert.equal(retained.object, object);
+  });
+
   test('remembers nothing when the cache may hold nothing, and still reads right', () => {
     const entry = readable(WEB_0, 0);
     assert.deepEqual(entry.object, wireObject(WEB_0));
