@@ -4,6 +4,7 @@ import { CASES_OF_PROGRAMS } from './cases-of-programs.ts';
 import { CASES_OF_REFUSALS } from './cases-of-refusals.ts';
 import { CASES_OF_SOCKETS } from './cases-of-sockets.ts';
 import { CASES_OF_STREAMS } from './cases-of-streams.ts';
+import { CASES_OF_TRUST } from './cases-of-trust.ts';
 import { CASES_OF_WATCHES } from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 
@@ -14,6 +15,7 @@ export const CASES: readonly FaultCase[] = [
   ...CASES_OF_REFUSALS,
   ...CASES_OF_STREAMS,
   ...CASES_OF_SOCKETS,
+  ...CASES_OF_TRUST,
   ...CASES_OF_DATA,
   ...CASES_OF_PROGRAMS,
 ].sort((a, b) => number(a) - number(b));

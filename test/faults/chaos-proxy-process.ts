@@ -4,7 +4,7 @@
  */
 import { createConnection, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { TLSSocket, createServer as createTlsServer } from 'node:tls';
 import type { Mode, ProxyCommand, ProxyEvent } from './chaos-protocol.ts';
 
 interface Pair {
@@ -91,7 +91,7 @@ function downstream(pair: Pair, chunk: Buffer): void {
     case 'reset-mid-event':
       pair.client.write(chunk.subarray(0, Math.max(1, chunk.length >> 1)), () => {
         landed('reset', `after ${chunk.length >> 1} of ${chunk.length} bytes`);
-        pair.client.resetAndDestroy();
+        cut(pair.client);
       });
       mode = { kind: 'pass' };
       return;
@@ -108,6 +108,12 @@ function drip(pair: Pair, bytes: number): void {
     pair.held = all.length > bytes ? [all.subarray(bytes)] : [];
     if (all.length > 0) pair.client.write(all.subarray(0, bytes));
   }, DRIP_MS);
+}
+
+/** By a reset; Node cannot do that to a connection under TLS, which ends without a word of TLS. */
+function cut(client: Socket): void {
+  if (client instanceof TLSSocket) client.destroy();
+  else client.resetAndDestroy();
 }
 
 function release(pair: Pair): void {
@@ -142,7 +148,7 @@ async function obey(command: ProxyCommand): Promise<void> {
       break;
     case 'reset':
       landed('reset', `${pairs.size} connections`);
-      for (const { client } of pairs) client.resetAndDestroy();
+      for (const { client } of pairs) cut(client);
       break;
     case 'refuse':
       listener?.close();

@@ -1,6 +1,7 @@
 /** What the scene of a case is made of. */
 import type { InformerOptions, ThreadsOptions } from '../../src/index.ts';
 import type { EmbeddedApiServerOptions } from '../../src/testing/index.ts';
+import type { TlsFiles } from './chaos-protocol.ts';
 
 /** Events per second: with less before the fault a case has shown nothing. */
 export const LOAD_MIN = 100;
@@ -18,6 +19,8 @@ export interface SceneOptions {
   readonly objects?: number;
   /** Informer and server talk through a chaos proxy. */
   readonly hasProxy?: boolean;
+  /** What it shows at first, and the CA that the informer's kubeconfig names. */
+  readonly proxyTls?: TlsFiles & { readonly ca: string };
   /** The case itself starts the informer. */
   readonly isStartedLater?: boolean;
   /** Events per second before and during the fault. Default 250. */

@@ -80,7 +80,7 @@ export class Scene implements AsyncDisposable {
     const server = await startEmbeddedApiServer({ tls: false, ...fault.server });
     const port = await server.openFaultPort();
     await server.populate({ count: fault.objects ?? 200, objectBytes: 700 });
-    const proxy = fault.hasProxy ? await ChaosProxy.start(server.port) : undefined;
+    const proxy = fault.hasProxy ? await ChaosProxy.start(server.port, fault.proxyTls) : undefined;
     const threads = fault.threads ? new InformerThreads(fault.threads) : shared;
     const scene = new Scene(fault, server, port, threads, proxy);
     scene.startLoad(fault.rate ?? 250);
@@ -119,9 +119,17 @@ export class Scene implements AsyncDisposable {
     kubeConfig.loadFromString(this.server.kubeConfigYaml);
     const url = this.#proxy?.url;
     if (url !== undefined) {
-      kubeConfig.clusters = kubeConfig.clusters.map((cluster) => ({ ...cluster, server: url }));
+      const { ca } = this.#case.proxyTls ?? {};
+      const trust = ca === undefined ? {} : { skipTLSVerify: false, caData: base64(ca) };
+      kubeConfig.clusters = kubeConfig.clusters.map((cluster) => ({ ...cluster, ...trust, server: url }));
     }
     return kubeConfig;
+  }
+
+  /** Before the start: the CA is read from this file. */
+  trustFile(caFile: string): void {
+    const source = this.informer.source as KubeConfig;
+    source.clusters = source.clusters.map(({ name, server }) => ({ name, server, caFile, skipTLSVerify: false }));
   }
 
   ends(disposable: AsyncDisposable): void {
@@ -282,4 +290,8 @@ export class Scene implements AsyncDisposable {
     if (response.status !== 200) throw new Error(`the fault port answered ${response.status}`);
     return response.json();
   }
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
 }

@@ -1,0 +1,111 @@
+/** Servers that show another certificate than they should, and certificates that are rotated under a load. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  CA,
+  EXPIRED_CERTIFICATE,
+  OTHER_CA,
+  OTHER_NAME_CERTIFICATE,
+  SERVER_CERTIFICATE,
+  SERVER_KEY,
+} from '../transport/certificates.ts';
+import { createCertificates } from '../../src/embedded/certificates.ts';
+import { onlyWatches } from './cases-of-watches.ts';
+import type { TlsFiles } from './chaos-protocol.ts';
+import type { FaultCase } from './fault-case.ts';
+import type { Scene } from './scene.ts';
+
+const UNTRUSTED = 'ERR_KUBELOOM_TLS';
+const UNREACHABLE = 'ERR_KUBELOOM_UNREACHABLE';
+const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
+/** What Node would heed if nothing said otherwise to it. */
+const SWITCH = 'NODE_TLS_REJECT_UNAUTHORIZED';
+const GOOD: TlsFiles = { cert: SERVER_CERTIFICATE, key: SERVER_KEY };
+
+export const CASES_OF_TRUST: readonly FaultCase[] = [
+  {
+    id: '44a',
+    what: `a certificate that has expired, is for another name, or is signed by another CA, with ${SWITCH}=0`,
+    expected: 'refused, each with its reason; goes on without a list when the right one is back',
+    codes: [UNTRUSTED],
+    mayReport: [UNREACHABLE, RESET],
+    hasProxy: true,
+    proxyTls: { ...GOOD, ca: CA },
+    // In this thread: others have the environment as it was when they began.
+    threads: { threads: 0 },
+    isAlone: true,
+    run: wrongCertificates,
+  },
+  {
+    id: '44b',
+    what: 'leaf, then CA and leaf are rotated under the load, the file of the CA first',
+    expected: 'the file is read for every request: goes on without a list',
+    mayReport: [UNREACHABLE, RESET],
+    hasProxy: true,
+    proxyTls: { ...GOOD, ca: CA },
+    isStartedLater: true,
+    run: rotation,
+  },
+];
+
+async function wrongCertificates(scene: Scene): Promise<string> {
+  const stranger = createCertificates('127.0.0.1');
+  const wrong: readonly (readonly [tls: TlsFiles, reason: RegExp])[] = [
+    [{ cert: EXPIRED_CERTIFICATE, key: SERVER_KEY }, /CERT_HAS_EXPIRED/],
+    [{ cert: OTHER_NAME_CERTIFICATE, key: SERVER_KEY }, /ERR_TLS_CERT_ALTNAME_INVALID/],
+    [{ cert: stranger.certificate, key: stranger.privateKey }, /not signed by the CA/],
+  ];
+  const before = process.env[SWITCH];
+  process.env[SWITCH] = '0';
+  try {
+    for (const [tls, reason] of wrong) {
+      await showing(scene, tls);
+      const isSaid = (): boolean =>
+        scene.errors.some(({ code, message }) => code === UNTRUSTED && reason.test(message));
+      await scene.until(isSaid, `${reason.source} is reported`);
+      assert.equal((await scene.requests()).length, 0, 'nothing was asked of who is not trusted');
+    }
+    await showing(scene, GOOD);
+    await scene.untilTold(50);
+  } finally {
+    if (before === undefined) delete process.env[SWITCH];
+    else process.env[SWITCH] = before;
+  }
+  scene.healedAtMs = performance.now();
+  return `three refusals: ${await onlyWatches(scene)}`;
+}
+
+async function rotation(scene: Scene): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-trust-'));
+  scene.ends({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
+  const caFile = join(folder, 'ca.crt');
+  const trust = (ca: string): void => {
+    writeFileSync(`${caFile}.new`, ca);
+    renameSync(`${caFile}.new`, caFile);
+  };
+  trust(CA);
+  scene.trustFile(caFile);
+  await scene.startInformer();
+  await scene.mark();
+  const [second, third] = [createCertificates('127.0.0.1'), createCertificates('127.0.0.1')];
+  for (const { ca, certificate, privateKey } of [second, third]) {
+    // The next one is trusted before a server shows it; the connections of before go on.
+    trust(`${OTHER_CA}${ca}`);
+    await showing(scene, { cert: certificate, key: privateKey });
+    await scene.untilTold(50);
+    trust(ca);
+    await scene.proxy.reset();
+    await scene.untilTold(50);
+  }
+  scene.healedAtMs = performance.now();
+  return onlyWatches(scene);
+}
+
+/** From now on, to whoever connects anew, which everybody has to. */
+async function showing(scene: Scene, tls: TlsFiles): Promise<void> {
+  await scene.proxy.refuse();
+  await scene.proxy.accept(tls);
+  scene.own.push('certificate');
+}
