@@ -55,6 +55,9 @@ const versions = (id: string, what: string, prefix: string, digits: number): Fau
     const revision = String(await scene.server.revision());
     const wanted = `${prefix}${revision.padStart(digits, '0')}`;
     await scene.until(() => scene.informer.lastSyncResourceVersion() === wanted, `the cache is at ${wanted}`);
+    const state = await scene.server.state('pods');
+    for (const { key, resourceVersion } of scene.informer.getStore().list())
+      assert.equal(resourceVersion, `${prefix}${(state.get(key) ?? '').padStart(digits, '0')}`, key);
     return onlyWatches(scene);
   },
 });
@@ -98,7 +101,7 @@ export const CASES_OF_DATA: readonly FaultCase[] = [
     run: (scene) =>
       all(scene, {
         nested: nested(10_000),
-        keys: `{${Array.from({ length: 300_000 }, (_, index) => `"k${index}":1`).join(',')}}`,
+        keys: `{${Array.from({ length: 1_000_000 }, (_, index) => `"k${index}":1`).join(',')}}`,
         elements: `[${'1,'.repeat(1_000_000)}1]`,
       }),
   },

@@ -1,7 +1,11 @@
 /** What the program around the informer does wrong, and what its machine does. */
 import assert from 'node:assert/strict';
-import { closeSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { SharedIndexInformer } from '../../src/index.ts';
 import { EXPIRED, GONE, onlyWatches, strike } from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
@@ -53,7 +57,7 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
   },
   {
     id: '64',
-    what: '300 informers are started and stopped on the same threads: in the list, while joining, at once',
+    what: '1,000 informers are started and stopped on the same threads: in the list, during a replay, synced, at once',
     expected: 'no call after the end; descriptors, timers and threads as before',
     isAlone: true,
     // They all have one name, and each lists for the first time.
@@ -62,10 +66,15 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
   },
   {
     id: '66',
-    what: 'the wall clock jumps an hour back, an hour on and ten years on, while watches expire',
-    expected: 'timers go on; no latency is negative',
+    what: 'the wall clock jumps an hour back, on and ten years on, while watches expire; so do credentials of a plugin',
+    expected:
+      'timers go on; no latency is negative; the plugin runs again only where its credentials have expired',
     codes: [GONE],
     isAlone: true,
+    isStartedLater: true,
+    // The clock of this thread is what jumps: everything has to be in it.
+    threads: { threads: 0 },
+    server: { token: '' },
     run: clockJumps,
   },
   {
@@ -140,11 +149,12 @@ async function hotKeys(scene: Scene): Promise<string> {
   return `${looks} looks during ${events} events, none torn; on ${process.arch} only`;
 }
 
-const ROUNDS = 300;
+const ROUNDS = 1000;
 
 async function starts(scene: Scene): Promise<string> {
   const before = resources();
   let late = 0;
+  let replays = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const informer = scene.newInformer();
     let isOver = false;
@@ -153,8 +163,9 @@ async function starts(scene: Scene): Promise<string> {
       onUpdate: () => void (late += isOver ? 1 : 0),
     });
     const run = informer.run();
-    if (round % 3 === 0) await scene.sleep(1);
-    if (round % 3 === 1) await informer.waitForSync(AbortSignal.timeout(10_000));
+    if (round % 4 === 0) await scene.sleep(1);
+    if (round % 4 === 1) await informer.waitForSync(AbortSignal.timeout(10_000));
+    if (round % 4 === 2) replays += await cutReplay(informer);
     await informer[Symbol.asyncDispose]();
     await run;
     isOver = true;
@@ -165,7 +176,27 @@ async function starts(scene: Scene): Promise<string> {
     Object.entries(resources()).every(([name, count]) => count <= (before[name] ?? 0) + 4);
   await scene.until(isAsBefore, `nothing is left: ${JSON.stringify([before, resources()])}`, 20_000);
   assert.equal(late, 0);
-  return `${ROUNDS} rounds: ${JSON.stringify(before)} before, ${JSON.stringify(resources())} after`;
+  assert.ok(replays > 0);
+  return `${ROUNDS} rounds, ${replays} replays cut: ${JSON.stringify(before)} before, ${JSON.stringify(resources())} after`;
+}
+
+/** Lets somebody join who is in his first call when the informer ends. @returns whether he has not been told all */
+async function cutReplay(informer: SharedIndexInformer): Promise<number> {
+  await informer.waitForSync(AbortSignal.timeout(10_000));
+  const size = informer.getStore().size;
+  let calls = 0;
+  const begun = new Promise<void>((resolve) => {
+    informer.addEventHandler({
+      onAdd: () => {
+        calls++;
+        resolve();
+        return new Promise((next) => setImmediate(next));
+      },
+    });
+  });
+  await begun;
+  await informer[Symbol.asyncDispose]();
+  return calls < size ? 1 : 0;
 }
 
 function resources(): Record<string, number> {
@@ -178,8 +209,14 @@ function resources(): Record<string, number> {
 }
 
 async function clockJumps(scene: Scene): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-clock-'));
+  scene.ends({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
+  const runs = plugin(scene, folder);
+  await scene.startInformer();
+  await scene.mark();
   const RealDate = Date;
   const realNow = Date.now.bind(Date);
+  const ran: number[] = [];
   let lagMin = 0;
   try {
     for (const jumpMs of [-HOUR_MS, HOUR_MS, 87_660 * HOUR_MS]) {
@@ -187,12 +224,28 @@ async function clockJumps(scene: Scene): Promise<string> {
       scene.own.push('clock');
       await strike(scene, EXPIRED, { verb: 'watch' });
       lagMin = Math.min(lagMin, scene.informer.health.lagMs ?? 0);
+      ran.push(runs());
     }
   } finally {
     RealDate.now = realNow;
   }
   assert.ok(lagMin >= 0);
-  return 'three jumps, three relists';
+  assert.deepEqual(ran.slice(0, 2), [1, 1], 'they were good for two hours');
+  assert.ok((ran[2] ?? 0) > 1, 'and not for ten years');
+  return `three jumps, three relists; the plugin had run ${ran.join(', ')} times`;
+}
+
+/** Gives a token that is good for two hours. @returns how often it has run */
+function plugin(scene: Scene, folder: string): () => number {
+  const [command, count] = [join(folder, 'plugin'), join(folder, 'runs')];
+  const apiVersion = 'client.authentication.k8s.io/v1';
+  const expirationTimestamp = new Date(Date.now() + 2 * HOUR_MS).toISOString();
+  const credential = { kind: 'ExecCredential', apiVersion, status: { token: 'good', expirationTimestamp } };
+  const script = `#!/bin/sh\necho run >> ${count}\ncat <<'END'\n${JSON.stringify(credential)}\nEND\n`;
+  writeFileSync(command, script, { mode: 0o755 });
+  const source = scene.informer.source as KubeConfig;
+  source.users = [{ name: source.users[0]?.name ?? '', exec: { apiVersion, command } }];
+  return () => readFileSync(count, 'utf8').split('run').length - 1;
 }
 
 async function noDescriptors(scene: Scene): Promise<string> {

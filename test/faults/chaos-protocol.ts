@@ -7,8 +7,8 @@ export type Mode =
   | { readonly kind: 'hang' }
   /** Lost for ever, and nobody is told: a half-open connection. */
   | { readonly kind: 'drop'; readonly direction: 'to-client' | 'to-server' }
-  /** So many bytes every ten milliseconds. */
-  | { readonly kind: 'drip'; readonly bytes: number }
+  /** So many bytes at a time. */
+  | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
   /** In writes of so many bytes. */
   | { readonly kind: 'split'; readonly bytes: number }
   /** Nothing before the first event: proxies that wait for a body before they pass on a head. */

@@ -15,7 +15,6 @@ interface Pair {
   timer: NodeJS.Timeout | undefined;
 }
 
-const DRIP_MS = 10;
 const FIRST_EVENT = Buffer.from('"type":');
 /** A frame of HTTP/2: SETTINGS, empty. */
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
@@ -76,7 +75,7 @@ function downstream(pair: Pair, chunk: Buffer): void {
       return;
     case 'drip':
       pair.held.push(chunk);
-      drip(pair, mode.bytes);
+      drip(pair, mode.bytes, mode.everyMs);
       return;
     case 'split':
       landed('split', `${chunk.length} bytes by ${mode.bytes}`);
@@ -100,14 +99,13 @@ function downstream(pair: Pair, chunk: Buffer): void {
   }
 }
 
-/** So many bytes at a time, a hundred times a second. */
-function drip(pair: Pair, bytes: number): void {
-  landed('drip', `${bytes} bytes a time`);
+function drip(pair: Pair, bytes: number, everyMs: number): void {
+  landed('drip', `${bytes} bytes every ${everyMs} ms`);
   pair.timer ??= setInterval(() => {
     const all = Buffer.concat(pair.held);
     pair.held = all.length > bytes ? [all.subarray(bytes)] : [];
     if (all.length > 0) pair.client.write(all.subarray(0, bytes));
-  }, DRIP_MS);
+  }, everyMs);
 }
 
 /** By a reset; Node cannot do that to a connection under TLS, which ends without a word of TLS. */

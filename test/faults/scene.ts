@@ -129,7 +129,12 @@ export class Scene implements AsyncDisposable {
   /** Before the start: the CA is read from this file. */
   trustFile(caFile: string): void {
     const source = this.informer.source as KubeConfig;
-    source.clusters = source.clusters.map(({ name, server }) => ({ name, server, caFile, skipTLSVerify: false }));
+    source.clusters = source.clusters.map(({ name, server }) => ({
+      name,
+      server,
+      caFile,
+      skipTLSVerify: false,
+    }));
   }
 
   ends(disposable: AsyncDisposable): void {
