@@ -19,6 +19,7 @@ export const LAYER_FOLDERS = [
   'queue',
   'recovery',
   'reflector',
+  'security',
   'testing',
   'transport',
   'workqueue',

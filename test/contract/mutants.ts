@@ -6,6 +6,7 @@ import { LAYER_MUTANTS } from './mutants-of-the-layers.ts';
 import { MANY_MUTANTS } from './mutants-of-many.ts';
 import { PROGRAM_MUTANTS } from './mutants-of-the-program.ts';
 import { RECOVERY_MUTANTS } from './mutants-of-recovery.ts';
+import { SECURITY_MUTANTS } from './mutants-of-security.ts';
 import { SERVER_MUTANTS } from './mutants-of-the-server.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -16,4 +17,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...MANY_MUTANTS,
   ...RECOVERY_MUTANTS,
   ...BACKLOG_MUTANTS,
+  ...SECURITY_MUTANTS,
 ];

@@ -23,7 +23,7 @@ const DAMAGES = [
 const CODES: ReadonlySet<string> = new Set(['ERR_KUBELOOM_THREAD', 'ERR_KUBELOOM_THREAD_RESTARTED']);
 
 for (const { to, what, word, value } of DAMAGES) {
-  test(`${to}: a record with ${what} is the end, with a code, and nothing wrong is told`, async (t) => {
+  test(`C196 ${to}: a record with ${what} is the end, with a code, and nothing wrong is told`, async (t) => {
     const memory = allocatePipeline(1, 16 * MIB, 64 * 1024);
     await using threads = new InformerThreads({ threads: 0, logBytes: 16 * MIB }, { memory });
     const source = new FakeControllerSource();

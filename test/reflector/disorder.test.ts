@@ -96,7 +96,7 @@ describe('what is not whole', () => {
 });
 
 describe('a line without an end', () => {
-  it('is left when it is longer than any object, asked for once more, and then listed past', () => {
+  it('C192 is left when it is longer than any object, asked for once more, and then listed past', () => {
     const harness = new Harness().start().sync('10');
     const chunk = Buffer.alloc(16 * 2 ** 20, 'x');
     for (let round = 0; round < 2; round++) {

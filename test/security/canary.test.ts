@@ -106,7 +106,7 @@ async function serverFailing(
 }
 
 for (const threads of [0, 1]) {
-  test(`nothing that a server does brings a secret into a report (${threads} threads)`, async (context) => {
+  test(`C188 nothing that a server does brings a secret into a report (${threads} threads)`, async (context) => {
     await using pool = new InformerThreads({ threads });
     for (const [name, fail] of Object.entries(FAULTS)) {
       const server = await serverFailing(context, fail);
@@ -127,7 +127,7 @@ for (const threads of [0, 1]) {
   });
 }
 
-test('lists and watches of your own report no secret either', async (context) => {
+test('C188 lists and watches of your own report no secret either', async (context) => {
   for (const [name, fail] of Object.entries(FAULTS)) {
     const server = await serverFailing(context, fail);
     const user = { username: 'u', password: `pass-${CANARY}` };
@@ -144,7 +144,7 @@ test('lists and watches of your own report no secret either', async (context) =>
   }
 });
 
-test('credentials that cannot be used are not in the error', async (context) => {
+test('C188 credentials that cannot be used are not in the error', async (context) => {
   const gone = 'https://127.0.0.1:1';
   const pem = `-----BEGIN PRIVATE KEY-----\n${CANARY}\n-----END PRIVATE KEY-----\n`;
   const data = Buffer.from(pem).toString('base64');
@@ -184,7 +184,7 @@ test('credentials that cannot be used are not in the error', async (context) => 
   }
 });
 
-test('what is made with a KubeConfig can be printed', async () => {
+test('C188 what is made with a KubeConfig can be printed', async () => {
   const kubeConfig = kubeConfigFor('https://127.0.0.1:1', { token: CANARY });
   await using pool = new InformerThreads({ threads: 0 });
   const factory = new SharedInformerFactory(kubeConfig, { threads: pool });
@@ -193,7 +193,7 @@ test('what is made with a KubeConfig can be printed', async () => {
   assertHidden(newListWatchFromClient(kubeConfig, CONFIG_MAPS), 'list-watch');
 });
 
-test('a kubeconfig that cannot be read is not quoted', () => {
+test('C188 a kubeconfig that cannot be read is not quoted', () => {
   const path = join(folder, 'config');
   for (const text of [
     `users: [{name: u, user: {token: ${CANARY}`,
@@ -214,7 +214,7 @@ test('a kubeconfig that cannot be read is not quoted', () => {
   }
 });
 
-test('the command line prints none at its most verbose', async (context) => {
+test('C188 the command line prints none at its most verbose', async (context) => {
   const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
   const server = await serverFailing(context, (response) => {
     response.writeHead(403);

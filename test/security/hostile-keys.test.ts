@@ -41,7 +41,7 @@ function assertUnpolluted(): void {
 
 for (const codec of ['json', 'msgpack'] as const) {
   for (const threads of [0, 1]) {
-    test(`hostile keys pass ${codec} with ${threads} threads, store, indexes, selectors, fields and copies unharmed`, async (context) => {
+    test(`C193 hostile keys pass ${codec} with ${threads} threads, store, indexes, selectors, fields and copies unharmed`, async (context) => {
       const texts = HOSTILE.map(objectNamed);
       const server = await BareServer.serving(context, texts);
       await using pool = new InformerThreads({ threads });
@@ -91,7 +91,7 @@ for (const codec of ['json', 'msgpack'] as const) {
   }
 }
 
-test('selectors see own labels only', () => {
+test('C193 selectors see own labels only', () => {
   const labels = JSON.parse(MAP) as Record<string, string>;
   for (const key of ['constructor', 'toString', 'hasOwnProperty']) {
     assert.equal(parseLabelSelector(key).matches({}), false, key);
@@ -100,7 +100,7 @@ test('selectors see own labels only', () => {
   }
 });
 
-test('stores of your own take hostile keys and index names', () => {
+test('C193 stores of your own take hostile keys and index names', () => {
   const byName = ({ metadata }: { metadata: { name: string; namespace: string } }): string[] => [
     metadata.name,
   ];
@@ -117,7 +117,7 @@ test('stores of your own take hostile keys and index names', () => {
   assertUnpolluted();
 });
 
-test('a model takes every key but __proto__, which client-node cannot write: that is said', () => {
+test('C193 a model takes every key but __proto__, which client-node cannot write: that is said', () => {
   const data = JSON.parse(MAP) as Record<string, string>;
   const map = { apiVersion: 'v1', kind: 'ConfigMap', data };
   assert.throws(() => toModel(map), { code: 'ERR_KUBELOOM_UNKNOWN_FIELD' });

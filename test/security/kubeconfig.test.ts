@@ -43,7 +43,7 @@ function aliasBomb(): string {
   return lines.join('\n');
 }
 
-test('an alias bomb is not expanded: beside a good kubeconfig it is passed over, in its place it is refused', () => {
+test('C194 an alias bomb is not expanded: beside a good kubeconfig it is passed over, in its place it is refused', () => {
   const config = loadKubeConfig({ path: file(`${aliasBomb()}\n${GOOD}`) });
   assert.equal(config.getCurrentContext(), 'x');
   for (const member of ['users', 'clusters', 'contexts', 'current-context']) {
@@ -54,7 +54,7 @@ test('an alias bomb is not expanded: beside a good kubeconfig it is passed over,
   }
 });
 
-test('a file of 50 MB is refused before it is read, one of 4 MiB of nothing soon', () => {
+test('C194 a file of 50 MB is refused before it is read, one of 4 MiB of nothing soon', () => {
   rejects(Buffer.alloc(50_000_000, ' '), /has 50000000 bytes: that is no kubeconfig/);
   rejects('['.repeat(100_000), /cannot be used/);
 });
@@ -66,7 +66,7 @@ test('a byte order mark is no part of the text, and UTF-16 is named', () => {
   rejects(Buffer.from(littleEndian).swap16(), /is UTF-16: save it as UTF-8/);
 });
 
-test('YAML cannot make anything but data', () => {
+test('C194 YAML cannot make anything but data', () => {
   rejects(`current-context: !!js/function 'function () {}'\n${GOOD}`, /not valid YAML/);
   rejects(`a: !!js/regexp /x/\n${GOOD}`, /not valid YAML/);
   loadKubeConfig({
@@ -75,7 +75,7 @@ test('YAML cannot make anything but data', () => {
   assert.equal(({} as { polluted?: unknown }).polluted, undefined);
 });
 
-test('relative paths are beside the file, whatever the working directory is', async () => {
+test('C194 relative paths are beside the file, whatever the working directory is', async () => {
   writeFileSync(join(folder, 'token'), 'beside\n');
   writeFileSync(join(folder, 'ca.crt'), 'a CA');
   const connection = await connectionFor(loadKubeConfig({ path: file(GOOD) }));

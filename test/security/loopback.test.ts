@@ -25,7 +25,7 @@ async function isReachable(host: string, port: number): Promise<boolean> {
   }
 }
 
-test('hosts that are not this machine are refused with a code, also those that look like it', async () => {
+test('C195 hosts that are not this machine are refused with a code, also those that look like it', async () => {
   for (const host of [
     '0.0.0.0',
     '::',
@@ -51,7 +51,7 @@ test('hosts that are not this machine are refused with a code, also those that l
   }
 });
 
-test('its ports answer on loopback and on no other address of the machine', async (context) => {
+test('C195 its ports answer on loopback and on no other address of the machine', async (context) => {
   await using server = await startEmbeddedApiServer();
   const source = await startHighRateSource();
   context.after(() => source.close());
@@ -64,7 +64,7 @@ test('its ports answer on loopback and on no other address of the machine', asyn
   context.diagnostic(`${OUTSIDE.length} other addresses`);
 });
 
-test('bodies, headers and addresses beyond their limits are refused, and the server goes on', async () => {
+test('C195 bodies, headers and addresses beyond their limits are refused, and the server goes on', async () => {
   await using server = await startEmbeddedApiServer({ tls: false, token: '', requestBytesMax: 10_000 });
   const pods = `${server.url}/api/v1/namespaces/default/pods`;
   const json = { 'content-type': 'application/json' };

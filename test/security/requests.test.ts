@@ -16,7 +16,7 @@ import { ConnectProxy } from '../transport/connect-proxy.ts';
 import { kubeConfigOf, PODS } from '../pipeline/harness.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
 
-test('an informer sends nothing but list and watch of its resource, whatever happens', async () => {
+test('C190 an informer sends nothing but list and watch of its resource, whatever happens', async () => {
   await using server = await startEmbeddedApiServer();
   await using threads = new InformerThreads({ threads: 0 });
   await server.populate({ count: 5 });
@@ -41,7 +41,7 @@ test('an informer sends nothing but list and watch of its resource, whatever hap
   assert.ok(requests.some(({ watch }) => watch));
 });
 
-test('a redirect is refused with a code, and who it leads to sees neither request nor token', async (context) => {
+test('C183 a redirect is refused with a code, and who it leads to sees neither request nor token', async (context) => {
   const sink = await BareServer.start(context, (_request, response) => response.end());
   await using threads = new InformerThreads({ threads: 0 });
   for (const status of [301, 302, 303, 307, 308]) {
@@ -80,7 +80,7 @@ async function firstError(threads: InformerThreads, server: string, user: object
   return error as unknown as KubeloomError;
 }
 
-test('an answer that is compressed although nobody asked is refused before anything is inflated', async (context) => {
+test('C191 an answer that is compressed although nobody asked is refused before anything is inflated', async (context) => {
   await using threads = new InformerThreads({ threads: 0 });
   for (const encoding of ['gzip', 'br', 'deflate', 'gzip, gzip, gzip', 'identity, gzip']) {
     const server = await BareServer.start(context, (_request, response) => {
@@ -141,7 +141,7 @@ test('informers go through the proxy-url of the kubeconfig', async (context) => 
   assert.match(proxy.requests[0] ?? '', /^CONNECT 127\.0\.0\.1:\d+ anonymous$/);
 });
 
-test('credentials go over plain HTTP to this machine only', async () => {
+test('C184 credentials go over plain HTTP to this machine only', async () => {
   await using threads = new InformerThreads({ threads: 0 });
   for (const user of [{ token: 'canary' }, { username: 'u', password: 'canary' }]) {
     for (const server of [

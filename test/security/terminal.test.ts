@@ -15,7 +15,7 @@ const HOSTILE = [
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
 const DANGEROUS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/u;
 
-test('every control character and direction mark is escaped, and nothing else is touched', () => {
+test('C189 every control character and direction mark is escaped, and nothing else is touched', () => {
   for (const character of HOSTILE) {
     assert.match(escapeControls(`a${character}b`), /^a\\([ntr]|x[\da-f]{2}|u[\da-f]{4})b$/);
   }
@@ -23,7 +23,7 @@ test('every control character and direction mark is escaped, and nothing else is
   assert.equal(escapeControls(harmless), harmless);
 });
 
-test('messages of errors have none, on this side of a thread and on the other', () => {
+test('C189 messages of errors have none, on this side of a thread and on the other', () => {
   const raw = `pods/a\u001b[2J${HOSTILE} is gone`;
   const error = new KubeloomError('ERR_KUBELOOM_NOT_FOUND', raw);
   assert.doesNotMatch(error.message, DANGEROUS);
@@ -38,7 +38,7 @@ test('messages of errors have none, on this side of a thread and on the other', 
   assert.doesNotMatch(inspect(refused).replaceAll('\n', ''), /[\u0000-\u001f\u007f-\u009f]/);
 });
 
-test('what a command prints of a failure is one line, and its stack has no escapes either', () => {
+test('C189 what a command prints of a failure is one line, and its stack has no escapes either', () => {
   const foreign = new Error(`x${HOSTILE}\u001b]0;title\u0007`, { cause: new Error(`cause ${HOSTILE}`) });
   assert.doesNotMatch(failureText(foreign, false), DANGEROUS);
   assert.doesNotMatch(failureText(foreign, true).replaceAll('\n', ''), DANGEROUS);

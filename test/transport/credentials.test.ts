@@ -51,7 +51,7 @@ test('what a connection needs is plain data that crosses threads, verification s
   });
 });
 
-test('verification is off only when the kubeconfig says so, whatever the environment says', async (context) => {
+test('C182 verification is off only when the kubeconfig says so, whatever the environment says', async (context) => {
   const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   context.after(() => {
     if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];

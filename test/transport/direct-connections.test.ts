@@ -291,7 +291,7 @@ test('a client certificate is shown', async (context) => {
   assert.equal((await get(transportTo(context, address))).error?.code, 'ERR_KUBELOOM_TLS');
 });
 
-test('nothing but a GET with sound headers is sent', async (context) => {
+test('C190 nothing but a GET with sound headers is sent', async (context) => {
   const server = new Scripted(() => EMPTY);
   const address = await server.listen(context);
   const transport = transportTo(context, address);

@@ -207,7 +207,7 @@ test('what is no list is malformed and never an empty list', () => {
   }
 });
 
-test('an endless answer that is no list does not grow without bound', () => {
+test('C192 an endless answer that is no list does not grow without bound', () => {
   const list = new ListItems(NO_LIMIT);
   const sink = new Collector();
   list.write(Buffer.from('{"metadata":{"x":"'), 0, sink);

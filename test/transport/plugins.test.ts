@@ -66,7 +66,7 @@ function hangingPlugin(): { readonly plugin: ExecPlugin; readonly pids: () => nu
   return { plugin, pids };
 }
 
-test('a plugin that hangs is ended after its time, with everything that it started', async () => {
+test('C186 a plugin that hangs is ended after its time, with everything that it started', async () => {
   const { plugin, pids } = hangingPlugin();
   const clock = new FakeClock();
   const asked = execCredential(plugin, request({ clock }));
@@ -103,13 +103,13 @@ test('who comes after the last one has gone gets a run of its own', async () => 
   assert.equal((await execCredential(plugin, request())).token, 't');
 });
 
-test('an endless answer is cut off at its limit, and the plugin ended', async () => {
+test('C186 an endless answer is cut off at its limit, and the plugin ended', async () => {
   const plugin = pluginOf('exec yes canary');
   const asked = execCredential(plugin, request());
   await assert.rejects(asked, { code: 'ERR_KUBELOOM_CREDENTIALS', message: /more than 1048576 bytes/ });
 });
 
-test('what is no ExecCredential of the version that was asked for is refused, and never quoted', async () => {
+test('C186 what is no ExecCredential of the version that was asked for is refused, and never quoted', async () => {
   const other = ANSWER.replace('/v1"', '/v1beta1"');
   const cases: [string, RegExp][] = [
     ['echo canary', /gave no ExecCredential$/],
@@ -134,7 +134,7 @@ test('what is no ExecCredential of the version that was asked for is refused, an
   await assert.rejects(execCredential(alpha, request()), /is for .*v1alpha1: kubeloom speaks/);
 });
 
-test('no shell reads the command or its arguments, and what no process can get is no crash', async () => {
+test('C186 no shell reads the command or its arguments, and what no process can get is no crash', async () => {
   const proof = join(folder, 'proof');
   const injected: ExecPlugin = { apiVersion: API_VERSION, command: `/bin/echo; touch ${proof}` };
   await assert.rejects(execCredential(injected, request()), /was not found/);
@@ -173,7 +173,7 @@ test('a bare name is never a file of the working directory, whatever $PATH says'
   assert.equal(resolveCommand(name), join(folder, name));
 });
 
-test('the policy decides which plugins may run: all, none, or those of a list', async (context) => {
+test('C186 the policy decides which plugins may run: all, none, or those of a list', async (context) => {
   const ran = join(folder, 'ran');
   const command = script(`touch ${ran}; echo '${ANSWER}'`, 'listed-plugin');
   const other = script(`touch ${ran}`);

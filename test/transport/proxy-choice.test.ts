@@ -29,7 +29,7 @@ test('HTTPS_PROXY is for https servers, HTTP_PROXY for http ones, in upper or lo
   }
 });
 
-test('loopback is never proxied because of the environment, and proxy-url goes before the environment', () => {
+test('C185 loopback is never proxied because of the environment, and proxy-url goes before the environment', () => {
   for (const host of [
     'localhost',
     'LOCALHOST',

@@ -54,7 +54,7 @@ async function get(transport: DirectTransport, path = '/api'): Promise<Recording
   return sink;
 }
 
-test('an https server is reached through CONNECT, and the proxy sees neither request nor token', async (context) => {
+test('C185 an https server is reached through CONNECT, and the proxy sees neither request nor token', async (context) => {
   const { proxy, address } = await proxyTo(context);
   const transport = transportOver(context, `http://${CREDENTIALS}@${address}`);
   for (const path of ['/api', '/apis']) {
@@ -65,7 +65,7 @@ test('an https server is reached through CONNECT, and the proxy sees neither req
   assert.doesNotMatch(proxy.tunnelled, /canary|GET/);
 });
 
-test('the server behind a proxy is verified as any other', async (context) => {
+test('C185 the server behind a proxy is verified as any other', async (context) => {
   const { address } = await proxyTo(context);
   const foreign = await get(transportOver(context, `http://${address}`, { ca: OTHER_CA }));
   await foreign.failsWith('ERR_KUBELOOM_TLS');
@@ -133,7 +133,7 @@ test('an http server is asked for by its whole URL, and the proxy gets its crede
   assert.deepEqual(proxy.requests, [`GET http://kubeloom.test/base/api?limit=1 ${BASIC}`]);
 });
 
-test('what a proxy refuses says which proxy and why, and shows no password', async (context) => {
+test('C185 what a proxy refuses says which proxy and why, and shows no password', async (context) => {
   const cases: [answer: string, code: string, errno: string, message: RegExp][] = [
     ['HTTP/1.1 407 Who?\r\n\r\n', 'ERR_KUBELOOM_PROXY_UNAUTHORIZED', 'HTTP_PROXY_407', /other credentials/],
     [

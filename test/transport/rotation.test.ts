@@ -48,7 +48,7 @@ function tokenFileUser(tokenFile: string): object {
   return { authProvider: { name: 'tokenFile', config: { tokenFile } } };
 }
 
-test('a token file that is empty, gone, huge or no text keeps the last token, with one report each', async () => {
+test('C187 a token file that is empty, gone, huge or no text keeps the last token, with one report each', async () => {
   const path = file('one');
   const { now, reports } = rotated(tokenFileUser(path));
   const token = async (): Promise<unknown> => (await now()).at(-1);
@@ -84,7 +84,7 @@ test('a token file that never was good is an error', async () => {
   }
 });
 
-test('a projected volume that swaps its folder by a symbolic link is followed', async () => {
+test('C187 a projected volume that swaps its folder by a symbolic link is followed', async () => {
   const volume = join(folder, `volume-${++files}`);
   const publish = (generation: string): void => {
     mkdirSync(join(volume, generation), { recursive: true });
@@ -104,7 +104,7 @@ test('a projected volume that swaps its folder by a symbolic link is followed', 
   assert.deepEqual(reports, []);
 });
 
-test('CA, certificate and key that are empty, garbage, gone or do not belong together keep the last good ones', async () => {
+test('C187 CA, certificate and key that are empty, garbage, gone or do not belong together keep the last good ones', async () => {
   const [caFile, certFile, keyFile] = [file(CA), file(SERVER_CERTIFICATE), file(SERVER_KEY)];
   const { now, reports } = rotated({ certFile, keyFile, token: 't' }, { caFile });
   const good = [CA, SERVER_CERTIFICATE, SERVER_KEY, 'Bearer t'];
@@ -146,7 +146,7 @@ test('CA, certificate and key that are empty, garbage, gone or do not belong tog
   assert.deepEqual((await now())[0], `${CA}${OTHER_CA}`);
 });
 
-test('a broken CA is no reason to go on with yesterday’s token', async () => {
+test('C187 a broken CA is no reason to go on with yesterday’s token', async () => {
   const [caFile, tokenFile] = [file(CA), file('one')];
   const { now } = rotated(tokenFileUser(tokenFile), { caFile });
   await now();

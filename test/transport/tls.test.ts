@@ -34,7 +34,7 @@ test('a server whose certificate the CA signed is trusted', async (context) => {
   assert.deepEqual([sink.error, sink.text], [undefined, 'hello']);
 });
 
-test('wrong CA, no CA, expired and wrong name are refused and told apart', async (context) => {
+test('C182 wrong CA, no CA, expired and wrong name are refused and told apart', async (context) => {
   const good = await serverWith(context, SERVER_CERTIFICATE);
   const expired = await serverWith(context, EXPIRED_CERTIFICATE);
   const elsewhere = await serverWith(context, OTHER_NAME_CERTIFICATE);
@@ -55,7 +55,7 @@ test('wrong CA, no CA, expired and wrong name are refused and told apart', async
   }
 });
 
-test('the server name of the kubeconfig is what is verified', async (context) => {
+test('C182 the server name of the kubeconfig is what is verified', async (context) => {
   const server = await serverWith(context, OTHER_NAME_CERTIFICATE);
   const right = await ask(context, { server, ca: CA, servername: 'elsewhere.test', headers: {} });
   assert.equal(right.text, 'hello');
@@ -64,7 +64,7 @@ test('the server name of the kubeconfig is what is verified', async (context) =>
   await wrong.failsWith('ERR_KUBELOOM_TLS');
 });
 
-test('verification is off only on request, not by NODE_TLS_REJECT_UNAUTHORIZED', async (context) => {
+test('C182 verification is off only on request, not by NODE_TLS_REJECT_UNAUTHORIZED', async (context) => {
   const server = await serverWith(context, EXPIRED_CERTIFICATE);
   const insecure = await ask(context, { server, rejectUnauthorized: false, headers: {} });
   assert.equal(insecure.text, 'hello');
@@ -92,7 +92,7 @@ test('https to a port that speaks plain HTTP, and unusable certificates, say so'
   assert.match((await unusable.failsWith('ERR_KUBELOOM_TLS')).message, /cannot be used: are they PEM/);
 });
 
-test('an empty CA and one that is no certificate trust nobody, and never everybody', async (context) => {
+test('C182 an empty CA and one that is no certificate trust nobody, and never everybody', async (context) => {
   const server = await serverWith(context, SERVER_CERTIFICATE);
   for (const ca of ['', 'garbage', CA.slice(0, 200)]) {
     const sink = await ask(context, { server, ca, headers: {} });
@@ -100,7 +100,7 @@ test('an empty CA and one that is no certificate trust nobody, and never everybo
   }
 });
 
-test('TLS below 1.2 is refused, also where Node has been told to allow it', async (context) => {
+test('C182 TLS below 1.2 is refused, also where Node has been told to allow it', async (context) => {
   const [version, ciphers] = [tls.DEFAULT_MIN_VERSION, tls.DEFAULT_CIPHERS];
   context.after(() => {
     tls.DEFAULT_MIN_VERSION = version;
