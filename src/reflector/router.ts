@@ -11,6 +11,7 @@ import { bytesEqual, decodeStringContent } from '../json/read.ts';
 import { openObject } from '../json/walk.ts';
 import { LOG_FULL } from '../log/log-writer.ts';
 import type { LogWriter } from '../log/log-writer.ts';
+import { copyBytes } from '../native-copy.ts';
 import {
   DeltaFlag,
   OBJECT_DELTA_BYTES,
@@ -52,7 +53,6 @@ const API_VERSION = Buffer.from('"apiVersion"');
 const NOTHING = Buffer.alloc(0);
 /** The fixed words of a control record, before its text. */
 const CONTROL_FIXED_BYTES = 16;
-const WORD_ALIGNMENT = 8;
 
 /** The members that Go leaves out of the items of a list, ready to be put behind the opening brace. */
 export function typeMetaOf(kind: string, apiVersion: string): Buffer {
@@ -170,13 +170,12 @@ export class Router {
     const head = typeMeta.length > 0 ? 1 + typeMeta.length : 0;
     const length = head + end - bodyStart;
     const behind = decodedName.length + decodedNamespace.length;
-    if (length + behind + WORD_ALIGNMENT > this.#log.bytes.length) {
+    if (length + behind > this.#log.bytes.length) {
       assert(flags === 0, 'an identity fits into the log');
       return this.offerIdentity(target, kind, source, spans);
     }
-    const reserved = this.#log.reserve(length + behind + WORD_ALIGNMENT);
-    if (reserved === LOG_FULL) return false;
-    const offset = congruentOffset(reserved, head, source.byteOffset + bodyStart);
+    const offset = this.#log.reserve(length + behind);
+    if (offset === LOG_FULL) return false;
     this.#copy(offset, typeMeta, source, bodyStart, end);
     decodedName.copy(this.#log.bytes, offset + length);
     decodedNamespace.copy(this.#log.bytes, offset + length + decodedName.length);
@@ -190,7 +189,7 @@ export class Router {
     location.offset = offset;
     location.length = length;
     this.#locate(spans, head - bodyStart, length, decodedName.length);
-    this.#log.seal(location.sequence, offset - reserved + length + behind);
+    this.#log.seal(location.sequence, length + behind);
     assert(writeObjectDelta(ring, location), 'the ring has the room that it promised');
     return true;
   }
@@ -202,7 +201,7 @@ export class Router {
       log[to] = OPEN_BRACE;
       to += 1 + typeMeta.copy(log, to + 1);
     }
-    source.copy(log, to, bodyStart, end);
+    copyBytes(source, bodyStart, end, log, to);
   }
 
   /** @param shift what turns an index of the source into one of the copy */
@@ -243,14 +242,6 @@ export class Router {
 }
 
 const OPEN_BRACE = 0x7b;
-
-/**
- * Where in the reservation the record begins: source and copy are then equal modulo 8, and V8 copies to
- * shared memory word by word instead of byte by byte (0.35 instead of 1.4 µs for 5 KB).
- */
-function congruentOffset(reserved: number, head: number, sourceAddress: number): number {
-  return reserved + ((sourceAddress - reserved - head) & (WORD_ALIGNMENT - 1));
-}
 
 /**
  * Whether the object says what it is. One look at its first key decides: typed objects have both or, in

@@ -9,20 +9,11 @@
  * collections at full rate.
  */
 import { assert } from '../errors.ts';
+import { copyBytes } from '../native-copy.ts';
 import { SizeClass, chunkBytesFor } from './size-class.ts';
 import type { Located } from './size-class.ts';
 
 export type { Located, Slab } from './size-class.ts';
-
-const WORD_BYTES = 8;
-
-/**
- * The first offset from `offset` on that lies in its word as `address` does: V8 copies shared memory word by
- * word only then, and else byte by byte, which takes twice as long.
- */
-function congruent(offset: number, address: number): number {
-  return offset + ((address - offset) & (WORD_BYTES - 1));
-}
 
 export class Slabs {
   readonly #classes: Map<number, SizeClass> = new Map();
@@ -95,10 +86,10 @@ export class Slabs {
   }
 
   #place(owner: Located, source: Buffer, start: number, length: number): void {
-    const sizeClass = this.#classFor(chunkBytesFor(length + WORD_BYTES));
+    const sizeClass = this.#classFor(chunkBytesFor(length));
     const slab = sizeClass.openSlab();
-    const offset = congruent(sizeClass.enter(slab, owner), source.byteOffset + start);
-    source.copy(slab.bytes, offset, start, start + length);
+    const offset = sizeClass.enter(slab, owner);
+    copyBytes(source, start, start + length, slab.bytes, offset);
     owner.slab = slab;
     owner.offset = offset;
     owner.length = length;
