@@ -11,7 +11,7 @@ import { bytesEqual, decodeStringContent } from '../json/read.ts';
 import { openObject } from '../json/walk.ts';
 import { LOG_FULL } from '../log/log-writer.ts';
 import type { LogWriter } from '../log/log-writer.ts';
-import { copyBytes } from '../native-copy.ts';
+import { copyBytes } from '../log/copy-bytes.ts';
 import {
   DeltaFlag,
   OBJECT_DELTA_BYTES,

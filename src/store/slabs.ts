@@ -9,7 +9,7 @@
  * collections at full rate.
  */
 import { assert } from '../errors.ts';
-import { copyBytes } from '../native-copy.ts';
+import { copyBytes } from '../log/copy-bytes.ts';
 import { SizeClass, chunkBytesFor } from './size-class.ts';
 import type { Located } from './size-class.ts';
 

@@ -16,6 +16,9 @@ const PARALLEL = 2;
 /** A mutant that hangs is as dead as one that fails. */
 const TEST_TIMEOUT_MS = 8_000;
 const RUN_TIMEOUT_MS = 30_000;
+/** Without any mutant all of them run in one go, some with real threads, on a machine that may be slow. */
+const HEALTHY_TEST_TIMEOUT_MS = 120_000;
+const HEALTHY_RUN_TIMEOUT_MS = 480_000;
 /** Where this runs from: `dist`, or another folder that tsc wrote to. */
 const DIST = join(import.meta.dirname, '../..');
 
@@ -56,8 +59,8 @@ async function failuresWithout(clauses: readonly Clause[]): Promise<readonly Tes
     configuration: 'twin',
     codec: 'json',
     pattern: patternOf(clauses.map(({ number }) => number)),
-    testTimeoutMs: RUN_TIMEOUT_MS,
-    timeoutMs: 4 * RUN_TIMEOUT_MS,
+    testTimeoutMs: HEALTHY_TEST_TIMEOUT_MS,
+    timeoutMs: HEALTHY_RUN_TIMEOUT_MS,
   });
   return lines.filter(({ isPassed }) => !isPassed);
 }
