@@ -78,7 +78,7 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
     run: clockJumps,
   },
   {
-    id: '67',
+    id: '67a',
     what: 'no descriptor is left when the connection has to be made anew',
     expected: 'says so, waits, goes on when there are some again',
     codes: ['ERR_KUBELOOM_UNREACHABLE'],

@@ -1,5 +1,6 @@
 /** All cases, in the order of the table. */
 import { CASES_OF_DATA } from './cases-of-data.ts';
+import { CASES_OF_MACHINES } from './cases-of-machines.ts';
 import { CASES_OF_PROGRAMS } from './cases-of-programs.ts';
 import { CASES_OF_REFUSALS } from './cases-of-refusals.ts';
 import { CASES_OF_SOCKETS } from './cases-of-sockets.ts';
@@ -18,4 +19,5 @@ export const CASES: readonly FaultCase[] = [
   ...CASES_OF_TRUST,
   ...CASES_OF_DATA,
   ...CASES_OF_PROGRAMS,
+  ...CASES_OF_MACHINES,
 ].sort((a, b) => number(a) - number(b));

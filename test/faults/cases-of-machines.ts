@@ -1,0 +1,108 @@
+/** Threads that are slow, and a process that has little memory. */
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { transformModule } from '../../src/index.ts';
+import type { FaultCase } from './fault-case.ts';
+import type { Scene } from './scene.ts';
+import type { SmallProcess } from './small-process.ts';
+
+const MIB = 2 ** 20;
+const COALESCED = 'ERR_KUBELOOM_BACKLOG_COALESCED';
+const OVERFLOW = 'ERR_KUBELOOM_HANDLER_OVERFLOW';
+
+export const CASES_OF_MACHINES: readonly FaultCase[] = [
+  {
+    id: '50',
+    what: 'a shard takes 80 ms for each of 120 objects, with a ring of 16 KiB; ten times as much comes in',
+    expected: 'the ring fills, the watch is not read meanwhile; nothing is lost, merged or taken for dead',
+    threads: { threads: 2, ringBytes: 2 ** 14, logBytes: 16 * MIB },
+    informer: { transform: transformModule(new URL('./slow-module.js', import.meta.url).href, 'slow') },
+    convergeMs: 30_000,
+    run: slowShard,
+  },
+  {
+    id: '67b',
+    what: 'a heap of 160 MiB and the budget of a group of 256 MiB: 100,000 objects, 2,000 events a second and a handler that never returns',
+    expected:
+      'its notifications are merged, then it is given up, both with a code; the process lives and is right',
+    isAlone: true,
+    objects: 100_000,
+    rate: 2000,
+    hasBodies: false,
+    server: { isolation: 'process' },
+    convergeMs: 30_000,
+    run: littleMemory,
+  },
+];
+
+async function slowShard(scene: Scene): Promise<string> {
+  const annotations = { 'test/slow': '120' };
+  const metadata = { name: 'slow', namespace: 'default', annotations };
+  await scene.apply({ type: 'put', resource: 'pods', object: { metadata } });
+  scene.own.push('slow shard');
+  let unmerged = 0;
+  let lagMs = 0;
+  await scene.until(() => {
+    unmerged = Math.max(unmerged, scene.informer.health.unmerged);
+    lagMs = Math.max(lagMs, scene.informer.health.lagMs ?? 0);
+    return scene.informer.health.phase === 'paused';
+  }, 'the watch is not read');
+  scene.healedAtMs = performance.now();
+  const restarts = (await scene.threads.stats()).map((role) => role.restarts);
+  assert.ok(restarts.every((count) => count === 0));
+  return `${unmerged} records on their way, the cache ${lagMs.toFixed(0)} ms old`;
+}
+
+async function littleMemory(scene: Scene): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-small-'));
+  scene.ends({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
+  const kubeconfig = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfig, scene.server.kubeConfigYaml);
+  const child = fork(new URL('./small-process.js', import.meta.url), [kubeconfig], {
+    execArgv: ['--max-old-space-size=160'],
+  });
+  try {
+    await once(child, 'message');
+    scene.own.push('small process');
+    let known = await asked(child);
+    await scene.until(
+      async () => (known = await asked(child)).errors.includes(OVERFLOW),
+      `${OVERFLOW} is reported`,
+      120_000,
+    );
+    assert.deepEqual(known.errors.indexOf(COALESCED), 0, known.errors.join());
+    assert.ok(known.backlogBytesMax <= 64 * MIB, `${known.backlogBytesMax} bytes of backlog are allowed`);
+    await scene.stopLoad();
+    const revision = await scene.server.revision();
+    await scene.until(
+      async () => Number((known = await asked(child)).version) >= revision,
+      'it is up to date',
+    );
+    assert.equal(known.cached, (await scene.keys()).length);
+    const [heap, resident] = [known.heapBytes / MIB, known.residentBytes / MIB];
+    return `heap ${heap.toFixed(0)} MiB, resident ${resident.toFixed(0)} MiB; ${known.errors.join(', ')}`;
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+/** @throws when it has ended */
+async function asked(child: ChildProcess): Promise<SmallProcess> {
+  const ended = new AbortController();
+  const exit = once(child, 'exit', { signal: ended.signal }).then(([code, signal]) => {
+    throw new Error(`the process ended: ${String(code ?? signal)}`);
+  });
+  exit.catch(() => undefined);
+  child.send('?');
+  const answer = once(child, 'message').then(([known]) => known as SmallProcess);
+  try {
+    return await Promise.race([answer, exit]);
+  } finally {
+    ended.abort();
+  }
+}
