@@ -56,6 +56,7 @@ export class ProcessorListener implements BudgetedListener {
   /** The cursor of the initial list while it is being delivered. */
   #initial: DeliveryCursor | undefined;
   #hasInitial = false;
+  #resync: DeliveryCursor | undefined;
   /** Whether a resync is due, or none was ever decided: updates without change are delivered then (C12). */
   isSyncing = true;
   /** Resolves when it was removed and its last call has returned. */
@@ -89,6 +90,16 @@ export class ProcessorListener implements BudgetedListener {
     this.#heldBytes += heldBytes(oldEntry);
     this.#pushed++;
     this.#ring.push(oldEntry, newEntry);
+  }
+
+  pushResync(cursor: DeliveryCursor): void {
+    this.#resync = cursor;
+    this.pushCursor(cursor, false);
+  }
+
+  /** Of the last resync something is still to be told: a handler that is stuck has no queue of them. */
+  get isResyncing(): boolean {
+    return this.#resync !== undefined && this.#cursors.has(this.#resync);
   }
 
   pushCursor(cursor: DeliveryCursor, isInitial: boolean): void {

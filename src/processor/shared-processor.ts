@@ -38,11 +38,11 @@ export class SharedProcessor implements ReplicaListener {
     }
   }
 
-  /** Redelivers the cache to the listeners that are due. */
+  /** Redelivers the cache to the listeners that are due; to one that is not through with the last time, not again. */
   resync(replica: Replica, due: Iterable<ProcessorListener>): void {
     for (const listener of due) {
-      if (this.#listeners.has(listener))
-        listener.pushCursor(new SnapshotCursor(replica.live, 'resync'), false);
+      if (this.#listeners.has(listener) && !listener.isResyncing)
+        listener.pushResync(new SnapshotCursor(replica.live, 'resync'));
     }
   }
 

@@ -88,6 +88,16 @@ export function tooLong(where: string, bytesMax: number): Failure {
   return { kind: 'malformed', during: 'decode', error, retryAfterMs: 0 };
 }
 
+/** A list is left like that, too. */
+export function endless(where: string, bytesMax: number): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_LIST_MALFORMED',
+    `${where}: ${bytesMax / 2 ** 20} MiB without an item, which no list has; the connection was closed and nothing of ` +
+      'it was used, it is listed again',
+  );
+  return torn('list', error);
+}
+
 export function truncated(where: string): KubeloomError {
   return new KubeloomError(
     'ERR_KUBELOOM_EVENT_TRUNCATED',

@@ -4,9 +4,12 @@ import { DeltaKind } from '../record/delta.ts';
 import { ListItems } from '../transport/list-items.ts';
 import type { ItemSink } from '../transport/list-items.ts';
 import type { Body, BodyOwner, Closable } from './body.ts';
-import { malformed, torn } from './failure.ts';
+import { endless, malformed, torn } from './failure.ts';
 import { excerpt, frameBytesMax } from './object-writer.ts';
 import { RESOURCE_VERSION_BYTES_MAX } from './watch-position.ts';
+
+/** No server stores an object of this size: an item, or the space between two, that goes on beyond it has no end. */
+export const ITEM_BYTES_MAX: number = 256 * 2 ** 20;
 
 export interface ListRequest {
   /** For messages. */
@@ -22,6 +25,7 @@ export class ListBody implements Body, ItemSink {
   readonly #items: ListItems;
   /** What the list says of all its items, told with the first of them. */
   #hasLearned = false;
+  #bytesSinceItem = 0;
 
   constructor(owner: BodyOwner, exchange: Closable, request: ListRequest) {
     this.#owner = owner;
@@ -33,6 +37,10 @@ export class ListBody implements Body, ItemSink {
   write(chunk: Buffer, start: number): number {
     const end = this.#items.write(chunk, start, this);
     this.#owner.meter.read(end - start);
+    this.#bytesSinceItem += end - start;
+    // Not at the end of it, which may never come.
+    if (this.#items.isMalformed) this.end(undefined);
+    else if (this.#bytesSinceItem > ITEM_BYTES_MAX) this.#owner.fail(endless(this.#where, ITEM_BYTES_MAX));
     return end;
   }
 
@@ -70,6 +78,7 @@ export class ListBody implements Body, ItemSink {
     if (!this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
     this.#learn();
+    this.#bytesSinceItem = 0;
     const written = this.#owner.writer.write(DeltaKind.Replaced, bytes, start, end);
     if (written === 'written') this.#owner.meter.item();
     if (written === 'malformed') {
@@ -87,6 +96,7 @@ export class ListBody implements Body, ItemSink {
   oversized(bytes: Buffer, start: number, end: number): boolean {
     if (!this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
+    this.#bytesSinceItem = 0;
     const written = this.#owner.writer.writeOversized(DeltaKind.Replaced, bytes, start, end);
     if (written === 'written') this.#owner.meter.item();
     return written !== 'no-room';

@@ -99,6 +99,11 @@ export class ListItems {
     return at;
   }
 
+  /** Whatever follows, this is no list: `finish` says why. */
+  get isMalformed(): boolean {
+    return this.#place === 'malformed';
+  }
+
   /** What is known of kind and apiVersion; with Go's field order everything before the first item. */
   head(): ListHead {
     return this.#skeleton.head();

@@ -49,6 +49,27 @@ describe('resync', () => {
     assert.deepEqual(slow.take(), ['add! a', 'add x', 'sync a', 'sync x', 'add y']);
   });
 
+  test('C13 is not queued again for a handler that is not through with the last one', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer({ resyncPeriodMs: 5000, slowAgeMs: 0 });
+    const gate = new Gate();
+    const lines = new Lines((line) => (line === 'sync a' ? gate.opened : undefined));
+    const registration = informer.addEventHandler(lines);
+    for (const name of ['a', 'b']) scene.source.add(pod(name));
+    await scene.started(informer);
+    scene.clock.advance(5000);
+    await lines.until('sync a');
+    assert.equal(registration.backlog.notifications, 1);
+    scene.clock.advance(500_000);
+    assert.equal(registration.backlog.notifications, 1);
+    gate.open();
+    await settled(informer);
+    assert.deepEqual(lines.take(), ['add! a', 'add! b', 'sync a', 'sync b']);
+    scene.clock.advance(5000);
+    await settled(informer);
+    assert.deepEqual(lines.take(), ['sync a', 'sync b']);
+  });
+
   test('C13 comes at its time however often the informer lists', async () => {
     await using scene = new Scene();
     const informer = scene.informer({ resyncPeriodMs: 10_000 });

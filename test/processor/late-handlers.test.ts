@@ -62,7 +62,9 @@ class LateHandler {
 
   resync(twin: ReplicaTwin, processor: SharedProcessor, log: readonly string[]): void {
     const states = new Map(linesOf(twin).map((text) => [keyOf(text), text]));
-    this.resyncs.push({ toldBefore: this.calls.length, states, loggedBefore: log.length });
+    // One that is not through with the last resync is not given another.
+    if (!this.listener.isResyncing)
+      this.resyncs.push({ toldBefore: this.calls.length, states, loggedBefore: log.length });
     processor.resync(twin.replica, [this.listener]);
   }
 

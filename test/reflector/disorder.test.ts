@@ -1,8 +1,9 @@
 /** Servers that send things in an order in which they cannot have happened. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ITEM_BYTES_MAX } from '../../src/reflector/list-body.ts';
 import { BOOKMARK_SILENCE_MAX_MS, LINE_BYTES_MAX } from '../../src/reflector/watch-body.ts';
-import { Harness, bookmark, event } from './harness.ts';
+import { Harness, bookmark, event, list, pod } from './harness.ts';
 
 /** Ends the watch and looks where the next one begins. */
 function resumedAt(harness: Harness): string | undefined {
@@ -110,6 +111,43 @@ describe('a line without an end', () => {
     harness.clock.advance(800);
     assert.equal(harness.exchange.query['watch'], undefined);
   });
+});
+
+describe('a list without an end', () => {
+  const HEAD = '{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"9"},"items":[';
+
+  for (const [what, begin, filler] of [
+    ['an item', `${HEAD}{"metadata":{"name":"`, 'x'],
+    ['the space between two items', `${HEAD}{"metadata":{"name":"a","resourceVersion":"5"}},`, ' '],
+  ] as const) {
+    it(`is left when ${what} is longer than any object, and nothing of it is used`, () => {
+      const harness = new Harness().start();
+      const { exchange } = harness;
+      exchange.head().send(begin);
+      const chunk = Buffer.alloc(16 * 2 ** 20, filler);
+      for (let bytes = 0; bytes <= ITEM_BYTES_MAX && !exchange.isClosed; bytes += chunk.length)
+        exchange.send(chunk);
+      assert.equal(exchange.isClosed, true);
+      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_LIST_MALFORMED']);
+      harness.clock.advance(800);
+      harness.exchange
+        .head()
+        .send(list('10', [pod('b', '6')]))
+        .end();
+      harness.drain();
+      assert.deepEqual(harness.replica.objects(), ['b@6']);
+    });
+  }
+
+  for (const text of ['<html>', `${HEAD}1]`, `{"metadata":{"filler":"${'x'.repeat(2 ** 20)}`]) {
+    it(`is left as soon as it is clear that it is none: ${text.slice(0, 30)} ${text.length}`, () => {
+      const harness = new Harness().start();
+      const { exchange } = harness;
+      exchange.head().send(text);
+      assert.equal(exchange.isClosed, true);
+      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_LIST_MALFORMED']);
+    });
+  }
 });
 
 describe('silence', () => {
