@@ -9,22 +9,27 @@ export interface IdentityOnly {
   readonly json: Buffer;
 }
 
+/** The projection of what cannot be read: that object has a uid nevertheless. */
+export function uidProjection(log: Buffer, delta: ObjectLocation): string {
+  return JSON.stringify([quoted(log, delta, delta.uidOffset, delta.uidLength) ?? null]);
+}
+
 export function identityOf(log: Buffer, delta: ObjectLocation): IdentityOnly {
   const plain = (offset: number, length: number): string | undefined => {
     const start = delta.offset + offset;
     return length === 0 ? undefined : log.toString('utf8', start, start + length);
   };
-  // The content of a JSON string, unlike the names.
-  const quoted = (offset: number, length: number): string | undefined => {
-    const start = delta.offset + offset;
-    return length === 0 ? undefined : decodeStringContent(log, start, start + length);
-  };
-  const uid = quoted(delta.uidOffset, delta.uidLength);
   const metadata = {
     name: plain(delta.nameOffset, delta.nameLength),
     namespace: plain(delta.namespaceOffset, delta.namespaceLength),
-    uid,
-    resourceVersion: quoted(delta.resourceVersionOffset, delta.resourceVersionLength),
+    uid: quoted(log, delta, delta.uidOffset, delta.uidLength),
+    resourceVersion: quoted(log, delta, delta.resourceVersionOffset, delta.resourceVersionLength),
   };
-  return { projection: JSON.stringify([uid ?? null]), json: Buffer.from(JSON.stringify({ metadata })) };
+  return { projection: uidProjection(log, delta), json: Buffer.from(JSON.stringify({ metadata })) };
+}
+
+/** The content of a JSON string, unlike the names. */
+function quoted(log: Buffer, delta: ObjectLocation, offset: number, length: number): string | undefined {
+  const start = delta.offset + offset;
+  return length === 0 ? undefined : decodeStringContent(log, start, start + length);
 }

@@ -18,7 +18,7 @@ import { RelistMarks } from './relist-marks.ts';
 import { canonicalDecimal } from './resource-version.ts';
 import { encodeWarning } from './warning.ts';
 import type { Warning } from './warning.ts';
-import { identityOf } from './identity.ts';
+import { identityOf, uidProjection } from './identity.ts';
 
 /** Besides its keys, a Structures record says little; a structure longer than the rest stays a map. */
 const STRUCTURES_FRAME_BYTES = 64;
@@ -135,6 +135,7 @@ export class ShardInformer {
     this.#identify(delta, id);
     const projectionStart = text.end;
     this.#stages?.run(object, text, this.#output.textBytesMax);
+    if (object.flags & NotificationFlag.Malformed && text.end === projectionStart) this.#projectUid(delta);
     notification.projectionLength = text.end - projectionStart;
     notification.logOffset = delta.offset;
     notification.length = object.end - object.start;
@@ -220,6 +221,14 @@ export class ShardInformer {
     if (delta.kind !== DeltaKind.Deleted) this.#marks.mark(id);
     else if (this.#marks.unmark(id)) this.#keys.remove(id);
     this.#version(delta, id);
+  }
+
+  /** All that is known of an object that cannot be read. */
+  #projectUid(delta: ObjectLocation): void {
+    const { text, textBytesMax } = this.#output;
+    const start = text.end;
+    text.appendText(uidProjection(this.#log, delta));
+    if (text.end > textBytesMax) text.end = start;
   }
 
   /** The delta points between the quotes. */

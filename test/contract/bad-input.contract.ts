@@ -79,4 +79,23 @@ test('C72 objects of another kind and events of an unknown type are reported and
   await scene.reported('ERR_KUBELOOM_UNEXPECTED_OBJECT', 'ERR_KUBELOOM_UNKNOWN_EVENT_TYPE');
 });
 
+test('C71 a malformed object has its uid, also where its labels cannot be read', async () => {
+  await using scene = await Scene.start();
+  const metadata =
+    '"name":"broken","namespace":"default","uid":"u","resourceVersion":"10","labels":{"a":tru}';
+  const broken = `{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{${metadata}}}}\n`;
+  const { informer } = await scene.scripted((request, number) => {
+    if (number === 0) request.send(bookmark('9', true), broken);
+  });
+  const witness = new Witness();
+  informer.addEventHandler(witness);
+  void scene.run(informer);
+  await witness.count(1);
+  assert.deepEqual(witness.lines, ['add default/broken@10']);
+  const entry = informer.getStore().getByKey('default/broken');
+  assert.throws(() => entry?.object, { code: 'ERR_KUBELOOM_MALFORMED_OBJECT' });
+  assert.equal(entry?.uid, 'u');
+  assert.deepEqual(entry?.labels, {});
+});
+
 configurationWasUsed();
