@@ -46,6 +46,8 @@ export interface ShardOptions {
   readonly isSuccessor?: boolean;
 }
 
+type Resume = Extract<ToShard, { type: 'resume' }>;
+
 const RECORDS_PER_TURN = 1024;
 
 export class Shard {
@@ -56,6 +58,8 @@ export class Shard {
   #consumed: number;
   /** What a successor is told before it may begin. */
   #inheritance: Inheritance | undefined;
+  /** Why it cannot begin: thrown where its thread looks for what ends it. */
+  #failure: { readonly cause: unknown } | undefined;
   /** Sequences of records that shards have died of; hardly ever any. */
   #quarantined: readonly number[] = [];
 
@@ -74,6 +78,7 @@ export class Shard {
    *   counts in each of them, and 0 means that no progress is possible now
    */
   doWork(recordsMax: number = RECORDS_PER_TURN): number {
+    if (this.#failure) throw this.#failure.cause;
     if (this.#inheritance) return 0;
     const { ring, committed } = this.#options;
     // Before the ring's tail: all that is committed is then in the ring.
@@ -118,8 +123,18 @@ export class Shard {
         this.#inheritance?.seeds.push(message);
         break;
       case 'resume':
-        if (this.#inheritance) void this.#resume(this.#inheritance, message.after, message.quarantined);
+        if (this.#inheritance) void this.#tryToResume(this.#inheritance, message);
         break;
+    }
+  }
+
+  async #tryToResume(inheritance: Inheritance, { after, quarantined }: Resume): Promise<void> {
+    try {
+      await this.#resume(inheritance, after, quarantined);
+    } catch (cause) {
+      this.#failure = { cause };
+      // So that the twin has a turn.
+      this.#options.mainBell.ring();
     }
   }
 

@@ -19,6 +19,7 @@ import { hashKey } from '../../src/reflector/key-hash.ts';
 import { Bell } from '../../src/ring/bell.ts';
 import { RingConsumer } from '../../src/ring/consumer.ts';
 import { RingProducer } from '../../src/ring/producer.ts';
+import { LENGTH_WORD } from '../../src/ring/layout.ts';
 import { RingMemory, allocateRing } from '../../src/ring/ring.ts';
 import { Word, allocateWords, compareU32 } from '../../src/ring/word.ts';
 import type { UsedId } from '../../src/store/replica.ts';
@@ -129,8 +130,23 @@ export class ShardTwin {
   /** As the successor of a shard that had these keys. */
   async inherit(ids: readonly UsedId[], informer = 1): Promise<void> {
     for (const keys of keySeeds(ids)) this.#receive({ type: 'seed', informer, epoch: undefined, keys });
-    this.#receive({ type: 'resume', after: this.#sequence, quarantined: [] });
+    this.resume();
     while (this.posted.at(-1)?.type !== 'resumed') await new Promise(setImmediate);
+  }
+
+  /** Told that all it has is merged; the answer comes later. */
+  resume(): void {
+    this.#receive({ type: 'resume', after: this.#sequence, quarantined: [] });
+  }
+
+  /** The record that the shard would read next has a length of nothing. */
+  damageInput(): void {
+    const place = this.#inputMemory.head.load() & (this.#inputMemory.capacity - 1);
+    this.#inputMemory.words[(place >> 2) + LENGTH_WORD] = 0;
+  }
+
+  get mainRings(): number {
+    return this.#mainRings;
   }
 
   get sequence(): number {

@@ -9,6 +9,8 @@ import { LENGTH_WORD, TYPE_WORD } from '../../src/ring/layout.ts';
 import { Word } from '../../src/ring/word.ts';
 import { InformerThreads } from '../../src/threads/informer-threads.ts';
 import { allocatePipeline } from '../../src/threads/layout.ts';
+import { DeltaKind } from '../../src/record/delta.ts';
+import { ShardTwin } from '../indexer/shard-twin.ts';
 import { PODS, pod } from '../pipeline/harness.ts';
 
 const MIB = 2 ** 20;
@@ -17,6 +19,8 @@ const DAMAGES = [
   { to: 'toMain', what: 'a length of nothing', word: LENGTH_WORD, value: 0 },
   { to: 'toMain', what: 'a length beyond the ring', word: LENGTH_WORD, value: 2 ** 28 },
   { to: 'toMain', what: 'an unknown type', word: TYPE_WORD, value: 77 },
+  { to: 'toShard', what: 'a length of nothing', word: LENGTH_WORD, value: 0 },
+  { to: 'toShard', what: 'a length beyond the ring', word: LENGTH_WORD, value: 2 ** 28 },
   { to: 'toShard', what: 'an unknown type', word: TYPE_WORD, value: 77 },
 ] as const;
 
@@ -58,3 +62,16 @@ for (const { to, what, word, value } of DAMAGES) {
     assert.ok(informer.isStopped());
   });
 }
+
+test('C173 a shard that cannot begin where its predecessor was ends as one that throws', async () => {
+  const twin = new ShardTwin({ isSuccessor: true });
+  await twin.attach();
+  assert.ok(twin.offerObject({ kind: DeltaKind.Added, name: 'a', resourceVersion: '1', json: '{}' }));
+  twin.commit();
+  twin.damageInput();
+  assert.equal(twin.shard.doWork(), 0);
+  twin.resume();
+  await new Promise(setImmediate);
+  assert.equal(twin.mainRings, 1, 'it has asked for a turn');
+  assert.throws(() => twin.shard.doWork(), { code: 'ERR_KUBELOOM_ASSERTION' });
+});
