@@ -6,6 +6,8 @@ export interface DoneChecker {
   readonly isDone: boolean;
   /** Resolves when it is done; never rejects. */
   readonly done: Promise<void>;
+  /** Resolves with the reason when it will never be done, where that can be known; never rejects. */
+  readonly failed?: Promise<Error>;
   /** Why it is not done yet: the last error, or what goes on. */
   readonly reason?: string;
   /** How far it has come, where that can be told. */

@@ -4,9 +4,11 @@ import type { DoneChecker, DoneProgress } from '../done-checker.ts';
 export class Done implements DoneChecker {
   readonly name: string;
   readonly done: Promise<void>;
+  readonly failed: Promise<Error>;
   readonly #reason: () => string;
   readonly #progress: () => DoneProgress | undefined;
   #resolve!: () => void;
+  #fail!: (failure: Error) => void;
   #isDone = false;
 
   /**
@@ -22,6 +24,7 @@ export class Done implements DoneChecker {
     this.#reason = reason;
     this.#progress = progress;
     this.done = new Promise((resolve) => (this.#resolve = resolve));
+    this.failed = new Promise((resolve) => (this.#fail = resolve));
   }
 
   get isDone(): boolean {
@@ -35,6 +38,11 @@ export class Done implements DoneChecker {
 
   get progress(): DoneProgress | undefined {
     return this.#progress();
+  }
+
+  /** It will never be done. */
+  fail(failure: Error): void {
+    if (!this.#isDone) this.#fail(failure);
   }
 
   finish(): void {

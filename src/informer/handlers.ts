@@ -83,12 +83,13 @@ export class Handlers {
     const { threads, replica, processor, syncName } = this.#options;
     const name = options.name ?? nameForHandler(handler);
     const checker = new Done(`${syncName} + event handler ${name}`, () => {
-      if (!listener.isOpen) return 'the handler was removed';
+      if (!listener.isOpen) return registration.failure?.message ?? 'the handler was removed';
       if (!replica.hasSynced) return 'the informer has not synced';
       return `${registration.backlog.notifications} notifications are pending`;
     });
     const listener = this.#newListener(handler, name, checker, (failure) => {
       registration.failure = failure;
+      checker.fail(failure);
       this.#end(listener, false);
     });
     const registration = new Registration(name, checker, listener);

@@ -58,7 +58,7 @@ export class NotSyncedError extends KubeloomError {
 }
 
 /** What can be told of a checker without waiting for it. */
-export type DoneState = Omit<DoneChecker, 'done'>;
+export type DoneState = Omit<DoneChecker, 'done' | 'failed'>;
 
 const INTERVAL_MS = 1000;
 
@@ -66,7 +66,7 @@ const INTERVAL_MS = 1000;
  * Resolves when all checkers are done.
  *
  * @param what is waited for, in messages
- * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first
+ * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first, or one of them can never be done
  */
 export async function waitFor(
   what: string,
@@ -102,7 +102,11 @@ export async function waitFor(
         areDone() ? resolve() : reject(new NotSyncedError(what, checkers, signal?.reason));
       if (signal) unlisten = onAbort(signal, abort);
       if (onProgress) cancelTimer = clock.schedule(intervalMs, tick);
-      for (const { isDone, done } of checkers) if (!isDone) void done.then(look);
+      for (const { isDone, done, failed } of checkers) {
+        if (isDone) continue;
+        void done.then(look);
+        void failed?.then((cause) => reject(new NotSyncedError(what, checkers, cause)));
+      }
     });
   } finally {
     isOver = true;
