@@ -36,6 +36,22 @@ describe('401', () => {
   });
 });
 
+describe('410 to everything', () => {
+  it('is asked with client-go’s delays, and never a second time without one', () => {
+    // client-go asks for a refused streaming list again without any delay, thousands of times a second.
+    const harness = new Harness().start({ watchList: 'auto' });
+    const delays: (number | undefined)[] = [];
+    let asked = 0;
+    for (let round = 0; round < 7; round++) {
+      for (; harness.exchanges.length > asked; asked++) harness.exchange.fail(410, 'Expired');
+      delays.push(harness.clock.nextDelayMs);
+      harness.clock.advance(harness.clock.nextDelayMs ?? 0);
+    }
+    assert.deepEqual(delays, [800, 1600, 3200, 6400, 12_800, 25_600, 30_000]);
+    assert.ok(asked <= 2 * delays.length + 1, `${asked} requests`);
+  });
+});
+
 describe('a server that says when to come back', () => {
   const REASONS: Record<number, string> = {
     429: 'TooManyRequests',
