@@ -1,6 +1,9 @@
 /** The table itself: every case that has to be there is, once. */
 import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { ROOT } from '../contract/clauses.ts';
 import { CASES } from './cases.ts';
 
 /** Of the table of cases those that are played here. Security and dying threads have suites of their own. */
@@ -24,4 +27,27 @@ test('every case says what is expected, and reports no code without a reason', (
     const all = [...codes, ...mayReport];
     assert.equal(new Set(all).size, all.length, `${id} names a code twice`);
   }
+});
+
+/** Cases with a place elsewhere. */
+const ELSEWHERE = '46 47 52 53 55 59 60 74 75 76 77 78 79 81 82';
+
+test('docs/reliability.md has a row for every case, and says where those are that are not played here', () => {
+  const text = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8');
+  const rows = Array.from(text.matchAll(/^\| (\d+[a-d]?(?:, \d+)*) \| .*$/gm), ([row, ids = '']) => ({
+    row,
+    ids,
+  }));
+  const documented = rows.flatMap(({ ids }) => ids.split(', '));
+  const wanted = [...CASES.map(({ id }) => id), ...ELSEWHERE.split(' ')];
+  assert.deepEqual(documented.toSorted(), wanted.toSorted());
+  for (const { id, expected } of CASES) {
+    const row = rows.find(({ ids }) => ids === id)?.row ?? '';
+    assert.ok(row.includes(expected), `${id}: ${row}`);
+  }
+  const files = Array.from(text.matchAll(/`(test\/[^`*]+\.ts)`/g), ([, path = '']) => path);
+  assert.deepEqual(
+    files.filter((path) => !existsSync(join(ROOT, path))),
+    [],
+  );
 });
