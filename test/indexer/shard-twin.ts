@@ -128,8 +128,8 @@ export class ShardTwin {
   }
 
   /** As the successor of a shard that had these keys. */
-  async inherit(ids: readonly UsedId[], informer = 1): Promise<void> {
-    for (const keys of keySeeds(ids)) this.#receive({ type: 'seed', informer, epoch: undefined, keys });
+  async inherit(ids: readonly UsedId[], epoch?: number, informer = 1): Promise<void> {
+    for (const keys of keySeeds(ids)) this.#receive({ type: 'seed', informer, epoch, keys });
     this.resume();
     while (this.posted.at(-1)?.type !== 'resumed') await new Promise(setImmediate);
   }

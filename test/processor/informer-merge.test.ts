@@ -255,3 +255,16 @@ describe('a plain transform', () => {
     return { ...original, metadata: { ...original.metadata, ...metadata } };
   }
 });
+
+describe('the position of a successor', () => {
+  test('C174 says whether a relist is open, which is then aborted', () => {
+    const scene = new Scene();
+    assert.deepEqual(scene.merge.position, { resourceVersion: '', epoch: 0, isReplacing: false });
+    scene.shards.sendControl(DeltaKind.ReplaceBegin, 3);
+    scene.shards.drain();
+    assert.deepEqual(scene.merge.position, { resourceVersion: '', epoch: 3, isReplacing: true });
+    scene.shards.sendControl(DeltaKind.ReplaceEnd, 3, '17');
+    scene.shards.drain();
+    assert.deepEqual(scene.merge.position, { resourceVersion: '17', epoch: 3, isReplacing: false });
+  });
+});

@@ -1,6 +1,8 @@
 /** The table of keys of a successor. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { DeltaKind } from '../../src/record/delta.ts';
+import { ShardTwin } from '../indexer/shard-twin.ts';
 import { KeyTable } from '../../src/indexer/key-table.ts';
 
 test('the ids between those of restored keys are given out before new ones', () => {
@@ -16,4 +18,17 @@ test('the ids between those of restored keys are given out before new ones', () 
   );
   assert.equal(keys.insert(6 * 7919, bytes, 0, 0, 6, 1), 6);
   for (const id of [5, 2]) assert.equal(keys.find(id * 7919, bytes, 0, 0, id, 1), id);
+});
+
+test('C173 a successor is in the relist that was open, and in no other', async () => {
+  const identity = { key: 'a', namespace: '', name: 'a' };
+  for (const epoch of [3, undefined]) {
+    const twin = new ShardTwin({ isSuccessor: true });
+    await twin.attach();
+    await twin.inherit([{ id: 0, identity, version: 5, isLive: true, isListed: false }], epoch);
+    twin.offerControl(DeltaKind.ReplaceEnd, 4, '9');
+    twin.commit();
+    if (epoch === undefined) twin.shard.doWork();
+    else assert.throws(() => twin.shard.doWork(), /end of epoch 4 in epoch 3/);
+  }
 });
