@@ -1,5 +1,6 @@
 /** What the demo found, as one JSON object, as a text for people, and as a verdict. Pure. */
 import type { Rate } from './arguments.ts';
+import { factLines } from './fact-lines.ts';
 import { Table } from './table.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -110,7 +111,7 @@ export function reportText(
   handlers: readonly HandlerResult[],
   conclusion: Conclusion,
 ): string {
-  const sections = [factLines(report), handlerLines(handlers), threadLines(report.threads)];
+  const sections = [factLines(factsOf(report)), handlerLines(handlers), threadLines(report.threads)];
   return [...sections.map((lines) => lines.join('\n')), conclusionText(conclusion)].join('\n\n');
 }
 
@@ -121,7 +122,7 @@ export function conclusionText({ kind, reasons }: Conclusion): string {
   return [`${kind}:`, ...reasons.map((reason) => `  ${reason}`)].join('\n');
 }
 
-function factLines(report: DemoReport): string[] {
+function factsOf(report: DemoReport): [string, string][] {
   const { p99, max } = report.eventLoopDelayMs;
   const facts: [string, string][] = [
     ['pods at the start', number(report.pods)],
@@ -139,8 +140,7 @@ function factLines(report: DemoReport): string[] {
     facts.push(['client-node informer', `${peer}, sync ${number(clientNodeSyncMs)} ms`]);
     facts.push(['ratio', `${ratio}`]);
   }
-  const width = Math.max(...facts.map(([name]) => name.length));
-  return facts.map(([name, value]) => `${name.padEnd(width)}   ${value}`);
+  return facts;
 }
 
 function handlerLines(handlers: readonly HandlerResult[]): string[] {

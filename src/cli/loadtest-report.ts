@@ -1,6 +1,7 @@
 /** What a load test found: as one JSON object, as a text for people, and as a verdict. Pure. */
 import { conclusionText, number } from './demo-report.ts';
 import type { Conclusion } from './demo-report.ts';
+import { factLines } from './fact-lines.ts';
 import type { LoadOutcome, LoadTestPlan } from './loadtest-plan.ts';
 import { Table } from './table.ts';
 import type { Verdict } from './verdict.ts';
@@ -124,7 +125,6 @@ export function reportText(report: LoadTestReport, results: readonly InformerRes
     ['writes confirmed', `${number(report.writes)}, ${number(report.writesPerSecond)} a second`],
     ['write to handler', `p50 ${p50} ms, p99 ${p99} ms, max ${max} ms, from when each write was due`],
   ];
-  const width = Math.max(...facts.map(([name]) => name.length));
   const table = new Table([
     'INFORMER',
     'INITIAL',
@@ -147,8 +147,7 @@ export function reportText(report: LoadTestReport, results: readonly InformerRes
     number(relists),
     number(watchesCut),
   ]);
-  const lines = facts.map(([name, value]) => `${name.padEnd(width)}   ${value}`);
-  return [...lines, '', ...table.lines(rows)].join('\n');
+  return [...factLines(facts), '', ...table.lines(rows)].join('\n');
 }
 
 export function verdictText(conclusion: Conclusion): string {
