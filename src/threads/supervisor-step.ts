@@ -28,11 +28,11 @@ export interface ThreadHistory {
 }
 
 export type ThreadState =
-  /** `quietMs`: time that was waited for `heartbeat` to change; undefined before the first look. */
+  /** `quietMs`: time that was waited for `heartbeat` to change, at first from what its predecessor left. */
   | {
       readonly kind: 'running';
       readonly history: ThreadHistory;
-      readonly heartbeat: number | undefined;
+      readonly heartbeat: number;
       /** It has shown a sign of life: until then it may take longer, it loads its code. */
       readonly isUp: boolean;
       readonly quietMs: number;
@@ -51,8 +51,13 @@ export type ThreadEvent =
   | { readonly type: 'tick'; readonly elapsedMs: number; readonly heartbeat: number | undefined }
   | { readonly type: 'died'; readonly cause: unknown }
   | { readonly type: 'ended' }
-  /** `unfinished`: the sequence that it was working on, if there was one. */
-  | { readonly type: 'drained'; readonly nowMs: number; readonly unfinished: number | undefined };
+  /** `unfinished`: the sequence that it was working on, if there was one. `heartbeat`: how far it had come. */
+  | {
+      readonly type: 'drained';
+      readonly nowMs: number;
+      readonly unfinished: number | undefined;
+      readonly heartbeat: number;
+    };
 
 export type ThreadEffect =
   | { readonly type: 'end' }
@@ -69,7 +74,7 @@ export const START_TIMEOUT_MS = 30_000;
 /** For a thread that is told to end, by force: it can only be held up outside of JavaScript. */
 export const END_TIMEOUT_MS = 10_000;
 
-export const FIRST_THREAD: ThreadState = started({ restarts: 0, restartsMs: [], suspect: undefined });
+export const FIRST_THREAD: ThreadState = started({ restarts: 0, restartsMs: [], suspect: undefined }, 0);
 
 export class StallError extends Error {}
 
@@ -86,8 +91,8 @@ export function stepThread(state: ThreadState, event: ThreadEvent, limits: Super
   }
 }
 
-function started(history: ThreadHistory): ThreadState {
-  return { kind: 'running', history, heartbeat: undefined, isUp: false, quietMs: 0 };
+function started(history: ThreadHistory, heartbeat: number): ThreadState {
+  return { kind: 'running', history, heartbeat, isUp: false, quietMs: 0 };
 }
 
 type Running = Extract<ThreadState, { kind: 'running' }>;
@@ -99,8 +104,7 @@ function stepRunning(state: Running, event: ThreadEvent, limits: SupervisorLimit
   if (event.type === 'died') return end(state, event.cause);
   if (event.type !== 'tick' || event.heartbeat === undefined) return { state };
   if (event.heartbeat !== state.heartbeat) {
-    const isUp = state.isUp || state.heartbeat !== undefined;
-    return { state: { ...state, heartbeat: event.heartbeat, isUp, quietMs: 0 } };
+    return { state: { ...state, heartbeat: event.heartbeat, isUp: true, quietMs: 0 } };
   }
   const quietMs = state.quietMs + event.elapsedMs;
   const limitMs = state.isUp ? limits.stallTimeoutMs : Math.max(START_TIMEOUT_MS, limits.stallTimeoutMs);
@@ -126,7 +130,7 @@ function stepEnding(state: Ending, event: ThreadEvent): ThreadStep {
 
 /** The second death of one record is the record's fault: the successor does not look into it. */
 function replaced({ history, cause }: Draining, event: Drained, limits: SupervisorLimits): ThreadStep {
-  const { nowMs, unfinished } = event;
+  const { nowMs, unfinished, heartbeat } = event;
   const recentMs = history.restartsMs.filter((atMs) => nowMs - atMs < limits.restartWindowMs);
   if (recentMs.length >= limits.restartsMax) {
     return {
@@ -141,7 +145,7 @@ function replaced({ history, cause }: Draining, event: Drained, limits: Supervis
     suspect: isPoison ? undefined : (unfinished ?? history.suspect),
   };
   return {
-    state: started(next),
+    state: started(next, heartbeat),
     effect: { type: 'replace', cause, poison: isPoison ? unfinished : undefined },
   };
 }

@@ -86,7 +86,8 @@ export class Supervisor {
     for (const thread of this.#options.threads) {
       if (this.#states.get(thread.role)?.kind === 'draining' && thread.isDrained()) {
         const nowMs = this.#options.clock.now();
-        this.#happened(thread, { type: 'drained', nowMs, unfinished: thread.unfinished() });
+        const heartbeat = thread.heartbeat() ?? 0;
+        this.#happened(thread, { type: 'drained', nowMs, unfinished: thread.unfinished(), heartbeat });
       }
       hasMore = thread.seed() || hasMore;
     }

@@ -23,8 +23,10 @@ function tick(heartbeat: number | undefined, elapsedMs = 250): ThreadEvent {
   return { type: 'tick', elapsedMs, heartbeat };
 }
 
+const LAST_BEAT = 7;
+
 function drained(nowMs: number, unfinished?: number): ThreadEvent {
-  return { type: 'drained', nowMs, unfinished };
+  return { type: 'drained', nowMs, unfinished, heartbeat: LAST_BEAT };
 }
 
 /** The last state and all effects. */
@@ -72,11 +74,21 @@ describe('a thread and its supervisor', () => {
   test('a thread that has not begun has more time: it loads its code', () => {
     const ticks = START_TIMEOUT_MS / 250;
     const standing = Array.from({ length: ticks - 1 }, () => tick(0));
-    assert.deepEqual(run([tick(0), ...standing]).effects, []);
-    assert.deepEqual(run([tick(0), ...standing, tick(0)]).effects, [{ type: 'end' }]);
+    assert.deepEqual(run(standing).effects, []);
+    assert.deepEqual(run([...standing, tick(0)]).effects, [{ type: 'end' }]);
     // A successor finds the word as its predecessor left it.
-    const found = standing.map(() => tick(7));
-    assert.equal(run([...death(0), tick(7), ...found]).effects.length, 2);
+    const found = standing.map(() => tick(LAST_BEAT));
+    assert.equal(run([...death(0), ...found]).effects.length, 2);
+    assert.deepEqual(run([...death(0), ...found, tick(LAST_BEAT)]).effects.at(-1), { type: 'end' });
+  });
+
+  test('a thread that stops right after its first sign of life has no more time than others', () => {
+    const standing = (beat: number): ThreadEvent[] => Array.from({ length: 20 }, () => tick(beat));
+    assert.deepEqual(run([tick(1), ...standing(1).slice(1)]).effects, []);
+    assert.deepEqual(run([tick(1), ...standing(1)]).effects, [{ type: 'end' }]);
+    const successor = [...death(0), tick(LAST_BEAT), tick(LAST_BEAT + 1)];
+    assert.equal(run([...successor, ...standing(LAST_BEAT + 1).slice(1)]).effects.length, 2);
+    assert.equal(run([...successor, ...standing(LAST_BEAT + 1)]).effects.length, 3);
   });
 
   test('a thread that cannot be looked at never stalls', () => {
