@@ -97,6 +97,8 @@ export const CASES_OF_DATA: readonly FaultCase[] = [
     expected: 'delivered; no thread dies',
     // It cannot be written as JSON again.
     hasBodies: false,
+    // The keys alone are 12 MB.
+    threads: { threads: 2, logBytes: 128 * 2 ** 20 },
     convergeMs: 15_000,
     run: (scene) =>
       all(scene, {
