@@ -81,7 +81,11 @@ test("C174 an informer over functions of the user's goes on where it was when th
     onUpdate: (_old, updated) => lines.push(`update ${updated.key}@${updated.resourceVersion}`),
   });
   const running = informer.run();
+  // What fails before it is awaited is to be told, and not this.
+  running.catch(() => undefined);
   await settled(informer);
+  // All of the list may be told before the watch is opened.
+  await until(() => source.openWatches === 1);
   await using inside = await InsideThreads.open();
   const watches = source.requests.length;
   await inside.run('reflector.js', EXIT);
