@@ -64,6 +64,13 @@ const settings = [
   ),
   watch('pods, msgpack, managedFields dropped', 'object', { codec: 'msgpack', drop: true, clients: {} }),
   watch('pods, managedFields dropped', 'key', { drop: true, clients: {} }),
+  // The other rows change the version only, as an update of status does, and metadata is not projected or parsed again.
+  ...(['key', 'metadata'] as const).map((handler) =>
+    watch('pods, an annotation changes', handler, {
+      source: { ...SOURCE, changes: 'metadata' },
+      clients: CLIENT_NODE,
+    }),
+  ),
   watch('pods without managedFields', 'object', {
     source: { ...SOURCE, managedFields: false },
     clients: { ...LIMIT, ...CLIENT_NODE },

@@ -1,6 +1,6 @@
 /**
  * The bytes of the high-rate source, all made before the first request: the items of a list, and rounds of MODIFIED
- * events in which only the digits of the resourceVersion are ever written again, in place.
+ * events in which only the digits of the resourceVersion are ever written again, in place, and in an annotation if wanted.
  *
  * Revisions have ten digits from the first to the last, so nothing moves:
  *
@@ -9,7 +9,7 @@
  */
 
 import { seededRandom } from './random.ts';
-import { FIRST_REVISION, ObjectPress, revisionAt, writeRevision } from './source-press.ts';
+import { FIRST_REVISION, ObjectPress, revisionAt, sentAt, writeRevision } from './source-press.ts';
 import type { PressOptions } from './source-press.ts';
 
 const BLOCK_BYTES = 1024 * 1024;
@@ -25,18 +25,22 @@ export interface Block {
   readonly starts: readonly number[];
   /** Where the digits of each record begin (events only). */
   readonly digits: readonly number[];
+  /** The same in an annotation of each, if that is to change too. */
+  readonly annotations: readonly number[];
 }
 
-/** Packs records into blocks. `digitsAt` says where in the record its digits are. */
+/** Packs records into blocks. `digitsAt` says where in the record its digits are, `annotationAt` where those of an annotation. */
 class BlockBuilder {
   readonly blocks: Block[] = [];
   #records: Buffer[] = [];
   #digits: number[] = [];
+  #annotations: number[] = [];
   #bytes = 0;
 
-  add(record: Buffer, digitsAt: number): void {
+  add(record: Buffer, digitsAt: number, annotationAt?: number): void {
     if (this.#bytes > 0 && this.#bytes + record.length > BLOCK_BYTES) this.finish();
     this.#digits.push(this.#bytes + digitsAt);
+    if (annotationAt !== undefined) this.#annotations.push(this.#bytes + annotationAt);
     this.#records.push(record);
     this.#bytes += record.length;
   }
@@ -45,9 +49,11 @@ class BlockBuilder {
     if (this.#records.length === 0) return this.blocks;
     const starts = [0];
     for (const record of this.#records) starts.push((starts.at(-1) ?? 0) + record.length);
-    this.blocks.push({ bytes: Buffer.concat(this.#records), starts, digits: this.#digits });
+    const bytes = Buffer.concat(this.#records);
+    this.blocks.push({ bytes, starts, digits: this.#digits, annotations: this.#annotations });
     this.#records = [];
     this.#digits = [];
+    this.#annotations = [];
     this.#bytes = 0;
     return this.blocks;
   }
@@ -74,6 +80,8 @@ export interface RoundOptions extends PressOptions {
   /** A round touches as many objects as fit into this. */
   readonly roundBytesMax: number;
   readonly chunkPerEvent: boolean;
+  /** `metadata`: an annotation too. */
+  readonly changes: 'version' | 'metadata';
 }
 
 /**
@@ -91,7 +99,7 @@ export class EventRound {
   }
 
   static make(options: RoundOptions): EventRound {
-    const { pods, objectBytes, roundBytesMax, chunkPerEvent } = options;
+    const { pods, objectBytes, roundBytesMax, chunkPerEvent, changes } = options;
     const press = new ObjectPress(options);
     const builder = new BlockBuilder();
     const count = Math.min(pods, Math.max(1, Math.floor(roundBytesMax / objectBytes)));
@@ -100,7 +108,8 @@ export class EventRound {
       const lineBytes = LINE_START.length + pod.length + 2;
       const head = chunkPerEvent ? `${lineBytes.toString(16)}\r\n${LINE_START}` : LINE_START;
       const record = Buffer.concat([Buffer.from(head), pod, Buffer.from(chunkPerEvent ? '}\n\r\n' : '}\n')]);
-      builder.add(record, head.length + revisionAt(pod));
+      const annotationAt = changes === 'metadata' ? head.length + sentAt(pod) : undefined;
+      builder.add(record, head.length + revisionAt(pod), annotationAt);
     }
     return new EventRound(builder.finish());
   }
@@ -120,11 +129,10 @@ export class EventRound {
     if (block === undefined) return { bytes: Buffer.alloc(0), next: from };
     const end = Math.min(block.digits.length, position + to - from);
     for (let record = position; record < end; record++) {
-      writeRevision(
-        block.bytes,
-        block.digits[record] ?? 0,
-        firstRevision - FIRST_REVISION + from + record - position,
-      );
+      const offset = firstRevision - FIRST_REVISION + from + record - position;
+      writeRevision(block.bytes, block.digits[record] ?? 0, offset);
+      const annotation = block.annotations[record];
+      if (annotation !== undefined) writeRevision(block.bytes, annotation, offset);
     }
     const bytes = block.bytes.subarray(block.starts[position], block.starts[end]);
     return { bytes, next: from + end - position };

@@ -13,6 +13,7 @@ import { StoredObject } from './stored-object.ts';
 /** Microseconds since the epoch at which an event was sent, in the annotations of paced events. */
 export const SENT_ANNOTATION = 'kubeloom.io/sent-us';
 export const FIRST_REVISION: number = 1_000_000_000;
+const SENT_PREFIX = `"${SENT_ANNOTATION}":"`;
 /** Of every revision, from the first to the last. */
 export const DIGITS = 10;
 
@@ -107,6 +108,11 @@ function overwrite(bytes: Buffer, prefix: string, valueLength: number, end: stri
 
 export function revisionAt(bytes: Buffer): number {
   return bytes.indexOf(REVISION_PREFIX) + REVISION_PREFIX.length;
+}
+
+/** Where the value of the annotation begins. */
+export function sentAt(bytes: Buffer): number {
+  return bytes.indexOf(SENT_PREFIX) + SENT_PREFIX.length;
 }
 
 /** Writes `1` and nine digits: the revision FIRST_REVISION + offset, with 32-bit arithmetic. */

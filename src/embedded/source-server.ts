@@ -20,7 +20,7 @@ import { Pace } from './source-pace.ts';
 import type { BlockFor } from './source-pace.ts';
 import { EventRound } from './source-pods.ts';
 import type { RoundOptions } from './source-pods.ts';
-import { FIRST_REVISION, SENT_ANNOTATION } from './source-press.ts';
+import { FIRST_REVISION, sentAt } from './source-press.ts';
 
 export interface SourceOptions {
   /** Objects in the list. Default 20,000. */
@@ -44,6 +44,8 @@ export interface SourceOptions {
   readonly roundBytesMax?: number;
   /** How many events there are, in all. Default 300,000. */
   readonly events?: number;
+  /** What is new in an event: its version only, or the annotation kubeloom.io/sent-us as well. Default version. */
+  readonly changes?: 'version' | 'metadata';
   /** One HTTP chunk for each event, as a real apiserver sends large objects; else one for each megabyte. */
   readonly chunkPerEvent?: boolean;
   /** Default 0: any. Always on 127.0.0.1. */
@@ -54,7 +56,6 @@ const HEADERS = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-E
 const NOT_FOUND = 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n';
 const CRLF = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
-const SENT_PREFIX = `"${SENT_ANNOTATION}":"`;
 const SENT_DIGITS = 16;
 const PACED_QUIET_MS = 1_000;
 
@@ -65,6 +66,7 @@ function resolved(options: SourceOptions): Required<SourceOptions> & RoundOption
     resource: 'pods',
     managedFields: true,
     events: 300_000,
+    changes: 'version',
     chunkPerEvent: false,
     tls: false,
     ratePerSecond: 0,
@@ -211,8 +213,7 @@ export class SourceServer {
 function stamped(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   const sentUs = Math.floor((performance.timeOrigin + performance.now()) * 1000);
-  const at = copy.indexOf(SENT_PREFIX) + SENT_PREFIX.length;
-  copy.write(String(sentUs).padStart(SENT_DIGITS, '0'), at, 'latin1');
+  copy.write(String(sentUs).padStart(SENT_DIGITS, '0'), sentAt(copy), 'latin1');
   return copy;
 }
 

@@ -28,6 +28,8 @@ export class ObjectStages {
   readonly #encoder: MsgpackEncoder | undefined;
   readonly #indexes: ModuleIndexes | undefined;
   readonly #scratch: Scratch = new Scratch();
+  /** Objects stay as they were received, and nothing is wanted of them but the projection. */
+  readonly #isPlain: boolean;
 
   /** @param structureBytesMax what one structure may take in a record */
   constructor(spec: ShardSpec, modules: LoadedModules, structureBytesMax: number) {
@@ -36,6 +38,12 @@ export class ObjectStages {
     this.#projection = new ProjectionWriter(spec.fields);
     this.#encoder = spec.codec === 'msgpack' ? new MsgpackEncoder(structureBytesMax) : undefined;
     this.#indexes = modules.indexes.length > 0 ? new ModuleIndexes(modules.indexes) : undefined;
+    this.#isPlain = !this.#dropped && !this.#transform && !this.#encoder && !this.#indexes;
+  }
+
+  /** Where what `run` made of the last object was decided, see `ProjectionWriter.headEnd`; -1 when all of it counts. */
+  get headEnd(): number {
+    return this.#isPlain ? this.#projection.headEnd : -1;
   }
 
   /** Appends the projection to `text`, whose end must not pass `textBytesMax`. */

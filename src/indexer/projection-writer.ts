@@ -25,6 +25,14 @@ export class ProjectionWriter {
     this.#absentFields = ',null'.repeat(fields.length);
   }
 
+  /**
+   * Where the part of the last object ends that alone decides on its projection, together with what comes before its
+   * version; -1 when more of it does.
+   */
+  get headEnd(): number {
+    return this.#projector.readsOnlyHead ? this.#projector.managedFieldsStart : -1;
+  }
+
   /** False, and nothing is written, when the object is malformed. */
   write(object: StagedObject, text: Scratch, textBytesMax: number): boolean {
     const start = text.end;

@@ -8,6 +8,8 @@ import type { ControlRecord, ObjectLocation } from '../record/delta.ts';
 import { encodeStructures } from '../record/msgpack.ts';
 import { NotificationFlag, PrefixKind } from '../record/notification.ts';
 import type { KeySeed, ShardSpec } from '../threads/protocol.ts';
+import { HeadHashes } from './head-hashes.ts';
+import type { HeadSpan } from './head-hashes.ts';
 import { KeyTable, NO_ID } from './key-table.ts';
 import { KeyVersions } from './key-versions.ts';
 import type { LoadedModules } from './modules.ts';
@@ -40,10 +42,19 @@ export class ShardInformer {
   readonly #stages: ObjectStages | undefined;
   readonly #keys: KeyTable = new KeyTable();
   readonly #versions: KeyVersions = new KeyVersions();
+  /** Of the states that the main thread has, or has on its way. */
+  readonly #heads: HeadHashes = new HeadHashes();
   #outOfOrder = 0;
   readonly #marks: RelistMarks = new RelistMarks((id) => this.#keys.remove(id));
   readonly #object: StagedObject;
-  readonly #goHead: GoHead = { uidStart: 0, uidEnd: 0, versionEnd: 0 };
+  readonly #goHead: GoHead & HeadSpan = {
+    start: 0,
+    end: 0,
+    uidStart: 0,
+    uidEnd: 0,
+    versionStart: 0,
+    versionEnd: 0,
+  };
 
   constructor(spec: ShardSpec, modules: LoadedModules, log: Buffer, output: Output) {
     this.#log = log;
@@ -99,6 +110,7 @@ export class ShardInformer {
     notification.kind = delta.kind;
     text.reset();
     this.#identify(delta, this.#find(delta));
+    this.#heads.forget(notification.id);
     const { projection, json } = identityOf(this.#log, delta);
     const projectionStart = text.end;
     if (this.#stages) text.appendText(projection);
@@ -134,7 +146,11 @@ export class ShardInformer {
     text.reset();
     this.#identify(delta, id);
     const projectionStart = text.end;
-    this.#stages?.run(object, text, this.#output.textBytesMax);
+    notification.isProjectionSame = this.#isHeadSame(delta, id);
+    if (!notification.isProjectionSame) {
+      this.#stages?.run(object, text, this.#output.textBytesMax);
+      this.#keepHead(delta);
+    }
     if (object.flags & NotificationFlag.Malformed && text.end === projectionStart) this.#projectUid(delta);
     notification.projectionLength = text.end - projectionStart;
     notification.logOffset = delta.offset;
@@ -152,6 +168,7 @@ export class ShardInformer {
       case DeltaKind.ReplaceBegin:
         this.#marks.begin(record.epoch);
         this.#versions.begin();
+        this.#heads.forgetAll();
         break;
       case DeltaKind.ReplaceEnd:
         this.#marks.end(record.epoch);
@@ -160,9 +177,26 @@ export class ShardInformer {
       case DeltaKind.ReplaceAbort:
         this.#marks.abort(record.epoch);
         this.#versions.abort();
+        this.#heads.forgetAll();
         break;
     }
     this.#output.openControl(record, this.#marks);
+  }
+
+  /** Only changes: what is listed for the first time would be hashed for nothing. */
+  #isHeadSame(delta: ObjectLocation, id: number): boolean {
+    if (delta.kind !== DeltaKind.Modified || id === NO_ID || !this.#object.goHead) return false;
+    return this.#heads.isSame(id, this.#log, this.#goHead);
+  }
+
+  /** After the stages. What the main thread does with a deletion depends on whether it lists. */
+  #keepHead(delta: ObjectLocation): void {
+    const { id } = this.#output.notification;
+    const headEnd = this.#stages?.headEnd ?? -1;
+    const object = this.#object;
+    const isKept = headEnd >= 0 && object.goHead && object.flags === 0 && object.warnings.length === 0;
+    if (isKept && delta.kind === DeltaKind.Modified) this.#heads.keep(id, this.#log, this.#goHead, headEnd);
+    else this.#heads.forget(id);
   }
 
   #find({ hash, offset, namespaceOffset, namespaceLength, nameOffset, nameLength }: ObjectLocation): number {
@@ -205,6 +239,7 @@ export class ShardInformer {
     const name = delta.offset + delta.nameOffset;
     const { hash, namespaceLength, nameLength } = delta;
     notification.flags = 0;
+    notification.isProjectionSame = false;
     notification.namespaceLength = 0;
     notification.nameLength = 0;
     let id = known;
@@ -234,8 +269,11 @@ export class ShardInformer {
   /** The delta points between the quotes. */
   #readGoHead(delta: ObjectLocation): GoHead {
     const head = this.#goHead;
+    head.start = delta.offset;
+    head.end = delta.offset + delta.length;
     head.uidStart = delta.offset + delta.uidOffset - 1;
     head.uidEnd = delta.offset + delta.uidOffset + delta.uidLength + 1;
+    head.versionStart = delta.offset + delta.resourceVersionOffset - 1;
     head.versionEnd = delta.offset + delta.resourceVersionOffset + delta.resourceVersionLength + 1;
     return head;
   }

@@ -72,6 +72,13 @@ export class Projector {
   readonly #uid: PathNode;
   /** Nothing but the uid is wanted of what a GoHead stands for. */
   readonly #canBeginBehindVersion: boolean;
+  /**
+   * All that is wanted stands in metadata before managedFields, and the resourceVersion is not wanted: two objects in
+   * Go's order that differ before managedFields in nothing else have the same projection.
+   */
+  readonly readsOnlyHead: boolean;
+  /** Where the managedFields begin before which the last walk ended, or -1. */
+  managedFieldsStart = -1;
   /** Span of the token of every slot; -1 while absent. Not 32 bits: a log may have 4 GiB. */
   readonly #starts: Float64Array;
   readonly #ends: Float64Array;
@@ -98,6 +105,10 @@ export class Projector {
       ...[this.#metadata, this.#root].map(({ slots }) => slots.length),
     ];
     this.#canBeginBehindVersion = this.#uid.slotsInSubtree === 1 && unwanted.every((wanted) => wanted === 0);
+    this.readsOnlyHead =
+      this.#canBeginBehindVersion &&
+      this.#canStopAtManagedFields &&
+      this.#root.slotsInSubtree === this.#metadata.slotsInSubtree;
     this.#starts = new Float64Array(all.length);
     this.#ends = new Float64Array(all.length);
   }
@@ -118,6 +129,7 @@ export class Projector {
     this.#starts.fill(-1);
     this.#unresolved = this.#starts.length;
     this.#goOrderSeen = 0;
+    this.managedFieldsStart = -1;
     const walked =
       goHead && this.#canBeginBehindVersion
         ? this.#walkBehind(goHead, bytes, end)
@@ -164,7 +176,10 @@ export class Projector {
         valueEnd = skipValue(bytes, value, end);
       } else {
         child.seenInWalk = this.#walk;
-        if (node === this.#metadata && this.#isRestOfMetadataUseless(child, wanted)) return COMPLETE;
+        if (node === this.#metadata && this.#isRestOfMetadataUseless(child, wanted)) {
+          this.managedFieldsStart = value;
+          return COMPLETE;
+        }
         valueEnd = this.#member(child, bytes, value, end);
         if (valueEnd === COMPLETE) return COMPLETE;
         wanted -= child.slotsInSubtree;

@@ -141,11 +141,16 @@ export class InformerMerge {
   }
 
   #projectionOf(record: Notification, text: Buffer, slot: Slot | undefined): Projection {
+    const previous = slot?.entry.projection;
+    if (record.isProjectionSame) {
+      assert(previous !== undefined, 'a shard named the projection of an unknown object', record.id);
+      previous.isShared = true;
+      return previous;
+    }
     const start =
       record.textOffset + record.namespaceLength + record.nameLength + record.resourceVersionTextLength;
     const projection = text.toString('latin1', start, start + record.projectionLength);
-    const previous = slot?.entry.projection;
-    return previous?.text === projection ? previous : new Projection(projection);
+    return previous?.text === projection ? previous.renewed() : new Projection(projection);
   }
 
   #entryOf(

@@ -14,7 +14,7 @@
  *  7  length of namespace
  *  8  length of name
  *  9  length of the resourceVersion's text
- * 10  length of the projection
+ * 10  length of the projection; -1: it is that of the state before
  * 11… namespace, name, resourceVersion's text, projection, and with Inline the object's bytes
  *
  *  prefix payload (words): Part carries bytes of an object too long for one record, Structures a msgpack
@@ -58,6 +58,7 @@ export const PrefixKind = { Part: 1, Structures: 2, Swept: 3, Warning: 4 } as co
 export type PrefixKind = (typeof PrefixKind)[keyof typeof PrefixKind];
 
 const FIXED_WORDS = 11;
+const SAME = -1;
 export const NOTIFICATION_FIXED_BYTES: number = FIXED_WORDS * 4;
 export const PREFIX_FIXED_BYTES: number = 4 * 4;
 
@@ -75,6 +76,8 @@ export interface Notification {
   nameLength: number;
   resourceVersionTextLength: number;
   projectionLength: number;
+  /** Nothing of the object's metadata changed but version and managedFields, so there is no projection in the record. */
+  isProjectionSame: boolean;
   /** Where word 11… begins. */
   textOffset: number;
 }
@@ -113,7 +116,7 @@ export function writeNotification(
   words[word + 7] = notification.namespaceLength;
   words[word + 8] = notification.nameLength;
   words[word + 9] = notification.resourceVersionTextLength;
-  words[word + 10] = notification.projectionLength;
+  words[word + 10] = notification.isProjectionSame ? SAME : notification.projectionLength;
   // The last word may have bytes behind the text: inline ones overwrite them, or nobody reads them.
   const textWords = (text.length + 3) >> 2;
   for (let index = 0; index < textWords; index++) words[word + FIXED_WORDS + index] = text.words[index] ?? 0;
@@ -138,7 +141,9 @@ export function readNotification(ring: RingConsumer, out: Notification): void {
   out.namespaceLength = words[word + 7] ?? 0;
   out.nameLength = words[word + 8] ?? 0;
   out.resourceVersionTextLength = words[word + 9] ?? 0;
-  out.projectionLength = words[word + 10] ?? 0;
+  const projectionLength = words[word + 10] ?? 0;
+  out.isProjectionSame = projectionLength === SAME;
+  out.projectionLength = out.isProjectionSame ? 0 : projectionLength;
   out.textOffset = ring.offset + NOTIFICATION_FIXED_BYTES;
 }
 
@@ -193,6 +198,7 @@ export function emptyNotification(): Notification {
     nameLength: 0,
     resourceVersionTextLength: 0,
     projectionLength: 0,
+    isProjectionSame: false,
     textOffset: 0,
   };
 }

@@ -27,6 +27,9 @@ const HEAP_BYTES_PER_JSON_BYTE = 2.5;
 /** The same object is 2 to 3 times smaller in msgpack. */
 const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
 const METADATA_COST_BYTES = 2048;
+/** What is not that of other states. */
+const SHARED_METADATA_COST_BYTES = 256;
+const UNREADABLE: number = EntryFlag.Malformed | EntryFlag.Quarantined | EntryFlag.TooLarge;
 
 export class EntryOwner implements EntryHome {
   /** The first thing that a structured clone of an entry reads; an entry belongs to the thread that made it. */
@@ -102,12 +105,14 @@ export class EntryOwner implements EntryHome {
     );
   }
 
-  /** `metadata` without `managedFields`, parsed on its own unless the object is at hand. */
+  /** `metadata` without `managedFields`, parsed on its own unless the object, or that of a state with the same, is at hand. */
   decodeMetadata(entry: Entry): unknown {
-    const metadata = this.#parsedMetadata(entry) ?? withoutManagedFields(entry.object);
+    const shared = this.#sharedMetadata(entry);
+    const metadata = shared ?? this.#parsedMetadata(entry) ?? withoutManagedFields(entry.object);
     this.#guard?.(metadata, entry.key);
     entry.decodedMetadata = metadata;
-    this.#remember(entry, METADATA_COST_BYTES);
+    this.#remember(entry, shared ? SHARED_METADATA_COST_BYTES : METADATA_COST_BYTES);
+    if (!shared) this.#share(entry.projection, metadata);
     return metadata;
   }
 
@@ -126,6 +131,19 @@ export class EntryOwner implements EntryHome {
       if (value !== undefined) fields[path] = value;
     });
     return Object.freeze(fields);
+  }
+
+  /** All but the version is that of another state. Not under a guard: it wants to see every tree. */
+  #sharedMetadata({ projection, version, flags }: Entry): object | undefined {
+    const { metadata } = projection;
+    if (metadata === undefined || flags & UNREADABLE) return undefined;
+    return { ...metadata, resourceVersion: String(version) };
+  }
+
+  #share(projection: Projection, metadata: unknown): void {
+    if (this.#guard || !projection.isShared || typeof metadata !== 'object' || metadata === null) return;
+    projection.metadata = metadata;
+    this.#cache.rememberShared(projection, METADATA_COST_BYTES);
   }
 
   #remember(entry: Entry, costBytes: number): void {

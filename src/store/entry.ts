@@ -39,7 +39,10 @@ export interface ObjectIdentity extends Identity {
 /** An object that a handler was lent. Call `retain()` to keep it. */
 export interface Borrowed<T> extends ObjectIdentity {
   readonly finalStateUnknown: false;
-  /** `metadata` without `managedFields`; much cheaper than `object`. */
+  /**
+   * `metadata` without `managedFields`; much cheaper than `object`. Read-only: what is in it may be that of other states
+   * of the object too.
+   */
   readonly metadata: MetadataOf<T>;
   /** The whole object as the server sent it. Read-only: it is shared with everybody else. */
   readonly object: T;

@@ -1,6 +1,7 @@
 /**
  * The projected fields of one object: what a shard extracted from its bytes so that selectors, indexes and
- * most handlers never parse the object. Entries of unchanged fields share one projection.
+ * most handlers never parse the object. States that differ, before managedFields, in nothing but their version share one
+ * projection, and with it their parsed metadata (docs/decisions/0015).
  *
  * The text is a JSON array, `[uid, generation, deletionTimestamp, controllerUid, labels, …fields, modules?]`,
  * kept as a latin1 string (one character a byte) so that comparing it with the next one is one memcmp.
@@ -19,10 +20,25 @@ const NO_LABELS: Labels = Object.freeze({});
 export class Projection {
   /** The bytes of the JSON array, one character each. */
   readonly text: string;
+  /** More than one state has it. */
+  isShared = false;
+  /** Parsed, without managedFields, of one of the states that share this; the others have another version. */
+  metadata: object | undefined = undefined;
   #values: readonly unknown[] | undefined;
 
   constructor(text: string) {
     this.text = text;
+  }
+
+  /** The same fields, for a state whose metadata may be other in what is no field. */
+  renewed(): Projection {
+    const projection = new Projection(this.text);
+    projection.#values = this.#values;
+    return projection;
+  }
+
+  forgetDecoded(): void {
+    this.metadata = undefined;
   }
 
   get uid(): string {

@@ -47,6 +47,19 @@ describe('the high-rate source', () => {
     });
   }
 
+  it('changes an annotation too, if it is told to', async () => {
+    for (const changes of ['version', 'metadata'] as const) {
+      await using source = await startHighRateSource({ isolation: 'none', pods: 3, events: 9, changes });
+      const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${source.listRevision}`);
+      const events = await lines.count(9);
+      const sent = events.map(
+        ({ object }) =>
+          (object.metadata as { annotations?: Record<string, string> }).annotations?.['kubeloom.io/sent-us'],
+      );
+      assert.equal(new Set(sent).size, changes === 'metadata' ? 9 : 1);
+    }
+  });
+
   it('resumes where it is asked to, and gives every client the same events', async () => {
     await using source = await startHighRateSource({
       isolation: 'none',

@@ -42,6 +42,7 @@ export interface WarningReport {
 interface Held {
   readonly key: string;
   readonly text: string;
+  readonly projection: string;
 }
 
 export class MainModel {
@@ -53,6 +54,8 @@ export class MainModel {
   /** Keys that the last ReplaceEnd swept. */
   swept: string[] = [];
   partsTotal = 0;
+  /** Records without a projection of their own. */
+  sameProjections = 0;
   idEnd = 0;
   readonly #ring: RingConsumer;
   readonly #log: Buffer;
@@ -170,7 +173,9 @@ export class MainModel {
     const namespace = this.#text.toString('utf8', record.textOffset, nameStart);
     const name = this.#text.toString('utf8', nameStart, versionStart);
     const key = this.#keyOf(record.id, record.flags, namespace === '' ? name : `${namespace}/${name}`);
-    const projection = this.#text.toString('utf8', projectionStart, end);
+    const projection = record.isProjectionSame
+      ? this.#projectionBefore(record.id)
+      : this.#text.toString('utf8', projectionStart, end);
     const isText = (record.flags & NotificationFlag.ResourceVersionText) !== 0;
     const bytes = this.#bytesOf(parts, end);
     this.history.push({
@@ -186,7 +191,14 @@ export class MainModel {
       projection: projection === '' ? undefined : (JSON.parse(projection) as unknown),
       bytes,
     });
-    this.#apply(record.kind, record.id, key, bytes.toString());
+    this.#apply(record.kind, record.id, { key, text: bytes.toString(), projection });
+  }
+
+  #projectionBefore(id: number): string {
+    const before = this.#shadow?.get(id) ?? this.#live.get(id);
+    assert.ok(before, `id ${id}, whose projection is the same, is known`);
+    this.sameProjections++;
+    return before.projection;
   }
 
   #keyOf(id: number, flags: number, newKey: string): string {
@@ -211,10 +223,10 @@ export class MainModel {
     return Buffer.concat([...parts, rest]);
   }
 
-  #apply(kind: DeltaKind, id: number, key: string, text: string): void {
+  #apply(kind: DeltaKind, id: number, held: Held): void {
     const target = this.#shadow ?? this.#live;
     if (kind === DeltaKind.Deleted) target.delete(id);
-    else target.set(id, { key, text });
+    else target.set(id, held);
   }
 
   #takeControl(kind: DeltaKind): void {

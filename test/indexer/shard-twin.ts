@@ -6,14 +6,16 @@
 import assert from 'node:assert/strict';
 
 import { Shard } from '../../src/indexer/shard.ts';
+import { KeySpans, scanKey } from '../../src/json/key-spans.ts';
 import {
+  DeltaFlag,
   RECORD_TYPE_CONTROL,
   emptyLocation,
   sequenceOf,
   writeControl,
   writeObjectDelta,
 } from '../../src/record/delta.ts';
-import type { DeltaKind } from '../../src/record/delta.ts';
+import type { DeltaKind, ObjectLocation } from '../../src/record/delta.ts';
 import { RECORD_TYPE_PREFIX } from '../../src/record/notification.ts';
 import { hashKey } from '../../src/reflector/key-hash.ts';
 import { Bell } from '../../src/ring/bell.ts';
@@ -176,6 +178,7 @@ export class ShardTwin {
     delta.nameLength = name.length;
     delta.resourceVersionOffset = json.length + namespace.length + name.length;
     delta.resourceVersionLength = version.length;
+    if (delta.flags & DeltaFlag.GoOrder) pointInto(delta, json);
     bytes.copy(this.log, offset);
     if (!writeObjectDelta(this.#input, delta)) return false;
     this.#sequence = delta.sequence;
@@ -305,4 +308,14 @@ function hashOf(namespace: Buffer, name: Buffer): number {
     { bytes: namespace, start: 0, end: namespace.length },
     { bytes: name, start: 0, end: name.length },
   );
+}
+
+/** As a reflector does that found the object in Go's order: uid and version are where the object has them. */
+function pointInto(delta: ObjectLocation, json: Buffer): void {
+  const keys = new KeySpans();
+  assert.ok(scanKey(json, 0, json.length, keys) && keys.uidStart >= 0 && keys.resourceVersionStart >= 0);
+  delta.uidOffset = keys.uidStart;
+  delta.uidLength = keys.uidEnd - keys.uidStart;
+  delta.resourceVersionOffset = keys.resourceVersionStart;
+  delta.resourceVersionLength = keys.resourceVersionEnd - keys.resourceVersionStart;
 }

@@ -46,6 +46,8 @@ export interface ObjectOptions {
   readonly partBytes?: number;
   /** Instead of the spec's projection. */
   readonly projection?: string;
+  /** The record has no projection: it is that of the state before. */
+  readonly isProjectionSame?: boolean;
 }
 
 /** Tries to write one record; false when the ring is full. */
@@ -116,7 +118,9 @@ export class FakeShards {
     if (typeof spec.version === 'number') notification.resourceVersion = spec.version;
     else notification.flags |= NotificationFlag.ResourceVersionText;
     const texts = [isNew ? namespace : '', isNew ? name : '', versionText].map((text) => Buffer.from(text));
-    texts.push(Buffer.from(options.projection ?? projectionText(spec), 'latin1'));
+    const { isProjectionSame = false, projection = projectionText(spec) } = options;
+    notification.isProjectionSame = isProjectionSame;
+    texts.push(Buffer.from(isProjectionSame ? '' : projection, 'latin1'));
     const lengths = texts.map(({ length }) => length);
     const [namespaceLength = 0, nameLength = 0, resourceVersionTextLength = 0, projectionLength = 0] =
       lengths;

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { DeltaKind } from '../../src/record/delta.ts';
 import { NotificationFlag } from '../../src/record/notification.ts';
 import { EntryFlag } from '../../src/store/entry.ts';
-import { wireObject } from '../store/objects.ts';
+import { lent, wireObject } from '../store/objects.ts';
 import type { ObjectSpec, WireObject } from '../store/objects.ts';
 import { FakeShards } from './fake-shards.ts';
 import type { ObjectOptions } from './fake-shards.ts';
@@ -100,17 +100,58 @@ describe('entries', () => {
     });
   }
 
-  test('of unchanged fields share one projection', () => {
+  test('of unchanged fields share their values, also when something else of their metadata changed', () => {
     const scene = new Scene({ fields: ['spec.nodeName'] });
     const labels = { app: 'naïve' };
     scene.put({ ...at('a', 1), labels, fields: ['node-1'] });
     const { projection } = scene.entry('a');
+    const shared = projection.labels;
     scene.put({ ...at('a', 2), labels, fields: ['node-1'] });
-    assert.equal(scene.entry('a').projection, projection);
-    scene.put({ ...at('a', 3), labels, fields: ['node-2'] });
     assert.notEqual(scene.entry('a').projection, projection);
+    assert.equal(scene.entry('a').labels, shared);
+    scene.put({ ...at('a', 3), labels, fields: ['node-2'] });
+    assert.notEqual(scene.entry('a').labels, shared);
     assert.deepEqual(scene.entry('a').fields, { 'spec.nodeName': 'node-2' });
     assert.deepEqual(scene.entry('a').labels, labels);
+  });
+
+  test('whose metadata is the same but for the version share one projection and what was parsed of it', () => {
+    const scene = new Scene();
+    const metadataOf = (name: string): WireObject['metadata'] => {
+      const entry = scene.entry(name);
+      return lent(entry, '', () => entry.metadata as WireObject['metadata']);
+    };
+    const state = (version: number): ObjectSpec => ({ ...at('a', version), labels: { app: 'naïve' } });
+    scene.put(state(1));
+    const { projection } = scene.entry('a');
+    scene.put(state(2), { isProjectionSame: true });
+    assert.equal(scene.entry('a').projection, projection);
+    const parsed = metadataOf('a');
+    for (const next of [state(3), state(4)]) {
+      scene.put(next, { isProjectionSame: true });
+      const metadata = metadataOf('a');
+      assert.equal(metadata.labels, parsed.labels, 'nothing was parsed');
+      assert.deepEqual(metadata, wireObject(next).metadata);
+      assert.deepEqual(Object.keys(metadata), Object.keys(parsed));
+    }
+    const changed = { ...at('a', 5), labels: { app: 'other' } };
+    scene.put(changed);
+    assert.deepEqual(metadataOf('a'), wireObject(changed).metadata);
+  });
+
+  test('with other metadata but the same fields do not get what was parsed of the state before', () => {
+    const scene = new Scene();
+    scene.put(at('a', 1));
+    scene.put(at('a', 2), { isProjectionSame: true });
+    const before = scene.entry('a');
+    lent(before, '', () => before.metadata);
+    const annotated = { metadata: { ...wireObject(at('a', 3)).metadata, annotations: { note: 'new' } } };
+    scene.put(at('a', 3), { bytes: Buffer.from(JSON.stringify(annotated)) });
+    const entry = scene.entry('a');
+    assert.deepEqual(
+      lent(entry, '', () => entry.metadata),
+      annotated.metadata,
+    );
   });
 
   test('C22 C23 carry what the shard found out about them', () => {

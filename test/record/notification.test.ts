@@ -69,6 +69,7 @@ function anySample(random: Random): Sample {
     nameLength: name.length,
     resourceVersionTextLength: resourceVersionText.length,
     projectionLength: projection.length,
+    isProjectionSame: false,
     textOffset: 0,
   };
   return { notification, namespace, name, resourceVersionText, projection, inline };

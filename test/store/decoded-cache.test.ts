@@ -71,11 +71,29 @@ describe('the cache of parsed objects', () => {
     assert.equal(cache.costBytes, 2 ** 25 + 1);
   });
 
+  test('remembers for later states only where nobody needs the room, and does not turn over what is too much', () => {
+    const forgotten: number[] = [];
+    const cache = new DecodedCache(100);
+    for (let id = 1; id <= 10; id++) cache.rememberShared(new Holder(id, 10, forgotten), 10);
+    assert.deepEqual(forgotten, []);
+    for (let id = 11; id <= 25; id++) cache.rememberShared(new Holder(id, 10, forgotten), 10);
+    assert.deepEqual(forgotten, [11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25]);
+    cache.rememberShared(new Holder(26, 10, forgotten), 10);
+    assert.deepEqual(forgotten.splice(0).at(-1), 1, 'one in sixteen takes the place of the oldest');
+    cache.remember(new Holder(30, 95, forgotten), 95);
+    assert.deepEqual(forgotten.splice(0), [2, 3, 4, 5, 6, 7, 8, 9, 10, 26], 'who may come back goes first');
+    for (let id = 31; id < 31 + 16; id++) cache.rememberShared(new Holder(id, 10, forgotten), 10);
+    assert.equal(forgotten.length, 16);
+    assert.equal(cache.costBytes, 95);
+  });
+
   test('of no bytes remembers nothing', () => {
     const forgotten: number[] = [];
     const cache = new DecodedCache(0);
     cache.rememberBriefly(new Holder(1, 1, forgotten), 1);
     cache.remember(new Holder(2, 1, forgotten), 1);
-    assert.deepEqual(forgotten, [1, 2]);
+    for (let id = 3; id <= 20; id++) cache.rememberShared(new Holder(id, 1, forgotten), 1);
+    assert.equal(forgotten.length, 20);
+    assert.equal(cache.costBytes, 0);
   });
 });
