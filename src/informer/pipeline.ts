@@ -91,7 +91,8 @@ export class InformerPipeline<T> {
       kind: resource.kind || resource.resource,
       fields: this.#fields,
       lifetimes: resolved.lifetimes,
-      decodedCache: threads.decodedCache,
+      decodedCache: threads.storeMemory.decodedCache,
+      slabMemory: threads.storeMemory.slabMemory,
       recordBytesMax: threads.options.recordBytesMax,
       guard,
     });

@@ -3,6 +3,7 @@
  * how long a borrowed one may be read.
  */
 import { KubeloomError } from '../errors.ts';
+import { copyBytes } from '../log/copy-bytes.ts';
 import { metadataText } from '../json/metadata.ts';
 import type { MsgpackDecoder } from '../record/msgpack.ts';
 import type { Lifetimes } from '../options.ts';
@@ -10,6 +11,7 @@ import type { DecodedCache } from './decoded-cache.ts';
 import { EntryFlag, expiredError } from './entry.ts';
 import type { Entry, EntryHome } from './entry.ts';
 import type { Projection } from './projection.ts';
+import type { SlabMemory } from './slab-memory.ts';
 import { Slabs } from './slabs.ts';
 
 export interface EntryOwnerOptions {
@@ -17,6 +19,8 @@ export interface EntryOwnerOptions {
   readonly fields: readonly string[];
   readonly lifetimes: Lifetimes;
   readonly decodedCache: DecodedCache;
+  /** Default one of its own. */
+  readonly slabMemory?: SlabMemory;
   readonly recordBytesMax: number;
   /** Sees every tree that is shared with others, before anybody does: freezes it, or remembers what it was. */
   readonly guard?: ((tree: unknown, key: string) => void) | undefined;
@@ -40,7 +44,7 @@ export class EntryOwner implements EntryHome {
   };
   readonly kind: string;
   readonly fields: readonly string[];
-  readonly slabs: Slabs = new Slabs();
+  readonly slabs: Slabs;
   /** msgpack tables of the shards, by shard. */
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
   readonly #isStrict: boolean;
@@ -52,6 +56,7 @@ export class EntryOwner implements EntryHome {
     this.kind = options.kind;
     this.fields = options.fields;
     this.#isStrict = options.lifetimes === 'strict';
+    this.slabs = new Slabs(options.slabMemory);
     this.#cache = options.decodedCache;
     this.#recordBytesMax = options.recordBytesMax;
     this.#guard = options.guard;
@@ -211,7 +216,7 @@ function malformedError(entry: Entry): KubeloomError {
 /** Not from Node's pool: that is shared with other buffers and cannot be transferred. */
 function privateCopy(bytes: Buffer, start: number, end: number): Buffer {
   const copy = Buffer.allocUnsafeSlow(end - start);
-  bytes.copy(copy, 0, start, end);
+  copyBytes(bytes, start, end, copy, 0);
   return copy;
 }
 

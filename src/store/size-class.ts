@@ -1,5 +1,7 @@
 /** Slabs whose chunks have one size: who lives where, and which chunks are free. Copies no bytes itself. */
 import { assert } from '../errors.ts';
+import { SLAB_BYTES } from './slab-memory.ts';
+import type { SlabMemory } from './slab-memory.ts';
 
 /** Something whose bytes lie in a slab: `slab` is undefined once they were given back. */
 export interface Located {
@@ -20,8 +22,6 @@ export interface Slab {
   openAt: number;
 }
 
-/** A slab is about this long, and emptying one a fraction of a millisecond's work. Longer objects have their own. */
-export const SLAB_BYTES: number = 512 * 2 ** 10;
 /** Sizes between two powers of two: a chunk is at most 1/16 longer than what is asked of it, 1/45 on average. */
 const SIZES_PER_DOUBLING_BITS = 4;
 const CHUNK_BYTES_MIN = 64;
@@ -40,6 +40,7 @@ export function chunkBytesFor(bytes: number): number {
 export class SizeClass {
   readonly #chunkBytes: number;
   readonly #chunksMax: number;
+  readonly #memory: SlabMemory;
   /** Slabs with a free chunk. */
   readonly #open: Slab[] = [];
   #chunks = 0;
@@ -47,8 +48,9 @@ export class SizeClass {
   /** It waits for somebody to empty a slab. */
   isQueued = false;
 
-  constructor(chunkBytes: number) {
+  constructor(chunkBytes: number, memory: SlabMemory) {
     this.#chunkBytes = chunkBytes;
+    this.#memory = memory;
     this.#chunksMax = Math.max(1, Math.floor(SLAB_BYTES / chunkBytes));
   }
 
@@ -83,13 +85,13 @@ export class SizeClass {
     this.#live--;
     if (slab.openAt < 0) this.#reopen(slab);
     const isEmpty = slab.vacant.length === slab.occupants.length;
-    if (isEmpty && this.#open.length > 1) this.#drop(slab);
+    if (isEmpty && this.#open.length > 1) this.discard(this.#remove(slab));
     if (this.#live > 0) return;
-    this.#open.length = 0;
+    for (const open of this.#open.splice(0)) this.discard(open);
     this.#chunks = 0;
   }
 
-  /** Removes the slab with the fewest tenants, for the caller to move them. */
+  /** Removes the slab with the fewest tenants, for the caller to move them and to discard it. */
   takeEmptiest(): Slab {
     let emptiest: Slab | undefined;
     let fewest = Infinity;
@@ -101,22 +103,27 @@ export class SizeClass {
     }
     assert(emptiest !== undefined, 'no slab of this size is open');
     this.#live -= fewest;
-    this.#drop(emptiest);
-    return emptiest;
+    return this.#remove(emptiest);
+  }
+
+  /** Nobody lives there any more. */
+  discard(slab: Slab): void {
+    this.#memory.give(slab.bytes);
   }
 
   #newSlab(): Slab {
     const chunks = Math.min(this.#chunksMax, Math.max(CHUNKS_MIN, this.#live >> 3));
-    const bytes = Buffer.allocUnsafeSlow(chunks * this.#chunkBytes);
+    const bytes = this.#memory.take(chunks * this.#chunkBytes);
     const slab: Slab = { sizeClass: this, bytes, occupants: [], vacant: [], chunks, openAt: -1 };
     this.#chunks += chunks;
     this.#reopen(slab);
     return slab;
   }
 
-  #drop(slab: Slab): void {
+  #remove(slab: Slab): Slab {
     this.#chunks -= slab.chunks;
     this.#close(slab);
+    return slab;
   }
 
   #reopen(slab: Slab): void {

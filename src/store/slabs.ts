@@ -1,5 +1,5 @@
 /**
- * The store's bytes: private memory in slabs, each divided into chunks of one size. An object lies in a chunk of
+ * The store's bytes: memory of its own in slabs, each divided into chunks of one size. An object lies in a chunk of
  * the next size; whoever leaves makes room for the next of about the same length, so objects that change at full
  * rate are never moved, and hardly more memory is held than lives (docs/decisions/0009).
  *
@@ -12,16 +12,22 @@ import { assert } from '../errors.ts';
 import { copyBytes } from '../log/copy-bytes.ts';
 import { SizeClass, chunkBytesFor } from './size-class.ts';
 import type { Located } from './size-class.ts';
+import { SlabMemory } from './slab-memory.ts';
 
 export type { Located, Slab } from './size-class.ts';
 
 export class Slabs {
+  readonly #memory: SlabMemory;
   readonly #classes: Map<number, SizeClass> = new Map();
   /** Sizes with a slab to be emptied. */
   readonly #sparse: SizeClass[] = [];
   #liveBytes = 0;
   /** Given back while slabs waited to be emptied: what `compact` has to keep up with. */
   #owedBytes = 0;
+
+  constructor(memory: SlabMemory = new SlabMemory()) {
+    this.#memory = memory;
+  }
 
   /** Copies `length` bytes of `source` in and makes `owner` their owner. */
   put(owner: Located, source: Buffer, start: number, length: number): void {
@@ -64,6 +70,7 @@ export class Slabs {
           this.#place(occupant, slab.bytes, occupant.offset, occupant.length);
           movedBytes += occupant.length;
         }
+        sizeClass.discard(slab);
         this.#owedBytes -= slab.bytes.length;
       }
       if (sizeClass.isSparse) continue;
@@ -97,7 +104,7 @@ export class Slabs {
 
   #classFor(chunkBytes: number): SizeClass {
     let sizeClass = this.#classes.get(chunkBytes);
-    if (!sizeClass) this.#classes.set(chunkBytes, (sizeClass = new SizeClass(chunkBytes)));
+    if (!sizeClass) this.#classes.set(chunkBytes, (sizeClass = new SizeClass(chunkBytes, this.#memory)));
     return sizeClass;
   }
 }

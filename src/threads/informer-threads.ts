@@ -12,7 +12,7 @@ import { Drain } from '../processor/drain.ts';
 import { Processor } from '../processor/processor.ts';
 import { RingConsumer } from '../ring/consumer.ts';
 import { RingMemory } from '../ring/ring.ts';
-import { DecodedCache } from '../store/decoded-cache.ts';
+import { StoreMemory } from '../store/store-memory.ts';
 import type { Attachment, PipelineClient } from './attachment.ts';
 import { roleName } from './backend.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
@@ -56,7 +56,7 @@ export interface ThreadsParts {
 export class InformerThreads {
   readonly options: ResolvedThreadsOptions;
   readonly drain: Drain;
-  readonly decodedCache: DecodedCache;
+  readonly storeMemory: StoreMemory;
   readonly #memory: PipelineMemory;
   readonly #processor: Processor;
   readonly #backlogs: BacklogBudget;
@@ -80,7 +80,7 @@ export class InformerThreads {
     this.options = resolveThreadsOptions(options);
     this.#parts = parts;
     const { threads, logBytes, ringBytes, drainBudgetMs, decodedCacheBytes } = this.options;
-    this.decodedCache = new DecodedCache(decodedCacheBytes);
+    this.storeMemory = new StoreMemory(decodedCacheBytes);
     const memory = parts.memory ?? allocatePipeline(Math.max(1, threads), logBytes, ringBytes);
     this.#memory = memory;
     const words = new PipelineWords(memory, threads === 0 ? () => this.kick() : undefined);

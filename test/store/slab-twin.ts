@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../src/clock.ts';
+import { SlabMemory } from '../../src/store/slab-memory.ts';
 import { Slabs } from '../../src/store/slabs.ts';
 import type { Located } from '../../src/store/slabs.ts';
 import { wholeNumber } from '../ring/random.ts';
@@ -13,8 +14,16 @@ interface Tenant extends Located {
   readonly expected: Buffer;
 }
 
+/** Writes over what is given back: nobody may still read it. */
+class ScribblingMemory extends SlabMemory {
+  override give(memory: Buffer): void {
+    memory.fill(0x58);
+    super.give(memory);
+  }
+}
+
 export class SlabTwin {
-  readonly slabs: Slabs = new Slabs();
+  readonly slabs: Slabs = new Slabs(new ScribblingMemory());
   readonly #tenants: Tenant[] = [];
   readonly #random: Random;
   readonly #source: Buffer;

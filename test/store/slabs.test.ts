@@ -5,7 +5,8 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../src/clock.ts';
-import { SLAB_BYTES, chunkBytesFor } from '../../src/store/size-class.ts';
+import { chunkBytesFor } from '../../src/store/size-class.ts';
+import { SLAB_BYTES, SlabMemory } from '../../src/store/slab-memory.ts';
 import { Slabs } from '../../src/store/slabs.ts';
 import type { Located } from '../../src/store/slabs.ts';
 import { seededRandom, wholeNumber } from '../ring/random.ts';
@@ -183,4 +184,48 @@ test('a chunk is at most a sixteenth longer than what is asked of it', () => {
     assert.ok(chunkBytes >= bytes && chunkBytes <= bytes * (1 + 1 / 16), `${chunkBytes} for ${bytes}`);
     assert.equal(chunkBytesFor(chunkBytes), chunkBytes);
   }
+});
+
+describe('memory of slabs', () => {
+  test('is used again, and no more of it is kept than 32 slabs', () => {
+    const memory = new SlabMemory();
+    const taken = Array.from({ length: 40 }, () => memory.take(SLAB_BYTES - 100));
+    assert.equal(new Set(taken.map(({ buffer }) => buffer)).size, 40);
+    for (const slab of taken) {
+      memory.give(slab);
+      assert.ok(memory.freeBytes <= 32 * SLAB_BYTES);
+    }
+    const { freeBytes } = memory;
+    assert.ok(freeBytes >= 16 * SLAB_BYTES);
+    const again = memory.take(SLAB_BYTES);
+    assert.ok(taken.some(({ buffer }) => buffer === again.buffer));
+    assert.equal(memory.freeBytes, freeBytes - SLAB_BYTES);
+  });
+
+  test('of short and of very long slabs is the collector’s business', () => {
+    const memory = new SlabMemory();
+    for (const bytes of [1, SLAB_BYTES / 2, SLAB_BYTES + 1]) {
+      const slab = memory.take(bytes);
+      assert.equal(slab.length, bytes);
+      assert.ok(slab.buffer instanceof ArrayBuffer);
+      memory.give(slab);
+    }
+    assert.equal(memory.freeBytes, 0);
+  });
+
+  test('that slabs do not need any more serves those of other sizes', () => {
+    const memory = new SlabMemory();
+    const slabs = new Slabs(memory);
+    const fill = (length: number): Located[] =>
+      Array.from({ length: 2000 }, () => {
+        const tenant = newTenant();
+        slabs.put(tenant, Buffer.alloc(length), 0, length);
+        return tenant;
+      });
+    for (const tenant of fill(4000)) slabs.release(tenant);
+    const { freeBytes } = memory;
+    assert.ok(freeBytes > 0 && slabs.heldBytes === 0);
+    fill(5000);
+    assert.ok(memory.freeBytes < freeBytes);
+  });
 });
