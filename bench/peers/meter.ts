@@ -10,7 +10,7 @@ export interface Measured {
 }
 
 const NANOSECONDS_PER_MS = 1e6;
-/** The monitor's timer comes so much later than the last time when nothing delays it. */
+/** The timers come so much later than the last time when nothing delays it. */
 const RESOLUTION_MS = 1;
 
 /** What was added to the loop by others: the monitor's own interval is no delay. */
@@ -20,6 +20,9 @@ export function addedDelayMs(nanoseconds: number): number {
 
 export class Meter {
   readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  /** The monitor sees a delay when it is over; this knows of one that lasts. */
+  readonly #ticker: NodeJS.Timeout = setInterval(() => (this.#tickedAt = performance.now()), RESOLUTION_MS);
+  #tickedAt = 0;
   #startedAt = 0;
   #cpuBefore: NodeJS.CpuUsage = process.cpuUsage();
 
@@ -33,10 +36,14 @@ export class Meter {
     this.#delay.reset();
     this.#cpuBefore = process.cpuUsage();
     this.#startedAt = performance.now();
+    this.#tickedAt = this.#startedAt;
   }
 
   stop(): Measured {
-    const elapsedMs = performance.now() - this.#startedAt;
+    const now = performance.now();
+    const elapsedMs = now - this.#startedAt;
+    const lastingMs = Math.max(0, now - this.#tickedAt - RESOLUTION_MS);
+    clearInterval(this.#ticker);
     const { user, system } = process.cpuUsage(this.#cpuBefore);
     const delay = this.#delay;
     // Shorter than one sample: nothing is known, and the histogram's numbers mean nothing.
@@ -46,7 +53,7 @@ export class Meter {
       cpuMs: (user + system) / 1000,
       loopDelay: {
         p99Ms: isEmpty ? 0 : addedDelayMs(delay.percentile(99)),
-        maxMs: isEmpty ? 0 : addedDelayMs(delay.max),
+        maxMs: Math.max(lastingMs, isEmpty ? 0 : addedDelayMs(delay.max)),
       },
     };
   }

@@ -7,7 +7,7 @@ import { figuresOf } from '../../bench/figures.ts';
 import { describeMachine } from '../../bench/machine.ts';
 import type { ClientName } from '../../bench/names.ts';
 import { resyncPeriodMs } from '../../bench/peers/kubeloom-deliveries.ts';
-import { addedDelayMs } from '../../bench/peers/meter.ts';
+import { Meter, addedDelayMs } from '../../bench/peers/meter.ts';
 import { readOutcome } from '../../bench/program-run.ts';
 import { rowsOf } from '../../bench/row.ts';
 import type { Figure, Run } from '../../bench/row.ts';
@@ -111,6 +111,15 @@ describe('a program of ours', () => {
     assert.equal(addedDelayMs(3_500_000), 2.5);
     assert.equal(addedDelayMs(1_000_000), 0);
     assert.equal(addedDelayMs(900_000), 0);
+  });
+
+  it('counts what blocks the loop until the last event is there', () => {
+    const meter = new Meter();
+    meter.start();
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 20);
+    const { loopDelay, elapsedMs } = meter.stop();
+    assert.ok(loopDelay.maxMs >= 19 && loopDelay.maxMs <= elapsedMs, `${loopDelay.maxMs} of ${elapsedMs} ms`);
   });
 
   it('asks for a second resync only after a slow machine is done with the first', () => {
