@@ -9,7 +9,7 @@ import { MsgpackDecoder } from '../record/msgpack.ts';
 import { NotificationFlag, PrefixKind } from '../record/notification.ts';
 import type { Notification, PrefixRecord } from '../record/notification.ts';
 import type { EntryOwner } from '../store/entry-owner.ts';
-import { Entry, EntryFlag } from '../store/entry.ts';
+import { Entry, EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { Identity } from '../store/entry.ts';
 import { Projection } from '../store/projection.ts';
 import type { Replica, UsedId } from '../store/replica.ts';
@@ -66,7 +66,7 @@ export class InformerMerge {
     const projection = this.#projectionOf(record, text, slot);
     if (record.kind === DeltaKind.Replaced && !replica.isShadowed(identity.key)) {
       const live = replica.liveSlot(identity.key);
-      if (live?.entry.version === version && this.#isSameObject(live.entry, projection, object)) {
+      if (live?.entry.version === version && this.#isSameObject(live.entry, record, projection, object)) {
         replica.keep(shard, record.id, live);
         return;
       }
@@ -133,9 +133,13 @@ export class InformerMerge {
     return decoder;
   }
 
-  /** Two objects of the same key and resourceVersion are one, unless the server's history was replaced. */
-  #isSameObject(entry: Entry, projection: Projection, object: ObjectBytes): boolean {
+  /**
+   * Two objects of the same key and resourceVersion are one, unless the server's history was replaced, or what could
+   * not be read of one can be read now.
+   */
+  #isSameObject(entry: Entry, record: Notification, projection: Projection, object: ObjectBytes): boolean {
     const { transform } = this.#options;
+    if ((entry.flags & UNREADABLE) !== (entryFlags(record.flags) & UNREADABLE)) return false;
     // With a plain transform the shard projects nothing, and the entry has the projection of the result.
     return transform ? transform.uidOf(object) === entry.uid : entry.projection.text === projection.text;
   }

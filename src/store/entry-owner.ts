@@ -8,7 +8,7 @@ import { metadataText } from '../json/metadata.ts';
 import type { MsgpackDecoder } from '../record/msgpack.ts';
 import type { Lifetimes } from '../options.ts';
 import type { DecodedCache } from './decoded-cache.ts';
-import { EntryFlag, expiredError } from './entry.ts';
+import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { Entry, EntryHome } from './entry.ts';
 import type { Projection } from './projection.ts';
 import type { SlabMemory } from './slab-memory.ts';
@@ -33,7 +33,6 @@ const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
 const METADATA_COST_BYTES = 2048;
 /** What is not that of other states. */
 const SHARED_METADATA_COST_BYTES = 256;
-const UNREADABLE: number = EntryFlag.Malformed | EntryFlag.Quarantined | EntryFlag.TooLarge;
 
 export class EntryOwner implements EntryHome {
   /** The first thing that a structured clone of an entry reads; an entry belongs to the thread that made it. */

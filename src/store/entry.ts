@@ -102,6 +102,9 @@ export const EntryFlag = {
   Quarantined: 32,
 } as const;
 
+/** Flags of entries whose object throws. */
+export const UNREADABLE: number = EntryFlag.TooLarge | EntryFlag.Malformed | EntryFlag.Quarantined;
+
 export class Entry<T = unknown> implements CachedObject<T>, Located {
   // The owner comes first: cloning an entry to another thread meets its guard and gets a coded error.
   readonly owner: EntryHome;

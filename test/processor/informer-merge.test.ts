@@ -87,6 +87,20 @@ describe('keys and versions', () => {
   });
 });
 
+test('C71 what could not be read is replaced by a list that has the same version whole', () => {
+  const scene = new Scene();
+  scene.put(at('a', 1), { flags: NotificationFlag.Malformed });
+  scene.put(at('b', 2), { flags: NotificationFlag.TooLarge });
+  scene.takeLog();
+  scene.relist({}, at('a', 1), at('b', 2));
+  assert.deepEqual(scene.object('a'), wireObject(at('a', 1)));
+  assert.deepEqual(scene.object('b'), wireObject(at('b', 2)));
+  scene.relist({ flags: NotificationFlag.Malformed }, at('a', 1), at('b', 2));
+  const { entry } = scene.replica.live.get('a') ?? {};
+  scene.relist({ flags: NotificationFlag.Malformed }, at('a', 1), at('b', 2));
+  assert.equal(scene.replica.live.get('a')?.entry, entry, 'what is as unreadable as before is the same');
+});
+
 describe('entries', () => {
   for (const place of ['log', 'inline', 'parts'] as const) {
     test(`have private bytes, from wherever the record had them (${place})`, () => {
