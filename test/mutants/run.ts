@@ -7,7 +7,7 @@ import { MUTANTS } from './mutants.ts';
 import type { Mutant } from './mutants.ts';
 
 const PARALLEL = 2;
-const SEEDS_MAX = 100;
+const SEEDS_MAX = 500;
 const BASELINE_SEEDS = 20;
 const TRIAL_TIMEOUT_MS = 120_000;
 const DIST = join(import.meta.dirname, '../..');

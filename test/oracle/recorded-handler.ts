@@ -71,9 +71,24 @@ function bodies(entry: Borrowed<unknown>): { hash?: string; objectHash?: string 
   try {
     return {
       hash: bodyHash(entry.bytes().toString()),
-      objectHash: bodyHash(JSON.stringify(entry.object)),
+      objectHash: bodyHash(JSON.stringify(readByAllDoors(entry))),
     };
   } catch {
     return {};
   }
+}
+
+/** The object, with its metadata and labels as `entry.metadata` and `entry.labels` have them. */
+function readByAllDoors(entry: Borrowed<unknown>): unknown {
+  const metadata = entry.metadata as object;
+  const object = entry.object as { readonly metadata: { readonly managedFields?: unknown } };
+  const { managedFields } = object.metadata;
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      ...('labels' in metadata ? { labels: entry.labels } : {}),
+      ...(managedFields === undefined ? {} : { managedFields }),
+    },
+  };
 }

@@ -14,6 +14,8 @@ export class Writer {
   /** Of bodies, for seeds that shall fill the log. */
   readonly #paddingMax: number;
   readonly #uids: Map<string, string> = new Map();
+  /** Of objects, as they were written last: most changes are of status only. */
+  readonly #labels: Map<string, Record<string, string>> = new Map();
   #writes = 0;
 
   constructor(server: SimulatedServer, chance: Chance) {
@@ -38,6 +40,7 @@ export class Writer {
     if (exists && chance.happens(0.3)) {
       this.#server.delete(key);
       this.#uids.delete(key);
+      if (chance.happens(0.5)) this.#labels.delete(key);
       return;
     }
     const uid = this.#uids.get(key) ?? `uid-${this.#writes}`;
@@ -47,7 +50,7 @@ export class Writer {
 
   #pod(namespace: string, name: string, uid: string): KubeObject {
     const chance = this.#chance;
-    const app = chance.happens(0.1) ? undefined : chance.pick(APPS);
+    const labels = this.#labelsOf(`${namespace}/${name}`);
     const strange = chance.happens(0.05)
       ? { annotations: { ['__proto__']: '\u2028 é "\\', constructor: 'x' } }
       : {};
@@ -56,8 +59,10 @@ export class Writer {
         name,
         namespace,
         uid,
-        labels: app === undefined ? {} : { app },
+        creationTimestamp: '2026-01-15T10:00:00Z',
+        labels,
         ...strange,
+        ...(chance.happens(0.9) ? { managedFields: [{ manager: 'kubelet', time: `${this.#writes}` }] } : {}),
       },
       spec: {
         nodeName: `node-${chance.integer(1, NODES)}`,
@@ -65,5 +70,14 @@ export class Writer {
       },
       status: { phase: 'Running', write: this.#writes },
     };
+  }
+
+  #labelsOf(key: string): Record<string, string> {
+    const chance = this.#chance;
+    const before = this.#labels.get(key);
+    if (before && chance.happens(0.7)) return before;
+    const labels: Record<string, string> = chance.happens(0.1) ? {} : { app: chance.pick(APPS) };
+    this.#labels.set(key, labels);
+    return labels;
   }
 }

@@ -25,6 +25,8 @@ const NEAR_WRAP = 2 ** 32 - 256;
 const INDICES: IndexValues = {
   namespace: ({ namespace }) => [namespace],
   app: ({ labels }) => (labels['app'] === undefined ? [] : [labels['app']]),
+};
+const NODE_INDEX: IndexValues = {
   node: ({ fields }) => (typeof fields['spec.nodeName'] === 'string' ? [fields['spec.nodeName']] : []),
 };
 
@@ -123,12 +125,13 @@ export class Scenery {
     const [app] = APPS;
     const pages = chance.happens(0.3) ? { pageSize: chance.integer(1, 10) } : {};
     const isResyncing = chance.happens(0.3);
+    // Without it nothing outside metadata is projected.
+    const hasNodes = chance.happens(0.5);
     const informer = new SharedIndexInformer(kubeConfig(), PODS, {
       threads: this.threads,
       clock: this.clock,
       codec: chance.pick(['json', 'json', 'msgpack'] as const),
-      indexers: { app: label('app'), node: field('spec.nodeName') },
-      fields: ['spec.nodeName'],
+      indexers: { app: label('app'), ...(hasNodes ? { node: field('spec.nodeName') } : {}) },
       onError: this.recorder.report,
       watchList: chance.pick(['auto', 'auto', 'off'] as const),
       ...pages,
@@ -142,7 +145,8 @@ export class Scenery {
       kind === 'namespace' ? `/namespaces/${namespace}/` : '',
       kind === 'label' ? `app=${app}` : '',
     );
-    this.recorder.informer(informer, { name, scope, indices: INDICES });
+    const indices = { ...INDICES, ...(hasNodes ? NODE_INDEX : {}) };
+    this.recorder.informer(informer, { name, scope, indices });
     return informer;
   }
 }
