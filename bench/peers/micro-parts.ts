@@ -1,10 +1,12 @@
 /** The parts that need no informer: what a record meets on its way, in the order of the flow. */
+import { HeadHashes } from '../../src/indexer/head-hashes.ts';
 import { MsgpackEncoder } from '../../src/indexer/msgpack-encoder.ts';
 import { ObjectPress } from '../../src/embedded/source-press.ts';
 import { dropPaths } from '../../src/json/drop.ts';
 import { KeySpans, scanKey } from '../../src/json/key-spans.ts';
 import { pathTrie } from '../../src/json/path-trie.ts';
 import { skipValue } from '../../src/json/skip.ts';
+import { copyBytes } from '../../src/log/copy-bytes.ts';
 import { LogWriter } from '../../src/log/log-writer.ts';
 import { BLOCK_BYTES } from '../../src/log/layout.ts';
 import { GrowingRing } from '../../src/processor/growing-ring.ts';
@@ -65,9 +67,23 @@ function log(): MicroPart {
   return batch('log: append of 5 KB', (index) => {
     const pod = podAt(index);
     const offset = writer.reserve(pod.length);
-    pod.copy(writer.bytes, offset);
+    copyBytes(pod, 0, pod.length, writer.bytes, offset);
     sequence = (sequence + 1) | 0;
     writer.seal(sequence, pod.length);
+  });
+}
+
+function heads(): MicroPart {
+  const hashes = new HeadHashes();
+  const keys = new KeySpans();
+  const spans = pods.map((pod) => {
+    scanKey(pod, 0, pod.length, keys);
+    const [versionStart, versionEnd] = [keys.resourceVersionStart - 1, keys.resourceVersionEnd + 1];
+    return { start: 0, end: pod.length, versionStart, versionEnd, headEnd: pod.indexOf('"managedFields":') };
+  });
+  return batch('shard: head of a 5 KB pod hashed', (index) => {
+    const span = spans[index];
+    if (span) hashes.keep(index, podAt(index), span, span.headEnd);
   });
 }
 
@@ -150,6 +166,7 @@ export const MICRO_PARTS: readonly MicroPart[] = [
   ring(),
   log(),
   ...scanner(),
+  heads(),
   listener(),
   ...queues(),
   ...codecs(),
