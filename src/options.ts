@@ -27,7 +27,10 @@ export interface ThreadsOptions {
   readonly recordBytesMax?: number;
   /** Longest time the main thread works before it yields to its event loop. Default 2 ms. */
   readonly drainBudgetMs?: number;
-  /** Parsed objects that listers handed out and that are remembered, in bytes of heap. Default 64 MiB. */
+  /**
+   * Parsed objects that listers handed out, and metadata that later states of an object share, as far as they are
+   * remembered, in bytes of heap. Default 64 MiB.
+   */
   readonly decodedCacheBytes?: number;
   /**
    * A thread of kubeloom's that makes no progress for so long is ended and replaced: so long may a module of yours

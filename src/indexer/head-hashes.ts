@@ -17,7 +17,8 @@ const WORDS = 3;
 const LOW = 0;
 const HIGH = 1;
 const TAIL_LENGTH = 2;
-const CHUNK_SHIFT = 14;
+/** Small: there may be hundreds of informers with a few objects each. */
+const CHUNK_SHIFT = 10;
 const CHUNK_IDS: number = 1 << CHUNK_SHIFT;
 
 /** Where the head of one object lies. */

@@ -30,8 +30,7 @@ export interface EntryOwnerOptions {
 const HEAP_BYTES_PER_JSON_BYTE = 2.5;
 /** The same object is 2 to 3 times smaller in msgpack. */
 const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
-const METADATA_COST_BYTES = 2048;
-/** What is not that of other states. */
+/** Of metadata that is another state's: the copy of its first level. */
 const SHARED_METADATA_COST_BYTES = 256;
 
 export class EntryOwner implements EntryHome {
@@ -94,10 +93,7 @@ export class EntryOwner implements EntryHome {
     this.#guard?.(object, entry.key);
     // First this, then the cache: what does not fit is forgotten at once.
     entry.decoded = object;
-    this.#remember(
-      entry,
-      entry.length * (entry.decoder ? HEAP_BYTES_PER_MSGPACK_BYTE : HEAP_BYTES_PER_JSON_BYTE),
-    );
+    this.#remember(entry, costBytesOf(entry));
     return object;
   }
 
@@ -112,11 +108,11 @@ export class EntryOwner implements EntryHome {
   /** `metadata` without `managedFields`, parsed on its own unless the object, or that of a state with the same, is at hand. */
   decodeMetadata(entry: Entry): unknown {
     const shared = this.#sharedMetadata(entry);
-    const metadata = shared ?? this.#parsedMetadata(entry) ?? withoutManagedFields(entry.object);
+    const { metadata, costBytes } = shared ?? this.#parsedMetadata(entry) ?? metadataOfObject(entry);
     this.#guard?.(metadata, entry.key);
     entry.decodedMetadata = metadata;
-    this.#remember(entry, shared ? SHARED_METADATA_COST_BYTES : METADATA_COST_BYTES);
-    if (!shared) this.#share(entry.projection, metadata);
+    this.#remember(entry, costBytes);
+    if (!shared) this.#share(entry.projection, metadata, costBytes);
     return metadata;
   }
 
@@ -137,17 +133,18 @@ export class EntryOwner implements EntryHome {
     return Object.freeze(fields);
   }
 
-  /** All but the version is that of another state. Not under a guard: it wants to see every tree. */
-  #sharedMetadata({ projection, version, flags }: Entry): object | undefined {
-    const { metadata } = projection;
-    if (metadata === undefined || flags & UNREADABLE) return undefined;
-    return { ...metadata, resourceVersion: String(version) };
+  /** All but the version is that of another state. */
+  #sharedMetadata({ projection, version, flags }: Entry): DecodedMetadata | undefined {
+    if (projection.metadata === undefined || flags & UNREADABLE) return undefined;
+    const metadata = { ...projection.metadata, resourceVersion: String(version) };
+    return { metadata, costBytes: SHARED_METADATA_COST_BYTES };
   }
 
-  #share(projection: Projection, metadata: unknown): void {
+  /** Not under a guard: it wants to see every tree. */
+  #share(projection: Projection, metadata: unknown, costBytes: number): void {
     if (this.#guard || !projection.isShared || typeof metadata !== 'object' || metadata === null) return;
     projection.metadata = metadata;
-    this.#cache.rememberShared(projection, METADATA_COST_BYTES);
+    this.#cache.rememberShared(projection, costBytes);
   }
 
   #remember(entry: Entry, costBytes: number): void {
@@ -156,11 +153,13 @@ export class EntryOwner implements EntryHome {
   }
 
   /** Undefined when only the whole object can tell. */
-  #parsedMetadata(entry: Entry): unknown {
+  #parsedMetadata(entry: Entry): DecodedMetadata | undefined {
     const { bytes, start, end } = this.#decodable(entry);
     if (entry.decoded !== undefined || entry.decoder) return undefined;
     const text = metadataText(bytes, start, end);
-    return text === undefined ? undefined : this.#parse(entry, () => JSON.parse(text));
+    if (text === undefined) return undefined;
+    const metadata = this.#parse(entry, () => JSON.parse(text));
+    return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
 
   #decodable(entry: Entry): ByteSpan {
@@ -188,6 +187,12 @@ export class EntryOwner implements EntryHome {
       throw malformedError(entry);
     }
   }
+}
+
+interface DecodedMetadata {
+  readonly metadata: unknown;
+  /** Of the heap. */
+  readonly costBytes: number;
 }
 
 interface ByteSpan {
@@ -226,8 +231,13 @@ function refuseClone(): never {
   );
 }
 
-function withoutManagedFields(object: unknown): unknown {
-  const metadata = (object as { metadata?: { managedFields?: unknown } } | undefined)?.metadata;
+function costBytesOf({ length, decoder }: Entry): number {
+  return length * (decoder ? HEAP_BYTES_PER_MSGPACK_BYTE : HEAP_BYTES_PER_JSON_BYTE);
+}
+
+/** How much of the object it is, nobody has counted. */
+function metadataOfObject(entry: Entry): DecodedMetadata {
+  const { metadata } = (entry.object ?? {}) as { metadata?: { managedFields?: unknown } };
   const { managedFields: _dropped, ...rest } = metadata ?? {};
-  return rest;
+  return { metadata: rest, costBytes: costBytesOf(entry) };
 }

@@ -1,6 +1,6 @@
 /**
  * Where slabs get their memory. Those of full size lie in shared memory, which nobody shares: V8 counts what ArrayBuffers
- * hold against its heap and collects all of it again and again while a cache fills, an eighth of the CPU time of a
+ * hold against its heap and collects all of it again and again while a cache fills, a ninth and more of the CPU time of a
  * sync (docs/decisions/0016). Slabs that nobody lives in any more are kept for the next.
  *
  * What V8 does not count it is in no hurry to give back. So when there is more to give back than is kept here, it is

@@ -153,6 +153,24 @@ describe('entries', () => {
     assert.deepEqual(metadataOf('a'), wireObject(changed).metadata);
   });
 
+  test('count what is kept of their metadata by its size', () => {
+    const scene = new Scene();
+    const remembered = (note: string): number => {
+      const json = (version: number): Buffer => {
+        const metadata = { ...wireObject(at('a', version)).metadata, annotations: { note } };
+        return Buffer.from(JSON.stringify({ metadata }));
+      };
+      scene.put(at('a', 1), { bytes: json(1) });
+      scene.put(at('a', 2), { bytes: json(2), isProjectionSame: true });
+      const before = scene.cache.costBytes;
+      const entry = scene.entry('a');
+      lent(entry, '', () => entry.metadata);
+      return scene.cache.costBytes - before;
+    };
+    assert.ok(remembered('short') < 2000);
+    assert.ok(remembered('x'.repeat(3000)) > 2 * 2 * 3000, 'for this call, and for later states');
+  });
+
   test('with other metadata but the same fields do not get what was parsed of the state before', () => {
     const scene = new Scene();
     scene.put(at('a', 1));

@@ -2,6 +2,7 @@
 import { InformerMerge } from '../../src/processor/informer-merge.ts';
 import { MainTransform } from '../../src/processor/main-transform.ts';
 import { DeltaKind } from '../../src/record/delta.ts';
+import { DecodedCache } from '../../src/store/decoded-cache.ts';
 import type { EntryOwner } from '../../src/store/entry-owner.ts';
 import type { Entry } from '../../src/store/entry.ts';
 import { IndexSet } from '../../src/store/index-values.ts';
@@ -18,6 +19,7 @@ export interface MergingOptions {
 }
 
 export class MergingInformer {
+  readonly cache: DecodedCache = new DecodedCache(2 ** 20);
   readonly owner: EntryOwner;
   readonly replica: Replica;
   readonly indexer: ReplicaIndexer<unknown>;
@@ -26,7 +28,7 @@ export class MergingInformer {
   readonly log: string[] = [];
 
   constructor({ shards = 1, fields = [], transform }: MergingOptions = {}) {
-    this.owner = newOwner({ fields });
+    this.owner = newOwner({ fields, decodedCache: this.cache });
     const onError = (error: { readonly code: string }, key: string): void => {
       this.log.push(`${error.code} ${key}`);
     };
