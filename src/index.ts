@@ -75,7 +75,7 @@ export type {
   Mutable,
   ObjectIdentity,
 } from './store/entry.ts';
-export type { Labels } from './store/projection.ts';
+export type { Labels } from './store/projected-fields.ts';
 export type { InformerIndexer, InformerStore, SelectableStore } from './store/indexer.ts';
 
 export type { HandlerBacklog, HandlerRegistration, ResourceEventHandler } from './processor/handler.ts';

@@ -6,7 +6,7 @@ import { apiVersionOf } from '../kube/resource.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { KubeObject, PartialObjectMetadata } from '../kube/wire.ts';
 import type { Borrowed, CachedObject, MetadataOf, Mutable } from '../store/entry.ts';
-import type { Labels } from '../store/projection.ts';
+import type { Labels } from '../store/projected-fields.ts';
 
 /** The same entry is always shown by the same object. */
 const SHOWN: WeakMap<object, MetadataEntry> = new WeakMap();

@@ -11,6 +11,7 @@ import type { Notification, PrefixRecord } from '../record/notification.ts';
 import type { EntryOwner } from '../store/entry-owner.ts';
 import { Entry, EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { Identity } from '../store/entry.ts';
+import { SharedFields } from '../store/projected-fields.ts';
 import { Projection } from '../store/projection.ts';
 import type { Replica, UsedId } from '../store/replica.ts';
 import type { Slot } from '../store/replica-state.ts';
@@ -38,6 +39,7 @@ export interface MergedPosition {
 export class InformerMerge {
   readonly #options: InformerMergeOptions;
   readonly #identities: IdentityReader = new IdentityReader();
+  readonly #sharedFields: SharedFields = new SharedFields();
   /** Objects and bookmarks so far: signs of life. */
   records = 0;
   /** Of the last relist that began. */
@@ -141,7 +143,7 @@ export class InformerMerge {
     const { transform } = this.#options;
     if ((entry.flags & UNREADABLE) !== (entryFlags(record.flags) & UNREADABLE)) return false;
     // With a plain transform the shard projects nothing, and the entry has the projection of the result.
-    return transform ? transform.uidOf(object) === entry.uid : entry.projection.text === projection.text;
+    return transform ? transform.uidOf(object) === entry.uid : entry.projection.equals(projection);
   }
 
   #projectionOf(record: Notification, text: Buffer, slot: Slot | undefined): Projection {
@@ -153,8 +155,7 @@ export class InformerMerge {
     }
     const start =
       record.textOffset + record.namespaceLength + record.nameLength + record.resourceVersionTextLength;
-    const projection = text.toString('latin1', start, start + record.projectionLength);
-    return previous?.text === projection ? previous.renewed() : new Projection(projection);
+    return Projection.read(text, start, start + record.projectionLength, this.#sharedFields, previous);
   }
 
   #entryOf(

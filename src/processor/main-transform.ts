@@ -6,6 +6,7 @@ import { KubeloomError } from '../errors.ts';
 import { KeySpans, scanKey } from '../json/key-spans.ts';
 import { PROJECTION_NO_ROOM, Projector } from '../json/projection.ts';
 import type { Identity } from '../store/entry.ts';
+import { SharedFields } from '../store/projected-fields.ts';
 import { Projection } from '../store/projection.ts';
 import type { ObjectBytes } from './object-bytes.ts';
 
@@ -32,6 +33,7 @@ export class MainTransform {
   readonly #projector: Projector;
   readonly #onError: (error: KubeloomError, key: string) => void;
   readonly #keys: KeySpans = new KeySpans();
+  readonly #sharedFields: SharedFields = new SharedFields();
   #scratch: Buffer = Buffer.alloc(PROJECTION_BYTES_MIN);
 
   constructor(
@@ -62,7 +64,7 @@ export class MainTransform {
 
   /** The object as it is, projected. */
   passOn({ bytes, start, length }: ObjectBytes): TransformedObject {
-    return { bytes, start, length, projection: new Projection(this.#project(bytes, start, length)) };
+    return { bytes, start, length, projection: this.#project(bytes, start, length) };
   }
 
   /** The uid of a received object; empty when it has none. */
@@ -94,11 +96,12 @@ export class MainTransform {
     }
   }
 
-  #project(bytes: Buffer, start: number, length: number): string {
+  #project(bytes: Buffer, start: number, length: number): Projection {
     for (;;) {
       const end = this.#projector.project(bytes, start, start + length, this.#scratch, 0);
-      if (end >= 0) return this.#scratch.toString('latin1', 0, end);
-      if (end !== PROJECTION_NO_ROOM) return '';
+      if (end !== PROJECTION_NO_ROOM) {
+        return Projection.read(this.#scratch, 0, Math.max(0, end), this.#sharedFields, undefined);
+      }
       this.#scratch = Buffer.alloc(this.#scratch.length * 2);
     }
   }

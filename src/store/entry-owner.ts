@@ -10,6 +10,7 @@ import type { Lifetimes } from '../options.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { Entry, EntryHome } from './entry.ts';
+import type { ProjectedFields } from './projected-fields.ts';
 import type { Projection } from './projection.ts';
 import type { SlabMemory } from './slab-memory.ts';
 import { Slabs } from './slabs.ts';
@@ -124,10 +125,10 @@ export class EntryOwner implements EntryHome {
     return privateCopy(json, 0, json.length);
   }
 
-  fieldsOf(projection: Projection): Readonly<Record<string, unknown>> {
+  fieldsOf(projected: ProjectedFields): Readonly<Record<string, unknown>> {
     const fields: Record<string, unknown> = {};
     this.fields.forEach((path, index) => {
-      const value = projection.field(index);
+      const value = projected.field(index);
       if (value !== undefined) fields[path] = value;
     });
     return Object.freeze(fields);

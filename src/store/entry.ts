@@ -13,7 +13,8 @@
 import { inspect } from 'node:util';
 import { KubeloomError, assert } from '../errors.ts';
 import type { MsgpackDecoder } from '../record/msgpack.ts';
-import type { Labels, Projection } from './projection.ts';
+import type { Labels, ProjectedFields } from './projected-fields.ts';
+import type { Projection } from './projection.ts';
 import type { Located, Slab } from './slabs.ts';
 
 /** What is the same in all states of one object. */
@@ -72,7 +73,7 @@ export interface EntryHome {
   decodeFresh(entry: Entry): unknown;
   decodeMetadata(entry: Entry): unknown;
   jsonBytes(entry: Entry): Buffer;
-  fieldsOf(projection: Projection): Readonly<Record<string, unknown>>;
+  fieldsOf(fields: ProjectedFields): Readonly<Record<string, unknown>>;
 }
 
 export type MetadataOf<T> = T extends { readonly metadata?: infer M } ? NonNullable<M> : KubeMetadata;
@@ -171,23 +172,23 @@ export class Entry<T = unknown> implements CachedObject<T>, Located {
   }
 
   get generation(): number | undefined {
-    return this.projection.generation;
+    return this.projection.fields.generation;
   }
 
   get deletionTimestamp(): string | undefined {
-    return this.projection.deletionTimestamp;
+    return this.projection.fields.deletionTimestamp;
   }
 
   get controllerUid(): string | undefined {
-    return this.projection.controllerUid;
+    return this.projection.fields.controllerUid;
   }
 
   get labels(): Labels {
-    return this.projection.labels;
+    return this.projection.fields.labels;
   }
 
   get fields(): Readonly<Record<string, unknown>> {
-    return this.owner.fieldsOf(this.projection);
+    return this.owner.fieldsOf(this.projection.fields);
   }
 
   get object(): T {

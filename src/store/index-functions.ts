@@ -116,7 +116,7 @@ export function projectedValues(
     case 'ownerUid':
       return entry.controllerUid === undefined ? NONE : [entry.controllerUid];
     default:
-      return entry.projection.moduleValues(fieldCount)?.[name] ?? NONE;
+      return entry.projection.fields.moduleValues(fieldCount)?.[name] ?? NONE;
   }
 }
 

@@ -90,7 +90,7 @@ export class IndexSet {
 }
 
 function hasSameText({ projection: a }: Entry, { projection: b }: Entry): boolean {
-  return a === b || a.text === b.text;
+  return a.equals(b);
 }
 
 function isEqual(a: IndexValues, b: IndexValues): boolean {

@@ -83,8 +83,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C64',
     file: 'src/store/entry.ts',
-    find: 'return this.projection.labels;',
-    replace: ['this.owner.checkReadable(this);', '        return this.projection.labels;'].join('\n'),
+    find: 'return this.projection.fields.labels;',
+    replace: ['this.owner.checkReadable(this);', '        return this.projection.fields.labels;'].join('\n'),
   },
   {
     clause: 'C65',

@@ -119,7 +119,7 @@ describe('entries', () => {
     const labels = { app: 'naïve' };
     scene.put({ ...at('a', 1), labels, fields: ['node-1'] });
     const { projection } = scene.entry('a');
-    const shared = projection.labels;
+    const shared = projection.fields.labels;
     scene.put({ ...at('a', 2), labels, fields: ['node-1'] });
     assert.notEqual(scene.entry('a').projection, projection);
     assert.equal(scene.entry('a').labels, shared);

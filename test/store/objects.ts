@@ -7,6 +7,7 @@ import { EntryOwner } from '../../src/store/entry-owner.ts';
 import type { EntryOwnerOptions } from '../../src/store/entry-owner.ts';
 import { Entry } from '../../src/store/entry.ts';
 import type { Identity } from '../../src/store/entry.ts';
+import { SharedFields } from '../../src/store/projected-fields.ts';
 import { Projection } from '../../src/store/projection.ts';
 
 export interface ObjectSpec {
@@ -50,6 +51,16 @@ export function projectionText(spec: ObjectSpec): string {
   return Buffer.from(JSON.stringify([uid, null, null, controllerUid, labels, ...fields])).toString('latin1');
 }
 
+/** @param text the array's bytes, one character each */
+export function projectionOf(
+  text: string,
+  shared: SharedFields = new SharedFields(),
+  previous?: Projection,
+): Projection {
+  const bytes = Buffer.from(text, 'latin1');
+  return Projection.read(bytes, 0, bytes.length, shared, previous);
+}
+
 export function identityOf({ namespace = '', name }: ObjectSpec): Identity {
   return { key: namespace === '' ? name : `${namespace}/${name}`, namespace, name };
 }
@@ -79,7 +90,7 @@ export interface EntryOptions {
 /** An entry in `owner`'s slabs that nobody holds yet. */
 export function newEntry(owner: EntryOwner, spec: ObjectSpec, options: EntryOptions = {}): Entry {
   const { bytes = jsonOf(spec), flags = 0, identity = identityOf(spec) } = options;
-  const { projection = new Projection(projectionText(spec)) } = options;
+  const { projection = projectionOf(projectionText(spec)) } = options;
   const entry = new Entry(owner, identity, projection, spec.version, flags);
   owner.slabs.put(entry, bytes, 0, bytes.length);
   return entry;

@@ -3,7 +3,9 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { Projector } from '../../src/json/projection.ts';
-import { Projection } from '../../src/store/projection.ts';
+import { SharedFields } from '../../src/store/projected-fields.ts';
+import type { Projection } from '../../src/store/projection.ts';
+import { projectionOf } from './objects.ts';
 
 /** As the shard writes it and the merge reads it: bytes, one latin1 character each. */
 function projected(object: unknown, fields: readonly string[] = []): Projection {
@@ -11,7 +13,7 @@ function projected(object: unknown, fields: readonly string[] = []): Projection 
   const out = Buffer.alloc(4096);
   const end = new Projector(fields).project(bytes, 0, bytes.length, out, 0);
   assert.ok(end > 0);
-  return new Projection(out.toString('latin1', 0, end));
+  return projectionOf(out.toString('latin1', 0, end));
 }
 
 describe('a projection', () => {
@@ -30,31 +32,31 @@ describe('a projection', () => {
       ['spec.nodeName', 'spec.ports', 'status.phase'],
     );
     assert.equal(projection.uid, 'u-1');
-    assert.equal(projection.generation, 7);
-    assert.equal(projection.deletionTimestamp, '2026-11-20T10:00:00Z');
-    assert.equal(projection.controllerUid, 'rs-1');
-    assert.deepEqual(projection.labels, { app: 'web' });
-    assert.equal(projection.field(0), 'node-7');
-    assert.deepEqual(projection.field(1), [1, 2]);
-    assert.equal(projection.field(2), undefined);
+    assert.equal(projection.fields.generation, 7);
+    assert.equal(projection.fields.deletionTimestamp, '2026-11-20T10:00:00Z');
+    assert.equal(projection.fields.controllerUid, 'rs-1');
+    assert.deepEqual(projection.fields.labels, { app: 'web' });
+    assert.equal(projection.fields.field(0), 'node-7');
+    assert.deepEqual(projection.fields.field(1), [1, 2]);
+    assert.equal(projection.fields.field(2), undefined);
   });
 
   test('gives text of every alphabet, from UTF-8 bytes and from escapes', () => {
     const labels = { größe: 'naïve', 表: '\u{1F9F5}', plain: 'x\u2028y', latin: '\u00e9' };
-    assert.deepEqual(projected({ metadata: { uid: 'ü', labels } }).labels, labels);
+    assert.deepEqual(projected({ metadata: { uid: 'ü', labels } }).fields.labels, labels);
     assert.equal(projected({ metadata: { uid: 'ü', labels } }).uid, 'ü');
-    assert.equal(new Projection(String.raw`["\u00fc",null,null,null,null]`).uid, 'ü');
+    assert.equal(projectionOf(String.raw`["\u00fc",null,null,null,null]`).uid, 'ü');
   });
 
   test('of nothing has defaults and no fields', () => {
-    for (const projection of [new Projection(''), new Projection('[]'), projected({ metadata: {} })]) {
+    for (const projection of [projectionOf(''), projectionOf('[]'), projected({ metadata: {} })]) {
       assert.equal(projection.uid, '');
-      assert.equal(projection.generation, undefined);
-      assert.equal(projection.deletionTimestamp, undefined);
-      assert.equal(projection.controllerUid, undefined);
-      assert.deepEqual(projection.labels, {});
-      assert.equal(projection.field(0), undefined);
-      assert.equal(projection.moduleValues(0), undefined);
+      assert.equal(projection.fields.generation, undefined);
+      assert.equal(projection.fields.deletionTimestamp, undefined);
+      assert.equal(projection.fields.controllerUid, undefined);
+      assert.deepEqual(projection.fields.labels, {});
+      assert.equal(projection.fields.field(0), undefined);
+      assert.equal(projection.fields.moduleValues(0), undefined);
     }
   });
 
@@ -63,15 +65,15 @@ describe('a projection', () => {
       metadata: { uid: 5, generation: 'x', deletionTimestamp: 1, labels: 'no' },
     });
     assert.equal(projection.uid, '');
-    assert.equal(projection.generation, undefined);
-    assert.equal(projection.deletionTimestamp, undefined);
-    assert.deepEqual(projection.labels, {});
+    assert.equal(projection.fields.generation, undefined);
+    assert.equal(projection.fields.deletionTimestamp, undefined);
+    assert.deepEqual(projection.fields.labels, {});
   });
 
   test('has the values of index modules behind the declared fields', () => {
-    const projection = new Projection('["u",null,null,null,null,"node-7",{"byImage":["a","b"]}]');
-    assert.deepEqual(projection.moduleValues(1), { byImage: ['a', 'b'] });
-    assert.equal(projection.field(0), 'node-7');
+    const projection = projectionOf('["u",null,null,null,null,"node-7",{"byImage":["a","b"]}]');
+    assert.deepEqual(projection.fields.moduleValues(1), { byImage: ['a', 'b'] });
+    assert.equal(projection.fields.field(0), 'node-7');
   });
 
   test('cannot be written to at any depth: every entry of the same fields shares it', () => {
@@ -79,11 +81,66 @@ describe('a projection', () => {
       { metadata: { labels: { app: 'web' } }, spec: { template: { images: ['a'] } } },
       ['spec.template'],
     );
-    const labels = projection.labels as Record<string, string>;
-    const template = projection.field(0) as { images: string[] };
+    const labels = projection.fields.labels as Record<string, string>;
+    const template = projection.fields.field(0) as { images: string[] };
     assert.throws(() => (labels['app'] = 'x'), TypeError);
     assert.throws(() => template.images.push('b'), TypeError);
-    assert.throws(() => ((new Projection('').labels as Record<string, string>)['app'] = 'x'), TypeError);
-    assert.deepEqual(projection.labels, { app: 'web' });
+    assert.throws(() => ((projectionOf('').fields.labels as Record<string, string>)['app'] = 'x'), TypeError);
+    assert.deepEqual(projection.fields.labels, { app: 'web' });
+  });
+
+  test('has the uid that stands there, however it is written, and not that of the state before', () => {
+    const shared = new SharedFields();
+    const before = projectionOf('["u-1",null,null,null,null]', shared);
+    const uidAfter = (text: string): string => projectionOf(text, shared, before).uid;
+    assert.equal(uidAfter('["u-1",null,null,null,null]'), 'u-1');
+    assert.equal(uidAfter('["u-12",null,null,null,null]'), 'u-12');
+    assert.equal(uidAfter('["u-",null,null,null,null]'), 'u-');
+    assert.equal(uidAfter(String.raw`["u-1\"",null,null,null,null]`), 'u-1"');
+    assert.equal(uidAfter(String.raw`["\u0075-1",null,null,null,null]`), 'u-1');
+    assert.equal(uidAfter('[null,null,null,null,null]'), '');
+    assert.equal(uidAfter('["u-1"]'), 'u-1');
+    assert.equal(uidAfter(''), '');
+  });
+
+  test('has what it shares with siblings parsed once, and keeps what a state before it had', () => {
+    const shared = new SharedFields();
+    const web = projectionOf('["u-1",null,null,"rs-1",{"app":"web"}]', shared);
+    const sibling = projectionOf('["u-2",null,null,"rs-1",{"app":"web"}]', shared);
+    const other = projectionOf('["u-3",null,null,"rs-1",{"app":"db"}]', shared);
+    assert.equal(sibling.fields.labels, web.fields.labels);
+    assert.deepEqual([web.uid, sibling.uid], ['u-1', 'u-2']);
+    assert.deepEqual(other.fields.labels, { app: 'db' });
+    assert.equal(
+      projectionOf('["u-1",null,null,"rs-1",{"app":"web"}]', new SharedFields(), web).fields,
+      web.fields,
+    );
+  });
+
+  test('is equal to one with the same uid and the same fields only', () => {
+    const text = '["u-1",null,null,null,{"app":"web"}]';
+    assert.ok(projectionOf(text).equals(projectionOf(text)));
+    assert.ok(!projectionOf(text).equals(projectionOf(text.replace('u-1', 'u-2'))));
+    assert.ok(!projectionOf(text).equals(projectionOf(text.replace('web', 'db'))));
+  });
+});
+
+describe('shared fields', () => {
+  const text = (app: string): string => `,null,null,null,{"app":"${app}"}]`;
+
+  test('are the latest few thousand: memory does not grow with objects that have nothing in common', () => {
+    const shared = new SharedFields();
+    const first = shared.of(text('first'));
+    for (let index = 1; index < 4096; index++) shared.of(text(`app-${index}`));
+    assert.equal(shared.of(text('first')), first);
+    const last = shared.of(text('last'));
+    assert.notEqual(shared.of(text('first')), first);
+    assert.equal(shared.of(text('last')), last);
+  });
+
+  test('are not kept when they are long', () => {
+    const shared = new SharedFields();
+    assert.notEqual(shared.of(text('x'.repeat(1024))), shared.of(text('x'.repeat(1024))));
+    assert.deepEqual(shared.of(text('x'.repeat(1024))).labels, { app: 'x'.repeat(1024) });
   });
 });

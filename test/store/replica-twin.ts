@@ -13,11 +13,11 @@ import { field, label } from '../../src/store/index-functions.ts';
 import type { Indexers } from '../../src/store/index-functions.ts';
 import { IndexSet } from '../../src/store/index-values.ts';
 import { ReplicaIndexer } from '../../src/store/indexer.ts';
-import { Projection } from '../../src/store/projection.ts';
+import { SharedFields } from '../../src/store/projected-fields.ts';
 import { Replica } from '../../src/store/replica.ts';
 import type { ReplicaListener } from '../../src/store/replica.ts';
 import { pick, wholeNumber } from '../ring/random.ts';
-import { identityOf, newEntry, newOwner, projectionText } from './objects.ts';
+import { identityOf, newEntry, newOwner, projectionOf, projectionText } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 import { ShardModel } from './shard-model.ts';
 
@@ -63,6 +63,7 @@ export class ReplicaTwin {
   readonly entries: Entry[] = [];
   readonly #random: Random;
   readonly #indexNames: string[] = ['namespace'];
+  readonly #sharedFields: SharedFields = new SharedFields();
   readonly #shards: ShardModel;
   readonly #server: Map<string, ObjectSpec> = new Map();
   #cached: Map<string, ObjectSpec> = new Map();
@@ -238,7 +239,8 @@ export class ReplicaTwin {
     }
     const text = projectionText(spec);
     const previous = slot?.entry.projection;
-    const projection = previous?.text === text ? previous : new Projection(text);
+    const read = projectionOf(text, this.#sharedFields, previous);
+    const projection = previous?.equals(read) ? previous : read;
     const entry = newEntry(this.owner, spec, {
       projection,
       ...(slot ? { identity: slot.identity } : {}),
