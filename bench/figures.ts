@@ -48,10 +48,13 @@ function memoryFigures({ objects }: Task, outcome: Outcome): Figure[] {
   );
 }
 
-/** CPU time stands beside every rate, and the delay of the main thread in every case. */
-function commonFigures({ cpuMs, events, loopDelay }: Outcome): Figure[] {
+/** CPU time stands beside every rate, with the main thread's part of it, and the delay of the main thread in every case. */
+function commonFigures({ cpuMs, mainThreadCpuMs = 0, events, loopDelay }: Outcome): Figure[] {
   const figures: Figure[] = [];
   if (events > 0) figures.push({ suffix: '', unit: 'cpu-us/event', value: (cpuMs * 1000) / events });
+  if (events > 0 && mainThreadCpuMs > 0) {
+    figures.push({ suffix: 'main-thread', unit: 'cpu-us/event', value: (mainThreadCpuMs * 1000) / events });
+  }
   if (loopDelay === undefined) return figures;
   const { p99Ms, maxMs } = loopDelay;
   return [

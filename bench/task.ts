@@ -80,6 +80,8 @@ export interface Outcome {
   readonly elapsedMs: number;
   /** User and system time of the process during the same interval. */
   readonly cpuMs: number;
+  /** That of the thread that runs the handlers; only of programs in JavaScript, on Linux. */
+  readonly mainThreadCpuMs?: number;
   /** Most that was ever resident. */
   readonly rssBytes: number;
   /** Resident at the end, settled (`memory`). */

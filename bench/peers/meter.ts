@@ -1,11 +1,13 @@
-/** What every client program measures of itself: time, CPU time, and how late its main thread's event loop was. */
+/** What every client program measures of itself: time, CPU time, that of its main thread, and how late its main thread's event loop was. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IntervalHistogram } from 'node:perf_hooks';
+import { threadCpuMs } from '../../src/threads/thread-cpu.ts';
 import type { LoopDelay } from '../task.ts';
 
 export interface Measured {
   readonly elapsedMs: number;
   readonly cpuMs: number;
+  readonly mainThreadCpuMs?: number;
   readonly loopDelay: LoopDelay;
 }
 
@@ -25,6 +27,7 @@ export class Meter {
   #tickedAt = 0;
   #startedAt = 0;
   #cpuBefore: NodeJS.CpuUsage = process.cpuUsage();
+  #threadCpuBeforeMs: number | undefined;
 
   constructor() {
     this.#delay.enable();
@@ -35,6 +38,7 @@ export class Meter {
   start(): void {
     this.#delay.reset();
     this.#cpuBefore = process.cpuUsage();
+    this.#threadCpuBeforeMs = threadCpuMs();
     this.#startedAt = performance.now();
     this.#tickedAt = this.#startedAt;
   }
@@ -45,12 +49,16 @@ export class Meter {
     const lastingMs = Math.max(0, now - this.#tickedAt - RESOLUTION_MS);
     clearInterval(this.#ticker);
     const { user, system } = process.cpuUsage(this.#cpuBefore);
+    const threadCpuAfterMs = threadCpuMs() ?? 0;
     const delay = this.#delay;
     // Shorter than one sample: nothing is known, and the histogram's numbers mean nothing.
     const isEmpty = delay.count === 0;
     return {
       elapsedMs,
       cpuMs: (user + system) / 1000,
+      ...(this.#threadCpuBeforeMs === undefined
+        ? {}
+        : { mainThreadCpuMs: threadCpuAfterMs - this.#threadCpuBeforeMs }),
       loopDelay: {
         p99Ms: isEmpty ? 0 : addedDelayMs(delay.percentile(99)),
         maxMs: Math.max(lastingMs, isEmpty ? 0 : addedDelayMs(delay.max)),

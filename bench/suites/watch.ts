@@ -64,7 +64,7 @@ const settings = [
   ),
   watch('pods, msgpack, managedFields dropped', 'object', { codec: 'msgpack', drop: true, clients: {} }),
   watch('pods, managedFields dropped', 'key', { drop: true, clients: {} }),
-  // The other rows change the version only, as an update of status does, and metadata is not projected or parsed again.
+  // The other rows are updates of status: metadata is not projected or parsed again.
   ...(['key', 'metadata'] as const).map((handler) =>
     watch('pods, an annotation changes', handler, {
       source: { ...SOURCE, changes: 'metadata' },

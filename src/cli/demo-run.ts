@@ -210,7 +210,7 @@ function slownessFor(rate: Rate): Slowness {
 
 /** Exactly these members: what is printed is a contract. */
 function threadReport({ role, deltas, cpuMs }: RoleStats): ThreadReport {
-  return { role, deltas, cpuMs: cpuMs ?? null };
+  return { role, deltas, cpuMs: cpuMs === undefined ? null : Math.round(cpuMs) };
 }
 
 /** From nanoseconds, to the hundredth. */

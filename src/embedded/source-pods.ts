@@ -1,6 +1,7 @@
 /**
  * The bytes of the high-rate source, all made before the first request: the items of a list, and rounds of MODIFIED
- * events in which only the digits of the resourceVersion are ever written again, in place, and in an annotation if wanted.
+ * events in which, as in an update of status, the digits of the resourceVersion and of two times are written again, in place,
+ * and those of an annotation if wanted.
  *
  * Revisions have ten digits from the first to the last, so nothing moves:
  *
@@ -9,7 +10,15 @@
  */
 
 import { seededRandom } from './random.ts';
-import { FIRST_REVISION, ObjectPress, revisionAt, sentAt, writeRevision } from './source-press.ts';
+import {
+  FIRST_REVISION,
+  ObjectPress,
+  revisionAt,
+  sentAt,
+  statusTimesAt,
+  writeRevision,
+  writeTime,
+} from './source-press.ts';
 import type { PressOptions } from './source-press.ts';
 
 const BLOCK_BYTES = 1024 * 1024;
@@ -23,24 +32,29 @@ export interface Block {
   readonly bytes: Buffer;
   /** Where each record begins, and at last where the block ends. */
   readonly starts: readonly number[];
-  /** Where the digits of each record begin (events only). */
-  readonly digits: readonly number[];
-  /** The same in an annotation of each, if that is to change too. */
-  readonly annotations: readonly number[];
+  /** What is written anew in each record. */
+  readonly places: readonly Places[];
 }
 
-/** Packs records into blocks. `digitsAt` says where in the record its digits are, `annotationAt` where those of an annotation. */
+/** Where what changes begins: revisions and times. */
+interface Places {
+  readonly revisions: readonly number[];
+  readonly times: readonly number[];
+}
+
+const NOWHERE: Places = { revisions: [], times: [] };
+
+/** Packs records into blocks. Places are given from the beginning of their record. */
 class BlockBuilder {
   readonly blocks: Block[] = [];
   #records: Buffer[] = [];
-  #digits: number[] = [];
-  #annotations: number[] = [];
+  #places: Places[] = [];
   #bytes = 0;
 
-  add(record: Buffer, digitsAt: number, annotationAt?: number): void {
+  add(record: Buffer, { revisions, times }: Places = NOWHERE): void {
     if (this.#bytes > 0 && this.#bytes + record.length > BLOCK_BYTES) this.finish();
-    this.#digits.push(this.#bytes + digitsAt);
-    if (annotationAt !== undefined) this.#annotations.push(this.#bytes + annotationAt);
+    const inBlock = (at: number): number => this.#bytes + at;
+    this.#places.push({ revisions: revisions.map(inBlock), times: times.map(inBlock) });
     this.#records.push(record);
     this.#bytes += record.length;
   }
@@ -50,10 +64,9 @@ class BlockBuilder {
     const starts = [0];
     for (const record of this.#records) starts.push((starts.at(-1) ?? 0) + record.length);
     const bytes = Buffer.concat(this.#records);
-    this.blocks.push({ bytes, starts, digits: this.#digits, annotations: this.#annotations });
+    this.blocks.push({ bytes, starts, places: this.#places });
     this.#records = [];
-    this.#digits = [];
-    this.#annotations = [];
+    this.#places = [];
     this.#bytes = 0;
     return this.blocks;
   }
@@ -71,7 +84,7 @@ export function makeItems(options: PressOptions): Block[] {
     // Items of built-in kinds have neither kind nor apiVersion.
     const pieces = press.definition.custom ? [object] : [OPEN, object.subarray(object.indexOf(METADATA))];
     if (position < pods - 1) pieces.push(COMMA);
-    builder.add(Buffer.concat(pieces), 0);
+    builder.add(Buffer.concat(pieces));
   }
   return builder.finish();
 }
@@ -81,7 +94,7 @@ export interface RoundOptions extends PressOptions {
   readonly roundBytesMax: number;
   readonly chunkPerEvent: boolean;
   /** `metadata`: an annotation too. */
-  readonly changes: 'version' | 'metadata';
+  readonly changes: 'status' | 'metadata';
 }
 
 /**
@@ -95,7 +108,7 @@ export class EventRound {
 
   constructor(blocks: readonly Block[]) {
     this.blocks = blocks;
-    this.length = blocks.reduce((sum, { digits }) => sum + digits.length, 0);
+    this.length = blocks.reduce((sum, { places }) => sum + places.length, 0);
   }
 
   static make(options: RoundOptions): EventRound {
@@ -108,8 +121,9 @@ export class EventRound {
       const lineBytes = LINE_START.length + pod.length + 2;
       const head = chunkPerEvent ? `${lineBytes.toString(16)}\r\n${LINE_START}` : LINE_START;
       const record = Buffer.concat([Buffer.from(head), pod, Buffer.from(chunkPerEvent ? '}\n\r\n' : '}\n')]);
-      const annotationAt = changes === 'metadata' ? head.length + sentAt(pod) : undefined;
-      builder.add(record, head.length + revisionAt(pod), annotationAt);
+      const inRecord = (at: number): number => head.length + at;
+      const revisions = changes === 'metadata' ? [revisionAt(pod), sentAt(pod)] : [revisionAt(pod)];
+      builder.add(record, { revisions: revisions.map(inRecord), times: statusTimesAt(pod).map(inRecord) });
     }
     return new EventRound(builder.finish());
   }
@@ -123,16 +137,16 @@ export class EventRound {
     let block = this.blocks[0];
     for (const candidate of this.blocks) {
       block = candidate;
-      if (position < candidate.digits.length) break;
-      position -= candidate.digits.length;
+      if (position < candidate.places.length) break;
+      position -= candidate.places.length;
     }
     if (block === undefined) return { bytes: Buffer.alloc(0), next: from };
-    const end = Math.min(block.digits.length, position + to - from);
+    const end = Math.min(block.places.length, position + to - from);
     for (let record = position; record < end; record++) {
       const offset = firstRevision - FIRST_REVISION + from + record - position;
-      writeRevision(block.bytes, block.digits[record] ?? 0, offset);
-      const annotation = block.annotations[record];
-      if (annotation !== undefined) writeRevision(block.bytes, annotation, offset);
+      const { revisions, times } = block.places[record] ?? NOWHERE;
+      for (const at of revisions) writeRevision(block.bytes, at, offset);
+      for (const at of times) writeTime(block.bytes, at, offset);
     }
     const bytes = block.bytes.subarray(block.starts[position], block.starts[end]);
     return { bytes, next: from + end - position };

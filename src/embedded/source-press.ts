@@ -27,6 +27,11 @@ const NAMESPACES = 10;
 /** Divisible by all that repeats in sample pods, and enough to keep them different. */
 const TEMPLATES = 800;
 const REVISION_PREFIX = '"resourceVersion":"';
+const MANAGED_TIME_PREFIX = '"time":"';
+const STARTED_PREFIX = '"startedAt":"';
+/** In `2026-01-15T10:00:00Z`. */
+const MINUTE_AT = 14;
+const SECOND_AT = 17;
 
 const POD: ResourceDefinition = new ResourceTable().named('pods');
 /** Pods in all but name, written as custom resources are: with sorted keys. */
@@ -113,6 +118,29 @@ export function revisionAt(bytes: Buffer): number {
 /** Where the value of the annotation begins. */
 export function sentAt(bytes: Buffer): number {
   return bytes.indexOf(SENT_PREFIX) + SENT_PREFIX.length;
+}
+
+/**
+ * Where the times begin that an update of status changes: that of the last entry of managedFields, and when the container
+ * was started. Small objects have neither.
+ */
+export function statusTimesAt(bytes: Buffer): number[] {
+  const prefixes = [MANAGED_TIME_PREFIX, STARTED_PREFIX];
+  return prefixes.flatMap((prefix) => {
+    const at = bytes.lastIndexOf(prefix);
+    return at < 0 ? [] : [at + prefix.length];
+  });
+}
+
+/** Writes the minute and the second of a time, those of the hour's second number `second`. */
+export function writeTime(target: Buffer, at: number, second: number): void {
+  writeTwoDigits(target, at + MINUTE_AT, ((second / 60) | 0) % 60);
+  writeTwoDigits(target, at + SECOND_AT, second % 60);
+}
+
+function writeTwoDigits(target: Buffer, at: number, value: number): void {
+  target[at] = ZERO + ((value / 10) | 0);
+  target[at + 1] = ZERO + (value % 10);
 }
 
 /** Writes `1` and nine digits: the revision FIRST_REVISION + offset, with 32-bit arithmetic. */

@@ -44,8 +44,11 @@ export interface SourceOptions {
   readonly roundBytesMax?: number;
   /** How many events there are, in all. Default 300,000. */
   readonly events?: number;
-  /** What is new in an event: its version only, or the annotation kubeloom.io/sent-us as well. Default version. */
-  readonly changes?: 'version' | 'metadata';
+  /**
+   * What is new in an event: version and times, as in an update of status, or the annotation kubeloom.io/sent-us as well.
+   * Default status.
+   */
+  readonly changes?: 'status' | 'metadata';
   /** One HTTP chunk for each event, as a real apiserver sends large objects; else one for each megabyte. */
   readonly chunkPerEvent?: boolean;
   /** Default 0: any. Always on 127.0.0.1. */
@@ -66,7 +69,7 @@ function resolved(options: SourceOptions): Required<SourceOptions> & RoundOption
     resource: 'pods',
     managedFields: true,
     events: 300_000,
-    changes: 'version',
+    changes: 'status',
     chunkPerEvent: false,
     tls: false,
     ratePerSecond: 0,

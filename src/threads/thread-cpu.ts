@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 export function threadCpuMs(): number | undefined {
   try {
     const [nanoseconds] = readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ');
-    return Math.round(Number(nanoseconds) / 1e6);
+    return Number(nanoseconds) / 1e6;
   } catch {
     // Not Linux: unknown, and said so.
     return undefined;

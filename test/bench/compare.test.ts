@@ -28,9 +28,10 @@ const NAME = 'watch/pods/5120/key/events/s to client-node';
 const stored = (ratio: number) => ({ machine: '', ratios: { [NAME]: ratio } });
 
 describe('the comparison with stored ratios', () => {
-  it("stores kubeloom's default rows, and no delays of the event loop", () => {
+  it("stores kubeloom's default rows, and neither delays of the event loop nor parts of the CPU time", () => {
     const delay = { ...ROW, case: 'pods: loop-delay-p99', unit: 'ms' } as const;
-    const others = [{ ...ROW, default: false }, { ...ROW, client: 'client-go' } as const, delay];
+    const part = { ...ROW, case: 'pods: main-thread', unit: 'cpu-us/event' } as const;
+    const others = [{ ...ROW, default: false }, { ...ROW, client: 'client-go' } as const, delay, part];
     assert.deepEqual(ratiosOf([...others, ROW]), {
       [NAME]: 10,
       'watch/pods/5120/key/events/s to the limit': 0.5,

@@ -29,6 +29,7 @@ const OUTCOME: Outcome = {
   events: 1000,
   elapsedMs: 500,
   cpuMs: 10,
+  mainThreadCpuMs: 4,
   rssBytes: 1,
   loopDelay: { p99Ms: 2, maxMs: 3 },
   checksum: 1,
@@ -130,11 +131,12 @@ describe('a program of ours', () => {
 });
 
 describe('figures of an outcome', () => {
-  it('are a rate with the CPU time and the delay of the event loop beside it', () => {
+  it('are a rate with the CPU time, the main thread’s part of it and the delay of the event loop beside it', () => {
     const figures = figuresOf(TASK, OUTCOME).map(({ suffix, unit, value }) => [suffix, unit, value]);
     assert.deepEqual(figures, [
       ['', 'events/s', 2000],
       ['', 'cpu-us/event', 10],
+      ['main-thread', 'cpu-us/event', 4],
       ['loop-delay-p99', 'ms', 2],
       ['loop-delay-max', 'ms', 3],
     ]);

@@ -16,6 +16,15 @@ const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.n
 const PODS = 60;
 const EVENTS = 150;
 
+interface StatusTimes {
+  readonly metadata: { readonly managedFields: readonly { readonly time: string }[] };
+  readonly status: {
+    readonly containerStatuses: readonly {
+      readonly state: { readonly running: { readonly startedAt: string } };
+    }[];
+  };
+}
+
 describe('the high-rate source', () => {
   for (const [isolation, chunkPerEvent, objectBytes] of [
     ['none', false, 1_024],
@@ -47,8 +56,29 @@ describe('the high-rate source', () => {
     });
   }
 
+  it('changes what an update of status changes, and no other byte of the object', async () => {
+    for (const resource of ['pods', 'widgets'] as const) {
+      await using source = await startHighRateSource({ isolation: 'none', pods: 1, events: 4000, resource });
+      const path = resource === 'pods' ? '/api/v1/pods' : '/apis/example.com/v1/widgets';
+      const lines = await watch(`${source.url}${path}?watch=1&resourceVersion=${source.listRevision}`);
+      const events = await lines.count(4000);
+      const last = events.at(-1)?.object as unknown as StatusTimes;
+      assert.equal(
+        last.metadata.managedFields.at(-1)?.time,
+        '2026-01-15T10:06:41Z',
+        'revision 4,001, as a second of an hour',
+      );
+      assert.equal(last.status.containerStatuses[0]?.state.running.startedAt, '2026-01-15T10:06:41Z');
+      const rest = events.map(({ object }) =>
+        JSON.stringify(object).replaceAll(/"resourceVersion":"\d+"|"(time|startedAt)":"[^"]+"/g, ''),
+      );
+      assert.equal(new Set(rest).size, 1);
+      assert.ok(!rest[0]?.includes('"time"'));
+    }
+  });
+
   it('changes an annotation too, if it is told to', async () => {
-    for (const changes of ['version', 'metadata'] as const) {
+    for (const changes of ['status', 'metadata'] as const) {
       await using source = await startHighRateSource({ isolation: 'none', pods: 3, events: 9, changes });
       const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${source.listRevision}`);
       const events = await lines.count(9);
