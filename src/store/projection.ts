@@ -12,6 +12,7 @@ import { ProjectedFields } from './projected-fields.ts';
 import type { SharedFields } from './projected-fields.ts';
 
 const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
 const NO_FIELDS: ProjectedFields = new ProjectedFields('');
 
 export class Projection {
@@ -41,7 +42,7 @@ export class Projection {
     previous: Projection | undefined,
   ): Projection {
     const uidStart = start + 1;
-    const isUidSame = previous !== undefined && hasUid(bytes, uidStart, previous.uid);
+    const isUidSame = previous !== undefined && hasUid(bytes, uidStart, end, previous.uid);
     const uidEnd = isUidSame ? uidStart + previous.uid.length + 2 : skipValue(bytes, uidStart, end);
     if (uidEnd < 0) return new Projection('', NO_FIELDS);
     const uid = isUidSame ? previous.uid : uidAt(bytes, uidStart, uidEnd);
@@ -60,10 +61,12 @@ export class Projection {
 }
 
 /** Whether the token at `at` is `uid`, written without escapes. */
-function hasUid(bytes: Buffer, at: number, uid: string): boolean {
-  if (bytes[at] !== QUOTE || bytes[at + 1 + uid.length] !== QUOTE) return false;
+function hasUid(bytes: Buffer, at: number, end: number, uid: string): boolean {
+  const closingQuote = at + 1 + uid.length;
+  if (closingQuote >= end || bytes[at] !== QUOTE || bytes[closingQuote] !== QUOTE) return false;
   for (let index = 0; index < uid.length; index++) {
-    if (bytes[at + 1 + index] !== uid.charCodeAt(index)) return false;
+    const byte = bytes[at + 1 + index];
+    if (byte === QUOTE || byte === BACKSLASH || byte !== uid.charCodeAt(index)) return false;
   }
   return true;
 }

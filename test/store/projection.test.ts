@@ -103,6 +103,19 @@ describe('a projection', () => {
     assert.equal(uidAfter(''), '');
   });
 
+  test('is not misled by the uid before, if that has quotes or backslashes', () => {
+    const quoted = projectionOf(String.raw`["u\",null,\"x",null,null,null,null]`);
+    assert.equal(quoted.uid, 'u",null,"x');
+    const after = projectionOf('["u",null,"x",null,{"app":"web"}]', new SharedFields(), quoted);
+    assert.deepEqual([after.uid, after.fields.labels], ['u', { app: 'web' }]);
+    const escaped = projectionOf(String.raw`["u\\n",null,null,null,null]`);
+    assert.equal(escaped.uid, String.raw`u\n`);
+    assert.equal(
+      projectionOf(String.raw`["u\n",null,null,null,null]`, new SharedFields(), escaped).uid,
+      'u\n',
+    );
+  });
+
   test('has what it shares with siblings parsed once, and keeps what a state before it had', () => {
     const shared = new SharedFields();
     const web = projectionOf('["u-1",null,null,"rs-1",{"app":"web"}]', shared);
