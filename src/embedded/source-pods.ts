@@ -32,11 +32,12 @@ export interface Block {
   readonly bytes: Buffer;
   /** Where each record begins, and at last where the block ends. */
   readonly starts: readonly number[];
-  /** What is written anew in each record. */
-  readonly places: readonly Places[];
+  readonly records: number;
+  /** Where what changes begins, as many of each in every record: two long arrays, because the collector walks over objects. */
+  readonly places: Places;
 }
 
-/** Where what changes begins: revisions and times. */
+/** Revisions and times. */
 interface Places {
   readonly revisions: readonly number[];
   readonly times: readonly number[];
@@ -48,13 +49,14 @@ const NOWHERE: Places = { revisions: [], times: [] };
 class BlockBuilder {
   readonly blocks: Block[] = [];
   #records: Buffer[] = [];
-  #places: Places[] = [];
+  #revisions: number[] = [];
+  #times: number[] = [];
   #bytes = 0;
 
   add(record: Buffer, { revisions, times }: Places = NOWHERE): void {
     if (this.#bytes > 0 && this.#bytes + record.length > BLOCK_BYTES) this.finish();
-    const inBlock = (at: number): number => this.#bytes + at;
-    this.#places.push({ revisions: revisions.map(inBlock), times: times.map(inBlock) });
+    for (const at of revisions) this.#revisions.push(this.#bytes + at);
+    for (const at of times) this.#times.push(this.#bytes + at);
     this.#records.push(record);
     this.#bytes += record.length;
   }
@@ -64,9 +66,11 @@ class BlockBuilder {
     const starts = [0];
     for (const record of this.#records) starts.push((starts.at(-1) ?? 0) + record.length);
     const bytes = Buffer.concat(this.#records);
-    this.blocks.push({ bytes, starts, places: this.#places });
+    const places = { revisions: this.#revisions, times: this.#times };
+    this.blocks.push({ bytes, starts, records: this.#records.length, places });
     this.#records = [];
-    this.#places = [];
+    this.#revisions = [];
+    this.#times = [];
     this.#bytes = 0;
     return this.blocks;
   }
@@ -108,7 +112,7 @@ export class EventRound {
 
   constructor(blocks: readonly Block[]) {
     this.blocks = blocks;
-    this.length = blocks.reduce((sum, { places }) => sum + places.length, 0);
+    this.length = blocks.reduce((sum, { records }) => sum + records, 0);
   }
 
   static make(options: RoundOptions): EventRound {
@@ -137,20 +141,30 @@ export class EventRound {
     let block = this.blocks[0];
     for (const candidate of this.blocks) {
       block = candidate;
-      if (position < candidate.places.length) break;
-      position -= candidate.places.length;
+      if (position < candidate.records) break;
+      position -= candidate.records;
     }
     if (block === undefined) return { bytes: Buffer.alloc(0), next: from };
-    const end = Math.min(block.places.length, position + to - from);
+    const end = Math.min(block.records, position + to - from);
     for (let record = position; record < end; record++) {
       const offset = firstRevision - FIRST_REVISION + from + record - position;
-      const { revisions, times } = block.places[record] ?? NOWHERE;
-      for (const at of revisions) writeRevision(block.bytes, at, offset);
-      for (const at of times) writeTime(block.bytes, at, offset);
+      rewrite(block, record, offset);
     }
     const bytes = block.bytes.subarray(block.starts[position], block.starts[end]);
     return { bytes, next: from + end - position };
   }
+}
+
+/** Writes revision and times of one record anew. */
+function rewrite({ bytes, records, places }: Block, record: number, offset: number): void {
+  const { revisions, times } = places;
+  const revisionsEach = revisions.length / records;
+  const timesEach = times.length / records;
+  for (let at = record * revisionsEach; at < (record + 1) * revisionsEach; at++) {
+    writeRevision(bytes, revisions[at] ?? 0, offset);
+  }
+  for (let at = record * timesEach; at < (record + 1) * timesEach; at++)
+    writeTime(bytes, times[at] ?? 0, offset);
 }
 
 function shuffled(count: number): number[] {
