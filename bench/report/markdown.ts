@@ -22,27 +22,35 @@ const COLUMNS = [
 ];
 
 export function figuresText(reports: readonly Report[], charts: readonly string[]): string {
-  const rows = reports.flatMap(({ results }) => results);
+  // Of one run there is nothing to tell apart.
+  const runOf = (index: number): string => (reports.length > 1 ? `, run ${index + 1}` : '');
   const machines = [...new Set(reports.map(({ machine }) => `${machine.date}: ${machineText(machine)}`))];
   return [
     ...machines.map((machine) => `- ${machine}`),
     '',
     ...charts.map((file) => `![${file.replace('.svg', '')}](benchmarks/${file})`),
     '',
-    '### What we lose',
-    '',
-    ...lossLines(rows),
-    '',
-    ...[...new Set(rows.map(({ suite }) => suite))].flatMap((suite) => [
-      `### ${suite}`,
+    ...reports.flatMap(({ results }, index) => [
+      `### What we lose${runOf(index)}`,
       '',
-      ...tableLines(rows.filter((row) => row.suite === suite)),
+      ...lossLines(results),
       '',
     ]),
+    ...reports.flatMap(({ results }, index) => suiteTables(results, runOf(index))),
   ].join('\n');
 }
 
-/** Where a peer's median is better than ours, in the same case and unit. The limit is no peer. */
+function suiteTables(rows: readonly Row[], run: string): string[] {
+  const suites = [...new Set(rows.map(({ suite }) => suite))];
+  return suites.flatMap((suite) => [
+    `### ${suite}${run}`,
+    '',
+    ...tableLines(rows.filter((row) => row.suite === suite)),
+    '',
+  ]);
+}
+
+/** Where a peer's median is better than ours, in the same case and unit of one run. The limit is no peer. */
 export function lossLines(rows: readonly Row[]): string[] {
   const own = rows.filter(({ client, value }) => client === 'kubeloom' && value !== null);
   const lines = own.flatMap((row) =>

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BenchCase } from '../../bench/case.ts';
 import { compareWith, comparisonText, ratiosOf, readBaseline, TOLERANCE } from '../../bench/compare.ts';
-import { BEGIN, END, lossLines, withFigures } from '../../bench/report/markdown.ts';
+import { describeMachine } from '../../bench/machine.ts';
+import { BEGIN, END, figuresText, lossLines, withFigures } from '../../bench/report/markdown.ts';
 import { drawChart, CHARTS } from '../../bench/report/charts.ts';
 import type { Row } from '../../bench/row.ts';
 import { smokeFindings } from '../../bench/smoke.ts';
@@ -109,6 +110,30 @@ describe('the page', () => {
     const quicker: Row = { ...time, client: 'client-go', value: 10 };
     assert.equal(lossLines([time, quicker]).length, 1);
     assert.deepEqual(lossLines([ROW]), ['Nothing in these runs.']);
+  });
+
+  it('compares within a run, and says which run a table is of', () => {
+    const machine = describeMachine();
+    const peer: Row = { ...ROW, client: 'client-go', value: 2000 };
+    const text = figuresText(
+      [
+        { machine, results: [ROW] },
+        { machine, results: [{ ...ROW, value: 3000 }, peer] },
+      ],
+      [],
+    );
+    assert.ok(!text.includes('client-go 2,000 against'));
+    assert.deepEqual(text.match(/^### .*$/gm), [
+      '### What we lose, run 1',
+      '### What we lose, run 2',
+      '### watch, run 1',
+      '### watch, run 2',
+    ]);
+    assert.deepEqual(figuresText([{ machine, results: [ROW, peer] }], []).match(/^###.*|^- watch.*/gm), [
+      '### What we lose',
+      '- watch: pods, 5 KB, key: client-go 2,000 against 1,000 events/s',
+      '### watch',
+    ]);
   });
 
   it('draws a chart as SVG with a bar for each client, and none without results', () => {
