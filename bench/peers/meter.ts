@@ -1,4 +1,7 @@
-/** What every client program measures of itself: time, CPU time, that of its main thread, and how late its main thread's event loop was. */
+/**
+ * What every client program measures of itself: time, CPU time, the part of its main thread, and how late that one's event
+ * loop was.
+ */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IntervalHistogram } from 'node:perf_hooks';
 import { threadCpuMs } from '../../src/threads/thread-cpu.ts';
@@ -49,16 +52,16 @@ export class Meter {
     const lastingMs = Math.max(0, now - this.#tickedAt - RESOLUTION_MS);
     clearInterval(this.#ticker);
     const { user, system } = process.cpuUsage(this.#cpuBefore);
-    const threadCpuAfterMs = threadCpuMs() ?? 0;
+    const threadCpuAfterMs = threadCpuMs();
+    const threadCpuBeforeMs = this.#threadCpuBeforeMs;
+    const isKnown = threadCpuAfterMs !== undefined && threadCpuBeforeMs !== undefined;
     const delay = this.#delay;
     // Shorter than one sample: nothing is known, and the histogram's numbers mean nothing.
     const isEmpty = delay.count === 0;
     return {
       elapsedMs,
       cpuMs: (user + system) / 1000,
-      ...(this.#threadCpuBeforeMs === undefined
-        ? {}
-        : { mainThreadCpuMs: threadCpuAfterMs - this.#threadCpuBeforeMs }),
+      ...(isKnown ? { mainThreadCpuMs: threadCpuAfterMs - threadCpuBeforeMs } : {}),
       loopDelay: {
         p99Ms: isEmpty ? 0 : addedDelayMs(delay.percentile(99)),
         maxMs: Math.max(lastingMs, isEmpty ? 0 : addedDelayMs(delay.max)),

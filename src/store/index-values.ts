@@ -49,7 +49,7 @@ export class IndexSet {
   /** Runs user functions; call it before anything changes. */
   valuesOf(entry: Entry, previous: { entry: Entry; values: IndexValues } | undefined): IndexValues {
     const isSame = previous?.entry === entry;
-    const isUnchanged = previous !== undefined && hasSameText(previous.entry, entry);
+    const isUnchanged = previous !== undefined && previous.entry.projection.equals(entry.projection);
     const isComplete = previous?.values.length === this.#indexers.size;
     if (isUnchanged && isComplete && (isSame || !this.#hasPlain)) return previous.values;
     if (this.#isPlain) return previous?.values ?? this.#namespaceValues(entry);
@@ -87,10 +87,6 @@ export class IndexSet {
     this.#isPlain = false;
     if (!isProjected(indexer)) this.#hasPlain = true;
   }
-}
-
-function hasSameText({ projection: a }: Entry, { projection: b }: Entry): boolean {
-  return a.equals(b);
 }
 
 function isEqual(a: IndexValues, b: IndexValues): boolean {

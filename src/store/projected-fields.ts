@@ -82,10 +82,8 @@ export class SharedFields {
     const byText = this.#byText;
     byText.set(fields.text, fields);
     if (byText.size <= TEXTS_MAX) return;
-    for (const oldest of byText.keys()) {
-      byText.delete(oldest);
-      break;
-    }
+    const oldest = byText.keys().next().value;
+    if (oldest !== undefined) byText.delete(oldest);
   }
 }
 
