@@ -49,7 +49,7 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
     hasProxy: true,
     informer: { watchSilenceMaxMs: SILENCE_MS },
     run: async (scene) => {
-      await scene.proxy.mode({ kind: 'drop', direction: 'to-client' });
+      await scene.proxy.mode({ kind: 'drop' });
       const seen = await noticed(scene);
       await scene.proxy.mode({ kind: 'pass' });
       // Its answer was lost as well: only the end of its time or a new connection can tell.

@@ -5,8 +5,8 @@ export type Mode =
   | { readonly kind: 'pass' }
   /** Kept, and given when the mode is `pass` again. */
   | { readonly kind: 'hang' }
-  /** Lost for ever, and nobody is told: a half-open connection. */
-  | { readonly kind: 'drop'; readonly direction: 'to-client' | 'to-server' }
+  /** Lost for ever with all that follows on that connection, and nobody is told: it is half open. */
+  | { readonly kind: 'drop' }
   /** So many bytes at a time. */
   | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
   /** In writes of so many bytes. */

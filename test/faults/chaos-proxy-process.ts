@@ -12,6 +12,8 @@ interface Pair {
   readonly upstream: Socket;
   /** Bytes for the client that the mode holds back. */
   held: Buffer[];
+  /** Bytes for the client were lost: TCP gives nothing that comes behind a gap. */
+  hasGap: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -44,12 +46,10 @@ function accept(client: Socket): void {
   }
   const upstream = createConnection({ port: target, host: '127.0.0.1', noDelay: true });
   client.setNoDelay?.(true);
-  const pair: Pair = { client, upstream, held: [], timer: undefined };
+  const pair: Pair = { client, upstream, held: [], hasGap: false, timer: undefined };
   pairs.add(pair);
   upstream.on('error', () => undefined);
-  client.on('data', (chunk: Buffer) => {
-    if (mode.kind !== 'drop' || mode.direction !== 'to-server') upstream.write(chunk);
-  });
+  client.on('data', (chunk: Buffer) => upstream.write(chunk));
   upstream.on('data', (chunk: Buffer) => downstream(pair, chunk));
   const close = (): void => {
     pairs.delete(pair);
@@ -65,10 +65,12 @@ function accept(client: Socket): void {
 }
 
 function downstream(pair: Pair, chunk: Buffer): void {
+  pair.hasGap ||= mode.kind === 'drop';
+  if (pair.hasGap) {
+    landed('drop', `${chunk.length} bytes`);
+    return;
+  }
   switch (mode.kind) {
-    case 'drop':
-      landed('drop', `${chunk.length} bytes`);
-      return;
     case 'hang':
       pair.held.push(chunk);
       landed('hang', `${chunk.length} bytes held`);

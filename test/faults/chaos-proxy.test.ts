@@ -1,0 +1,35 @@
+/** The proxy does what networks do: no case may fail because of something that cannot happen. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { ChaosProxy } from './chaos-proxy.ts';
+
+/** A connection through the proxy, from both its ends. */
+async function connected(proxy: ChaosProxy, server: Server): Promise<{ client: Socket; upstream: Socket }> {
+  const accepted = once(server, 'connection');
+  const client = connect(Number(new URL(proxy.url).port), '127.0.0.1');
+  const [upstream] = (await accepted) as [Socket];
+  return { client, upstream };
+}
+
+test('what follows lost bytes arrives on another connection only', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  await using proxy = await ChaosProxy.start((server.address() as AddressInfo).port);
+
+  const half = await connected(proxy, server);
+  await proxy.mode({ kind: 'drop' });
+  half.upstream.write('lost');
+  while (proxy.landed.length === 0) await new Promise(setImmediate);
+  await proxy.mode({ kind: 'pass' });
+  half.upstream.end('behind the gap');
+  const whole = await connected(proxy, server);
+  whole.upstream.end('whole');
+
+  assert.equal(await text(half.client), '');
+  assert.equal(await text(whole.client), 'whole');
+});
