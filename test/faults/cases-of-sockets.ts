@@ -52,8 +52,6 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
       await scene.proxy.mode({ kind: 'drop' });
       const seen = await noticed(scene);
       await scene.proxy.mode({ kind: 'pass' });
-      // Its answer was lost as well: only the end of its time or a new connection can tell.
-      await scene.proxy.reset();
       await scene.untilTold(50);
       return `${seen}: ${await onlyWatches(scene)}`;
     },

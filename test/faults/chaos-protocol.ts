@@ -5,7 +5,7 @@ export type Mode =
   | { readonly kind: 'pass' }
   /** Kept, and given when the mode is `pass` again. */
   | { readonly kind: 'hang' }
-  /** Lost for ever with all that follows on that connection, and nobody is told: it is half open. */
+  /** Lost for ever, and nobody is told: a half-open connection, which is reset when the mode is `pass` again. */
   | { readonly kind: 'drop' }
   /** So many bytes at a time. */
   | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }

@@ -12,7 +12,7 @@ interface Pair {
   readonly upstream: Socket;
   /** Bytes for the client that the mode holds back. */
   held: Buffer[];
-  /** Bytes for the client were lost: TCP gives nothing that comes behind a gap. */
+  /** Bytes for the client were lost, and TCP gives nothing that comes behind a gap. */
   hasGap: boolean;
   timer: NodeJS.Timeout | undefined;
 }
@@ -116,6 +116,11 @@ function cut(client: Socket): void {
   else client.resetAndDestroy();
 }
 
+function reset(some: readonly Pair[]): void {
+  if (some.length > 0) landed('reset', `${some.length} connections`);
+  for (const { client } of some) cut(client);
+}
+
 function release(pair: Pair): void {
   clearInterval(pair.timer);
   pair.timer = undefined;
@@ -144,11 +149,13 @@ async function obey(command: ProxyCommand): Promise<void> {
       return;
     case 'mode':
       mode = command.mode;
-      if (mode.kind === 'pass') for (const pair of pairs) release(pair);
+      if (mode.kind === 'pass') {
+        for (const pair of pairs) release(pair);
+        reset([...pairs].filter(({ hasGap }) => hasGap));
+      }
       break;
     case 'reset':
-      landed('reset', `${pairs.size} connections`);
-      for (const { client } of pairs) cut(client);
+      reset([...pairs]);
       break;
     case 'refuse':
       listener?.close();

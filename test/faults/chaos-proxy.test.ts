@@ -15,21 +15,25 @@ async function connected(proxy: ChaosProxy, server: Server): Promise<{ client: S
   return { client, upstream };
 }
 
-test('what follows lost bytes arrives on another connection only', async (t) => {
+test('what has lost bytes is reset when bytes pass again: half an answer arrives on no connection', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());
   await using proxy = await ChaosProxy.start((server.address() as AddressInfo).port);
 
   const half = await connected(proxy, server);
+  const whole = await connected(proxy, server);
   await proxy.mode({ kind: 'drop' });
   half.upstream.write('lost');
   while (proxy.landed.length === 0) await new Promise(setImmediate);
+  half.client.resume();
+  const reset = once(half.client, 'error');
   await proxy.mode({ kind: 'pass' });
   half.upstream.end('behind the gap');
-  const whole = await connected(proxy, server);
   whole.upstream.end('whole');
 
-  assert.equal(await text(half.client), '');
+  const [error] = (await reset) as [NodeJS.ErrnoException];
+  assert.equal(error.code, 'ECONNRESET');
+  assert.equal(half.client.bytesRead, 0);
   assert.equal(await text(whole.client), 'whole');
 });
