@@ -4,8 +4,8 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IntervalHistogram } from 'node:perf_hooks';
-import { KubeConfig } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../informer/shared-index-informer.ts';
+import { clientNode } from '../kube/client-node.ts';
 import type { Codec } from '../options.ts';
 import type { HandlerRegistration } from '../processor/handler.ts';
 import { InformerThreads } from '../threads/informer-threads.ts';
@@ -84,7 +84,7 @@ class DemoRun implements AsyncDisposable {
     this.#plan = plan;
     this.#server = server;
     this.#progress = progress;
-    const kubeConfig = new KubeConfig();
+    const kubeConfig = new (clientNode().KubeConfig)();
     kubeConfig.loadFromString(server.kubeConfig);
     this.#threads = new InformerThreads(plan.threads === undefined ? {} : { threads: plan.threads });
     this.#informer = new SharedIndexInformer<unknown>(kubeConfig, PODS, {

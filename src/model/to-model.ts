@@ -1,5 +1,5 @@
 /** The converter for the client-node that kubeloom itself uses: the one that is installed beside it. */
-import * as clientNode from '@kubernetes/client-node';
+import { clientNode } from '../kube/client-node.ts';
 import type { Wire } from '../kube/wire.ts';
 import { createModelConverter } from './converter.ts';
 import type { ModelConverter, ModelOptions, WireSource } from './converter.ts';
@@ -9,12 +9,12 @@ let installed: ModelConverter | undefined;
 
 /** See {@link ModelConverter.toModel}. */
 export function toModel<T>(source: WireSource<T>, options?: ModelOptions): T {
-  installed ??= createModelConverter(clientNode);
+  installed ??= createModelConverter(clientNode());
   return installed.toModel<T>(source, options);
 }
 
 /** See {@link ModelConverter.fromModel}. */
 export function fromModel<T extends object>(model: T, options?: ModelOptions): Wire<T> {
-  installed ??= createModelConverter(clientNode);
+  installed ??= createModelConverter(clientNode());
   return installed.fromModel(model, options);
 }

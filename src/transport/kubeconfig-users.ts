@@ -4,8 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { loadYaml } from '@kubernetes/client-node';
 import type { KubeConfig, User } from '@kubernetes/client-node';
+import { clientNode } from '../kube/client-node.ts';
 
 interface FileUser {
   readonly name?: unknown;
@@ -28,7 +28,7 @@ export function completeUsers(kubeConfig: KubeConfig, files: readonly string[]):
 
 function usersOf(file: string): readonly FileUser[] {
   const text = readFileSync(file, 'utf8');
-  const { users } = loadYaml<{ users?: readonly FileUser[] | null }>(text);
+  const { users } = clientNode().loadYaml<{ users?: readonly FileUser[] | null }>(text);
   return Array.isArray(users) ? users : [];
 }
 

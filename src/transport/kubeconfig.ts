@@ -5,9 +5,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
-import type { Cluster, User } from '@kubernetes/client-node';
+import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError } from '../errors.ts';
+import { clientNode } from '../kube/client-node.ts';
 import { completeUsers } from './kubeconfig-users.ts';
 
 export interface KubeConfigSource {
@@ -24,7 +24,7 @@ export function kubeConfigError(message: string, cause?: unknown): KubeloomError
   return new KubeloomError('ERR_KUBELOOM_KUBECONFIG', message, cause === undefined ? {} : { cause });
 }
 
-/** @throws ERR_KUBELOOM_KUBECONFIG */
+/** @throws ERR_KUBELOOM_KUBECONFIG, ERR_KUBELOOM_CLIENT_NODE */
 export function loadKubeConfig({ path, context }: KubeConfigSource = {}): KubeConfig {
   const kubeConfig = path === undefined ? loadDefault() : loadFile(path);
   if (context !== undefined) useContext(kubeConfig, context);
@@ -55,7 +55,7 @@ function loadDefault(): KubeConfig {
 }
 
 function load(what: string, files: readonly string[], read: (kubeConfig: KubeConfig) => void): KubeConfig {
-  const kubeConfig = new KubeConfig();
+  const kubeConfig = new (clientNode().KubeConfig)();
   try {
     read(kubeConfig);
     requireTexts(kubeConfig);

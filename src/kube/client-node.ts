@@ -1,0 +1,28 @@
+/**
+ * The client-node that is installed beside kubeloom, loaded when something of it is wanted: it takes half a second and
+ * 70 MB, which programs that bring a KubeConfig have paid already and those that only look at entries need not pay.
+ */
+import { createRequire } from 'node:module';
+import { KubeloomError } from '../errors.ts';
+
+export type ClientNode = typeof import('@kubernetes/client-node');
+
+const PACKAGE = '@kubernetes/client-node';
+
+/**
+ * Loads it with the first call. The same module as with `import`: Node ≥ 20.19 requires ES modules.
+ *
+ * @throws ERR_KUBELOOM_CLIENT_NODE when it is not installed, or does not run on this Node
+ */
+export function clientNode(load: (name: string) => unknown = createRequire(import.meta.url)): ClientNode {
+  try {
+    return load(PACKAGE) as ClientNode;
+  } catch (cause) {
+    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1);
+    throw new KubeloomError(
+      'ERR_KUBELOOM_CLIENT_NODE',
+      `${PACKAGE} cannot be loaded (${reason}): install ${PACKAGE}@1, or with Node 22 and later version 2`,
+      { cause },
+    );
+  }
+}

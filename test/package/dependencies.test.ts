@@ -1,0 +1,31 @@
+/** What users get with the package is what it imports. */
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+};
+/** `from '…'` and `import('…')`, types included: declarations need them as well. */
+const PACKAGE = /(?:\bfrom |\bimport\()'((?:@[\w-]+\/)?[\w:-]+)[\w/.-]*'/g;
+
+function importedBy(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .flatMap((path) => {
+      const text = readFileSync(join(ROOT, folder, path), 'utf8');
+      return Array.from(text.matchAll(PACKAGE), ([, name = '']) => name);
+    });
+}
+
+test('the packages that the library imports are its dependencies, and it has no others', () => {
+  const imported = new Set(
+    [...importedBy('src'), ...importedBy('workers')].filter((name) => !isBuiltin(name)),
+  );
+  assert.deepEqual([...imported].sort(), Object.keys({ ...dependencies, ...peerDependencies }).sort());
+});
