@@ -2,7 +2,7 @@
  * client-node's `makeInformer` on top of kubeloom: the same arguments, methods and events, so that a program can
  * move first and its handlers later. What is different is in ../migrating-from-client-node.md.
  *
- * To use it, copy it and import from 'kubeloom'.
+ * To use it, copy it.
  */
 import type {
   Informer,
@@ -11,8 +11,8 @@ import type {
   ListPromise,
   ObjectCache,
 } from '@kubernetes/client-node';
-import { NAMESPACE_INDEX, SharedIndexInformer, findBuiltIn, toModel } from '../../src/index.ts';
-import type { Identity, InformerOptions, ResourceRef, Wire } from '../../src/index.ts';
+import { NAMESPACE_INDEX, SharedIndexInformer, findBuiltIn, toModel } from 'kubeloom';
+import type { Identity, InformerOptions, ResourceRef, Wire } from 'kubeloom';
 
 type Verb = 'add' | 'update' | 'delete' | 'error' | 'connect';
 type Callback<T> = ((object: T) => void) & ((error?: unknown) => void);

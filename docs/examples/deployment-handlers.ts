@@ -44,7 +44,12 @@ await factory.waitForCacheSync();
 const patch = (name: string, op: string, path: string, value?: number): Promise<unknown> =>
   apps.patchNamespacedDeployment({ namespace, name, body: [{ op, path, value }] });
 
-for (const [name, labels] of Object.entries({ web: { team: 'a' }, api: { team: 'b' }, other: {} })) {
+const labelsOf: Record<string, Record<string, string>> = {
+  web: { team: 'a' },
+  api: { team: 'b' },
+  other: {},
+};
+for (const [name, labels] of Object.entries(labelsOf)) {
   const selector = { matchLabels: { app: name } };
   const containers = [{ name: 'main', image: 'registry.k8s.io/pause:3.10' }];
   const template = { metadata: { labels: { app: name } }, spec: { containers } };

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -33,7 +33,7 @@ describe('the installed package', () => {
     const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT });
     await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
     // A newer one than this Node runs would be chosen otherwise: npm does not know.
-    const tools = ['@kubernetes/client-node@1', 'esbuild@0.28', 'vitest@3'];
+    const tools = ['@kubernetes/client-node@1', 'esbuild@0.28', 'vitest@3', 'typescript@5', '@types/node@20'];
     const tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '');
     await run('npm', ['install', '--silent', '--no-audit', '--no-fund', tarball, ...tools], { cwd: folder });
     for (const name of ['app.mjs', 'app.cjs', 'app.test.mjs']) {
@@ -65,6 +65,15 @@ describe('the installed package', () => {
     assert.ok(command, 'docs/bundling.md has a sh block');
     await run('sh', ['-c', command], { cwd: folder, timeout: TIMEOUT_MS });
     assert.deepEqual(await output('out/app.js'), { added: PODS, cached: PODS });
+  });
+
+  test('its examples compile as they are, under nothing but strict', async () => {
+    await cp(join(ROOT, 'docs/examples'), join(folder, 'examples'), { recursive: true });
+    const files = (await readdir(join(folder, 'examples'))).filter((name) => name.endsWith('.ts'));
+    const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2022'];
+    const compiled = run('npx', ['tsc', ...options, ...files], { cwd: join(folder, 'examples') });
+    const { stdout } = await compiled.catch((failure: { readonly stdout: string }) => failure);
+    assert.equal(stdout, '');
   });
 
   test('runs a threaded informer inside vitest', async () => {
