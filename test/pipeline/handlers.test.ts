@@ -41,6 +41,8 @@ for (const variant of VARIANTS) {
     const stuck: string[] = [];
     let release: () => void = () => undefined;
     const held = new Promise<void>((resolve) => (release = resolve));
+    let isCalled: () => void = () => undefined;
+    const called = new Promise<void>((resolve) => (isCalled = resolve));
     const throwing = informer.addEventHandler({
       onAdd: () => {
         throw new Error('thrown by the handler');
@@ -49,6 +51,7 @@ for (const variant of VARIANTS) {
     const waiting = informer.addEventHandler({
       onAdd: async ({ key }) => {
         stuck.push(key);
+        isCalled();
         await held;
       },
     });
@@ -56,6 +59,7 @@ for (const variant of VARIANTS) {
     await harness.synced(informer);
     await informer.waitForSync(undefined, synced);
     await informer.waitForSync(undefined, throwing);
+    await called;
     assert.equal(steady.seen.length, 50);
     assert.equal(stuck.length, 1);
     assert.equal(waiting.hasSynced(), false);
@@ -100,18 +104,22 @@ for (const variant of VARIANTS) {
     const informer = harness.informer({ lifetimes: 'strict' });
     const lent: { readonly key: string; readonly object: unknown; readonly labels: unknown }[] = [];
     const kept: { readonly object: { readonly metadata?: { readonly name?: string } } }[] = [];
+    const recorder = new Recorder();
     const registration = informer.addEventHandler({
-      onAdd: (added) => void lent.push(added),
-      onUpdate: (_previous, current) => void kept.push(current.retain()),
+      onAdd: (added, isInInitialList) => {
+        lent.push(added);
+        recorder.onAdd(added, isInInitialList);
+      },
+      onUpdate: (previous, current) => {
+        kept.push(current.retain());
+        recorder.onUpdate(previous, current);
+      },
     });
     await harness.synced(informer);
     await informer.waitForSync(undefined, registration);
     assert.throws(() => lent[0]?.object, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
     assert.deepEqual(lent[0]?.labels, { app: 'web' });
     assert.equal(lent[0]?.key, 'default/kept');
-    const recorder = new Recorder();
-    informer.addEventHandler(recorder);
-    await recorder.until(() => recorder.seen.length === 1);
     const update = pod('kept', { app: 'api' });
     await harness.server.apply([{ type: 'put', resource: 'pods', object: update }]);
     await harness.server.apply([{ type: 'put', resource: 'pods', object: pod('kept', { app: 'db' }) }]);

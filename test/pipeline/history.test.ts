@@ -40,13 +40,14 @@ for (const variant of VARIANTS) {
       const findings: unknown[] = [];
       const recorder = new Recorder();
       informer.addEventHandler({
-        onAdd: (added) => {
+        onAdd: (added, isInInitialList) => {
           const cached = informer.getStore().getByKey(added.key);
           findings.push(cached === added || cached?.resourceVersion !== added.resourceVersion);
           findings.push(added.object.spec?.containers[0]?.image, added.labels, added.metadata.name);
+          // In the same handler: another one may be told earlier.
+          recorder.onAdd(added, isInInitialList);
         },
       });
-      informer.addEventHandler(recorder);
       await harness.synced(informer);
       await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('grün', { app: 'wéb' }) }]);
       await recorder.until(() => recorder.seen.length === 1);
