@@ -1,22 +1,26 @@
 /**
  * The limit: what no client in Node can be faster than. A socket read into one reused buffer, chunks decoded, lines
- * split, and nothing done with them.
+ * split, and nothing done with them; for latencies the time in them is looked up.
  */
 import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ConnectionOptions } from 'node:tls';
+import { SENT_ANNOTATION } from '../task.ts';
 import type { Task } from '../task.ts';
 import { ChunkedLines } from './chunked-lines.ts';
 import { pathOf } from './connection.ts';
+import { LatencyHistogram } from './latency-histogram.ts';
 import { Meter } from './meter.ts';
 import { runProgram } from './program.ts';
 import type { Result } from './program.ts';
 
 const READ_BYTES = 256 * 1024;
+const STAMP = Buffer.from(`"${SENT_ANNOTATION}":"`);
+const QUOTE = 0x22;
 
-function open(task: Task, onBytes: (bytes: Uint8Array) => void): Socket {
+function open(task: Task, onBytes: (bytes: Buffer) => void): Socket {
   const { hostname, port, protocol } = new URL(task.url);
   const buffer = Buffer.allocUnsafeSlow(READ_BYTES);
   const onread = {
@@ -37,20 +41,34 @@ function request(socket: Socket, task: Task, query: string): void {
   socket.write(`GET ${pathOf(task.resource)}${query} HTTP/1.1\r\nHost: source\r\n${token}\r\n`);
 }
 
+/** One that two reads share, which hardly ever happens, is passed over. */
+function recordStamps(bytes: Buffer, latency: LatencyHistogram): void {
+  for (let at = bytes.indexOf(STAMP); at >= 0; at = bytes.indexOf(STAMP, at + 1)) {
+    const start = at + STAMP.length;
+    const end = bytes.indexOf(QUOTE, start);
+    if (end > 0) latency.record(Number(bytes.toString('latin1', start, end)));
+  }
+}
+
 /** Every event once; the revision before the first of them needs no list. */
 async function watch(task: Task): Promise<Result> {
+  const { warmUpEvents = 0 } = task;
   const meter = new Meter();
   const lines = new ChunkedLines();
+  const histogram = task.case === 'latency' ? new LatencyHistogram() : undefined;
   return await new Promise((resolve, reject) => {
     let isRunning = false;
     const socket = open(task, (bytes) => {
       lines.push(bytes);
-      if (!isRunning && lines.count > 0) {
+      if (!isRunning && lines.count > warmUpEvents) {
         isRunning = true;
         meter.start();
       }
+      if (isRunning && histogram) recordStamps(bytes, histogram);
       if (lines.count < task.events) return;
-      resolve({ events: lines.count, checksum: lines.bytes, ...meter.stop() });
+      const events = lines.count - warmUpEvents;
+      const latency = histogram ? { latency: histogram.latency } : {};
+      resolve({ events, checksum: lines.bytes, ...meter.stop(), ...latency });
       socket.destroy();
     });
     socket.on('error', reject);

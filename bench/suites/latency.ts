@@ -4,7 +4,7 @@ import { POD_BYTES, each } from './common.ts';
 
 const SECONDS = 7;
 const WARM_UP_SECONDS = 2;
-const CLIENTS = ['kubeloom', 'client-node', 'client-go', 'kube-rs'] as const;
+const CLIENTS = ['kubeloom', 'limit', 'client-node', 'client-go', 'kube-rs'] as const;
 const PAIR = ['kubeloom', 'client-node'] as const;
 
 export const LATENCY_CASES: readonly BenchCase[] = [10_000, 1000, 20_000].map((rate) => ({
