@@ -20,6 +20,12 @@ export class KubeloomError extends Error {
   }
 }
 
+/** What an error says, without the lines below: they quote files and name modules. */
+export function firstLineOf(error: unknown): string {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+  return line;
+}
+
 /** A programmer error inside kubeloom: an invariant that the code itself must keep. */
 export function assert(condition: boolean, message: string, subject?: string | number): asserts condition {
   if (condition) return;

@@ -32,7 +32,6 @@ export interface Block {
   readonly bytes: Buffer;
   /** Where each record begins, and at last where the block ends. */
   readonly starts: readonly number[];
-  readonly records: number;
   /** Where what changes begins, as many of each in every record: two long arrays, because the collector walks over objects. */
   readonly places: Places;
 }
@@ -67,7 +66,7 @@ class BlockBuilder {
     for (const record of this.#records) starts.push((starts.at(-1) ?? 0) + record.length);
     const bytes = Buffer.concat(this.#records);
     const places = { revisions: this.#revisions, times: this.#times };
-    this.blocks.push({ bytes, starts, records: this.#records.length, places });
+    this.blocks.push({ bytes, starts, places });
     this.#records = [];
     this.#revisions = [];
     this.#times = [];
@@ -112,7 +111,7 @@ export class EventRound {
 
   constructor(blocks: readonly Block[]) {
     this.blocks = blocks;
-    this.length = blocks.reduce((sum, { records }) => sum + records, 0);
+    this.length = blocks.reduce((sum, block) => sum + recordsOf(block), 0);
   }
 
   static make(options: RoundOptions): EventRound {
@@ -141,11 +140,11 @@ export class EventRound {
     let block = this.blocks[0];
     for (const candidate of this.blocks) {
       block = candidate;
-      if (position < candidate.records) break;
-      position -= candidate.records;
+      if (position < recordsOf(candidate)) break;
+      position -= recordsOf(candidate);
     }
     if (block === undefined) return { bytes: Buffer.alloc(0), next: from };
-    const end = Math.min(block.records, position + to - from);
+    const end = Math.min(recordsOf(block), position + to - from);
     for (let record = position; record < end; record++) {
       const offset = firstRevision - FIRST_REVISION + from + record - position;
       rewrite(block, record, offset);
@@ -155,9 +154,15 @@ export class EventRound {
   }
 }
 
+function recordsOf({ starts }: Block): number {
+  return starts.length - 1;
+}
+
 /** Writes revision and times of one record anew. */
-function rewrite({ bytes, records, places }: Block, record: number, offset: number): void {
+function rewrite(block: Block, record: number, offset: number): void {
+  const { bytes, places } = block;
   const { revisions, times } = places;
+  const records = recordsOf(block);
   const revisionsEach = revisions.length / records;
   const timesEach = times.length / records;
   for (let at = record * revisionsEach; at < (record + 1) * revisionsEach; at++) {

@@ -3,9 +3,9 @@
  * and 57 MB, which who has a KubeConfig has paid already, and who has a ListerWatcher of his own need not pay.
  */
 import { createRequire } from 'node:module';
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError, firstLineOf } from '../errors.ts';
 
-export type ClientNode = typeof import('@kubernetes/client-node');
+type ClientNode = typeof import('@kubernetes/client-node');
 
 const PACKAGE = '@kubernetes/client-node';
 
@@ -18,10 +18,9 @@ export function clientNode(load: (name: string) => unknown = createRequire(impor
   try {
     return load(PACKAGE) as ClientNode;
   } catch (cause) {
-    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1);
     throw new KubeloomError(
       'ERR_KUBELOOM_CLIENT_NODE',
-      `${PACKAGE} cannot be loaded (${reason}): install ${PACKAGE}@1, or with Node 22 and later version 2`,
+      `${PACKAGE} cannot be loaded (${firstLineOf(cause)}): install ${PACKAGE}@1, or with Node 22 and later version 2`,
       { cause },
     );
   }

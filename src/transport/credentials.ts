@@ -10,7 +10,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError, firstLineOf } from '../errors.ts';
 import { isLoopbackHost } from '../loopback.ts';
 import { escapeControls } from '../printable.ts';
 import type { ConnectionOptions } from '../threads/protocol.ts';
@@ -94,10 +94,9 @@ export async function connectionFor(
     return connection;
   } catch (cause) {
     if (cause instanceof KubeloomError && cause.code !== 'ERR_KUBELOOM_CREDENTIALS') throw cause;
-    const [reason] = (cause instanceof Error ? cause.message : String(cause)).split('\n', 1);
     throw new KubeloomError(
       'ERR_KUBELOOM_CREDENTIALS',
-      `the credentials of user ${user.name} for cluster ${cluster.name} could not be had: ${reason}`,
+      `the credentials of user ${user.name} for cluster ${cluster.name} could not be had: ${firstLineOf(cause)}`,
       { cause },
     );
   }

@@ -72,8 +72,11 @@ describe('the installed package', () => {
     const files = (await readdir(join(folder, 'examples'))).filter((name) => name.endsWith('.ts'));
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2022'];
     const compiled = run('npx', ['tsc', ...options, ...files], { cwd: join(folder, 'examples') });
-    const { stdout } = await compiled.catch((failure: { readonly stdout: string }) => failure);
-    assert.equal(stdout, '');
+    const failed = ({ code, stdout }: { readonly code?: number; readonly stdout?: string }): unknown => [
+      code,
+      stdout,
+    ];
+    assert.deepEqual(await compiled.then(() => [0, ''], failed), [0, '']);
   });
 
   test('runs a threaded informer inside vitest', async () => {
