@@ -1,8 +1,10 @@
 /**
  * Pods as a cluster has them: owner, labels, managedFields, spec and a running status, filled up to a given size.
- * A third of a 5 KB pod are managedFields, as in real clusters.
+ * A third of a 5 KB pod are managedFields, as in real clusters. What differs between the pods of one ReplicaSet there differs
+ * here: uid, addresses, times, the ids of the container and of the token's volume.
  */
 
+import { createHash } from 'node:crypto';
 import type { JsonObject, KubeObject } from './json.ts';
 import { STAMP } from './load-template.ts';
 
@@ -16,7 +18,9 @@ export interface SampleOptions {
 }
 
 const APPS = ['web', 'api', 'worker', 'cache', 'queue', 'search', 'auth', 'batch'];
-const CREATED = '2026-01-15T10:00:00Z';
+const EPOCH_MS = Date.parse('2026-01-15T10:00:00Z');
+/** Pods were created within a month. */
+const CREATED_WITHIN_S = 30 * 86_400;
 const FULL_BYTES = 5_000;
 /** One environment variable of the padding, in bytes of JSON. */
 const ENV_BYTES = 110;
@@ -37,8 +41,38 @@ export function sampleName(index: number): string {
   return `${APPS[index % APPS.length]}-6d5f8c7b9-${String(index).padStart(7, '0')}`;
 }
 
-function uidOf(kind: number, index: number): string {
-  return `${kind.toString(16).padStart(8, '0')}-0000-4000-8000-${index.toString(16).padStart(12, '0')}`;
+/** 64 hexadecimal digits that no other pod has. */
+function digestOf(index: number): string {
+  return createHash('sha256').update(`pod ${index}`).digest('hex');
+}
+
+/** Of a pod; all begin with the same eight digits. */
+export function sampleUid(index: number): string {
+  return uidOf(1, digestOf(index));
+}
+
+/** Of its container, without `containerd://`. */
+export function sampleContainerId(index: number): string {
+  return digestOf(index);
+}
+
+function uidOf(kind: number, digits: string): string {
+  const group = (from: number, to: number): string => digits.slice(from, to);
+  return `${kind.toString(16).padStart(8, '0')}-${group(0, 4)}-4${group(4, 7)}-8${group(7, 10)}-${group(10, 22)}`;
+}
+
+function ownerUid(index: number): string {
+  return uidOf(2, (index % APPS.length).toString(16).padStart(22, '0'));
+}
+
+/** When the pod was created, and so many seconds later. */
+function timeOf(index: number, laterS: number = 0): string {
+  const createdS = Number.parseInt(digestOf(index).slice(0, 8), 16) % CREATED_WITHIN_S;
+  return `${new Date(EPOCH_MS + (createdS + laterS) * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+function tokenVolume(index: number): string {
+  return `kube-api-access-${digestOf(index).slice(-5)}`;
 }
 
 function smallPod({ index, namespace }: SampleOptions): KubeObject {
@@ -51,8 +85,8 @@ function smallPod({ index, namespace }: SampleOptions): KubeObject {
       name: sampleName(index),
       generateName: `${app}-6d5f8c7b9-`,
       namespace,
-      uid: uidOf(1, index),
-      creationTimestamp: CREATED,
+      uid: sampleUid(index),
+      creationTimestamp: timeOf(index),
       labels: { app, 'pod-template-hash': '6d5f8c7b9', tier: index % 2 === 0 ? 'front' : 'back' },
       ownerReferences: [owner(app, index)],
     },
@@ -70,7 +104,7 @@ function owner(app: string, index: number): JsonObject {
     apiVersion: 'apps/v1',
     kind: 'ReplicaSet',
     name: `${app}-6d5f8c7b9`,
-    uid: uidOf(2, index % APPS.length),
+    uid: ownerUid(index),
     controller: true,
     blockOwnerDeletion: true,
   };
@@ -90,7 +124,7 @@ function fullPod(options: SampleOptions): KubeObject {
     metadata: {
       ...small.metadata,
       annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '9090' },
-      ...(options.managedFields === false ? {} : { managedFields: managedFields() }),
+      ...(options.managedFields === false ? {} : { managedFields: managedFields(index) }),
     },
     spec: fullSpec(app, index, envCount),
     status: fullStatus(app, index),
@@ -105,7 +139,7 @@ function fullSpec(app: string, index: number, envCount: number): JsonObject {
   return {
     volumes: [
       {
-        name: 'kube-api-access-7xk2p',
+        name: tokenVolume(index),
         projected: {
           sources: [{ serviceAccountToken: { expirationSeconds: 3607, path: 'token' } }],
           defaultMode: 420,
@@ -121,7 +155,7 @@ function fullSpec(app: string, index: number, envCount: number): JsonObject {
         resources: { limits: { cpu: '500m', memory: '256Mi' }, requests: { cpu: '100m', memory: '128Mi' } },
         volumeMounts: [
           {
-            name: 'kube-api-access-7xk2p',
+            name: tokenVolume(index),
             readOnly: true,
             mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
           },
@@ -163,26 +197,26 @@ function fullStatus(app: string, index: number): JsonObject {
   const conditions = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
   return {
     phase: 'Running',
-    conditions: conditions.map((type) => ({
+    conditions: conditions.map((type, number) => ({
       type,
       status: 'True',
       lastProbeTime: null,
-      lastTransitionTime: CREATED,
+      lastTransitionTime: timeOf(index, number),
     })),
     hostIP: `10.0.0.${index % 250}`,
     podIP: ip(index),
     podIPs: [{ ip: ip(index) }],
-    startTime: CREATED,
+    startTime: timeOf(index),
     containerStatuses: [
       {
         name: app,
-        state: { running: { startedAt: CREATED } },
+        state: { running: { startedAt: timeOf(index, 3) } },
         lastState: {},
         ready: true,
         restartCount: 0,
         image: `registry.example.com/${app}:1.27.3`,
         imageID: `registry.example.com/${app}@sha256:${'0123456789abcdef'.repeat(4)}`,
-        containerID: `containerd://${'fedcba9876543210'.repeat(4)}`,
+        containerID: `containerd://${sampleContainerId(index)}`,
         started: true,
       },
     ],
@@ -190,19 +224,19 @@ function fullStatus(app: string, index: number): JsonObject {
   };
 }
 
-function managedFields(): JsonObject[] {
+function managedFields(index: number): JsonObject[] {
   const leaf = (): JsonObject => ({});
   const conditions = ['ContainersReady', 'Initialized', 'PodReadyToStartContainers', 'Ready'].map((type) => [
     `k:{"type":"${type}"}`,
     { '.': {}, 'f:lastProbeTime': {}, 'f:lastTransitionTime': {}, 'f:status': {}, 'f:type': {} },
   ]);
   return [
-    managed('kube-controller-manager', undefined, {
+    managed('kube-controller-manager', undefined, timeOf(index), {
       'f:metadata': {
         'f:annotations': { '.': {}, 'f:prometheus.io/port': leaf(), 'f:prometheus.io/scrape': leaf() },
         'f:generateName': {},
         'f:labels': { '.': {}, 'f:app': {}, 'f:pod-template-hash': {}, 'f:tier': {} },
-        'f:ownerReferences': { '.': {}, [`k:{"uid":"${uidOf(2, 0)}"}`]: {} },
+        'f:ownerReferences': { '.': {}, [`k:{"uid":"${ownerUid(index)}"}`]: {} },
       },
       'f:spec': {
         'f:containers': {
@@ -229,26 +263,31 @@ function managedFields(): JsonObject[] {
         'f:terminationGracePeriodSeconds': {},
       },
     }),
-    managed('kubelet', 'status', {
+    managed('kubelet', 'status', timeOf(index, 4), {
       'f:status': {
         'f:conditions': Object.fromEntries(conditions) as JsonObject,
         'f:containerStatuses': {},
         'f:hostIP': {},
         'f:phase': {},
         'f:podIP': {},
-        'f:podIPs': { '.': {}, 'k:{"ip":"10.1.2.3"}': { '.': {}, 'f:ip': {} } },
+        'f:podIPs': { '.': {}, [`k:{"ip":"${ip(index)}"}`]: { '.': {}, 'f:ip': {} } },
         'f:startTime': {},
       },
     }),
   ];
 }
 
-function managed(manager: string, subresource: string | undefined, fieldsV1: JsonObject): JsonObject {
+function managed(
+  manager: string,
+  subresource: string | undefined,
+  time: string,
+  fieldsV1: JsonObject,
+): JsonObject {
   return {
     manager,
     operation: 'Update',
     apiVersion: 'v1',
-    time: CREATED,
+    time,
     fieldsType: 'FieldsV1',
     fieldsV1,
     ...(subresource === undefined ? {} : { subresource }),

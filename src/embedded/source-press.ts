@@ -1,13 +1,13 @@
 /**
- * Stamps out the objects of the high-rate source: copies of a few templates in which name, namespace, uid and revision
- * are written over.
+ * Stamps out the objects of the high-rate source: copies of a few templates in which name, namespace, uid, the container's id
+ * and revision are written over.
  */
 
 import { sampleNamespace } from './load.ts';
 import { STAMP_ANNOTATION } from './load-template.ts';
 import { ResourceTable, apiVersionOf } from './resources.ts';
 import type { ResourceDefinition } from './resources.ts';
-import { sampleName, samplePod } from './sample-pod.ts';
+import { sampleContainerId, sampleName, samplePod, sampleUid } from './sample-pod.ts';
 import { StoredObject } from './stored-object.ts';
 
 /** Microseconds since the epoch at which an event was sent, in the annotations of paced events. */
@@ -22,6 +22,7 @@ const NAME_DIGITS = 7;
 /** What the uids of samples begin with, those of their owners do not. */
 const UID_PREFIX = '"uid":"00000001-';
 const UID_REST = '0000-4000-8000-000000000000'.length;
+const CONTAINER_PREFIX = '"containerID":"containerd://';
 /** One digit in the name of the namespace. */
 const NAMESPACES = 10;
 /** Divisible by all that repeats in sample pods, and enough to keep them different. */
@@ -74,7 +75,10 @@ export class ObjectPress {
     const digits = name.slice(-NAME_DIGITS);
     overwrite(bytes, `"name":"${name.slice(0, -NAME_DIGITS)}`, NAME_DIGITS, digits);
     overwrite(bytes, '"namespace":"', namespace.length, namespace);
-    overwrite(bytes, UID_PREFIX, UID_REST, index.toString(16).padStart(12, '0'));
+    overwrite(bytes, UID_PREFIX, UID_REST, sampleUid(index).slice(-UID_REST));
+    // Small objects have none.
+    const containerId = sampleContainerId(index);
+    if (bytes.includes(CONTAINER_PREFIX)) overwrite(bytes, CONTAINER_PREFIX, containerId.length, containerId);
     writeRevision(bytes, revisionAt(bytes), index + 1);
     return bytes;
   }
