@@ -33,6 +33,11 @@ export interface ThreadsOptions {
    */
   readonly decodedCacheBytes?: number;
   /**
+   * Objects that have not changed for so long, and up to twice as long, are packed: siblings in a tenth of their size, for
+   * 2 µs more a read. Infinity: never. Default 2000 ms.
+   */
+  readonly packAfterMs?: number;
+  /**
    * A thread of kubeloom's that makes no progress for so long is ended and replaced: so long may a module of yours
    * work on one object. Default 5000 ms.
    */
@@ -75,6 +80,7 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
     recordBytesMax: options.recordBytesMax ?? logBytes / 4,
     drainBudgetMs: options.drainBudgetMs ?? 2,
     decodedCacheBytes: options.decodedCacheBytes ?? 64 * 2 ** 20,
+    packAfterMs: options.packAfterMs ?? 2000,
     stallTimeoutMs: options.stallTimeoutMs ?? 5000,
     restartsMax: options.restartsMax ?? 10,
     restartWindowMs: options.restartWindowMs ?? 60_000,
@@ -91,6 +97,7 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
   wantInteger('recordBytesMax', resolved.recordBytesMax, 4096, resolved.logBytes / 4);
   wantNumber('drainBudgetMs', resolved.drainBudgetMs, 0.1, 1000);
   wantInteger('decodedCacheBytes', resolved.decodedCacheBytes, 0, Number.MAX_SAFE_INTEGER);
+  if (resolved.packAfterMs !== Infinity) wantNumber('packAfterMs', resolved.packAfterMs, 1, 2 ** 31 - 1);
   wantNumber('stallTimeoutMs', resolved.stallTimeoutMs, 1000, Number.MAX_SAFE_INTEGER);
   wantInteger('restartsMax', resolved.restartsMax, 0, 1000);
   wantNumber('restartWindowMs', resolved.restartWindowMs, 1, Number.MAX_SAFE_INTEGER);

@@ -19,6 +19,7 @@ import { IndexSet } from '../store/index-values.ts';
 import { ReplicaIndexer } from '../store/indexer.ts';
 import { Replica } from '../store/replica.ts';
 import type { ReplicaListener } from '../store/replica.ts';
+import type { Slabs } from '../store/slabs.ts';
 import type { PipelineClient } from '../threads/attachment.ts';
 import type { InformerThreads } from '../threads/informer-threads.ts';
 import type { ReflectorPhase, ReflectorSpec } from '../threads/protocol.ts';
@@ -93,6 +94,7 @@ export class InformerPipeline<T> {
       lifetimes: resolved.lifetimes,
       decodedCache: threads.storeMemory.decodedCache,
       slabMemory: threads.storeMemory.slabMemory,
+      packing: { totalBytesMin: threads.storeMemory.packBytesMin },
       recordBytesMax: threads.options.recordBytesMax,
       guard,
     });
@@ -102,6 +104,7 @@ export class InformerPipeline<T> {
   async attach(events: PipelineEvents): Promise<void> {
     const { threads } = this.#options;
     threads.drain.addUpkeep(this.#upkeep);
+    threads.storeMemory.packing.add(this.#owner.packed);
     this.#number = await threads.attach(this.#client(events));
   }
 
@@ -114,7 +117,9 @@ export class InformerPipeline<T> {
 
   /** After the last delivery. */
   close(): void {
-    this.#options.threads.drain.removeUpkeep(this.#upkeep);
+    const { drain, storeMemory } = this.#options.threads;
+    drain.removeUpkeep(this.#upkeep);
+    storeMemory.packing.remove(this.#owner.packed);
   }
 
   #client(events: PipelineEvents): PipelineClient {
@@ -177,10 +182,16 @@ export class InformerPipeline<T> {
 
   readonly #upkeep = (): boolean => {
     this.#look();
-    const { slabs } = this.#owner;
-    for (let count = 0; count < COMPACTIONS_PER_TURN && slabs.hasCompaction; count++) slabs.compact();
-    return this.replica.dispose() || slabs.hasCompaction;
+    const { slabs, packed } = this.#owner;
+    const hasMore = compact(slabs) || compact(packed.slabs);
+    return this.replica.dispose() || hasMore;
   };
+}
+
+/** True while there is more to do. */
+function compact(slabs: Slabs): boolean {
+  for (let count = 0; count < COMPACTIONS_PER_TURN && slabs.hasCompaction; count++) slabs.compact();
+  return slabs.hasCompaction;
 }
 
 /** Calls back when something was merged since the last look. */

@@ -74,8 +74,12 @@ export class InformerMerge {
       }
     }
     const entry = this.#entryOf(shard, record, identity, projection, version, object);
-    if (record.kind === DeltaKind.Deleted) replica.remove(entry);
-    else replica.upsert(shard, record.id, entry);
+    if (record.kind === DeltaKind.Deleted) {
+      replica.remove(entry);
+      return;
+    }
+    entry.dictionary = slot?.entry.dictionary;
+    replica.upsert(shard, record.id, entry);
   }
 
   prefix(shard: number, record: PrefixRecord): void {
@@ -171,7 +175,7 @@ export class InformerMerge {
     let flags = entryFlags(record.flags);
     if (!transform) {
       const entry = new Entry(owner, identity, projection, version, flags, decoder);
-      owner.slabs.put(entry, object.bytes, object.start, object.length);
+      owner.put(entry, object.bytes, object.start, object.length);
       return entry;
     }
     let result: TransformedObject;
@@ -183,7 +187,7 @@ export class InformerMerge {
       if (!transformed.isTransformed) flags |= EntryFlag.TransformFailed;
     }
     const entry = new Entry(owner, identity, result.projection, version, flags, decoder);
-    owner.slabs.put(entry, result.bytes, result.start, result.length);
+    owner.put(entry, result.bytes, result.start, result.length);
     return entry;
   }
 }

@@ -10,10 +10,13 @@ import type { Lifetimes } from '../options.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { Entry, EntryHome } from './entry.ts';
+import { PackedObjects } from './packed-objects.ts';
+import type { PackedObjectsOptions } from './packed-objects.ts';
 import type { ProjectedFields } from './projected-fields.ts';
 import type { Projection } from './projection.ts';
 import type { SlabMemory } from './slab-memory.ts';
 import { Slabs } from './slabs.ts';
+import type { Slab } from './slabs.ts';
 
 export interface EntryOwnerOptions {
   readonly kind: string;
@@ -22,6 +25,7 @@ export interface EntryOwnerOptions {
   readonly decodedCache: DecodedCache;
   /** Default one of its own. */
   readonly slabMemory?: SlabMemory;
+  readonly packing?: Pick<PackedObjectsOptions, 'totalBytesMin' | 'wastedBytesMin'>;
   readonly recordBytesMax: number;
   /** Sees every tree that is shared with others, before anybody does: freezes it, or remembers what it was. */
   readonly guard?: ((tree: unknown, key: string) => void) | undefined;
@@ -43,7 +47,10 @@ export class EntryOwner implements EntryHome {
   };
   readonly kind: string;
   readonly fields: readonly string[];
+  /** Objects as they came. */
   readonly slabs: Slabs;
+  /** Objects that have not changed for a while. */
+  readonly packed: PackedObjects;
   /** msgpack tables of the shards, by shard. */
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
   readonly #isStrict: boolean;
@@ -56,9 +63,16 @@ export class EntryOwner implements EntryHome {
     this.fields = options.fields;
     this.#isStrict = options.lifetimes === 'strict';
     this.slabs = new Slabs(options.slabMemory);
+    this.packed = new PackedObjects({ ...options.packing, loose: this.slabs, memory: options.slabMemory });
     this.#cache = options.decodedCache;
     this.#recordBytesMax = options.recordBytesMax;
     this.#guard = options.guard;
+  }
+
+  /** Gives a new entry its bytes, a copy. */
+  put(entry: Entry, source: Buffer, start: number, length: number): void {
+    entry.length = length;
+    this.slabs.put(entry, source, start, length);
   }
 
   /** Throws when the entry may not be read any more. */
@@ -82,11 +96,14 @@ export class EntryOwner implements EntryHome {
   retire(entry: Entry): void {
     if (entry.slab === undefined) return;
     if (entry.flags & EntryFlag.Kept) {
-      entry.privateBytes = privateCopy(entry.slab.bytes, entry.offset, entry.offset + entry.length);
+      const { bytes, start, end } = this.#stored(entry, entry.slab);
+      entry.privateBytes = privateCopy(bytes, start, end);
     } else {
       entry.forgetDecoded();
     }
-    this.slabs.release(entry);
+    if (entry.flags & EntryFlag.Packed) this.packed.release(entry);
+    else this.slabs.release(entry);
+    entry.dictionary = undefined;
   }
 
   decode(entry: Entry): unknown {
@@ -178,7 +195,13 @@ export class EntryOwner implements EntryHome {
     }
     if (entry.privateBytes) return { bytes: entry.privateBytes, start: 0, end: entry.length };
     if (!entry.slab) throw expiredError(entry);
-    return { bytes: entry.slab.bytes, start: entry.offset, end: entry.offset + entry.length };
+    return this.#stored(entry, entry.slab);
+  }
+
+  #stored(entry: Entry, slab: Slab): ByteSpan {
+    if (entry.flags & EntryFlag.Packed)
+      return { bytes: this.packed.unpacked(entry), start: 0, end: entry.length };
+    return { bytes: slab.bytes, start: entry.offset, end: entry.offset + entry.length };
   }
 
   #parse(entry: Entry, parse: () => unknown): unknown {
@@ -196,6 +219,7 @@ interface DecodedMetadata {
   readonly costBytes: number;
 }
 
+/** Good until the next read. */
 interface ByteSpan {
   readonly bytes: Buffer;
   readonly start: number;

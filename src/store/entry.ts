@@ -12,6 +12,7 @@
  */
 import { inspect } from 'node:util';
 import { KubeloomError, assert } from '../errors.ts';
+import type { Dictionary } from '../packing/dictionary.ts';
 import type { MsgpackDecoder } from '../record/msgpack.ts';
 import type { Labels, ProjectedFields } from './projected-fields.ts';
 import type { Projection } from './projection.ts';
@@ -101,6 +102,12 @@ export const EntryFlag = {
   Kept: 16,
   /** Whoever worked on it died of it, twice: only the identity is here. */
   Quarantined: 32,
+  /** It was there when the last round of packing came. */
+  Aged: 64,
+  /** Its bytes are packed against `dictionary`. */
+  Packed: 128,
+  /** Nothing is gained by packing it. */
+  Unpackable: 256,
 } as const;
 
 /** Flags of entries whose object throws. */
@@ -120,7 +127,11 @@ export class Entry<T = unknown> implements CachedObject<T>, Located {
   lastBorrower = '';
   slab: Slab | undefined = undefined;
   offset = 0;
+  storedBytes = 0;
+  /** Of the object in its codec, packed or not. */
   length = 0;
+  /** What it is packed against; before that what the state before was packed against. */
+  dictionary: Dictionary | undefined = undefined;
   privateBytes: Buffer | undefined = undefined;
   /** Set when the bytes are msgpack: the tables of the shard that wrote them. */
   readonly decoder: MsgpackDecoder | undefined;

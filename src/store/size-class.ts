@@ -7,7 +7,7 @@ import type { SlabMemory } from './slab-memory.ts';
 export interface Located {
   slab: Slab | undefined;
   offset: number;
-  length: number;
+  storedBytes: number;
 }
 
 export interface Slab {
@@ -41,6 +41,8 @@ export class SizeClass {
   readonly #chunkBytes: number;
   readonly #chunksMax: number;
   readonly #memory: SlabMemory;
+  /** In the order in which they were made. */
+  readonly slabs: Set<Slab> = new Set();
   /** Slabs with a free chunk. */
   readonly #open: Slab[] = [];
   #chunks = 0;
@@ -88,6 +90,7 @@ export class SizeClass {
     if (isEmpty && this.#open.length > 1) this.discard(this.#remove(slab));
     if (this.#live > 0) return;
     for (const open of this.#open.splice(0)) this.discard(open);
+    this.slabs.clear();
     this.#chunks = 0;
   }
 
@@ -115,12 +118,14 @@ export class SizeClass {
     const chunks = Math.min(this.#chunksMax, Math.max(CHUNKS_MIN, this.#live >> 3));
     const bytes = this.#memory.take(chunks * this.#chunkBytes);
     const slab: Slab = { sizeClass: this, bytes, occupants: [], vacant: [], chunks, openAt: -1 };
+    this.slabs.add(slab);
     this.#chunks += chunks;
     this.#reopen(slab);
     return slab;
   }
 
   #remove(slab: Slab): Slab {
+    this.slabs.delete(slab);
     this.#chunks -= slab.chunks;
     this.#close(slab);
     return slab;

@@ -11,7 +11,7 @@
 import { assert } from '../errors.ts';
 import { copyBytes } from '../log/copy-bytes.ts';
 import { SizeClass, chunkBytesFor } from './size-class.ts';
-import type { Located } from './size-class.ts';
+import type { Located, Slab } from './size-class.ts';
 import { SlabMemory } from './slab-memory.ts';
 
 export type { Located, Slab } from './size-class.ts';
@@ -37,13 +37,13 @@ export class Slabs {
 
   /** Gives the bytes of `owner` back. */
   release(owner: Located): void {
-    const { slab, length } = owner;
+    const { slab, storedBytes } = owner;
     assert(slab !== undefined, 'released twice');
     const { sizeClass } = slab;
     sizeClass.leave(slab, owner.offset);
     owner.slab = undefined;
-    this.#liveBytes -= length;
-    if (this.#sparse.length > 0) this.#owedBytes += length;
+    this.#liveBytes -= storedBytes;
+    if (this.#sparse.length > 0) this.#owedBytes += storedBytes;
     if (!sizeClass.isQueued && sizeClass.isSparse) {
       sizeClass.isQueued = true;
       this.#sparse.push(sizeClass);
@@ -67,8 +67,8 @@ export class Slabs {
         const slab = sizeClass.takeEmptiest();
         for (const occupant of slab.occupants) {
           if (!occupant) continue;
-          this.#place(occupant, slab.bytes, occupant.offset, occupant.length);
-          movedBytes += occupant.length;
+          this.#place(occupant, slab.bytes, occupant.offset, occupant.storedBytes);
+          movedBytes += occupant.storedBytes;
         }
         sizeClass.discard(slab);
         this.#owedBytes -= slab.bytes.length;
@@ -79,6 +79,11 @@ export class Slabs {
     } while (this.#owedBytes > 0);
     this.#owedBytes = 0;
     return movedBytes;
+  }
+
+  /** All that there are now. */
+  list(): Slab[] {
+    return [...this.#classes.values()].flatMap(({ slabs }) => [...slabs]);
   }
 
   get liveBytes(): number {
@@ -99,7 +104,7 @@ export class Slabs {
     copyBytes(source, start, start + length, slab.bytes, offset);
     owner.slab = slab;
     owner.offset = offset;
-    owner.length = length;
+    owner.storedBytes = length;
   }
 
   #classFor(chunkBytes: number): SizeClass {

@@ -1,13 +1,31 @@
 /** What the stores of all informers on the same threads share. */
+import type { Clock } from '../clock.ts';
 import { DecodedCache } from './decoded-cache.ts';
+import { PackingRounds } from './packing-rounds.ts';
 import { SlabMemory } from './slab-memory.ts';
+
+export interface StoreMemoryOptions {
+  /** Of parsed objects that are remembered, in bytes of heap. */
+  readonly decodedCacheBytes: number;
+  /** Infinity: nothing is ever packed. */
+  readonly packAfterMs: number;
+  /** Informers whose objects have less than this in total are not packed. */
+  readonly packBytesMin?: number | undefined;
+  readonly clock: Clock;
+  /** There may be slabs to be tidied. */
+  readonly packed: () => void;
+}
 
 export class StoreMemory {
   readonly decodedCache: DecodedCache;
   readonly slabMemory: SlabMemory = new SlabMemory();
+  readonly packBytesMin: number | undefined;
+  readonly packing: PackingRounds;
 
-  /** @param decodedCacheBytes of parsed objects that are remembered, in bytes of heap */
-  constructor(decodedCacheBytes: number) {
+  constructor({ decodedCacheBytes, packAfterMs, packBytesMin, clock, packed }: StoreMemoryOptions) {
     this.decodedCache = new DecodedCache(decodedCacheBytes);
+    this.packBytesMin = packBytesMin;
+    const ended = (): void => this.slabMemory.tidy();
+    this.packing = new PackingRounds({ clock, afterMs: packAfterMs, worked: packed, ended });
   }
 }

@@ -3,7 +3,6 @@
  * budget of the main thread. Create one and pass it to informers, or let them share the process default.
  */
 import { backgroundClock, realClock } from '../clock.ts';
-import type { Clock } from '../clock.ts';
 import { KubeloomError, assert, fromErrorMessage, toErrorMessage } from '../errors.ts';
 import { resolveThreadsOptions } from '../options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from '../options.ts';
@@ -21,7 +20,6 @@ import { PipelineWords, allocatePipeline } from './layout.ts';
 import type { PipelineMemory } from './layout.ts';
 import { ListWatchFeed } from './list-watch-feed.ts';
 import { MainLoop } from './main-loop.ts';
-import type { LoopTimers } from './main-loop.ts';
 import type { FromReflector, FromReflectorThread, FromShard, StatsAnswer, ToReflector } from './protocol.ts';
 import { ReflectorRecovery } from './reflector-recovery.ts';
 import { ShardRecovery } from './shard-recovery.ts';
@@ -29,6 +27,7 @@ import { StatsWaiters } from './stats-waiters.ts';
 import type { RoleStats } from './stats-waiters.ts';
 import { Supervisor, brokenError } from './supervisor.ts';
 import { threadCpuMs } from './thread-cpu.ts';
+import type { ThreadsParts } from './threads-parts.ts';
 import { TwinBackend } from './twin-backend.ts';
 import { WorkerBackend } from './worker-backend.ts';
 
@@ -42,15 +41,6 @@ type PreparedAnswer = Omit<Extract<ToReflector, { type: 'prepared' }>, 'type' | 
 interface Running {
   readonly backend: Backend;
   readonly supervisor: Supervisor;
-}
-
-/** For tests and simulators: what runs reflector and shards, in which memory, and whose time it is. */
-export interface ThreadsParts {
-  readonly backend?: (memory: PipelineMemory, events: BackendEvents, kick: () => void) => Backend;
-  readonly memory?: PipelineMemory;
-  readonly clock?: Clock;
-  /** When the main thread has its turn. */
-  readonly timers?: LoopTimers;
 }
 
 export class InformerThreads {
@@ -79,8 +69,13 @@ export class InformerThreads {
   constructor(options: ThreadsOptions = {}, parts: ThreadsParts = {}) {
     this.options = resolveThreadsOptions(options);
     this.#parts = parts;
-    const { threads, logBytes, ringBytes, drainBudgetMs, decodedCacheBytes } = this.options;
-    this.storeMemory = new StoreMemory(decodedCacheBytes);
+    const { threads, logBytes, ringBytes, drainBudgetMs } = this.options;
+    this.storeMemory = new StoreMemory({
+      ...this.options,
+      packBytesMin: parts.packBytesMin,
+      clock: parts.clock ?? backgroundClock,
+      packed: () => this.kick(),
+    });
     const memory = parts.memory ?? allocatePipeline(Math.max(1, threads), logBytes, ringBytes);
     this.#memory = memory;
     const words = new PipelineWords(memory, threads === 0 ? () => this.kick() : undefined);

@@ -6,7 +6,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { InformerThreads } from '../../src/index.ts';
-import type { Codec } from '../../src/index.ts';
+import type { Codec, ThreadsOptions } from '../../src/index.ts';
+import type { ThreadsParts } from '../../src/threads/threads-parts.ts';
 import { EVIDENCE_TITLE, THREADS_OF } from './configuration-names.ts';
 import type { ConfigurationName } from './configuration-names.ts';
 
@@ -23,9 +24,17 @@ let shared: InformerThreads | undefined;
 /** Keys that the tests of this file have put on the server. */
 let keys = 0;
 
+/** In one configuration everything is packed as soon as it can be: nobody may notice. */
+const PACKING: readonly [ThreadsOptions, ThreadsParts] =
+  CONFIGURATION === 'twin' ? [{ packAfterMs: 1 }, { packBytesMin: 0 }] : [{}, {}];
+
+export function newThreads(options: ThreadsOptions = {}): InformerThreads {
+  const [packing, parts] = PACKING;
+  return new InformerThreads({ threads: THREADS, ...packing, ...options }, parts);
+}
+
 export function sharedThreads(): InformerThreads {
-  shared ??= new InformerThreads({ threads: THREADS });
-  return shared;
+  return (shared ??= newThreads());
 }
 
 export function countKeys(count: number): void {

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
+import type { Borrowed } from '../../src/index.ts';
+import { Entry, EntryFlag } from '../../src/store/entry.ts';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
 import type { Reported } from './scene.ts';
@@ -201,5 +203,44 @@ test('C69 objects of megabytes arrive whole and in order', async () => {
   });
   assert.deepEqual(sizes, [2 ** 19, 3 * 2 ** 19, 3 * 2 ** 19, 2 ** 20, 3 * 2 ** 19]);
 });
+
+test('C197 objects that have not changed for a while take a fraction of their size, and are read as the server sent them', async () => {
+  await using scene = await Scene.start({ threads: { packAfterMs: 1 } });
+  const names = Array.from({ length: 60 }, (_, index) => `pod-${index}`);
+  const write = (step: string): Promise<unknown> => scene.put(...names.map((name) => padded(name, step)));
+  await write('first');
+  const informer = scene.informer();
+  const told: string[] = [];
+  informer.addEventHandler({ onUpdate: (old, now) => void told.push(`${stepOf(old)} ${stepOf(now)}`) });
+  await scene.synced(informer);
+  const store = informer.getStore();
+  await scene.until(() => store.list().every(isPacked));
+  for (const { object, name } of store.list()) assert.deepEqual(object.spec, padded(name, 'first').spec);
+  const kept = store.list();
+  await write('second');
+  await scene.until(() => told.length === names.length);
+  assert.deepEqual([...new Set(told)], ['first second']);
+  assert.deepEqual([...new Set(kept.map(stepOf))], ['first']);
+  await scene.until(() => store.list().every(isPacked));
+  const late = new Witness();
+  await informer.waitForSync(undefined, informer.addEventHandler(late));
+  assert.equal(late.calls.length, names.length);
+  assert.deepEqual([...new Set(store.list().map(stepOf))], ['second']);
+  await scene.assertEqualsServer(informer);
+});
+
+function padded(name: string, step: string): V1Pod {
+  const made = pod(name);
+  return { ...made, metadata: { ...made.metadata, annotations: { step, padding: 'x'.repeat(6000) } } };
+}
+
+function stepOf({ object }: Borrowed<V1Pod>): string {
+  return object.metadata?.annotations?.['step'] ?? '';
+}
+
+function isPacked(entry: Borrowed<V1Pod>): boolean {
+  assert.ok(entry instanceof Entry);
+  return (entry.flags & EntryFlag.Packed) !== 0;
+}
 
 configurationWasUsed();

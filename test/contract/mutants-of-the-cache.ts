@@ -311,4 +311,10 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
       `        return this.#pipeline.replica.live.resourceVersion || '0';`,
     ].join('\n'),
   },
+  {
+    clause: 'C197',
+    file: 'src/packing/pack.ts',
+    find: 'let from = length + shift;',
+    replace: 'let from = length + shift + 1;',
+  },
 ];

@@ -20,7 +20,7 @@ import type {
   ResourceRef,
   ThreadsOptions,
 } from '../../src/index.ts';
-import { CODEC, THREADS, countKeys, sharedThreads } from './configuration.ts';
+import { CODEC, countKeys, newThreads, sharedThreads } from './configuration.ts';
 import { ScriptedServer } from './scripted-server.ts';
 import type { Script } from './scripted-server.ts';
 
@@ -166,7 +166,7 @@ export class Scene implements AsyncDisposable {
 
   static async start({ server = {}, threads }: SceneOptions = {}): Promise<Scene> {
     const apiServer = await startEmbeddedApiServer({ tls: false, isolation: 'none', ...server });
-    const own = threads && new InformerThreads({ threads: THREADS, ...threads });
+    const own = threads && newThreads(threads);
     return new Scene(apiServer, own ?? sharedThreads(), own !== undefined);
   }
 

@@ -43,7 +43,7 @@ const reasons: readonly (readonly [reason: string, clauses: readonly string[]])[
   ['speaks of factories; what of it is the server’s is in resources.e2e.ts', from(156, 162)],
   [IN_THIS_PROCESS, from(163, 169)],
   [IN_THIS_PROCESS, from(173, 178)],
-  [IN_THIS_PROCESS, [...from(179, 181), 'C189', 'C193', 'C196']],
+  [IN_THIS_PROCESS, [...from(179, 181), 'C189', 'C193', 'C196', 'C197']],
   ['a matter of credentials, trust and files on our side', [...from(184, 188), 'C182', 'C194', 'C195']],
   [
     'no real server can be made to answer so, nor to show what else we might have sent',

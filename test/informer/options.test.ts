@@ -31,6 +31,7 @@ describe('options of the threads', () => {
       recordBytesMax: 8 * MIB,
       drainBudgetMs: 2,
       decodedCacheBytes: 64 * MIB,
+      packAfterMs: 2000,
       stallTimeoutMs: 5000,
       restartsMax: 10,
       restartWindowMs: 60_000,
@@ -61,6 +62,7 @@ describe('options of the threads', () => {
       ...small,
       drainBudgetMs: 0.1,
       decodedCacheBytes: 0,
+      packAfterMs: 1,
       stallTimeoutMs: 1000,
       restartsMax: 0,
       restartWindowMs: 1,
@@ -68,6 +70,7 @@ describe('options of the threads', () => {
       backlogPauseMsMax: 1,
     };
     assert.deepEqual(resolveThreadsOptions(smallest), smallest);
+    assert.equal(resolveThreadsOptions({ packAfterMs: Infinity }).packAfterMs, Infinity);
   });
 
   test('C179 give backlogs a quarter of the memory that there is least of', () => {
@@ -85,6 +88,7 @@ describe('options of the threads', () => {
     ['recordBytesMax', [0, 4095, 5000.5, Number.NaN]],
     ['drainBudgetMs', [0, -1, 1001, Number.NaN, '2']],
     ['decodedCacheBytes', [-1, 0.5, Number.NaN]],
+    ['packAfterMs', [0, 0.5, 2 ** 31, -Infinity, Number.NaN, '2000']],
     ['backlogBytesMax', [0, 2 ** 16 - 1, 2 ** 17 + 0.5, Number.NaN]],
     ['backlogPauseMsMax', [0, 2 ** 31, Number.NaN, '60']],
   ];

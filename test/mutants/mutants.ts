@@ -39,6 +39,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'const isSame = true;',
   },
   {
+    name: 'packed objects are unpacked from one byte farther on',
+    file: 'src/packing/pack.ts',
+    find: 'let from = length + shift;',
+    replace: 'let from = length + shift + 1;',
+  },
+  {
     name: 'every 20th event is dropped',
     file: 'src/reflector/watch-body.ts',
     find: 'switch (this.#owner.writer.write(this.#deltaKind(kind), bytes, objectStart, objectEnd)) {',

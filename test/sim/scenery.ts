@@ -60,9 +60,11 @@ export class Scenery {
     this.writer = new Writer(this.server, chance);
     const memory = randomMemory(chance);
     const drainBudgetMs = chance.magnitude(0.2, 10);
+    const packAfterMs = chance.magnitude(100, 10_000);
     this.threads = new InformerThreads(
-      { threads: 0, drainBudgetMs, restartsMax: 1000 },
+      { threads: 0, drainBudgetMs, packAfterMs, restartsMax: 1000 },
       {
+        packBytesMin: 0,
         memory,
         clock: { now: () => this.#workTime(), schedule: (ms, callback) => this.clock.schedule(ms, callback) },
         timers: this.tasks.timersOn(this.clock),

@@ -25,7 +25,7 @@ function retireAndOverwrite(entry: Entry): void {
   const { slabs } = entry.owner as EntryOwner;
   const junk = Buffer.alloc(1 << 20, 'x');
   for (let count = 0; count < 12; count++) {
-    const owner = { slab: undefined, offset: 0, length: 0 };
+    const owner = { slab: undefined, offset: 0, storedBytes: 0 };
     slabs.put(owner, junk, 0, junk.length);
     slabs.release(owner);
   }

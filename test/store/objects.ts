@@ -92,7 +92,7 @@ export function newEntry(owner: EntryOwner, spec: ObjectSpec, options: EntryOpti
   const { bytes = jsonOf(spec), flags = 0, identity = identityOf(spec) } = options;
   const { projection = projectionOf(projectionText(spec)) } = options;
   const entry = new Entry(owner, identity, projection, spec.version, flags);
-  owner.slabs.put(entry, bytes, 0, bytes.length);
+  owner.put(entry, bytes, 0, bytes.length);
   return entry;
 }
 

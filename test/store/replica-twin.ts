@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../src/clock.ts';
+import type { Dictionary } from '../../src/packing/dictionary.ts';
 import { DeltaKind } from '../../src/record/delta.ts';
 import type { EntryOwner } from '../../src/store/entry-owner.ts';
 import type { Entry } from '../../src/store/entry.ts';
@@ -17,7 +18,7 @@ import { SharedFields } from '../../src/store/projected-fields.ts';
 import { Replica } from '../../src/store/replica.ts';
 import type { ReplicaListener } from '../../src/store/replica.ts';
 import { pick, wholeNumber } from '../ring/random.ts';
-import { identityOf, newEntry, newOwner, projectionOf, projectionText } from './objects.ts';
+import { identityOf, newEntry, newOwner, projectionOf, projectionText, wireObject } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 import { ShardModel } from './shard-model.ts';
 
@@ -56,7 +57,11 @@ export interface Epoch {
 }
 
 export class ReplicaTwin {
-  readonly owner: EntryOwner = newOwner({ lifetimes: 'strict', fields: ['spec.nodeName'] });
+  readonly owner: EntryOwner = newOwner({
+    lifetimes: 'strict',
+    fields: ['spec.nodeName'],
+    packing: { totalBytesMin: 0, wastedBytesMin: 0 },
+  });
   readonly replica: Replica;
   readonly indexer: ReplicaIndexer<unknown>;
   /** Every entry that was ever made. */
@@ -70,6 +75,8 @@ export class ReplicaTwin {
   #version = 100;
   #resourceVersion = '';
   #epochs = 0;
+  #packing: Generator<void, void, void> | undefined;
+  readonly #dissolved: Set<Dictionary> = new Set();
   epoch: Epoch | undefined;
 
   constructor(random: Random, listener: ReplicaListener, shards: number) {
@@ -95,7 +102,7 @@ export class ReplicaTwin {
       version: ++this.#version,
       ...(app === undefined ? {} : { labels: { app } }),
       fields: [pick(this.#random, NODES)],
-      spec: { n: wholeNumber(this.#random, 0, 20), text: 'x'.repeat(wholeNumber(this.#random, 0, 3000)) },
+      spec: { n: wholeNumber(this.#random, 0, 20), text: this.#text(wholeNumber(this.#random, 0, 3000)) },
     };
     this.#server.set(identityOf(spec).key, spec);
     return spec;
@@ -183,6 +190,20 @@ export class ReplicaTwin {
     this.#indexNames.push(...added);
   }
 
+  /** So many steps of packing; a round goes on where it was left. */
+  pack(steps: number): void {
+    for (let step = 0; step < steps; step++) {
+      this.#packing ??= this.owner.packed.round();
+      if (this.#packing.next().done) this.#packing = undefined;
+    }
+    for (const { dictionary } of this.entries) if (dictionary?.isDissolved) this.#dissolved.add(dictionary);
+  }
+
+  /** Dictionaries that were found not to be worth it. */
+  get dissolved(): number {
+    return this.#dissolved.size;
+  }
+
   /** Every query, against the model. */
   check(): void {
     const { indexer } = this;
@@ -193,6 +214,7 @@ export class ReplicaTwin {
       found.map((spec) => `${identityOf(spec).key}@${spec.version}`);
     assert.deepEqual(versionsOf(indexer.list()), expected(specs));
     assert.deepEqual(indexer.listKeys(), [...this.#cached.keys()]);
+    for (const [key, spec] of this.#cached) assert.deepEqual(indexer.getByKey(key)?.copy(), wireObject(spec));
     assert.equal(indexer.size, specs.length);
     assert.equal(indexer.lastStoreSyncResourceVersion(), this.#resourceVersion);
     for (const name of this.#indexNames) {
@@ -215,7 +237,11 @@ export class ReplicaTwin {
 
   /** Disposes of what was swapped out, as the drain does between two turns. */
   dispose(): void {
-    while (this.replica.dispose()) if (this.owner.slabs.hasCompaction) this.owner.slabs.compact();
+    const { slabs, packed } = this.owner;
+    while (this.replica.dispose()) {
+      if (slabs.hasCompaction) slabs.compact();
+      if (packed.slabs.hasCompaction) packed.slabs.compact();
+    }
   }
 
   /** An empty relist, and everything disposed of: nothing may be left. */
@@ -246,7 +272,19 @@ export class ReplicaTwin {
       ...(slot ? { identity: slot.identity } : {}),
     });
     this.entries.push(entry);
-    if (isDeletion) this.replica.remove(entry);
-    else this.replica.upsert(shard, id, entry);
+    if (isDeletion) {
+      this.replica.remove(entry);
+      return;
+    }
+    entry.dictionary = slot?.entry.dictionary;
+    this.replica.upsert(shard, id, entry);
+  }
+
+  /** Of all the same, or of nothing that was ever there. */
+  #text(length: number): string {
+    if (this.#random() < 0.5) return 'x'.repeat(length);
+    let text = '';
+    while (text.length < length) text += this.#random().toString(36).slice(2);
+    return text.slice(0, length);
   }
 }

@@ -6,7 +6,9 @@ import assert from 'node:assert/strict';
 
 import type { Random } from '../../src/clock.ts';
 import type { Difference } from '../../src/store/deliveries.ts';
-import { seededRandom } from '../ring/random.ts';
+import { EntryFlag } from '../../src/store/entry.ts';
+import type { Entry } from '../../src/store/entry.ts';
+import { seededRandom, wholeNumber } from '../ring/random.ts';
 import { Mirror } from './mirror.ts';
 import { ReplicaTwin } from './replica-twin.ts';
 
@@ -43,7 +45,12 @@ function step(twin: ReplicaTwin, random: Random): void {
   else if (chance < 0.95) twin.bookmark();
   else if (chance < 0.96) twin.stray();
   else if (chance < 0.965) twin.addIndexers();
-  else twin.dispose();
+  else if (chance < 0.98) twin.dispose();
+  else twin.pack(wholeNumber(random, 1, 60));
+}
+
+function storedBytes(entries: readonly Entry[]): number {
+  return entries.reduce((sum, entry) => sum + entry.storedBytes, 0);
 }
 
 function deleteOne(twin: ReplicaTwin, isUnseen: boolean): void {
@@ -66,13 +73,16 @@ describe('a replica through random histories', () => {
       assert.ok(twin.cachedSize > 5);
       twin.end();
       twin.dispose();
-      assert.equal(
-        twin.owner.slabs.liveBytes,
-        [...twin.replica.live.slots()].reduce((sum, { entry }) => sum + entry.length, 0),
-        'the slabs hold exactly what is cached',
-      );
+      const { slabs, packed } = twin.owner;
+      const entries = [...twin.replica.live.slots()].map(({ entry }) => entry);
+      const isPacked = ({ flags }: Entry): boolean => (flags & EntryFlag.Packed) !== 0;
+      const isLoose = (entry: Entry): boolean => !isPacked(entry);
+      assert.equal(slabs.liveBytes, storedBytes(entries.filter(isLoose)), 'they hold exactly what is cached');
+      assert.equal(packed.slabs.liveBytes, storedBytes(entries.filter(isPacked)));
+      assert.ok(twin.dissolved > 0, 'no dictionary was dissolved');
       twin.clear();
-      assert.equal(twin.owner.slabs.liveBytes, 0);
+      assert.equal(slabs.liveBytes, 0);
+      assert.equal(packed.slabs.liveBytes, 0);
       assert.deepEqual(
         twin.entries.filter(({ holds }) => holds !== 0).map(({ key, holds }) => `${key}: ${holds}`),
         [],

@@ -43,7 +43,7 @@ export class SlabTwin {
   put(length: number): void {
     const start = wholeNumber(this.#random, 0, this.#source.length - length);
     const expected = Buffer.from(this.#source.subarray(start, start + length));
-    const tenant: Tenant = { slab: undefined, offset: 0, length: 0, expected };
+    const tenant: Tenant = { slab: undefined, offset: 0, storedBytes: 0, expected };
     this.slabs.put(tenant, this.#source, start, length);
     this.#tenants.push(tenant);
     this.liveBytes += length;
@@ -62,10 +62,10 @@ export class SlabTwin {
   check(): void {
     assert.equal(this.slabs.liveBytes, this.liveBytes);
     assert.ok(this.slabs.heldBytes >= this.liveBytes);
-    for (const { slab, offset, length, expected } of this.#tenants) {
-      assert.equal(length, expected.length);
-      const bytes = slab?.bytes.subarray(offset, offset + length);
-      assert.ok(bytes?.equals(expected), `${length} bytes at ${offset} are not what was put there`);
+    for (const { slab, offset, storedBytes, expected } of this.#tenants) {
+      assert.equal(storedBytes, expected.length);
+      const bytes = slab?.bytes.subarray(offset, offset + storedBytes);
+      assert.ok(bytes?.equals(expected), `${storedBytes} bytes at ${offset} are not what was put there`);
     }
   }
 }

@@ -27,7 +27,7 @@ function anySize(random: Random): number {
 }
 
 function newTenant(): Located {
-  return { slab: undefined, offset: 0, length: 0 };
+  return { slab: undefined, offset: 0, storedBytes: 0 };
 }
 
 describe('slabs against a model', () => {
@@ -169,7 +169,7 @@ describe('compaction', () => {
       const at = wholeNumber(random, 0, tenants.length - 1);
       const [old, next] = [tenants[at], newTenant()];
       assert.ok(old);
-      slabs.put(next, Buffer.alloc(5000), 0, old.length);
+      slabs.put(next, Buffer.alloc(5000), 0, old.storedBytes);
       slabs.release(old);
       tenants[at] = next;
       assert.ok(!slabs.hasCompaction);
@@ -200,6 +200,25 @@ describe('memory of slabs', () => {
     const again = memory.take(SLAB_BYTES);
     assert.ok(taken.some(({ buffer }) => buffer === again.buffer));
     assert.equal(memory.freeBytes, freeBytes - SLAB_BYTES);
+  });
+
+  test('is all given back when nobody has taken any since the last time that somebody looked', () => {
+    const memory = new SlabMemory();
+    const taken = Array.from({ length: 30 }, () => memory.take(SLAB_BYTES));
+    memory.tidy();
+    for (const slab of taken) memory.give(slab);
+    assert.equal(memory.freeBytes, 30 * SLAB_BYTES);
+    memory.take(SLAB_BYTES);
+    memory.tidy();
+    assert.equal(memory.freeBytes, 29 * SLAB_BYTES, 'somebody took one: more may be wanted');
+    memory.tidy();
+    assert.equal(memory.freeBytes, 0);
+  });
+
+  test('is mapped, not from malloc: what V8 gives back goes to the system', () => {
+    const { buffer } = new SlabMemory().take(SLAB_BYTES);
+    assert.ok(buffer instanceof SharedArrayBuffer && buffer.growable);
+    assert.equal(buffer.maxByteLength, SLAB_BYTES);
   });
 
   test('of short and of very long slabs is the collector’s business', () => {

@@ -33,12 +33,13 @@ export const ALLOWED_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   ring: ['errors.ts'],
   log: ['errors.ts', 'ring'],
   record: ['errors.ts', 'ring'],
+  packing: [],
   'threads/protocol.ts': ['errors.ts'],
 
   transport: BETWEEN_STAGES,
   reflector: [...BETWEEN_STAGES, 'transport'],
   indexer: BETWEEN_STAGES,
-  store: [...BETWEEN_STAGES, 'cache/store.ts'],
+  store: [...BETWEEN_STAGES, 'packing', 'cache/store.ts'],
   'cache/store.ts': [],
   processor: [...BETWEEN_STAGES, 'store'],
 
