@@ -1,10 +1,15 @@
-/** What an object costs: resident memory, heap and buffers, 3 s after the sync or after changes of random objects. */
+/**
+ * What an object costs: resident memory, heap and buffers, a while after the sync or after changes of random objects, and the
+ * most that was resident until then.
+ */
 import type { BenchCase } from '../case.ts';
 import { each, still } from './common.ts';
 
 const PODS = 110_000;
 /** Every object three times, in an order that jumps about. */
 const CHURN_EVENTS = 3 * PODS;
+/** Packing begins 2 s after the last change and takes some seconds; every client has as long. */
+const SETTLE_MS = 15_000;
 const PEERS = ['client-go', 'kube-rs', 'client-node'] as const;
 
 type Extra = Partial<Omit<BenchCase, 'task'>> & Pick<BenchCase['task'], 'codec' | 'drop'>;
@@ -17,7 +22,7 @@ function memory(name: string, { codec = 'json', drop = false, ...extra }: Extra)
     source: still(PODS),
     clients: each(['kubeloom'], 0),
     ...extra,
-    task: { case: 'memory', handler: 'key', codec, drop },
+    task: { case: 'memory', handler: 'key', codec, drop, settleMs: SETTLE_MS },
   };
 }
 

@@ -25,6 +25,9 @@ export const SEED_BYTES = 8;
 const STEP_BITS = 2;
 const INDEX_BITS = 14;
 
+/** Of one dictionary, however little is in it. */
+export const DICTIONARY_HELD_BYTES: number = DICTIONARY_BYTES_MAX + 2 * 2 ** INDEX_BITS;
+
 export class Dictionary implements Viewed {
   readonly bytes: Buffer;
   readonly view: DataView;

@@ -9,7 +9,12 @@
  */
 import { assert } from '../errors.ts';
 import { copyBytes } from '../log/copy-bytes.ts';
-import { DICTIONARY_BYTES_MAX, Dictionary, allocateViewed } from '../packing/dictionary.ts';
+import {
+  DICTIONARY_BYTES_MAX,
+  DICTIONARY_HELD_BYTES,
+  Dictionary,
+  allocateViewed,
+} from '../packing/dictionary.ts';
 import { PACK_SLACK_BYTES, pack, unpack } from '../packing/pack.ts';
 import { Entry, EntryFlag } from './entry.ts';
 import type { SlabMemory } from './slab-memory.ts';
@@ -64,7 +69,7 @@ export class PackedObjects {
 
   /** Memory held, that of the dictionaries included. */
   get heldBytes(): number {
-    return this.slabs.heldBytes + this.#dictionaries.size * DICTIONARY_BYTES_MAX;
+    return this.slabs.heldBytes + this.#dictionaries.size * DICTIONARY_HELD_BYTES;
   }
 
   /** The object of a packed entry, good until the next read. */
