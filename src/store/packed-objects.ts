@@ -105,7 +105,7 @@ export class PackedObjects {
         if (entry.flags & EntryFlag.Aged) {
           this.#pack(entry);
           if (this.#rests > 0) return;
-          yield;
+          yield* this.#tidied();
         } else {
           entry.flags |= EntryFlag.Aged;
         }
@@ -178,9 +178,20 @@ export class PackedObjects {
       for (const entry of slab.occupants) {
         if (!(entry instanceof Entry) || entry.slab !== slab || !entry.dictionary?.isDissolved) continue;
         this.#unpack(entry);
-        yield;
+        yield* this.#tidied();
       }
       yield;
+    }
+  }
+
+  /** One step is done; those that it makes necessary follow. */
+  *#tidied(): Generator<void, void, void> {
+    yield;
+    for (const slabs of [this.#loose, this.slabs]) {
+      while (slabs.hasCompaction) {
+        slabs.compact();
+        yield;
+      }
     }
   }
 

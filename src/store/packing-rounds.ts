@@ -13,20 +13,21 @@ export interface PackingRoundsOptions {
   readonly clock: Clock;
   /** Infinity: nothing is ever packed. */
   readonly afterMs: number;
-  /** A piece is done: there may be slabs to be tidied. */
-  readonly worked: () => void;
+  /** Another number when changes were merged since the last time: the main thread has other work. */
+  readonly merged: () => number;
   readonly ended: () => void;
 }
 
-/** A piece of work and the pause after it: a fifth of the main thread at most. */
-const PIECE_MS = 0.5;
-const PAUSE_MS = 2;
+/** A piece of work and the pause after it: a fifth of a thread that does nothing else, a thirtieth of one that merges. */
+const WHEN_IDLE = { pieceMs: 0.5, pauseMs: 2 };
+const WHEN_BUSY = { pieceMs: 0.2, pauseMs: 6 };
 
 export class PackingRounds {
   readonly #options: PackingRoundsOptions;
   readonly #members: Set<Packable> = new Set();
   /** Ends the wait for the next piece; there is none while nobody has anything. */
   #cancel: (() => void) | undefined;
+  #merged = 0;
 
   constructor(options: PackingRoundsOptions) {
     this.#options = options;
@@ -50,14 +51,16 @@ export class PackingRounds {
   }
 
   #work(round: Generator<void, void, void>): void {
-    const { clock, worked, ended } = this.#options;
-    const endMs = clock.now() + PIECE_MS;
+    const { clock, merged, ended } = this.#options;
+    const isBusy = merged() !== this.#merged;
+    this.#merged = merged();
+    const { pieceMs, pauseMs } = isBusy ? WHEN_BUSY : WHEN_IDLE;
+    const endMs = clock.now() + pieceMs;
     let isDone = false;
     while (!isDone && clock.now() < endMs) isDone = round.next().done === true;
-    worked();
     if (isDone) ended();
     if (isDone) this.#wait();
-    else this.#cancel = clock.schedule(PAUSE_MS, () => this.#work(round));
+    else this.#cancel = clock.schedule(pauseMs, () => this.#work(round));
   }
 
   *#round(): Generator<void, void, void> {

@@ -12,8 +12,8 @@ export interface StoreMemoryOptions {
   /** Informers whose objects have less than this in total are not packed. */
   readonly packBytesMin?: number | undefined;
   readonly clock: Clock;
-  /** There may be slabs to be tidied. */
-  readonly packed: () => void;
+  /** Another number when changes were merged since the last time. */
+  readonly merged: () => number;
 }
 
 export class StoreMemory {
@@ -22,10 +22,10 @@ export class StoreMemory {
   readonly packBytesMin: number | undefined;
   readonly packing: PackingRounds;
 
-  constructor({ decodedCacheBytes, packAfterMs, packBytesMin, clock, packed }: StoreMemoryOptions) {
+  constructor({ decodedCacheBytes, packAfterMs, packBytesMin, clock, merged }: StoreMemoryOptions) {
     this.decodedCache = new DecodedCache(decodedCacheBytes);
     this.packBytesMin = packBytesMin;
     const ended = (): void => this.slabMemory.tidy();
-    this.packing = new PackingRounds({ clock, afterMs: packAfterMs, worked: packed, ended });
+    this.packing = new PackingRounds({ clock, afterMs: packAfterMs, merged, ended });
   }
 }

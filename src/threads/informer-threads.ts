@@ -74,7 +74,7 @@ export class InformerThreads {
       ...this.options,
       packBytesMin: parts.packBytesMin,
       clock: parts.clock ?? backgroundClock,
-      packed: () => this.kick(),
+      merged: () => this.#processor.merged,
     });
     const memory = parts.memory ?? allocatePipeline(Math.max(1, threads), logBytes, ringBytes);
     this.#memory = memory;

@@ -22,6 +22,8 @@ const threads = new InformerThreads({
   logBytes: 16 * 2 ** 20,
   // The handler that never returns is to cost all that it is owed.
   backlogBytesMax: 16 * 2 ** 30,
+  // What it is owed is counted as it came, so it is left as it came.
+  ...(scenario === 'stuck' ? { packAfterMs: Infinity } : {}),
 });
 const informer = new SharedIndexInformer(kubeConfig, PODS, { threads, lifetimes: 'fast' });
 const held: CachedObject<unknown>[] = [];

@@ -33,12 +33,19 @@ interface Usage {
   readonly heldAreReadable: boolean;
 }
 
+interface ChildOptions {
+  readonly scenario: string;
+  readonly execArgv?: readonly string[];
+  readonly pods?: number;
+  readonly objectBytes?: number;
+}
+
 class Child implements AsyncDisposable {
   readonly #process: ChildProcessWithoutNullStreams;
   readonly #answers: AsyncIterator<string>;
 
-  constructor(kubeconfig: string, scenario: string) {
-    this.#process = spawn(process.execPath, ['--expose-gc', CHILD, kubeconfig, scenario], {
+  constructor(kubeconfig: string, { scenario, execArgv = ['--expose-gc'] }: ChildOptions) {
+    this.#process = spawn(process.execPath, [...execArgv, CHILD, kubeconfig, scenario], {
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     this.#process.stderr.pipe(process.stderr);
@@ -68,15 +75,16 @@ class Child implements AsyncDisposable {
 }
 
 async function withChild(
-  scenario: string,
+  options: ChildOptions,
   body: (child: Child, server: EmbeddedApiServer) => Promise<void>,
 ): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'kubeloom-memory-'));
   await using server = await startEmbeddedApiServer({ isolation: 'process', tls: false });
-  await server.populate({ count: PODS, objectBytes: OBJECT_BYTES });
+  const { pods = PODS, objectBytes = OBJECT_BYTES } = options;
+  await server.populate({ count: pods, objectBytes });
   const kubeconfig = join(folder, 'kubeconfig');
   await writeFile(kubeconfig, server.kubeConfigYaml);
-  await using child = new Child(kubeconfig, scenario);
+  await using child = new Child(kubeconfig, options);
   await child.usage();
   await body(child, server);
   await rm(folder, { recursive: true });
@@ -88,7 +96,7 @@ function churn(server: EmbeddedApiServer, times: number): Promise<{ issued: numb
 
 for (const scenario of ['plain', 'held', 'behind'] as const) {
   test(`memory stays flat while 20 times the cache changes in random order (${scenario})`, async (context) => {
-    await withChild(scenario, async (child, server) => {
+    await withChild({ scenario }, async (child, server) => {
       const warmUp = await churn(server, 4);
       const before = await child.until(({ otherUpdates }) => otherUpdates === warmUp.issued);
       const load = await churn(server, CHURN);
@@ -106,7 +114,7 @@ for (const scenario of ['plain', 'held', 'behind'] as const) {
 }
 
 test('C21 a handler that never returns costs its pending bytes, and nobody else notices, for 60 s', async (context) => {
-  await withChild('stuck', async (child, server) => {
+  await withChild({ scenario: 'stuck' }, async (child, server) => {
     const before = await child.usage();
     const load = await server.load({ rate: RATE, durationMs: 60_000 });
     const after = await child.until(({ steadyUpdates }) => steadyUpdates >= load.issued);
@@ -121,6 +129,23 @@ test('C21 a handler that never returns costs its pending bytes, and nobody else 
     assert.ok(ratio > 0.8 && ratio < 1.2, `RSS grew by ${ratio.toFixed(2)} times the backlog's bytes`);
   });
 });
+
+test(
+  'C197 most of what objects take that do not change goes back to the system, without a collection by hand',
+  { timeout: 120_000 },
+  async (context) => {
+    const pods = 40_000;
+    const objectBytes = 5120;
+    await withChild({ scenario: 'plain', execArgv: [], pods, objectBytes }, async (child) => {
+      const before = await child.usage();
+      const enough = before.rssBytes - 0.6 * pods * objectBytes;
+      const after = await child.until(({ rssBytes }) => rssBytes < enough);
+      context.diagnostic(
+        `RSS ${mib(before.rssBytes)} after the sync, ${mib(after.rssBytes)} when it is packed`,
+      );
+    });
+  },
+);
 
 function mib(bytes: number): string {
   return `${(bytes / MIB).toFixed(0)} MiB`;

@@ -29,57 +29,66 @@ function member(steps: number): Packable & { rounds: number; steps: number } {
   };
 }
 
-function scene(afterMs: number = 2000): {
-  clock: FakeClock;
-  rounds: PackingRounds;
-  told: string[];
-} {
-  const clock = new WorkingClock();
-  const told: string[] = [];
-  const rounds = new PackingRounds({
-    clock,
-    afterMs,
-    worked: () => told.push('worked'),
-    ended: () => told.push('ended'),
-  });
-  return { clock, rounds, told };
+class Scene {
+  readonly clock: FakeClock = new WorkingClock();
+  readonly rounds: PackingRounds;
+  merged = 0;
+  ended = 0;
+
+  constructor(afterMs: number = 2000) {
+    this.rounds = new PackingRounds({
+      clock: this.clock,
+      afterMs,
+      merged: () => this.merged,
+      ended: () => void this.ended++,
+    });
+  }
 }
 
 describe('rounds of packing', () => {
   it('come after `packAfterMs`, and again so long after the end of the one before', () => {
-    const { clock, rounds, told } = scene();
+    const scene = new Scene();
+    const { clock, rounds } = scene;
     const one = member(3);
     rounds.add(one);
     clock.advance(1999);
     assert.equal(one.rounds, 0);
     clock.advance(1);
     assert.deepEqual([one.rounds, one.steps], [1, 3]);
-    assert.deepEqual(told, ['worked', 'ended']);
+    assert.equal(scene.ended, 1);
     clock.advance(2000);
     assert.equal(one.rounds, 2);
   });
 
-  it('are of small pieces with pauses between them, over all members', () => {
-    const { clock, rounds, told } = scene();
-    const [one, other] = [member(10), member(10)];
-    rounds.add(one);
-    rounds.add(other);
-    clock.advance(2000);
-    assert.ok(one.steps > 0 && one.steps < 10 && other.steps === 0);
-    for (let pieces = 0; pieces < 10; pieces++) {
-      const before: number = one.steps + other.steps;
-      clock.advance(1);
-      assert.equal(one.steps + other.steps, before, 'a pause of 2 ms');
-      clock.advance(1);
-      if (told.includes('ended')) break;
-      assert.ok(one.steps + other.steps > before);
-    }
-    assert.deepEqual([one.steps, other.steps, told.at(-1)], [10, 10, 'ended']);
-    assert.equal(told.filter((what) => what === 'ended').length, 1);
-  });
+  for (const [what, isBusy, pauseMs, stepsMax] of [
+    ['are of small pieces with pauses between them, over all members', false, 2, 5],
+    ['are of smaller pieces with longer pauses while changes are merged', true, 6, 2],
+  ] as const) {
+    it(what, () => {
+      const scene = new Scene();
+      const { clock, rounds } = scene;
+      const [one, other] = [member(10), member(10)];
+      rounds.add(one);
+      rounds.add(other);
+      if (isBusy) scene.merged++;
+      clock.advance(2000);
+      let steps: number = one.steps + other.steps;
+      assert.ok(steps > 0 && steps <= stepsMax && other.steps === 0);
+      while (scene.ended === 0) {
+        if (isBusy) scene.merged++;
+        clock.advance(pauseMs - 1);
+        assert.equal(one.steps + other.steps, steps, 'a pause');
+        clock.advance(1);
+        const made = one.steps + other.steps - steps;
+        assert.ok(made <= stepsMax && (made > 0 || scene.ended > 0));
+        steps += made;
+      }
+      assert.deepEqual([one.steps, other.steps, scene.ended], [10, 10, 1]);
+    });
+  }
 
   it('end with the last member, and begin with the next', () => {
-    const { clock, rounds } = scene();
+    const { clock, rounds } = new Scene();
     const [one, other] = [member(3), member(3)];
     rounds.add(one);
     rounds.add(other);
@@ -96,7 +105,7 @@ describe('rounds of packing', () => {
   });
 
   it('do not come at all when `packAfterMs` is Infinity', () => {
-    const { clock, rounds } = scene(Infinity);
+    const { clock, rounds } = new Scene(Infinity);
     rounds.add(member(1));
     assert.equal(clock.pending, 0);
   });
