@@ -30,7 +30,8 @@ const PADDING_OVERHEAD = `,"${PADDING}":""`.length + `"resourceVersion":"1234567
 
 export function samplePod(options: SampleOptions): KubeObject {
   const { bytes } = options;
-  const pod = bytes < FULL_BYTES ? smallPod(options) : fullPod(options);
+  const digest = digestOf(options.index);
+  const pod = bytes < FULL_BYTES ? smallPod(options, digest) : fullPod(options, digest);
   pod.metadata.annotations = { ...pod.metadata.annotations, ...STAMP };
   const missing = bytes - JSON.stringify(pod).length - PADDING_OVERHEAD;
   if (missing > 0) pod.metadata.annotations[PADDING] = 'x'.repeat(missing);
@@ -41,7 +42,7 @@ export function sampleName(index: number): string {
   return `${APPS[index % APPS.length]}-6d5f8c7b9-${String(index).padStart(7, '0')}`;
 }
 
-/** 64 hexadecimal digits that no other pod has. */
+/** 64 hexadecimal digits that no other pod has: what differs between siblings is made of them. */
 function digestOf(index: number): string {
   return createHash('sha256').update(`pod ${index}`).digest('hex');
 }
@@ -66,16 +67,16 @@ function ownerUid(index: number): string {
 }
 
 /** When the pod was created, and so many seconds later. */
-function timeOf(index: number, laterS: number = 0): string {
-  const createdS = Number.parseInt(digestOf(index).slice(0, 8), 16) % CREATED_WITHIN_S;
+function timeOf(digest: string, laterS: number = 0): string {
+  const createdS = Number.parseInt(digest.slice(0, 8), 16) % CREATED_WITHIN_S;
   return `${new Date(EPOCH_MS + (createdS + laterS) * 1000).toISOString().slice(0, 19)}Z`;
 }
 
-function tokenVolume(index: number): string {
-  return `kube-api-access-${digestOf(index).slice(-5)}`;
+function tokenVolume(digest: string): string {
+  return `kube-api-access-${digest.slice(-5)}`;
 }
 
-function smallPod({ index, namespace }: SampleOptions): KubeObject {
+function smallPod({ index, namespace }: SampleOptions, digest: string): KubeObject {
   const app = APPS[index % APPS.length] ?? 'web';
   const node = `node-${index % 100}`;
   return {
@@ -85,8 +86,8 @@ function smallPod({ index, namespace }: SampleOptions): KubeObject {
       name: sampleName(index),
       generateName: `${app}-6d5f8c7b9-`,
       namespace,
-      uid: sampleUid(index),
-      creationTimestamp: timeOf(index),
+      uid: uidOf(1, digest),
+      creationTimestamp: timeOf(digest),
       labels: { app, 'pod-template-hash': '6d5f8c7b9', tier: index % 2 === 0 ? 'front' : 'back' },
       ownerReferences: [owner(app, index)],
     },
@@ -114,8 +115,8 @@ function ip(index: number): string {
   return `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
 }
 
-function fullPod(options: SampleOptions): KubeObject {
-  const small = smallPod(options);
+function fullPod(options: SampleOptions, digest: string): KubeObject {
+  const small = smallPod(options, digest);
   const { index, bytes } = options;
   const app = APPS[index % APPS.length] ?? 'web';
   const envCount = Math.max(0, Math.floor((bytes - FULL_BYTES - 500) / ENV_BYTES));
@@ -124,14 +125,14 @@ function fullPod(options: SampleOptions): KubeObject {
     metadata: {
       ...small.metadata,
       annotations: { 'prometheus.io/scrape': 'true', 'prometheus.io/port': '9090' },
-      ...(options.managedFields === false ? {} : { managedFields: managedFields(index) }),
+      ...(options.managedFields === false ? {} : { managedFields: managedFields(index, digest) }),
     },
-    spec: fullSpec(app, index, envCount),
-    status: fullStatus(app, index),
+    spec: fullSpec(app, index, envCount, digest),
+    status: fullStatus(app, index, digest),
   };
 }
 
-function fullSpec(app: string, index: number, envCount: number): JsonObject {
+function fullSpec(app: string, index: number, envCount: number, digest: string): JsonObject {
   const env = Array.from({ length: envCount }, (_, number) => ({
     name: `SETTING_${String(number).padStart(4, '0')}`,
     value: `value-${String(number).padStart(4, '0')}-${'abcdefgh'.repeat(8)}`,
@@ -139,7 +140,7 @@ function fullSpec(app: string, index: number, envCount: number): JsonObject {
   return {
     volumes: [
       {
-        name: tokenVolume(index),
+        name: tokenVolume(digest),
         projected: {
           sources: [{ serviceAccountToken: { expirationSeconds: 3607, path: 'token' } }],
           defaultMode: 420,
@@ -155,7 +156,7 @@ function fullSpec(app: string, index: number, envCount: number): JsonObject {
         resources: { limits: { cpu: '500m', memory: '256Mi' }, requests: { cpu: '100m', memory: '128Mi' } },
         volumeMounts: [
           {
-            name: tokenVolume(index),
+            name: tokenVolume(digest),
             readOnly: true,
             mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
           },
@@ -193,7 +194,7 @@ function fullSpec(app: string, index: number, envCount: number): JsonObject {
   };
 }
 
-function fullStatus(app: string, index: number): JsonObject {
+function fullStatus(app: string, index: number, digest: string): JsonObject {
   const conditions = ['PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'];
   return {
     phase: 'Running',
@@ -201,22 +202,22 @@ function fullStatus(app: string, index: number): JsonObject {
       type,
       status: 'True',
       lastProbeTime: null,
-      lastTransitionTime: timeOf(index, number),
+      lastTransitionTime: timeOf(digest, number),
     })),
     hostIP: `10.0.0.${index % 250}`,
     podIP: ip(index),
     podIPs: [{ ip: ip(index) }],
-    startTime: timeOf(index),
+    startTime: timeOf(digest),
     containerStatuses: [
       {
         name: app,
-        state: { running: { startedAt: timeOf(index, 3) } },
+        state: { running: { startedAt: timeOf(digest, 3) } },
         lastState: {},
         ready: true,
         restartCount: 0,
         image: `registry.example.com/${app}:1.27.3`,
         imageID: `registry.example.com/${app}@sha256:${'0123456789abcdef'.repeat(4)}`,
-        containerID: `containerd://${sampleContainerId(index)}`,
+        containerID: `containerd://${digest}`,
         started: true,
       },
     ],
@@ -224,14 +225,14 @@ function fullStatus(app: string, index: number): JsonObject {
   };
 }
 
-function managedFields(index: number): JsonObject[] {
+function managedFields(index: number, digest: string): JsonObject[] {
   const leaf = (): JsonObject => ({});
   const conditions = ['ContainersReady', 'Initialized', 'PodReadyToStartContainers', 'Ready'].map((type) => [
     `k:{"type":"${type}"}`,
     { '.': {}, 'f:lastProbeTime': {}, 'f:lastTransitionTime': {}, 'f:status': {}, 'f:type': {} },
   ]);
   return [
-    managed('kube-controller-manager', undefined, timeOf(index), {
+    managed('kube-controller-manager', undefined, timeOf(digest), {
       'f:metadata': {
         'f:annotations': { '.': {}, 'f:prometheus.io/port': leaf(), 'f:prometheus.io/scrape': leaf() },
         'f:generateName': {},
@@ -263,7 +264,7 @@ function managedFields(index: number): JsonObject[] {
         'f:terminationGracePeriodSeconds': {},
       },
     }),
-    managed('kubelet', 'status', timeOf(index, 4), {
+    managed('kubelet', 'status', timeOf(digest, 4), {
       'f:status': {
         'f:conditions': Object.fromEntries(conditions) as JsonObject,
         'f:containerStatuses': {},

@@ -60,9 +60,9 @@ export class Dictionary implements Viewed {
     }
   }
 
-  /** Where these eight bytes may be; -1 if they are not known. */
+  /** Where these eight bytes may be; below 0 if they are not known. */
   find(low: number, high: number): number {
-    return (((this.#steps[hashOf(low, high)] ?? 0) - 1) | 0) << STEP_BITS;
+    return ((this.#steps[hashOf(low, high)] ?? 0) - 1) << STEP_BITS;
   }
 }
 

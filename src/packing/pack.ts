@@ -11,8 +11,8 @@
 import { SEED_BYTES } from './dictionary.ts';
 import type { Dictionary, Viewed } from './dictionary.ts';
 
-/** The most that one pair takes besides what is written out: three numbers of at most five bytes. */
-const PAIR_BYTES_MAX = 15;
+/** What a pair takes at most besides what is written out, three numbers of five bytes: room that `target` has more. */
+export const PACK_SLACK_BYTES = 15;
 /** Shorter pieces are copied byte by byte. */
 const SHORT_BYTES = 64;
 
@@ -55,12 +55,9 @@ export function pack(dictionary: Dictionary, source: Viewed, target: Buffer, byt
     packedEnd = end;
     at = end;
   }
-  if (writtenEnd + length - packedEnd + PAIR_BYTES_MAX > bytesMax) return -1;
+  if (writtenEnd + length - packedEnd + PACK_SLACK_BYTES > bytesMax) return -1;
   return packedEnd < length ? writeOut(bytes, packedEnd, length, target, writtenEnd) : writtenEnd;
 }
-
-/** What `target` needs beyond `bytesMax`. */
-export const PACK_SLACK_BYTES: number = PAIR_BYTES_MAX;
 
 /** Unpacks [start, end) of `packed` to the beginning of `target`; returns how long it is. */
 export function unpack(

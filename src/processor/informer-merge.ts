@@ -74,12 +74,8 @@ export class InformerMerge {
       }
     }
     const entry = this.#entryOf(shard, record, identity, projection, version, object);
-    if (record.kind === DeltaKind.Deleted) {
-      replica.remove(entry);
-      return;
-    }
-    entry.dictionary = slot?.entry.dictionary;
-    replica.upsert(shard, record.id, entry);
+    if (record.kind === DeltaKind.Deleted) replica.remove(entry);
+    else replica.upsert(shard, record.id, entry);
   }
 
   prefix(shard: number, record: PrefixRecord): void {

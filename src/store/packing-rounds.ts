@@ -58,9 +58,12 @@ export class PackingRounds {
     const endMs = clock.now() + pieceMs;
     let isDone = false;
     while (!isDone && clock.now() < endMs) isDone = round.next().done === true;
-    if (isDone) ended();
-    if (isDone) this.#wait();
-    else this.#cancel = clock.schedule(pauseMs, () => this.#work(round));
+    if (!isDone) {
+      this.#cancel = clock.schedule(pauseMs, () => this.#work(round));
+      return;
+    }
+    ended();
+    this.#wait();
   }
 
   *#round(): Generator<void, void, void> {

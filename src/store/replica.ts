@@ -117,6 +117,7 @@ export class Replica {
     const previous = slot ?? (this.#shadow && this.#live.get(entry.key));
     assert(!slot || slot.identity === entry.identity, 'it has the id of another object', entry.key);
     const values = this.#indexes.valuesOf(entry, previous);
+    entry.dictionary = previous?.entry.dictionary;
     entry.hold();
     if (this.#shadow) this.#upsertShadow(this.#shadow, slot, shard, id, entry, values);
     else this.#upsertLive(slot, shard, id, entry, values);

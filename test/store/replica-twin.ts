@@ -272,12 +272,8 @@ export class ReplicaTwin {
       ...(slot ? { identity: slot.identity } : {}),
     });
     this.entries.push(entry);
-    if (isDeletion) {
-      this.replica.remove(entry);
-      return;
-    }
-    entry.dictionary = slot?.entry.dictionary;
-    this.replica.upsert(shard, id, entry);
+    if (isDeletion) this.replica.remove(entry);
+    else this.replica.upsert(shard, id, entry);
   }
 
   /** Of all the same, or of nothing that was ever there. */
