@@ -56,10 +56,10 @@ function commonFigures({ cpuMs, mainThreadCpuMs = 0, events, loopDelay }: Outcom
     figures.push({ suffix: 'main-thread', unit: 'cpu-us/event', value: (mainThreadCpuMs * 1000) / events });
   }
   if (loopDelay === undefined) return figures;
-  const { p99Ms, maxMs } = loopDelay;
-  return [
-    ...figures,
-    { suffix: 'loop-delay-p99', unit: 'ms', value: p99Ms },
-    { suffix: 'loop-delay-max', unit: 'ms', value: maxMs },
-  ];
+  const { p99Ms, maxMs, ownP99Ms, ownMaxMs } = loopDelay;
+  const delays = { p99: p99Ms, max: maxMs, 'own-p99': ownP99Ms, 'own-max': ownMaxMs };
+  for (const [suffix, value] of Object.entries(delays)) {
+    if (value !== undefined) figures.push({ suffix: `loop-delay-${suffix}`, unit: 'ms', value });
+  }
+  return figures;
 }

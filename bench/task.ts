@@ -69,6 +69,9 @@ export interface Latency {
 export interface LoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
+  /** The same, less what the thread waited for a processor: only on Linux. */
+  readonly ownP99Ms?: number;
+  readonly ownMaxMs?: number;
 }
 
 export interface Outcome {

@@ -25,7 +25,7 @@ export interface ThreadsOptions {
   readonly ringBytes?: number;
   /** An object above is kept by identity only and reading it throws. Default, and at most, a quarter of `logBytes`. */
   readonly recordBytesMax?: number;
-  /** Longest time the main thread works before it yields to its event loop. Default 2 ms. */
+  /** Longest time the main thread works before it yields to its event loop. Default 1 ms. */
   readonly drainBudgetMs?: number;
   /**
    * Parsed objects that listers handed out, and metadata that later states of an object share, as far as they are
@@ -78,7 +78,7 @@ export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThr
     logBytes,
     ringBytes: options.ringBytes ?? 4 * 2 ** 20,
     recordBytesMax: options.recordBytesMax ?? logBytes / 4,
-    drainBudgetMs: options.drainBudgetMs ?? 2,
+    drainBudgetMs: options.drainBudgetMs ?? 1,
     decodedCacheBytes: options.decodedCacheBytes ?? 64 * 2 ** 20,
     packAfterMs: options.packAfterMs ?? 2000,
     stallTimeoutMs: options.stallTimeoutMs ?? 5000,

@@ -9,8 +9,11 @@ import type { ProcessorListener } from './processor-listener.ts';
 
 /** Records merged between two rounds of deliveries. */
 const MERGE_BATCH = 256;
-/** The same while a handler that is not awaiting anything is far behind: keep memory in the log instead. */
-const MERGE_BATCH_CONGESTED = 64; // 32,000 a second at one batch a turn
+/**
+ * For each millisecond of the budget, so 32,000 a second at one batch a turn, while a handler that is not awaiting anything
+ * is far behind: what it cannot take yet stays in the log. Others are told so much at least.
+ */
+const MERGES_PER_MS_CONGESTED = 32;
 const CONGESTED_NOTIFICATIONS = 4096;
 /** Calls of one handler before the clock is looked at; fewer while nobody knows how long they take. */
 const DELIVER_BATCH_MAX = 16;
@@ -23,6 +26,7 @@ export class Drain {
   readonly #clock: Clock;
   readonly #backlogs: BacklogBudget;
   readonly #budgetMs: number;
+  readonly #mergeBatchCongested: number;
   readonly #listeners: ProcessorListener[] = [];
   /** Who comes first in the next round: a heavy handler must not always be the one that ends the budget. */
   #first = 0;
@@ -34,6 +38,7 @@ export class Drain {
     this.#processor = processor;
     this.#clock = clock;
     this.#budgetMs = budgetMs;
+    this.#mergeBatchCongested = Math.min(MERGE_BATCH, Math.ceil(MERGES_PER_MS_CONGESTED * budgetMs));
     this.#backlogs = backlogs;
   }
 
@@ -119,7 +124,7 @@ export class Drain {
 
   #merge(): number {
     if (!this.#backlogs.mayMerge) return 0;
-    return this.#processor.merge(this.#isCongested() ? MERGE_BATCH_CONGESTED : MERGE_BATCH);
+    return this.#processor.merge(this.#isCongested() ? this.#mergeBatchCongested : MERGE_BATCH);
   }
 
   #isCongested(): boolean {

@@ -166,7 +166,7 @@ export class Difference {
   oldCount = 0;
   readonly #readers: Set<DifferenceCursor> = new Set();
   #released = 0;
-  #supersededBytes: number | undefined;
+  #supersededBytes = 0;
 
   constructor(isInitial: boolean) {
     this.isInitial = isInitial;
@@ -174,6 +174,7 @@ export class Difference {
 
   addDeletion(entry: Entry): void {
     entry.hold();
+    this.#supersededBytes += entry.length;
     this.#deletions.push(entry);
   }
 
@@ -182,16 +183,20 @@ export class Difference {
     if (oldEntry) this.oldCount++;
     oldEntry?.hold();
     newEntry.hold();
+    this.#supersededBytes += bytesOfOld(oldEntry, newEntry);
     this.#olds.push(oldEntry);
     return this.#news.push(newEntry) - 1;
   }
 
   /** A later state of the same object within the same relist; undefined when it was deleted again. */
   replaceChange(place: number, newEntry: Entry | undefined): void {
-    this.#news[place]?.letGo();
+    const oldEntry = this.#olds[place];
+    const replaced = this.#news[place];
+    this.#supersededBytes += bytesOfOld(oldEntry, newEntry) - bytesOfOld(oldEntry, replaced);
+    replaced?.letGo();
     newEntry?.hold();
     this.#news[place] = newEntry;
-    if (newEntry === undefined && this.#olds[place]) this.oldCount--;
+    if (newEntry === undefined && oldEntry) this.oldCount--;
   }
 
   /** That have not come to its end. */
@@ -203,16 +208,8 @@ export class Difference {
     return this.#deletions.length + this.#news.length;
   }
 
-  /** Of objects that were deleted or replaced. Read only when the difference is complete. */
+  /** Of objects that were deleted or replaced. */
   get supersededBytes(): number {
-    if (this.#supersededBytes === undefined) {
-      let bytes = 0;
-      for (const entry of this.#deletions) bytes += entry.length;
-      for (const [place, entry] of this.#olds.entries()) {
-        if (entry && entry !== this.#news[place]) bytes += entry.length;
-      }
-      this.#supersededBytes = bytes;
-    }
     return this.#supersededBytes;
   }
 
@@ -256,6 +253,11 @@ export class Difference {
   get isReleased(): boolean {
     return this.#released === this.length;
   }
+}
+
+/** Of a state that was there before, if a change has superseded it. */
+function bytesOfOld(oldEntry: Entry | undefined, newEntry: Entry | undefined): number {
+  return oldEntry === undefined || oldEntry === newEntry ? 0 : oldEntry.length;
 }
 
 /** Places of a difference that say nothing to a reader, passed over in one call. */

@@ -7,7 +7,9 @@ import { figuresOf } from '../../bench/figures.ts';
 import { describeMachine } from '../../bench/machine.ts';
 import type { ClientName } from '../../bench/names.ts';
 import { resyncPeriodMs } from '../../bench/peers/kubeloom-deliveries.ts';
-import { Meter, addedDelayMs } from '../../bench/peers/meter.ts';
+import { threadCpuMs } from '../../src/threads/thread-cpu.ts';
+import { addedDelayMs } from '../../bench/peers/loop-delay.ts';
+import { Meter } from '../../bench/peers/meter.ts';
 import { readOutcome } from '../../bench/program-run.ts';
 import { rowsOf } from '../../bench/row.ts';
 import type { Figure, Run } from '../../bench/row.ts';
@@ -31,7 +33,7 @@ const OUTCOME: Outcome = {
   cpuMs: 10,
   mainThreadCpuMs: 4,
   rssBytes: 1,
-  loopDelay: { p99Ms: 2, maxMs: 3 },
+  loopDelay: { p99Ms: 2, maxMs: 3, ownP99Ms: 0.5, ownMaxMs: 1 },
   checksum: 1,
 };
 
@@ -123,6 +125,18 @@ describe('a program of ours', () => {
     assert.ok(loopDelay.maxMs >= 19 && loopDelay.maxMs <= elapsedMs, `${loopDelay.maxMs} of ${elapsedMs} ms`);
   });
 
+  it('counts as delays of its own what it ran, where Linux counts what a thread waits for a processor', () => {
+    const meter = new Meter();
+    const startedMs = threadCpuMs();
+    meter.start();
+    while ((threadCpuMs() ?? Infinity) - (startedMs ?? 0) < 20);
+    const { maxMs, ownMaxMs, ownP99Ms } = meter.stop().loopDelay;
+    for (const ms of [ownMaxMs, ownP99Ms]) {
+      assert.equal(ms === undefined, startedMs === undefined);
+      if (ms !== undefined) assert.ok(ms >= 15 && ms <= maxMs + 1, `${ms} of ${maxMs} ms`);
+    }
+  });
+
   it('asks for a second resync only after a slow machine is done with the first', () => {
     assert.equal(resyncPeriodMs(110_000), 2200);
     assert.equal(resyncPeriodMs(1_000_000), 20_000);
@@ -139,7 +153,16 @@ describe('figures of an outcome', () => {
       ['main-thread', 'cpu-us/event', 4],
       ['loop-delay-p99', 'ms', 2],
       ['loop-delay-max', 'ms', 3],
+      ['loop-delay-own-p99', 'ms', 0.5],
+      ['loop-delay-own-max', 'ms', 1],
     ]);
+  });
+
+  it('do without the delays of its own where nobody counts what a thread waits', () => {
+    const suffixes = figuresOf(TASK, { ...OUTCOME, loopDelay: { p99Ms: 2, maxMs: 3 } }).map(
+      ({ suffix }) => suffix,
+    );
+    assert.deepEqual(suffixes, ['', '', 'main-thread', 'loop-delay-p99', 'loop-delay-max']);
   });
 
   it('are bytes an object for memory, and milliseconds for latency', () => {

@@ -29,7 +29,7 @@ describe('options of the threads', () => {
       logBytes: 32 * MIB,
       ringBytes: 4 * MIB,
       recordBytesMax: 8 * MIB,
-      drainBudgetMs: 2,
+      drainBudgetMs: 1,
       decodedCacheBytes: 64 * MIB,
       packAfterMs: 2000,
       stallTimeoutMs: 5000,

@@ -24,10 +24,10 @@ class Scene {
   readonly replica: Replica = new Replica(1, new IndexSet({}, 0, () => {}), this.processor);
   #version = 0;
 
-  constructor(backlogBytesMax: number = 2 ** 30) {
+  constructor({ backlogBytesMax = 2 ** 30, budgetMs = BUDGET_MS } = {}) {
     const limits = { backlogBytesMax, backlogPauseMsMax: 60_000 };
     const backlogs = new BacklogBudget({ clock: this.clock, limits, kick: () => {} });
-    this.drain = new Drain(this.shards.processor, this.clock, BUDGET_MS, backlogs);
+    this.drain = new Drain(this.shards.processor, this.clock, budgetMs, backlogs);
     this.shards.processor.attach(
       1,
       new InformerMerge({
@@ -109,6 +109,20 @@ describe('a turn', () => {
     }
   });
 
+  for (const budgetMs of [1, 2, 100]) {
+    test(`of ${budgetMs} ms merges so much less while a handler is far behind, and goes on with the rest`, () => {
+      const scene = new Scene({ budgetMs });
+      scene.handler(budgetMs);
+      for (let turn = 0; turn < 30; turn++) {
+        scene.send(256);
+        scene.drain.turn();
+      }
+      scene.send(256);
+      scene.drain.turn();
+      assert.equal(scene.drain.lastMerged, Math.min(256, 32 * budgetMs));
+    });
+  }
+
   test('does upkeep between merging and merging, until there is none', () => {
     const scene = new Scene();
     let left = 3;
@@ -134,7 +148,7 @@ describe('a turn', () => {
 describe('backlogs at their budget', () => {
   test('C180 leave everything in the rings, which is no work until they may be taken', () => {
     const bytesMax = 8192;
-    const scene = new Scene(bytesMax);
+    const scene = new Scene({ backlogBytesMax: bytesMax });
     let told = 0;
     const { listener } = scene.handler(0, () => (++told > 20 ? new Promise(() => {}) : undefined));
     for (let sent = 0; sent < 50; sent++) {

@@ -147,6 +147,26 @@ describe('the difference of a relist', () => {
     assert.deepEqual(told, ['add! a@1']);
   });
 
+  test('C21 counts the bytes of what it supersedes, whatever becomes of a change meanwhile', () => {
+    const owner = newOwner();
+    const made = new Difference(false);
+    const old = newEntry(owner, at('a', 1));
+    const place = made.addChange(old, old);
+    assert.equal(made.supersededBytes, 0, 'nothing changed');
+    made.replaceChange(place, newEntry(owner, at('a', 2)));
+    assert.equal(made.supersededBytes, old.length);
+    made.replaceChange(place, newEntry(owner, at('a', 3)));
+    assert.equal(made.supersededBytes, old.length, 'once');
+    const added = made.addChange(undefined, newEntry(owner, at('b', 4)));
+    made.replaceChange(added, undefined);
+    assert.equal(made.supersededBytes, old.length, 'it was not there before');
+    const gone = newEntry(owner, at('gone', 5));
+    made.addDeletion(gone);
+    assert.equal(made.supersededBytes, old.length + gone.length);
+    made.replaceChange(place, undefined);
+    assert.equal(made.supersededBytes, old.length + gone.length, 'deleted: told with its old state');
+  });
+
   test('C12 lets whoever hears of nothing look at the clock now and then', () => {
     const owner = newOwner();
     const made = new Difference(false);
