@@ -1,6 +1,6 @@
 /**
  * For how long the calling thread was ready to run and had no processor: Linux's run delay. What an event loop is late
- * by, less that, is what the program itself delays it by.
+ * by, less that, is what the program itself delays it by. Read every millisecond, so the file stays open.
  */
 import { openSync, readSync } from 'node:fs';
 

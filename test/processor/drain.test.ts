@@ -110,7 +110,7 @@ describe('a turn', () => {
   });
 
   for (const budgetMs of [1, 2, 100]) {
-    test(`of ${budgetMs} ms merges so much less while a handler is far behind, and goes on with the rest`, () => {
+    test(`of ${budgetMs} ms merges 32 records a millisecond while a handler is far behind, and a batch at most`, () => {
       const scene = new Scene({ budgetMs });
       scene.handler(budgetMs);
       for (let turn = 0; turn < 30; turn++) {
