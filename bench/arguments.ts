@@ -1,5 +1,5 @@
-/** What can be typed after `npm run bench --`, checked. A wrong word is a coded error that says what would be right. */
-import { KubeloomError } from '../src/errors.ts';
+/** The arguments of `npm run bench --`, checked. A wrong one is a coded error that lists the valid values. */
+import { KubeloomError } from '../src/base/errors.ts';
 import type { Level } from './case.ts';
 import { CLIENTS, SUITES } from './names.ts';
 import type { ClientName, SuiteName } from './names.ts';
@@ -15,15 +15,15 @@ export interface Flags {
   readonly case?: string;
   readonly rounds?: number;
   readonly writeBaseline?: boolean;
-  /** A file of results to be taken in place of a run. */
+  /** A file of results that takes the place of a run. */
   readonly from?: string;
   readonly report?: readonly string[];
 }
 
-export interface Wish {
+export interface RunOptions {
   readonly suites: readonly SuiteName[];
   readonly level: Level;
-  /** Undefined: all. */
+  /** Undefined for all. */
   readonly clients: readonly ClientName[] | undefined;
   /** Only cases whose name contains it. */
   readonly caseText: string;
@@ -31,10 +31,10 @@ export interface Wish {
 }
 
 const ROUNDS_MAX = 100;
-/** Who takes part in a quick run when nobody is named: those that ratios are made of. */
+/** The clients of a quick run without `--client`: those that ratios compare. */
 const QUICK_CLIENTS: readonly ClientName[] = ['kubeloom', 'limit', 'client-node'];
 
-export function parseWish(suites: readonly string[], flags: Flags): Wish {
+export function parseRunOptions(suites: readonly string[], flags: Flags): RunOptions {
   const levels = (['quick', 'all', 'smoke'] as const).filter((level) => flags[level]);
   if (levels.length > 1) refuse(`--${levels.join(' and --')} exclude each other: give one of them`);
   if (typeof flags.json === 'string' && isOneOf(flags.json, SUITES)) {
@@ -61,7 +61,7 @@ export function parseRounds(text: string): number {
   return rounds;
 }
 
-/** `a,b` as well as `a --client b`. */
+/** Collects names from `a,b` and from repeated options. */
 export function collectClients(text: string, before: readonly string[] = []): readonly string[] {
   return [...before, ...text.split(',')];
 }

@@ -1,6 +1,6 @@
 /**
- * Runs one case: every client as a process of its own on the same source, in turn, round after round, so that all of
- * them see the same moods of the machine.
+ * Runs one case. Every client is a process of its own on the same source. The clients take turns, round after
+ * round, so that changes in the machine's speed affect all of them.
  */
 import type { BenchCase } from './case.ts';
 import { prepareClient } from './clients.ts';
@@ -14,12 +14,12 @@ import type { Task } from './task.ts';
 
 export interface CaseRunOptions {
   readonly rounds: number;
-  /** Only these, where given. */
+  /** Only these clients, when given. */
   readonly clients: readonly ClientName[] | undefined;
   readonly onRun: (client: ClientName, round: number, run: Run) => void;
 }
 
-/** Who takes part, in the order of a round. */
+/** Returns the clients of the case, in the order of a round. */
 export function clientsOf(benchCase: BenchCase, wanted: readonly ClientName[] | undefined): ClientName[] {
   const all = Object.keys(benchCase.clients) as ClientName[];
   return wanted === undefined ? all : all.filter((client) => wanted.includes(client));

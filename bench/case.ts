@@ -1,41 +1,46 @@
-/** A case of a suite: data. What is measured, on which source, by which clients. */
-import type { HighRateSourceOptions } from '../src/embedded/source.ts';
+/** A case of a suite, as data: the task, the source, and the clients. */
+import type { HighRateSourceOptions } from './source/start.ts';
 import type { ClientName, SuiteName } from './names.ts';
 import type { Task } from './task.ts';
 
-/** `smoke` runs everything tiny; `quick` the default rows; `standard` what is worth minutes; `all` the whole grid. */
+/**
+ * The size of a run. `smoke` runs every case at tiny size; `quick` the default rows; `standard` also rows of
+ * minutes; `all` the whole grid.
+ */
 export type Level = 'smoke' | 'quick' | 'standard' | 'all';
 
 export type SourceSpec = Omit<HighRateSourceOptions, 'isolation' | 'port'>;
 
-/** What the task of a case does not get from its source. */
+/** The part of a case's task that does not come from its source. */
 export type TaskShape = Omit<Task, 'url' | 'token' | 'ca' | 'events' | 'objects' | 'resource'> & {
   readonly resource?: string;
 };
 
 export interface BenchCase {
   readonly suite: SuiteName;
-  /** What rows call it; with handler, shards and client it names a row. */
+  /** Name of the case in rows; with handler, shards and client it identifies a row. */
   readonly name: string;
   /** Goals are judged on `default` rows; `all` is the grid beyond them. */
   readonly tier: 'default' | 'standard' | 'all';
   /** `pods` and `objectBytes` are always given. */
   readonly source: SourceSpec & { readonly pods: number; readonly objectBytes: number };
-  /** On the embedded apiserver, with so many changes a second, which breaks the watch: for relists. */
+  /** Relists on the embedded apiserver: changes a second, while the server breaks the watch. */
   readonly churnPerSecond?: number;
   readonly task: TaskShape;
-  /** Each with the number of events it is to receive: a slow client needs fewer for the same time. */
+  /** The number of events for each client: a slow client needs fewer for the same time. */
   readonly clients: Readonly<Partial<Record<ClientName, number>>>;
 }
 
-/** At most so many objects and events in a smoke; readers and paces are small as well. */
+/** Limits of a smoke. Readers and paces are small as well. */
 const SMOKE = { pods: 200, events: 300, cellMs: 20, roundBytesMax: 2 ** 20 };
-/** Who takes part in a smoke of the default rows: the others need toolchains, and minutes. Elsewhere kubeloom only. */
+/**
+ * The clients of a smoke of the default rows: the others need toolchains, and minutes. Other rows use kubeloom only.
+ */
 const SMOKE_CLIENTS: readonly string[] = ['kubeloom', 'limit', 'client-node'];
-/** A quick run has so much of the time of a standard one, except for what must be whole. */
+/** A quick run has this share of the events of a standard one, except in cases that need all. */
 const QUICK_SHARE = 0.5;
 
-/** The case at the size of its level. */
+/** Returns the case at the size of its level. */
 export function sized(benchCase: BenchCase, level: Level): BenchCase {
   if (level === 'smoke') return tiny(benchCase);
   if (level !== 'quick' || benchCase.suite === 'memory') return benchCase;
@@ -73,13 +78,16 @@ export function belongsTo({ tier }: BenchCase, level: Level): boolean {
   return level === 'all' || tier !== 'all';
 }
 
-/** How often everybody runs. Goals are judged on the default rows; of the others a standard run shows one round. */
+/** Returns the number of rounds. Goals are judged on the default rows; of the others a standard run has one round. */
 export function roundsOf({ tier }: BenchCase, level: Level): number {
   if (level === 'all') return 3;
   return level === 'standard' && tier === 'default' ? 3 : 1;
 }
 
-/** Cases that differ by their size only are one when they are tiny: the first, which has the peers. */
+/**
+ * Keeps the first of the cases that differ only in size, because they are equal when they are tiny. The first
+ * has the peers.
+ */
 export function distinct(cases: readonly BenchCase[]): BenchCase[] {
   const kindOf = ({ suite, source, churnPerSecond, task }: BenchCase): string => {
     const { objectBytes: _bytes, pods: _pods, events = 0, ratePerSecond = 0, ...rest } = source;
@@ -97,7 +105,7 @@ export function distinct(cases: readonly BenchCase[]): BenchCase[] {
   return [...new Map(cases.toReversed().map((each) => [kindOf(each), each])).values()].toReversed();
 }
 
-/** `readers` without a grid. */
+/** True for `readers` without a grid. */
 function podsOnly({ podCounts = [] }: TaskShape): boolean {
   return podCounts.length === 0;
 }

@@ -1,4 +1,4 @@
-/** How each client's program is started, and what has to be there for it. Built and installed when it is first used. */
+/** Builds, installs and starts each client's program. Building and installing happen at the first use. */
 import { fileURLToPath } from 'node:url';
 import type { ClientName } from './names.ts';
 import type { Command } from './program-run.ts';
@@ -6,7 +6,7 @@ import type { TaskKind } from './task.ts';
 import { clientGo, fluentClient, kubeRs, ltsNode } from './toolchains.ts';
 import type { Made } from './toolchains.ts';
 
-/** A command, or why there is none: then its rows say `not measured`. */
+/** A command, or the reason why there is none; rows then say `not measured`. */
 export type Prepared = { readonly command: Command } | { readonly notMeasured: string };
 
 const script = (name: string): string => fileURLToPath(new URL(`./peers/${name}.js`, import.meta.url));

@@ -1,21 +1,21 @@
 /**
- * The guard against getting slower: ratios of this run beside stored ones. Ratios and not times, so that the machine
- * matters little; a wide tolerance, since it still matters some.
+ * The check for regressions: ratios of this run against stored ones. Ratios depend little on the machine,
+ * unlike times; the tolerance is wide, because they still depend on it a little.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { KubeloomError } from '../src/errors.ts';
+import { KubeloomError } from '../src/base/errors.ts';
 import type { Row } from './row.ts';
 
-/** A ratio that is worse than this share of the stored one is a regression. */
+/** A ratio below this share of the stored one is a regression. */
 export const TOLERANCE = 0.7;
 
 const NOT_COMPARED = /: (loop-delay|main-thread)/;
 
 export interface Baseline {
-  /** Where it was measured: for people. */
+  /** The machine of the baseline, as text for the reader. */
   readonly machine: string;
-  /** By the name of the row and what it is compared with, e.g. `watch/pods/5120/key/events/s to client-node`. */
+  /** Ratios by row and peer, e.g. `watch/pods/5120/key/events/s to client-node`. */
   readonly ratios: Readonly<Record<string, number>>;
 }
 
@@ -30,8 +30,8 @@ export interface Comparison {
 export const BASELINE_FILE: string = fileURLToPath(new URL('../../bench/baseline.json', import.meta.url));
 
 /**
- * kubeloom's default rows: throughput and CPU time. Delays of a busy machine are no measure of the code, and the main
- * thread's part of the CPU time is in all of it.
+ * Returns the ratios of kubeloom's default rows: throughput and CPU time. Delays are left out, because on a busy
+ * machine they do not measure the code. The main thread's CPU time is left out, because it is part of the total.
  */
 export function ratiosOf(rows: readonly Row[]): Record<string, number> {
   const ratios: Record<string, number> = {};
@@ -44,7 +44,7 @@ export function ratiosOf(rows: readonly Row[]): Record<string, number> {
   return ratios;
 }
 
-/** What the run has not measured at all, because its suite was not wished for, is not compared. */
+/** Compares only the suites of this run. */
 export function compareWith(baseline: Baseline, rows: readonly Row[]): Comparison[] {
   const ratios = ratiosOf(rows);
   const suites = new Set(rows.map(({ suite }) => suite));
@@ -66,7 +66,7 @@ export function comparisonText(comparisons: readonly Comparison[]): string {
   return [...lines, `${comparisons.length - failed} passed, ${failed} failed (${rule})`].join('\n');
 }
 
-/** @throws ERR_KUBELOOM_BENCH_BASELINE when there is none to compare with */
+/** @throws ERR_KUBELOOM_BENCH_BASELINE when there is no baseline */
 export function readBaseline(file: string = BASELINE_FILE): Baseline {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Baseline;

@@ -1,6 +1,6 @@
 /** The results as one JSON document, written and read. */
 import { readFileSync } from 'node:fs';
-import { KubeloomError } from '../src/errors.ts';
+import { KubeloomError } from '../src/base/errors.ts';
 import type { Machine } from './machine.ts';
 import type { Row } from './row.ts';
 
@@ -11,14 +11,18 @@ export interface Report {
 
 const DIGITS = 6;
 
-/** Figures to six digits: what is beyond is noise, and makes files hard to compare. */
-export function reportJson(report: Report): string {
+/**
+ * Writes a line for each row. Figures are rounded to six digits: more would be noise, and would make files
+ * hard to compare.
+ */
+export function reportJson({ machine, results }: Report): string {
   const round = (_key: string, value: unknown): unknown =>
     typeof value === 'number' && !Number.isInteger(value) ? Number(value.toPrecision(DIGITS)) : value;
-  return `${JSON.stringify(report, round, 1)}\n`;
+  const lines = results.map((row) => `  ${JSON.stringify(row, round)}`);
+  return `{\n "machine": ${JSON.stringify(machine, round)},\n "results": [\n${lines.join(',\n')}\n ]\n}\n`;
 }
 
-/** @throws ERR_KUBELOOM_BENCH_FILE when the file is not what `--json` writes */
+/** @throws ERR_KUBELOOM_BENCH_FILE when the file is not a document that `--json` wrote */
 export function readReport(file: string): Report {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8')) as Partial<Report>;

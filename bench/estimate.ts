@@ -1,5 +1,7 @@
-/** How long a plan will take: said before it starts. Rough, of a quiet machine with two cores. */
-import type { Wish } from './arguments.ts';
+/**
+ * A rough estimate of a plan's duration, for a quiet machine with two cores. The command prints it before it starts.
+ */
+import type { RunOptions } from './arguments.ts';
 import { clientsOf } from './case-run.ts';
 import type { BenchCase } from './case.ts';
 import type { ClientName } from './names.ts';
@@ -19,7 +21,7 @@ const OBJECTS_PER_SECOND: Readonly<Record<ClientName, number>> = {
 const EVENTS_PER_SECOND: Readonly<Record<ClientName, number>> = { ...OBJECTS_PER_SECOND, kubeloom: 100_000 };
 const START_SECONDS = 1;
 const MADE_PER_SECOND = 150_000;
-/** Of kinds that take their time whatever the machine. */
+/** Seconds of the kinds whose duration does not depend on the machine. */
 const EXTRA_SECONDS: Readonly<Record<string, number>> = {
   memory: 4,
   latency: 10,
@@ -28,14 +30,14 @@ const EXTRA_SECONDS: Readonly<Record<string, number>> = {
   micro: 8,
 };
 
-export function estimateSeconds(cases: readonly BenchCase[], wish: Wish): number {
+export function estimateSeconds(cases: readonly BenchCase[], runOptions: RunOptions): number {
   let seconds = 0;
   let origin = '';
   for (const benchCase of cases) {
     if (originKey(benchCase) !== origin) seconds += originSeconds(benchCase);
     origin = originKey(benchCase);
-    const rounds = roundsFor(benchCase, wish);
-    for (const client of clientsOf(benchCase, wish.clients))
+    const rounds = roundsFor(benchCase, runOptions);
+    for (const client of clientsOf(benchCase, runOptions.clients))
       seconds += rounds * runSeconds(benchCase, client);
   }
   return seconds;
@@ -49,7 +51,7 @@ function originSeconds({ source }: BenchCase): number {
 function runSeconds({ source, task, clients }: BenchCase, client: ClientName): number {
   const objects = source.pods * (task.informers ?? 1);
   const handled = (clients[client] ?? 0) * (task.handlers ?? 1);
-  // Paced events take their time for everybody: that is in the extra seconds.
+  // Paced events take the same time with every client; the extra seconds include it.
   const events = task.case === 'latency' ? 0 : handled;
   const work = objects / OBJECTS_PER_SECOND[client] + events / EVENTS_PER_SECOND[client];
   const extra = (EXTRA_SECONDS[task.case] ?? 0) + (source.quietMs ?? 0) / 1000;

@@ -1,4 +1,4 @@
-/** Which figures of an outcome are published, by the kind of its case. */
+/** Selects the figures of an outcome to publish, by the kind of its case. */
 import type { Figure } from './row.ts';
 import type { Outcome, Task } from './task.ts';
 
@@ -39,7 +39,7 @@ function latencyFigures({ latency }: Outcome): Figure[] {
   return Object.entries(percentiles).map(([suffix, us]) => ({ suffix, unit: 'ms', value: us * MS_PER_US }));
 }
 
-/** An object's share of all that the process has. */
+/** One object's share of the whole process. */
 function memoryFigures({ objects }: Task, outcome: Outcome): Figure[] {
   const { rssBytes, settledBytes, heapBytes, bufferBytes } = outcome;
   const all = { rss: settledBytes, 'rss-max': rssBytes, heap: heapBytes, buffers: bufferBytes };
@@ -48,7 +48,7 @@ function memoryFigures({ objects }: Task, outcome: Outcome): Figure[] {
   );
 }
 
-/** CPU time stands beside every rate, with the main thread's part of it, and the delay of the main thread in every case. */
+/** The figures of every case: CPU time with the main thread's part, and the delay of the main thread's event loop. */
 function commonFigures({ cpuMs, mainThreadCpuMs = 0, events, loopDelay }: Outcome): Figure[] {
   const figures: Figure[] = [];
   if (events > 0) figures.push({ suffix: '', unit: 'cpu-us/event', value: (cpuMs * 1000) / events });

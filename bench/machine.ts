@@ -1,4 +1,4 @@
-/** The facts without which no figure means anything. */
+/** The facts about the machine that a reader needs to judge a figure. */
 import { execFileSync } from 'node:child_process';
 import type { StdioOptions } from 'node:child_process';
 import { availableParallelism, cpus, loadavg, release, totalmem, type } from 'node:os';
@@ -10,7 +10,7 @@ export interface Machine {
   readonly os: string;
   readonly node: string;
   readonly v8: string;
-  /** Over the last minute, before anything ran. */
+  /** Over the last minute, before the run. */
   readonly loadAverage: number;
   readonly date: string;
   readonly commit: string;

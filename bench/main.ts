@@ -1,9 +1,9 @@
 /** `npm run bench`: kubeloom beside the limit and beside other clients. See docs/benchmarks.md. */
 import { writeFileSync } from 'node:fs';
+import { inspect } from 'node:util';
 import { Command } from 'commander';
-import { report as reportFailure } from '../src/cli/failure.ts';
-import { collectClients, parseRounds, parseWish } from './arguments.ts';
-import type { Flags, Wish } from './arguments.ts';
+import { collectClients, parseRounds, parseRunOptions } from './arguments.ts';
+import type { Flags, RunOptions } from './arguments.ts';
 import type { BenchCase } from './case.ts';
 import { BASELINE_FILE, compareWith, comparisonText, ratiosOf, readBaseline } from './compare.ts';
 import { readReport, reportJson } from './document.ts';
@@ -18,7 +18,7 @@ import { smokeFindings } from './smoke.ts';
 import { tableText } from './table-text.ts';
 
 const EXIT_FAILED = 1;
-/** A smoke's cases are so small that most of their time is waiting for a process. */
+/** Number of cases at a time in a smoke: they are so small that most of their time is waiting for a process. */
 const SMOKE_LANES = 2;
 
 async function bench(suites: readonly string[], flags: Flags): Promise<void> {
@@ -26,37 +26,39 @@ async function bench(suites: readonly string[], flags: Flags): Promise<void> {
     for (const file of writeReport(flags.report)) console.log(`written: ${file}`);
     return;
   }
-  const wish = parseWish(suites, flags);
+  const runOptions = parseRunOptions(suites, flags);
   const say = flags.json === true ? console.error : console.log;
-  const measured = flags.from === undefined ? await measure(wish, say) : readReport(flags.from);
+  const measured = flags.from === undefined ? await measure(runOptions, say) : readReport(flags.from);
   if (flags.json === true) process.stdout.write(reportJson(measured));
   else if (flags.json !== undefined) writeFileSync(flags.json, reportJson(measured));
   if (flags.writeBaseline) writeBaseline(measured);
   if (flags.compare) compare(measured.results, say);
 }
 
-async function measure(wish: Wish, say: (text: string) => void): Promise<Report> {
+async function measure(runOptions: RunOptions, say: (text: string) => void): Promise<Report> {
   const machine = describeMachine();
-  const cases = plan(wish);
-  const estimate = wish.level === 'smoke' ? 'a minute' : durationText(estimateSeconds(cases, wish));
+  const cases = plan(runOptions);
+  const estimate =
+    runOptions.level === 'smoke' ? 'a minute' : durationText(estimateSeconds(cases, runOptions));
   say(machineText(machine));
-  say(`${cases.length} cases: about ${estimate} on a quiet machine, and whatever has to be built first`);
+  say(`${cases.length} cases: about ${estimate} on a quiet machine, plus the time to build missing programs`);
   const startedAt = performance.now();
-  const results = wish.level === 'smoke' ? await smoke(cases, wish) : await run(cases, wish);
-  if (wish.level !== 'smoke') say(tableText(results));
+  const results =
+    runOptions.level === 'smoke' ? await smoke(cases, runOptions) : await run(cases, runOptions);
+  if (runOptions.level !== 'smoke') say(tableText(results));
   say(`took ${durationText((performance.now() - startedAt) / 1000)}, estimated ${estimate}`);
   return { machine, results };
 }
 
-function run(cases: readonly BenchCase[], wish: Wish): Promise<Row[]> {
-  return runPlan(cases, wish, (line) => console.error(line));
+function run(cases: readonly BenchCase[], runOptions: RunOptions): Promise<Row[]> {
+  return runPlan(cases, runOptions, (line) => console.error(line));
 }
 
-async function smoke(cases: readonly BenchCase[], wish: Wish): Promise<Row[]> {
+async function smoke(cases: readonly BenchCase[], runOptions: RunOptions): Promise<Row[]> {
   const lanes = Array.from({ length: SMOKE_LANES }, (_, lane) =>
     run(
       cases.filter((_case, index) => index % SMOKE_LANES === lane),
-      wish,
+      runOptions,
     ),
   );
   const rows = (await Promise.all(lanes)).flat();
@@ -83,7 +85,7 @@ const command = new Command('bench')
   .argument('[suite...]', `which suites; default: all of ${SUITES.join(', ')}`)
   .option('--quick', 'only the rows that goals are judged on, one round')
   .option('--all', 'the whole grid; takes hours')
-  .option('--smoke', 'every case at tiny size: only that each gives a sane row')
+  .option('--smoke', 'every case at tiny size; checks only that each gives a valid row')
   .option('--json [file]', 'write the results as JSON, to a file or to standard output')
   .option('--client <name>', 'only this client; may be repeated, or a,b', collectClients)
   .option('--case <text>', 'only cases whose name contains the text')
@@ -93,12 +95,18 @@ const command = new Command('bench')
   .option('--write-baseline', 'store the ratios of this run in bench/baseline.json')
   .option('--report <file...>', 'run nothing: write docs/benchmarks.md and its charts from results')
   .option('--verbose', 'print stacks of errors')
-  .configureOutput({ outputError: () => undefined })
-  .exitOverride()
   .action(bench);
+
+/** The message with its code; the stack with `--verbose`, and for errors without a code, which nothing expects. */
+function failureText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isExpected = 'code' in error && !process.argv.includes('--verbose');
+  return isExpected ? `error: ${error.message} (${String(error.code)})` : inspect(error);
+}
 
 try {
   await command.parseAsync();
 } catch (error) {
-  process.exitCode = reportFailure(error, process.argv.includes('--verbose'));
+  console.error(failureText(error));
+  process.exitCode = EXIT_FAILED;
 }

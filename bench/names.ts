@@ -1,4 +1,4 @@
-/** The names that figures are published under. */
+/** The names of published figures. */
 
 export const SUITES = ['watch', 'sync', 'latency', 'memory', 'growth', 'readers', 'micro'] as const;
 export type SuiteName = (typeof SUITES)[number];
@@ -16,7 +16,7 @@ export type ClientName = (typeof CLIENTS)[number];
 
 export type Unit = 'events/s' | 'cpu-us/event' | 'ms' | 'bytes';
 
-/** Of a rate more is better; of everything else less. */
+/** True when a larger figure is better: for rates. */
 export function isMoreBetter(unit: Unit): boolean {
   return unit === 'events/s';
 }

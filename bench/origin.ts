@@ -1,25 +1,28 @@
-/** Where a case's clients read: the high-rate source, or the embedded apiserver under load, in a process of its own. */
+/**
+ * The server that a case's clients read: the high-rate source, or the embedded apiserver under load, in a
+ * process of its own.
+ */
 import { setTimeout as after } from 'node:timers/promises';
-import type { EmbeddedApiServer } from '../src/embedded/embedded-server.ts';
-import { startHighRateSource } from '../src/embedded/source.ts';
-import { startEmbeddedApiServer } from '../src/embedded/start.ts';
+import type { EmbeddedApiServer } from '../src/apiserver/embedded-server.ts';
+import { startHighRateSource } from './source/start.ts';
+import { startEmbeddedApiServer } from '../src/apiserver/start.ts';
 import type { BenchCase } from './case.ts';
 
 export interface Origin {
   readonly url: string;
   readonly ca: string;
-  /** A client has been started: what happens to it happens now. Ends when `over` is aborted. */
+  /** Performs the case's actions on the server, from a client's start until `over` is aborted. */
   accompany(over: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
-/** How long a client may watch before its watch is broken. */
+/** How long a client watches before its watch is broken. */
 const WATCH_MS = 2000;
-/** Longer than any client takes for its list. */
+/** Longer than any client needs for its list. */
 const AGAIN_MS = 20_000;
 const LOAD_MS = 600_000;
 
-/** Cases with the same key can share an origin. */
+/** A key; cases with the same key can share an origin. */
 export function originKey({ source, churnPerSecond }: BenchCase): string {
   return JSON.stringify([source, churnPerSecond]);
 }
@@ -49,8 +52,8 @@ async function startChurn({ source }: BenchCase, rate: number): Promise<Origin> 
 }
 
 /**
- * A 410 once the client watches: it has to list anew while changes go on. On a slow machine the watch that is seen may
- * be that of the last client, and this one comes later: hence again, until it is done.
+ * Sends a 410 once the client watches: it has to list again while changes go on. On a slow machine the visible watch
+ * may be the last client's, and this client connects later. So the 410 is repeated until the client has ended.
  */
 async function expireWatch(server: EmbeddedApiServer, over: AbortSignal): Promise<void> {
   const ended = new Promise<void>((resolve) => over.addEventListener('abort', () => resolve()));

@@ -3,16 +3,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Outcome, Task } from './task.ts';
 
-/** What is typed before the task. */
+/** The command line before the task. */
 export type Command = readonly [file: string, ...args: string[]];
 
-/** What it measured, or why it did not. */
+/** The client's measurements, or why there are none. */
 export type Ended = { readonly outcome: Outcome } | { readonly error: string };
 
 const KILLED_MS = 180_000;
 const ERROR_CHARACTERS = 300;
 
-/** A program that dies or does not end says so as an error of its outcome; this never throws. */
+/** A program that crashes or does not end has an error as its outcome; this never throws. */
 export async function runProgramOn(command: Command, task: Task): Promise<Ended> {
   const [file, ...args] = command;
   const child = spawn(file, [...args, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -38,7 +38,7 @@ export async function runProgramOn(command: Command, task: Task): Promise<Ended>
   }
 }
 
-/** The last line that is JSON: libraries may print before it. */
+/** Returns the last line that is JSON: libraries may print other lines before it. */
 export function readOutcome(output: string): Outcome | undefined {
   const line = output.trimEnd().split('\n').at(-1) ?? '';
   try {

@@ -5,31 +5,31 @@ import type { ClientName, SuiteName, Unit } from './names.ts';
 import { ratioOf, summarise } from './statistics.ts';
 import type { Handler } from './task.ts';
 
-/** Between the name of a case and that of a figure. */
+/** Separates the name of a case from that of a figure. */
 export const FIGURE = ': ';
 
 export interface Row {
   readonly suite: SuiteName;
   readonly client: ClientName;
-  /** The case, and which figure of it where it has several of one unit: `pods: loop-delay-p99`. */
+  /** The case, and the figure where it has several of one unit: `pods: loop-delay-p99`. */
   readonly case: string;
   readonly objectBytes: number;
   readonly handler: Handler;
-  /** Null for clients that have none. */
+  /** Null for clients without shards. */
   readonly shards: number | null;
   /** The median; null when no run succeeded. */
   readonly value: number | null;
   readonly unit: Unit;
   readonly min: number | null;
   readonly max: number | null;
-  /** How many succeeded. */
+  /** Number of runs that succeeded. */
   readonly runs: number;
-  /** Above 1: better than client-node. Null where that was not measured, or failed. */
+  /** Above 1: better than client-node. Null when that was not measured, or failed. */
   readonly ratioToClientNode: number | null;
   readonly ratioToLimit: number | null;
-  /** Goals are judged on these. */
+  /** True for rows on which goals are judged. */
   readonly default: boolean;
-  /** Why there is no value, or why not every run has one. */
+  /** Why there is no value, or why some runs have none. */
   readonly error?: string;
 }
 
@@ -40,7 +40,7 @@ export interface Figure {
   readonly value: number;
 }
 
-/** What one client did in one round: figures, or what went wrong. */
+/** One client's figures of one round, or its error. */
 export interface Run {
   readonly figures: readonly Figure[];
   readonly shards: number | null;
@@ -94,7 +94,7 @@ function rowOf(benchCase: BenchCase, client: ClientName, runs: RunsByClient, kin
   ];
 }
 
-/** Of a case's first figure: a client that has none has a row nevertheless. */
+/** Unit of a case's first figure, for the row of a client that has no figure. */
 const UNITS: Readonly<Record<SuiteName, Unit>> = {
   watch: 'events/s',
   sync: 'ms',

@@ -1,5 +1,5 @@
-/** Runs what was wished for, suite by suite; cases on the same source share its process. */
-import type { Wish } from './arguments.ts';
+/** Runs the selected suites in order; consecutive cases on the same source share its process. */
+import type { RunOptions } from './arguments.ts';
 import { runCase } from './case-run.ts';
 import { belongsTo, distinct, roundsOf, sized } from './case.ts';
 import type { BenchCase } from './case.ts';
@@ -10,8 +10,8 @@ import type { Row, Run } from './row.ts';
 import { SUITE_CASES } from './suites.ts';
 import { numberText, sizeText } from './table-text.ts';
 
-/** Everything that is to be run, in order, at its size. */
-export function plan({ suites, level, caseText }: Wish): BenchCase[] {
+/** Returns all cases to run, in order, at their size. */
+export function plan({ suites, level, caseText }: RunOptions): BenchCase[] {
   const cases = suites
     .flatMap((suite) => SUITE_CASES[suite])
     .filter((benchCase) => belongsTo(benchCase, level) && benchCase.name.includes(caseText))
@@ -19,13 +19,13 @@ export function plan({ suites, level, caseText }: Wish): BenchCase[] {
   return level === 'smoke' ? distinct(cases) : cases;
 }
 
-export function roundsFor(benchCase: BenchCase, { rounds, level }: Wish): number {
+export function roundsFor(benchCase: BenchCase, { rounds, level }: RunOptions): number {
   return rounds ?? roundsOf(benchCase, level);
 }
 
 export async function runPlan(
   cases: readonly BenchCase[],
-  wish: Wish,
+  runOptions: RunOptions,
   onProgress: (line: string) => void,
 ): Promise<Row[]> {
   const rows: Row[] = [];
@@ -36,8 +36,8 @@ export async function runPlan(
       onProgress(progressLine(benchCase, client, round, run));
     rows.push(
       ...(await runCase(benchCase, origin, {
-        rounds: roundsFor(benchCase, wish),
-        clients: wish.clients,
+        rounds: roundsFor(benchCase, runOptions),
+        clients: runOptions.clients,
         onRun,
       })),
     );
@@ -54,7 +54,7 @@ function progressLine(benchCase: BenchCase, client: ClientName, round: number, r
   return `${suite}: ${name}, ${sizeText(source.objectBytes)}, ${task.handler}: ${client} #${round + 1}: ${result}`;
 }
 
-/** The origin of the last case, kept as long as the next one wants the same. */
+/** The origin of the last case, kept while the next case uses the same. */
 class OriginHolder implements AsyncDisposable {
   #key = '';
   #origin: Origin | undefined;

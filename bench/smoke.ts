@@ -1,10 +1,10 @@
-/** What a smoke asserts: every case gave a sane row for everybody who took part. Figures mean nothing at that size. */
+/** The check of a smoke: every case gave a valid row for every client of it. Figures mean nothing at that size. */
 import { clientsOf } from './case-run.ts';
 import type { BenchCase } from './case.ts';
 import { FIGURE } from './row.ts';
 import type { Row } from './row.ts';
 
-/** Sentences about what is missing or mad; none when all is well. */
+/** Returns a sentence for each missing or invalid row. */
 export function smokeFindings(cases: readonly BenchCase[], rows: readonly Row[]): string[] {
   return cases.flatMap((benchCase) =>
     clientsOf(benchCase, undefined).flatMap((client) => {
@@ -28,5 +28,5 @@ function madness({ value, min, max, error, unit }: Row): string[] {
   if (value === null || min === null || max === null) return ['no value'];
   const isOrdered = min <= value && value <= max;
   const isNumber = Number.isFinite(value) && (unit === 'ms' ? value >= 0 : value > 0);
-  return isOrdered && isNumber ? [] : [`${min} ≤ ${value} ≤ ${max} ${unit} is no figure`];
+  return isOrdered && isNumber ? [] : [`${min} ≤ ${value} ≤ ${max} ${unit} is not a valid figure`];
 }

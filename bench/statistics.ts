@@ -1,4 +1,4 @@
-/** The few numbers that stand for several runs. */
+/** The numbers that summarise several runs. */
 
 export interface Summary {
   readonly median: number;
@@ -6,7 +6,10 @@ export interface Summary {
   readonly max: number;
 }
 
-/** Of an even number of runs the median is the mean of the two in the middle. Undefined without any. */
+/**
+ * Returns median and range; undefined without values. The median of an even number is the mean of the two in
+ * the middle.
+ */
 export function summarise(values: readonly number[]): Summary | undefined {
   const sorted = values.toSorted((one, other) => one - other);
   const [min, max] = [sorted[0], sorted.at(-1)];
@@ -17,8 +20,8 @@ export function summarise(values: readonly number[]): Summary | undefined {
 }
 
 /**
- * How much better `own` is than `peer`, above 1 when it is: the median over the rounds in which both were measured,
- * since neighbours in time saw the same machine. Null when there is none.
+ * Returns how much better `own` is than `peer`; above 1 it is better. It is the median over the rounds in
+ * which both were measured, since neighbouring runs saw the same machine. Null when there is no such round.
  */
 export function ratioOf(
   own: readonly (number | undefined)[],

@@ -1,13 +1,23 @@
 /** The suites: tables of cases. */
 import type { BenchCase } from './case.ts';
 import type { SuiteName } from './names.ts';
-import { GROWTH_CASES } from './suites/growth.ts';
-import { LATENCY_CASES } from './suites/latency.ts';
+import { POD_BYTES, still } from './suites/common.ts';
 import { MEMORY_CASES } from './suites/memory.ts';
-import { MICRO_CASES } from './suites/micro.ts';
 import { READERS_CASES } from './suites/readers.ts';
 import { SYNC_CASES } from './suites/sync.ts';
-import { WATCH_CASES } from './suites/watch.ts';
+import { GROWTH_CASES, LATENCY_CASES, WATCH_CASES } from './suites/watch.ts';
+
+/** Single parts, in operations a second (bench/peers/micro.ts and its imports). */
+const MICRO_CASES: readonly BenchCase[] = [
+  {
+    suite: 'micro',
+    name: 'parts',
+    tier: 'default',
+    source: { ...still(1), objectBytes: POD_BYTES },
+    task: { case: 'micro', handler: 'key' },
+    clients: { kubeloom: 0 },
+  },
+];
 
 export const SUITE_CASES: Readonly<Record<SuiteName, readonly BenchCase[]>> = {
   watch: WATCH_CASES,

@@ -1,8 +1,7 @@
 /**
- * Rows as a table for people: a line for each figure that a case is about, with CPU time and the event loop's delay of
- * the same runs beside it.
+ * Rows as a table of text: a line for each main figure of a case, with CPU time and the event loop's delay of
+ * the same runs.
  */
-import { Table } from '../src/cli/table.ts';
 import { FIGURE } from './row.ts';
 import type { Row } from './row.ts';
 
@@ -20,18 +19,30 @@ const HEADERS = [
   'LOOP p99',
   'LOOP max ms',
 ];
+const GAP = '   ';
 const SMALL = 100;
 const LOOP_DELAY = 'loop-delay-';
 
 export function tableText(rows: readonly Row[]): string {
-  const table = new Table(HEADERS);
   const own = rows.filter((row) => row.value !== null && isOwnLine(row));
   const failed = rows.filter((row) => row.error !== undefined && (row.value === null || isOwnLine(row)));
   const failures = failed.map((row) => `${lineName(row)}, ${row.handler}, ${row.client}: ${row.error}`);
-  return [...table.lines(own.map((row) => cells(row, rows))), ...failures].join('\n');
+  const lines = own.length === 0 ? [] : aligned([HEADERS, ...own.map((row) => cells(row, rows))]);
+  return [...lines, ...failures].join('\n');
 }
 
-/** CPU time and loop delays stand in the lines of others. */
+/** Lines whose columns have the width of their longest cell. */
+function aligned(table: readonly (readonly string[])[]): string[] {
+  const widths = HEADERS.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0)));
+  return table.map((cells) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+/** CPU time and loop delays are columns of other lines. */
 function isOwnLine({ unit, case: name }: Row): boolean {
   return unit !== 'cpu-us/event' && !name.includes(LOOP_DELAY);
 }
@@ -79,7 +90,7 @@ export function sizeText(bytes: number): string {
   return bytes < 1024 ? `${bytes} B` : `${Math.round(bytes / 1024)} KB`;
 }
 
-/** Three digits or so: more would be noise. */
+/** Three digits: more would be noise. */
 export function numberText(value: number | null): string {
   if (value === null) return '';
   return value < SMALL ? value.toPrecision(3) : Math.round(value).toLocaleString('en-US');

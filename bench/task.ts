@@ -1,15 +1,14 @@
 /**
- * What the runner and the client programs say to each other. A program is a command with one argument, a `Task` as
- * JSON; it prints one line, an `Outcome` as JSON, and exits with 0, also when what it prints is an error.
- *
- * Every client gets the same source. For latency the source writes the wall clock at which it sends an event into the
- * annotation `SENT_ANNOTATION`; the receiver subtracts it from its own.
+ * The messages between the runner and the client programs. A program is a command with one argument, a `Task`
+ * as JSON. It prints one line, an `Outcome` as JSON, and exits with 0, also when the outcome is an error.
+ * Every client gets the same source. For latency the source writes the wall clock at which it sends an event
+ * into the annotation `SENT_ANNOTATION`; the receiver subtracts it from its own.
  */
 
-/** What the handler touches of every event: its key, all of its metadata, or the whole object. */
+/** The part of every event that the handler reads: its key, all of its metadata, or the whole object. */
 export type Handler = 'key' | 'metadata' | 'object';
 
-/** The first five every client may know; the others need a program that says so. */
+/** Every client may support the first five; the others need a program of their own. */
 export type TaskKind =
   | 'watch'
   | 'sync'
@@ -31,27 +30,27 @@ export interface Task {
   readonly ca?: string;
   /** `pods`, or a custom resource `widgets` of example.com/v1. */
   readonly resource: string;
-  /** How many MODIFIED events to await after the sync, those of the warm-up included. */
+  /** MODIFIED events to await after the sync, those of the warm-up included. */
   readonly events: number;
   readonly handler: Handler;
   readonly objects: number;
-  /** The grid of `readers`: caches of so many objects, each read by so many readers, for so long. */
+  /** The grid of `readers`: sizes of caches, numbers of readers, and the duration of each cell. */
   readonly podCounts?: readonly number[];
   readonly readers?: readonly number[];
   readonly cellMs?: number;
-  /** So many first events are not measured, by no client: code gets compiled meanwhile. */
+  /** Number of first events that are not measured, for any client, because code is compiled meanwhile. */
   readonly warmUpEvents?: number;
-  /** What follows only some clients know; the others do what they do without being asked. */
+  /** The following fields are for clients that have the setting; the others ignore them. */
   readonly shards?: number;
   readonly codec?: 'json' | 'msgpack';
-  /** managedFields are dropped before objects are stored. */
+  /** True: managedFields are dropped before objects are stored. */
   readonly drop?: boolean;
   readonly listing?: Listing;
   /** Handlers on the informer. Default 1. */
   readonly handlers?: number;
   /** Informers, each of a resource of its own. Default 1. */
   readonly informers?: number;
-  /** How long memory may settle before it is read. Default 3,000. */
+  /** Time in which memory settles before it is read. Default 3,000. */
   readonly settleMs?: number;
 }
 
@@ -65,11 +64,11 @@ export interface Latency {
   readonly maxUs: number;
 }
 
-/** How late the loop of the thread that runs the handlers was: `monitorEventLoopDelay` less its interval of 1 ms. */
+/** Delay of the loop of the thread that runs the handlers: `monitorEventLoopDelay` less its interval of 1 ms. */
 export interface LoopDelay {
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** The same, less what the thread waited for a processor: only on Linux. */
+  /** The same, less the thread's wait for a processor; only on Linux. */
   readonly ownP99Ms?: number;
   readonly ownMaxMs?: number;
 }
@@ -77,28 +76,28 @@ export interface LoopDelay {
 export interface Outcome {
   readonly client: string;
   readonly version: string;
-  /** Measured: changes, or for a sync objects. */
+  /** Number of measured changes, or for a sync of objects. */
   readonly events: number;
-  /** From the first event to the last; of a sync from its start until all objects were delivered. */
+  /** From the first event to the last; for a sync from its start until all objects are delivered. */
   readonly elapsedMs: number;
   /** User and system time of the process during the same interval. */
   readonly cpuMs: number;
-  /** That of the thread that runs the handlers; only of programs in JavaScript, on Linux. */
+  /** CPU time of the thread that runs the handlers; only for programs in JavaScript, on Linux. */
   readonly mainThreadCpuMs?: number;
-  /** Most that was ever resident. */
+  /** Peak of resident memory. */
   readonly rssBytes: number;
-  /** Resident at the end, settled (`memory`). */
+  /** Resident memory at the end, settled (`memory`). */
   readonly settledBytes?: number;
   readonly heapBytes?: number;
-  /** Outside the heap: buffers, private and shared. */
+  /** Memory outside the heap: buffers, private and shared. */
   readonly bufferBytes?: number;
   readonly latency?: Latency;
   readonly loopDelay?: LoopDelay;
-  /** Shards that took part. */
+  /** Number of shards. */
   readonly shards?: number;
   /** Figures of cases that have several (`readers`, `micro`). */
   readonly rows?: readonly OutcomeRow[];
-  /** Lengths of all keys that were seen: work that is skipped shows. */
+  /** Sum of the lengths of all keys that were read; it shows skipped work. */
   readonly checksum: number;
   readonly error?: string;
 }

@@ -1,6 +1,6 @@
 /**
- * What peers need and the package does not: made under .cache when it is first wanted. Whatever fails is the reason
- * why a peer was not measured.
+ * The dependencies of peers that the package does not need: made under .cache at the first use. A failure is
+ * the reason why a peer was not measured.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ export async function ltsNode(): Promise<Made> {
   return make('npm', args, REPOSITORY, binary);
 }
 
-/** Its generator of types is not part of what is measured, and any version of that will do. */
+/** Its generator of types is not measured, so any version of that will do. */
 export async function fluentClient(): Promise<Made> {
   const folder = path.join(CACHE, 'bench', 'kubernetes-fluent-client');
   const entry = path.join(folder, 'node_modules', 'kubernetes-fluent-client', 'dist', 'index.js');
@@ -56,7 +56,7 @@ export function kubeRs(): Promise<Made> {
   return make('cargo', args, path.join(PEERS, 'kube-rs'), binary);
 }
 
-/** Both compilers know themselves when there is nothing to be done. */
+/** Runs a compiler, which skips work that is not needed. */
 async function make(
   tool: string,
   args: readonly string[],

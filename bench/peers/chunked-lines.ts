@@ -1,18 +1,21 @@
-/** Decodes a chunked HTTP response as it arrives and counts the lines of its body: as little as can be done. */
+/**
+ * Decodes a chunked HTTP response as it arrives, and counts the lines of its body. It does the minimum that a
+ * client must do.
+ */
 
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
-/** Where in the response the next byte belongs. */
+/** The part of the response to which the next byte belongs. */
 type Position = 'head' | 'size' | 'data' | 'data-end' | 'complete';
 
 export class ChunkedLines {
-  /** Whole lines so far. */
+  /** Number of whole lines so far. */
   count = 0;
-  /** Of the body so far. */
+  /** Bytes of the body so far. */
   bytes = 0;
   #position: Position = 'head';
-  /** Line feeds of the head that came one after the other. */
+  /** Number of consecutive line feeds in the head. */
   #emptyLine = 0;
   #size = 0;
   #rest = 0;

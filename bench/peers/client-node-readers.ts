@@ -1,4 +1,6 @@
-/** client-node's cache under readers: the grid on a watch of functions, lists and scans on the high-rate source. */
+/**
+ * client-node's cache under readers. The grid runs on a watch of functions, lists and scans on the high-rate source.
+ */
 import { CoreV1Api, KubeConfig, ListWatch, Watch } from '@kubernetes/client-node';
 import type { KubernetesListObject, V1Pod } from '@kubernetes/client-node';
 import type { OutcomeRow, Task } from '../task.ts';
@@ -13,14 +15,14 @@ import type { GridCache, GridPod } from './readers-grid.ts';
 import { touchParsed } from './touch.ts';
 
 const PATH = '/api/v1/pods';
-type Told = (phase: string, object: unknown) => void;
+type Deliver = (phase: string, object: unknown) => void;
 
-/** Its watch, fed by hand. */
+/** The client's watch; the program supplies its events. */
 class HandWatch extends Watch {
-  tell: Told = () => {};
+  deliver: Deliver = () => {};
 
-  override watch(_path: string, _query: object, callback: Told): Promise<AbortController> {
-    this.tell = callback;
+  override watch(_path: string, _query: object, callback: Deliver): Promise<AbortController> {
+    this.deliver = callback;
     return Promise.resolve(new AbortController());
   }
 }
@@ -34,7 +36,7 @@ async function gridCache(pods: readonly GridPod[], onChange: () => void): Promis
   await cache.start();
   return {
     list: () => cache.list(GRID_NAMESPACE),
-    modify: (pod) => watch.tell('MODIFIED', pod),
+    modify: (pod) => watch.deliver('MODIFIED', pod),
     close: () => cache.stop(),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The informer of `@kubernetes/client-node`, 1.x or 2.x: `node client-node.js CLIENT MODULE TASK`. It does what its
- * README says: `makeInformer` with a list function, a handler for each kind of event.
+ * The informer of `@kubernetes/client-node`, 1.x or 2.x: `node client-node.js CLIENT MODULE TASK`. It follows
+ * its README: `makeInformer` with a list function, and a handler for each kind of event.
  */
 import type { KubernetesListObject, KubernetesObject } from '@kubernetes/client-node';
 import type { Task } from '../task.ts';
@@ -32,7 +32,7 @@ function lister(task: Task): {
   return { config, list };
 }
 
-/** From the request of the second list until every handler knows what it changed. */
+/** Measures from the request of the second list until every handler has received its changes. */
 async function relist(task: Task): Promise<Result> {
   const { config, list } = lister(task);
   const meter = new Meter();
@@ -43,7 +43,7 @@ async function relist(task: Task): Promise<Result> {
       const isRelist = ++lists === 2;
       if (isRelist) meter.start();
       const answer = await list(task.resource);
-      // The informer tells its handlers as soon as it has the answer, before this.
+      // The informer calls its handlers as soon as it has the answer, before this runs.
       if (isRelist) setImmediate(() => resolve({ events: task.objects, checksum, ...meter.stop() }));
       return answer;
     });

@@ -1,11 +1,11 @@
-/** Where a task's server is, as clients of Kubernetes are told. */
+/** The address of a task's server, in the form that Kubernetes clients expect. */
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { Task } from '../task.ts';
 
 const NAME = 'bench';
 export const WIDGETS = { group: 'example.com', version: 'v1' } as const;
 
-/** client-node refuses plain HTTP unless told that verification is not wanted. */
+/** Returns a kubeconfig. client-node refuses plain HTTP unless verification is switched off. */
 export function kubeConfigOf(task: Task): string {
   const trust = task.ca
     ? { 'certificate-authority-data': Buffer.from(task.ca).toString('base64') }
@@ -31,7 +31,7 @@ export function pathOf(resource: string): string {
   return `/apis/${WIDGETS.group}/${WIDGETS.version}/${resource}`;
 }
 
-/** One collection, or as many as there are informers. */
+/** The collection, or one for each informer. */
 export function resourcesOf({ resource, informers }: Task): string[] {
   if (informers === undefined) return [resource];
   return Array.from({ length: informers }, (_, index) => `${resource}${index}`);

@@ -1,6 +1,6 @@
 /**
- * The watcher of `kubernetes-fluent-client`: `node fluent-client.js MODULE TASK`. It does what its README says: `K8s(kind)
- * .Watch(callback)`. It keeps no cache, and finds its server by the environment.
+ * The watcher of `kubernetes-fluent-client`: `node fluent-client.js MODULE TASK`. It follows its README:
+ * `K8s(kind).Watch(callback)`. It keeps no cache, and finds its server through environment variables.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ import type { Result } from './program.ts';
 import { Receiver } from './receiver.ts';
 import { sentUsOf, touchParsed } from './touch.ts';
 
-/** What is used of it; the module itself is installed when it is first measured. */
+/** The part of the module that is used; it is installed when it is first measured. */
 interface FluentClient {
   readonly kind: { readonly Pod: unknown };
   readonly K8s: (kind: unknown) => {

@@ -1,6 +1,6 @@
 /**
- * Long deliveries of kubeloom, and how late the event loop is meanwhile: a handler that joins late, a resync, and a
- * relist that the server forces.
+ * Long deliveries of kubeloom, with the event loop's delay meanwhile: a handler that joins late, a resync,
+ * and a relist that the server forces.
  */
 import { setTimeout as after } from 'node:timers/promises';
 import type { KubeObject, SharedIndexInformer } from '../../src/index.ts';
@@ -12,8 +12,8 @@ import type { Result } from './program.ts';
 type Informer = SharedIndexInformer<KubeObject>;
 
 /**
- * A resync cannot be asked for at a given moment, and comes more than once: the next must not begin before the first,
- * and the handler's initial list before it, are over, however slow the machine.
+ * A resync cannot be requested at a given moment, and it repeats. The next one must not begin before the
+ * first, and before the handler's initial list, has ended, however slow the machine is.
  */
 const RESYNC_PERIOD_MS_MIN = 1000;
 const OBJECTS_PER_MS_MIN = 50;
@@ -31,7 +31,7 @@ export async function delivery(informer: Informer, task: Task): Promise<Result> 
   return await Promise.race([measure(informer, task), failed]);
 }
 
-/** From joining to the last object of its initial list. */
+/** Measures from joining to the last object of the initial list. */
 async function lateHandler(informer: Informer, { objects }: Task): Promise<Result> {
   await informer.waitForSync();
   await after(SETTLE_MS);
@@ -42,7 +42,7 @@ async function lateHandler(informer: Informer, { objects }: Task): Promise<Resul
   return { events: objects, checksum, ...measured };
 }
 
-/** From the first object of a resync to its last. */
+/** Measures from the first object of a resync to its last. */
 async function resync(informer: Informer, { objects }: Task): Promise<Result> {
   await informer.waitForSync();
   const meter = new Meter();
@@ -78,7 +78,7 @@ function counted(
   });
 }
 
-/** From the end of the watch until the next one is open and all that was listed is merged. */
+/** Measures from the end of the watch until the next one is open and the whole list is merged. */
 async function relist(informer: Informer, { objects }: Task): Promise<Result> {
   let checksum = 0;
   const onChange = (entry: { readonly key: string }): void => void (checksum += entry.key.length);

@@ -1,8 +1,8 @@
-/** kubeloom under readers: the grid on a source of functions, lists and scans on the high-rate source. */
+/** kubeloom under readers. The grid runs on a source of functions, lists and scans on the high-rate source. */
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, Lister, NAMESPACE_INDEX, SharedIndexInformer } from '../../src/index.ts';
 import type { KubeObject, ListerWatcher, ResourceOf } from '../../src/index.ts';
-import { FakeWatch } from '../../src/testing/fake-watch.ts';
+import { FakeWatch } from '../../src/apiserver/testing/fake-watch.ts';
 import type { OutcomeRow, Task } from '../task.ts';
 import { loadKubeConfig } from './connection.ts';
 import { Meter } from './meter.ts';
@@ -31,7 +31,7 @@ async function gridCache(pods: readonly GridPod[], onChange: () => void): Promis
     isWatchListUnsupported: true,
   };
   const threads = new InformerThreads();
-  const informer = new SharedIndexInformer<GridPod>(source, PODS, { threads, lifetimes: 'fast' });
+  const informer = new SharedIndexInformer<GridPod>(source, PODS, { threads, borrowChecks: 'off' });
   informer.addEventHandler({ onUpdate: onChange });
   const ended = informer.run();
   await informer.waitForSync();
@@ -47,11 +47,11 @@ async function gridCache(pods: readonly GridPod[], onChange: () => void): Promis
   };
 }
 
-/** Also what others cannot do: a list without parsing anything. */
+/** Includes a list that parses no object, which other clients do not have. */
 async function lists(task: Task): Promise<OutcomeRow[]> {
   const threads = new InformerThreads();
   const config = loadKubeConfig(new KubeConfig(), task);
-  const informer = new SharedIndexInformer<KubeObject>(config, PODS, { threads, lifetimes: 'fast' });
+  const informer = new SharedIndexInformer<KubeObject>(config, PODS, { threads, borrowChecks: 'off' });
   void informer.run();
   await informer.waitForSync();
   const lister = new Lister(informer.getIndexer(), PODS);

@@ -1,6 +1,7 @@
 /**
- * Our own informer: `node kubeloom.js TASK`. Lifetimes as in production; everything else default, unless the task says.
- * What goes wrong on the way is a warning on standard error, as in any program; the runner shows it when no result comes.
+ * kubeloom's informer: `node kubeloom.js TASK`. BorrowChecks are as in production; everything else has its
+ * default, unless the task says otherwise. Problems are warnings on standard error; the runner prints them
+ * when there is no result.
  */
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer, drop } from '../../src/index.ts';
@@ -25,7 +26,7 @@ export function resourceRef(resource: string): ResourceRef {
 function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeObject> {
   return {
     threads,
-    lifetimes: 'fast',
+    borrowChecks: 'off',
     ...(task.codec ? { codec: task.codec } : {}),
     ...(task.drop ? { transform: drop('metadata.managedFields') } : {}),
     ...(task.listing === 'list' || task.listing === 'pages' ? { watchList: 'off' } : {}),
@@ -33,7 +34,7 @@ function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeOb
   };
 }
 
-/** Length of the key; the rest is parsed as far as the task says. */
+/** Returns the length of the key; parses the rest as far as the task requires. */
 function touch(entry: Borrowed<KubeObject>, handler: Handler): number {
   if (handler === 'metadata') return touchParsed({ metadata: entry.metadata }, handler);
   if (handler === 'object') return touchParsed(entry.object, handler);
@@ -42,7 +43,7 @@ function touch(entry: Borrowed<KubeObject>, handler: Handler): number {
 
 async function run(task: Task): Promise<Result> {
   const config = loadKubeConfig(new KubeConfig(), task);
-  const threads = new InformerThreads(task.shards === undefined ? {} : { threads: task.shards });
+  const threads = new InformerThreads(task.shards === undefined ? {} : { shards: task.shards });
   const options = optionsOf(task, threads);
   const informers = resourcesOf(task).map(
     (resource) => new SharedIndexInformer<KubeObject>(config, resourceRef(resource), options),

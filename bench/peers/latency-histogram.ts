@@ -1,4 +1,4 @@
-/** From the wire to the handler: a high dynamic range histogram in microseconds, three digits exact. */
+/** The latency from the wire to the handler: a high dynamic range histogram in microseconds, three digits exact. */
 import hdr from 'hdr-histogram-js';
 import type { Latency } from '../task.ts';
 

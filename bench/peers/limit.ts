@@ -1,6 +1,6 @@
 /**
- * The limit: what no client in Node can be faster than. A socket read into one reused buffer, chunks decoded, lines
- * split, and nothing done with them; for latencies the time in them is looked up.
+ * The limit: the highest speed that a client in Node can reach. It reads a socket into one reused buffer,
+ * decodes chunks and splits lines, and does nothing with them. For latencies it reads the time in each line.
  */
 import { once } from 'node:events';
 import { connect as connectPlain } from 'node:net';
@@ -41,7 +41,7 @@ function request(socket: Socket, task: Task, query: string): void {
   socket.write(`GET ${pathOf(task.resource)}${query} HTTP/1.1\r\nHost: source\r\n${token}\r\n`);
 }
 
-/** One that two reads share, which hardly ever happens, is passed over. */
+/** Skips a stamp that two reads share, which is very rare. */
 function recordStamps(bytes: Buffer, latency: LatencyHistogram): void {
   for (let at = bytes.indexOf(STAMP); at >= 0; at = bytes.indexOf(STAMP, at + 1)) {
     const start = at + STAMP.length;
@@ -50,7 +50,7 @@ function recordStamps(bytes: Buffer, latency: LatencyHistogram): void {
   }
 }
 
-/** Every event once; the revision before the first of them needs no list. */
+/** Receives every event once; the revision before the first one needs no list. */
 async function watch(task: Task): Promise<Result> {
   const { warmUpEvents = 0 } = task;
   const meter = new Meter();
@@ -76,7 +76,7 @@ async function watch(task: Task): Promise<Result> {
   });
 }
 
-/** The list as it comes: its bytes, not its items. */
+/** Receives the bytes of the list and does not parse its items. */
 async function sync(task: Task): Promise<Result> {
   const meter = new Meter();
   const lines = new ChunkedLines();

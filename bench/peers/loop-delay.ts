@@ -1,31 +1,63 @@
-/** How late the event loop of the calling thread is, and how late it would be if the thread never waited for a processor. */
+/**
+ * The delay of the calling thread's event loop, and the same without the time in which the thread waited for
+ * a processor.
+ */
+import { openSync, readSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IntervalHistogram } from 'node:perf_hooks';
 import hdr from 'hdr-histogram-js';
 import type { LoopDelay } from '../task.ts';
-import { RunDelay } from './run-delay.ts';
 
 const NANOSECONDS_PER_MS = 1e6;
 const US_PER_MS = 1000;
-/** The timers come so much later than the last time when nothing delays them. */
+/** The interval by which timers are late when nothing delays them. */
 const RESOLUTION_MS = 1;
 const HIGHEST_US = 60_000_000;
+const RUN_DELAY_FILE = '/proc/thread-self/schedstat';
+/** Room for three numbers of 64 bits as text. */
+const RUN_DELAY_BYTES = 64;
 
-/** What was added to the loop by others: the monitor's own interval is no delay. */
+/** Returns the delay without the monitor's own interval. */
 export function addedDelayMs(nanoseconds: number): number {
   return Math.max(0, nanoseconds / NANOSECONDS_PER_MS - RESOLUTION_MS);
+}
+
+/**
+ * Linux's run delay: the time in which the calling thread was ready to run and had no processor. The event loop's delay
+ * less this time is caused by the program itself. It is read every millisecond, so the file stays open.
+ */
+class RunDelay {
+  readonly #file: number | undefined = openRunDelay();
+  readonly #bytes: Buffer = Buffer.alloc(RUN_DELAY_BYTES);
+
+  /** Milliseconds since the thread began; undefined when the system does not count them. */
+  get ms(): number | undefined {
+    if (this.#file === undefined) return undefined;
+    const length = readSync(this.#file, this.#bytes, 0, RUN_DELAY_BYTES, 0);
+    const [, nanoseconds] = this.#bytes.toString('latin1', 0, length).split(' ');
+    return Number(nanoseconds) / 1e6;
+  }
+}
+
+function openRunDelay(): number | undefined {
+  try {
+    return openSync(RUN_DELAY_FILE, 'r');
+  } catch {
+    // Not Linux, or a kernel that does not count it.
+    return undefined;
+  }
 }
 
 export class LoopDelayMeter {
   readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #runDelay: RunDelay = new RunDelay();
-  /** Microseconds that each tick was late by, less what the thread waited for a processor meanwhile. */
+  /** Microseconds by which each tick was late, less the thread's wait for a processor. */
   readonly #own = hdr.build({
     lowestDiscernibleValue: 1,
     highestTrackableValue: HIGHEST_US,
     numberOfSignificantValueDigits: 3,
   });
-  /** The monitor sees a delay when it is over; this knows of one that lasts. */
+  /** The monitor sees a delay only when it has ended; this timer shows one that lasts. */
   readonly #ticker: NodeJS.Timeout = setInterval(() => this.#tick(), RESOLUTION_MS);
   #tickedAt = 0;
   #runDelayMs: number | undefined;
@@ -35,7 +67,7 @@ export class LoopDelayMeter {
     this.start();
   }
 
-  /** Forgets what was before. */
+  /** Forgets earlier samples. */
   start(): void {
     this.#delay.reset();
     this.#own.reset();
@@ -48,7 +80,7 @@ export class LoopDelayMeter {
     this.#tick();
     clearInterval(this.#ticker);
     const delay = this.#delay;
-    // Shorter than one sample: nothing is known, and the histogram's numbers mean nothing.
+    // Shorter than one sample: the histogram is empty, and its numbers mean nothing.
     const isEmpty = delay.count === 0;
     const own = this.#own;
     return {

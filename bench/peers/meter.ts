@@ -1,8 +1,8 @@
 /**
- * What every client program measures of itself: time, CPU time, the part of its main thread, and how late that one's event
- * loop was.
+ * The measurements of every client program: time, CPU time, the main thread's part of it, and the delay of
+ * its event loop.
  */
-import { threadCpuMs } from '../../src/threads/thread-cpu.ts';
+import { threadCpuMs } from '../../src/base/thread-cpu.ts';
 import type { LoopDelay } from '../task.ts';
 import { LoopDelayMeter } from './loop-delay.ts';
 
@@ -23,7 +23,7 @@ export class Meter {
     this.start();
   }
 
-  /** Forgets what was before. */
+  /** Forgets earlier measurements. */
   start(): void {
     this.#loopDelay.start();
     this.#cpuBefore = process.cpuUsage();

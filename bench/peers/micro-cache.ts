@@ -1,10 +1,10 @@
-/** Reads of a cache with as many objects as are wanted: by key, by index, by label. */
+/** Reads of a cache of a given size: by key, by index, by label. */
 import { InformerThreads, Lister, SharedIndexInformer, label } from '../../src/index.ts';
 import type { KubeObject, ListerWatcher } from '../../src/index.ts';
-import { FakeWatch } from '../../src/testing/fake-watch.ts';
+import { FakeWatch } from '../../src/apiserver/testing/fake-watch.ts';
 import type { MicroPart } from './micro-parts.ts';
 
-/** Objects of each value of the index. */
+/** Number of objects with each value of the index. */
 const GROUP = 100;
 const GETS = 1000;
 const THINGS = { group: 'example.com', version: 'v1', resource: 'things', kind: 'Thing', isNamespaced: true };
@@ -26,7 +26,7 @@ export async function cacheParts(count: number): Promise<CacheParts> {
   const indexers = { group: label('group') };
   const informer = new SharedIndexInformer<KubeObject>(source, THINGS, {
     threads,
-    lifetimes: 'fast',
+    borrowChecks: 'off',
     indexers,
   });
   const ended = informer.run();

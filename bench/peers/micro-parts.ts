@@ -1,32 +1,38 @@
-/** The parts that need no informer: what a record meets on its way, in the order of the flow. */
+/** Parts that need no informer, in the order in which an event passes them. */
 import { HeadHashes } from '../../src/indexer/head-hashes.ts';
 import { MsgpackEncoder } from '../../src/indexer/msgpack-encoder.ts';
-import { ObjectPress } from '../../src/embedded/source-press.ts';
-import { dropPaths } from '../../src/json/drop.ts';
-import { KeySpans, scanKey } from '../../src/json/key-spans.ts';
-import { pathTrie } from '../../src/json/path-trie.ts';
-import { skipValue } from '../../src/json/skip.ts';
-import { copyBytes } from '../../src/log/copy-bytes.ts';
-import { LogWriter } from '../../src/log/log-writer.ts';
-import { BLOCK_BYTES } from '../../src/log/layout.ts';
-import { GrowingRing } from '../../src/processor/growing-ring.ts';
-import { WorkQueue, RealFIFO } from '../../src/index.ts';
-import { MsgpackDecoder } from '../../src/record/msgpack.ts';
-import { RingConsumer } from '../../src/ring/consumer.ts';
-import { RingProducer } from '../../src/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../src/ring/ring.ts';
+import { ObjectTemplates } from '../source/object-templates.ts';
+import { dropPaths } from '../../src/kube/json/drop.ts';
+import { KeySpans, scanKey } from '../../src/kube/json/key-spans.ts';
+import { pathTrie } from '../../src/kube/json/path-trie.ts';
+import { skipValue } from '../../src/kube/json/skip.ts';
+import { copyBytes } from '../../src/base/copy-bytes.ts';
+import { LogWriter } from '../../src/shared/log/log-writer.ts';
+import { BLOCK_BYTES } from '../../src/shared/log/layout.ts';
+import { ChunkedQueue } from '../../src/replica/deliver/chunked-queue.ts';
+import { WorkQueue } from '../../src/index.ts';
+import { RealFIFO } from '../../src/client-go/index.ts';
+import { MsgpackDecoder } from '../../src/shared/record/msgpack.ts';
+import { RingConsumer } from '../../src/shared/ring/consumer.ts';
+import { RingProducer } from '../../src/shared/ring/producer.ts';
+import { RingMemory, allocateRing } from '../../src/shared/ring/ring.ts';
 
 export interface MicroPart {
   readonly name: string;
-  /** How many of them one call is: a clock is too slow for one. */
+  /** Number of operations in one call: one alone is too short for a clock. */
   readonly operations: number;
   readonly call: () => void | Promise<void>;
 }
 
 const BATCH = 100;
 const PAYLOAD_BYTES = 64;
-const press = new ObjectPress({ pods: 1000, objectBytes: 5120, resource: 'pods', managedFields: true });
-const pods = Array.from({ length: BATCH }, (_, index) => press.make(index));
+const templates = new ObjectTemplates({
+  pods: 1000,
+  objectBytes: 5120,
+  resource: 'pods',
+  managedFields: true,
+});
+const pods = Array.from({ length: BATCH }, (_, index) => templates.make(index));
 
 function batch(name: string, one: (index: number) => void): MicroPart {
   return {
@@ -122,7 +128,7 @@ function codecs(): MicroPart[] {
 }
 
 function listener(): MicroPart {
-  const pending = new GrowingRing<object, object>();
+  const pending = new ChunkedQueue<object, object>();
   const entry = {};
   return {
     name: "listener's ring: 100 pushed and taken",

@@ -1,4 +1,4 @@
-/** Parts of kubeloom by themselves, in operations a second: `node micro.js TASK`. The parts are in micro-parts.ts. */
+/** Single parts of kubeloom, in operations a second: `node micro.js TASK`. The parts are in micro-parts.ts. */
 import { Bench } from 'tinybench';
 import type { OutcomeRow, Task } from '../task.ts';
 import { Meter } from './meter.ts';

@@ -1,4 +1,4 @@
-/** The version of an installed package, whatever its `exports` let through. */
+/** Finds the version of an installed package, whatever its `exports` allow. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,11 +1,11 @@
-/** The frame of a client program: reads its task, prints one line, and never fails without saying so. */
+/** The frame of a client program: reads its task, and prints one line, also when it fails. */
 import type { Outcome, Task } from '../task.ts';
 
 export type Result = Partial<Omit<Outcome, 'client' | 'version' | 'rssBytes' | 'error'>>;
 
 const KIB = 1024;
 
-/** @param run resolves with what was measured; the process ends then, whatever is still open. */
+/** @param run resolves with the measurements; the process then ends, whatever is still open. */
 export async function runProgram(
   client: string,
   version: string,

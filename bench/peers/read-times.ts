@@ -1,10 +1,10 @@
-/** Lists by label and scans of everything, cold and warm, in the words of the Go program. */
+/** Times of lists by label and scans of all objects, cold and warm, under the names of the Go program. */
 import type { OutcomeRow } from '../task.ts';
 
-/** Of the warm calls, whose median counts. */
+/** Number of warm calls; their median is published. */
 const WARM_ROUNDS = 5;
 
-/** @param call returns how many it found */
+/** @param call returns the number of objects that it found */
 export function readTimes(name: string, objects: number, call: () => number): OutcomeRow[] {
   const times: number[] = [];
   let found = 0;

@@ -1,6 +1,6 @@
 /**
- * client-go's `BenchmarkSharedIndexInformer`, for a client on one thread: one writer with at most ten changes on their
- * way, and readers that list the one namespace again and again, in turns of the event loop. Pods have nothing but a name.
+ * client-go's `BenchmarkSharedIndexInformer`, for a client on one thread. One writer has at most ten changes in
+ * flight, and readers list the one namespace again and again, in turns of the event loop. Pods have only a name.
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OutcomeRow, Task } from '../task.ts';
@@ -15,9 +15,9 @@ export interface GridPod {
   readonly metadata: { readonly name: string; readonly namespace: string; readonly resourceVersion: string };
 }
 
-/** A synced cache of the pods without a server. */
+/** A synced cache of pods without a server. */
 export interface GridCache {
-  /** Everything in the namespace. */
+  /** Lists all pods in the namespace. */
   list(): { readonly length: number };
   modify(pod: GridPod): void;
   close(): Promise<void>;
@@ -46,11 +46,11 @@ async function cell(
   let reads = 0;
   const cache = await make(pods, () => void writes++);
   const startedAt = performance.now();
-  // On a busy machine nothing may have come through in the time of a small cell: it lasts until something has.
+  // On a busy machine a small cell may end before any change has arrived; it lasts until one has.
   const isOver = (): boolean => performance.now() - startedAt > cellMs && writes > 0;
   async function write(): Promise<void> {
     while (!isOver()) {
-      // Some caches have taken a change at once, others later: a turn brings ten at most.
+      // Some caches apply a change at once, others later: a turn adds at most ten.
       const end = writes + IN_FLIGHT_MAX;
       for (; issued < end; issued++) cache.modify(changed(pods, issued));
       await turn();
@@ -82,7 +82,7 @@ function gridPod(name: string, revision: number): GridPod {
   return { apiVersion: 'v1', kind: 'Pod', metadata };
 }
 
-/** One pod after the other in an order that jumps about, each time with the next version. */
+/** Returns one pod after the other in a scattered order, each with the next version. */
 function changed(pods: readonly GridPod[], issued: number): GridPod {
   const pod = pods[(issued * 7919) % pods.length];
   return gridPod(pod?.metadata.name ?? '', pods.length + issued + 1);

@@ -1,6 +1,6 @@
 /**
- * What a JavaScript client does with what its informer tells it: one case of the benchmark, whatever the client. The
- * program connects its handlers to `added` and `modified` and waits for `result`.
+ * A JavaScript client's measurements of its informer's events: one case of the benchmark, for every client.
+ * The program connects its handlers to `added` and `modified` and waits for `result`.
  */
 import { setTimeout as after } from 'node:timers/promises';
 import type { Task } from '../task.ts';
@@ -37,7 +37,7 @@ export class Receiver {
     });
   }
 
-  /** An object of the initial list was delivered. */
+  /** Counts a delivered object of the initial list. */
   added(keyLength: number): void {
     this.#checksum += keyLength;
     if (++this.#added !== this.#expectedAdds) return;
@@ -46,7 +46,7 @@ export class Receiver {
     else if (kind === 'memory' && events === 0) this.#settle(this.#added);
   }
 
-  /** @param sentUs from the object's annotation, only wanted for `latency` */
+  /** Counts a delivered change. @param sentUs from the object's annotation, only needed for `latency` */
   modified(keyLength: number, sentUs: number = 0): void {
     this.#checksum += keyLength;
     if (this.#modified === this.#warmUpEvents && this.#task.case !== 'memory') this.#meter.start();

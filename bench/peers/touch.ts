@@ -1,4 +1,4 @@
-/** What a handler reads of an object that is parsed already: the same for every client, as far as the task says. */
+/** A handler's reads of a parsed object: the same for every client, as far as the task requires. */
 import { SENT_ANNOTATION } from '../task.ts';
 import type { Handler } from '../task.ts';
 
@@ -14,7 +14,7 @@ interface Parsed {
   readonly spec?: unknown;
 }
 
-/** Length of the key; what else is read is checked to be there. */
+/** Returns the length of the key; checks that the other fields exist. */
 export function touchParsed(object: Parsed, handler: Handler): number {
   const { namespace = '', name = '', annotations } = object.metadata ?? {};
   const key = `${namespace}/${name}`;
@@ -23,7 +23,7 @@ export function touchParsed(object: Parsed, handler: Handler): number {
   return key.length;
 }
 
-/** Microseconds since the epoch; 0 where the source does not say. */
+/** Microseconds since the epoch; 0 when the source does not send them. */
 export function sentUsOf(object: Parsed): number {
   return Number(object.metadata?.annotations?.[SENT_ANNOTATION] ?? 0);
 }

@@ -8,25 +8,25 @@ import { numberText, ratioText } from '../table-text.ts';
 export interface Chart {
   readonly file: string;
   readonly title: string;
-  /** Of the value axis. */
+  /** Name of the value axis. */
   readonly axis: string;
-  /** Where clients are orders of magnitude apart. Bars stand on 1, so every value has to be above. */
+  /** True where clients are orders of magnitude apart. Bars stand on 1, so every value must be larger. */
   readonly isLogarithmic?: boolean;
-  /** Values are drawn so many times larger, in the unit of the axis. */
+  /** Factor from a row's value to the unit of the axis. */
   readonly factor?: number;
   readonly suite: SuiteName;
   readonly unit: Unit;
   readonly isWanted: (row: Row) => boolean;
-  /** What stands below a group of bars. */
+  /** The text below a group of bars. */
   readonly group: (row: Row) => string;
 }
 
 const WIDTH = 960;
 const HEIGHT = 440;
-/** Longer numbers run into those of the neighbours. */
+/** Longer numbers overlap those of the neighbours. */
 const THOUSANDS_FROM = 10_000;
 const FONT = 'DejaVu Sans, Verdana, sans-serif';
-/** The same in every chart; told apart by who does not see red and green as well (Okabe and Ito). */
+/** The same colours in every chart, distinguishable for readers with red-green colour blindness (Okabe and Ito). */
 const COLOURS: Readonly<Record<ClientName, string>> = {
   kubeloom: '#0072b2',
   limit: '#bbbbbb',
@@ -98,7 +98,7 @@ export const CHARTS: readonly Chart[] = [
   },
 ];
 
-/** Undefined when the results have nothing for it. */
+/** Returns undefined when the results have nothing for the chart. */
 export function drawChart(chart: Chart, results: readonly Row[]): string | undefined {
   const rows = results.filter(
     (row) =>
@@ -145,7 +145,7 @@ export function drawChart(chart: Chart, results: readonly Row[]): string | undef
   return svg;
 }
 
-/** How kubeloom stands to the others in the group, and who failed. */
+/** Captions: kubeloom's ratios to the others in the group, and the clients that failed. */
 function captions(results: readonly Row[], rows: readonly Row[], chart: Chart, group: string): string[] {
   const own = rows.find((row) => row.client === 'kubeloom' && chart.group(row) === group);
   const ratios = [

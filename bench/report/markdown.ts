@@ -1,56 +1,44 @@
-/** The figures of `docs/benchmarks.md`: tables of everything that was measured, losses first. */
+/**
+ * The figures of `docs/benchmarks.md`: machines, charts and losses. All rows are in the JSON files beside the charts.
+ */
 import { isMoreBetter } from '../names.ts';
 import type { Row } from '../row.ts';
 import type { Report } from '../document.ts';
 import { machineText } from '../machine.ts';
-import { numberText, ratioText, sizeText } from '../table-text.ts';
+import { numberText, sizeText } from '../table-text.ts';
 
 export const BEGIN = '<!-- figures: written by npm run bench -- --report -->';
 export const END = '<!-- end of figures -->';
 
-const COLUMNS = [
-  'case',
-  'size',
-  'handler',
-  'client',
-  'median',
-  'min',
-  'max',
-  'unit',
-  '/client-node',
-  '/limit',
-];
+/** A run of the benchmark, and the file in `docs/benchmarks` that has all of its rows. */
+export interface PublishedRun {
+  readonly file: string;
+  readonly report: Report;
+}
 
-export function figuresText(reports: readonly Report[], charts: readonly string[]): string {
-  // Of one run there is nothing to tell apart.
-  const runOf = (index: number): string => (reports.length > 1 ? `, run ${index + 1}` : '');
-  const machines = [...new Set(reports.map(({ machine }) => `${machine.date}: ${machineText(machine)}`))];
+/** The section of the page: machines, charts, and every judged row in which a peer is better. */
+export function figuresText(runs: readonly PublishedRun[], charts: readonly string[]): string {
   return [
-    ...machines.map((machine) => `- ${machine}`),
+    ...runs.map(
+      ({ file, report: { machine } }) =>
+        `- [${file}](benchmarks/${file}), ${machine.date}: ${machineText(machine)}`,
+    ),
     '',
     ...charts.map((file) => `![${file.replace('.svg', '')}](benchmarks/${file})`),
     '',
-    ...reports.flatMap(({ results }, index) => [
-      `### What we lose${runOf(index)}`,
+    ...runs.flatMap(({ file, report: { results } }) => [
+      `### Losses in ${file}`,
       '',
-      ...lossLines(results),
+      ...lossLines(results.filter((row) => row.default)),
       '',
     ]),
-    ...reports.flatMap(({ results }, index) => suiteTables(results, runOf(index))),
   ].join('\n');
 }
 
-function suiteTables(rows: readonly Row[], run: string): string[] {
-  const suites = [...new Set(rows.map(({ suite }) => suite))];
-  return suites.flatMap((suite) => [
-    `### ${suite}${run}`,
-    '',
-    ...tableLines(rows.filter((row) => row.suite === suite)),
-    '',
-  ]);
-}
-
-/** Where a peer's median is better than ours, in the same case and unit of one run. The limit is no peer. */
+/**
+ * Returns the rows in which a peer's median is better than kubeloom's, in the same case and unit of one run.
+ * The limit is no peer.
+ */
 export function lossLines(rows: readonly Row[]): string[] {
   const own = rows.filter(({ client, value }) => client === 'kubeloom' && value !== null);
   const lines = own.flatMap((row) =>
@@ -81,29 +69,7 @@ function isBetter(peer: Row, row: Row): boolean {
   return isMoreBetter(row.unit) ? peer.value > row.value : peer.value < row.value;
 }
 
-function tableLines(rows: readonly Row[]): string[] {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
-  return [line(COLUMNS), line(COLUMNS.map(() => '---')), ...rows.map((row) => line(cells(row)))];
-}
-
-function cells(row: Row): string[] {
-  const name = row.default ? `**${row.case}**` : row.case;
-  const head = [name, sizeText(row.objectBytes), row.handler, row.client];
-  if (row.value === null) return [...head, 'failed', '', '', escaped(row.error ?? ''), '', ''];
-  return [
-    ...head,
-    ...[row.value, row.min, row.max].map(numberText),
-    row.unit,
-    ratioText(row.ratioToClientNode),
-    ratioText(row.ratioToLimit),
-  ];
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
-}
-
-/** The page with new figures between its two marks. */
+/** Returns the page with new figures between its two marks. */
 export function withFigures(page: string, figures: string): string {
   const begin = page.indexOf(BEGIN);
   const end = page.indexOf(END);

@@ -1,19 +1,20 @@
-/** Writes the charts and the tables of `docs/benchmarks.md` from what `--json` wrote. */
+/** Writes the figures of `docs/benchmarks.md`, its charts and the results, from files that `--json` wrote. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readReport } from '../document.ts';
+import { readReport, reportJson } from '../document.ts';
 import { CHARTS, drawChart } from './charts.ts';
 import { figuresText, withFigures } from './markdown.ts';
 
 const DOCS = fileURLToPath(new URL('../../../docs', import.meta.url));
 
-/** @returns what was written */
+/** @returns the paths of the files written */
 export function writeReport(files: readonly string[]): string[] {
-  const reports = files.map(readReport);
-  const results = reports.flatMap((report) => report.results);
+  const runs = files.map((file, index) => ({ file: `run-${index + 1}.json`, report: readReport(file) }));
+  const results = runs.flatMap(({ report }) => report.results);
   const folder = path.join(DOCS, 'benchmarks');
   mkdirSync(folder, { recursive: true });
+  for (const { file, report } of runs) writeFileSync(path.join(folder, file), reportJson(report));
   const charts: string[] = [];
   for (const chart of CHARTS) {
     const svg = drawChart(chart, results);
@@ -22,6 +23,6 @@ export function writeReport(files: readonly string[]): string[] {
     charts.push(chart.file);
   }
   const page = path.join(DOCS, 'benchmarks.md');
-  writeFileSync(page, withFigures(readFileSync(page, 'utf8'), figuresText(reports, charts)));
-  return [page, ...charts.map((file) => path.join(folder, file))];
+  writeFileSync(page, withFigures(readFileSync(page, 'utf8'), figuresText(runs, charts)));
+  return [page, ...[...runs.map(({ file }) => file), ...charts].map((file) => path.join(folder, file))];
 }

@@ -1,14 +1,14 @@
-/** What the tables of cases share. */
+/** Helpers of the tables of cases. */
 import type { SourceSpec } from '../case.ts';
 import type { ClientName } from '../names.ts';
 import type { Handler } from '../task.ts';
 
-/** Of a pod with managedFields in a real cluster. */
+/** A pod with managedFields in a real cluster. */
 export const POD_BYTES = 5120;
 export const SMALL_BYTES = 1024;
 export const HANDLERS: readonly Handler[] = ['key', 'metadata', 'object'];
 
-/** Clients that are measured with the same number of events each. */
+/** Gives each client the same number of events. */
 export function each<T extends ClientName>(clients: readonly T[], events: number): Record<T, number> {
   return Object.fromEntries(clients.map((client) => [client, events])) as Record<T, number>;
 }

@@ -1,14 +1,14 @@
 /**
- * What an object costs: resident memory, heap and buffers, a while after the sync or after changes of random objects, and the
- * most that was resident until then.
+ * The memory of an object: resident memory, heap and buffers, a while after the sync or after changes of
+ * random objects, and the peak of resident memory.
  */
 import type { BenchCase } from '../case.ts';
 import { each, still } from './common.ts';
 
 const PODS = 110_000;
-/** Every object three times, in an order that jumps about. */
+/** Changes every object three times, in a scattered order. */
 const CHURN_EVENTS = 3 * PODS;
-/** Packing begins 2 s after the last change and takes some seconds; every client has as long. */
+/** Packing begins 2 s after the last change and takes some seconds; every client gets the same time. */
 const SETTLE_MS = 15_000;
 const PEERS = ['client-go', 'kube-rs', 'client-node'] as const;
 

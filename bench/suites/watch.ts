@@ -1,23 +1,25 @@
-/** Watch throughput: changes of 10,000 objects as fast as the client takes them. */
+/**
+ * Watches: throughput of changes of 10,000 objects, the cost of a large cache, and latency from the wire to the handler.
+ */
 import type { BenchCase } from '../case.ts';
 import type { Handler } from '../task.ts';
-import { HANDLERS, POD_BYTES } from './common.ts';
+import { HANDLERS, POD_BYTES, SMALL_BYTES, each } from './common.ts';
 
 const SOURCE = {
   pods: 10_000,
   objectBytes: POD_BYTES,
   events: 1_000_000,
-  // Everybody is done with the list when the first event comes.
+  // Every client has handled the list when the first event arrives.
   quietMs: 500,
 };
 
-/** Two or three seconds for each: who parses everything is given less. */
+/** Two or three seconds for each client: those that parse every object get fewer events. */
 const CLIENT_NODE = { 'client-node': 80_000 } as const;
 const COMPILED = { 'client-go': 80_000, 'kube-rs': 80_000 } as const;
 const OTHER_JAVASCRIPT = { 'client-node-2': 80_000, 'kubernetes-fluent-client': 40_000 } as const;
 const OWN: Readonly<Record<Handler, number>> = { key: 600_000, metadata: 400_000, object: 120_000 };
 const LIMIT = { limit: 800_000 } as const;
-/** What peers do for the metadata is what they do for the key: everything is parsed. */
+/** Peers do the same work for the metadata as for the key: they parse everything. */
 const BY_HANDLER: Readonly<Record<Handler, BenchCase['clients']>> = {
   key: { ...LIMIT, ...CLIENT_NODE, ...COMPILED, ...OTHER_JAVASCRIPT },
   metadata: { ...LIMIT, ...CLIENT_NODE },
@@ -26,7 +28,7 @@ const BY_HANDLER: Readonly<Record<Handler, BenchCase['clients']>> = {
 
 type Extra = Pick<BenchCase, 'clients'> & Partial<Omit<BenchCase, 'task'>> & Partial<BenchCase['task']>;
 
-/** Who has which: whatever is not said is as in the default rows. */
+/** A row; without other settings it is as the default rows. */
 function watch(name: string, handler: Handler, extra: Extra): BenchCase {
   const { tier = 'standard', source = SOURCE, clients, ...task } = extra;
   const own = { kubeloom: OWN[handler], ...clients };
@@ -52,7 +54,7 @@ const sizes = [1024, 10_240].flatMap((objectBytes) =>
   ),
 );
 
-/** On their own and without a peer: they are compared with the default rows. */
+/** Rows without a peer: they are compared with the default rows. */
 const settings = [
   ...[0, 2, 4].flatMap((shards) =>
     (['key', 'object'] as const).map((handler) =>
@@ -64,7 +66,7 @@ const settings = [
   ),
   watch('pods, msgpack, managedFields dropped', 'object', { codec: 'msgpack', drop: true, clients: {} }),
   watch('pods, managedFields dropped', 'key', { drop: true, clients: {} }),
-  // The other rows are updates of status: metadata is not projected or parsed again.
+  // The other rows are updates of status: metadata is not extracted or parsed again.
   ...(['key', 'metadata'] as const).map((handler) =>
     watch('pods, an annotation changes', handler, {
       source: { ...SOURCE, changes: 'metadata' },
@@ -117,3 +119,39 @@ const grid = [false, true].flatMap((tls) =>
 );
 
 export const WATCH_CASES: readonly BenchCase[] = [...defaults, ...settings, ...sizes, ...wires, ...grid];
+
+const GROWTH_EVENTS = 400_000;
+const GROWTH_PEER_EVENTS = 60_000;
+/** Large enough that every object changes before any changes again. */
+const ROUND_BYTES_MAX = 2 ** 31;
+
+/** The same changes on 1,000 … 1,000,000 cached objects, all of which change. */
+export const GROWTH_CASES: readonly BenchCase[] = [1000, 1_000_000, 10_000, 100_000].map((pods) => ({
+  suite: 'growth',
+  name: `${pods.toLocaleString('en-US')} cached`,
+  tier: pods === 1000 || pods === 1_000_000 ? 'default' : 'standard',
+  source: { pods, objectBytes: SMALL_BYTES, events: 1_000_000, roundBytesMax: ROUND_BYTES_MAX },
+  task: { case: 'watch', handler: 'key' },
+  clients: { kubeloom: GROWTH_EVENTS, ...(pods > 100_000 ? {} : { 'client-node': GROWTH_PEER_EVENTS }) },
+}));
+
+const LATENCY_SECONDS = 7;
+const WARM_UP_SECONDS = 2;
+const LATENCY_CLIENTS = ['kubeloom', 'limit', 'client-node', 'client-go', 'kube-rs'] as const;
+const LATENCY_PAIR = ['kubeloom', 'client-node'] as const;
+
+/** Open loop, one event a write, at a rate that does not depend on the client. */
+export const LATENCY_CASES: readonly BenchCase[] = [10_000, 1000, 20_000].map((rate) => ({
+  suite: 'latency',
+  name: `${rate.toLocaleString('en-US')} events/s`,
+  tier: rate === 10_000 ? 'default' : 'standard',
+  source: {
+    pods: 10_000,
+    objectBytes: POD_BYTES,
+    events: rate * LATENCY_SECONDS,
+    ratePerSecond: rate,
+    chunkPerEvent: true,
+  },
+  task: { case: 'latency', handler: 'key', warmUpEvents: rate * WARM_UP_SECONDS },
+  clients: each(rate === 10_000 ? LATENCY_CLIENTS : LATENCY_PAIR, rate * LATENCY_SECONDS),
+}));

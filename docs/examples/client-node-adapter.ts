@@ -1,6 +1,6 @@
 /**
  * client-node's `makeInformer` on top of kubeloom: the same arguments, methods and events, so that a program can
- * move first and its handlers later. What is different is in ../migrating-from-client-node.md.
+ * move first and its handlers later. The differences are in ../migrating-from-client-node.md.
  *
  * To use it, copy it.
  */
@@ -16,15 +16,15 @@ import type { Identity, InformerOptions, ResourceRef, Wire } from 'kubeloom';
 
 type Verb = 'add' | 'update' | 'delete' | 'error' | 'connect';
 type Callback<T> = ((object: T) => void) & ((error?: unknown) => void);
-/** What informers hand out, tombstones included. */
+/** The values that informers pass to handlers, tombstones included. */
 type Held<T> = Identity & { readonly object: Wire<T> };
 
 export interface CompatOptions<T> extends InformerOptions<Wire<T>> {
-  /** For custom resources: a path does not say what their kind is. */
+  /** Needed for custom resources: a path does not contain their kind. */
   readonly resource?: ResourceRef;
 }
 
-/** @param _listPromiseFn not called: kubeloom lists by itself, with the same selectors as it watches */
+/** @param _listPromiseFn not called: kubeloom lists itself, with the selectors of its watch */
 export function makeInformerCompat<T extends KubernetesObject>(
   kubeConfig: KubeConfig,
   path: string,
@@ -116,7 +116,7 @@ class ListWatchCompat<T extends KubernetesObject> implements Informer<T>, Object
   #modelOf(held: Held<T>): T {
     const known = this.#models.get(held);
     if (known) return known;
-    // A custom resource has no model: it looks as it does on the wire, which is what client-node gives, too.
+    // A custom resource has no model: it stays the JSON of the wire, as in client-node.
     const model = this.#isBuiltIn
       ? toModel<T>(held, { onUnknownField: 'ignore' })
       : (structuredClone(held.object) as unknown as T);
@@ -128,7 +128,7 @@ class ListWatchCompat<T extends KubernetesObject> implements Informer<T>, Object
     for (const callback of this.#callbacks[verb].slice()) callback(argument as T);
   }
 
-  /** Nothing has ended: whoever starts again now finds it running. */
+  /** Reports an error. The informer still runs, so a `start()` in the callback does nothing. */
   #tellError(error: unknown): void {
     if (this.#callbacks.error.length > 0) this.#tell('error', error);
     else process.emitWarning(error instanceof Error ? error : String(error));

@@ -1,24 +1,25 @@
 /**
- * Controller, the low level one: a reflector that fills a queue, and a loop that processes what comes out of it. What to
- * do with a change is up to the program; most keep a store and tell a handler, as `processDeltas` does.
+ * Controller, the low level one: a reflector that fills a queue, and a loop that processes its items. The
+ * program decides what to do with a change; most keep a store and call a handler, as `processDeltas` does.
  *
  * In client-go: cache.New, cache.Config.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
+import { deletedObject, deletionHandlingMetaNamespaceKeyFunc, loadKubeConfig, resources } from 'kubeloom';
 import {
   DeltaFIFO,
-  deletedObject,
-  deletionHandlingMetaNamespaceKeyFunc,
-  loadKubeConfig,
   newController,
   newFilteredListWatchFromClient,
   newStore,
   processDeltas,
-  resources,
-} from 'kubeloom';
-import type { ObjectEventHandler, WireOf } from 'kubeloom';
+} from 'kubeloom/client-go';
+import type { WireOf } from 'kubeloom';
+import type { ObjectEventHandler } from 'kubeloom/client-go';
 
 type ConfigMap = WireOf<'core', 'v1', 'ConfigMap'>;
+
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
 
 const kubeConfig = loadKubeConfig();
 const core = kubeConfig.makeApiClient(CoreV1Api);

@@ -1,6 +1,6 @@
 /**
- * Handlers of deployments: told of what people changed, not of what the cluster reported, and only for those that a
- * filter lets through. One that passes the filter no longer is deleted, as far as the handler knows.
+ * Handlers of deployments. They receive changes of the spec, not of the status, and only of objects that pass a filter.
+ * When an object ceases to pass, the handler receives a deletion.
  *
  * In client-go: cache.FilteringResourceEventHandler, cache.ResourceEventHandlerFuncs.
  */
@@ -16,6 +16,9 @@ import type { WireOf } from 'kubeloom';
 
 type Deployment = WireOf<'apps', 'v1', 'Deployment'>;
 
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
+
 const kubeConfig = loadKubeConfig();
 const apps = kubeConfig.makeApiClient(AppsV1Api);
 const namespace = 'default';
@@ -26,7 +29,7 @@ const { informer } = factory.apps.v1.deployments;
 const handler = new ResourceEventHandlerFuncs<Deployment>({
   addFunc: ({ name, object }) => console.log(`Added: ${name} with ${object.spec?.replicas} replicas`),
   updateFunc(before, after) {
-    // The generation counts changes of the spec. What has happened to the status is somebody else's business.
+    // The generation counts changes of the spec. This handler ignores changes of the status.
     if (before.generation === after.generation) return;
     console.log(
       `Scaled: ${after.name} from ${before.object.spec?.replicas} to ${after.object.spec?.replicas}`,
@@ -63,7 +66,7 @@ await patch('api', 'remove', '/metadata/labels/team');
 await apps.deleteNamespacedDeployment({ namespace, name: 'web' });
 await patch('other', 'replace', '/spec/replicas', 2);
 
-// The last write that anybody hears of: what came before it has been received by then.
+// The last write that the program waits for: the informer has received all earlier changes by then.
 const { metadata } = await apps.readNamespacedDeployment({ namespace, name: 'other' });
 await informer.waitForResourceVersion(metadata?.resourceVersion ?? '');
 await factory.shutdown({ drain: true });

@@ -1,11 +1,14 @@
 /**
- * Dynamic informer: of any resource, by its group, version and name alone. Here a custom one, for which there is no
- * model. First: kubectl apply -f docs/examples/foo-crd.yaml
+ * Dynamic informer: works with any resource, by its group, version and name alone. Here it is a custom resource without
+ * a model. First: kubectl apply -f docs/examples/foo-crd.yaml
  *
  * In client-go: dynamicinformer.NewFilteredDynamicSharedInformerFactory.
  */
 import { CustomObjectsApi } from '@kubernetes/client-node';
 import { DynamicSharedInformerFactory, loadKubeConfig } from 'kubeloom';
+
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
 
 const kubeConfig = loadKubeConfig();
 const api = kubeConfig.makeApiClient(CustomObjectsApi);
@@ -16,7 +19,7 @@ const factory = new DynamicSharedInformerFactory(kubeConfig, { namespace: 'defau
 const { informer, lister } = factory.forResource({ group, version: 'v1alpha1', resource: 'foos' });
 
 informer.addEventHandler({
-  // What is not known of an object is unknown: look before you use it, or say what it is with `forResource<Foo>`.
+  // Members of an object have the type `unknown`: check them before use, or name the type with `forResource<Foo>`.
   onAdd: ({ name, object }) => console.log(`Added: ${name}, spec ${JSON.stringify(object['spec'])}`),
   onUpdate: ({ generation: before }, { name, generation: after }) => {
     console.log(`Updated: ${name}, generation ${before} to ${after}`);
@@ -46,7 +49,7 @@ const last = await api.createNamespacedCustomObject({
   body: { ...foo, metadata: { name: 'other' } },
 });
 
-// The answer says which version the cache has to reach; shutdown tells handlers all that was received by then.
+// The answer has the version that the cache has to reach; shutdown delivers everything received by then.
 await informer.waitForResourceVersion(last.metadata.resourceVersion);
 await factory.shutdown({ drain: true });
 console.log(`In the cache: ${informer.getStore().listKeys().join()}`);

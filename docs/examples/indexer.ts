@@ -1,30 +1,25 @@
 /**
- * Indexer: a store that also finds objects by what they say, without looking at all of them. By itself it holds what you
- * put in; an informer has one that follows the server.
+ * Indexer: a store that also finds objects by their contents, without a scan. A separate indexer holds the objects that
+ * you put in; an informer's indexer follows the server.
  *
  * In client-go: cache.NewIndexer, SharedIndexInformer.GetIndexer.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
-import {
-  SharedIndexInformer,
-  field,
-  label,
-  loadKubeConfig,
-  metaNamespaceIndexFunc,
-  metaNamespaceKeyFunc,
-  newIndexer,
-  resources,
-} from 'kubeloom';
+import { SharedIndexInformer, field, label, loadKubeConfig, metaNamespaceKeyFunc, resources } from 'kubeloom';
+import { metaNamespaceIndexFunc, newIndexer } from 'kubeloom/client-go';
 import type { WireOf } from 'kubeloom';
 
 type Pod = WireOf<'core', 'v1', 'Pod'>;
+
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
 
 const kubeConfig = loadKubeConfig();
 const core = kubeConfig.makeApiClient(CoreV1Api);
 const namespace = 'default';
 const spec = { nodeName: 'node-7', containers: [{ name: 'main', image: 'registry.k8s.io/pause:3.10' }] };
 
-// By itself: an object may be found under any number of values, or under none.
+// A separate indexer: an object may have any number of index values, or none.
 const byUser = (pod: Pod): string[] => pod.metadata?.annotations?.['users']?.split(',') ?? [];
 const indexer = newIndexer<Pod>(metaNamespaceKeyFunc, { byUser, namespace: metaNamespaceIndexFunc });
 indexer.add({ metadata: { namespace, name: 'one', annotations: { users: 'ernie,bert' } } });
@@ -34,7 +29,7 @@ console.log(`Users: ${indexer.listIndexFuncValues('byUser').sort().join()}`);
 console.log(`Of ernie: ${indexer.indexKeys('byUser', 'ernie').join()}`);
 console.log(`In default: ${indexer.indexKeys('namespace', namespace).join()}`);
 
-// Of an informer: indexes that are declared are kept without parsing an object, functions see the whole of it.
+// An informer's indexer: declared indexes work without parsing an object, functions receive the whole object.
 await using informer = new SharedIndexInformer<Pod>(kubeConfig, resources.core.v1.pods, {
   namespace,
   labelSelector: 'app',

@@ -1,14 +1,18 @@
 /**
- * Informer, the plain one: store and controller in one piece, one handler, no threads. Objects are what the ListWatch
- * gives. For small collections, and where something else than an apiserver is listed and watched.
+ * Plain informer: store and controller in one piece, one handler, no threads. Its objects are those of the ListWatch.
+ * For small collections, and for sources other than an apiserver.
  *
  * In client-go: cache.NewInformer.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
-import { deletedObject, loadKubeConfig, newInformer, newListWatchFromClient, resources } from 'kubeloom';
+import { deletedObject, loadKubeConfig, resources } from 'kubeloom';
+import { newInformer, newListWatchFromClient } from 'kubeloom/client-go';
 import type { WireOf } from 'kubeloom';
 
 type ConfigMap = WireOf<'core', 'v1', 'ConfigMap'>;
+
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
 
 const kubeConfig = loadKubeConfig();
 const core = kubeConfig.makeApiClient(CoreV1Api);
@@ -16,7 +20,7 @@ const namespace = 'default';
 const metadata = { name: 'demo' };
 const stop = new AbortController();
 
-// Only this one: what the server does not send costs nothing.
+// Selects only this object: objects that the server does not send cost nothing.
 const listWatch = newListWatchFromClient<ConfigMap>(
   kubeConfig,
   resources.core.v1.configMaps,
@@ -32,11 +36,11 @@ const { store, controller } = newInformer<ConfigMap>(listWatch, { kind: 'ConfigM
     console.log(
       `Updated: ${after.metadata?.name}, from ${before.data?.['color']} to ${after.data?.['color']}`,
     );
-    // The store comes first: whoever hears of a change finds it there.
+    // The store changes first: a handler finds the change there.
     console.log(`In the store: ${store.getByKey('default/demo')?.data?.['color']}`);
   },
   onDelete(last) {
-    // A tombstone when the deletion itself was missed.
+    // The object is a tombstone when the deletion itself was missed.
     console.log(`Deleted: ${deletedObject(last).name}`);
     stop.abort();
   },

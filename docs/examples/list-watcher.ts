@@ -1,11 +1,15 @@
 /**
- * ListWatch: the two requests that everything else is built upon. A list, and then a watch of all that happens after
- * the version that the list had.
+ * ListWatch: the two requests on which everything else is built. A list, and then a watch of all changes after the
+ * list's version.
  *
  * In client-go: cache.NewListWatchFromClient, cache.ListerWatcher.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
-import { loadKubeConfig, newListWatchFromClient, resources } from 'kubeloom';
+import { loadKubeConfig, resources } from 'kubeloom';
+import { newListWatchFromClient } from 'kubeloom/client-go';
+
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
 
 const kubeConfig = loadKubeConfig();
 const core = kubeConfig.makeApiClient(CoreV1Api);
@@ -25,7 +29,7 @@ const watch = await listWatch.watch({ resourceVersion: list.metadata?.resourceVe
 await core.createNamespacedConfigMap({ namespace, body: { metadata: { name: 'demo' } } });
 
 for await (const event of watch) {
-  // Not every event has an object: a server may say that the version is too old, for one.
+  // Not every event has an object: for example, a server may report that the version is too old.
   if (event.type === 'ERROR' || event.type === 'BOOKMARK') continue;
   console.log(`${event.type}: ${event.object.metadata?.name}`);
   if (event.object.metadata?.name === 'demo') break;

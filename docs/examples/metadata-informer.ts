@@ -1,11 +1,14 @@
 /**
- * Metadata informer: of objects it holds, and is sent, nothing but metadata. For those who look at labels, owners and
- * finalizers of a great many objects.
+ * Metadata informer: receives and holds nothing but the metadata of objects. For programs that read labels, owners and
+ * finalizers of very many objects.
  *
  * In client-go: metadatainformer.NewFilteredSharedInformerFactory.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
 import { MetadataInformerFactory, loadKubeConfig } from 'kubeloom';
+
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
 
 const kubeConfig = loadKubeConfig();
 const core = kubeConfig.makeApiClient(CoreV1Api);

@@ -1,6 +1,6 @@
 /**
- * Mutation detector: cached objects are shared by everybody, so nobody may write to them. Whoever does is found: at
- * once, because what informers give is frozen (outside of production), or by comparing with copies.
+ * Mutation detector: all handlers and listers share cached objects, so no code may write to them. A write is detected
+ * at once, because objects of informers are frozen (outside of production), or by a comparison with copies.
  *
  * In client-go: cache.NewCacheMutationDetector, KUBE_CACHE_MUTATION_DETECTOR=true.
  */
@@ -9,6 +9,9 @@ import { CacheMutationDetector, SharedIndexInformer, loadKubeConfig, resources }
 import type { MutationError, WireOf } from 'kubeloom';
 
 type ConfigMap = WireOf<'core', 'v1', 'ConfigMap'>;
+
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
 
 const kubeConfig = loadKubeConfig();
 const core = kubeConfig.makeApiClient(CoreV1Api);
@@ -23,12 +26,12 @@ const informer = new SharedIndexInformer<ConfigMap>(kubeConfig, resources.core.v
   namespace,
   fieldSelector: 'metadata.name=demo',
   mutationDetector: 'freeze',
-  // Their stacks lead to the line that wrote. Without this they go to `onError`, or are warnings.
+  // The stack of each error leads to the line that wrote. Without this option they go to `onError`, or are warnings.
   onMutation: (mutation) => mutations.push(mutation),
 });
 const registration = informer.addEventHandler({
   onAdd({ object }) {
-    // The types say it as well: all of it is read-only, unless somebody insists.
+    // The types forbid the write as well: all members are read-only without a cast.
     const { data } = object as { data: Record<string, string> };
     data['color'] = 'blue';
   },
@@ -42,7 +45,7 @@ console.log(`A copy may be ${own?.data?.['color']}, the original stays ${demo?.o
 await informer.shutdown({ drain: true });
 for (const { code, key } of mutations) console.log(`${code}: a handler wrote to ${key}`);
 
-// By comparing, for what cannot be frozen. `run` does so once a second; here it is asked to.
+// The comparison, for objects that cannot be frozen. `run` compares once a second; here the program calls it.
 const detector = new CacheMutationDetector({
   name: 'configmaps',
   failureFunc: ({ key, changes }) => console.log(`Mutated: ${key}, ${changes.join()}`),

@@ -1,23 +1,19 @@
 /**
- * Reflector: lists and watches for as long as it is told to, whatever fails, and puts what it hears into a queue. Here
- * that is a DeltaFIFO, from which the program takes one key's changes at a time.
+ * Reflector: lists and watches until it is stopped, whatever fails, and puts the changes into a queue. Here the queue
+ * is a DeltaFIFO, from which the program takes one key's changes at a time.
  *
  * In client-go: cache.NewReflector, cache.NewDeltaFIFOWithOptions.
  */
 import { CoreV1Api } from '@kubernetes/client-node';
-import {
-  DeltaFIFO,
-  Reflector,
-  deletedObject,
-  loadKubeConfig,
-  metaNamespaceKeyFunc,
-  newFilteredListWatchFromClient,
-  newStore,
-  resources,
-} from 'kubeloom';
-import type { ObjectDelta, WireOf } from 'kubeloom';
+import { deletedObject, loadKubeConfig, metaNamespaceKeyFunc, resources } from 'kubeloom';
+import { DeltaFIFO, Reflector, newFilteredListWatchFromClient, newStore } from 'kubeloom/client-go';
+import type { WireOf } from 'kubeloom';
+import type { ObjectDelta } from 'kubeloom/client-go';
 
 type ConfigMap = WireOf<'core', 'v1', 'ConfigMap'>;
+
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
 
 const kubeConfig = loadKubeConfig();
 const core = kubeConfig.makeApiClient(CoreV1Api);
@@ -39,14 +35,14 @@ const listWatch = newFilteredListWatchFromClient<ConfigMap>(
   },
 );
 
-// What has been processed. From it the queue knows which objects a later list does not have any more.
+// The processed objects. With them the queue finds the objects that a later list no longer has.
 const known = newStore<ConfigMap>(metaNamespaceKeyFunc);
 const queue = new DeltaFIFO<ConfigMap>({ knownObjects: known, emitDeltaTypeReplaced: true });
 const reflector = new Reflector(listWatch, { kind: 'ConfigMap' }, queue);
 
-function process(deltas: readonly ObjectDelta<ConfigMap>[]): void {
+function take(deltas: readonly ObjectDelta<ConfigMap>[]): void {
   for (const { type, object } of deltas) {
-    // Of something that vanished while nobody was watching, only the last known state is left.
+    // When an object vanished while there was no watch, only its last known state is left.
     const { name, optionalObject: configMap } = deletedObject(object);
     if (type !== 'Deleted') known.update(object);
     else if (configMap) known.delete(configMap);
@@ -56,14 +52,14 @@ function process(deltas: readonly ObjectDelta<ConfigMap>[]): void {
 
 const stop = new AbortController();
 const stopped = reflector.run(stop.signal);
-await queue.pop(process);
-await queue.pop(process);
+await queue.pop(take);
+await queue.pop(take);
 
 await core.deleteNamespacedConfigMap({ namespace: 'examples', name: 'demo' });
-await queue.pop(process);
+await queue.pop(take);
 
 await core.createNamespacedConfigMap({ namespace: 'examples', body: { metadata: { name: 'demo', labels } } });
-await queue.pop(process);
+await queue.pop(take);
 
 stop.abort();
 await stopped;

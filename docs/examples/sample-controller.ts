@@ -1,6 +1,7 @@
 /**
- * Sample controller: a Foo owns a Deployment, which the controller makes, keeps at the wanted number of replicas, and
- * reports on in the Foo's status. First: kubectl apply -f docs/examples/foo-crd.yaml; then make a Foo. Ends with Ctrl-C.
+ * Sample controller: a Foo owns a Deployment. The controller creates it, keeps it at the requested number of replicas,
+ * and reports its state in the Foo's status. First: kubectl apply -f docs/examples/foo-crd.yaml; then create a Foo.
+ * Ends with Ctrl-C.
  *
  * In client-go: kubernetes/sample-controller.
  */
@@ -27,6 +28,9 @@ type Deployment = WireOf<'apps', 'v1', 'Deployment'>;
 const GROUP = 'samplecontroller.example.com';
 const WORKERS = 2;
 
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
+
 const kubeConfig = loadKubeConfig();
 const apps = kubeConfig.makeApiClient(AppsV1Api);
 const customObjects = kubeConfig.makeApiClient(CustomObjectsApi);
@@ -36,18 +40,18 @@ const custom = new DynamicSharedInformerFactory(kubeConfig);
 const deployments = builtIn.apps.v1.deployments;
 const foos = custom.forResource<Foo>({ group: GROUP, version: 'v1alpha1', resource: 'foos', kind: 'Foo' });
 
-/** Keys of Foos: each is in it once, worked on by one worker, and comes back later when that failed. */
+/** Keys of Foos: each is in the queue once, one worker processes it, and it comes back later after a failure. */
 const queue = new RateLimitingQueue<string>({ name: 'Foos' });
 
 /** Brings the Deployment and the status of one Foo to what they should be. */
 async function reconcile(key: string): Promise<void> {
   const { namespace, name } = splitMetaNamespaceKey(key);
   const foo = foos.lister.namespace(namespace).get(name);
-  // It is gone, and what it owned is the garbage collector's.
+  // The Foo is deleted; the garbage collector deletes its Deployment.
   if (!foo) return;
   const { deploymentName = '', replicas = 1 } = foo.object.spec;
   if (deploymentName === '') {
-    // Trying again would not help: only a change of the Foo does.
+    // A retry would not help: only a change of the Foo does.
     console.log(`${key}: spec.deploymentName must be specified`);
     return;
   }
@@ -77,11 +81,11 @@ async function scale(
   replicas: number,
 ): Promise<void> {
   const { namespace, name } = deployment;
-  // The cached object as client-node writes it, and ours to change.
+  // A copy of the cached object in client-node's form, which may be changed.
   const body = toModel<V1Deployment>(deployment);
   const before = body.spec?.replicas;
   if (body.spec) body.spec.replicas = replicas;
-  // With the version that was read: if somebody else was faster this is a conflict, and tried again.
+  // The body has the version that was read: when another writer was faster, this is a conflict and is retried.
   await seen(deployments.informer, await apps.replaceNamespacedDeployment({ namespace, name, body }));
   console.log(`${foo.key}: scaled Deployment ${name} from ${before} to ${replicas} replicas`);
 }
@@ -90,13 +94,13 @@ async function report(foo: CachedObject<Foo>, availableReplicas: number): Promis
   const { key, namespace, name } = foo;
   if (foo.object.status?.availableReplicas === availableReplicas) return;
   const resource = { group: GROUP, version: 'v1alpha1', plural: 'foos', namespace, name };
-  // What is in the cache is shared: a copy is changed.
+  // Cached objects are shared: change a copy.
   const body = { ...foo.copy(), status: { availableReplicas } };
   await seen(foos.informer, await customObjects.replaceNamespacedCustomObjectStatus({ ...resource, body }));
   console.log(`${key}: ${availableReplicas} replicas available`);
 }
 
-/** Waits for the cache to have what was written, so that no decision is made on something older. */
+/** Waits until the cache has the write, so that no decision uses an older state. */
 async function seen(
   informer: { waitForResourceVersion(version: string): Promise<void> },
   written: { readonly metadata?: { readonly resourceVersion?: string } },
@@ -118,7 +122,7 @@ function deploymentOf(foo: CachedObject<Foo>, name: string, replicas: number): V
   };
 }
 
-/** Whatever happens to a Deployment is its Foo's business. */
+/** Every change of a Deployment queues its Foo. */
 function enqueueOwner(deployment: Borrowed<Deployment> | undefined): void {
   const owner = deployment?.metadata.ownerReferences?.find(({ controller }) => controller);
   if (owner?.kind === 'Foo') queue.add(`${deployment?.namespace}/${owner.name}`);
@@ -134,21 +138,23 @@ deployments.informer.addEventHandler({
   onDelete: (deleted) => enqueueOwner(deletedObject(deleted).optionalObject),
 });
 
-const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
-
 builtIn.start();
 custom.start();
-await Promise.all([builtIn.waitForCacheSync(stop.signal), custom.waitForCacheSync(stop.signal)]);
-console.log('Started workers');
-
-await runWorkers(queue, WORKERS, reconcile, {
-  signal: stop.signal,
-  // It is tried again, later each time; said only once.
-  onError(error, key, retries) {
-    if (retries === 0) console.log(`${key}: ${error instanceof Error ? error.message : String(error)}`);
-  },
-});
-console.log('Shutting down workers');
-queue.shutDown();
-await Promise.all([builtIn.shutdown(), custom.shutdown()]);
+try {
+  await Promise.all([builtIn.waitForCacheSync(stop.signal), custom.waitForCacheSync(stop.signal)]);
+  console.log('Started workers');
+  await runWorkers(queue, WORKERS, reconcile, {
+    signal: stop.signal,
+    // The item is retried after growing delays; the error is reported once.
+    onError(error, key, retries) {
+      if (retries === 0) console.log(`${key}: ${error instanceof Error ? error.message : String(error)}`);
+    },
+  });
+  console.log('Shutting down workers');
+} catch (error) {
+  // Before the caches are synced the signal ends the wait with an error.
+  if (!stop.signal.aborted) throw error;
+} finally {
+  queue.shutDown();
+  await Promise.all([builtIn.shutdown(), custom.shutdown()]);
+}

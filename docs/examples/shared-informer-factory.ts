@@ -1,7 +1,6 @@
 /**
- * Shared informer factory: one informer for each resource, made when it is first asked for, and started and stopped
- * together. With a resync period handlers are told once in a while of what did not change, so that whatever they could
- * not do the last time is tried again.
+ * Shared informer factory: one informer for each resource, created on first use, and started and stopped together. With
+ * a resync period handlers also receive unchanged objects at intervals, so that they can retry what failed before.
  *
  * In client-go: informers.NewSharedInformerFactoryWithOptions, factory.Core().V1().Pods().
  */
@@ -9,6 +8,9 @@ import { CoreV1Api } from '@kubernetes/client-node';
 import { SharedInformerFactory, loadKubeConfig } from 'kubeloom';
 
 const RESYNCS = 4;
+
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
 
 const kubeConfig = loadKubeConfig();
 const core = kubeConfig.makeApiClient(CoreV1Api);
@@ -26,7 +28,7 @@ const factory = new SharedInformerFactory(kubeConfig, {
   tweakListOptions: (options) => ({ ...options, labelSelector: 'example=factory' }),
 });
 
-// Typed by group, version and resource. From here on the factory has an informer of pods.
+// The types follow from group, version and resource. From here on the factory has an informer of pods.
 const { informer, lister } = factory.core.v1.pods;
 
 const stop = new AbortController();
@@ -34,7 +36,7 @@ let resyncs = 0;
 const registration = informer.addEventHandler({
   onAdd: (pod) => console.log(`Added: ${pod.key}`),
   onUpdate(before, after) {
-    // Nothing has happened to this one.
+    // This object has not changed.
     if (before.resourceVersion !== after.resourceVersion) return;
     console.log(`Resync: ${after.key}`);
     if (++resyncs === RESYNCS) stop.abort();
@@ -43,7 +45,7 @@ const registration = informer.addEventHandler({
 
 factory.start(stop.signal);
 await factory.waitForCacheSync();
-// The cache has all that was listed; with this the handler has been told as well.
+// The cache has the whole list; after this the handler has received it as well.
 await registration.hasSyncedChecker.done;
 console.log(`Listed: ${lister.namespace(namespace).list('example in (factory)').length}`);
 

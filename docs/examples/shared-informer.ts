@@ -1,6 +1,6 @@
 /**
- * Shared informer: one watch and one cache for any number of handlers. Threads do the work; handlers run here. One that
- * joins late is told what there is first, and misses nothing.
+ * Shared informer: one watch and one cache for any number of handlers. Threads do the work; handlers run here. A
+ * late handler first receives the whole cache, and misses nothing.
  *
  * In client-go: cache.NewSharedInformer, SharedInformer.AddEventHandler.
  */
@@ -9,6 +9,9 @@ import { loadKubeConfig, newSharedIndexInformerWithOptions, resources } from 'ku
 import type { WireOf } from 'kubeloom';
 
 type ConfigMap = WireOf<'core', 'v1', 'ConfigMap'>;
+
+// An early end leaves nothing half done.
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit());
 
 const kubeConfig = loadKubeConfig();
 const core = kubeConfig.makeApiClient(CoreV1Api);
@@ -21,7 +24,7 @@ const informer = newSharedIndexInformerWithOptions<ConfigMap>(kubeConfig, resour
 });
 const first = informer.addEventHandler({
   onAdd: ({ name }, isInInitialList) => console.log(`Added: ${name}${isInInitialList ? ', initially' : ''}`),
-  // Objects are parsed when they are looked at: `object` all of it, `metadata` only that.
+  // Objects are parsed when they are read: `object` parses all of it, `metadata` only the metadata.
   onUpdate: (_before, after) => console.log(`Updated: ${after.name} to ${after.object.data?.['color']}`),
   onDelete: ({ key }) => console.log(`Deleted: ${key}`),
 });
@@ -40,14 +43,14 @@ const written = await core.replaceNamespacedConfigMap({
   name: 'demo',
   body: { ...put.body, data: { color: 'blue' } },
 });
-// Read your writes: the cache comes to have what the answer to this one says.
+// Read your writes: the cache will have the version of this answer.
 await informer.waitForResourceVersion(written.metadata?.resourceVersion ?? '');
 
 const late: string[] = [];
 const registration = informer.addEventHandler({ onAdd: ({ name }) => late.push(name) });
 await informer.waitForSync(undefined, registration);
 
-// Handlers are told what has been received, then everything ends. What is cached can still be read.
+// Delivers what has been received, then ends everything. The cache can still be read.
 await informer.shutdown({ drain: true });
 await stopped;
 console.log(`In the store: ${informer.getStore().listKeys().join()}`);

@@ -1,4 +1,4 @@
-/** How long ago, as kubectl says it: at most two units, the second only where it matters. */
+/** Ages in kubectl's format: at most two units, the second only where it matters. */
 
 const SECOND_MS = 1000;
 const MINUTE = 60;

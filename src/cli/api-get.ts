@@ -1,15 +1,15 @@
 /**
- * One GET of an apiserver with the whole answer, for what is not an informer's: discovery, and comparing
- * single objects. Follows no redirect, because the credentials would go along.
+ * One GET of an apiserver with the whole answer, for discovery and for comparing single objects. Follows no redirect,
+ * because it would send the credentials to another server.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 import type { GetJson } from '../kube/discovery.ts';
-import type { ConnectionOptions } from '../threads/protocol.ts';
-import { DirectTransport } from '../transport/direct-transport.ts';
-import { statusError } from '../transport/status.ts';
+import type { ConnectionOptions } from '../shared/protocol.ts';
+import { DirectTransport } from '../reflector/transport/direct-transport.ts';
+import { statusError } from '../kube/status.ts';
 
 const TIMEOUT_MS = 30_000;
-/** Discovery documents are far below; a single object is at most 3 MiB on a real server. */
+/** Discovery documents are far smaller; a single object is at most 3 MiB on a real server. */
 const BODY_BYTES_MAX = 32 * 2 ** 20;
 
 interface Answer {
@@ -29,7 +29,7 @@ export class ApiClient {
     this.#signal = signal;
   }
 
-  /** @throws the server's answer, or why there is none, as an error with its code */
+  /** @throws an error with the code of the server's answer, or of the reason why there is none */
   async get(path: string): Promise<Buffer> {
     const url = `${this.#server}${path}`;
     const { status, location, body } = await this.#request(path, url);
@@ -38,7 +38,7 @@ export class ApiClient {
     throw new KubeloomError(
       'ERR_KUBELOOM_REDIRECT',
       `GET ${url} was redirected to ${location || 'nowhere'}: not followed, because the credentials would ` +
-        'go there; put the right server into the kubeconfig',
+        'go there; name the right server in the kubeconfig',
     );
   }
 

@@ -1,17 +1,17 @@
 /**
- * Writes to an apiserver, for the load test: one request, its answer as JSON. A server that asks for patience
- * gets it; an answer that never came is told apart from one that says no, because the write may have happened.
+ * Writes to an apiserver, for the load test: one request, its answer as JSON. Honours `Retry-After`. A missing answer
+ * has another code than a refusal, because the write may have happened.
  */
 import http from 'node:http';
 import https from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KubeloomError } from '../errors.ts';
-import type { ConnectionOptions } from '../threads/protocol.ts';
-import { statusError } from '../transport/status.ts';
+import { KubeloomError } from '../base/errors.ts';
+import type { ConnectionOptions } from '../shared/protocol.ts';
+import { statusError } from '../kube/status.ts';
 
 export type WriteVerb = 'POST' | 'PUT' | 'DELETE';
 
-/** What of an answer matters: the version that the write made. */
+/** The part of an answer that the load test needs: the version of the write. */
 export interface WrittenObject {
   readonly metadata?: { readonly name?: string; readonly resourceVersion?: string };
 }
@@ -31,12 +31,14 @@ export class ApiWriter implements Disposable {
   readonly #connection: ConnectionOptions;
   readonly #request: typeof https.request;
   readonly #agent: http.Agent;
+  readonly #connectedEvent: string;
 
   constructor(connection: ConnectionOptions) {
     this.#connection = connection;
     const isTls = connection.server.startsWith('https:');
     const { ca, cert, key, servername, rejectUnauthorized = true } = connection;
     const pool = { keepAlive: true, maxSockets: SOCKETS_MAX };
+    this.#connectedEvent = isTls ? 'secureConnect' : 'connect';
     this.#request = isTls ? https.request : http.request;
     this.#agent = isTls
       ? new https.Agent({ ...pool, ca, cert, key, servername, rejectUnauthorized })
@@ -44,12 +46,19 @@ export class ApiWriter implements Disposable {
   }
 
   /**
-   * @throws the server's refusal with its code; ERR_KUBELOOM_UNREACHABLE when there was no answer, so that nobody
-   *   knows whether it was written
+   * @param onSent called when the request is written to its connection, and again when a busy server's request is
+   * retried
+   * @throws the server's refusal with its code; ERR_KUBELOOM_UNREACHABLE when there was no answer, so that the write
+   * may have happened or not
    */
-  async send(verb: WriteVerb, path: string, body?: object): Promise<WrittenObject> {
+  async send(
+    verb: WriteVerb,
+    path: string,
+    body?: object,
+    onSent: () => void = () => {},
+  ): Promise<WrittenObject> {
     for (let tries = 1; ; tries++) {
-      const { status, retryAfterMs, text } = await this.#once(verb, path, body);
+      const { status, retryAfterMs, text } = await this.#once(verb, path, body, onSent);
       if (status >= 200 && status < 300) return JSON.parse(text) as WrittenObject;
       const isBusy = status === 429 || status === 503;
       if (!isBusy || tries === PATIENCE_TRIES) throw statusError(status, text, undefined, `${verb} ${path}`);
@@ -61,7 +70,7 @@ export class ApiWriter implements Disposable {
     this.#agent.destroy();
   }
 
-  #once(verb: WriteVerb, path: string, body: object | undefined): Promise<Answer> {
+  #once(verb: WriteVerb, path: string, body: object | undefined, onSent: () => void): Promise<Answer> {
     const { server, headers } = this.#connection;
     const payload = body === undefined ? '' : JSON.stringify(body);
     return new Promise((resolve, reject) => {
@@ -103,8 +112,13 @@ export class ApiWriter implements Disposable {
           });
         },
       );
-      request.on('timeout', () => request.destroy(new Error(`nothing for ${TIMEOUT_MS / 1000} s`)));
+      request.on('timeout', () => request.destroy(new Error(`no bytes for ${TIMEOUT_MS / 1000} s`)));
       request.on('error', fail);
+      // Waiting for a free connection is not sending. (`finish` may come after the answer.)
+      request.on('socket', (socket) => {
+        if (socket.connecting) socket.once(this.#connectedEvent, onSent);
+        else onSent();
+      });
       request.end(payload);
     });
   }

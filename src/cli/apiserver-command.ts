@@ -1,4 +1,4 @@
-/** The words of `kubeloom apiserver`. What it does is loaded when it is asked for. */
+/** The options of `kubeloom apiserver`. The implementation is loaded when the command runs. */
 import { Command } from 'commander';
 import { parseObjectBytes, parsePods, parsePort, parseRate } from './arguments.ts';
 import type { ApiserverFlags } from './flags.ts';
@@ -12,9 +12,9 @@ export function apiserverCommand(): Command {
     .option('--no-tls', 'plain HTTP')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--allow-remote', 'allow an address that is not loopback')
-    .option('--pods <count>', 'begin with so many sample pods', parsePods)
+    .option('--pods <count>', 'number of sample pods at the start', parsePods)
     .option('--object-bytes <bytes>', 'size of a sample pod', parseObjectBytes, 1024)
-    .option('--rate <rate>', 'change pods so often a second, or "max"', parseRate)
+    .option('--rate <rate>', 'changes of pods a second, or "max"', parseRate)
     .action(async (flags: ApiserverFlags) => {
       const { runApiserver } = await import('./apiserver-run.ts');
       await runApiserver(flags);

@@ -1,14 +1,14 @@
 /**
- * `kubeloom apiserver`: the embedded apiserver in the foreground, for kubectl and for informers that are
- * tried out. Loopback only, unless it is asked for more.
+ * `kubeloom apiserver`: the embedded apiserver in the foreground, for kubectl and for trying informers. Listens on
+ * loopback only, unless `--allow-remote` is set.
  */
-import type { EmbeddedApiServer } from '../embedded/embedded-server.ts';
-import { startEmbeddedApiServer } from '../embedded/start.ts';
+import type { EmbeddedApiServer } from '../apiserver/embedded-server.ts';
+import { startEmbeddedApiServer } from '../apiserver/start.ts';
 import type { ApiserverFlags } from './flags.ts';
 import { wantKubeConfigTarget, writeKubeConfig } from './kubeconfig-file.ts';
 import { listenForInterruption } from './signals.ts';
 
-/** A load without an end: it stops with the server. */
+/** The load has no end: it stops with the server. */
 const LOAD_MS = 2 ** 31;
 
 export async function runApiserver(flags: ApiserverFlags): Promise<void> {

@@ -1,6 +1,6 @@
-/** What can be typed after an option, checked and converted. A wrong value says what would be right. */
-import { refuse, wantInteger, wantNumber } from '../options.ts';
-import type { Codec } from '../options.ts';
+/** Arguments of options, checked and converted. The error for a wrong value names the allowed values. */
+import type { Codec } from '../index.ts';
+import { refuse, wantInteger, wantNumber } from '../base/option-checks.ts';
 
 export type Rate = number | 'max';
 
@@ -29,8 +29,11 @@ export function parseSeconds(text: string): number {
   return value;
 }
 
+/** A fixed rate, for a load that is compared with the received changes. */
+export const parseFixedRate: (text: string) => number = parseCount('--rate', 1, RATE_MAX);
+
 export function parseRate(text: string): Rate {
-  if (text === 'max') return 'max';
+  if (text === 'max') return text;
   const value = numberOf(text);
   if (!Number.isInteger(value) || value < 1 || value > RATE_MAX) {
     refuse('--rate', text, `an integer from 1 to ${RATE_MAX}, or max`);

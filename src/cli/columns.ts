@@ -1,4 +1,4 @@
-/** Which columns an object of a kind has, in kubectl's order: data, one line a column. */
+/** The columns of each kind, in kubectl's order: data, one line for each column. */
 import { apiVersionOf } from '../kube/resource.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { ageOf } from './age.ts';
@@ -7,7 +7,7 @@ import { conditionOf, listAt, numberAt, sizeAt, textAt, valueAt } from './wire-p
 
 export interface Column {
   readonly header: string;
-  /** Only with `-o wide`. */
+  /** Shown only with `-o wide`. */
   readonly isWide?: boolean;
   cell(object: unknown, now: number): string;
 }

@@ -1,11 +1,10 @@
 /** `kubeloom demo` (`npm start`): the main job, measured and checked, with nothing but Node. */
 import { Command } from 'commander';
-import { KubeloomError } from '../errors.ts';
 import {
   parseCodec,
   parseObjectBytes,
   parsePods,
-  parseRate,
+  parseFixedRate,
   parseSeconds,
   parseThreads,
 } from './arguments.ts';
@@ -19,9 +18,6 @@ import { listenForInterruption } from './signals.ts';
 const EXIT_CODES_TEXT = `
 What two handlers, one of them slow, were told is compared with the log of the server.
 Exit code 0: nothing was lost, duplicated or reordered. 1: something was. 2: too little load was sent.`;
-/** Of the embedded apiserver's samples, and of pods in a cluster with managedFields. */
-const OBJECT_BYTES = 1024;
-const UNLIMITED_OBJECT_BYTES = 5120;
 const EXIT_INTERRUPTED = 130;
 
 export function demoCommand(): Command {
@@ -30,28 +26,21 @@ export function demoCommand(): Command {
     .addHelpText('after', EXIT_CODES_TEXT)
     .option('--json', 'print the result as one JSON object on stdout')
     .option('--pods <count>', 'pods at the start', parsePods, 10_000)
-    .option('--object-bytes <bytes>', 'size of a pod (default: 1024, with --rate max 5120)', parseObjectBytes)
-    .option('--rate <rate>', 'changes a second; "max": as fast as the informer takes them', parseRate, 20_000)
-    .option('--duration <seconds>', 'how long; with --rate max: 30,000 changes for each', parseSeconds, 10)
-    .option('--compare', 'with --rate max: the same with the informer of @kubernetes/client-node')
+    .option('--object-bytes <bytes>', 'size of a pod', parseObjectBytes, 1024)
+    .option('--rate <rate>', 'changes a second', parseFixedRate, 20_000)
+    .option('--duration <seconds>', 'duration of the load', parseSeconds, 10)
     .option('--threads <count>', 'indexer threads; 0: everything in one thread', parseThreads)
     .option('--codec <codec>', 'how objects are kept: json or msgpack', parseCodec, 'json')
     .action(demo);
 }
 
 async function demo(flags: DemoFlags): Promise<void> {
-  if (flags.compare === true && flags.rate !== 'max') {
-    throw new KubeloomError(
-      'ERR_KUBELOOM_OPTION',
-      '--compare needs --rate max: at a given rate both are equal',
-    );
-  }
   using interruption = listenForInterruption();
   const progress = progressOn(process.stderr, flags.json === true);
   try {
     process.exitCode = await runAndPrint(planOf(flags), flags, progress, interruption.signal);
   } catch (error) {
-    // Its own end, and whatever fails with it: the apiserver's process got the same signal.
+    // An interruption also ends the apiserver's process, so every failure after it is expected.
     if (!interruption.signal.aborted) throw error;
     console.error('interrupted');
     process.exitCode = EXIT_INTERRUPTED;
@@ -65,15 +54,9 @@ async function runAndPrint(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<number> {
-  const { runDemo, unlimitedLoad } = await import('./demo-run.ts');
-  const { report: measured, handlers } = await runDemo(plan, progress, signal);
-  const conclusion = conclude(measured, handlers, plan);
-  let report = measured;
-  if (flags.compare === true) {
-    progress.say('the same stream with the informer of @kubernetes/client-node');
-    const { comparisonOf, runPeer } = await import('./comparison.ts');
-    report = { ...measured, comparison: comparisonOf(measured, await runPeer(unlimitedLoad(plan), signal)) };
-  }
+  const { runDemo } = await import('./demo-run.ts');
+  const { report, handlers } = await runDemo(plan, progress, signal);
+  const conclusion = conclude(report, handlers, plan);
   if (flags.json !== true) console.log(`\n${reportText(report, handlers, conclusion)}`);
   else {
     console.log(JSON.stringify(report));
@@ -85,7 +68,7 @@ async function runAndPrint(
 function planOf(flags: DemoFlags): DemoPlan {
   return {
     pods: flags.pods,
-    objectBytes: flags.objectBytes ?? (flags.rate === 'max' ? UNLIMITED_OBJECT_BYTES : OBJECT_BYTES),
+    objectBytes: flags.objectBytes,
     rate: flags.rate,
     durationSeconds: flags.duration,
     codec: flags.codec,

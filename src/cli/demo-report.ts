@@ -1,57 +1,43 @@
-/** What the demo found, as one JSON object, as a text for people, and as a verdict. Pure. */
-import type { Rate } from './arguments.ts';
+/** The result of the demo: as one JSON object, as a text, and as a verdict. Pure. */
 import { factLines } from './fact-lines.ts';
 import { Table } from './table.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Printed by --json, in this order. */
+/** The output of --json, in this order. */
 export interface DemoReport {
   readonly pods: number;
   /** Changes in the server's log after the informer's list. */
   readonly eventsSent: number;
-  /** Changes told as the log has them, by the handler that got fewer of them. */
+  /** Changes that were delivered as the log has them, for the handler that received fewer. */
   readonly eventsDelivered: number;
-  /** Over both handlers, the initial list included. */
+  /** Sums over both handlers, the initial list included. */
   readonly lost: number;
   readonly duplicated: number;
   readonly reordered: number;
   /** Same keys and resourceVersions, and the bytes of a sample of objects equal the server's answers. */
   readonly storeEqualsServer: boolean;
-  /** Delivered to the handler that does not wait, from the first change it was told of to the last. */
+  /** The rate of the handler that does not wait, from its first change to its last. */
   readonly eventsPerSecond: number;
   /** From run() to the first list in the cache. */
   readonly syncMs: number;
-  /** Of monitorEventLoopDelay: the main thread from before the sync to the end; includes its interval of 1 ms. */
+  /** monitorEventLoopDelay of the main thread from before the sync to the end; includes its interval of 1 ms. */
   readonly eventLoopDelayMs: { readonly p99: number; readonly max: number };
-  /** The process's peak. */
+  /** The process's peak resident memory. */
   readonly rssBytes: number;
   readonly threads: readonly ThreadReport[];
-  /** Only with --compare. */
-  readonly comparison?: Comparison;
 }
 
 export interface ThreadReport {
   readonly role: string;
   readonly deltas: number;
-  /** Null where the platform does not tell, and for threads that run on another one. */
+  /** Null where the platform has no such figure, and for roles that run on another role's thread. */
   readonly cpuMs: number | null;
-}
-
-/** The informer of @kubernetes/client-node on the same stream. */
-export interface Comparison {
-  readonly clientNodeEventsPerSecond: number;
-  /** Of the demo's rate to that one. */
-  readonly ratio: number;
-  /** Of its process, while it got the changes. */
-  readonly clientNodeCpuMs: number;
-  /** From its start to its first change. */
-  readonly clientNodeSyncMs: number;
 }
 
 export interface HandlerResult {
   readonly name: string;
   readonly verdict: Verdict;
-  /** Most notifications that waited for it at once. */
+  /** The largest number of notifications that were pending for it at once. */
   readonly behindMax: number;
 }
 
@@ -61,11 +47,11 @@ export type Conclusion =
 
 export const EXIT_CODES: Readonly<Record<Conclusion['kind'], number>> = { PASS: 0, FAIL: 1, INVALID: 2 };
 
-/** A load that the machine did not manage to send proves nothing. */
+/** A load that the machine did not send completely proves nothing. */
 const SENT_SHARE_MIN = 0.95;
 
 export interface Intended {
-  readonly rate: Rate;
+  readonly rate: number;
   readonly durationSeconds: number;
 }
 
@@ -75,7 +61,7 @@ export function conclude(
   { rate, durationSeconds }: Intended,
 ): Conclusion {
   const failures = [...failuresOf(report), ...handlers.flatMap(handlerFailures)];
-  const intended = rate === 'max' ? 1 : rate * durationSeconds * SENT_SHARE_MIN;
+  const intended = rate * durationSeconds * SENT_SHARE_MIN;
   if (report.eventsSent < intended) {
     const wanted = `at least ${number(Math.ceil(intended))}`;
     const shortfall = `only ${number(report.eventsSent)} changes were sent, ${wanted} are needed`;
@@ -89,7 +75,7 @@ function failuresOf(report: DemoReport): string[] {
   const failures = shards
     .filter(({ deltas }) => !(deltas > 0))
     .map(({ role }) => `${role} handled no deltas`);
-  if (shards.length === 0) failures.push('no shard reported what it did');
+  if (shards.length === 0) failures.push('no shard reported its figures');
   if (!report.storeEqualsServer) failures.push('the cache does not equal the server');
   return failures;
 }
@@ -97,7 +83,7 @@ function failuresOf(report: DemoReport): string[] {
 function handlerFailures({ name, verdict }: HandlerResult): string[] {
   const { delivered, lost, duplicated, reordered, findings } = verdict;
   const failures: string[] = [];
-  if (delivered === 0) failures.push(`the ${name} handler was told of no change`);
+  if (delivered === 0) failures.push(`the ${name} handler received no change`);
   if (lost + duplicated + reordered > 0) {
     const counts = `${number(lost)} lost, ${number(duplicated)} duplicated, ${number(reordered)} reordered`;
     failures.push(`the ${name} handler: ${counts} (${findings.join('; ')})`);
@@ -124,7 +110,7 @@ export function conclusionText({ kind, reasons }: Conclusion): string {
 
 function factsOf(report: DemoReport): [string, string][] {
   const { p99, max } = report.eventLoopDelayMs;
-  const facts: [string, string][] = [
+  return [
     ['pods at the start', number(report.pods)],
     ['initial sync', `${number(report.syncMs)} ms`],
     ['changes sent', number(report.eventsSent)],
@@ -134,13 +120,6 @@ function factsOf(report: DemoReport): [string, string][] {
     ['resident memory', `${number(Math.round(report.rssBytes / 1e6))} MB at its peak`],
     ['cache equals server', report.storeEqualsServer ? 'yes' : 'NO'],
   ];
-  if (report.comparison) {
-    const { clientNodeEventsPerSecond, ratio, clientNodeCpuMs, clientNodeSyncMs } = report.comparison;
-    const peer = `${number(clientNodeEventsPerSecond)} events/s on the same stream, CPU ${number(clientNodeCpuMs)} ms`;
-    facts.push(['client-node informer', `${peer}, sync ${number(clientNodeSyncMs)} ms`]);
-    facts.push(['ratio', `${ratio}`]);
-  }
-  return facts;
 }
 
 function handlerLines(handlers: readonly HandlerResult[]): string[] {
@@ -177,7 +156,7 @@ function threadLines(threads: readonly ThreadReport[]): string[] {
   );
 }
 
-/** @param sent undefined when the server does not say */
+/** @param sent undefined when the server did not report it */
 export function progressText(sent: number | undefined, prompt: number, slow: number): string {
   const issued = sent === undefined ? '' : `sent ${number(sent)}, `;
   return `${issued}prompt handler ${number(prompt)}, slow handler ${number(slow)}`;

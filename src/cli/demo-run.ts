@@ -1,35 +1,29 @@
 /**
- * The main job on a machine without a cluster: an embedded apiserver in another process, an informer with a
- * prompt and a slow handler, a load at a fixed rate, and the comparison of what was sent with what arrived.
+ * The demo, on a machine without a cluster: an embedded apiserver in another process, an informer with a
+ * prompt and a slow handler, a load at a fixed rate, and the comparison of the sent changes with the received ones.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IntervalHistogram } from 'node:perf_hooks';
-import { SharedIndexInformer } from '../informer/shared-index-informer.ts';
-import { clientNode } from '../kube/client-node.ts';
-import type { Codec } from '../options.ts';
-import type { HandlerRegistration } from '../processor/handler.ts';
-import { InformerThreads } from '../threads/informer-threads.ts';
-import type { RoleStats } from '../threads/informer-threads.ts';
-import type { Rate } from './arguments.ts';
+import { InformerThreads, SharedIndexInformer } from '../index.ts';
+import type { Codec, HandlerRegistration } from '../index.ts';
+import type { RoleStats } from '../index.ts';
 import type { Progress } from './progress.ts';
 import { number, progressText } from './demo-report.ts';
 import type { DemoReport, HandlerResult, ThreadReport } from './demo-report.ts';
-import { PODS, RatedServer } from './demo-server.ts';
-import type { DemoServer, Truth } from './demo-server.ts';
+import { DemoServer, PODS } from './demo-server.ts';
+import type { Truth } from './demo-server.ts';
 import { failureText } from './failure.ts';
 import { RecordingHandler } from './recording-handler.ts';
 import type { Slowness } from './recording-handler.ts';
 import { settled } from './settle.ts';
 import { interruptedBy } from './signals.ts';
-import { UnlimitedServer } from './source-demo-server.ts';
-import type { UnlimitedLoad } from './source-demo-server.ts';
 import { differences, sampleKeys } from './store-comparison.ts';
 import { expectationOf, judge } from './verdict.ts';
 
 export interface DemoPlan {
   readonly pods: number;
   readonly objectBytes: number;
-  readonly rate: Rate;
+  readonly rate: number;
   readonly durationSeconds: number;
   readonly threads?: number;
   readonly codec: Codec;
@@ -41,31 +35,16 @@ export interface DemoResult {
 }
 
 const PROGRESS_INTERVAL_MS = 200;
-const UNLIMITED_EVENTS_PER_SECOND = 30_000;
 
 export async function runDemo(plan: DemoPlan, progress: Progress, signal: AbortSignal): Promise<DemoResult> {
-  progress.say(
-    `starting ${plan.rate === 'max' ? 'the high-rate source' : 'an apiserver'} in another process`,
-  );
-  await using server = await startServer(plan);
+  progress.say('starting an apiserver in another process');
+  await using server = await DemoServer.start(plan);
   await using run = new DemoRun(plan, server, progress);
   const syncMs = await run.sync(signal);
   progress.say(`synced ${number(plan.pods)} pods in ${number(syncMs)} ms`);
   const issued = await run.load(signal);
   await run.settle(issued, signal);
   return await run.conclude(syncMs, signal);
-}
-
-/** The load of the rate `max`: a number of changes that takes this machine's client-node about so long. */
-export function unlimitedLoad({ pods, objectBytes, durationSeconds }: DemoPlan): UnlimitedLoad {
-  return { pods, objectBytes, events: Math.round(durationSeconds * UNLIMITED_EVENTS_PER_SECOND) };
-}
-
-async function startServer(plan: DemoPlan): Promise<DemoServer> {
-  const { rate } = plan;
-  return rate === 'max'
-    ? await UnlimitedServer.start(unlimitedLoad(plan))
-    : await RatedServer.start({ ...plan, rate });
 }
 
 class DemoRun implements AsyncDisposable {
@@ -84,10 +63,8 @@ class DemoRun implements AsyncDisposable {
     this.#plan = plan;
     this.#server = server;
     this.#progress = progress;
-    const kubeConfig = new (clientNode().KubeConfig)();
-    kubeConfig.loadFromString(server.kubeConfig);
-    this.#threads = new InformerThreads(plan.threads === undefined ? {} : { threads: plan.threads });
-    this.#informer = new SharedIndexInformer<unknown>(kubeConfig, PODS, {
+    this.#threads = new InformerThreads(plan.threads === undefined ? {} : { shards: plan.threads });
+    this.#informer = new SharedIndexInformer<unknown>(server.connection, PODS, {
       threads: this.#threads,
       codec: plan.codec,
       onError: (error) => progress.say(failureText(error, false)),
@@ -98,7 +75,7 @@ class DemoRun implements AsyncDisposable {
     );
   }
 
-  /** Runs the informer until its first list is in the cache; resolves with how long that took. */
+  /** Runs the informer until its first list is in the cache; resolves with the duration in ms. */
   async sync(signal: AbortSignal): Promise<number> {
     this.#loopDelay.enable();
     const started = performance.now();
@@ -116,13 +93,11 @@ class DemoRun implements AsyncDisposable {
   /** Resolves with the number of changes when all of them have been issued. */
   async load(signal: AbortSignal): Promise<number> {
     const { rate, durationSeconds } = this.#plan;
-    this.#progress.begin(
-      rate === 'max' ? durationSeconds * UNLIMITED_EVENTS_PER_SECOND : rate * durationSeconds,
-    );
+    this.#progress.begin(rate * durationSeconds);
     return await this.#whileShowing(this.#server.load(), signal);
   }
 
-  /** Waits until both handlers were told of everything, or of nothing more for too long. */
+  /** Waits until both handlers have received every change, or none for too long. */
   async settle(issued: number, signal: AbortSignal): Promise<void> {
     await this.#whileShowing(settled([this.#prompt, this.#slow], issued), signal);
     this.#loopDelay.disable();
@@ -191,29 +166,28 @@ class DemoRun implements AsyncDisposable {
     const [prompt, slow] = [this.#prompt.history.changes, this.#slow.history.changes];
     // The server may be gone when the demo is interrupted.
     const sent = await this.#server.issued().catch(() => undefined);
-    // Done is what the slowest has: the bar ends when everything was delivered.
+    // The slowest handler counts: the bar ends when everything was delivered.
     this.#progress.update(slow, progressText(sent, prompt, slow));
   }
 }
 
-/** The slow handler manages four fifths of the rate: it falls behind all the time, and catches up soon after. */
+/** The slow handler manages four fifths of the rate: it falls behind during the load, and catches up soon after. */
 const SLOW_SHARE = 0.8;
 const SLOW_WAIT_MS = 10;
 const TIMER_OVERHEAD_MS = 1.5;
-const ASSUMED_MAX_RATE = 100_000;
 
-function slownessFor(rate: Rate): Slowness {
-  const perSecond = (rate === 'max' ? ASSUMED_MAX_RATE : rate) * SLOW_SHARE;
+function slownessFor(rate: number): Slowness {
+  const perSecond = rate * SLOW_SHARE;
   const every = Math.max(1, Math.round((perSecond * (SLOW_WAIT_MS + TIMER_OVERHEAD_MS)) / 1000));
   return { every, waitMs: SLOW_WAIT_MS };
 }
 
-/** Exactly these members: what is printed is a contract. */
+/** Returns exactly these members, because programs read the output. */
 function threadReport({ role, deltas, cpuMs }: RoleStats): ThreadReport {
   return { role, deltas, cpuMs: cpuMs === undefined ? null : Math.round(cpuMs) };
 }
 
-/** From nanoseconds, to the hundredth. */
+/** Converts nanoseconds to milliseconds, rounded to the hundredth. */
 function milliseconds(nanoseconds: number): number {
   return Math.round(nanoseconds / 1e4) / 100;
 }

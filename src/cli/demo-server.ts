@@ -1,13 +1,14 @@
 /**
- * What the demo runs against: where the server is, the load it puts on, and afterwards the truth. With a
- * rate it is the embedded apiserver, with the rate `max` the high-rate source; both in another process.
+ * The demo's server: the embedded apiserver in another process, its load generator, and afterwards the server's
+ * log and state, with which deliveries are compared.
  */
-import type { EmbeddedApiServer } from '../embedded/embedded-server.ts';
-import type { JournalEntry } from '../embedded/journal.ts';
-import { startEmbeddedApiServer } from '../embedded/start.ts';
+import type { EmbeddedApiServer } from '../apiserver/embedded-server.ts';
+import type { JournalEntry } from '../apiserver/journal.ts';
+import { startEmbeddedApiServer } from '../apiserver/start.ts';
 import { resourcePath } from '../kube/resource.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { ConnectionOptions } from '../threads/protocol.ts';
+import type { ServerConnection } from '../kube/server-source.ts';
+import type { ConnectionOptions } from '../shared/protocol.ts';
 import { ApiClient } from './api-get.ts';
 
 export const PODS: ResourceRef = {
@@ -18,31 +19,18 @@ export const PODS: ResourceRef = {
   isNamespaced: true,
 };
 
-/** What really happened and what there is now, from the server's own mouth. */
+/** The server's log of changes and its current state. */
 export interface Truth {
   readonly journal: Iterable<JournalEntry>;
   /** Changes after the informer's list. */
   readonly changes: number;
-  /** Key to resourceVersion of everything there is. */
+  /** Key to resourceVersion of every object. */
   readonly state: ReadonlyMap<string, string>;
-  /** The objects that were asked for, as the server sends them now. */
+  /** The requested objects, as the server sends them now. */
   readonly bytes: ReadonlyMap<string, Buffer>;
 }
 
-export interface DemoServer extends AsyncDisposable {
-  /** JSON, as client-node's loadFromString takes it. */
-  readonly kubeConfig: string;
-  /** The revision of the informer's list: what comes after is counted as changes. */
-  readonly listedAt: number;
-  /** Puts the load on; resolves with the number of changes when all have been issued. */
-  load(): Promise<number>;
-  /** Changes issued so far; undefined when the server does not say. */
-  issued(): Promise<number | undefined>;
-  /** Once there is no load any more. */
-  truth(sample: ReadonlySet<string>, signal: AbortSignal): Promise<Truth>;
-}
-
-export interface RatedLoad {
+export interface DemoLoad {
   readonly pods: number;
   readonly objectBytes: number;
   readonly rate: number;
@@ -54,32 +42,34 @@ const MIX = { update: 90, create: 5, delete: 5 };
 const HISTORY_EVENTS_MAX = 100_000_000;
 const HISTORY_BYTES_MAX = 4 * 2 ** 30;
 
-/** The embedded apiserver and its load generator: every change is written by the clock. */
-export class RatedServer implements DemoServer {
-  readonly kubeConfig: string;
+/** The embedded apiserver and its load generator, which writes changes at a fixed rate. */
+export class DemoServer implements AsyncDisposable {
+  readonly connection: ServerConnection;
+  /** Revision of the informer's list; later revisions count as changes. */
   readonly listedAt: number;
   readonly #server: EmbeddedApiServer;
-  readonly #load: RatedLoad;
+  readonly #load: DemoLoad;
 
-  private constructor(server: EmbeddedApiServer, load: RatedLoad, listedAt: number) {
+  private constructor(server: EmbeddedApiServer, load: DemoLoad, listedAt: number) {
     this.#server = server;
     this.#load = load;
     this.listedAt = listedAt;
-    this.kubeConfig = JSON.stringify(server.kubeConfig);
+    this.connection = server.connection;
   }
 
-  static async start(load: RatedLoad): Promise<RatedServer> {
+  static async start(load: DemoLoad): Promise<DemoServer> {
     const server = await startEmbeddedApiServer({
       isolation: 'process',
-      // A watch that was cut must find its place again: a relist would merge events, and each is counted.
+      // An interrupted watch must be able to resume: a relist would combine events, and each is counted.
       historyEventsMax: HISTORY_EVENTS_MAX,
       historyBytesMax: HISTORY_BYTES_MAX,
       watchBacklogEventsMax: HISTORY_EVENTS_MAX,
     });
     const listedAt = await server.populate({ count: load.pods, objectBytes: load.objectBytes });
-    return new RatedServer(server, load, listedAt);
+    return new DemoServer(server, load, listedAt);
   }
 
+  /** Writes the changes; resolves with their number. */
   async load(): Promise<number> {
     const { rate, durationSeconds, objectBytes } = this.#load;
     const { issued } = await this.#server.load({
@@ -91,10 +81,12 @@ export class RatedServer implements DemoServer {
     return issued;
   }
 
+  /** Changes written so far. */
   issued(): Promise<number> {
     return this.#server.loadIssued();
   }
 
+  /** The server's log and state. Call it after the load. */
   async truth(sample: ReadonlySet<string>, signal: AbortSignal): Promise<Truth> {
     const [state, journal, after] = await Promise.all([
       this.#server.state(PODS.resource),

@@ -1,26 +1,26 @@
-/** How a command fails: one line with a code, and a stack only for who asks for it. */
+/** Output for a failed command: one line with a code, and a stack only with `--verbose`. */
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
-import { KubeloomError } from '../errors.ts';
-import { escapeControls } from './terminal-text.ts';
+import { KubeloomError } from '../base/errors.ts';
+import { escapeControls, escapeStack } from './terminal-text.ts';
 
 const EXIT_FAILED = 1;
-/** How commander begins its messages; ours begin alike. */
+/** The beginning of commander's messages; ours have the same one. */
 const COMMANDER_PREFIX = /^error: /;
 
-/** `error: message (CODE)`, and the stack, if wanted. */
+/** `error: message (CODE)`, and the stack with `--verbose`. */
 export function failureText(error: unknown, isVerbose: boolean): string {
   const line = `error: ${escapeControls(messageOf(error))} (${codeOf(error)})`;
   const stack = error instanceof Error ? error.stack : undefined;
   if (!isVerbose || stack === undefined) return line;
-  return [line, ...stack.split('\n').map(escapeControls), ...causesOf(error)].join('\n');
+  return [line, textOf(error), ...causesOf(error)].join('\n');
 }
 
 /** Prints the failure and returns the exit code. Help and version are no failures. */
 export function report(error: unknown, isVerbose: boolean): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return 0;
-    // The help was printed: that is the message.
+    // The help is the message.
     if (error.code === 'commander.help') return EXIT_FAILED;
   }
   console.error(failureText(error, isVerbose));
@@ -41,7 +41,11 @@ function codeOf(error: unknown): string {
 
 function causesOf(error: unknown): string[] {
   if (!(error instanceof Error) || error.cause === undefined) return [];
-  const { cause } = error;
-  const text = cause instanceof Error ? (cause.stack ?? cause.message) : inspect(cause);
-  return [`caused by: ${escapeControls(text)}`, ...causesOf(cause)];
+  return [`caused by: ${textOf(error.cause)}`, ...causesOf(error.cause)];
+}
+
+/** Returns an error's stack, or the output of `inspect` for a value that is no error. */
+function textOf(thrown: unknown): string {
+  const { stack, message } = thrown instanceof Error ? thrown : { stack: inspect(thrown), message: '' };
+  return escapeStack(stack ?? message, message);
 }

@@ -1,5 +1,5 @@
-/** What each command was told, as commander hands it over. */
-import type { Codec } from '../options.ts';
+/** The options of each command, as commander passes them. */
+import type { Codec } from '../index.ts';
 import type { Rate } from './arguments.ts';
 import type { OutputFormat } from './watch-printer.ts';
 
@@ -31,12 +31,11 @@ export interface ApiserverFlags {
 export interface DemoFlags {
   readonly json?: boolean;
   readonly pods: number;
-  readonly objectBytes?: number;
-  readonly rate: Rate;
+  readonly objectBytes: number;
+  readonly rate: number;
   readonly duration: number;
   readonly threads?: number;
   readonly codec: Codec;
-  readonly compare?: boolean;
 }
 
 export interface LoadTestFlags {
@@ -48,6 +47,7 @@ export interface LoadTestFlags {
   readonly duration: number;
   readonly informers: number;
   readonly threads?: number;
+  readonly seed?: number;
   readonly json?: boolean;
   readonly yes?: boolean;
 }

@@ -1,17 +1,17 @@
 /**
- * Everything one handler was told, in the order in which it was told, in columns: three numbers and a
- * reference to the key, so that recording millions of notifications costs little beside what is measured.
+ * The notifications of one handler, in their order, in columns: three numbers and a reference to the key. So recording
+ * millions of notifications costs little beside the measured work.
  */
 
-/** What a notification says, in the words of the server's log where it has one. */
+/** The kind of a notification, with the name of the server's log where it has one. */
 export type NotificationKind = 'INITIAL' | 'ADDED' | 'MODIFIED' | 'DELETED' | 'FINAL_STATE_UNKNOWN';
 
 export interface Notification {
   readonly kind: NotificationKind;
   readonly key: string;
-  /** NaN when it was not a number. */
+  /** NaN when the version was not a number. */
   readonly revision: number;
-  /** Of the old object of an update; 0 for everything else. */
+  /** The revision of the old object of an update; 0 for everything else. */
   readonly previousRevision: number;
 }
 
@@ -31,7 +31,7 @@ export class HandlerHistory {
     const index = this.#length++;
     if (kind === 'INITIAL') this.#initial++;
     this.#kinds[index] = KINDS.indexOf(kind);
-    // The informer's own string: looking it up in a map would cost more than all the rest.
+    // This is the informer's own string: a lookup in a map would cost more than all the rest.
     this.#keys.push(key);
     this.#revisions[index] = Number(resourceVersion);
     this.#previous[index] = previousVersion === undefined ? 0 : Number(previousVersion);
@@ -41,7 +41,7 @@ export class HandlerHistory {
     return this.#length;
   }
 
-  /** Notifications that were not of the initial list. */
+  /** The number of notifications after the initial list. */
   get changes(): number {
     return this.#length - this.#initial;
   }

@@ -1,10 +1,10 @@
 /**
- * Writing the kubeconfig of an embedded server: it holds a token, so only its owner may read it; it appears
+ * Writes the kubeconfig of an embedded server. The file holds a token, so only its owner may read it; it appears
  * complete or not at all; and it never replaces the kubeconfig of a real cluster.
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 
 /** The context that every kubeconfig of an embedded server has. */
 const OURS = 'current-context: kubeloom-embedded';
@@ -32,7 +32,7 @@ export async function writeKubeConfig(path: string, yaml: string): Promise<void>
   }
 }
 
-/** Undefined when there is nothing. */
+/** Returns undefined when there is no file. */
 async function isRegularFile(path: string): Promise<boolean | undefined> {
   try {
     const found = await lstat(path);

@@ -1,38 +1,43 @@
 /**
- * The log that the server would show, put together from the answers to the writes. Pure.
+ * The server's log, reconstructed from the answers to the writes. Pure.
  *
- * The answer to a deletion has no revision, so it is taken from who was told of the deletion, if that revision lies
- * where the deletion must: after the write before it, and before the next write to the same object. A deletion
- * that nobody was told of keeps a place in the log, and is missed there.
+ * The answer to a deletion has no revision, so it is taken from a handler that received the
+ * deletion, if that revision lies where the deletion must be: after the write before it, and before the next write to
+ * the same object. A deletion that no handler received keeps a place in the log, and counts as lost there.
  */
-import type { JournalEntry } from '../embedded/journal.ts';
+import type { JournalEntry } from '../apiserver/journal.ts';
 import type { Notification } from './handler-history.ts';
 import type { Write } from './loadtest-plan.ts';
 
-/** No revision that a server gives. */
+/** A value that no server uses as a revision. */
 const UNTOLD = 0.5;
 
-export function journalOf(
+/** Returns the writes in the order of the log, deletions with their revisions. */
+export function revisedWrites(
   writes: Iterable<Write>,
   namespace: string,
   told: Iterable<Notification>,
-): JournalEntry[] {
+): Write[] {
   const deletions = deletionsOf(told);
-  const journal: JournalEntry[] = [];
+  const revised: Write[] = [];
   for (const [name, history] of byName(writes)) {
-    const key = `${namespace}/${name}`;
-    for (const [index, [revision, type]] of history.entries()) {
+    for (const [index, write] of history.entries()) {
+      const [, type, , times] = write;
       if (type !== 'DELETED') {
-        journal.push([revision, type, key]);
+        revised.push(write);
         continue;
       }
       const after = history[index - 1]?.[0] ?? 0;
       const before = history[index + 1]?.[0] ?? Number.POSITIVE_INFINITY;
-      const seen = deletions.get(key)?.find((each) => each > after && each < before);
-      journal.push([seen ?? after + UNTOLD, type, key]);
+      const seen = deletions.get(`${namespace}/${name}`)?.find((each) => each > after && each < before);
+      revised.push([seen ?? after + UNTOLD, type, name, times]);
     }
   }
-  return journal.sort(([one], [other]) => one - other);
+  return revised.sort(([one], [other]) => one - other);
+}
+
+export function journalOf(revised: readonly Write[], namespace: string): JournalEntry[] {
+  return revised.map(([revision, type, name]) => [revision, type, `${namespace}/${name}`]);
 }
 
 function byName(writes: Iterable<Write>): Map<string, Write[]> {

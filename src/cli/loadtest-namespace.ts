@@ -1,6 +1,6 @@
-/** A namespace of the load test's own, which goes away with everything in it, whatever happened before. */
+/** The load test's own namespace, which is deleted with all its objects, even after a failure. */
 import { randomBytes } from 'node:crypto';
-import type { ConnectionOptions } from '../threads/protocol.ts';
+import type { ConnectionOptions } from '../shared/protocol.ts';
 import { ApiWriter } from './api-write.ts';
 import { LABEL, LABEL_VALUE } from './loadtest-plan.ts';
 
@@ -17,7 +17,7 @@ export class LoadTestNamespace implements AsyncDisposable {
     this.#say = say;
   }
 
-  /** @param say told what is left behind when the server does not let it be removed */
+  /** @param say called with the remaining objects when the server refuses the deletion */
   static async create(
     connection: ConnectionOptions,
     say: (line: string) => void,
@@ -34,7 +34,7 @@ export class LoadTestNamespace implements AsyncDisposable {
     return new LoadTestNamespace(name, api, say);
   }
 
-  /** The objects first: a cluster without a namespace controller would keep them. */
+  /** Deletes the objects first: a cluster without a namespace controller would keep them. */
   async [Symbol.asyncDispose](): Promise<void> {
     const path = `${NAMESPACES}/${this.name}`;
     try {
@@ -43,7 +43,7 @@ export class LoadTestNamespace implements AsyncDisposable {
       await this.#api.send('DELETE', path);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#say(`namespace ${this.name} is left behind, remove it by hand: ${why}`);
+      this.#say(`namespace ${this.name} could not be deleted; delete it by hand: ${why}`);
     } finally {
       this.#api[Symbol.dispose]();
     }

@@ -1,26 +1,35 @@
-/** What a load test is asked for, and what its two processes tell each other. */
-import type { ConnectionOptions } from '../threads/protocol.ts';
+/** The parameters of a load test, and the messages between its two processes. */
+import type { ConnectionOptions } from '../shared/protocol.ts';
 
 export interface LoadTestPlan {
   readonly objects: number;
   readonly objectBytes: number;
-  /** Writes a second, in open loop: one that is late delays none after it. */
+  /** Writes a second, in open loop: a late write delays no later one. */
   readonly rate: number;
   readonly durationSeconds: number;
-  /** Informers that watch the same objects, each over a watch of its own. */
+  /** Informers of the same objects, each with its own watch. */
   readonly informers: number;
-  readonly threads?: number;
+  readonly threads: number;
+  /** The seed that decides which object each write changes. */
+  readonly seed: number;
 }
 
 export interface WriterTask {
   readonly connection: ConnectionOptions;
   readonly namespace: string;
   readonly plan: LoadTestPlan;
-  readonly seed: number;
 }
 
+/** The times at which a write was due, sent and answered, by `nowUs`. */
+export type WriteTimes = readonly [dueUs: number, sentUs: number, answeredUs: number];
+
 /** One write that the server confirmed. A deletion's revision is 0: the server's answer does not have it. */
-export type Write = readonly [revision: number, type: 'ADDED' | 'MODIFIED' | 'DELETED', name: string];
+export type Write = readonly [
+  revision: number,
+  type: 'ADDED' | 'MODIFIED' | 'DELETED',
+  name: string,
+  times: WriteTimes,
+];
 
 export type ToWriter = { readonly type: 'populate'; readonly task: WriterTask } | { readonly type: 'load' };
 
@@ -31,22 +40,21 @@ export type FromWriter =
   | { readonly type: 'failed'; readonly code: string; readonly message: string };
 
 export interface LoadOutcome {
-  /** In the order in which they were confirmed, which for one object is the order of the writes. */
+  /** Confirmed writes in the order of confirmation, which for one object is the order of the writes. */
   readonly writes: readonly Write[];
-  /** The server said no: nothing was written. */
+  /** Writes that the server refused: nothing was written. */
   readonly refused: number;
-  /** Nobody knows whether these were written: there was no answer. */
+  /** Writes without an answer: they may have been written or not. */
   readonly unanswered: number;
   readonly firstFailure?: string;
+  /** Confirmed writes a second, from when the first was due to when the last was sent. */
+  readonly rateAchieved: number;
 }
 
 /** The label of everything that a load test writes, and the selector of its informers. */
 export const LABEL = 'app.kubernetes.io/managed-by';
 export const LABEL_VALUE = 'kubeloom-loadtest';
-/** Data key: when the write was due, in microseconds since the epoch. */
-export const DUE_KEY = 'dueUs';
-
-/** On the clock that both processes of this machine share, in microseconds since the epoch. */
+/** Reads the monotonic clock of the machine, which its processes share; in microseconds. */
 export function nowUs(): number {
-  return (performance.timeOrigin + performance.now()) * 1000;
+  return Number(process.hrtime.bigint() / 1000n);
 }

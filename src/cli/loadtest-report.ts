@@ -1,40 +1,49 @@
-/** What a load test found: as one JSON object, as a text for people, and as a verdict. Pure. */
+/** The result of a load test: as one JSON object, as a text, and as a verdict. Pure. */
 import { conclusionText, number } from './demo-report.ts';
 import type { Conclusion } from './demo-report.ts';
 import { factLines } from './fact-lines.ts';
+import type { Latencies, Latency } from './loadtest-latency.ts';
 import type { LoadOutcome, LoadTestPlan } from './loadtest-plan.ts';
 import { Table } from './table.ts';
 import type { Verdict } from './verdict.ts';
 
+/** The request for an informer's first state: a list in pages, or the beginning of its watch. */
+export type ListMode = 'LIST' | 'WatchList';
+
 export interface InformerResult {
   readonly name: string;
   readonly verdict: Verdict;
-  /** In words, the first few; none when its cache equals a LIST after the load. */
+  /** The first few differences as text; none when its cache equals a LIST after the load. */
   readonly differences: readonly string[];
-  /** Lists after the first one: each may have merged changes. */
+  readonly listMode: ListMode;
+  /** Lists after the first one: each may have combined changes. */
   readonly relists: number;
-  /** Watches that ended, for whatever reason, before the test did. */
+  /** Watches that ended before the test did, for any reason. */
   readonly watchesCut: number;
 }
 
-/** From when a write was due to the handler's call; ms. */
-export interface Latency {
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-}
-
-/** Printed by --json, in this order. Counts are sums over all informers. */
+/** The output of --json, in this order. Counts are sums over all informers. */
 export interface LoadTestReport {
   readonly context: string;
   readonly server: string;
-  readonly objects: number;
-  readonly rate: number;
-  readonly durationSeconds: number;
+  readonly clientVersion: string;
+  readonly serverVersion: string;
+  /** `LIST`, `WatchList`, or both where informers differ. */
+  readonly listMode: string;
+  readonly seed: number;
+  /** Indexer threads; 0: everything in one thread. */
+  readonly threads: number;
   readonly informers: number;
-  /** Confirmed by the server, after the objects were there. */
+  readonly objects: number;
+  readonly objectBytes: number;
+  readonly durationSeconds: number;
+  /** Writes a second. */
+  readonly rateAsked: number;
+  /** Confirmed writes a second, from when the first was due to when the last was sent. */
+  readonly rateAchieved: number;
+  /** Writes that the server confirmed, after the objects had been created. */
   readonly writes: number;
-  readonly writesPerSecond: number;
+  readonly deletions: number;
   readonly refused: number;
   readonly unanswered: number;
   readonly delivered: number;
@@ -42,30 +51,42 @@ export interface LoadTestReport {
   readonly duplicated: number;
   readonly reordered: number;
   readonly storeEqualsList: boolean;
-  readonly writeToHandlerMs: Latency;
+  readonly latencyMs: Latencies;
   readonly relists: number;
   readonly watchesCut: number;
 }
 
+/** The smallest share of the rate that the test must achieve. */
+const RATE_SHARE_MIN = 0.95;
+/** The largest allowed p99 of due to sent. */
+const LATE_MS_MAX = 100;
+
 export function reportOf(
   target: { readonly context: string; readonly server: string },
+  versions: { readonly client: string; readonly server: string },
   plan: LoadTestPlan,
-  outcome: LoadOutcome & { readonly elapsedMs: number },
+  outcome: LoadOutcome,
   results: readonly InformerResult[],
-  writeToHandlerMs: Latency,
+  latencyMs: Latencies,
 ): LoadTestReport {
   const sum = (of: (result: InformerResult) => number): number =>
     results.reduce((total, result) => total + of(result), 0);
-  const { objects, rate, durationSeconds, informers } = plan;
   return {
     context: target.context,
     server: target.server,
-    objects,
-    rate,
-    durationSeconds,
-    informers,
+    clientVersion: versions.client,
+    serverVersion: versions.server,
+    listMode: [...new Set(results.map(({ listMode }) => listMode))].join(', '),
+    seed: plan.seed,
+    threads: plan.threads,
+    informers: plan.informers,
+    objects: plan.objects,
+    objectBytes: plan.objectBytes,
+    durationSeconds: plan.durationSeconds,
+    rateAsked: plan.rate,
+    rateAchieved: outcome.rateAchieved,
     writes: outcome.writes.length,
-    writesPerSecond: Math.round((outcome.writes.length * 1000) / outcome.elapsedMs),
+    deletions: outcome.writes.filter(([, type]) => type === 'DELETED').length,
     refused: outcome.refused,
     unanswered: outcome.unanswered,
     delivered: sum(({ verdict }) => verdict.delivered),
@@ -73,15 +94,15 @@ export function reportOf(
     duplicated: sum(({ verdict }) => verdict.duplicated),
     reordered: sum(({ verdict }) => verdict.reordered),
     storeEqualsList: results.every(({ differences }) => differences.length === 0),
-    writeToHandlerMs,
+    latencyMs,
     relists: sum(({ relists }) => relists),
     watchesCut: sum(({ watchesCut }) => watchesCut),
   };
 }
 
 /**
- * FAIL is a violation. INVALID: nothing can be said, because less was written than was asked for, it is not known
- * what was written, or the server made an informer list again, which merges changes.
+ * Judges the report. FAIL is a violation. INVALID proves nothing: it is unknown what was written, an informer had to
+ * list again, which combines changes, or the load was less than requested.
  */
 export function conclude(
   report: LoadTestReport,
@@ -102,7 +123,28 @@ export function conclude(
       `${name}: ${number(delivered)} delivered, ${number(lost)} lost, ${number(duplicated)} duplicated, ` +
       `${number(reordered)} reordered (${findings.join('; ')})`,
   );
-  return reasons.length > 0 ? { kind: 'FAIL', reasons } : { kind: 'PASS', reasons: [] };
+  if (reasons.length > 0) return { kind: 'FAIL', reasons };
+  const shortfalls = shortfallsOf(report);
+  return shortfalls.length > 0 ? { kind: 'INVALID', reasons: shortfalls } : { kind: 'PASS', reasons: [] };
+}
+
+/** Returns how the load was less than requested: then a PASS would prove nothing. */
+function shortfallsOf({ rateAsked, rateAchieved, latencyMs }: LoadTestReport): string[] {
+  const shortfalls: string[] = [];
+  if (rateAchieved < rateAsked * RATE_SHARE_MIN) {
+    shortfalls.push(
+      `the rate was ${rateAchieved} writes a second, ${rateAsked} were requested and ` +
+        `${rateAsked * RATE_SHARE_MIN} are needed: use a lower --rate, or find the slow part`,
+    );
+  }
+  const { p99 } = latencyMs.dueToSent;
+  if (p99 > LATE_MS_MAX) {
+    shortfalls.push(
+      `the generator was late: p99 of due to sent was ${p99} ms, at most ${LATE_MS_MAX} ms are allowed ` +
+        '(a busy machine, or a server so slow that no connection was free)',
+    );
+  }
+  return shortfalls;
 }
 
 function doubtsOf(
@@ -114,16 +156,25 @@ function doubtsOf(
   if (refused > 0) doubts.push(`${number(refused)} writes were refused${because}`);
   if (unanswered > 0) doubts.push(`${number(unanswered)} writes got no answer${because}`);
   if (relists > 0) {
-    doubts.push(`the server made informers list again (${number(relists)} times), which merges changes`);
+    doubts.push(`the server made informers list again (${number(relists)} times), which combines changes`);
   }
   return doubts;
 }
 
 export function reportText(report: LoadTestReport, results: readonly InformerResult[]): string {
-  const { p50, p99, max } = report.writeToHandlerMs;
+  const { dueToSent, sentToAnswered, answeredToHandler } = report.latencyMs;
   const facts: [string, string][] = [
-    ['writes confirmed', `${number(report.writes)}, ${number(report.writesPerSecond)} a second`],
-    ['write to handler', `p50 ${p50} ms, p99 ${p99} ms, max ${max} ms, from when each write was due`],
+    ['versions', `kubeloom ${report.clientVersion}, server ${report.serverVersion}`],
+    ['informers', `${report.informers} over ${report.threads} threads, first state by ${report.listMode}`],
+    [
+      'objects',
+      `${number(report.objects)} with ${number(report.objectBytes)} bytes each, seed ${report.seed}`,
+    ],
+    ['rate', `${report.rateAsked} writes a second requested, ${report.rateAchieved} achieved`],
+    ['writes confirmed', `${number(report.writes)}, ${number(report.deletions)} of them deletions`],
+    ['due to sent', latencyText(dueToSent)],
+    ['sent to answered', latencyText(sentToAnswered)],
+    ['answered to handler', `${latencyText(answeredToHandler)}; below 0: the watch was faster`],
   ];
   const table = new Table([
     'INFORMER',
@@ -148,6 +199,10 @@ export function reportText(report: LoadTestReport, results: readonly InformerRes
     number(watchesCut),
   ]);
   return [...factLines(facts), '', ...table.lines(rows)].join('\n');
+}
+
+function latencyText({ p50, p99, max }: Latency): string {
+  return `p50 ${p50} ms, p99 ${p99} ms, max ${max} ms`;
 }
 
 export function verdictText(conclusion: Conclusion): string {

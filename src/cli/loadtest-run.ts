@@ -1,25 +1,27 @@
 /**
- * The load test: a writer in another process, informers in this one, and afterwards the comparison of what was
- * written with what they were told and with what the server lists.
+ * The load test: a writer in another process, informers in this one, and afterwards the comparison of the
+ * writes with the notifications and with a list of the server.
  */
-import { randomInt } from 'node:crypto';
-import { createHistogram } from 'node:perf_hooks';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { InformerThreads } from '../threads/informer-threads.ts';
-import type { ConnectionOptions } from '../threads/protocol.ts';
-import { connectionFor } from '../transport/credentials.ts';
+import { InformerThreads } from '../index.ts';
+import { KubeloomError } from '../base/errors.ts';
+import type { ConnectionOptions } from '../shared/protocol.ts';
+import { connectionFor } from '../reflector/transport/credentials.ts';
 import { ApiClient } from './api-get.ts';
 import { number } from './demo-report.ts';
 import { failureText } from './failure.ts';
-import { journalOf } from './loadtest-journal.ts';
+import { journalOf, revisedWrites } from './loadtest-journal.ts';
+import { latenciesOf } from './loadtest-latency.ts';
+import type { Latencies } from './loadtest-latency.ts';
 import { LoadTestNamespace } from './loadtest-namespace.ts';
 import { LABEL, LABEL_VALUE } from './loadtest-plan.ts';
 import type { LoadOutcome, LoadTestPlan, Write } from './loadtest-plan.ts';
 import { reportOf } from './loadtest-report.ts';
-import type { InformerResult, Latency, LoadTestReport } from './loadtest-report.ts';
+import type { InformerResult, LoadTestReport } from './loadtest-report.ts';
 import { targetOf } from './loadtest-target.ts';
 import { LoadTestWatch } from './loadtest-watch.ts';
 import { WriterProcess } from './loadtest-writer-process.ts';
+import { packageVersion } from './package-version.ts';
 import type { Progress } from './progress.ts';
 import { settled } from './settle.ts';
 import { interruptedBy } from './signals.ts';
@@ -32,7 +34,6 @@ export interface LoadTestResult {
 
 const PROGRESS_INTERVAL_MS = 200;
 const LIST_PAGE = 500;
-const SEED_MAX = 2 ** 32;
 
 export async function runLoadTest(
   kubeConfig: KubeConfig,
@@ -42,28 +43,26 @@ export async function runLoadTest(
 ): Promise<LoadTestResult> {
   const say = (line: string): void => progress.say(line);
   const connection = await connectionFor(kubeConfig);
-  // Disposed of in the opposite order: the namespace goes last, when nobody watches it.
+  // Disposal is in the opposite order: the namespace is deleted last, without a watch.
   await using namespace = await LoadTestNamespace.create(connection, say);
   await using writer = new WriterProcess();
-  await using threads = new InformerThreads(plan.threads === undefined ? {} : { threads: plan.threads });
+  await using threads = new InformerThreads({ shards: plan.threads });
   await using watches = new LoadTestWatches(kubeConfig, plan, namespace.name, threads, say);
 
   say(`creating ${number(plan.objects)} ConfigMaps in namespace ${namespace.name}`);
-  const task = { connection, namespace: namespace.name, plan, seed: randomInt(SEED_MAX) };
+  const task = { connection, namespace: namespace.name, plan };
   const created = await showing(progress, plan.objects, writer, watches, signal, () => writer.populate(task));
   await Promise.race([watches.sync(signal), interruptedBy(signal)]);
-  say(`${plan.informers} informers have them`);
+  say(`${plan.informers} informers have synced`);
 
-  const started = performance.now();
   const intended = Math.round(plan.rate * plan.durationSeconds);
   const outcome = await showing(progress, intended, writer, watches, signal, () => writer.load());
-  const elapsedMs = performance.now() - started;
   await Promise.race([settled(watches.handlers, outcome.writes.length), interruptedBy(signal)]);
 
   const state = await list(connection, namespace.name, signal);
-  const informers = watches.judge(namespace.name, created, outcome, state);
-  const timed = { ...outcome, elapsedMs };
-  const report = reportOf(targetOf(kubeConfig), plan, timed, informers, watches.latency());
+  const { informers, latencyMs } = watches.judge(namespace.name, created, outcome, state);
+  const versions = { client: packageVersion(), server: await serverVersion(connection, signal) };
+  const report = reportOf(targetOf(kubeConfig), versions, plan, outcome, informers, latencyMs);
   return { report, informers, firstFailure: outcome.firstFailure };
 }
 
@@ -98,18 +97,18 @@ class LoadTestWatches implements AsyncDisposable {
     created: readonly Write[],
     { writes }: LoadOutcome,
     state: ReadonlyMap<string, string>,
-  ): InformerResult[] {
+  ): { informers: InformerResult[]; latencyMs: Latencies } {
     const listedAt = created.reduce((newest, [revision]) => Math.max(newest, revision), 0);
     const told = this.handlers.flatMap(({ history }) => [...history]);
-    const journal = journalOf([...created, ...writes], namespace, told);
-    return this.#watches.map((watch) => watch.judge(journal, listedAt, state));
-  }
-
-  latency(): Latency {
-    const all = createHistogram();
-    for (const { latencyUs } of this.handlers) all.add(latencyUs);
-    const ms = (us: number): number => Math.round(us / 10) / 100;
-    return { p50: ms(all.percentile(50)), p99: ms(all.percentile(99)), max: ms(all.max) };
+    const revised = revisedWrites([...created, ...writes], namespace, told);
+    const journal = journalOf(revised, namespace);
+    return {
+      informers: this.#watches.map((watch) => watch.judge(journal, listedAt, state)),
+      latencyMs: latenciesOf(
+        revised.filter(([revision]) => revision > listedAt),
+        this.handlers.map(({ calledUs }) => calledUs),
+      ),
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -130,7 +129,7 @@ async function showing<R>(
     const delivered = Math.min(...watches.handlers.map(({ history }) => history.changes));
     progress.update(
       writer.writes,
-      `${number(writer.writes)} confirmed, ${number(delivered)} told to every informer`,
+      `${number(writer.writes)} confirmed, ${number(delivered)} delivered to every informer`,
     );
   }, PROGRESS_INTERVAL_MS);
   try {
@@ -148,7 +147,20 @@ interface ConfigMapList {
   }[];
 }
 
-/** Key to resourceVersion of what there is now. */
+/** @returns the version that the server reports; `unknown` without one */
+async function serverVersion(connection: ConnectionOptions, signal: AbortSignal): Promise<string> {
+  await using client = new ApiClient(connection, signal);
+  try {
+    const { gitVersion } = (await client.getJson('/version')) as { readonly gitVersion?: unknown };
+    return typeof gitVersion === 'string' ? gitVersion : 'unknown';
+  } catch (error) {
+    // Some servers refuse this request without special rights.
+    if (error instanceof KubeloomError) return 'unknown';
+    throw error;
+  }
+}
+
+/** Returns key to resourceVersion of every object that exists now. */
 async function list(
   connection: ConnectionOptions,
   namespace: string,

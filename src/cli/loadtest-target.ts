@@ -1,13 +1,13 @@
 /**
- * May a load test write there? Without `--yes` only into a cluster that was made to be thrown away: one of kind,
- * or the server of our end-to-end tests, on this machine's loopback.
+ * The check whether a load test may write to a cluster. Without `--yes` it writes only to a throwaway cluster: one of
+ * kind, or the server of our end-to-end tests, on this machine's loopback.
  *
- * Loopback is an address, never a name: what `localhost.example` resolves to may be somebody else a second later.
- * A context's name alone proves nothing either: anybody can call a production cluster `kind-prod`.
+ * Loopback is an address, never a name: `localhost.example` may resolve to another machine a second later. A context's
+ * name alone proves nothing either: a production cluster can be called `kind-prod`.
  */
 import { isIPv4 } from 'node:net';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 import { escapeControls } from './terminal-text.ts';
 
 export interface LoadTestTarget {
@@ -32,7 +32,7 @@ export function targetOf(kubeConfig: KubeConfig): LoadTestTarget {
   };
 }
 
-/** Printed before anything is sent, so that it can be interrupted. */
+/** Returns the text that is printed before anything is sent, so that the user can interrupt. */
 export function targetText({ context, cluster, server, user }: LoadTestTarget): string {
   return `context ${context}: cluster ${cluster} at ${server}, user ${user}`
     .split('\n')
@@ -40,13 +40,13 @@ export function targetText({ context, cluster, server, user }: LoadTestTarget): 
     .join(' ');
 }
 
-/** @throws ERR_KUBELOOM_LOADTEST_REFUSED when it is not known to be a throwaway cluster and nobody said yes */
+/** @throws ERR_KUBELOOM_LOADTEST_REFUSED when it is not known to be a throwaway cluster and `--yes` is absent */
 export function wantTarget(target: LoadTestTarget, isAllowed: boolean): void {
   if (isAllowed || isThrowaway(target)) return;
   throw new KubeloomError(
     'ERR_KUBELOOM_LOADTEST_REFUSED',
     `nothing was sent: ${targetText(target)} is not known to be a throwaway cluster (a context kind-… whose server ` +
-      'is a loopback address); --yes writes to it all the same',
+      'is a loopback address); add --yes to write to it anyway',
   );
 }
 

@@ -1,14 +1,14 @@
-/** One informer of a load test: what its handler is told, and how often it had to ask the server again. */
+/** One informer of a load test: the notifications of its handler, and the number of repeated requests. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { SharedIndexInformer } from '../informer/shared-index-informer.ts';
+import { SharedIndexInformer } from '../index.ts';
+import type { InformerThreads } from '../index.ts';
 import { resources } from '../kube/built-in.ts';
 import type { ListOptions } from '../kube/list-watch.ts';
-import type { JournalEntry } from '../embedded/journal.ts';
-import type { InformerThreads } from '../threads/informer-threads.ts';
-import { DUE_FIELD, TimedHandler } from './loadtest-handler.ts';
+import type { JournalEntry } from '../apiserver/journal.ts';
+import { TimedHandler } from './loadtest-handler.ts';
 import { LABEL, LABEL_VALUE } from './loadtest-plan.ts';
-import type { InformerResult } from './loadtest-report.ts';
+import type { InformerResult, ListMode } from './loadtest-report.ts';
 import { differences } from './store-comparison.ts';
 import { expectationOf, judge } from './verdict.ts';
 
@@ -25,17 +25,19 @@ const POLL_MS = 10;
 export class LoadTestWatch implements AsyncDisposable {
   readonly handler: TimedHandler;
   readonly #informer: SharedIndexInformer;
+  /** The request by which the informer received its first state. */
+  listMode: ListMode = 'LIST';
   #lists = 0;
   #watches = 0;
+  #isSynced = false;
 
   constructor({ name, kubeConfig, namespace, threads, onError }: LoadTestWatchOptions) {
     this.handler = new TimedHandler(name);
     this.#informer = new SharedIndexInformer<unknown>(kubeConfig, resources.core.v1.configMaps, {
       namespace,
       labelSelector: `${LABEL}=${LABEL_VALUE}`,
-      fields: [DUE_FIELD],
       threads,
-      // Every request passes here: what is asked for more than once was ended by the server.
+      // Every request passes here: a repeated request means that the server ended the one before.
       tweakListOptions: (options) => this.#count(options),
       onError,
     });
@@ -46,13 +48,14 @@ export class LoadTestWatch implements AsyncDisposable {
     // A failure of the run reaches waitForSync, too.
     this.#informer.run(signal).catch(() => undefined);
     await this.#informer.waitForSync(signal, registration);
-    // The watch that follows the first list belongs to it.
+    // The watch after the first list is expected.
     while (this.#informer.health.state !== 'connected' && !signal.aborted) await delay(POLL_MS);
     this.#lists = 0;
     this.#watches = 0;
+    this.#isSynced = true;
   }
 
-  /** @param state key to resourceVersion of what a LIST shows after the load */
+  /** @param state key to resourceVersion of a LIST after the load */
   judge(
     journal: readonly JournalEntry[],
     listedAt: number,
@@ -62,6 +65,7 @@ export class LoadTestWatch implements AsyncDisposable {
       name: this.handler.name,
       verdict: judge(expectationOf(journal, listedAt), this.handler.history),
       differences: differences(this.#informer.getStore().list(), { state, bytes: new Map() }),
+      listMode: this.listMode,
       relists: this.#lists,
       watchesCut: this.#watches,
     };
@@ -75,6 +79,8 @@ export class LoadTestWatch implements AsyncDisposable {
     const isList = options.allowWatchBookmarks !== true || options.sendInitialEvents === true;
     if (!isList) this.#watches++;
     else if (options.continue === undefined) this.#lists++;
+    // When a server does not stream lists, a LIST follows.
+    if (isList && !this.#isSynced) this.listMode = options.sendInitialEvents === true ? 'WatchList' : 'LIST';
     return options;
   }
 }

@@ -1,15 +1,15 @@
-/** The writer's process, from its parent's side. */
+/** The parent's side of the writer's process. */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { execArgvOption } from '../embedded/exec-argv.ts';
-import { KubeloomError } from '../errors.ts';
+import { execArgvOption } from '../apiserver/exec-argv.ts';
+import { KubeloomError } from '../base/errors.ts';
 import type { FromWriter, LoadOutcome, ToWriter, Write, WriterTask } from './loadtest-plan.ts';
 
 const ENTRY = new URL('./loadtest-writer.js', import.meta.url);
 
 export class WriterProcess implements AsyncDisposable {
-  /** Writes confirmed so far, of what is being done. */
+  /** The number of confirmed writes of the current command. */
   writes = 0;
   readonly #child: ChildProcess;
   readonly #ended: Promise<void>;
@@ -32,7 +32,7 @@ export class WriterProcess implements AsyncDisposable {
     });
   }
 
-  /** Creates the objects; resolves when all are there. */
+  /** Creates the objects; resolves when all exist. */
   async populate(task: WriterTask): Promise<readonly Write[]> {
     const answer = await this.#ask({ type: 'populate', task });
     return answer.type === 'populated' ? answer.writes : [];
@@ -41,11 +41,13 @@ export class WriterProcess implements AsyncDisposable {
   /** Writes at the rate; resolves when every write has its answer. */
   async load(): Promise<LoadOutcome> {
     const answer = await this.#ask({ type: 'load' });
-    return answer.type === 'loaded' ? answer.outcome : { writes: [], refused: 0, unanswered: 0 };
+    return answer.type === 'loaded'
+      ? answer.outcome
+      : { writes: [], refused: 0, unanswered: 0, rateAchieved: 0 };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    // Whoever waited does not wait any more.
+    // Pending waits reject.
     this.#settle = undefined;
     this.#child.kill();
     await this.#ended;

@@ -1,10 +1,11 @@
-/** The load test's writer, a process of its own, so that its work delays no handler. Its parent tells it when. */
+/** The load test's writer, a separate process, so that its work delays no handler. Its parent sends the commands. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { KubeloomError } from '../errors.ts';
-import type { Random } from '../clock.ts';
-import { seededRandom } from '../embedded/random.ts';
+import { KubeloomError } from '../base/errors.ts';
+import type { Random } from '../base/clock.ts';
+import { seededRandom } from '../apiserver/random.ts';
 import { ApiWriter } from './api-write.ts';
-import { DUE_KEY, LABEL, LABEL_VALUE, nowUs } from './loadtest-plan.ts';
+import type { WriteVerb } from './api-write.ts';
+import { LABEL, LABEL_VALUE, nowUs } from './loadtest-plan.ts';
 import type { FromWriter, LoadOutcome, ToWriter, Write, WriterTask } from './loadtest-plan.ts';
 
 const POPULATE_CONCURRENCY = 32;
@@ -19,10 +20,12 @@ class Writer {
   readonly #api: ApiWriter;
   readonly #random: Random;
   readonly #padding: string;
-  /** Objects without a write on its way. */
+  /** Objects without a pending write. */
   readonly #idle: string[] = [];
   readonly #deleted: string[] = [];
   #names = 0;
+  #count = 0;
+  #lastSentUs = 0;
   #writes: Write[] = [];
   #refused = 0;
   #unanswered = 0;
@@ -31,7 +34,7 @@ class Writer {
   constructor(task: WriterTask) {
     this.#task = task;
     this.#api = new ApiWriter(task.connection);
-    this.#random = seededRandom(task.seed);
+    this.#random = seededRandom(task.plan.seed);
     this.#padding = 'x'.repeat(task.plan.objectBytes);
   }
 
@@ -69,8 +72,12 @@ class Writer {
     }
     await Promise.all(inFlight);
     const failure = this.#firstFailure;
+    const writes = this.#taken();
+    // The last write has its share of the time as well.
+    const seconds = (this.#lastSentUs - startedUs) / 1e6 + 1 / rate;
     return {
-      writes: this.#taken(),
+      writes,
+      rateAchieved: Math.round((writes.length * 10) / seconds) / 10,
       refused: this.#refused,
       unanswered: this.#unanswered,
       ...(failure === undefined ? {} : { firstFailure: failure }),
@@ -97,28 +104,38 @@ class Writer {
     if (share < CREATE_SHARE || this.#idle.length === 0) {
       await this.#create(this.#deleted.shift() ?? this.#newName(), dueUs);
     } else if (share < CREATE_SHARE + DELETE_SHARE && this.#idle.length > objects / 2) {
-      await this.#delete(this.#takeIdle());
+      await this.#delete(this.#takeIdle(), dueUs);
     } else {
       await this.#update(this.#takeIdle(), dueUs);
     }
   }
 
   async #create(name: string, dueUs: number): Promise<void> {
-    const { metadata } = await this.#api.send('POST', this.#path(), this.#configMap(name, dueUs));
-    this.#writes.push([Number(metadata?.resourceVersion), 'ADDED', name]);
+    this.#writes.push(await this.#write('POST', 'ADDED', name, dueUs));
     this.#idle.push(name);
   }
 
   async #update(name: string, dueUs: number): Promise<void> {
-    const { metadata } = await this.#api.send('PUT', this.#path(name), this.#configMap(name, dueUs));
-    this.#writes.push([Number(metadata?.resourceVersion), 'MODIFIED', name]);
+    this.#writes.push(await this.#write('PUT', 'MODIFIED', name, dueUs));
     this.#idle.push(name);
   }
 
-  async #delete(name: string): Promise<void> {
-    await this.#api.send('DELETE', this.#path(name));
-    this.#writes.push([0, 'DELETED', name]);
+  async #delete(name: string, dueUs: number): Promise<void> {
+    this.#writes.push(await this.#write('DELETE', 'DELETED', name, dueUs));
     this.#deleted.push(name);
+  }
+
+  async #write(verb: WriteVerb, type: Write[1], name: string, dueUs: number): Promise<Write> {
+    let sentUs = 0;
+    const onSent = (): void => {
+      sentUs ||= nowUs();
+      this.#lastSentUs = nowUs();
+    };
+    const path = this.#path(verb === 'POST' ? undefined : name);
+    const body = verb === 'DELETE' ? undefined : this.#configMap(name);
+    const { metadata } = await this.#api.send(verb, path, body, onSent);
+    const revision = type === 'DELETED' ? 0 : Number(metadata?.resourceVersion);
+    return [revision, type, name, [Math.round(dueUs), sentUs, nowUs()]];
   }
 
   #taken(): readonly Write[] {
@@ -144,12 +161,13 @@ class Writer {
     return name === undefined ? collection : `${collection}/${name}`;
   }
 
-  #configMap(name: string, dueUs: number): object {
+  #configMap(name: string): object {
     return {
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { name, labels: { [LABEL]: LABEL_VALUE } },
-      data: { [DUE_KEY]: String(Math.round(dueUs)), padding: this.#padding },
+      // A server does not store an update without a change.
+      data: { count: String(this.#count++), padding: this.#padding },
     };
   }
 }
@@ -179,5 +197,5 @@ async function obey(message: ToWriter): Promise<void> {
 }
 
 process.on('message', (message: ToWriter) => void obey(message));
-// The parent is gone when the channel is: then nobody wants the load.
+// A closed channel means that the parent has ended: the load is no longer needed.
 process.on('disconnect', () => process.exit(0));

@@ -40,7 +40,7 @@ function initialReason(pod: unknown): string {
   return textAt(pod, 'status.reason') || textAt(pod, 'status.phase', 'Unknown');
 }
 
-/** Init containers run one after another: the first that is not done says how far the pod is. */
+/** Init containers run one after another: the first that is not done decides the status. */
 function initProgress(pod: unknown, initial: string): Progress | undefined {
   const statuses = listAt(pod, 'status.initContainerStatuses');
   if (statuses.length === 0) return undefined;
@@ -72,7 +72,7 @@ function containerProgress(pod: unknown, initial: string): Progress {
   const statuses = listAt(pod, 'status.containerStatuses');
   let reason = initial;
   let hasRunning = false;
-  // From the last to the first, so that the first container has the last word.
+  // Goes from the last to the first, so that the first container decides.
   for (const status of statuses.toReversed()) {
     const exit = valueAt(status, 'state.terminated');
     const waiting = textAt(status, 'state.waiting.reason');

@@ -1,19 +1,19 @@
-/** The live line of a command that takes a while: a bar on a terminal, a plain line a second elsewhere. */
+/** The live line of a long command: a bar on a terminal, a plain line each second elsewhere. */
 import { SingleBar } from 'cli-progress';
 
 export interface Progress {
-  /** One line about what is happening now. */
+  /** Prints one line about the current step. */
   say(line: string): void;
-  /** The work begins; it is done when `update` was told of so much. */
+  /** Begins the work, which is done when `update` receives this total. */
   begin(total: number): void;
-  /** @param text how far it is, in words */
+  /** @param text the progress as text */
   update(done: number, text: string): void;
   end(): void;
 }
 
 const PLAIN_INTERVAL_MS = 1000;
 
-/** Says nothing: with --json and no terminal. */
+/** Prints nothing: with --json and without a terminal. */
 export const silent: Progress = {
   say: () => undefined,
   begin: () => undefined,
@@ -57,7 +57,7 @@ export class PlainProgress implements Progress {
   }
 
   end(): void {
-    // Every line is complete by itself.
+    // Every line is already complete.
   }
 }
 

@@ -1,17 +1,16 @@
 /**
- * The two handlers of the demo: both write down everything that they are told before they do anything else,
- * and one of them is slow: it stops to wait every so often, so that it falls behind but finishes.
+ * The two handlers of the demo: both first record every notification. One of them is slow: it waits at regular
+ * intervals, so that it falls behind but finishes.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ResourceEventHandler } from '../processor/handler.ts';
-import type { Borrowed, DeletedFinalStateUnknown } from '../store/entry.ts';
+import type { Borrowed, DeletedFinalStateUnknown, ResourceEventHandler } from '../index.ts';
 import { HandlerHistory } from './handler-history.ts';
 import type { NotificationKind } from './handler-history.ts';
 
 export interface Slowness {
-  /** It waits after so many notifications … */
+  /** The number of notifications after which it waits. */
   readonly every: number;
-  /** … so long. */
+  /** The duration of a wait. */
   readonly waitMs: number;
 }
 
@@ -56,7 +55,7 @@ export class RecordingHandler implements ResourceEventHandler<unknown> {
     });
   }
 
-  /** From its first change to the one that somebody waited for. */
+  /** The time from its first change to the awaited one. */
   get changesPerSecond(): number {
     return (this.history.changes * 1000) / (this.#reachedAt - this.#firstChangeAt);
   }

@@ -1,13 +1,13 @@
-/** Waiting for handlers that write down what they are told, without trusting that they are told everything. */
+/** Waits for recording handlers, without the assumption that they receive everything. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RecordingHandler } from './recording-handler.ts';
 
-/** Handlers that get nothing for so long will get nothing any more. */
+/** The wait after which handlers without a notification receive no more. */
 const STALL_MS = 15_000;
-/** What comes after the last event that was expected would be one too many. */
+/** The wait after the last expected event, in which another one would be an error. */
 const LINGER_MS = 250;
 
-/** Resolves when all have been told of so many changes, or of nothing more for too long. */
+/** Resolves when all have received this number of changes, or nothing more for too long. */
 export async function settled(handlers: readonly RecordingHandler[], changes: number): Promise<void> {
   const ended = new AbortController();
   const done = Promise.all(handlers.map((handler) => handler.reached(changes)));

@@ -1,24 +1,24 @@
 /**
- * The end of a command from outside: SIGINT, SIGTERM, or nobody reads the output any more. The library
- * installs no signal handlers; the command line does, here.
+ * The end of a command from outside: SIGINT, SIGTERM, or a closed output. The library installs no signal handlers; only
+ * the command line does, here.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 
 export interface Interruption {
   readonly signal: AbortSignal;
   /** Ends the command from within. */
   stop(): void;
-  /** Takes the handlers away again. */
+  /** Removes the handlers. */
   [Symbol.dispose](): void;
 }
 
-/** What a shell reports for a process that died of SIGINT. */
+/** The exit code that a shell reports for a process that ended by SIGINT. */
 const EXIT_INTERRUPTED = 130;
 
 export function listenForInterruption(): Interruption {
   const controller = new AbortController();
   const onSignal = (): void => {
-    // Somebody who asks twice does not want to wait for a clean end.
+    // A second signal ends the process at once.
     if (controller.signal.aborted) process.exit(EXIT_INTERRUPTED);
     controller.abort();
   };
@@ -39,7 +39,7 @@ export function listenForInterruption(): Interruption {
   };
 }
 
-/** Never resolves; rejects when the command is told to end. */
+/** Never resolves; rejects when the command is interrupted. */
 export function interruptedBy(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const give = (): void =>

@@ -1,8 +1,8 @@
 /**
- * Does an informer's store equal the server? Every key and resourceVersion, and the bytes of a sample of
- * objects. Pure.
+ * Compares an informer's store with the server: every key and resourceVersion, and the bytes of a sample of objects.
+ * Pure.
  */
-import type { CachedObject } from '../store/entry.ts';
+import type { CachedObject } from '../index.ts';
 import type { Truth } from './demo-server.ts';
 
 type StoredObject = Pick<CachedObject<unknown>, 'key' | 'resourceVersion' | 'bytes'>;
@@ -10,13 +10,13 @@ type StoredObject = Pick<CachedObject<unknown>, 'key' | 'resourceVersion' | 'byt
 const SAMPLE_MAX = 100;
 const DIFFERENCES_MAX = 5;
 
-/** Keys from all over the store, at most a hundred or so. */
+/** Returns keys at regular distances in the store, about a hundred at most. */
 export function sampleKeys(keys: readonly string[]): ReadonlySet<string> {
   const step = Math.max(1, Math.floor(keys.length / SAMPLE_MAX));
   return new Set(keys.filter((_, index) => index % step === 0));
 }
 
-/** The first few differences in words; none when they are equal. */
+/** Returns the first few differences as text; none when they are equal. */
 export function differences(
   entries: readonly StoredObject[],
   { state, bytes }: Pick<Truth, 'state' | 'bytes'>,

@@ -1,4 +1,4 @@
-/** Rows in aligned columns, as kubectl prints them: widths are remembered, so that later rows line up. */
+/** Rows in aligned columns, as kubectl prints them: widths are kept, so that later rows line up. */
 import { escapeControls } from './terminal-text.ts';
 
 const GAP = 3;
@@ -13,7 +13,7 @@ export class Table {
     this.#widths = headers.map((header) => header.length);
   }
 
-  /** The lines of these rows; the first call begins with the headers. */
+  /** Returns the lines of these rows; the first call begins with the headers. */
   lines(rows: readonly (readonly string[])[]): string[] {
     const escaped = rows.map((row) => row.map(escapeControls));
     const all = this.#isHeaderPrinted || rows.length === 0 ? escaped : [this.#headers, ...escaped];

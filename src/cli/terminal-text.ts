@@ -1,2 +1,2 @@
-/** Text from elsewhere on its way to a terminal. */
-export { escapeControls } from '../printable.ts';
+/** Text from objects, servers and files, escaped for a terminal. */
+export { escapeControls, escapeStack } from '../base/printable.ts';

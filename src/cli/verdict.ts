@@ -1,26 +1,26 @@
 /**
- * Did a handler see exactly what happened? Compares the server's log with what one handler was told. Pure:
- * nothing is assumed, every notification is looked up in the log and every log event in the notifications.
+ * Compares the server's log with the notifications of one handler. Pure, without assumptions: every notification is
+ * looked up in the log, and every log event in the notifications.
  *
  * The initial list must hold each object of the log's state at the listed revision once, before any change;
  * its order is the server's and is not in the log. From there on each event must come once, in log order,
  * with the log's key and type, and an update with the revision that the object had before.
  */
-import type { JournalEntry } from '../embedded/journal.ts';
+import type { JournalEntry } from '../apiserver/journal.ts';
 import type { Notification } from './handler-history.ts';
 
 export interface Verdict {
-  /** Events after the initial list that were told as the log has them. */
+  /** Events after the initial list that were delivered as the log has them. */
   readonly delivered: number;
-  /** Objects of the initial list that were told as the log has them. */
+  /** Objects of the initial list that were delivered as the log has them. */
   readonly initial: number;
   /** Log events, or objects of the initial list, that no notification matches. */
   readonly lost: number;
-  /** Notifications that no log event is left for: a second time, or something that never happened. */
+  /** Notifications without a remaining log event: repeated, or never in the log. */
   readonly duplicated: number;
-  /** Notifications that came after a later one. */
+  /** Notifications that came after a newer one. */
   readonly reordered: number;
-  /** The first few faults in words. */
+  /** The first few faults as text. */
   readonly findings: readonly string[];
 }
 
@@ -32,9 +32,9 @@ interface LogEvent {
   readonly previousRevision: number;
 }
 
-/** What the log says a handler must be told. */
+/** The notifications that the log requires. */
 export interface Expectation {
-  /** Key to revision at the time of the list. */
+  /** Key to revision, at the revision of the list. */
   readonly initial: ReadonlyMap<string, number>;
   readonly events: readonly LogEvent[];
 }
@@ -118,7 +118,7 @@ class Judgement {
       return;
     }
     if (this.#initialSeen.has(key)) {
-      this.#excess('told twice', notification);
+      this.#excess('delivered twice', notification);
       return;
     }
     this.#initialSeen.add(key);
@@ -133,7 +133,7 @@ class Judgement {
       return;
     }
     if (this.#seen[index] === 1) {
-      this.#excess('told twice', notification);
+      this.#excess('delivered twice', notification);
       return;
     }
     this.#seen[index] = 1;

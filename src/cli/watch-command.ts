@@ -1,4 +1,4 @@
-/** The words of `kubeloom watch RESOURCE`. What it does is loaded when it is asked for. */
+/** The options of `kubeloom watch RESOURCE`. The implementation is loaded when the command runs. */
 import { Command, Option } from 'commander';
 import { parseThreads } from './arguments.ts';
 import type { WatchFlags } from './flags.ts';

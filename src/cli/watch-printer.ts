@@ -1,9 +1,9 @@
 /**
- * What `kubeloom watch` prints: the initial objects together once they are complete, then one row a change.
- * A format is a function from a change to cells or to a line; the printer knows when to print.
+ * The output of `kubeloom watch`: the initial objects together once they are complete, then one row for each change. A
+ * format is a function from a change to cells or to a line; the printer decides when to print.
  */
+import type { Borrowed } from '../index.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { Borrowed } from '../store/entry.ts';
 import { columnsOf } from './columns.ts';
 import { Table } from './table.ts';
 import { escapeControls } from './terminal-text.ts';
@@ -14,7 +14,7 @@ export type ChangeKind = 'ADDED' | 'MODIFIED' | 'DELETED';
 export interface PrinterOptions {
   readonly ref: ResourceRef;
   readonly format: OutputFormat;
-  /** A NAMESPACE column: objects of several namespaces come. */
+  /** Adds a NAMESPACE column, for objects of several namespaces. */
   readonly hasNamespaces: boolean;
   /** kubectl's --output-watch-events. */
   readonly hasEvents: boolean;
@@ -22,7 +22,7 @@ export interface PrinterOptions {
   readonly write: (text: string) => void;
 }
 
-/** Controls that JSON allows inside strings, but a terminal would act on. */
+/** Control characters that JSON allows inside strings, but that a terminal would execute. */
 const RAW_CONTROLS = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 export class WatchPrinter {
@@ -35,14 +35,14 @@ export class WatchPrinter {
     this.#linesOf = linesOf(options);
   }
 
-  /** Reads what is printed of the object now: a handler's object is good only until its call is done. */
+  /** Reads the printed values now: a handler can read its object only until its call is done. */
   print(kind: ChangeKind, object: Borrowed<unknown>): void {
     const row = rowOf(kind, object, this.#options);
     if (this.#initial) this.#initial.push(row);
     else this.#write([row]);
   }
 
-  /** The initial list is complete: prints it, and from now on every change at once. */
+  /** Prints the complete initial list, and from now on every change at once. */
   flush(): void {
     const rows = this.#initial;
     this.#initial = undefined;
@@ -55,7 +55,7 @@ export class WatchPrinter {
   }
 }
 
-/** The cells of a table, or a single one that is the whole line. */
+/** Returns the cells of a table, or a single one that is the whole line. */
 type Row = readonly string[];
 
 function rowOf(kind: ChangeKind, object: Borrowed<unknown>, options: PrinterOptions): Row {
@@ -80,7 +80,7 @@ function linesOf({
   if (format === 'json') return (rows) => rows.flat();
   if (format === 'name') return (rows) => rows.flat().map(escapeControls);
   const table = new Table([
-    // As wide as its widest value: the first ones may all be shorter.
+    // The column is as wide as its widest possible value: the first values may all be shorter.
     ...(hasEvents ? ['EVENT   '] : []),
     ...(hasNamespaces ? ['NAMESPACE'] : []),
     'NAME',
@@ -94,7 +94,7 @@ function nameOf({ kind, group }: ResourceRef, name: string): string {
   return `${kind.toLowerCase()}${group === '' ? '' : `.${group}`}/${name}`;
 }
 
-/** The same JSON: raw line breaks stand between tokens only, raw C1 controls in strings only. */
+/** Returns the same JSON: raw line breaks are between tokens only, raw C1 controls in strings only. */
 function oneLine(json: string): string {
   return json
     .replace(/[\r\n]+/g, ' ')

@@ -1,11 +1,11 @@
 /** `kubeloom watch RESOURCE`: like `kubectl get -w`, from an informer. */
 import type { KubeConfig } from '@kubernetes/client-node';
-import { KubeloomError } from '../errors.ts';
-import { SharedIndexInformer } from '../informer/shared-index-informer.ts';
+import { SharedIndexInformer, loadKubeConfig } from '../index.ts';
+import type { Borrowed, DeletedFinalStateUnknown } from '../index.ts';
+import { KubeloomError } from '../base/errors.ts';
 import { findResource } from '../kube/discovery.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { Borrowed, DeletedFinalStateUnknown } from '../store/entry.ts';
-import { connectionFor, loadKubeConfig } from '../transport/credentials.ts';
+import { connectionFor } from '../reflector/transport/credentials.ts';
 import { ApiClient } from './api-get.ts';
 import { failureText } from './failure.ts';
 import type { WatchFlags } from './flags.ts';
@@ -24,7 +24,7 @@ export async function runWatch(resource: string, flags: WatchFlags): Promise<voi
     const ref = await discover(resource, kubeConfig, signal);
     await printChanges(kubeConfig, ref, flags, interruption);
   } catch (error) {
-    // Whatever fails because it was told to end is no failure.
+    // A failure because of the interruption is expected.
     if (!signal.aborted || isFatal(error)) throw error;
   }
 }
@@ -44,12 +44,12 @@ async function printChanges(
   const namespace = namespaceOf(kubeConfig, ref, flags);
   let fatal: KubeloomError | undefined;
   await using informer = new SharedIndexInformer<unknown>(kubeConfig, ref, {
-    // A row is read within the handler's call: nothing is kept that could expire.
-    lifetimes: 'fast',
+    // The row is read within the handler's call: no expiring entry is kept.
+    borrowChecks: 'off',
     ...(namespace === undefined ? {} : { namespace }),
     ...(flags.selector === undefined ? {} : { labelSelector: flags.selector }),
     ...(flags.fieldSelector === undefined ? {} : { fieldSelector: flags.fieldSelector }),
-    ...(flags.threads === undefined ? {} : { threads: { threads: flags.threads } }),
+    ...(flags.threads === undefined ? {} : { threads: { shards: flags.threads } }),
     onError: (error) => {
       if (!informer.hasSynced() && isFatal(error)) {
         fatal = error;
@@ -85,21 +85,21 @@ function printingHandler(printer: WatchPrinter): PrintingHandler {
   return {
     onAdd: (added) => printer.print('ADDED', added),
     onUpdate: (previous, current) => {
-      // A relist tells of objects that did not change, too.
+      // A relist also delivers unchanged objects.
       if (previous.resourceVersion !== current.resourceVersion) printer.print('MODIFIED', current);
     },
     onDelete: (deleted) => printer.print('DELETED', deleted.finalStateUnknown ? deleted.last : deleted),
   };
 }
 
-/** Undefined: all namespaces, or none because the resource has none. */
+/** Returns undefined for all namespaces, and for a resource without namespaces. */
 function namespaceOf(kubeConfig: KubeConfig, ref: ResourceRef, flags: WatchFlags): string | undefined {
   if (!ref.isNamespaced || flags.allNamespaces === true) return undefined;
   const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
   return flags.namespace ?? (context?.namespace || 'default');
 }
 
-/** The server does not understand the request: it never will, so there is no point in trying again. */
+/** Checks for an answer that a retry cannot change: the server does not understand the request. */
 function isFatal(error: unknown): error is KubeloomError {
   return error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_BAD_REQUEST';
 }

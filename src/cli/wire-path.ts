@@ -1,4 +1,4 @@
-/** Reading objects of any kind: a value by its dotted path, and what is not there is undefined. */
+/** Reads objects of any kind: a value by its dotted path; an absent value is undefined. */
 
 export function valueAt(object: unknown, path: string): unknown {
   let value = object;
@@ -24,13 +24,13 @@ export function listAt(object: unknown, path: string): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** How many members an object has; 0 for anything else. */
+/** Returns the number of an object's members; 0 for anything else. */
 export function sizeAt(object: unknown, path: string): number {
   const value = valueAt(object, path);
   return typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 }
 
-/** The status of a condition: `True`, `False`, `Unknown`, or '' when it is not there. */
+/** Returns the status of a condition: `True`, `False`, `Unknown`, or '' when it is absent. */
 export function conditionOf(object: unknown, type: string): string {
   const found = listAt(object, 'status.conditions').find((condition) => textAt(condition, 'type') === type);
   return textAt(found, 'status');

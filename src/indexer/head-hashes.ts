@@ -1,55 +1,55 @@
 /**
- * What the head of every object was when it changed last, by id: all of its metadata before managedFields but the
- * version. As long as it stays the same, so does the projection, and most changes are of status and managedFields only.
+ * Hash of each object's head at its last change, by id. The head is all metadata before managedFields, without the
+ * version. While the head is unchanged, so are the extracted fields; most changes are of status and managedFields only.
  *
  * ```
  *  {"metadata":{"name":"web-0","uid":"…","resourceVersion":"12345","creationTimestamp":…,"managedFields":[…
  *  └──────────── front ───────────────────────────────────┘       └──────────── tail ─────────────────┘
  * ```
  *
- * Kept are a hash of 64 bits and the length of the tail, 12 bytes a key. Who writes objects must not be able to make two
- * heads of one hash, or a label would change unseen: hence HalfSipHash-1-3 under a random key. By chance it happens to one
- * change in 2^64.
+ * Each key takes 12 bytes: a hash of 64 bits and the length of the tail. A person who writes objects must not be able
+ * to construct two heads with one hash, because a change of a label would be missed. Therefore the hash is
+ * HalfSipHash-1-3 with a random key. By chance, one change in 2^64 is missed.
  */
-import { HalfSipHash } from './half-sip-hash.ts';
+import { HalfSipHash } from '../shared/record/half-sip-hash.ts';
 
 const WORDS = 3;
 const LOW = 0;
 const HIGH = 1;
 const TAIL_LENGTH = 2;
-/** Small: there may be hundreds of informers with a few objects each. */
+/** Small, because there may be hundreds of informers with a few objects each. */
 const CHUNK_SHIFT = 10;
 const CHUNK_IDS: number = 1 << CHUNK_SHIFT;
 
-/** Where the head of one object lies. */
+/** Place of one object's head in a buffer. */
 export interface HeadSpan {
-  /** Where the object begins and ends. */
+  /** Start and end of the object. */
   start: number;
   end: number;
-  /** The token of the version. */
+  /** Start and end of the version's token. */
   versionStart: number;
   versionEnd: number;
 }
 
-/** After so many comparisons it is judged whether they pay: when at least one in PAYING was the same. */
+/** Comparisons after which the hashing is judged: it pays if at least one in PAYING found the same head. */
 const TRIAL_COMPARISONS = 256;
 const PAYING = 8;
-/** Then so many times as many objects as were hashed are not. */
+/** If hashing does not pay, objects to skip for each object that was hashed. */
 const PAUSE_FACTOR = 8;
 
 export class HeadHashes {
   readonly #hash: HalfSipHash = new HalfSipHash();
   #chunks: Int32Array[] = [];
-  /** Since the last judgement. */
+  /** Counts since the last judgement. */
   #hashed = 0;
   #comparisons = 0;
   #matches = 0;
-  /** Objects that are still to pass by unseen. */
+  /** Objects that are still to be skipped. */
   #pause = 0;
-  /** The hash is that of the object that was found to be another, with a tail of this length; 0 when it is of none. */
+  /** Tail length of the different head that `isSame` has just hashed; 0 when the hash is of no such head. */
   #hashedTail = 0;
 
-  /** Whether the object's head is that which was kept last. */
+  /** Returns whether the object's head equals the one that was kept last. */
   isSame(id: number, bytes: Uint8Array, span: HeadSpan): boolean {
     this.#hashedTail = 0;
     const chunk = this.#chunks[id >>> CHUNK_SHIFT];
@@ -64,9 +64,9 @@ export class HeadHashes {
   }
 
   /**
-   * Of an object that is another: if `isSame` was asked, of this one.
+   * Stores the head of a changed object. If `isSame` was called, this must be the next call, for the same object.
    *
-   * @param headEnd where managedFields begin
+   * @param headEnd start of managedFields
    */
   keep(id: number, bytes: Uint8Array, span: HeadSpan, headEnd: number): void {
     if (this.#pause > 0) {
@@ -84,7 +84,7 @@ export class HeadHashes {
     this.#hashedTail = 0;
   }
 
-  /** What the main thread has of this object is not what was kept. */
+  /** Drops the head of an object, because the main thread has a different state of it. */
   forget(id: number): void {
     this.#hashedTail = 0;
     const chunk = this.#chunks[id >>> CHUNK_SHIFT];

@@ -1,20 +1,16 @@
-/** Who an object is, from its delta record alone: nothing of the object beside is looked at. */
-import { decodeStringContent } from '../json/read.ts';
-import type { ObjectLocation } from '../record/delta.ts';
+/** Identity of an object, read from its delta record only; no other bytes of the object are read. */
+import { decodeStringContent } from '../kube/json/read.ts';
+import type { ObjectLocation } from '../shared/record/delta.ts';
 
-export interface IdentityOnly {
-  /** As `ProjectionWriter` would begin it: the uid, and nothing of what follows. */
-  readonly projection: string;
-  /** The smallest object with this identity. */
-  readonly json: Buffer;
-}
-
-/** The projection of what cannot be read: that object has a uid nevertheless. */
+/**
+ * Returns the extracted fields of an unreadable object: the uid only, in the form in which `ProjectionWriter` begins.
+ */
 export function uidProjection(log: Buffer, delta: ObjectLocation): string {
   return JSON.stringify([quoted(log, delta, delta.uidOffset, delta.uidLength) ?? null]);
 }
 
-export function identityOf(log: Buffer, delta: ObjectLocation): IdentityOnly {
+/** Returns the JSON of the smallest object with this identity. */
+export function identityOf(log: Buffer, delta: ObjectLocation): Buffer {
   const plain = (offset: number, length: number): string | undefined => {
     const start = delta.offset + offset;
     return length === 0 ? undefined : log.toString('utf8', start, start + length);
@@ -25,10 +21,10 @@ export function identityOf(log: Buffer, delta: ObjectLocation): IdentityOnly {
     uid: quoted(log, delta, delta.uidOffset, delta.uidLength),
     resourceVersion: quoted(log, delta, delta.resourceVersionOffset, delta.resourceVersionLength),
   };
-  return { projection: uidProjection(log, delta), json: Buffer.from(JSON.stringify({ metadata })) };
+  return Buffer.from(JSON.stringify({ metadata }));
 }
 
-/** The content of a JSON string, unlike the names. */
+/** Returns the content of a JSON string. Names need no decoding, unlike uid and version. */
 function quoted(log: Buffer, delta: ObjectLocation, offset: number, length: number): string | undefined {
   const start = delta.offset + offset;
   return length === 0 ? undefined : decodeStringContent(log, start, start + length);

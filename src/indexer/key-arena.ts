@@ -1,11 +1,11 @@
 /**
- * Private memory for the bytes of keys: blocks of a multiple of 8 bytes, first in a row, later from free
- * lists, one per block size. Names of one kind of object have few lengths, so a freed block is soon wanted
- * again; the table copies the live ones together when that turns out wrong (`isMostlyFree`).
+ * Private memory for the bytes of keys: blocks of a multiple of 8 bytes. They are allocated in a row, and later from
+ * free lists, one for each block size. Names of one kind have few lengths, so a freed block is usually soon reused. If
+ * it is not, the table copies the live keys together (`isMostlyFree`).
  *
- * The memory is chunks of 256 KiB, so that a million keys never have to be copied to make room for one more.
- * The first chunk begins small and doubles: most tables are. The link of a free list lies in the free block
- * itself, so freeing allocates nothing.
+ * The memory consists of chunks of 256 KiB, so that one more key never causes a copy of a million. The first chunk
+ * begins small and doubles, because most tables are small. The link of a free list is in the free block itself, so
+ * freeing allocates nothing.
  */
 
 const BLOCK_SHIFT = 3;
@@ -14,7 +14,7 @@ const FIRST_CHUNK_BYTES = 4096;
 const CHUNK_BLOCKS_SHIFT = 15;
 const CHUNK_BLOCKS: number = 1 << CHUNK_BLOCKS_SHIFT;
 const CHUNK_BYTES: number = CHUNK_BLOCKS * BLOCK_BYTES;
-/** Ends a free list. Place 0 is a good place, so it cannot. */
+/** End of a free list; 0 is a valid place. */
 const NO_BLOCK = -1;
 
 interface Chunk {
@@ -25,11 +25,11 @@ interface Chunk {
 export class KeyArena {
   readonly #chunks: Chunk[] = [makeChunk(FIRST_CHUNK_BYTES)];
   #last: Chunk = this.#chunks[0] ?? makeChunk(FIRST_CHUNK_BYTES);
-  /** Bytes of the last chunk that were given out. */
+  /** Allocated bytes of the last chunk. */
   #lastUsedBytes = 0;
   #capacityBytes = FIRST_CHUNK_BYTES;
   #freeBytes = FIRST_CHUNK_BYTES;
-  /** First free block by block size in bytes; a block's first word says where the next is. */
+  /** First free block by block size in bytes. The first word of a free block is the place of the next. */
   readonly #freeLists: Map<number, number> = new Map();
 
   get capacityBytes(): number {
@@ -40,18 +40,18 @@ export class KeyArena {
     return this.#capacityBytes - this.#freeBytes;
   }
 
-  /** True when `allocate` of that many bytes needs no new memory. */
+  /** Returns whether `allocate` of this length needs no new memory. */
   hasRoom(length: number): boolean {
     const size = blockBytes(length);
     return this.#hasFreeBlock(size) || this.#lastUsedBytes + size <= this.#last.bytes.length;
   }
 
-  /** More than half is free, in blocks of sizes that nobody asks for: copying beats growing. */
+  /** Whether more than half is free, in blocks of unused sizes; copying is then better than growing. */
   get isMostlyFree(): boolean {
     return this.#freeBytes * 2 > this.#capacityBytes;
   }
 
-  /** A place for `length` bytes in a row, for `bytesAt` and `indexOf`. */
+  /** Returns a place for `length` bytes in a row, for `bytesAt` and `indexOf`. */
   allocate(length: number): number {
     const size = blockBytes(length);
     this.#freeBytes -= size;
@@ -74,12 +74,12 @@ export class KeyArena {
     this.#freeBytes += size;
   }
 
-  /** The memory that the place lies in, good until the next `allocate`. */
+  /** Returns the memory that contains the place; valid until the next `allocate`. */
   bytesAt(place: number): Uint8Array {
     return this.#chunkOf(place).bytes;
   }
 
-  /** Where in that memory it begins. */
+  /** Returns the start of the place in that memory. */
   indexOf(place: number): number {
     return (place & (CHUNK_BLOCKS - 1)) << BLOCK_SHIFT;
   }
@@ -96,7 +96,7 @@ export class KeyArena {
     return (this.#freeLists.get(size) ?? NO_BLOCK) !== NO_BLOCK;
   }
 
-  /** Doubles the only chunk while it is small, else adds one; what is left of the last one stays free. */
+  /** Doubles the only chunk while it is small, otherwise adds one. The rest of the last chunk counts as free. */
   #grow(): void {
     const { bytes } = this.#last;
     if (bytes.length < CHUNK_BYTES) {
@@ -123,7 +123,7 @@ function makeChunk(bytes: number): Chunk {
   return { bytes: new Uint8Array(buffer), words: new Int32Array(buffer) };
 }
 
-/** Rounded up to whole blocks; nothing takes a block as well, because a free block needs its link. */
+/** Rounds up to whole blocks. An empty key takes a block, too, because a free block needs room for its link. */
 function blockBytes(length: number): number {
   return Math.max(BLOCK_BYTES, (length + BLOCK_BYTES - 1) & ~(BLOCK_BYTES - 1));
 }

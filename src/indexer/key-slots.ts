@@ -1,11 +1,11 @@
 /**
- * One part of the hash table of a `KeyTable`: open addressing with linear probing, at most 3/4 full. Removal
- * shifts back the slots behind it (no tombstones): a lookup never becomes slower through churn.
+ * One part of a `KeyTable`'s hash table: open addressing with linear probing, at most 3/4 full. A removal shifts back
+ * the slots behind it (no tombstones), so lookups do not become slower through churn.
  *
- * A table has several, chosen by some bits of the hash, because each grows on its own: at a million keys one
- * that had to be built anew as a whole took 60 ms.
+ * A table has several parts, chosen by bits of the hash, because each grows alone. Rebuilding one table of a million
+ * keys took 60 ms.
  */
-import { assert } from '../errors.ts';
+import { assert } from '../base/errors.ts';
 
 const PART_BITS = 5;
 export const PARTS: number = 1 << PART_BITS;
@@ -13,20 +13,20 @@ const SLOTS_MIN = 8;
 /** 2^32 divided by the golden ratio: multiplying by it spreads every bit of the hash over the high bits. */
 const GOLDEN = 0x9e3779b1 | 0;
 
-/** Keys of one shard agree in what routed them: their hashes are mixed once more. */
+/** Returns the part of a hash. Mixes the hash first, because the keys of one shard share the bits that routed them. */
 export function partOf(hash: number): number {
   return Math.imul(hash, GOLDEN) >>> (32 - PART_BITS);
 }
 
 export class KeySlots {
-  /** Two a slot: hash │ id + 1, and 0 is an empty one. */
+  /** Two words a slot: hash │ id + 1; 0 marks an empty slot. */
   words: Int32Array = new Int32Array(SLOTS_MIN * 2);
   mask: number = SLOTS_MIN - 1;
   #size = 0;
   /** 32 minus the number of bits of a slot's index. */
   #shift = 32 - Math.log2(SLOTS_MIN);
 
-  /** Where the search for the hash begins: below the bits that chose the part. */
+  /** Returns the first slot to probe, from the bits of the hash below those that chose the part. */
   homeOf(hash: number): number {
     return (Math.imul(hash, GOLDEN) << PART_BITS) >>> this.#shift;
   }
@@ -37,13 +37,13 @@ export class KeySlots {
     this.#place(hash, id);
   }
 
-  /** Moves back what was pushed past the slot, so that no probe stops before its key. */
+  /** Removes the id, and moves later slots back so that no probe stops before its key. */
   remove(hash: number, id: number): void {
     const { words, mask } = this;
     let hole = this.#slotOf(hash, id);
     for (let next = (hole + 1) & mask; words[next * 2 + 1] !== 0; next = (next + 1) & mask) {
       const home = this.homeOf(words[next * 2] ?? 0);
-      // It may move only if its home is not behind the hole.
+      // A slot may move only if its home is not behind the hole.
       if (((next - home) & mask) < ((next - hole) & mask)) continue;
       words[hole * 2] = words[next * 2] ?? 0;
       words[hole * 2 + 1] = words[next * 2 + 1] ?? 0;

@@ -1,6 +1,5 @@
 /**
- * From the bytes of a key to its dense id, without ever making a string: open addressing, the key bytes in a
- * private arena.
+ * Map from the bytes of a key to its dense id, without strings: open addressing, with the key bytes in a private arena.
  *
  * ```
  *  slots    32 parts by hash   │ hash │ id + 1 │ hash │ 0 = empty │ …
@@ -8,13 +7,13 @@
  *  arena    chunks             namespace bytes, name bytes
  * ```
  *
- * Ids are dense and the one freed last is given out first, so that arrays by id stay small. The hash comes with
- * the delta record. Everything grows by parts, so no insert takes longer than a few hundred microseconds.
+ * Ids are dense, and the last freed id is reused first, so arrays by id stay small. The hash comes with the delta
+ * record. All memory grows by parts, so no insert takes longer than a few hundred microseconds.
  */
 import { KeyArena } from './key-arena.ts';
 import { KeySlots, PARTS, partOf } from './key-slots.ts';
 
-/** No such key. */
+/** Returned when the key is absent. */
 export const NO_ID = -1;
 
 const RECORD_WORDS = 4;
@@ -22,7 +21,7 @@ const HASH = 0;
 const PLACE = 1;
 const NAMESPACE_LENGTH = 2;
 const NAME_LENGTH = 3;
-/** In a free record. */
+/** Word of a free record. */
 const NEXT_FREE = HASH;
 const FIRST_CHUNK_IDS = 64;
 const CHUNK_SHIFT = 14;
@@ -31,19 +30,19 @@ const NO_RECORDS = new Int32Array(0);
 
 export class KeyTable {
   readonly #parts: readonly KeySlots[] = Array.from({ length: PARTS }, () => new KeySlots());
-  /** The last one may still be short: the first chunk begins small and doubles. */
+  /** Records by chunk. Only the first chunk may be short: it begins small and doubles. */
   readonly #records: Int32Array[] = [new Int32Array(FIRST_CHUNK_IDS * RECORD_WORDS)];
   #arena = new KeyArena();
   #size = 0;
   #idEnd = 0;
   #firstFree = NO_ID;
 
-  /** Keys in the table. */
+  /** Number of keys in the table. */
   get size(): number {
     return this.#size;
   }
 
-  /** Every id that was ever given out is below. */
+  /** Upper bound of all ids in use or freed. */
   get idEnd(): number {
     return this.#idEnd;
   }
@@ -54,7 +53,7 @@ export class KeyTable {
     return slots + records + this.#arena.capacityBytes;
   }
 
-  /** The id of the key, or NO_ID. */
+  /** Returns the id of the key, or NO_ID. */
   find(
     hash: number,
     bytes: Uint8Array,
@@ -81,7 +80,7 @@ export class KeyTable {
     }
   }
 
-  /** Gives the key, which must be absent, an id. */
+  /** Adds an absent key and returns its id. */
   insert(
     hash: number,
     bytes: Uint8Array,
@@ -96,8 +95,8 @@ export class KeyTable {
   }
 
   /**
-   * Gives the key the id that it had in a table that is no more; only while that one is rebuilt, in any order.
-   * `restored` ends it.
+   * Adds a key with the id that it had in the predecessor's table. Ids may come in any order; `restored` ends the
+   * rebuild.
    */
   restore(
     id: number,
@@ -112,19 +111,19 @@ export class KeyTable {
     this.#put(id, hash, bytes, namespaceStart, namespaceLength, nameStart, nameLength);
   }
 
-  /** All keys are there: ids between theirs are free. */
+  /** Ends the rebuild: marks the ids between those of the restored keys as free. */
   restored(): void {
     for (let id = 0; id < this.#idEnd; id++) {
       const records = this.#recordsOf(id);
       const record = recordAt(id);
-      // Every key has a name.
+      // Every key has a name, so this record is empty.
       if (records[record + NAME_LENGTH] !== 0) continue;
       records[record + NEXT_FREE] = this.#firstFree;
       this.#firstFree = id;
     }
   }
 
-  /** Forgets the key; its id is the next one to be given out. */
+  /** Removes the key; its id is the next one that `insert` returns. */
   remove(id: number): void {
     const records = this.#recordsOf(id);
     const record = recordAt(id);
@@ -215,7 +214,7 @@ export class KeyTable {
   }
 }
 
-/** Where in its chunk the record of the id begins. */
+/** Returns the start of an id's record in its chunk. */
 function recordAt(id: number): number {
   return (id & (CHUNK_IDS - 1)) * RECORD_WORDS;
 }
@@ -224,7 +223,7 @@ function lengthAt(records: Int32Array, record: number): number {
   return (records[record + NAMESPACE_LENGTH] ?? 0) + (records[record + NAME_LENGTH] ?? 0);
 }
 
-/** Keys are short: a loop beats every call into native code. */
+/** Compares in a loop, which is faster than native code for short keys. */
 function isSame(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number): boolean {
   for (let at = 0; at < length; at++) if (a[aStart + at] !== b[bStart + at]) return false;
   return true;

@@ -1,13 +1,13 @@
 /**
- * The newest version of every key of one informer in one shard, by id. A server that sends an event twice, or an old
- * one after a new one, would otherwise take the cache back in time.
+ * Newest version of every key of one informer in one shard, by id. Without it, an event that a server repeats, or sends
+ * after a newer one, would set the cache back to an older state.
  *
- * What an open relist shows is kept apart, as the main thread keeps its shadow: when the relist is given up, the watch
- * may go on from before it, and what comes then is news.
+ * Versions of an open relist are kept apart, like the main thread's second state. When the relist is aborted, the watch
+ * may resume before it, and the events that follow are new.
  *
  * ```
- *  numbers  Float64Array by id   the version, -1 when it is text: eight bytes a key
- *  texts    by id                versions of 2^53 and above, and opaque ones
+ *  numbers  Float64Array by id   the version, or -1 for text: eight bytes a key
+ *  texts    by id                versions from 2^53 on, and opaque ones
  * ```
  */
 import { isOlderResourceVersion } from '../kube/resource-version.ts';
@@ -20,12 +20,12 @@ export class KeyVersions {
   #live: VersionTable = new VersionTable();
   #listed: VersionTable | undefined;
 
-  /** A relist has begun; one that was open is given up. */
+  /** Begins a relist; drops the versions of an open one. */
   begin(): void {
     this.#listed = new VersionTable();
   }
 
-  /** What it has shown is all there is. */
+  /** Makes the listed versions the live ones. */
   end(): void {
     if (this.#listed) this.#live = this.#listed;
     this.#listed = undefined;
@@ -35,12 +35,18 @@ export class KeyVersions {
     this.#listed = undefined;
   }
 
-  /** @param text of a version that is no number below 2^53 */
+  /** Restores the versions of a key that the main thread has, in the successor of a shard. */
+  restore(id: number, live: number | string | undefined, listed: number | string | undefined): void {
+    this.#live.restore(id, live);
+    this.#listed?.restore(id, listed);
+  }
+
+  /** @param text the version, if it is no number below 2^53 */
   set(id: number, number: number, text: string | undefined): void {
     (this.#listed ?? this.#live).set(id, number, text);
   }
 
-  /** How a version relates to the live one of the id, if it has one. Opaque ones that differ count as newer. */
+  /** Compares a version with the live one of the id. Counts an opaque version that differs as newer. */
   orderOf(id: number, number: number, text: string | undefined): VersionOrder {
     return this.#live.orderOf(id, number, text);
   }
@@ -55,6 +61,11 @@ class VersionTable {
     this.#numbers[id] = number;
     if (text !== undefined) this.#texts.set(id, text);
     else if (this.#texts.size > 0) this.#texts.delete(id);
+  }
+
+  restore(id: number, version: number | string | undefined): void {
+    if (typeof version === 'number') this.set(id, version, undefined);
+    else if (version !== undefined) this.set(id, -1, version);
   }
 
   orderOf(id: number, number: number, text: string | undefined): VersionOrder {

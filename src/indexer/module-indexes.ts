@@ -1,6 +1,6 @@
 /**
- * Index functions exported by modules: from a parsed object to the values under which it is found. One that
- * throws costs its object the values of that index, and is reported.
+ * Index functions that modules export; each returns an object's values in one index. If a function throws, the object
+ * has no values in that index, and the error is reported.
  */
 import type { ModuleIndexFunction } from './modules.ts';
 import type { Warning } from './warning.ts';
@@ -14,7 +14,7 @@ export class ModuleIndexes {
     this.#functions = functions;
   }
 
-  /** JSON: an object from the index's name to its values, each value once. */
+  /** Returns JSON: an object from index names to values, without duplicates. */
   valuesOf(object: object, warnings: Warning[]): string {
     const values: [string, readonly string[]][] = [];
     for (const { index, valuesOf } of this.#functions) {

@@ -1,8 +1,8 @@
 /**
- * A transform exported by a module: parse, call, check, serialise. Key, uid and resourceVersion may not
- * change, because everything behind the shard relies on what the reflector read.
+ * A transform that a module exports: parse, call, check, serialise. It may not change key, uid and resourceVersion,
+ * because every later stage relies on those that the reflector read.
  */
-import { Scratch } from './scratch.ts';
+import { ByteScratch } from './byte-scratch.ts';
 import type { ModuleFunction } from './modules.ts';
 import type { StagedObject } from './staged-object.ts';
 
@@ -13,7 +13,7 @@ const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
 
 export class ModuleTransform {
   readonly #transform: ModuleFunction;
-  readonly #scratch: Scratch = new Scratch();
+  readonly #scratch: ByteScratch = new ByteScratch();
 
   constructor(transform: ModuleFunction) {
     this.#transform = transform;
@@ -47,7 +47,7 @@ export class ModuleTransform {
   }
 
   #resultOf(received: unknown): string {
-    // Read before the call: the function may change the object in place.
+    // Read before the call, because the function may change the object in place.
     const before = identityOf(received);
     const result = this.#transform(received);
     if (typeof result !== 'object' || result === null || Array.isArray(result)) {
@@ -63,7 +63,7 @@ export class ModuleTransform {
   }
 }
 
-/** name, namespace, uid and resourceVersion. */
+/** Returns name, namespace, uid and resourceVersion. */
 function identityOf(object: unknown): readonly unknown[] {
   const { metadata } = object as { readonly metadata?: Readonly<Record<string, unknown>> };
   return IDENTITY.map((key) => metadata?.[key]);

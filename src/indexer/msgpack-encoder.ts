@@ -1,28 +1,27 @@
 /**
- * Encodes parsed objects of one informer as msgpack with shared structures (`record/msgpack.ts` has the
- * decoder and the record that tells of new structures).
+ * Encoder of one informer's parsed objects as msgpack with shared structures. `record/msgpack.ts` has the decoder and
+ * the record for new structures.
  *
- * msgpackr's own traps are kept out here: the table is filled by `StructureShapes` and not by whatever comes
- * along; keys that mean something to JavaScript (`toJSON`) are data; and objects that would not come back the
- * same are refused, so that their JSON is kept.
+ * It avoids three traps of msgpackr. `StructureShapes` fills the table, instead of every shape that occurs. Keys with a
+ * meaning in JavaScript (`toJSON`) are data. An object that would not come back equal is rejected and stays JSON.
  */
 import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
-import type { Structure } from '../record/msgpack.ts';
-import { Scratch } from './scratch.ts';
+import type { Structure } from '../shared/record/msgpack.ts';
+import { ByteScratch } from './byte-scratch.ts';
 import { RECORDS_MAX, StructureShapes } from './structure-shapes.ts';
 
-/** Above, msgpackr's buffer (one for the whole thread) is replaced instead of kept. */
+/** Size above which msgpackr's buffer (one for the whole thread) is replaced after use. */
 const KEPT_BUFFER_BYTES_MAX = 2 ** 20;
 const BUFFER_BYTES = 64 * 1024;
 
 export class MsgpackEncoder {
   readonly #shapes: StructureShapes;
   readonly #packr: Packr;
-  readonly #result: Scratch = new Scratch();
+  readonly #result: ByteScratch = new ByteScratch();
   #structures: readonly Structure[] = [];
   #toldStructures = 0;
 
-  /** @param structureBytesMax what the keys of one structure may take, as JSON */
+  /** @param structureBytesMax limit for the keys of one structure, as JSON */
   constructor(structureBytesMax: number) {
     this.#shapes = new StructureShapes(structureBytesMax);
     this.#packr = new Packr({
@@ -38,11 +37,13 @@ export class MsgpackEncoder {
   }
 
   /**
-   * @param json what `object` was parsed from
-   * @returns bytes that are good until the next call, or undefined when the object must stay JSON
+   * Encodes an object.
+   *
+   * @param json the text from which `object` was parsed
+   * @returns bytes that are valid until the next call, or undefined when the object must stay JSON
    */
   encode(object: object, json: string): Buffer | undefined {
-    // A lone surrogate has no UTF-8; in valid JSON it can only hide in an escape.
+    // A lone surrogate has no UTF-8 form; in valid JSON it occurs only as an escape.
     if (json.includes('\\ud') || json.includes('\\uD')) return undefined;
     if (!this.#shapes.inspect(object)) return undefined;
     let packed: Buffer;
@@ -52,7 +53,7 @@ export class MsgpackEncoder {
       // Nested deeper than the stack allows, or too large for msgpackr.
       return undefined;
     }
-    // msgpackr's buffer belongs to all who use it on this thread.
+    // Copy, because all users on this thread share msgpackr's buffer.
     this.#result.reset();
     this.#result.reserve(packed.length);
     this.#result.bytes.set(packed);
@@ -60,7 +61,7 @@ export class MsgpackEncoder {
     return this.#result.bytes.subarray(0, packed.length);
   }
 
-  /** Structures that the decoder does not know yet, and the number of the first. */
+  /** Returns structures that were not sent to the decoder yet, and the number of the first. */
   takeNewStructures(): { readonly first: number; readonly structures: readonly Structure[] } {
     const first = this.#toldStructures;
     this.#toldStructures = this.#structures.length;

@@ -1,24 +1,24 @@
 /**
- * What happens to the bytes of one object in a shard, in this order:
+ * Stages that the bytes of one object pass in a shard, in this order:
  *
  * ```
  *  as received ─► drop (bytes) ─► module transform ─► projection ─► codec ─► index modules
  * ```
  *
- * Each stage is skipped when the informer does not declare it. With none of them that makes new bytes, the
- * object stays where the wire put it, in the log, and nothing is parsed.
+ * A stage is skipped when the informer does not declare it. Without a stage that makes new bytes, the object stays in
+ * the log as received, and nothing is parsed.
  */
-import { DROP_MALFORMED, dropPaths } from '../json/drop.ts';
-import { pathTrie } from '../json/path-trie.ts';
-import type { PathNode } from '../json/path-trie.ts';
-import { NotificationFlag } from '../record/notification.ts';
-import type { ShardSpec } from '../threads/protocol.ts';
+import { DROP_MALFORMED, dropPaths } from '../kube/json/drop.ts';
+import { pathTrie } from '../kube/json/path-trie.ts';
+import type { PathNode } from '../kube/json/path-trie.ts';
+import { NotificationFlag } from '../shared/record/notification.ts';
+import type { ShardSpec } from '../shared/protocol.ts';
 import { ModuleIndexes } from './module-indexes.ts';
 import { ModuleTransform } from './module-transform.ts';
 import type { LoadedModules } from './modules.ts';
 import { MsgpackEncoder } from './msgpack-encoder.ts';
 import { ProjectionWriter, appendIndexValues } from './projection-writer.ts';
-import { Scratch } from './scratch.ts';
+import { ByteScratch } from './byte-scratch.ts';
 import type { StagedObject } from './staged-object.ts';
 
 export class ObjectStages {
@@ -27,11 +27,11 @@ export class ObjectStages {
   readonly #projection: ProjectionWriter;
   readonly #encoder: MsgpackEncoder | undefined;
   readonly #indexes: ModuleIndexes | undefined;
-  readonly #scratch: Scratch = new Scratch();
-  /** Objects stay as they were received, and nothing is wanted of them but the projection. */
+  readonly #scratch: ByteScratch = new ByteScratch();
+  /** Whether objects stay as received, and only the extracted fields are needed. */
   readonly #isPlain: boolean;
 
-  /** @param structureBytesMax what one structure may take in a record */
+  /** @param structureBytesMax limit of one structure in a record */
   constructor(spec: ShardSpec, modules: LoadedModules, structureBytesMax: number) {
     this.#dropped = spec.drop.length > 0 ? pathTrie(spec.drop) : undefined;
     this.#transform = modules.transform && new ModuleTransform(modules.transform);
@@ -41,13 +41,16 @@ export class ObjectStages {
     this.#isPlain = !this.#dropped && !this.#transform && !this.#encoder && !this.#indexes;
   }
 
-  /** Where what `run` made of the last object was decided, see `ProjectionWriter.headEnd`; -1 when all of it counts. */
+  /**
+   * End of the part of the last object that determined `run`'s result, see `ProjectionWriter.headEnd`; -1 for all of
+   * it.
+   */
   get headEnd(): number {
     return this.#isPlain ? this.#projection.headEnd : -1;
   }
 
-  /** Appends the projection to `text`, whose end must not pass `textBytesMax`. */
-  run(object: StagedObject, text: Scratch, textBytesMax: number): void {
+  /** Runs the stages. Appends the extracted fields to `text`, whose end stays within `textBytesMax`. */
+  run(object: StagedObject, text: ByteScratch, textBytesMax: number): void {
     const { bytes, start, end } = object;
     const isIdentityOnly = (object.flags & NotificationFlag.TooLarge) !== 0;
     if (!isIdentityOnly) this.#makeBytes(object);
@@ -69,12 +72,12 @@ export class ObjectStages {
     if (!this.#transform) return;
     const result = this.#transform.run(object);
     if (result === 'done') return;
-    // Stored as received, so also with what was dropped.
+    // Use the object as received, including the paths to drop.
     useReceived(object, bytes, start, end);
     object.flags |= result === 'failed' ? NotificationFlag.TransformFailed : NotificationFlag.Malformed;
   }
 
-  /** False when the object is malformed. */
+  /** Drops the paths; returns false when the object is malformed. */
   #drop(object: StagedObject, paths: PathNode): boolean {
     const { bytes, start, end } = object;
     const scratch = this.#scratch;
@@ -82,7 +85,7 @@ export class ObjectStages {
     scratch.reserve(end - start);
     scratch.end = dropPaths(bytes, start, end, paths, scratch.bytes, 0);
     if (scratch.end === DROP_MALFORMED) return false;
-    // Without any of the paths the object may stay where it is.
+    // An object without any of the paths stays in the log.
     if (scratch.end === end - start) return true;
     object.bytes = scratch.bytes;
     object.start = 0;
@@ -91,12 +94,12 @@ export class ObjectStages {
     return true;
   }
 
-  /** The stages that need the object itself. False when its bytes are not JSON. */
-  #useParsed(object: StagedObject, text: Scratch, textBytesMax: number): boolean {
+  /** Runs the stages that need a parsed object; returns false when its bytes are not JSON. */
+  #useParsed(object: StagedObject, text: ByteScratch, textBytesMax: number): boolean {
     const json = object.bytes.toString('utf8', object.start, object.end);
     const parsed = parseObject(json);
     if (parsed === undefined) return false;
-    // First the codec: index functions are users' and could change what they get.
+    // Encode first: a user's index function could change the object.
     const packed = this.#encoder?.encode(parsed, json);
     if (this.#encoder && packed) {
       object.bytes = packed;

@@ -1,12 +1,12 @@
 /**
- * Puts the projection of an object behind the other text of its notification, and the values of module indexes
- * into it as one more element.
+ * Writer of an object's extracted fields behind the other text of its notification. It adds the values of module
+ * indexes as one more element.
  *
- * Text has to fit into one record (an eighth of the ring). A projection that does not is sent without the
- * declared fields and reported: labels and the controller's uid stay exact, and the store is still right.
+ * The text must fit into one record (a quarter of the ring). Otherwise the declared fields are omitted and reported;
+ * labels and the controller's uid stay exact, so the store stays correct.
  */
-import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../json/projection.ts';
-import { Scratch } from './scratch.ts';
+import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../kube/json/projection.ts';
+import { ByteScratch } from './byte-scratch.ts';
 import type { StagedObject } from './staged-object.ts';
 import type { Warning } from './warning.ts';
 
@@ -16,7 +16,7 @@ const CLOSE_BRACKET = 0x5d;
 
 export class ProjectionWriter {
   readonly #projector: Projector;
-  /** Without the declared fields. */
+  /** Writer without the declared fields. */
   readonly #fixed: Projector = new Projector([]);
   readonly #absentFields: string;
 
@@ -26,23 +26,23 @@ export class ProjectionWriter {
   }
 
   /**
-   * Where the part of the last object ends that alone decides on its projection, together with what comes before its
-   * version; -1 when more of it does.
+   * End of the only part of the last object, besides the part before its version, that determines the extracted fields;
+   * -1 when more of the object does.
    */
   get headEnd(): number {
     return this.#projector.readsOnlyHead ? this.#projector.managedFieldsStart : -1;
   }
 
-  /** False, and nothing is written, when the object is malformed. */
-  write(object: StagedObject, text: Scratch, textBytesMax: number): boolean {
+  /** Writes the fields; returns false and writes nothing when the object is malformed. */
+  write(object: StagedObject, text: ByteScratch, textBytesMax: number): boolean {
     const start = text.end;
     if (!project(this.#projector, object, text)) return false;
     if (text.end <= textBytesMax) return true;
     object.warnings.push({
       code: CODE_TOO_LARGE,
       message:
-        `the projected fields take ${text.end - start} bytes, more than a record may have (${textBytesMax}): ` +
-        'they are missing; declare smaller fields or raise ringBytes',
+        `the extracted fields take ${text.end - start} bytes, more than the limit of a record (${textBytesMax}), so ` +
+        'they are omitted; declare smaller fields or raise ringBytes',
     });
     text.end = start;
     if (!project(this.#fixed, object, text)) return false;
@@ -53,15 +53,15 @@ export class ProjectionWriter {
   }
 }
 
-/** `values` is JSON. */
+/** Adds the values of module indexes, given as JSON. */
 export function appendIndexValues(
   values: string,
   warnings: Warning[],
-  text: Scratch,
+  text: ByteScratch,
   textBytesMax: number,
 ): void {
   const end = text.end;
-  // Nothing was projected: there is no array to add to.
+  // Without extracted fields there is no array to add to.
   if (text.bytes[end - 1] !== CLOSE_BRACKET) return;
   text.end = end - 1;
   text.appendText(`,${values}]`);
@@ -70,11 +70,11 @@ export function appendIndexValues(
   text.bytes[end - 1] = CLOSE_BRACKET;
   warnings.push({
     code: CODE_TOO_LARGE,
-    message: `the values of the module indexes take ${values.length} bytes: the object is in none of them`,
+    message: `the values of the module indexes take ${values.length} bytes, so the object is in none of these indexes`,
   });
 }
 
-function project(projector: Projector, object: StagedObject, text: Scratch): boolean {
+function project(projector: Projector, object: StagedObject, text: ByteScratch): boolean {
   const goHead = object.isInline ? undefined : object.goHead;
   for (let room = ROOM_BYTES; ; room *= 2) {
     text.reserve(room);

@@ -1,37 +1,35 @@
 /**
- * Mark and sweep of one informer in one shard: which ids a relist has shown, and which of them the main
- * thread knows.
+ * Mark and sweep of one informer in one shard: which ids a relist has listed, and which of them the main thread has.
  *
- * The main thread keeps two states while a relist runs: the live replica, and a shadow that takes its place
- * at ReplaceEnd or is thrown away by ReplaceAbort or a newer ReplaceBegin. So an id has two bits here:
+ * The main thread keeps two states during a relist: the live replica, and a shadow. ReplaceEnd replaces the replica by
+ * the shadow; ReplaceAbort or a newer ReplaceBegin drops the shadow. So an id has two bits here:
  *
  * | bit | meaning |
  * |---|---|
  * | LIVE | the live replica has this id |
- * | LISTED | the shadow has this id: the open epoch has shown it |
+ * | LISTED | the shadow has this id: the open epoch has listed it |
  *
  * | record | without an epoch | inside an epoch |
  * |---|---|---|
  * | Added, Modified, Replaced | LIVE | LISTED |
  * | Deleted | id freed | not LISTED; freed unless LIVE: the live replica still has it |
  * | ReplaceEnd | – | LISTED becomes LIVE; LIVE alone is Swept and freed |
- * | ReplaceAbort, newer ReplaceBegin | – | LISTED alone is freed without a word; the rest stays LIVE |
+ * | ReplaceAbort, newer ReplaceBegin | – | LISTED alone is freed without a record; the rest stays LIVE |
  *
- * Two rules follow. An id is never freed, and so never reused, while a state of the main thread has an object
- * under it. And an id whose key was first seen in an abandoned epoch is freed silently: the only state that
- * had it, the shadow, is gone.
+ * Two rules follow. An id is not freed, and so not reused, while a state of the main thread has an object under it. An
+ * id whose key first occurred in an aborted epoch is freed without a record: only the shadow had it, and it is gone.
  *
- * A pass over the ids (after End, Abort, Begin) can be interrupted after any id: a million of them must not
- * hold up the thread, nor must a full ring.
+ * A pass over the ids (after End, Abort, Begin) can be interrupted after any id: neither a million ids nor a full ring
+ * may hold up the thread.
  */
-import { assert } from '../errors.ts';
+import { assert } from '../base/errors.ts';
 
 const LIVE = 1;
 const LISTED = 2;
 
-/** `next` has nothing more to tell. */
+/** Returned by `next` when the pass is done. */
 export const PASS_DONE = -1;
-/** `next` has looked at as many ids as it was allowed to: call it again. */
+/** Returned by `next` after `idsMax` ids: call it again. */
 export const PASS_PAUSED = -2;
 
 const STATES_MIN = 64;
@@ -39,9 +37,9 @@ const STATES_MIN = 64;
 type Phase =
   | { readonly phase: 'steady' }
   | { readonly phase: 'listing'; readonly epoch: number }
-  /** After ReplaceEnd: telling which ids are gone. */
+  /** After ReplaceEnd: sweeps the ids that were not listed. */
   | { readonly phase: 'sweeping' }
-  /** After ReplaceAbort, or before the newer epoch that aborted an older one: undoing its marks. */
+  /** After ReplaceAbort, or before a newer epoch that aborts an older one: undoes its marks. */
   | { readonly phase: 'undoing'; readonly newerEpoch: number | undefined };
 
 type Event =
@@ -52,7 +50,9 @@ type Event =
 
 const STEADY: Phase = { phase: 'steady' };
 
-/** End and Abort without an open epoch change nothing: a new reflector may abort what it does not know of. */
+/**
+ * Returns the next phase. End and Abort without an open epoch change nothing: a new reflector may abort unknown epochs.
+ */
 function step(state: Phase, event: Event): Phase {
   switch (state.phase) {
     case 'steady':
@@ -74,42 +74,42 @@ function step(state: Phase, event: Event): Phase {
 
 export class RelistMarks {
   #phase: Phase = STEADY;
-  /** Bits by id; 0 is an id that is free. */
+  /** Bits by id; 0 is a free id. */
   #bits: Uint8Array = new Uint8Array(STATES_MIN);
   #idEnd = 0;
-  /** Where the pass goes on. */
+  /** Next id of the pass. */
   #nextId = 0;
   readonly #free: (id: number) => void;
 
-  /** @param free gives an id back; called from `next` only */
+  /** @param free frees an id; called from `next` only */
   constructor(free: (id: number) => void) {
     this.#free = free;
   }
 
-  /** As the main thread has it, for a shard that takes the place of one that ended: in any order. */
+  /** Restores the main thread's state of an id, in the successor of a shard. Ids may come in any order. */
   restore(id: number, isLive: boolean, isListed: boolean): void {
     if (id >= this.#idEnd) this.#reach(id);
     this.#bits[id] = (isLive ? LIVE : 0) | (isListed ? LISTED : 0);
   }
 
-  /** The epoch that was open there. */
+  /** Restores the epoch that was open in the predecessor. */
   restoreEpoch(epoch: number): void {
     this.#phase = { phase: 'listing', epoch };
   }
 
-  /** A relist is under way. */
+  /** Whether a relist is open. */
   get isListing(): boolean {
     return this.#phase.phase === 'listing';
   }
 
-  /** The object with this id is there. */
+  /** Marks the id of an existing object. */
   mark(id: number): void {
     if (id >= this.#idEnd) this.#reach(id);
     const bits = this.#bits[id] ?? 0;
     this.#bits[id] = this.#phase.phase === 'listing' ? bits | LISTED : LIVE;
   }
 
-  /** The object with this id was deleted. True when the id is free from now on: the caller gives it back. */
+  /** Unmarks the id of a deleted object; returns true when the caller must free the id. */
   unmark(id: number): boolean {
     if (id >= this.#idEnd) this.#reach(id);
     const bits = this.#phase.phase === 'listing' ? (this.#bits[id] ?? 0) & LIVE : 0;
@@ -117,7 +117,7 @@ export class RelistMarks {
     return bits === 0;
   }
 
-  /** The record before which `next` must be called until PASS_DONE. */
+  /** Begins an epoch. After it, call `next` until PASS_DONE. */
   begin(epoch: number): void {
     this.#enter({ type: 'begin', epoch });
   }
@@ -130,7 +130,7 @@ export class RelistMarks {
     this.#enter({ type: 'abort', epoch });
   }
 
-  /** Goes on with the pass: the next id that was swept, PASS_PAUSED after `idsMax` ids, or PASS_DONE. */
+  /** Continues the pass; returns the next swept id, PASS_PAUSED after `idsMax` ids, or PASS_DONE. */
   next(idsMax: number): number {
     const { phase } = this.#phase;
     if (phase === 'steady' || phase === 'listing') return PASS_DONE;

@@ -1,14 +1,14 @@
 /**
- * resourceVersions travel as numbers where that loses nothing: decimal digits without a leading zero, below
- * 2^53. Everything else is opaque text, as Kubernetes allows.
+ * Encoding of resourceVersions. Decimal digits without a leading zero, below 2^53, become numbers without loss. All
+ * other versions stay opaque text, as Kubernetes allows.
  */
 
-/** 2^53 - 1 has so many digits. */
+/** Digits of 2^53 - 1. */
 const DIGITS_MAX = 16;
 const DIGIT_0 = 0x30;
 const DIGIT_9 = 0x39;
 
-/** @returns the number that is written exactly so, or -1 */
+/** Returns the number with exactly this decimal text, or -1. */
 export function canonicalDecimal(bytes: Uint8Array, start: number, length: number): number {
   if (length === 0 || length > DIGITS_MAX) return -1;
   if (length > 1 && bytes[start] === DIGIT_0) return -1;

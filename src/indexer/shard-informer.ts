@@ -1,13 +1,13 @@
 /**
- * One informer in one shard: its keys and ids, its relists, and what happens to its objects. Fills the
- * output for one record; the shard writes it.
+ * One informer in one shard: its keys and ids, its relists, and the stages of its objects. It fills the output for one
+ * record; the shard writes it.
  */
-import type { GoHead } from '../json/projection.ts';
-import { DeltaFlag, DeltaKind } from '../record/delta.ts';
-import type { ControlRecord, ObjectLocation } from '../record/delta.ts';
-import { encodeStructures } from '../record/msgpack.ts';
-import { NotificationFlag, PrefixKind } from '../record/notification.ts';
-import type { KeySeed, ShardSpec } from '../threads/protocol.ts';
+import type { GoHead } from '../kube/json/projection.ts';
+import { DeltaFlag, DeltaKind } from '../shared/record/delta.ts';
+import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
+import { encodeStructures } from '../shared/record/msgpack.ts';
+import { NotificationFlag, PrefixKind } from '../shared/record/notification.ts';
+import type { KeySeed, ShardSpec } from '../shared/protocol.ts';
 import { HeadHashes } from './head-hashes.ts';
 import type { HeadSpan } from './head-hashes.ts';
 import { KeyTable, NO_ID } from './key-table.ts';
@@ -15,34 +15,34 @@ import { KeyVersions } from './key-versions.ts';
 import type { LoadedModules } from './modules.ts';
 import { ObjectStages } from './object-stages.ts';
 import type { StagedObject } from './staged-object.ts';
-import type { Output } from './output.ts';
+import type { NotificationWriter } from './notification-writer.ts';
 import { RelistMarks } from './relist-marks.ts';
 import { canonicalDecimal } from './resource-version.ts';
 import { encodeWarning } from './warning.ts';
 import type { Warning } from './warning.ts';
 import { identityOf, uidProjection } from './identity.ts';
 
-/** Besides its keys, a Structures record says little; a structure longer than the rest stays a map. */
+/** Bytes of a Structures record besides its keys. A structure that does not fit stays a map. */
 const STRUCTURES_FRAME_BYTES = 64;
 
-/** Of one key, as `KeySeed` has it. */
-const SEED_WORDS = 5;
+/** Words of one key in a `KeySeed`. */
+const SEED_WORDS = 4;
 
 const QUARANTINE: Warning = {
   code: 'ERR_KUBELOOM_QUARANTINED',
   message:
-    'two threads ended while they worked on this object, so only its identity is kept, and reading it throws ' +
-    'until it changes; look at the modules for transforms and indexes',
+    'two threads ended while they worked on this object, so only its identity is kept, and reading it throws until it ' +
+    'changes; check the modules of transforms and indexes',
 };
 
 export class ShardInformer {
   readonly #log: Buffer;
-  readonly #output: Output;
-  /** Undefined when objects are passed on untouched. */
+  readonly #output: NotificationWriter;
+  /** Undefined when objects are passed on unchanged. */
   readonly #stages: ObjectStages | undefined;
   readonly #keys: KeyTable = new KeyTable();
   readonly #versions: KeyVersions = new KeyVersions();
-  /** Of the states that the main thread has, or has on its way. */
+  /** Heads of the states that the main thread has or will receive. */
   readonly #heads: HeadHashes = new HeadHashes();
   #outOfOrder = 0;
   readonly #marks: RelistMarks = new RelistMarks((id) => this.#keys.remove(id));
@@ -56,9 +56,10 @@ export class ShardInformer {
     versionEnd: 0,
   };
 
-  constructor(spec: ShardSpec, modules: LoadedModules, log: Buffer, output: Output) {
+  constructor(spec: ShardSpec, modules: LoadedModules, log: Buffer, output: NotificationWriter) {
     this.#log = log;
     this.#output = output;
+    this.hasModules = modules.transform !== undefined || modules.indexes.length > 0;
     this.#stages = spec.isRaw
       ? undefined
       : new ObjectStages(spec, modules, output.prefixBytesMax - STRUCTURES_FRAME_BYTES);
@@ -74,35 +75,41 @@ export class ShardInformer {
     };
   }
 
-  /** Keys known now. */
+  /** Whether a user's functions receive its objects; they may take any time. */
+  readonly hasModules: boolean;
+
+  /** Number of keys. */
   get size(): number {
     return this.#keys.size;
   }
 
-  /** What the predecessor of this shard knew. */
-  seed({ words, bytes, versions }: KeySeed, epoch: number | undefined): void {
+  /**
+   * Takes over keys of this shard's predecessor.
+   *
+   * @param epoch the open relist's
+   */
+  seed({ words, bytes, live, listed }: KeySeed, epoch: number | undefined): void {
+    if (epoch !== undefined && !this.#marks.isListing) {
+      this.#marks.restoreEpoch(epoch);
+      this.#versions.begin();
+    }
     let start = 0;
     for (let at = 0, key = 0; at < words.length; at += SEED_WORDS, key++) {
-      const [id = 0, hash = 0, namespaceLength = 0, nameLength = 0, states = 0] = words.subarray(at);
+      const [id = 0, hash = 0, namespaceLength = 0, nameLength = 0] = words.subarray(at);
       const name = start + namespaceLength;
       this.#keys.restore(id, hash, bytes, start, namespaceLength, name, nameLength);
-      this.#marks.restore(id, (states & 1) !== 0, (states & 2) !== 0);
-      const version = versions[key] ?? 0;
-      if (typeof version === 'number') this.#versions.set(id, version, undefined);
-      else this.#versions.set(id, -1, version);
+      this.#marks.restore(id, live[key] !== undefined, listed[key] !== undefined);
+      this.#versions.restore(id, live[key], listed[key]);
       start = name + nameLength;
     }
-    if (epoch === undefined) return;
-    this.#marks.restoreEpoch(epoch);
   }
 
-  /** All seeds have come. */
+  /** Ends the seeding. */
   seeded(): void {
     this.#keys.restored();
-    if (this.#marks.isListing) this.#versions.begin();
   }
 
-  /** Opens the output for an object that shards have died of: who it is, and nothing else is looked at. */
+  /** Opens the output for a quarantined object, with its identity only; its bytes are not read. */
   quarantined(delta: ObjectLocation): void {
     const { notification, text } = this.#output;
     notification.sequence = delta.sequence;
@@ -111,9 +118,9 @@ export class ShardInformer {
     text.reset();
     this.#identify(delta, this.#find(delta));
     this.#heads.forget(notification.id);
-    const { projection, json } = identityOf(this.#log, delta);
+    const json = identityOf(this.#log, delta);
     const projectionStart = text.end;
-    if (this.#stages) text.appendText(projection);
+    if (this.#stages) this.#projectUid(delta);
     notification.projectionLength = text.end - projectionStart;
     notification.logOffset = delta.offset;
     notification.length = json.length;
@@ -124,7 +131,7 @@ export class ShardInformer {
     this.#output.openNotification(json);
   }
 
-  /** Opens the output for an object record; its log bytes are not read after that. */
+  /** Opens the output for an object record; its bytes in the log are not read after that. */
   object(delta: ObjectLocation): void {
     const { notification, text } = this.#output;
     notification.sequence = delta.sequence;
@@ -162,7 +169,7 @@ export class ShardInformer {
     else this.#output.openNotification();
   }
 
-  /** Opens the output for a control record: its answer, and before it what a relist swept. */
+  /** Opens the output for a control record: the ids that a relist sweeps, then the answer. */
   control(record: ControlRecord): void {
     switch (record.kind) {
       case DeltaKind.ReplaceBegin:
@@ -183,13 +190,15 @@ export class ShardInformer {
     this.#output.openControl(record, this.#marks);
   }
 
-  /** Only changes: what is listed for the first time would be hashed for nothing. */
+  /** Compares heads for changes only: a listed object has no kept head. */
   #isHeadSame(delta: ObjectLocation, id: number): boolean {
     if (delta.kind !== DeltaKind.Modified || id === NO_ID || !this.#object.goHead) return false;
     return this.#heads.isSame(id, this.#log, this.#goHead);
   }
 
-  /** After the stages. What the main thread does with a deletion depends on whether it lists. */
+  /**
+   * Keeps the head after the stages, for changes only: whether a deletion removes the key depends on an open relist.
+   */
   #keepHead(delta: ObjectLocation): void {
     const { id } = this.#output.notification;
     const headEnd = this.#stages?.headEnd ?? -1;
@@ -205,8 +214,9 @@ export class ShardInformer {
   }
 
   /**
-   * What is known already, or was before what is known. A list is believed in all: servers are restored from backups.
-   * So is a deletion of the very version that is known: some servers give it that of the last state.
+   * Returns whether the event repeats the latest version or is older. Listed objects are always accepted, because a
+   * server may be restored from a backup. So is a deletion with the latest version: some servers send it with the last
+   * state's.
    */
   #isOld(delta: ObjectLocation, id: number): boolean {
     if (id === NO_ID || delta.kind === DeltaKind.Replaced || this.#marks.isListing) return false;
@@ -219,19 +229,19 @@ export class ShardInformer {
     return true;
   }
 
-  /** At the 1st, 2nd, 4th, 8th … */
+  /** Reports the 1st, 2nd, 4th, 8th … such event. */
   #warnOfOrder(delta: ObjectLocation, version: string): void {
     const count = ++this.#outOfOrder;
     if ((count & (count - 1)) !== 0) return;
     const warning = {
       code: 'ERR_KUBELOOM_OUT_OF_ORDER',
-      message: `the server sent version ${version} after a newer one; it was ignored (${count} so far)`,
+      message: `the server sent version ${version} after a newer one; the event was ignored (${count} so far)`,
     };
     const output = this.#output;
     output.addPrefix(PrefixKind.Warning, encodeWarning(warning, this.#keyText(delta), output.prefixBytesMax));
   }
 
-  /** Gives the id if there is none, and writes the texts before the projection. */
+  /** Assigns an id to a new key, and writes the texts before the extracted fields. */
   #identify(delta: ObjectLocation, known: number): void {
     const { notification, text } = this.#output;
     const log = this.#log;
@@ -252,13 +262,16 @@ export class ShardInformer {
       text.append(log, name, nameLength);
     }
     notification.id = id;
-    // Freed before the record is written, but no other record is read before that.
+    // The id is free before the record is written, but no other record is read before that.
     if (delta.kind !== DeltaKind.Deleted) this.#marks.mark(id);
     else if (this.#marks.unmark(id)) this.#keys.remove(id);
     this.#version(delta, id);
   }
 
-  /** All that is known of an object that cannot be read. */
+  /**
+   * Writes the extracted fields of an unreadable object: its uid. The record has room for it (`RING_BYTES_MIN`), unless
+   * JSON needs more bytes than the wire, e.g. for bytes that are not UTF-8. Then no field is written.
+   */
   #projectUid(delta: ObjectLocation): void {
     const { text, textBytesMax } = this.#output;
     const start = text.end;
@@ -266,7 +279,7 @@ export class ShardInformer {
     if (text.end > textBytesMax) text.end = start;
   }
 
-  /** The delta points between the quotes. */
+  /** Fills the head's place. The delta's offsets are inside the quotes. */
   #readGoHead(delta: ObjectLocation): GoHead {
     const head = this.#goHead;
     head.start = delta.offset;

@@ -1,23 +1,21 @@
-/**
- * What the stages of a shard hand from one to the next: an object and what became of it.
- */
-import type { GoHead } from '../json/projection.ts';
-import type { Structure } from '../record/msgpack.ts';
+/** Data that the stages of a shard pass on. */
+import type { GoHead } from '../kube/json/projection.ts';
+import type { Structure } from '../shared/record/msgpack.ts';
 import type { Warning } from './warning.ts';
 
-/** One object and what became of it; reused for every record. */
+/** An object on its way through the stages of a shard; reused for every record. */
 export interface StagedObject {
-  /** Where it was received, then what the stages made of it. */
+  /** The bytes as received, then as the stages changed them. */
   bytes: Buffer;
   start: number;
   end: number;
-  /** The bytes are not those in the log. */
+  /** Whether the bytes differ from those in the log. */
   isInline: boolean;
-  /** Of the object as received, if it is in Go's order. */
+  /** Places in the object as received, if its fields are in Go's order. */
   goHead: GoHead | undefined;
-  /** Of NotificationFlag. */
+  /** Bits of NotificationFlag. */
   flags: number;
   readonly warnings: Warning[];
-  /** New in the msgpack table. */
+  /** New structures of the msgpack table. */
   structures: { readonly first: number; readonly structures: readonly Structure[] } | undefined;
 }

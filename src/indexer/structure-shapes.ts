@@ -1,26 +1,27 @@
 /**
- * Looks at an object before msgpackr does, and decides per nested object whether it is a record (its keys go
- * into the shared table) or a map (its keys travel with it).
+ * Inspection of an object before msgpackr packs it. It decides for each nested object whether it is a record (its keys
+ * go into the shared table) or a map (its keys are packed with it).
  *
- * Kubernetes' own fields are records: few shapes, the same in every object. Labels, annotations, the `f:`
- * trees of managedFields and the data of ConfigMaps are maps: as many shapes as users have ideas, so they must
- * not eat the table. They give themselves away by keys that are no field names, or by not coming again: a
- * shape is admitted when it is seen for the second time, and how many may wait for that is bounded.
+ * Kubernetes' own fields are records: few shapes, the same in every object. Labels, annotations, the `f:` trees of
+ * managedFields and the data of ConfigMaps are maps: their shapes are unlimited, so they must not fill the table. Two
+ * signs show a map: keys that are no field names, and shapes that do not occur again. So a shape is admitted at its
+ * second occurrence, and the number of waiting shapes is bounded.
  *
- * The same walk finds what does not survive msgpackr (`isSafe`), and such an object stays JSON:
- * `__proto__` keys (renamed on decoding), numbers that a double cannot hold or that have no bits to spare
- * (-0), and nesting that would exhaust the stack.
+ * The same walk finds objects that msgpackr would change (`isSafe`). Such an object stays JSON. Reasons are `__proto__`
+ * keys (renamed on decoding), numbers that a double cannot hold exactly, -0, and nesting that would exhaust the stack.
  */
-import type { Structure } from '../record/msgpack.ts';
+import type { Structure } from '../shared/record/msgpack.ts';
 
 interface ShapeNode {
   readonly children: Map<string, ShapeNode>;
-  /** Objects with exactly the keys up to here that have been seen while it was no record. */
+  /** Occurrences of objects with exactly the keys up to here, before it became a record. */
   sightings: number;
   isRecord: boolean;
 }
 
-/** msgpackr allows 8160; nobody has so many shapes, and what does not fit becomes a map. */
+/**
+ * Limit of records, below msgpackr's 8160. Real objects have far fewer shapes; a shape that does not fit becomes a map.
+ */
 export const RECORDS_MAX = 2048;
 const SIGHTINGS_FOR_RECORD = 2;
 const WAITING_NODES_MAX = 8192;
@@ -33,17 +34,17 @@ export class StructureShapes {
   readonly #records: Structure[] = [];
   readonly #keysLengthMax: number;
   #waitingNodes = 0;
-  /** For every object of the one inspected last, in the order of msgpackr's walk: is it a record? */
+  /** Decision (is it a record?) for each nested object of the last inspected one, in the order of msgpackr's walk. */
   #decisions: boolean[] = [];
   #decisionAt = 0;
   #isSafe = true;
 
-  /** @param keysLengthMax what one shape may need in the record that tells of it */
+  /** @param keysLengthMax limit of one shape's keys in the record that sends it */
   constructor(keysLengthMax: number) {
     this.#keysLengthMax = keysLengthMax;
   }
 
-  /** False when msgpackr would not give the same object back. */
+  /** Inspects an object; returns false when msgpackr would not give the same object back. */
   inspect(object: object): boolean {
     if (this.#waitingNodes >= WAITING_NODES_MAX) this.#forgetSightings();
     this.#decisions.length = 0;
@@ -53,7 +54,7 @@ export class StructureShapes {
     return this.#isSafe;
   }
 
-  /** Called by msgpackr for each object, in the order in which `inspect` came to them. */
+  /** Returns the next decision; msgpackr calls it for each object, in the order of `inspect`. */
   readonly isNextRecord = (): boolean => this.#decisions[this.#decisionAt++] ?? false;
 
   #inspectValue(value: unknown, depth: number): void {
@@ -106,7 +107,7 @@ export class StructureShapes {
     this.#records.push(keys);
   }
 
-  /** Keeps the records only: shapes that did not come again make room. */
+  /** Keeps the records only; shapes that have not occurred again make room. */
   #forgetSightings(): void {
     this.#root = emptyNode();
     this.#waitingNodes = 0;
@@ -127,8 +128,8 @@ function emptyNode(): ShapeNode {
 }
 
 /**
- * Letters, digits, `$` and `_`: what Kubernetes calls its fields; `app.kubernetes.io/name` is none. No leading
- * underscore: msgpackr keeps notes under `__keys__` among the keys.
+ * Returns whether a key looks like a Kubernetes field: letters, digits, `$` and `_`; `app.kubernetes.io/name` does not.
+ * No leading underscore: msgpackr keeps notes under `__keys__` among the keys.
  */
 function isFieldName(key: string): boolean {
   if (key.length === 0 || key.length > KEY_LENGTH_MAX) return false;

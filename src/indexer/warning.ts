@@ -1,6 +1,6 @@
 /**
- * What a shard reports beside an object: a user function that failed, a projection that does not fit. It
- * travels as a prefix record and reaches the factory's `onError`.
+ * A report of a shard about an object, e.g. a user's function that failed, or extracted fields that do not fit. It is
+ * sent as a prefix record and reaches the factory's `onError`.
  */
 
 export interface Warning {
@@ -8,7 +8,7 @@ export interface Warning {
   readonly message: string;
 }
 
-/** Texts are cut until the report fits into one record of a small ring. */
+/** Encodes a warning. Shortens the message until the report fits into one record of a small ring. */
 export function encodeWarning(warning: Warning, key: string, bytesMax: number): Buffer {
   const { code, message } = warning;
   for (let keep = message.length; ; keep = Math.floor(keep / 2)) {

@@ -1,7 +1,7 @@
-/** Waiting for something that takes no signal itself. */
-import { onAbort } from '../on-abort.ts';
+/** Adds an AbortSignal to the wait for a promise. */
+import { onAbort } from '../base/on-abort.ts';
 
-/** Settles as the promise does; rejects with the signal's reason when that is aborted first. */
+/** Settles like the promise; rejects with the signal's reason when the signal is aborted first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {

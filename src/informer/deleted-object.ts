@@ -1,20 +1,20 @@
-/** What `onDelete` was given, whatever it was: client-go's typed DeletedObject. */
-import { deletionHandlingObjectToName } from '../cache/keys.ts';
-import { isTombstone } from '../cache/tombstone.ts';
-import type { Tombstone } from '../cache/tombstone.ts';
-import { DeletedFinalStateUnknown } from '../store/entry.ts';
-import type { Borrowed, Identity } from '../store/entry.ts';
+/** One shape for everything that `onDelete` receives: client-go's typed DeletedObject. */
+import { deletionHandlingObjectToName } from '../kube/keys.ts';
+import { isTombstone } from '../kube/tombstone.ts';
+import type { Tombstone } from '../kube/tombstone.ts';
+import { DeletedFinalStateUnknown } from '../replica/store/entry.ts';
+import type { Borrowed, Identity } from '../replica/store/entry.ts';
 
 export interface DeletedObject<Item> extends Identity {
-  /** The last state that is known; undefined when there is none. */
+  /** Last known state; undefined when there is none. */
   readonly optionalObject: Item | undefined;
-  /** What the handler got instead of an object, when only a relist found it missing. */
+  /** Tombstone that the handler received instead of an object, when a relist found the object missing. */
   readonly finalStateUnknown: Tombstone | undefined;
 }
 
 /**
- * For entries of an informer, and for plain objects and tombstones of the lower layers. Key, namespace and
- * name are there in any case: '' where nobody knows them.
+ * Returns the identity and last state of a deleted object. Accepts entries of an informer, and plain objects and
+ * tombstones of the client-go layers. An unknown key or namespace is ''.
  */
 export function deletedObject<T>(
   deleted: Borrowed<T> | DeletedFinalStateUnknown<T>,

@@ -1,21 +1,24 @@
 /**
- * Where an informer's errors go: to `onError`, to the watch error handler for LIST and WATCH, and if nobody
- * listens to `process.emitWarning` with the code, at most one a second for each code.
+ * Destination of an informer's errors: `onError`. Without a listener it emits a process warning with the code, at most
+ * one a second for each code.
  */
-import type { Clock } from '../clock.ts';
-import { KubeloomError } from '../errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { KubeloomError } from '../base/errors.ts';
+import { escapeControls } from '../base/printable.ts';
 
 export interface ErrorContext {
-  /** Which informer: `pods (all namespaces)`. */
+  /** Name of the informer: `pods (all namespaces)`. */
   readonly informer: string;
-  /** Where the handler was registered, when a handler threw. */
+  /** Name of the event handler that threw. */
   readonly handler?: string;
-  /** The object, when it is about one. */
+  /** Stack of the call that registered that handler. */
+  readonly registeredAt?: string;
+  /** Key of the object that the error concerns. */
   readonly key?: string;
 }
 
-/** What it throws, or rejects with, becomes a warning. */
-export type ErrorListener = (error: Error, context: ErrorContext) => unknown;
+/** Function that receives errors. An error that it throws, or rejects with, becomes a process warning. */
+export type ErrorListener = (error: KubeloomError, context: ErrorContext) => unknown;
 
 const WARNING_INTERVAL_MS = 1000;
 
@@ -29,15 +32,15 @@ export class ErrorSink {
     this.#clock = clock;
   }
 
-  report(error: Error, context: ErrorContext): void {
+  report(error: KubeloomError, context: ErrorContext): void {
     if (!this.#listener) {
       this.#warn(error, context);
       return;
     }
-    void this.#tell(this.#listener, error, context);
+    void this.#call(this.#listener, error, context);
   }
 
-  async #tell(listener: ErrorListener, error: Error, context: ErrorContext): Promise<void> {
+  async #call(listener: ErrorListener, error: KubeloomError, context: ErrorContext): Promise<void> {
     try {
       await listener(error, context);
     } catch (cause) {
@@ -48,8 +51,8 @@ export class ErrorSink {
     }
   }
 
-  #warn(error: Error, context: ErrorContext): void {
-    const code = error instanceof KubeloomError ? error.code : 'ERR_KUBELOOM_HANDLER';
+  #warn(error: KubeloomError, context: ErrorContext): void {
+    const { code } = error;
     const now = this.#clock.now();
     const last = this.#lastWarnings.get(code);
     if (last && now - last.atMs < WARNING_INTERVAL_MS) {
@@ -58,7 +61,16 @@ export class ErrorSink {
     }
     this.#lastWarnings.set(code, { atMs: now, suppressed: 0 });
     const repeated = last && last.suppressed > 0 ? ` (and ${last.suppressed} more like it)` : '';
-    const about = context.key ? `${context.informer}, ${context.key}` : context.informer;
-    process.emitWarning(`${about}: ${error.message}${repeated}`, { type: 'KubeloomWarning', code });
+    const { informer, key = '' } = context;
+    // Most messages already name the object, and some name the informer.
+    const about = [informer, key].filter((name) => !error.message.includes(name)).join(', ');
+    const message = escapeControls(about === '' ? error.message : `${about}: ${error.message}`);
+    process.emitWarning(`${message}${repeated}`, { type: 'KubeloomWarning', code, detail: stackOf(error) });
   }
+}
+
+/** Returns the stack of the code that threw: the stack of the cause, if it has one. */
+function stackOf({ cause, stack = '' }: KubeloomError): string {
+  const thrown = cause instanceof Error && cause.stack ? cause.stack : stack;
+  return thrown.split('\n').map(escapeControls).join('\n');
 }

@@ -1,7 +1,7 @@
-/** client-go's ready-made handlers: from single functions, and one that lets a filter decide. */
-import type { ResourceEventHandler } from '../processor/handler.ts';
-import { DeletedFinalStateUnknown } from '../store/entry.ts';
-import type { Borrowed } from '../store/entry.ts';
+/** client-go's ready-made handlers: handlers made of single functions, and a filtering handler. */
+import type { ResourceEventHandler } from '../replica/deliver/handler.ts';
+import { DeletedFinalStateUnknown } from '../replica/store/entry.ts';
+import type { Borrowed } from '../replica/store/entry.ts';
 
 export interface HandlerFuncs<T> {
   readonly addFunc?: (added: Borrowed<T>) => unknown;
@@ -13,7 +13,7 @@ export interface HandlerDetailedFuncs<T> extends Omit<HandlerFuncs<T>, 'addFunc'
   readonly addFunc?: (added: Borrowed<T>, isInInitialList: boolean) => unknown;
 }
 
-/** Any of the functions may be missing. */
+/** Handler made of functions; each function may be missing. */
 export class ResourceEventHandlerFuncs<T = unknown> implements ResourceEventHandler<T> {
   readonly funcs: HandlerFuncs<T>;
 
@@ -34,7 +34,7 @@ export class ResourceEventHandlerFuncs<T = unknown> implements ResourceEventHand
   }
 }
 
-/** The same; `addFunc` is told whether the object is of the initial list. */
+/** Handler made of functions, whose `addFunc` also receives whether the object is in the initial list. */
 export class ResourceEventHandlerDetailedFuncs<T = unknown> implements ResourceEventHandler<T> {
   readonly funcs: HandlerDetailedFuncs<T>;
 
@@ -56,12 +56,12 @@ export class ResourceEventHandlerDetailedFuncs<T = unknown> implements ResourceE
 }
 
 export interface FilteringOptions<T> {
-  /** Asked with an object's state; for a deletion that only a relist found, with the last that was seen. */
+  /** Called with a state of an object; for a deletion that a relist found, with the last known state. */
   readonly filterFunc: (object: Borrowed<T>) => boolean;
   readonly handler: ResourceEventHandler<T>;
 }
 
-/** Passes on what the filter lets through; to the handler an object that passes no longer is deleted. */
+/** Handler that delivers only objects that match the filter. An object that no longer matches is delivered as deleted. */
 export class FilteringResourceEventHandler<T = unknown> implements ResourceEventHandler<T> {
   readonly handler: ResourceEventHandler<T>;
   readonly #filter: (object: Borrowed<T>) => boolean;
@@ -88,10 +88,10 @@ export class FilteringResourceEventHandler<T = unknown> implements ResourceEvent
   }
 }
 
-/** Of the lower layers' tombstones too, which have the object itself. */
+/** Returns the last state. Also accepts tombstones of the client-go layers, which contain the object itself. */
 function lastOf<T>(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): Borrowed<T> {
   if (!deleted.finalStateUnknown) return deleted;
-  // In a store of plain objects, what is filtered is the plain object.
+  // In a store of plain objects, the filter receives the plain object.
   return deleted instanceof DeletedFinalStateUnknown
     ? deleted.last
     : (deleted as { object: Borrowed<T> }).object;

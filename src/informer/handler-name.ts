@@ -1,5 +1,5 @@
-/** How messages and done checkers name a handler: what its author called it. client-go's nameForHandler. */
-import type { ResourceEventHandler } from '../processor/handler.ts';
+/** Name of a handler in messages and done checkers, as client-go's nameForHandler. */
+import type { ResourceEventHandler } from '../replica/deliver/handler.ts';
 import {
   FilteringResourceEventHandler,
   ResourceEventHandlerDetailedFuncs,
@@ -7,8 +7,8 @@ import {
 } from './handler-adaptors.ts';
 
 /**
- * The class of the handler; for a plain object its functions, joined by `+`, as far as they have names other
- * than the callbacks' own; else `handler`.
+ * Returns the class name of the handler. For a plain object it returns the names of its functions, joined by `+`, without
+ * functions that are named after their callback; `handler` when none is left.
  */
 export function nameForHandler(handler: ResourceEventHandler<never>): string {
   if (handler instanceof FilteringResourceEventHandler) return nameForHandler(handler.handler);
@@ -25,7 +25,7 @@ function nameForFunctions(of: object, properties: readonly string[]): string {
   for (const property of properties) {
     const callback: unknown = Reflect.get(of, property);
     const name = typeof callback === 'function' ? callback.name.replace(/^bound /, '') : '';
-    // A function written in place is named after its property: that tells nothing.
+    // An inline function has the name of its property, which does not identify the handler.
     if (name !== '' && name !== property) names.add(name);
   }
   return names.size > 0 ? [...names].join('+') : 'handler';

@@ -1,74 +1,81 @@
-/** The handlers of one informer: registering, removing, and the end of all of them. */
-import type { Clock } from '../clock.ts';
-import { KubeloomError } from '../errors.ts';
-import { wantNumber } from '../options.ts';
-import type { HandlerRegistration, ResourceEventHandler } from '../processor/handler.ts';
-import { ProcessorListener } from '../processor/processor-listener.ts';
-import { ResyncTimer } from '../processor/resync.ts';
-import type { SlowLimits } from '../processor/slow-handler.ts';
-import type { SharedProcessor } from '../processor/shared-processor.ts';
-import type { Replica } from '../store/replica.ts';
-import type { InformerThreads } from '../threads/informer-threads.ts';
+/** The handlers of one informer: registration, removal, and shutdown. */
+import type { Clock } from '../base/clock.ts';
+import { KubeloomError } from '../base/errors.ts';
+import { nearestName } from '../base/nearest-name.ts';
+import { callback, flag, number, refuse, signal, text, wantOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
+import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
+import { ResyncTimer } from '../replica/deliver/resync.ts';
+import type { SlowLimits } from '../replica/deliver/slow-handler.ts';
+import type { SharedProcessor } from '../replica/deliver/shared-processor.ts';
+import type { Replica } from '../replica/store/replica.ts';
+import type { InformerThreads } from './threads/informer-threads.ts';
 import { abortable } from './abortable.ts';
-import { Done } from './done.ts';
+import { SettableDoneChecker } from './settable-done-checker.ts';
 import type { HandlerHealth } from './health.ts';
 import { nameForHandler } from './handler-name.ts';
 import { Registration } from './registration.ts';
 import { pressureError } from './pressure-error.ts';
-import type { Reports } from './reports.ts';
+import type { ErrorReporter } from './error-reporter.ts';
 
 export interface HandlerOptions {
-  /** For messages and done checkers. Default: the handler's class, or the names of its functions. */
+  /** Name in messages and done checkers. Default: the handler's class, or the names of its functions. */
   readonly name?: string;
-  /** Default: the informer's. 0: never. */
+  /** Resync period in ms. Default: the informer's. 0: never. */
   readonly resyncPeriodMs?: number;
 }
 
 export interface RemovalOptions {
-  /** What is pending is still delivered, and then nothing more. Default: it is dropped. */
+  /** Delivers pending notifications first. Default: drops them. */
   readonly drain?: boolean;
 }
 
 export interface ShutDownOptions extends RemovalOptions {
-  /** Ends the waiting, not what is waited for. */
+  /** Ends the wait; the shutdown itself continues. */
   readonly signal?: AbortSignal;
 }
 
+const HANDLER_CHECKS: OptionChecks<HandlerOptions> = { name: text, resyncPeriodMs: number(0) };
+const REMOVAL_CHECKS: OptionChecks<RemovalOptions> = { drain: flag };
+export const SHUT_DOWN_CHECKS: OptionChecks<ShutDownOptions> = { ...REMOVAL_CHECKS, signal };
+
 export interface HandlersOptions {
-  readonly threads: InformerThreads;
   readonly replica: Replica;
   readonly processor: SharedProcessor;
   readonly isStrict: boolean;
   readonly resyncPeriodMs: number;
   readonly slowLimits: SlowLimits;
   readonly clock: Clock;
-  readonly reports: Reports;
-  /** Of the informer's done checker. */
+  readonly reports: ErrorReporter;
+  /** Name of the informer's done checker. */
   readonly syncName: string;
-  /** A registration may have synced. */
+  /** Called when a registration may have synced or failed. */
   readonly onProgress: () => void;
 }
 
-/** Frames of ours above the user's in the stack of a registration. */
+/** Number of kubeloom's own frames above the caller's in the stack of a registration. */
 const OWN_FRAMES = 4;
 
 export class Handlers {
   readonly #options: HandlersOptions;
-  /** Until they were removed and their last call has returned: stopping waits for them (contract C8). */
+  /** Handlers whose last call has not returned, including removed ones: stopping waits for them (contract C8). */
   readonly #listeners: Map<HandlerRegistration, ProcessorListener> = new Map();
   readonly #resync: ResyncTimer;
-  /** Of those that have ended. */
+  /** Undefined until the informer runs: before that there is nothing to deliver. */
+  #threads: InformerThreads | undefined;
+  /** Coalesced notifications of handlers that have ended. */
   #coalescedBefore = 0;
 
   constructor(options: HandlersOptions) {
     this.#options = options;
-    const { threads, processor, replica, reports, clock, resyncPeriodMs } = options;
+    const { processor, replica, reports, clock, resyncPeriodMs } = options;
     this.#resync = new ResyncTimer({
       clock,
       periodMs: resyncPeriodMs,
       onDue: (due) => {
         processor.resync(replica, due);
-        threads.kick();
+        this.#threads?.kick();
       },
       onRaised: (message) => reports.report(new KubeloomError('ERR_KUBELOOM_RESYNC_PERIOD', message)),
     });
@@ -76,13 +83,10 @@ export class Handlers {
 
   add(handler: ResourceEventHandler<never>, options: HandlerOptions): HandlerRegistration {
     const { resyncPeriodMs } = options;
-    wantHandler(handler);
-    if (resyncPeriodMs !== undefined) {
-      wantNumber('resyncPeriodMs', resyncPeriodMs, 0, Number.MAX_SAFE_INTEGER);
-    }
-    const { threads, replica, processor, syncName } = this.#options;
+    wantHandler(handler, options);
+    const { replica, processor, syncName } = this.#options;
     const name = options.name ?? nameForHandler(handler);
-    const checker = new Done(`${syncName} + event handler ${name}`, () => {
+    const checker = new SettableDoneChecker(`${syncName} + event handler ${name}`, () => {
       if (!listener.isOpen) return registration.failure?.message ?? 'the handler was removed';
       if (!replica.hasSynced) return 'the informer has not synced';
       return `${registration.backlog.notifications} notifications are pending`;
@@ -96,18 +100,29 @@ export class Handlers {
     this.#listeners.set(registration, listener);
     void listener.ended.then(() => {
       this.#listeners.delete(registration);
-      threads.drain.remove(listener);
+      this.#threads?.drain.remove(listener);
       this.#coalescedBefore += listener.coalesced;
     });
     this.#resync.add(listener, resyncPeriodMs);
-    threads.drain.add(listener);
     processor.add(listener, replica);
-    threads.kick();
+    this.#threads?.drain.add(listener);
+    this.#threads?.kick();
     return registration;
   }
 
-  /** Nothing happens to one that is not ours, or has ended. A second removal without `drain` drops the rest. */
-  remove(registration: HandlerRegistration, { drain = false }: RemovalOptions): void {
+  /** Starts delivery by these threads. */
+  start(threads: InformerThreads): void {
+    this.#threads = threads;
+    for (const listener of this.#listeners.values()) threads.drain.add(listener);
+    threads.kick();
+  }
+
+  /**
+   * Removes a handler. Ignores a registration of another informer, and one that has ended. A second removal without
+   * `drain` drops the pending notifications.
+   */
+  remove(registration: HandlerRegistration, options: RemovalOptions): void {
+    wantOptions('options of a removal', options, REMOVAL_CHECKS);
     if (!(registration instanceof Registration)) {
       throw new KubeloomError(
         'ERR_KUBELOOM_REGISTRATION',
@@ -115,14 +130,13 @@ export class Handlers {
       );
     }
     const listener = this.#listeners.get(registration);
-    if (listener) this.#end(listener, drain);
+    if (listener) this.#end(listener, options.drain ?? false);
   }
 
-  /** Removes it and waits until its last call has returned. */
-  async shutDown(
-    registration: HandlerRegistration,
-    { drain = false, signal }: ShutDownOptions,
-  ): Promise<void> {
+  /** Removes a handler and resolves when its last call has returned. */
+  async shutDown(registration: HandlerRegistration, options: ShutDownOptions): Promise<void> {
+    wantOptions('options of a shutdown', options, SHUT_DOWN_CHECKS);
+    const { drain = false, signal } = options;
     this.remove(registration, { drain });
     const listener = this.#listeners.get(registration);
     if (!listener) return;
@@ -136,12 +150,15 @@ export class Handlers {
     await abortable(listener.ended, signal);
   }
 
-  /** The cache has synced: resync periods count from here. */
+  /** Starts the resync periods; called when the cache has synced. */
   startResync(): void {
     this.#resync.start();
   }
 
-  /** Ends all of them; resolves when the last call has returned. A second time without `drain` drops the rest. */
+  /**
+   * Removes all handlers and resolves when the last call has returned. A second call without `drain` drops the pending
+   * notifications.
+   */
   async close(drain: boolean): Promise<void> {
     this.#resync.stop();
     const listeners = [...this.#listeners.values()];
@@ -149,24 +166,24 @@ export class Handlers {
     await Promise.all(listeners.map(({ ended }) => ended));
   }
 
-  /** Names of those that have something to be told, or are in a call. */
+  /** Names of the handlers with pending notifications or a call in progress. */
   get busyNames(): readonly string[] {
     return [...this.#listeners].filter(([, listener]) => !listener.isIdle).map(([{ name }]) => name);
   }
 
-  /** What each of those that have not ended has not been told. */
+  /** Pending notifications of every handler that has not ended. */
   get backlogs(): readonly HandlerHealth[] {
     return Array.from(this.#listeners.keys(), ({ name, backlog }) => ({ name, ...backlog }));
   }
 
-  /** Notifications that became part of others, of all handlers that there ever were. */
+  /** Number of coalesced notifications, including those of handlers that have ended. */
   get coalesced(): number {
     let sum = this.#coalescedBefore;
     for (const { coalesced } of this.#listeners.values()) sum += coalesced;
     return sum;
   }
 
-  /** Names of those that have not ended. */
+  /** Names of the handlers that have not ended. */
   get names(): readonly string[] {
     return Array.from(this.#listeners.keys(), ({ name }) => name);
   }
@@ -174,19 +191,22 @@ export class Handlers {
   #newListener(
     handler: ResourceEventHandler<never>,
     name: string,
-    checker: Done,
+    checker: SettableDoneChecker,
     giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
-    const { threads, isStrict, clock, slowLimits, reports, onProgress } = this.#options;
+    const { isStrict, clock, slowLimits, reports, onProgress } = this.#options;
     const listener = new ProcessorListener({
       handler,
       isStrict,
       registeredAt: isStrict ? registrationStack() : '',
       clock,
       slowLimits,
-      onError: reports.handler,
+      onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
       onSlow: (callMs) => reports.slowHandler(name, callMs, listener.backlog),
-      onReady: () => threads.kick(),
+      onReady: () => {
+        this.#threads?.drain.resume(listener);
+        this.#threads?.kick();
+      },
       onPressure: (pressure) => {
         const error = pressureError(name, pressure, listener.backlog);
         reports.report(error);
@@ -206,16 +226,27 @@ export class Handlers {
   #end(listener: ProcessorListener, drain: boolean): void {
     this.#options.processor.remove(listener, drain);
     this.#resync.remove(listener);
-    this.#options.threads.kick();
+    this.#threads?.kick();
   }
 }
 
-function wantHandler(handler: unknown): void {
-  if (typeof handler === 'object' && handler !== null) return;
-  throw new KubeloomError(
-    'ERR_KUBELOOM_OPTION',
-    `a handler is an object with onAdd, onUpdate and onDelete as far as wanted, got ${String(handler)}`,
-  );
+const CALLBACKS = [
+  'onAdd',
+  'onUpdate',
+  'onDelete',
+] as const satisfies (keyof ResourceEventHandler<unknown>)[];
+
+/** Checks a handler. @throws ERR_KUBELOOM_OPTION when it has no callback, or one that is no function */
+export function wantHandler(handler: unknown, options: HandlerOptions): void {
+  const expected = 'an object with onAdd, onUpdate or onDelete';
+  if (typeof handler !== 'object' || handler === null) refuse('a handler', handler, expected);
+  const given = CALLBACKS.filter((name) => Reflect.get(handler, name) !== undefined);
+  for (const name of given) callback(name, Reflect.get(handler, name));
+  if (given.length === 0) {
+    const [meant] = Object.keys(handler).flatMap((name) => nearestName(name, CALLBACKS) ?? []);
+    refuse('a handler', handler, meant === undefined ? expected : `${expected} (did you mean ${meant}?)`);
+  }
+  wantOptions('options of a handler', options, HANDLER_CHECKS);
 }
 
 function registrationStack(): string {

@@ -1,12 +1,12 @@
 /**
- * The health of one informer as data: whether its cache follows the server, since when, and whether it has gone
- * stale. One pure step; time is given.
+ * The health of one informer as data: whether its cache follows the server, since when, and whether it is stale. One
+ * pure step; the caller gives the time.
  *
- * A server promises a bookmark a minute on an open watch, so silence means something. The cache is *fresh* at
- * the moment a watch opens, anything arrives on an open one, or a whole list is applied. It is *stale* when
- * that is longer ago than `staleAfterMs`; only after the first sync, because before it nobody believes it.
+ * A server sends a bookmark a minute on an open watch, so a longer silence is a sign of a problem. The cache is *fresh*
+ * at the moment when a watch opens, a record arrives on an open watch, or a whole list is applied. It is *stale* when
+ * that moment is longer ago than `staleAfterMs`. It is never stale before the first sync, because it is not used then.
  */
-import type { ReflectorPhase } from '../threads/protocol.ts';
+import type { ReflectorPhase } from '../shared/protocol.ts';
 
 export type Connection =
   | { readonly kind: 'not-started' }
@@ -20,9 +20,9 @@ export type Connection =
 
 export interface HealthState {
   readonly connection: Connection;
-  /** When the cache was known to follow the server, last. */
+  /** Last moment at which the cache was fresh. */
   readonly freshMs: number | undefined;
-  /** When the last record of the server was merged: an event, a bookmark, an item of a list. */
+  /** Time at which the last record of the server was merged: an event, a bookmark, an item of a list. */
   readonly lastEventMs: number | undefined;
   readonly lastErrorMs: number | undefined;
   readonly staleSinceMs: number | undefined;
@@ -48,7 +48,7 @@ export const NOT_STARTED: HealthState = {
   staleSinceMs: undefined,
 };
 
-/** What an input makes of the state. Nothing follows after `stopped`. */
+/** Returns the state after an input. `stopped` is final. */
 export function stepHealth(
   state: HealthState,
   input: HealthInput,
@@ -59,7 +59,7 @@ export function stepHealth(
   return withStaleness(apply(state, input, nowMs), nowMs, staleAfterMs);
 }
 
-/** When it goes stale unless something happens; undefined when it cannot, or is. */
+/** Returns the time at which the cache becomes stale without further input; undefined when it is stale or not synced. */
 export function staleAtMs(state: HealthState, staleAfterMs: number): number | undefined {
   if (!hasSynced(state) || state.staleSinceMs !== undefined) return undefined;
   return (state.freshMs ?? 0) + staleAfterMs;
@@ -91,12 +91,12 @@ function apply(state: HealthState, input: HealthInput, nowMs: number): HealthSta
   }
 }
 
-/** A paused watch is open, but nobody reads it: nothing arrives, and in the end the cache is stale. */
+/** Applies a phase. A paused watch stays open, but the reflector does not read it: the cache becomes stale in the end. */
 function applyPhase(state: HealthState, phase: ReflectorPhase, nowMs: number): HealthState {
   const { connection } = state;
   if (connection.kind === 'not-started' || connection.kind === 'stopped') return state;
   const opens = phase === 'watching' || (phase === 'paused' && isOpen(connection));
-  // Pausing says nothing about how new the cache is, nor does going on.
+  // Pausing and continuing do not show that the cache follows the server.
   const freshMs = opens && !isOpen(connection) ? nowMs : state.freshMs;
   if (opens === isOpen(connection)) return state;
   if (connection.kind === 'syncing')

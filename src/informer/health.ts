@@ -1,47 +1,46 @@
 /**
- * Asks and tells how an informer is: feeds the step function, keeps one timer for the moment at which silence
- * becomes staleness, and reports the two changes that matter after the first sync. Costs one number for each
- * merged batch.
+ * Health of an informer. It calls the step function, keeps one timer for the moment at which the cache becomes stale,
+ * and notifies listeners of `stale` and `recovered` after the first sync. A merged batch costs one assignment.
  */
-import type { Clock } from '../clock.ts';
-import type { KubeloomError } from '../errors.ts';
-import type { HandlerBacklog } from '../processor/handler.ts';
-import type { ReflectorPhase } from '../threads/protocol.ts';
+import type { Clock } from '../base/clock.ts';
+import type { KubeloomError } from '../base/errors.ts';
+import type { HandlerBacklog } from '../replica/deliver/handler.ts';
+import type { ReflectorPhase } from '../shared/protocol.ts';
 import { NOT_STARTED, staleAtMs, stepHealth } from './health-step.ts';
 import type { Connection, HealthInput, HealthState } from './health-step.ts';
 
 /** Times are those of `Date.now()`, in ms. */
 export interface InformerHealth {
   /**
-   * `connected`: a watch is open. `disconnected`: none is, for a moment between two of them, or because the
-   * server cannot be reached. Before the first list is in the cache: `syncing`.
+   * `syncing`: the first list is not in the cache yet. `connected`: a watch is open. `disconnected`: no watch is open,
+   * for a moment between two watches or because the server is unreachable.
    */
   readonly state: Connection['kind'];
-  /** When that began; undefined before start. */
+  /** Time at which `state` began; undefined before start. */
   readonly sinceMs: number | undefined;
   readonly phase: ReflectorPhase;
   /**
-   * The cache cannot be relied on to be new: for longer than `staleAfterMs` nothing showed that it follows the
-   * server, no event, no bookmark, no opened watch, no list. Never before the first sync.
+   * True when the cache may be outdated: for longer than `staleAfterMs` no event, bookmark, opened watch or list
+   * showed that it follows the server. Always false before the first sync.
    */
   readonly isStale: boolean;
   readonly staleSinceMs: number | undefined;
   /**
-   * How old the cache is at most: the time since the last sign that it follows the server. Up to a minute is
-   * normal for a quiet collection. Undefined before the first sign.
+   * Upper bound of the age of the cache: the time since the last sign that it follows the server. Up to a minute is
+   * normal for a collection without changes. Undefined before the first sign.
    */
   readonly lagMs: number | undefined;
-  /** When the last event, bookmark or item of a list was merged into the cache. */
+  /** Time at which the last event, bookmark or item of a list was merged into the cache. */
   readonly lastEventAtMs: number | undefined;
   readonly lastError: KubeloomError | undefined;
   readonly lastErrorAtMs: number | undefined;
-  /** The version that the cache has; '' before the first list. */
+  /** resourceVersion of the cache; '' before the first list. */
   readonly resourceVersion: string;
-  /** What each handler has not been told yet, by its name in the order of registration. */
+  /** Backlog of each handler, in the order of registration. */
   readonly handlers: readonly HandlerHealth[];
-  /** Records of all informers of the same threads that were received and are not in their caches yet. */
+  /** Records that were received but not merged yet, of all informers on the same threads. */
   readonly unmerged: number;
-  /** Notifications that became part of others because handlers were too far behind; 0 unless that was reported. */
+  /** Notifications that coalescing merged into others; 0 unless coalescing was reported. */
   readonly coalesced: number;
 }
 
@@ -56,7 +55,7 @@ export interface HealthChange {
 
 export type HealthListener = (change: HealthChange) => unknown;
 
-/** What health does not keep itself. */
+/** Values of `InformerHealth` that other parts of the informer keep. */
 export interface HealthSource {
   readonly phase: ReflectorPhase;
   readonly lastError: KubeloomError | undefined;
@@ -70,20 +69,20 @@ export interface HealthOptions {
   readonly clock: Clock;
   readonly staleAfterMs: number;
   readonly source: () => HealthSource;
-  /** A listener threw, or its promise was rejected. */
+  /** Called when a listener throws, or its promise rejects. */
   readonly onListenerError: (cause: unknown) => void;
   /** Default `Date.now`. */
   readonly wallNow?: () => number;
 }
 
-/** Twice what a server lets pass between two bookmarks. */
+/** Default of `staleAfterMs`: twice a server's bookmark interval. */
 export const STALE_AFTER_MS = 120_000;
 
 export class Health {
   readonly #options: HealthOptions;
   readonly #listeners: Set<HealthListener> = new Set();
   #state: HealthState = NOT_STARTED;
-  /** A merge that the state has not been told of. */
+  /** Time of a merge that `#state` does not include yet. */
   #mergedMs: number | undefined;
   #cancelTimer: (() => void) | undefined;
 
@@ -91,13 +90,13 @@ export class Health {
     this.#options = options;
   }
 
-  /** Something was merged: a number is noted, unless it ends staleness. */
+  /** Records the time of a merge. Only a merge that ends staleness runs the step function. */
   merged(): void {
     this.#mergedMs = this.#options.clock.now();
-    if (this.#state.staleSinceMs !== undefined) this.tell({ type: 'tick' });
+    if (this.#state.staleSinceMs !== undefined) this.apply({ type: 'tick' });
   }
 
-  tell(input: HealthInput): void {
+  apply(input: HealthInput): void {
     const { clock, staleAfterMs } = this.#options;
     const before = this.#state;
     const nowMs = clock.now();
@@ -110,9 +109,9 @@ export class Health {
     this.#notify(isStale ? 'stale' : 'recovered');
   }
 
-  /** The returned function takes the listener away. */
+  /** Adds a listener and returns a function that removes it. */
   listen(listener: HealthListener): () => void {
-    // Of its own, so that the same function can listen twice.
+    // A wrapper, so that the same function can be added twice.
     const own: HealthListener = (change) => listener(change);
     this.#listeners.add(own);
     return () => {
@@ -120,9 +119,9 @@ export class Health {
     };
   }
 
-  /** As of now: what is overdue is told first. */
+  /** Health at this moment. An overdue change notifies the listeners first. */
   get snapshot(): InformerHealth {
-    this.tell({ type: 'tick' });
+    this.apply({ type: 'tick' });
     const { clock, source, wallNow = Date.now } = this.#options;
     const { connection, freshMs, lastEventMs, lastErrorMs, staleSinceMs } = this.#state;
     const nowMs = clock.now();
@@ -141,14 +140,14 @@ export class Health {
     };
   }
 
-  /** In the state of its time, before anything that came after it. */
+  /** Applies the recorded merge at the time of the merge, before any later input. */
   #foldMerged(): void {
     if (this.#mergedMs === undefined) return;
     this.#state = stepHealth(this.#state, { type: 'merged' }, this.#mergedMs, this.#options.staleAfterMs);
     this.#mergedMs = undefined;
   }
 
-  /** One timer, which may come too early: merges move the moment without moving it. */
+  /** Keeps one timer. It may fire too early, because merges delay staleness without rescheduling the timer. */
   #schedule(nowMs: number): void {
     const atMs = staleAtMs(this.#state, this.#options.staleAfterMs);
     if (atMs === undefined) {
@@ -158,7 +157,7 @@ export class Health {
     }
     this.#cancelTimer ??= this.#options.clock.schedule(Math.max(1, atMs - nowMs), () => {
       this.#cancelTimer = undefined;
-      this.tell({ type: 'tick' });
+      this.apply({ type: 'tick' });
     });
   }
 

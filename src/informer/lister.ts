@@ -1,16 +1,17 @@
 /**
- * Listers: client-go's reading side of a cache, by name, by namespace and by label selector. Answers come
- * from one state, without parsing an object, and stay good for as long as you hold them.
+ * Listers, as in client-go: they read a cache by name, by namespace and by label selector. Each result comes
+ * from one state of the cache, needs no parsing, and stays readable as long as the caller keeps it.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 import { LabelSelector, parseLabelSelector } from '../kube/label-selector.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { CachedObject } from '../store/entry.ts';
-import type { SelectableStore } from '../store/indexer.ts';
+import type { CachedObject } from '../replica/store/entry.ts';
+import type { SelectableStore } from '../replica/store/indexer.ts';
 
-/** `app=web,tier in (a,b)`, or parsed already. Absent or empty: everything. */
+/** A label selector as text (`app=web,tier in (a,b)`) or parsed. Absent or empty selects everything. */
 export type SelectorLike = string | LabelSelector;
 
+/** Reader of one cache. Every read throws ERR_KUBELOOM_NOT_STARTED when the informer was never started. */
 export class Lister<T> {
   readonly #store: SelectableStore<T>;
   readonly #resource: ResourceRef;
@@ -21,16 +22,18 @@ export class Lister<T> {
   }
 
   /**
-   * Objects of all namespaces, in the order in which the server first listed them.
+   * Returns the objects of all namespaces, in the order in which the server first listed them.
    *
    * @throws ERR_KUBELOOM_SELECTOR when the text is no label selector
    */
   list(selector: SelectorLike = ''): CachedObject<T>[] {
+    this.#store.wantStarted?.();
     return this.#store.select(selectorOf(selector), '');
   }
 
-  /** A cluster-scoped object. Undefined when it is not in the cache. */
+  /** Returns a cluster-scoped object; undefined when it is not in the cache. */
   get(name: string): CachedObject<T> | undefined {
+    this.#store.wantStarted?.();
     return this.#store.getByKey(name);
   }
 
@@ -39,12 +42,12 @@ export class Lister<T> {
     return this.get(name) ?? notFound(this.#resource, name);
   }
 
-  /** The same, within one namespace. */
+  /** Returns a lister of one namespace. */
   namespace(namespace: string): NamespaceLister<T> {
     return new NamespaceLister(this.#store, this.#resource, namespace);
   }
 
-  /** As in client-go's generic lister: `namespace`. */
+  /** Alias of `namespace`, the name in client-go's generic lister. */
   byNamespace(namespace: string): NamespaceLister<T> {
     return this.namespace(namespace);
   }
@@ -63,11 +66,13 @@ export class NamespaceLister<T> {
 
   /** @throws ERR_KUBELOOM_SELECTOR when the text is no label selector */
   list(selector: SelectorLike = ''): CachedObject<T>[] {
+    this.#store.wantStarted?.();
     return this.#store.select(selectorOf(selector), this.#namespace);
   }
 
-  /** Undefined when it is not in the cache. */
+  /** Returns the object; undefined when it is not in the cache. */
   get(name: string): CachedObject<T> | undefined {
+    this.#store.wantStarted?.();
     return this.#store.getByKey(this.#namespace === '' ? name : `${this.#namespace}/${name}`);
   }
 
@@ -77,7 +82,7 @@ export class NamespaceLister<T> {
   }
 }
 
-/** As a server would say it: what looks for a 404 finds one. */
+/** Error with the status and reason of an apiserver, so that code that checks for a 404 works. */
 export class NotFoundError extends KubeloomError {
   readonly httpStatus: number = 404;
   readonly reason: string = 'NotFound';

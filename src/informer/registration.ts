@@ -1,16 +1,16 @@
-/** The handle of one registration, which is also how an informer knows that it is its own. */
-import type { KubeloomError } from '../errors.ts';
-import { Done } from './done.ts';
-import type { HandlerBacklog, HandlerRegistration } from '../processor/handler.ts';
-import type { ProcessorListener } from '../processor/processor-listener.ts';
+/** Handle of one registration. An informer accepts only its own handles for removal. */
+import type { KubeloomError } from '../base/errors.ts';
+import { SettableDoneChecker } from './settable-done-checker.ts';
+import type { HandlerBacklog, HandlerRegistration } from '../replica/deliver/handler.ts';
+import type { ProcessorListener } from '../replica/deliver/processor-listener.ts';
 
 export class Registration implements HandlerRegistration {
   readonly name: string;
-  readonly hasSyncedChecker: Done;
+  readonly hasSyncedChecker: SettableDoneChecker;
   readonly #listener: ProcessorListener;
   failure: KubeloomError | undefined;
 
-  constructor(name: string, hasSyncedChecker: Done, listener: ProcessorListener) {
+  constructor(name: string, hasSyncedChecker: SettableDoneChecker, listener: ProcessorListener) {
     this.name = name;
     this.hasSyncedChecker = hasSyncedChecker;
     this.#listener = listener;

@@ -1,38 +1,41 @@
 /**
- * The informer that users hold: one collection, its cache and its handlers. It wires the parts together;
- * what each of them does is in a file of its own.
+ * The public informer: one collection, its cache and its handlers. This class only connects the parts; each part has its
+ * own file.
  */
-import type { KubeConfig } from '@kubernetes/client-node';
-import { backgroundClock } from '../clock.ts';
-import type { DoneChecker, DoneProgress } from '../done-checker.ts';
-import { KubeloomError } from '../errors.ts';
+import { backgroundClock, realTimers } from '../base/clock.ts';
+import type { DoneChecker, DoneProgress } from '../base/done-checker.ts';
+import { KubeloomError } from '../base/errors.ts';
 import type { ListerWatcher } from '../kube/list-watch.ts';
 import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
-import { refuse } from '../options.ts';
-import type { HandlerRegistration, ResourceEventHandler } from '../processor/handler.ts';
-import { SharedProcessor } from '../processor/shared-processor.ts';
-import type { Indexers } from '../store/index-functions.ts';
-import type { InformerIndexer, InformerStore } from '../store/indexer.ts';
-import { leaseThreads } from '../threads/default-threads.ts';
-import type { ReflectorPhase } from '../threads/protocol.ts';
-import { Condition } from './condition.ts';
-import { Done } from './done.ts';
+import type { ServerSource } from '../kube/server-source.ts';
+import { callback } from '../base/option-checks.ts';
+import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
+import { SharedProcessor } from '../replica/deliver/shared-processor.ts';
+import type { Indexers } from '../replica/store/index-functions.ts';
+import type { InformerIndexer, InformerStore } from '../replica/store/indexer.ts';
+import { leaseThreads } from './threads/default-threads.ts';
+import type { ReflectorPhase } from '../shared/protocol.ts';
+import { WaitCondition } from './wait-condition.ts';
+import { SettableDoneChecker } from './settable-done-checker.ts';
 import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
 import type { HealthListener, HealthSource, InformerHealth } from './health.ts';
-import { InformerLife } from './life.ts';
-import { reflectorSpec, resolveInformerOptions } from './options.ts';
+import { InformerLifecycle } from './lifecycle.ts';
+import { reflectorSpec } from './options.ts';
+import { resolveInformerOptions } from './resolve-options.ts';
 import type { InformerOptions } from './options.ts';
 import { InformerPipeline } from './pipeline.ts';
-import { Reports } from './reports.ts';
-import type { WatchErrorHandler } from './reports.ts';
-import { wantTransform } from './transform.ts';
+import { ErrorReporter } from './error-reporter.ts';
+import type { WatchErrorHandler } from './error-reporter.ts';
+import { wantResource, wantSource } from './source.ts';
 import type { Transform } from './transform.ts';
-import { Vitals } from './vitals.ts';
+import { reasonOf, syncStateOf } from './sync.ts';
+import { InformerStatus } from './informer-status.ts';
+import { NotSyncedError } from './wait-for.ts';
 
-/** client-go's: the part of a controller that a shared informer shows. */
+/** The part of client-go's Controller that a shared informer exposes. */
 export interface InformerController {
-  /** Does nothing: the informer runs itself. */
+  /** Does nothing: call `run` of the informer. */
   run(signal?: AbortSignal): Promise<void>;
   hasSynced(): boolean;
   readonly hasSyncedChecker: DoneChecker;
@@ -41,64 +44,65 @@ export interface InformerController {
 
 export class SharedIndexInformer<T = unknown> {
   readonly resource: ResourceRef;
-  /** `pods (namespace web)`: how errors name this informer. */
+  /** Name of this informer in errors: `pods (namespace web)`. */
   readonly name: string;
-  readonly #source: KubeConfig | ListerWatcher<T>;
-  /** That it has synced, to wait for: `SharedIndexInformer pods`. */
+  readonly #source: ServerSource | ListerWatcher<T>;
+  /** Done checker of the first sync, with the name `SharedIndexInformer pods`. */
   readonly hasSyncedChecker: DoneChecker;
-  readonly #reports: Reports;
+  readonly #reports: ErrorReporter;
   readonly #pipeline: InformerPipeline<T>;
   readonly #handlers: Handlers;
-  readonly #life: InformerLife;
-  readonly #vitals: Vitals;
-  readonly #changed: Condition = new Condition();
+  readonly #lifecycle: InformerLifecycle;
+  readonly #status: InformerStatus;
+  readonly #changed: WaitCondition = new WaitCondition();
 
   /**
-   * @param source an apiserver, or functions on this thread, at the cost that every object they give is
-   *   serialised here
+   * @param source an apiserver, or functions on this thread. Each object of such a function is serialised on this
+   *   thread, which costs time.
    */
   constructor(
-    source: KubeConfig | ListerWatcher<T>,
+    source: ServerSource | ListerWatcher<T>,
     resource: ResourceOf<T>,
     options: InformerOptions<T> = {},
   ) {
+    wantSource(source);
+    wantResource(resource);
+    const resolved = resolveInformerOptions(options);
+    const spec = reflectorSpec(resource, options, source);
     this.resource = resource;
     this.#source = source;
     this.name = `${resource.resource} (${options.namespace ? `namespace ${options.namespace}` : 'all namespaces'})`;
-    // What is refused is refused before threads are taken.
-    const resolved = resolveInformerOptions(options);
-    const spec = reflectorSpec(resource, options, source);
     const clock = options.clock ?? backgroundClock;
-    const reports = new Reports(this.name, options.onError, clock, options.onMutation);
+    const reports = new ErrorReporter(this.name, options.onError, clock, options.onMutation);
     const lease = leaseThreads(options.threads);
-    const { threads } = lease;
     const listener = new SharedProcessor();
-    const vitals = new Vitals({
+    const status = new InformerStatus({
       ...resolved,
       name: this.name,
       clock: options.clock,
       reports,
-      source: () => ({ ...this.#healthSource(), unmerged: threads.unmerged }),
+      source: () => ({ ...this.#healthSource(), unmerged: lease.threads?.unmerged ?? 0 }),
     });
-    reports.onLastError = () => vitals.errored();
-    const { guard } = vitals;
+    reports.onLastError = () => status.errored();
+    const { guard } = status;
+    const { shards } = lease;
     const pipeline = new InformerPipeline<T>(
-      { source, resource, options, resolved, reflectorSpec: spec, threads, reports, listener, guard },
+      { source, resource, options, resolved, reflectorSpec: spec, shards, reports, listener, guard },
       this.#admitIndexers,
+      () => this.#lifecycle.wantStarted(),
     );
     const where = options.namespace
       ? `${resource.resource} (namespace ${options.namespace})`
       : resource.resource;
-    const synced = new Done(
+    const synced = new SettableDoneChecker(
       `SharedIndexInformer ${where}`,
-      () => this.lastError?.message ?? this.phase,
-      () => vitals.progress,
+      () => reasonOf(this),
+      () => status.progress,
     );
     const handlers = new Handlers({
-      threads,
       replica: pipeline.replica,
       processor: listener,
-      isStrict: resolved.lifetimes === 'strict',
+      isStrict: resolved.borrowChecks === 'strict',
       resyncPeriodMs: resolved.resyncPeriodMs,
       slowLimits: resolved,
       clock,
@@ -108,139 +112,150 @@ export class SharedIndexInformer<T = unknown> {
     });
     this.hasSyncedChecker = synced;
     this.#reports = reports;
-    this.#vitals = vitals;
+    this.#status = status;
     this.#pipeline = pipeline;
     this.#handlers = handlers;
-    this.#life = new InformerLife({
+    this.#lifecycle = new InformerLifecycle({
       name: this.name,
       pipeline,
       handlers,
       lease,
       reports,
-      vitals,
+      status,
       changed: this.#changed,
       onSynced: () => synced.finish(),
     });
   }
 
-  /** Where it lists and watches. Not a property: whoever prints an informer must not print a KubeConfig’s credentials. */
-  get source(): KubeConfig | ListerWatcher<T> {
+  /** Source of lists and watches. It is no property, so that printing an informer does not print credentials. */
+  get source(): ServerSource | ListerWatcher<T> {
     return this.#source;
   }
 
   /**
-   * Registers a handler, before or after start. A late one gets the cache as its initial list, at an exact
-   * cut. The same handler may be registered several times.
+   * Registers a handler, before or after start. A handler that is added later receives the cache as its initial list,
+   * followed by all later changes. The same handler may be registered several times.
    *
    * @throws ERR_KUBELOOM_STOPPED after the informer stopped
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
-    this.#life.wantNotStopped('handler was not added to shared informer because it has stopped already');
+    this.#lifecycle.wantNotStopped('handler was not added to shared informer because it has stopped already');
     return this.#handlers.add(handler, options);
   }
 
   /**
-   * Stops telling the handler, and does not wait: a call in progress finishes. What it has not been told is
-   * dropped, or with `drain` still delivered. A registration of another informer, or one that was removed
-   * already, is none of its business. May be called from inside the handler.
+   * Removes a handler without waiting for a call in progress. Drops pending notifications; with `drain`, delivers them
+   * first. Ignores a registration of another informer, or one that was removed already. The handler itself may call it.
    *
-   * @throws ERR_KUBELOOM_REGISTRATION for what is no registration
+   * @throws ERR_KUBELOOM_REGISTRATION when the value is no registration
    */
   removeEventHandler(registration: HandlerRegistration, options: RemovalOptions = {}): void {
     this.#handlers.remove(registration, options);
   }
 
   /**
-   * Removes the handler and resolves when its last call has returned, its promise included. Never await it in
-   * the handler itself: where that can be seen (before its first await) it rejects with ERR_KUBELOOM_OWN_CALL.
+   * Removes a handler and resolves when its last call has returned and that call's promise has settled. Never await it
+   * in the handler itself: a call before the handler's first await rejects with ERR_KUBELOOM_OWN_CALL; later ones hang.
    */
   shutDownEventHandler(registration: HandlerRegistration, options: ShutDownOptions = {}): Promise<void> {
     return this.#handlers.shutDown(registration, options);
   }
 
   /**
-   * Lists and watches until `signal` is aborted. Resolves when everything has stopped and the handler calls
-   * in progress have returned; rejects only when a module cannot be loaded or the threads themselves fail,
-   * and when it was started before.
+   * Lists and watches until `signal` is aborted. Resolves when the informer has stopped and the handler calls in
+   * progress have returned. Rejects only when a module cannot be loaded, the threads fail, or the informer was started
+   * before.
    */
   run(signal?: AbortSignal): Promise<void> {
-    return this.#life.run(signal);
+    return this.#lifecycle.run(signal);
   }
 
   /**
-   * Stops the informer, running or not, and resolves when everything of it has ended. With `drain`, handlers
-   * are first told everything that had been received. An aborted `signal` ends the waiting: it rejects with
-   * ERR_KUBELOOM_STILL_RUNNING, naming the handlers; a second call without `drain` drops what is left.
+   * Stops the informer, running or not, and resolves when all its parts have ended. With `drain`, handlers first receive
+   * all pending notifications. When `signal` is aborted first, it rejects with ERR_KUBELOOM_STILL_RUNNING and names the
+   * handlers. A second call without `drain` drops the pending notifications.
    */
   shutdown(options: ShutDownOptions = {}): Promise<void> {
-    return this.#life.shutdown(options);
+    return this.#lifecycle.shutdown(options);
   }
 
-  /** The first list has been applied to the cache. Never goes back to false. */
+  /** Returns whether the first list has been applied to the cache. Stays true. */
   hasSynced(): boolean {
     return this.#pipeline.replica.hasSynced;
   }
 
   /**
-   * Resolves when the informer has synced, or with a registration when its initial list was delivered too.
-   * Rejects with the signal's reason, or with what ended the informer.
+   * Resolves when the informer has synced; with a registration, when that handler has received its initial list too.
+   * Rejects with the error that ended the informer. It also waits for an informer that is not started yet; when the
+   * informer does not run after one turn of the event loop, it reports ERR_KUBELOOM_NOT_STARTED.
+   *
+   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first, with phase and last error;
+   *   ERR_KUBELOOM_NOT_STARTED when the informer was not started by then
    */
   async waitForSync(signal?: AbortSignal, registration?: HandlerRegistration): Promise<void> {
     const isSynced = (): boolean => (registration ? registration.hasSynced() : this.hasSynced());
     const failure = (): KubeloomError | undefined => registration?.failure;
-    await this.#changed.until(() => isSynced() || failure() !== undefined || this.isStopped(), signal);
+    if (!this.#lifecycle.isStartedOrStopped)
+      realTimers.setImmediate(() => this.#lifecycle.reportNotStarted());
+    try {
+      await this.#changed.until(() => isSynced() || failure() !== undefined || this.isStopped(), signal);
+    } catch (cause) {
+      if (!this.#lifecycle.isStartedOrStopped) throw this.#lifecycle.notStarted('cannot sync', cause);
+      const late = registration && this.hasSynced() ? registration.hasSyncedChecker : syncStateOf(this);
+      throw new NotSyncedError('', [late], cause);
+    }
     if (isSynced()) return;
     throw (
       failure() ??
-      this.#life.failure ??
+      this.#lifecycle.failure ??
       new KubeloomError('ERR_KUBELOOM_STOPPED', `${this.name} stopped before it synced`)
     );
   }
 
   /**
-   * Read your writes: resolves when the cache has this version or a newer one, at once when it has it already.
-   * Take `metadata.resourceVersion` from the answer to your write to an object of this collection; an informer
-   * with a selector gets there too, by later events or bookmarks. A collection in which nothing else happens
-   * hears of it with the next bookmark, which a server sends once a minute: an object that the informer does
-   * not select, or a version of another collection, can take that long. Waiting costs nothing.
+   * Resolves when the cache has this version or a newer one (read your writes). Pass `metadata.resourceVersion` of the
+   * response to your write in this collection. An informer with a selector also reaches that version, by later events or
+   * bookmarks. Without events of its own it reaches the version with the next bookmark, up to a minute later: for
+   * example, when it does not select the object, or the version is of another collection. Waiting costs nothing.
    *
    * Rejects with the signal's reason, with ERR_KUBELOOM_STOPPED when the informer ends first, and with
-   * ERR_KUBELOOM_RESOURCE_VERSION when the version, or those of the server, have no order.
+   * ERR_KUBELOOM_RESOURCE_VERSION when the version, or the server's versions, have no order.
    */
   waitForResourceVersion(resourceVersion: string, signal?: AbortSignal): Promise<void> {
-    return this.#vitals.waitForVersion(resourceVersion, signal);
+    return this.#status.waitForVersion(resourceVersion, signal);
   }
 
-  /** Whether the cache follows the server, since when, and how far everything behind it is. As of now. */
+  /** Current health: whether the cache follows the server, since when, and the backlogs of the handlers. */
   get health(): InformerHealth {
-    return this.#vitals.health.snapshot;
+    return this.#status.health.snapshot;
   }
 
   /**
-   * Told when the cache goes stale, and when it has recovered; never before the first sync, nor after the end.
+   * Adds a listener that is called when the cache becomes stale and when it has recovered. The listener is not called
+   * before the first sync, nor after the informer stopped.
    *
-   * @returns a function that takes the listener away
+   * @returns a function that removes the listener
    */
   onHealth(listener: HealthListener): () => void {
-    return this.#vitals.health.listen(listener);
+    return this.#status.health.listen(listener);
   }
 
-  /** How far the first list has come; undefined when it has not begun, or is over. */
+  /** Progress of the first list; undefined before it begins and after it is in the cache. */
   get progress(): DoneProgress | undefined {
-    return this.#vitals.progress;
+    return this.#status.progress;
   }
 
-  /** The last error of LIST, WATCH or decoding; undefined when nothing went wrong yet. */
+  /** Error that ended the informer, or else the last error of LIST, WATCH or decoding; undefined without an error. */
   get lastError(): KubeloomError | undefined {
-    return this.#reports.lastError;
+    return this.#lifecycle.failure ?? this.#reports.lastError;
   }
 
-  /** What the reflector is doing. */
+  /** Current activity of the reflector. */
   get phase(): ReflectorPhase {
-    return this.#life.phase;
+    return this.#lifecycle.phase;
   }
 
-  /** The server's version that the cache reflects; empty before the first list. */
+  /** Returns the resourceVersion of the cache; empty before the first list. */
   lastSyncResourceVersion(): string {
     return this.#pipeline.replica.live.resourceVersion;
   }
@@ -254,42 +269,44 @@ export class SharedIndexInformer<T = unknown> {
   }
 
   /**
-   * Before or after start; what is cached is indexed before this returns. After start an index can only use
-   * declared fields and plain functions: the shards extract what was known when they started.
+   * Adds indexes, before or after start, and indexes the cached objects before it returns. After start an index may use
+   * only declared fields and plain functions, because the shards extract the fields that were declared at start.
    */
   addIndexers(indexers: Indexers<T>): void {
     this.#pipeline.indexer.addIndexers(indexers);
   }
 
-  /** Before start; the last one counts. */
+  /** Replaces the transform; allowed only before start. */
   setTransform(transform: Transform<T>): void {
-    this.#life.wantNotStarted();
-    wantTransform(transform);
-    this.#pipeline.transform = transform;
+    this.#lifecycle.wantNotStarted();
+    this.#pipeline.setTransform(transform);
   }
 
-  /** Before start; the last one counts. */
+  /** Replaces the watch error handler; allowed only before start. */
   setWatchErrorHandler(handler: WatchErrorHandler): void {
-    this.#life.wantNotStarted();
-    if (typeof handler !== 'function') refuse('the watch error handler', handler, 'a function');
+    this.#lifecycle.wantNotStarted();
+    callback('the watch error handler', handler);
     this.#reports.watchErrorHandler = handler;
   }
 
-  /** Names of the handlers that have something to be told, or whose call, its promise included, is in progress. */
+  /** Names of the handlers with pending notifications, or with a call or its promise in progress. */
   get busyHandlers(): readonly string[] {
     return this.#handlers.busyNames;
   }
 
   hasStarted(): boolean {
-    return this.#life.hasStarted;
+    return this.#lifecycle.hasStarted;
   }
 
-  /** It lists and watches no more, and takes no handlers. Calls of handlers may still be in progress. */
+  /**
+   * Returns whether the informer has stopped listing and watching and accepts no handlers. Calls of handlers may still be
+   * in progress.
+   */
   isStopped(): boolean {
-    return this.#life.isStopped;
+    return this.#lifecycle.isStopped;
   }
 
-  /** For those who are used to it: it tells how far the informer is, and cannot run it. */
+  /** Returns client-go's controller of this informer. It shows the sync state and cannot run the informer. */
   getController(): InformerController {
     return {
       run: () => Promise.resolve(),
@@ -314,7 +331,7 @@ export class SharedIndexInformer<T = unknown> {
   }
 
   readonly #admitIndexers = (): boolean => {
-    this.#life.wantNotStopped(`${this.name} has stopped: indexers cannot be added any more`);
-    return this.#life.hasStarted;
+    this.#lifecycle.wantNotStopped(`${this.name} has stopped: add indexers before that`);
+    return this.#lifecycle.hasStarted;
   };
 }

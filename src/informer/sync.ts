@@ -1,23 +1,28 @@
-/** Waiting for several informers at once. */
-import type { DoneProgress } from '../done-checker.ts';
+/** Waits for the first lists of several informers. */
+import type { DoneProgress } from '../base/done-checker.ts';
 import { NotSyncedError } from './wait-for.ts';
+import type { DoneState } from './wait-for.ts';
 
-/** What can be waited for: every informer. */
+/** The part of an informer that a wait uses. */
 export interface Syncable {
   readonly name: string;
   readonly phase: string;
+  /** Error that ended the informer, or else its last error. */
   readonly lastError: Error | undefined;
-  /** How far the first list has come. */
+  /** Progress of the first list. */
   readonly progress?: DoneProgress | undefined;
   hasSynced(): boolean;
+  /** Whether the informer was started. Without this method it counts as started. */
+  hasStarted?(): boolean;
   waitForSync(signal?: AbortSignal): Promise<void>;
 }
 
 /**
- * Resolves when all have synced. When `signal` is aborted first, or one of them stops, rejects with one error
- * that names every informer that has not synced and its last error.
+ * Resolves when all informers have synced. When `signal` is aborted first, or one informer stops, rejects with one error
+ * that names every informer that has not synced, and its last error.
  *
- * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), whose `cause` is the signal's reason or what ended an informer
+ * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), whose `cause` is the signal's reason or the error that ended an
+ *   informer
  */
 export function waitForCacheSync(
   signal: AbortSignal | undefined,
@@ -26,7 +31,7 @@ export function waitForCacheSync(
   return waitForNamedCacheSync('', signal, ...informers);
 }
 
-/** The same on behalf of `controller`, which the error names. */
+/** Does the same as `waitForCacheSync`; the error also names `controller`. */
 export async function waitForNamedCacheSync(
   controller: string,
   signal: AbortSignal | undefined,
@@ -38,15 +43,24 @@ export async function waitForNamedCacheSync(
     () => undefined,
     (cause: unknown) => ({ cause }),
   );
-  // The first that cannot sync any more ends the wait for the others.
+  // The first informer that cannot sync any more ends the wait for the others.
   ending.abort();
-  const states = informers.map((informer) => ({
-    name: informer.name,
-    isDone: informer.hasSynced(),
-    reason: informer.lastError?.message ?? informer.phase,
-    ...(informer.progress ? { progress: informer.progress } : {}),
-  }));
-  // What has synced by now counts, whatever ended its wait.
+  const states = informers.map(syncStateOf);
+  // An informer that has synced by now counts, even if its wait was ended.
   if (states.every(({ isDone }) => isDone)) return;
-  throw new NotSyncedError(controller, states, failure?.cause);
+  throw new NotSyncedError(controller, states, signal?.aborted ? signal.reason : failure?.cause);
+}
+
+/** Returns whether an informer has synced, and if not, the reason and its progress. */
+export function syncStateOf(informer: Syncable): DoneState {
+  const { name, progress } = informer;
+  const state = { name, isDone: informer.hasSynced(), reason: reasonOf(informer) };
+  return progress ? { ...state, progress } : state;
+}
+
+/** Returns the phase and the last error as text. */
+export function reasonOf(informer: Omit<Syncable, 'waitForSync'>): string {
+  const { phase, lastError } = informer;
+  const doing = informer.hasStarted?.() === false && phase !== 'stopped' ? 'not started: call run()' : phase;
+  return lastError ? `${doing}: ${lastError.message}` : doing;
 }

@@ -1,16 +1,17 @@
 /**
- * Transforms: what is stored instead of what the server sent. Indexes, fields and bytes see only the result;
- * key, uid and resourceVersion may not change. Where it runs decides what it costs (docs/architecture.md).
+ * Transforms change an object before the cache stores it. Indexes, fields and bytes contain only the result. A
+ * transform must not change key, uid or resourceVersion. Its cost depends on its thread (docs/architecture.md).
  */
-import { refuse } from '../options.ts';
+import { splitPath } from '../kube/json/path.ts';
+import { moduleUrl, naming, refuse } from '../base/option-checks.ts';
 
-/** Dotted paths cut out of the bytes on the shards; nothing is parsed. */
+/** Dotted paths that the shards remove from the bytes, without parsing the object. */
 export interface DropTransform {
   readonly transform: 'drop';
   readonly paths: readonly string[];
 }
 
-/** A function exported by a module, run on the shards on the parsed object. */
+/** A function exported by a module. The shards call it with the parsed object. */
 export interface ModuleTransform {
   readonly transform: 'module';
   /** Absolute URL: `new URL('./trim.js', import.meta.url).href`. */
@@ -18,27 +19,49 @@ export interface ModuleTransform {
   readonly name: string;
 }
 
-/** A function on the main thread: parses and serialises every object there. */
+/** A function on the main thread. It costs parsing and serialising every object there. */
 export type PlainTransform<T> = (object: T) => T;
 
 export type Transform<T> = DropTransform | ModuleTransform | PlainTransform<T>;
 
-/** Cuts these paths out: `drop('metadata.managedFields')`. */
+/** Removes these paths: `drop('metadata.managedFields')`. */
 export function drop(...paths: readonly string[]): DropTransform {
   return { transform: 'drop', paths };
 }
 
+/** Runs an exported function of a module on the shards. */
 export function transformModule(url: string, name = 'default'): ModuleTransform {
   return { transform: 'module', url, name };
 }
 
-/** @throws ERR_KUBELOOM_OPTION for what is none of the three */
+/**
+ * Checks a transform.
+ *
+ * @throws ERR_KUBELOOM_OPTION for a transform of an unknown form, a malformed path, a path that identifies an object,
+ *   or a module without a URL
+ */
 export function wantTransform(transform: unknown): void {
-  if (transform === undefined || typeof transform === 'function' || isDeclared(transform)) return;
-  refuse('transform', transform, 'a function, drop() or transformModule()');
+  if (transform === undefined || typeof transform === 'function') return;
+  if (!isDeclared(transform)) refuse('transform', transform, 'a function, drop() or transformModule()');
+  if (transform.transform === 'module') moduleUrl('transform.url', transform.url);
+  else for (const path of transform.paths) wantDroppable(path);
 }
 
-function isDeclared(transform: unknown): boolean {
+const IDENTITY_KEYS = ['name', 'namespace', 'uid', 'resourceVersion'];
+
+/** Rejects a path to a member that identifies an object, or to a parent of such a member. */
+function wantDroppable(path: string): void {
+  naming(splitPath)('transform', path);
+  const keys = splitPath(path);
+  const cutsIdentity = IDENTITY_KEYS.some((identity) =>
+    keys.every((key, depth) => key === ['metadata', identity][depth]),
+  );
+  if (!cutsIdentity) return;
+  const kept = `metadata.${IDENTITY_KEYS.join(', metadata.')}`;
+  refuse('transform', `drop('${path}')`, `a drop() that leaves ${kept}`);
+}
+
+function isDeclared(transform: unknown): transform is DropTransform | ModuleTransform {
   if (typeof transform !== 'object' || transform === null) return false;
   const { transform: kind, paths, url, name } = transform as Readonly<Record<string, unknown>>;
   if (kind === 'drop') return Array.isArray(paths) && paths.every((path) => typeof path === 'string');

@@ -1,22 +1,22 @@
 /**
- * `tweakListOptions`: the user's say in every LIST and WATCH, on the main thread. Selectors, limits, timeouts and
- * whatever else a server knows are the user's; where a list begins and how a watch goes on is not: a change there
- * would show as a cache that is wrong, much later.
+ * `tweakListOptions` lets the user change the options of every LIST and WATCH, on the main thread. The user may change
+ * selectors, limits, timeouts and other options. The user may not change where a list begins or a watch continues:
+ * such a change would make the cache wrong, and the error would show much later.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 import { listOptionsOf, queryOf } from '../kube/list-options.ts';
 import type { ListOptions } from '../kube/list-watch.ts';
-import type { Query } from '../threads/protocol.ts';
+import type { Query } from '../shared/protocol.ts';
 
 /**
- * Given the options of a request, gives those that it is made with: called for every LIST, each of its pages, every
- * WATCH and streaming list. `resourceVersion`, `resourceVersionMatch`, `continue`, `allowWatchBookmarks` and
- * `sendInitialEvents` stay what they are whatever it says, which is reported once (ERR_KUBELOOM_LIST_OPTIONS).
- * When it throws, the request counts as failed: it is reported and tried again later.
+ * Function that receives the options of a request and returns the options to use. The informer calls it for every
+ * LIST, each page of a LIST, every WATCH and streaming list. Changes of `resourceVersion`, `resourceVersionMatch`,
+ * `continue`, `allowWatchBookmarks` and `sendInitialEvents` are ignored and reported once (ERR_KUBELOOM_LIST_OPTIONS).
+ * When the function throws, the request has failed: the error is reported and the request is retried later.
  */
 export type TweakListOptions = (options: ListOptions) => ListOptions;
 
-/** What the rules of list-and-watch decide alone. */
+/** Options that only the rules of list-and-watch decide. */
 const OWN = [
   'resourceVersion',
   'resourceVersionMatch',
@@ -25,19 +25,19 @@ const OWN = [
   'sendInitialEvents',
 ] as const satisfies readonly (keyof ListOptions)[];
 
-/** @param onRefused told of options that are not the user's */
+/** Returns the query after the user's changes. @param onRefused called with the names of ignored options */
 export function tweaked(query: Query, tweak: TweakListOptions, onRefused: (names: string) => void): Query {
-  const wished = queryOf(call(tweak, query));
-  const refused = OWN.filter((name) => wished[name] !== query[name]);
+  const requested = queryOf(call(tweak, query));
+  const refused = OWN.filter((name) => requested[name] !== query[name]);
   if (refused.length > 0) onRefused(refused.join(', '));
   const isWatch = query['watch'] === 'true';
-  for (const name of OWN) delete wished[name];
-  delete wished['watch'];
+  for (const name of OWN) delete requested[name];
+  delete requested['watch'];
   const own = OWN.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]] as const]));
   return {
-    // A watch always has an end, or its silence could not be told from a dead connection.
+    // A watch always has an end; otherwise its silence would look like a dead connection.
     ...(query['timeoutSeconds'] === undefined ? {} : { timeoutSeconds: query['timeoutSeconds'] }),
-    ...wished,
+    ...requested,
     ...(isWatch ? { watch: 'true' } : {}),
     ...Object.fromEntries(own),
   };
@@ -50,13 +50,13 @@ function call(tweak: TweakListOptions, query: Query): ListOptions {
   } catch (cause) {
     throw refusal(`tweakListOptions threw: ${String(cause)}`, cause);
   }
-  // A promise would count as no options at all: everything would be listed.
+  // A promise has no options: the request would list everything.
   if (typeof options === 'object' && options !== null && !('then' in options)) return options;
-  throw refusal(`tweakListOptions must return options, got ${String(options)}`);
+  throw refusal(`tweakListOptions must return an options object, got ${String(options)}`);
 }
 
 export function refusedOptions(names: string): KubeloomError {
-  return refusal(`tweakListOptions cannot change ${names}: the rules of list-and-watch decide it`);
+  return refusal(`tweakListOptions cannot change ${names}: list-and-watch sets it; leave it unchanged`);
 }
 
 function refusal(message: string, cause?: unknown): KubeloomError {

@@ -1,15 +1,14 @@
 /**
- * Who waits until the cache has reached a resourceVersion: read-your-writes. Kept in the order of versions, so
- * that a new version of the store costs one comparison, however many wait; and with one listener for each
- * signal, however many share it.
+ * Waits until the cache has reached a resourceVersion: read-your-writes. The waits are sorted by version, so a new
+ * version of the store costs one comparison for any number of waits. Waits with the same signal share one listener.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 import {
   compareResourceVersions,
   isComparableResourceVersion,
   wantComparable,
 } from '../kube/resource-version.ts';
-import { onAbort } from '../on-abort.ts';
+import { onAbort } from '../base/on-abort.ts';
 
 interface Waiter {
   readonly resourceVersion: string;
@@ -25,14 +24,14 @@ interface Signalled {
 
 export class VersionWaiters {
   readonly #informer: string;
-  /** Oldest version first; new ones are usually the newest. */
+  /** Oldest version first. A new waiter usually has the newest version. */
   #sorted: Waiter[] = [];
   readonly #bySignal: Map<AbortSignal, Signalled> = new Map();
-  /** The store's, as it was looked at last. */
+  /** Version of the store at the last call. */
   #current = '';
   #closedWith: KubeloomError | undefined;
 
-  /** @param informer its name, for messages */
+  /** @param informer name in messages */
   constructor(informer: string) {
     this.#informer = informer;
   }
@@ -42,12 +41,14 @@ export class VersionWaiters {
   }
 
   /**
-   * @param current the version of the store now, '' before its first list
-   * @param signal ends the wait with its reason; one that is aborted already does not undo what has come
+   * Resolves when the store has this version or a newer one.
+   *
+   * @param current current version of the store, '' before its first list
+   * @param signal rejects the wait with its reason, unless the version has been reached by then
    */
   wait(resourceVersion: string, current: string, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      // Throwing here rejects.
+      // An error that is thrown here rejects the promise.
       wantComparable(resourceVersion);
       this.advance(current);
       if (this.#hasReached(resourceVersion)) return resolve();
@@ -60,7 +61,7 @@ export class VersionWaiters {
     });
   }
 
-  /** The store may have another version. Cheap when it has not. */
+  /** Resolves the waits that the current version of the store satisfies. */
   advance(current: string): void {
     if (current === this.#current) return;
     this.#current = current;
@@ -72,7 +73,7 @@ export class VersionWaiters {
     this.#end(this.#countUpTo(current), (waiter) => waiter.resolve());
   }
 
-  /** The store will not change any more. */
+  /** Rejects all waits, because the store does not change any more. */
   close(): void {
     this.#closedWith ??= new KubeloomError(
       'ERR_KUBELOOM_STOPPED',
@@ -94,8 +95,8 @@ export class VersionWaiters {
   #noOrder(): KubeloomError {
     return new KubeloomError(
       'ERR_KUBELOOM_RESOURCE_VERSION',
-      `the server of ${this.#informer} has resourceVersions without an order ("${this.#current}"): nobody can ` +
-        'tell when the cache has reached one',
+      `the server of ${this.#informer} has resourceVersions without an order ("${this.#current}"): the informer cannot ` +
+        'detect when the cache has reached one; compare the objects instead',
     );
   }
 
@@ -103,11 +104,11 @@ export class VersionWaiters {
     this.#sorted.splice(this.#countUpTo(waiter.resourceVersion), 0, waiter);
   }
 
-  /** How many wait for this version or an older one. */
+  /** Number of waits for this version or an older one. */
   #countUpTo(resourceVersion: string): number {
     let low = 0;
     let high = this.#sorted.length;
-    // Waits mostly come in the order of versions.
+    // Most waits arrive in the order of versions.
     const last = this.#sorted[high - 1];
     if (!last || compareResourceVersions(last.resourceVersion, resourceVersion) <= 0) return high;
     while (low < high) {
@@ -119,7 +120,7 @@ export class VersionWaiters {
     return low;
   }
 
-  /** Ends the wait of the first `count`. */
+  /** Ends the first `count` waits. */
   #end(count: number, end: (waiter: Waiter) => void): void {
     for (const waiter of this.#sorted.splice(0, count)) {
       if (waiter.signal) this.#forget(waiter.signal, waiter);

@@ -1,53 +1,54 @@
 /**
- * Waiting for several things at once without polling: resolves when all are done, tells how far they are, and
- * when time is over names what is missing and why. client-go's WaitFor.
+ * Waits for several done checkers without polling, as client-go's WaitFor. It reports progress, and a wait that ends too
+ * early rejects with an error that names every missing checker and the reason.
  */
-import { realClock } from '../clock.ts';
-import type { Clock } from '../clock.ts';
-import type { DoneChecker, DoneProgress } from '../done-checker.ts';
-import { KubeloomError } from '../errors.ts';
-import { onAbort } from '../on-abort.ts';
-import { wantNumber } from '../options.ts';
+import { realClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import type { DoneChecker, DoneProgress } from '../base/done-checker.ts';
+import { KubeloomError } from '../base/errors.ts';
+import { onAbort } from '../base/on-abort.ts';
+import { callback, clock as aClock, number, signal as aSignal, wantOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
 
 export interface WaitOptions {
-  /** Ends the wait. What is done by then counts, also when the signal was aborted from the start. */
+  /** Ends the wait. A checker that is done by then counts, even if the signal was aborted before the call. */
   readonly signal?: AbortSignal;
-  /** Called when something is done, and every `intervalMs` in between. What it throws, or rejects with, ends the wait. */
+  /** Called when a checker is done, and every `intervalMs`. The wait rejects with an error that the callback throws. */
   readonly onProgress?: (progress: WaitProgress) => unknown;
   /** Default 1000. */
   readonly intervalMs?: number;
   readonly clock?: Clock;
 }
 
-/** What is not done yet. */
+/** A checker that is not done yet. */
 export interface Missing {
   readonly name: string;
-  /** The last error, or what goes on; empty when nobody knows. */
+  /** Last error or current activity; empty when it is unknown. */
   readonly reason: string;
   readonly progress?: DoneProgress;
 }
 
 export interface WaitProgress {
-  /** What is waited for. */
+  /** Name of the wait. */
   readonly what: string;
   readonly elapsedMs: number;
   /** Names, sorted. */
   readonly done: readonly string[];
-  /** By name. */
+  /** Sorted by name. */
   readonly missing: readonly Missing[];
-  /** Read so far by everything that tells, done or not. */
+  /** Objects and bytes read so far by all checkers that have `progress`, done or not. */
   readonly items: number;
   readonly bytes: number;
 }
 
-/** Why a wait failed; `cause` is the signal's reason. client-go's SyncResult. */
+/** Error of a failed wait, client-go's SyncResult. `cause` is the signal's reason or a checker's failure. */
 export class NotSyncedError extends KubeloomError {
   /** Names, sorted. */
   readonly synced: readonly string[];
-  /** By name. */
+  /** Sorted by name. */
   readonly missing: readonly Missing[];
 
-  /** @param what was waited for; '' when it has no name */
+  /** @param what name of the wait; '' when it has none */
   constructor(what: string, checkers: readonly DoneState[], cause: unknown) {
     const missing = missingOf(checkers);
     const about = what === '' ? '' : `${what}: `;
@@ -57,24 +58,30 @@ export class NotSyncedError extends KubeloomError {
   }
 }
 
-/** What can be told of a checker without waiting for it. */
+/** The part of a checker that can be read without waiting. */
 export type DoneState = Omit<DoneChecker, 'done' | 'failed'>;
 
 const INTERVAL_MS = 1000;
+const WAIT_CHECKS: OptionChecks<WaitOptions> = {
+  signal: aSignal,
+  onProgress: callback,
+  intervalMs: number(1),
+  clock: aClock,
+};
 
 /**
  * Resolves when all checkers are done.
  *
- * @param what is waited for, in messages
- * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first, or one of them can never be done
+ * @param what name of the wait in messages
+ * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first, or a checker can never be done
  */
 export async function waitFor(
   what: string,
   options: WaitOptions,
   ...checkers: readonly DoneChecker[]
 ): Promise<void> {
+  wantOptions('options of a wait', options, WAIT_CHECKS);
   const { signal, onProgress, intervalMs = INTERVAL_MS, clock = realClock } = options;
-  wantNumber('intervalMs', intervalMs, 1, Number.MAX_SAFE_INTEGER);
   const areDone = (): boolean => checkers.every(({ isDone }) => isDone);
   if (areDone()) return;
   if (signal?.aborted) throw new NotSyncedError(what, checkers, signal.reason);
@@ -87,8 +94,8 @@ export async function waitFor(
       const look = (): void => {
         if (isOver) return;
         try {
-          const told = onProgress?.(progressOf(what, checkers, clock.now() - startMs));
-          void Promise.resolve(told).catch(reject);
+          const result = onProgress?.(progressOf(what, checkers, clock.now() - startMs));
+          void Promise.resolve(result).catch(reject);
         } catch (error) {
           reject(error);
         }

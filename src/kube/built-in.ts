@@ -4,7 +4,7 @@ import { BUILT_IN_GROUPS } from './resources.ts';
 import type { BuiltInGroup, BuiltInGroups } from './resources.ts';
 import type { BuiltInWire } from './wire.ts';
 
-/** By client-go's names of group, version and resource. */
+/** The built-in resources by client-go's names of group, version and resource. */
 export type BuiltInResources = {
   readonly [Group in keyof BuiltInGroups]: {
     readonly [Version in keyof BuiltInGroups[Group]['versions']]: {
@@ -32,5 +32,5 @@ function built(): Tree {
   return tree;
 }
 
-// The table is where the type comes from, so the tree that is made of it has it.
+// The type is derived from the table, so the tree built from the table has it.
 export const resources: BuiltInResources = built() as unknown as BuiltInResources;

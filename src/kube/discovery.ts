@@ -1,12 +1,13 @@
 /**
- * Which collection does a typed name mean? Asks the server, as kubectl does: plural, singular, short name
- * or kind; alone, with its group (`deployments.apps`) or with version and group (`deployments.v1.apps`).
- * The core group comes first, then the groups in the server's order, each with its preferred version first.
+ * Finds the collection for a typed name through the server's discovery, as kubectl does. The name is a plural,
+ * singular or short name or a kind; alone, with its group (`deployments.apps`), or with version and group
+ * (`deployments.v1.apps`). The core group comes first, then the groups in the server's order, each with its
+ * preferred version first.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 import type { ResourceRef } from './resource.ts';
 
-/** GETs a path of the server and parses the JSON; rejects for every answer but 200. */
+/** Requests a path of the server with GET and parses the JSON; rejects for every status but 200. */
 export type GetJson = (path: string) => Promise<unknown>;
 
 export interface GroupVersion {
@@ -14,7 +15,7 @@ export interface GroupVersion {
   readonly version: string;
 }
 
-/** What a server says of one resource. */
+/** One resource in a discovery document. */
 export interface ApiResource {
   readonly name: string;
   readonly singularName: string;
@@ -27,12 +28,14 @@ export interface ApiResource {
 type Found = ResourceRef & { readonly verbs: readonly string[] };
 
 export const CORE: GroupVersion = { group: '', version: 'v1' };
-/** Documents asked for at the same time. */
+/** Maximum number of documents requested at the same time. */
 export const REQUESTS_MAX = 8;
 
 /**
+ * Finds the collection for a name.
+ *
  * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE when no group has it, ERR_KUBELOOM_NOT_WATCHABLE when it cannot be
- * listed and watched, and what `getJson` throws when nothing can be asked at all
+ * listed and watched, and the error of `getJson` when no document can be read
  */
 export async function findResource(name: string, getJson: GetJson): Promise<ResourceRef> {
   const failures: string[] = [];
@@ -43,12 +46,12 @@ export async function findResource(name: string, getJson: GetJson): Promise<Reso
   const inCore = isCoreFirst ? await lookUp(resource, CORE, getJson, rethrow) : undefined;
   const found = inCore ?? (await lookUpGroups(resource, suffix.join('.'), getJson, failures));
   if (!found) throw unknownResource(name, failures);
-  wantWatchable(name, found.verbs);
+  requireWatchable(name, found.verbs);
   return refOf(found);
 }
 
 /** @throws ERR_KUBELOOM_NOT_WATCHABLE unless it can be listed and watched */
-export function wantWatchable(name: string, verbs: readonly string[]): void {
+export function requireWatchable(name: string, verbs: readonly string[]): void {
   if (verbs.includes('list') && verbs.includes('watch')) return;
   throw new KubeloomError(
     'ERR_KUBELOOM_NOT_WATCHABLE',
@@ -73,7 +76,7 @@ async function lookUpGroups(
     const batch = candidates.slice(start, start + REQUESTS_MAX);
     const results = await Promise.all(
       batch.map((candidate) =>
-        // One group whose server is down must not hide the others.
+        // A group whose server is down must not hide the others.
         lookUp(resource, candidate, getJson, (error) => {
           const reason = error instanceof Error ? error.message : String(error);
           failures.push(`${candidate.group}/${candidate.version}: ${reason}`);
@@ -86,7 +89,7 @@ async function lookUpGroups(
   return undefined;
 }
 
-/** All versions of all groups but the core: the preferred versions first. */
+/** Returns all versions of all groups except the core, the preferred versions first. */
 export async function groupVersions(getJson: GetJson): Promise<GroupVersion[]> {
   const preferred: GroupVersion[] = [];
   const others: GroupVersion[] = [];
@@ -124,7 +127,7 @@ async function lookUp(
   return { group, version, resource, kind, isNamespaced, verbs };
 }
 
-/** All resources of one version, without their subresources. */
+/** Returns all resources of one version, without their subresources. */
 export async function resourcesOf(
   { group, version }: GroupVersion,
   getJson: GetJson,

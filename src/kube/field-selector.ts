@@ -1,9 +1,9 @@
 /**
  * Field selectors, parsed as apimachinery's fields.ParseSelector does: `spec.nodeName=n1,status.phase!=Failed`.
- * Equality only; a backslash escapes `,`, `=` and itself within a value. Which fields there are is for those to
- * say who have them.
+ * Equality only; a backslash escapes `,`, `=` and itself within a value. The parser accepts any field; the server
+ * checks it.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 
 /** One term. All terms of a selector must hold. */
 export interface FieldRequirement {
@@ -13,13 +13,13 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** No term: everything. @throws ERR_KUBELOOM_SELECTOR when the text is no selector */
+/** Parses a selector; an empty one has no terms and matches everything. @throws ERR_KUBELOOM_SELECTOR */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
-  if (typeof text !== 'string') throw selectorError(`a field selector is text, got ${String(text)}`);
+  if (typeof text !== 'string') throw selectorError(`a field selector must be a string, got ${String(text)}`);
   return termsOf(text).map((term) => requirementOf(term, text));
 }
 
-/** Between commas that no backslash escapes; empty ones do not count. */
+/** Splits at commas that no backslash escapes; ignores empty terms. */
 function termsOf(text: string): readonly string[] {
   const terms: string[] = [];
   let start = 0;

@@ -1,8 +1,8 @@
 /**
- * Label selectors, parsed as apimachinery's labels.Parse does, wording of its complaints included:
- * `app=web,tier in (a,b),!legacy,weight>3`. One pass over the text and no backtracking: linear time.
+ * Label selectors, parsed as apimachinery's labels.Parse does, with the same error messages: `app=web,tier in
+ * (a,b),!legacy,weight>3`. One pass over the text without backtracking: linear time.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 
 export type LabelSet = Readonly<Record<string, string>>;
 
@@ -15,7 +15,7 @@ export interface Requirement {
   readonly values: readonly string[];
 }
 
-/** `metadata`-style selectors of workloads: apimachinery's LabelSelector. */
+/** apimachinery's LabelSelector, the selector of workloads. */
 export interface LabelSelectorObject {
   readonly matchLabels?: Readonly<Record<string, string>>;
   readonly matchExpressions?: readonly {
@@ -36,7 +36,7 @@ export class LabelSelector {
     this.#matchers = requirements.map(matcherOf);
   }
 
-  /** Nothing was asked: every object matches. */
+  /** True when the selector has no terms: every object matches. */
   get isEverything(): boolean {
     return this.requirements.length === 0;
   }
@@ -47,14 +47,17 @@ export class LabelSelector {
   }
 }
 
-/** @throws ERR_KUBELOOM_SELECTOR when the text is no selector, with what was expected where */
+/** Parses a selector. @throws ERR_KUBELOOM_SELECTOR, with the expected token and its place */
 export function parseLabelSelector(text: string): LabelSelector {
-  // Anything else has no length, and would select everything.
-  if (typeof text !== 'string') throw selectorError(`a label selector is text, got ${String(text)}`);
+  // Any other value has no length, and would select everything.
+  if (typeof text !== 'string') throw selectorError(`a label selector must be a string, got ${String(text)}`);
   return new LabelSelector(new Parser(text).parse());
 }
 
-/** From a workload's `spec.selector`. As in apimachinery an absent selector matches nothing, an empty one everything. */
+/**
+ * Returns the selector of a workload's `spec.selector`. As in apimachinery an absent selector matches nothing, an
+ * empty one everything.
+ */
 export function labelSelectorAsSelector(selector: LabelSelectorObject | undefined): LabelSelector {
   if (!selector) return new LabelSelector([{ key: '', operator: 'In', values: [] }]);
   const equalities = Object.entries(selector.matchLabels ?? {}).map(([key, value]) =>
@@ -96,7 +99,7 @@ function matcherOf({ key, operator, values }: Requirement): Matcher {
 
 const INTEGER = /^-?\d+$/;
 
-/** NaN, which is neither above nor below anything, where there is none. */
+/** Returns the label as an integer; NaN, which is neither above nor below anything, if it is none. */
 function integerOf(labels: LabelSet, key: string): number {
   const value = Object.hasOwn(labels, key) ? (labels[key] ?? '') : '';
   return INTEGER.test(value) ? Number(value) : Number.NaN;
@@ -108,7 +111,7 @@ interface Token {
 }
 
 const END: Token = { kind: 'end', text: '' };
-/** Blanks, a symbol, a word: one of them matches wherever the last ended. */
+/** Blanks, a symbol, or a word: one of them matches at the end of the last match. */
 const TOKEN = /\s+|(==|!=|[=!(),><])|([^\s=!(),<>]+)/y;
 const OPERATORS: Readonly<Record<string, SelectorOperator>> = {
   in: 'In',
@@ -119,7 +122,7 @@ const OPERATORS: Readonly<Record<string, SelectorOperator>> = {
   '>': 'GreaterThan',
   '<': 'LessThan',
 };
-/** As Kubernetes lists them in its complaint. */
+/** Operators in the order of Kubernetes' error message. */
 const OPERATORS_LISTED = 'in, notin, =, ==, !=, gt, lt';
 
 function scan(text: string): Token[] {
@@ -256,7 +259,7 @@ function checkKey(key: string): void {
   throw requirementError(`<nil>: Invalid value: ${JSON.stringify(key)}: ${NAME_RULE}`);
 }
 
-/** Lengths are looked at first: what a regular expression sees is short. */
+/** Checks the length first, so that the regular expression sees only short text. */
 function isPrefix(prefix: string): boolean {
   return prefix.length <= PREFIX_LENGTH_MAX && PREFIX.test(prefix);
 }

@@ -1,4 +1,4 @@
-/** The query parameters of a request and the options of a ListerWatcher are the same thing, written twice. */
+/** Conversions between the query parameters of a request and the options of a ListerWatcher. */
 import type { ListOptions } from './list-watch.ts';
 
 type Query = Readonly<Record<string, string>>;
@@ -6,7 +6,7 @@ type Query = Readonly<Record<string, string>>;
 const NUMBERS: ReadonlySet<string> = new Set(['limit', 'timeoutSeconds']);
 const BOOLEANS: ReadonlySet<string> = new Set(['allowWatchBookmarks', 'sendInitialEvents']);
 
-/** What a reflector's rules ask for. `watch=true` is not among the options: it is the function's name. */
+/** Returns the options for a query. `watch=true` is not among the options: the `watch` function implies it. */
 export function listOptionsOf(query: Query): ListOptions {
   const options: Record<string, string | number | boolean> = {};
   for (const [name, value] of Object.entries(query)) {
@@ -18,7 +18,7 @@ export function listOptionsOf(query: Query): ListOptions {
   return options;
 }
 
-/** What is empty, zero or false goes without a parameter: that is what the API takes it to be. */
+/** Returns the query for the options. Empty values, zero and false have no parameter: the API defaults to them. */
 export function queryOf(options: ListOptions): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of Object.entries(options)) {

@@ -1,20 +1,20 @@
 /**
- * What can be listed and watched: the two functions that a reflector needs, and the shapes that they give.
- * client-go's ListerWatcher, with a watch as an AsyncIterable.
+ * The two functions that a reflector needs, list and watch, and the types of their results. client-go's
+ * ListerWatcher, with a watch as an AsyncIterable.
  */
 
-/** Parameters of LIST and WATCH, by the names that the API has for them. */
+/** Parameters of LIST and WATCH, with the names of the API. */
 export interface ListOptions {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
-  /** Items a page; the rest follows with `continue`. */
+  /** Items in a page; `continue` requests the next one. */
   readonly limit?: number;
   readonly continue?: string;
   readonly timeoutSeconds?: number;
   readonly allowWatchBookmarks?: boolean;
-  /** The streaming list: a watch that begins with everything there is. */
+  /** Requests a streaming list: a watch that begins with all existing objects. */
   readonly sendInitialEvents?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface KubeList<T> {
   readonly items: readonly T[];
 }
 
-/** `object` of an ERROR is a Status, of a BOOKMARK an object with nothing but its resourceVersion. */
+/** Event of a watch. `object` of an ERROR is a Status, of a BOOKMARK an object with only a resourceVersion. */
 export type WatchEvent<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly object: unknown }
@@ -40,13 +40,13 @@ export type WatchEvent<T> =
 
 /** An open watch. It ends when the server closes it, when `stop` is called, or by throwing. */
 export interface Watch<T> extends AsyncIterable<WatchEvent<T>> {
-  /** Ends it, also in the middle of an iteration. May be called more than once. */
+  /** Ends the watch, also in the middle of an iteration. May be called more than once. */
   stop(): void;
 }
 
 /**
- * Lists and watches one collection. Expected failures are thrown: an error whose `httpStatus` and `reason`
- * are the server's (`KubeStatusError`), anything else counts as a connection that could not be made.
+ * Lists and watches one collection. Both functions throw expected failures: an error with the server's
+ * `httpStatus` and `reason` (`KubeStatusError`); any other error counts as a connection failure.
  */
 export interface ListerWatcher<T> {
   list(options: ListOptions, signal: AbortSignal): Promise<KubeList<T>>;
@@ -55,7 +55,7 @@ export interface ListerWatcher<T> {
   readonly isWatchListUnsupported?: boolean;
 }
 
-/** Tells the functions apart from a KubeConfig, or whatever else says where a server is. */
+/** Distinguishes a ListerWatcher from a KubeConfig and other sources. */
 export function isListerWatcher<T>(source: object | ListerWatcher<T>): source is ListerWatcher<T> {
   return 'list' in source && 'watch' in source;
 }

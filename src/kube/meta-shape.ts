@@ -1,6 +1,6 @@
 /**
- * The first steps into a value of unknown shape: what stores, queues and handlers hold may be an object as the
- * server sent it, an informer's entry, or anything else that a user put in.
+ * Accessors for values of unknown shape. Stores, queues and handlers may hold objects as the server sent them,
+ * entries of an informer, or any other value of a user.
  */
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -10,21 +10,21 @@ export function isRecord(value: unknown): value is Fields {
 }
 
 /**
- * An informer's entry. By its mark: a custom resource may have fields `key` and `name` of its own. What an
- * entry has at hand must not be read from its metadata: they would be decoded, and an expired one refuses.
+ * Returns whether it is an informer's entry, by its mark: a custom resource may have fields `key` and `name` too.
+ * Readers must take an entry's own fields, not its metadata: those need decoding and throw once it has expired.
  */
 export function isEntry(object: Fields): boolean {
   return object['finalStateUnknown'] === false && typeof object['key'] === 'string';
 }
 
-/** Metadata of an object, or an entry in their place for what it has at hand; undefined without. */
+/** Returns the metadata of an object, or an entry itself, which has the same fields; otherwise undefined. */
 export function metadataAtHand(object: unknown): Fields | undefined {
   if (!isRecord(object)) return undefined;
   const metadata = isEntry(object) ? object : object['metadata'];
   return isRecord(metadata) ? metadata : undefined;
 }
 
-/** Undefined for what has no metadata, or no resourceVersion in them. */
+/** Returns the resourceVersion; undefined for a value without metadata or without a resourceVersion. */
 export function resourceVersionOf(object: unknown): string | undefined {
   const version = metadataAtHand(object)?.['resourceVersion'];
   return typeof version === 'string' && version !== '' ? version : undefined;

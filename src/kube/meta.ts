@@ -1,15 +1,15 @@
 /**
- * apimachinery's `meta`: metadata of any object or list, without knowing its type. An accessor is a thin view:
- * it reads and writes the object that it was made for.
+ * apimachinery's `meta`: metadata of any object or list, independent of its type. An accessor is a thin view:
+ * it reads and writes the original object.
  *
- * What is absent reads as its zero value: '' for a string, 0 for a number, an empty record or array;
+ * An absent field reads as its zero value: '' for a string, 0 for a number, an empty record or array;
  * timestamps and remainingItemCount are undefined. Writing a zero value removes the field, as `omitempty` does.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 import { isEntry, isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
 
-/** Text on the wire; client-node's models have a Date. */
+/** Text in JSON; client-node's models have a Date. */
 export type Timestamp = string | Date;
 
 export interface OwnerReference {
@@ -73,7 +73,7 @@ const LIST_ZEROS: Zeros<ListAccessor> = {
 const viewOfObject = viewClass<ObjectAccessor>(OBJECT_ZEROS);
 const viewOfList = viewClass<ListAccessor>(LIST_ZEROS);
 
-/** What an entry has outside its metadata: readable for ever, and without decoding anything. */
+/** Fields that an entry has outside its metadata: always readable, without decoding. */
 const AT_HAND: ReadonlySet<string> = new Set([
   'name',
   'namespace',
@@ -84,7 +84,7 @@ const AT_HAND: ReadonlySet<string> = new Set([
   'deletionTimestamp',
 ]);
 
-/** Where a view reads and writes. */
+/** Object that a view reads and writes. */
 interface Source {
   read(field: string): unknown;
   write(field: string, value: unknown): void;
@@ -92,7 +92,7 @@ interface Source {
 }
 
 /**
- * Metadata of an object, to read and to write; of an informer's entry, to read.
+ * Returns the metadata of an object, to read and to write; of an informer's entry, to read.
  *
  * @throws ERR_KUBELOOM_NO_METADATA for anything else
  */
@@ -102,32 +102,32 @@ export function accessor(object: unknown): ObjectAccessor {
     const metadata = object['metadata'];
     if (isRecord(metadata)) return viewOfObject(recordSource(metadata));
   }
-  throw new KubeloomError('ERR_KUBELOOM_NO_METADATA', 'object has no metadata: it is not an API object');
+  throw new KubeloomError('ERR_KUBELOOM_NO_METADATA', 'the object has no metadata: pass an API object');
 }
 
 /**
- * Metadata of a list, to read and to write.
+ * Returns the metadata of a list, to read and to write.
  *
- * @throws ERR_KUBELOOM_NOT_A_LIST for what has neither metadata nor items
+ * @throws ERR_KUBELOOM_NOT_A_LIST for a value with neither metadata nor items
  */
 export function listAccessor(list: unknown): ListAccessor {
   const metadata = isRecord(list) ? list['metadata'] : undefined;
   if (isRecord(list) && isRecord(metadata)) return viewOfList(recordSource(metadata));
   if (!isListType(list)) throw notAList();
-  // A list may come without metadata: they are there as soon as something is written.
+  // A list may come without metadata: the first write creates them.
   return viewOfList(recordSource({}, list));
 }
 
-/** Whether it has items, as every list has. */
+/** Returns whether the value has items, as every list has. */
 export function isListType(value: unknown): value is { readonly items: readonly unknown[] } {
   return isRecord(value) && Array.isArray(value['items']);
 }
 
 /**
- * The items, in a new array. An item without kind or apiVersion, as servers send them in a list, is a shallow
- * copy that has what the list says (`PodList` has Pods).
+ * Returns the items in a new array. An item without kind or apiVersion, as servers send them in a list, is a
+ * shallow copy with the values derived from the list (`PodList` has Pods).
  *
- * @throws ERR_KUBELOOM_NOT_A_LIST for what has no items, or an item that is no object
+ * @throws ERR_KUBELOOM_NOT_A_LIST for a value without items, or with an item that is no object
  */
 export function extractList<T extends object>(list: { readonly items: readonly T[] }): T[];
 export function extractList(list: unknown): object[];
@@ -137,7 +137,7 @@ export function extractList(list: unknown): object[] {
   return items;
 }
 
-/** As `extractList`, one by one; what `visit` throws ends it. */
+/** Visits the items of `extractList` one by one; an error of `visit` ends it. */
 export function eachListItem<T extends object>(
   list: { readonly items: readonly T[] },
   visit: (item: T) => void,
@@ -156,7 +156,7 @@ export function eachListItem(list: unknown, visit: (item: object) => void): void
   }
 }
 
-/** Kind and apiVersion first, as in everything that the server sends alone. */
+/** Kind and apiVersion come first, as in every single object from the server. */
 function filledItem(item: Fields, kind: string, apiVersion: unknown): object {
   const isComplete = item['kind'] !== undefined && item['apiVersion'] !== undefined;
   if (isComplete || isEntry(item)) return item;
@@ -164,13 +164,13 @@ function filledItem(item: Fields, kind: string, apiVersion: unknown): object {
   const version = item['apiVersion'] ?? apiVersion;
   if (version !== undefined) typeMeta['apiVersion'] = version;
   typeMeta['kind'] = item['kind'] ?? kind;
-  // An instance of a class stays one.
+  // Keeps the class of an instance.
   const filled = Object.create(Object.getPrototypeOf(item) as object | null) as object;
   return Object.assign(filled, typeMeta, item, typeMeta);
 }
 
 function notAList(): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_NOT_A_LIST', 'object is not a list: it has no items');
+  return new KubeloomError('ERR_KUBELOOM_NOT_A_LIST', 'the object is not a list: it has no items');
 }
 
 function recordSource(fields: Fields, parent?: Fields): Source {
@@ -191,7 +191,7 @@ function entrySource(entry: Fields): Source {
   const refuse = (field: string): never => {
     throw new KubeloomError(
       'ERR_KUBELOOM_READ_ONLY',
-      `metadata.${field} of a cached object cannot be written: it is shared. Write to a copy().`,
+      `metadata.${field} of a cached object cannot be written, because it is shared: write to a copy()`,
     );
   };
   return {
@@ -207,7 +207,7 @@ function entrySource(entry: Fields): Source {
 
 type Zeros<View> = { readonly [Field in keyof View]: View[Field] };
 
-/** A class whose instances have one property for each zero value; the zeros say what the fields are. */
+/** Returns a class whose instances have one property for each zero value; the zeros define the types of the fields. */
 function viewClass<View extends object>(zeros: Zeros<View>): (source: Source) => View {
   class FieldView {
     readonly #source: Source;
@@ -233,7 +233,7 @@ function viewClass<View extends object>(zeros: Zeros<View>): (source: Source) =>
   return (source) => new FieldView(source) as View;
 }
 
-/** Where undefined is the zero value, 0 is not: a grace period of 0 seconds says something. */
+/** Where undefined is the zero value, 0 is a value: a grace period of 0 seconds has a meaning. */
 function isZero(value: unknown, zero: unknown): boolean {
   if (value === undefined || value === null || value === zero) return true;
   if (zero === undefined || !isRecord(value)) return false;

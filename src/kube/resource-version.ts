@@ -1,26 +1,26 @@
 /**
- * The order of resourceVersions. Since Kubernetes 1.35 they are documented as decimal numbers that clients may
- * compare, of any length, within one collection of one server. So they are compared as text: a number would
- * lose the last digits of long ones, and `'9' < '10'` is false.
+ * The order of resourceVersions. Since Kubernetes 1.35 they are documented as decimal numbers of any length that
+ * clients may compare within one collection of one server. The comparison works on text: a JavaScript number
+ * would lose the last digits of long ones, and as strings `'9' < '10'` is false.
  */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 
 const DECIMAL = /^(?:0|[1-9][0-9]*)$/;
 
 /**
- * Whether this one has a place in the order. The empty one has not: in requests it means "the most recent", in
- * objects "never stored", and neither is older or newer than anything.
+ * Returns whether the version has a place in the order. The empty one has none: in requests it means "the most
+ * recent", in objects "never stored".
  */
 export function isComparableResourceVersion(resourceVersion: string): boolean {
-  // Also of those who do not check types: a number would pass the pattern, and compare as nothing.
+  // A check at run time: a number would match the pattern and compare wrongly.
   return typeof resourceVersion === 'string' && DECIMAL.test(resourceVersion);
 }
 
 /**
- * Negative when `a` is older than `b`, 0 when they are the same, positive when it is newer; fits `sort`.
- * `'0'` is older than everything.
+ * Returns a negative number when `a` is older than `b`, 0 when they are equal, a positive one when it is newer;
+ * fits `sort`. `'0'` is older than everything.
  *
- * @throws ERR_KUBELOOM_RESOURCE_VERSION for whatever is not decimal digits without a leading zero, '' included
+ * @throws ERR_KUBELOOM_RESOURCE_VERSION unless it is decimal digits without a leading zero; also for ''
  */
 export function compareResourceVersions(a: string, b: string): number {
   wantComparable(a);
@@ -30,7 +30,7 @@ export function compareResourceVersions(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** False also when one of them has no place in the order: then nothing is known. */
+/** Returns whether `a` is older. False also when one of them has no place in the order. */
 export function isOlderResourceVersion(a: string, b: string): boolean {
   return (
     isComparableResourceVersion(a) && isComparableResourceVersion(b) && compareResourceVersions(a, b) < 0
@@ -43,6 +43,6 @@ export function wantComparable(resourceVersion: string): void {
   throw new KubeloomError(
     'ERR_KUBELOOM_RESOURCE_VERSION',
     `"${resourceVersion}" cannot be compared: only decimal resourceVersions have an order, and the empty one ` +
-      'has no place in it. Take metadata.resourceVersion from the answer to a write',
+      'has none. Take metadata.resourceVersion from the response to a write',
   );
 }

@@ -1,5 +1,5 @@
 /** Which collection of an apiserver is meant, and its URL. */
-import { KubeloomError } from '../errors.ts';
+import { KubeloomError } from '../base/errors.ts';
 
 export interface ResourceRef {
   /** Empty for the core group. */
@@ -12,7 +12,7 @@ export interface ResourceRef {
   readonly isNamespaced: boolean;
 }
 
-/** One whose objects have a known type: who is given it need not be told `T`. */
+/** A resource whose objects have a known type: functions that take it infer `T`. */
 export interface ResourceOf<T> extends ResourceRef {
   /** Never there: it only carries the type. */
   readonly wire?: T;
@@ -25,6 +25,13 @@ export function apiVersionOf(ref: Pick<ResourceRef, 'group' | 'version'>): strin
 
 /** A DNS name, or a label of one: what Kubernetes allows. */
 const NAME = /^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?$/;
+
+const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** A DNS label, as Kubernetes has it for namespaces. */
+export function isNamespaceName(name: string): boolean {
+  return NAMESPACE.test(name);
+}
 
 /**
  * `/api/v1/pods`, `/apis/apps/v1/namespaces/web/deployments`.

@@ -1,10 +1,10 @@
 /**
- * Every built-in resource that a Kubernetes 1.35 or 1.36 server can list and watch, behind feature gates or not
- * (component statuses can only be listed).
- * Groups have the names of client-go's packages, resources those of its methods: in lower case they are
- * the resources' names in URLs. Checked against the discovery of a real server in test/e2e.
+ * Every built-in resource that a Kubernetes 1.35 or 1.36 server can list and watch, with or without feature gates
+ * (component statuses can only be listed). Groups have the names of client-go's packages, resources those of its
+ * methods: in lower case they are the resources' names in URLs. Checked against the discovery of a real server in
+ * test/e2e.
  *
- * This table is also what the types of a factory are made of: `factory.apps.v1.deployments`.
+ * The types of a factory are derived from this table: `factory.apps.v1.deployments`.
  */
 import type { ResourceRef } from './resource.ts';
 
@@ -276,7 +276,7 @@ export const BUILT_IN_GROUPS = {
 
 export type BuiltInGroups = typeof BUILT_IN_GROUPS;
 
-/** A group without the types of its own. */
+/** A group without its specific types. */
 export interface BuiltInGroup {
   readonly group: string;
   readonly versions: Readonly<Record<string, Readonly<Record<string, Scope>>>>;
@@ -287,7 +287,7 @@ interface Scope {
   readonly isNamespaced: boolean;
 }
 
-/** All of them, version by version. */
+/** Returns all built-in resources, version by version. */
 export function builtInResources(): readonly ResourceRef[] {
   const groups: readonly BuiltInGroup[] = Object.values(BUILT_IN_GROUPS);
   return groups.flatMap(({ group, versions }) =>
@@ -303,7 +303,7 @@ export function builtInResources(): readonly ResourceRef[] {
   );
 }
 
-/** The built-in resource of these names; undefined for all others. */
+/** Returns the built-in resource of these names; undefined for all others. */
 export function findBuiltIn(
   wanted: Pick<ResourceRef, 'group' | 'version' | 'resource'>,
 ): ResourceRef | undefined {

@@ -1,34 +1,34 @@
 /**
- * From a kind, or a name as people type it, to the collection that it is: client-go's RESTMapper. The table of
- * built-in resources answers without a request; for everything else the server's discovery documents are read,
- * kept, and read again when something is missing, but not more often than every so many seconds.
+ * Maps a kind, or a name as people type it, to its collection: client-go's RESTMapper. The table of built-in
+ * resources answers without a request. For everything else the mapper reads the server's discovery documents and
+ * keeps them. It reads them again when a kind is missing, at most once in `refreshIntervalMs`.
  *
- * When several groups have what was asked for, the core group counts, then the built-in ones, as for kubectl. When
- * several remain, that is an error which names them.
+ * When several groups have the kind, the core group comes first, then the built-in ones, as in kubectl. When
+ * several remain, the error names them.
  */
-import { realClock } from '../clock.ts';
-import type { Clock } from '../clock.ts';
-import { KubeloomError } from '../errors.ts';
+import { realClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
+import { KubeloomError } from '../base/errors.ts';
 import {
   CORE,
   REQUESTS_MAX,
   groupVersions,
   resourcesOf,
   unknownResource,
-  wantWatchable,
+  requireWatchable,
 } from './discovery.ts';
 import type { ApiResource, GetJson, GroupVersion } from './discovery.ts';
 import type { ResourceRef } from './resource.ts';
 import { builtInResources } from './resources.ts';
 
-/** Without a version the server's preferred one; without a group whichever has it. */
+/** A kind. Default version: the server's preferred one. Default group: any group that has it. */
 export interface KindName {
   readonly group?: string;
   readonly version?: string;
   readonly kind: string;
 }
 
-/** The same by the resource's plural name. */
+/** The same with the resource's plural name. */
 export interface ResourceName {
   readonly group?: string;
   readonly version?: string;
@@ -36,24 +36,24 @@ export interface ResourceName {
 }
 
 /**
- * What a collection can be called. Text is a plural, singular or short name or a kind; alone, with its group
+ * Names of a collection. Text is a plural, singular or short name or a kind; alone, with its group
  * (`deployments.apps`), or with version and group (`deployments.v1.apps`, `pods.v1`).
  */
 export type KindLike = string | KindName | ResourceName | ResourceRef;
 
 export interface RestMapperOptions {
-  /** How discovery documents are read. */
+  /** Reads discovery documents. */
   readonly getJson: GetJson;
-  /** After a miss all documents are read again, if that was at least so long ago. Default 10,000. */
+  /** Minimum time between two readings of all documents after misses. Default 10,000. */
   readonly refreshIntervalMs?: number;
   readonly clock?: Clock;
 }
 
-interface Wish {
-  readonly said: string;
+interface KindQuery {
+  readonly text: string;
   readonly group: string | undefined;
   readonly version: string | undefined;
-  /** A number for how well it fits, the least counts; undefined when it does not. */
+  /** Returns a rank for the match, the lowest is best; undefined when there is none. */
   fit(resource: Pick<ApiResource, 'name' | 'kind'> & Partial<ApiResource>): number | undefined;
 }
 
@@ -61,16 +61,15 @@ type Candidate = ResourceRef & { readonly verbs: readonly string[]; readonly fit
 
 const REFRESH_INTERVAL_MS = 10_000;
 const WATCHABLE = ['list', 'watch'];
-const NOT_A_KIND =
-  'a kind is text, or { kind } or { resource } with group and version as far as they are known';
+const NOT_A_KIND = 'a kind must be text, or { kind } or { resource }, with group and version if known';
 
 export class RestMapper {
   readonly #getJson: GetJson;
   readonly #refreshIntervalMs: number;
   readonly #clock: Clock;
-  /** By group and version, in the order of preference. */
+  /** Documents by group and version, in the order of preference. */
   #documents: ReadonlyMap<string, GroupVersion & { readonly resources: readonly ApiResource[] }> = new Map();
-  /** By what was said, until the documents are read again. */
+  /** Answers by requested name, until the documents are read again. */
   readonly #answers: Map<string, ResourceRef> = new Map();
   #failures: readonly string[] = [];
   #refreshedAtMs: number = Number.NEGATIVE_INFINITY;
@@ -78,7 +77,7 @@ export class RestMapper {
 
   constructor({ getJson, refreshIntervalMs = REFRESH_INTERVAL_MS, clock = realClock }: RestMapperOptions) {
     if (!(refreshIntervalMs >= 0)) {
-      const message = `refreshIntervalMs must be a number from 0, got ${refreshIntervalMs}`;
+      const message = `refreshIntervalMs must be a number of at least 0, got ${refreshIntervalMs}`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     this.#getJson = getJson;
@@ -87,8 +86,9 @@ export class RestMapper {
   }
 
   /**
-   * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE when nobody has it, ERR_KUBELOOM_AMBIGUOUS_RESOURCE when several groups
-   *   have, ERR_KUBELOOM_NOT_WATCHABLE when it cannot be listed and watched, and what `getJson` throws
+   * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE when no group has it, ERR_KUBELOOM_AMBIGUOUS_RESOURCE when several
+   * groups
+   *   have, ERR_KUBELOOM_NOT_WATCHABLE when it cannot be listed and watched, and the error of `getJson`
    */
   async resourceFor(kind: KindLike): Promise<ResourceRef> {
     const known = this.find(kind);
@@ -96,31 +96,31 @@ export class RestMapper {
     await this.#refreshIfDue();
     const found = this.find(kind);
     if (found) return found;
-    throw unknownResource(wishOf(kind).said, this.#failures);
+    throw unknownResource(queryOf(kind).text, this.#failures);
   }
 
   /**
-   * The same from what is known by now, without a request; undefined when that does not tell.
+   * Finds the collection without a request; undefined when the present documents do not suffice.
    *
    * @throws ERR_KUBELOOM_AMBIGUOUS_RESOURCE, ERR_KUBELOOM_NOT_WATCHABLE
    */
   find(kind: KindLike): ResourceRef | undefined {
     if (isResourceRef(kind)) return kind;
-    const wish = wishOf(kind);
-    const known = this.#answers.get(wish.said);
+    const query = queryOf(kind);
+    const known = this.#answers.get(query.text);
     if (known) return known;
-    const builtIn = this.#only(wish, builtInCandidates(wish));
-    // Which of several versions the server prefers, and has, only the server can tell.
-    const [found] = builtIn.length === 1 ? builtIn : this.#only(wish, this.#candidates(wish));
+    const builtIn = this.#only(query, builtInCandidates(query));
+    // Only the server's documents show which of several versions it has and prefers.
+    const [found] = builtIn.length === 1 ? builtIn : this.#only(query, this.#candidates(query));
     if (!found) return undefined;
     const { group, version, resource, kind: name, isNamespaced, verbs } = found;
-    wantWatchable(wish.said, verbs);
+    requireWatchable(query.text, verbs);
     const ref: ResourceRef = { group, version, resource, kind: name, isNamespaced };
-    this.#answers.set(wish.said, ref);
+    this.#answers.set(query.text, ref);
     return ref;
   }
 
-  /** Reads all documents again. Calls at the same time share one round. */
+  /** Reads all documents again. Concurrent calls share one round. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
     return this.#refreshing;
@@ -140,7 +140,7 @@ export class RestMapper {
       const read = await Promise.all(batch.map((one) => this.#read(one, failures)));
       batch.forEach((groupVersion, at) => {
         const key = `${groupVersion.group}/${groupVersion.version}`;
-        // What one broken group said before is better than nothing.
+        // An earlier document of a group is better than none.
         const resources = read[at] ?? this.#documents.get(key)?.resources;
         if (resources) documents.set(key, { ...groupVersion, resources });
       });
@@ -160,12 +160,12 @@ export class RestMapper {
     }
   }
 
-  #candidates(wish: Wish): Candidate[] {
+  #candidates(query: KindQuery): Candidate[] {
     return [...this.#documents.values()]
-      .filter((one) => isWanted(wish, one))
+      .filter((one) => isWanted(query, one))
       .flatMap(({ group, version, resources }) =>
         resources.flatMap((resource) => {
-          const fit = wish.fit(resource);
+          const fit = query.fit(resource);
           const { name, kind, namespaced: isNamespaced, verbs } = resource;
           return fit === undefined
             ? []
@@ -174,8 +174,8 @@ export class RestMapper {
       );
   }
 
-  /** Of the group that counts all versions, the preferred first. */
-  #only(wish: Wish, candidates: readonly Candidate[]): readonly Candidate[] {
+  /** Returns all versions of the group that comes first, the preferred version first. */
+  #only(query: KindQuery, candidates: readonly Candidate[]): readonly Candidate[] {
     const best = Math.min(...candidates.map(({ fit }) => fit));
     const fitting = candidates.filter(({ fit }) => fit === best);
     const rank = Math.min(...fitting.map(rankOf));
@@ -188,12 +188,12 @@ export class RestMapper {
     const names = [...new Set([first, ...others].map(({ group, resource }) => `${resource}.${group}`))];
     throw new KubeloomError(
       'ERR_KUBELOOM_AMBIGUOUS_RESOURCE',
-      `${wish.said} may be any of ${names.join(', ')}: say which`,
+      `${query.text} may be any of ${names.join(', ')}: add the group`,
     );
   }
 }
 
-/** The collection is described in full: nobody needs to be asked. */
+/** Returns whether the collection is fully described, so that no request is needed. */
 function isResourceRef(kind: KindLike): kind is ResourceRef {
   return (
     typeof kind === 'object' &&
@@ -205,24 +205,24 @@ function isResourceRef(kind: KindLike): kind is ResourceRef {
   );
 }
 
-/** @throws ERR_KUBELOOM_OPTION for what cannot be a kind */
-function wishOf(kind: KindLike): Wish {
-  if (typeof kind === 'string') return wishOfText(kind);
+/** @throws ERR_KUBELOOM_OPTION for a value that cannot be a kind */
+function queryOf(kind: KindLike): KindQuery {
+  if (typeof kind === 'string') return queryOfText(kind);
   const { group, version } = kind ?? {};
-  const said = JSON.stringify(kind);
+  const text = JSON.stringify(kind);
   const isOptionalText = (part: unknown): boolean => part === undefined || typeof part === 'string';
   if (typeof kind === 'object' && isOptionalText(group) && isOptionalText(version)) {
     if ('resource' in kind && isText(kind.resource)) {
-      return { said, group, version, fit: ({ name }) => (name === kind.resource ? 0 : undefined) };
+      return { text, group, version, fit: ({ name }) => (name === kind.resource ? 0 : undefined) };
     }
     if ('kind' in kind && isText(kind.kind)) {
-      return { said, group, version, fit: (resource) => (resource.kind === kind.kind ? 0 : undefined) };
+      return { text, group, version, fit: (resource) => (resource.kind === kind.kind ? 0 : undefined) };
     }
   }
-  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${NOT_A_KIND}; got ${said}`);
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${NOT_A_KIND}; got ${text}`);
 }
 
-function wishOfText(text: string): Wish {
+function queryOfText(text: string): KindQuery {
   const [name = '', ...rest] = text.toLowerCase().split('.');
   const suffix = rest.join('.');
   if (name === '' || text.endsWith('.')) {
@@ -231,7 +231,7 @@ function wishOfText(text: string): Wish {
   const [, version, versionedGroup] = /^(v\d[^.]*)(?:\.(.+))?$/.exec(suffix) ?? [];
   const group = suffix === '' ? undefined : version === undefined ? suffix : (versionedGroup ?? '');
   return {
-    said: JSON.stringify(text),
+    text: JSON.stringify(text),
     group,
     version,
     fit: ({ name: plural, kind, singularName = '', shortNames = [] }) => {
@@ -246,15 +246,15 @@ function isText(part: unknown): boolean {
   return typeof part === 'string' && part !== '';
 }
 
-function isWanted({ group, version }: Wish, one: GroupVersion): boolean {
+function isWanted({ group, version }: KindQuery, one: GroupVersion): boolean {
   return (group === undefined || group === one.group) && (version === undefined || version === one.version);
 }
 
-function builtInCandidates(wish: Wish): Candidate[] {
+function builtInCandidates(query: KindQuery): Candidate[] {
   return builtInResources()
-    .filter((one) => isWanted(wish, one))
+    .filter((one) => isWanted(query, one))
     .flatMap((ref) => {
-      const fit = wish.fit({ name: ref.resource, kind: ref.kind });
+      const fit = query.fit({ name: ref.resource, kind: ref.kind });
       return fit === undefined ? [] : [{ ...ref, verbs: WATCHABLE, fit }];
     });
 }

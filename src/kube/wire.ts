@@ -1,12 +1,11 @@
 /**
- * The types of what travels: Kubernetes' own field names, dates as text, read-only. They are made from the
- * models of @kubernetes/client-node by name, so that whichever version is installed is the one that counts;
- * a model that it does not have is `KubeObject`.
+ * The types of JSON objects on the wire: Kubernetes' own field names, dates as text, read-only. They are derived by
+ * name from the models of the installed @kubernetes/client-node; a kind that has no model there is a `KubeObject`.
  */
 import type * as clientNode from '@kubernetes/client-node';
 import type { BuiltInGroups } from './resources.ts';
 
-/** Of any kind. */
+/** An object of any kind. */
 export interface KubeObject {
   readonly kind?: string;
   readonly apiVersion?: string;
@@ -14,14 +13,14 @@ export interface KubeObject {
   readonly [field: string]: unknown;
 }
 
-/** What a server sends to those who asked for metadata only. */
+/** Response to a request for metadata only. */
 export interface PartialObjectMetadata {
   readonly kind?: string;
   readonly apiVersion?: string;
   readonly metadata: Wire<clientNode.V1ObjectMeta>;
 }
 
-/** Keys that client-node's models spell differently, everywhere. */
+/** Keys that client-node's models rename, everywhere. */
 interface RenamedKeys {
   _continue: 'continue';
   _default: 'default';
@@ -37,7 +36,7 @@ interface RenamedKeys {
   x_kubernetes_validations: 'x-kubernetes-validations';
 }
 
-/** These only within a JSON schema; elsewhere they are what they look like. */
+/** Keys renamed within a JSON schema only; elsewhere they are unchanged. */
 interface RenamedSchemaKeys extends RenamedKeys {
   ref: '$ref';
   schema: '$schema';
@@ -47,7 +46,7 @@ type RenamedKeysOf<T> = 'x_kubernetes_validations' extends keyof T ? RenamedSche
 type WireKey<K, Renamed> = K extends keyof Renamed ? Renamed[K] & string : K;
 type IsAny<T> = 0 extends 1 & T ? true : false;
 
-/** What the server sends where client-node's model says `T`. */
+/** The server's form of client-node's model `T`. */
 export type Wire<T> =
   IsAny<T> extends true
     ? unknown
@@ -66,19 +65,19 @@ type ModelNamed<Name extends string> = Name extends keyof Models
     : never
   : never;
 
-/** Two groups have events, so their models carry the group. */
+/** Name of the model. Two groups have events, so those models carry the group. */
 type ModelOf<Group extends string, Version extends string, Kind extends string> =
   | ModelNamed<`${Capitalize<Version>}${Kind}`>
   | ModelNamed<`${Capitalize<Group>}${Capitalize<Version>}${Kind}`>;
 
 type Known<T> = [T] extends [never] ? KubeObject : Wire<T>;
 
-/** `WireOf<'apps', 'v1', 'Deployment'>`: by client-go's name of the group. */
+/** The type by client-go's name of the group: `WireOf<'apps', 'v1', 'Deployment'>`. */
 export type WireOf<Group extends string, Version extends string, Kind extends string> = Known<
   ModelOf<Group, Version, Kind>
 >;
 
-/** What a factory's `apps.v1.deployments` is about. */
+/** The object type of a factory's `apps.v1.deployments`. */
 export type BuiltInWire<
   Group extends keyof BuiltInGroups,
   Version extends keyof BuiltInGroups[Group]['versions'],

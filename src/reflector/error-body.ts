@@ -1,6 +1,6 @@
-/** The body of a response other than 200: a Status, or whatever a proxy had to say. */
-import type { KubeloomError } from '../errors.ts';
-import type { Body } from './body.ts';
+/** A response other than 200: its body, which is a Status or the text of a proxy, and its Retry-After header. */
+import type { KubeloomError } from '../base/errors.ts';
+import type { Body } from './exchange.ts';
 
 const BODY_BYTES_MAX = 64 * 1024;
 
@@ -22,7 +22,7 @@ export class ErrorBody implements Body {
     return chunk.length;
   }
 
-  /** What has arrived of a torn answer is an answer: the status is known. */
+  /** Delivers the text, also when the response broke off: its status is already known. */
   end(_error: KubeloomError | undefined): void {
     const onText = this.#onText;
     this.#onText = undefined;
@@ -30,14 +30,36 @@ export class ErrorBody implements Body {
   }
 
   pause(): void {
-    // Nothing measures time here.
+    // No timers.
   }
 
   resume(): void {
-    // Nothing measures time here.
+    // No timers.
   }
 
   close(): void {
-    // Nothing to be released.
+    // Nothing to release.
   }
+}
+
+/**
+ * Reads the Retry-After header, a number or a date. A date is compared with the Date header of the same answer, so
+ * our clock does not matter.
+ *
+ * @returns seconds, or undefined when the header is missing or malformed
+ */
+export function retryAfterSeconds(headers: Readonly<Record<string, string>>): number | undefined {
+  const value = headers['retry-after']?.trim() ?? '';
+  if (/^\d+$/.test(value)) return Number(value);
+  const until = httpDate(value);
+  const from = httpDate(headers['date'] ?? '');
+  if (until === undefined || from === undefined) return undefined;
+  return Math.max(0, (until - from) / 1000);
+}
+
+/** Parses only text that looks like a date: Date.parse accepts almost anything. */
+function httpDate(text: string): number | undefined {
+  if (!/^(Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(text)) return undefined;
+  const time = Date.parse(text);
+  return Number.isNaN(time) ? undefined : time;
 }

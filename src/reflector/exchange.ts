@@ -1,29 +1,56 @@
 /**
- * One request and its response: turns what the transport tells into inputs, in order, and notices silence.
- * What the bytes mean is the business of the body that the owner chooses by the response's head.
+ * One request and its response: turns the calls of the transport into inputs, in order, and detects silence.
+ * The owner chooses the body, which reads the bytes, by the head of the response.
  */
-import type { Clock } from '../clock.ts';
-import type { KubeloomError } from '../errors.ts';
-import type { HttpExchange, HttpTransport, ResponseSink } from '../transport/http.ts';
-import type { Body } from './body.ts';
-import type { Input } from './inbox.ts';
-import { ChunkInput, EventInput } from './input.ts';
-import type { ChunkReader, Flushing } from './input.ts';
-import type { Progress } from './state.ts';
+import type { Clock } from '../base/clock.ts';
+import type { KubeloomError } from '../base/errors.ts';
+import type { HttpExchange, HttpTransport, ResponseSink } from './transport/http.ts';
+import type { ByteReader, Flushing, Inbox } from './inbox.ts';
+import type { ListingMeter } from './listing-meter.ts';
+import type { ObjectWriter } from './object-writer.ts';
+import type { Failure, Progress, ReflectorEvent } from './rules/state.ts';
 import { Watchdog } from './watchdog.ts';
 
+/** The reader of a response, chosen by its status and verb. */
+export interface Body {
+  /** The progress of a watch; undefined for every other body. */
+  readonly progress: Progress | undefined;
+  /**
+   * Takes as much as there is room for, from `start` on.
+   *
+   * @returns the first index that was not taken
+   */
+  write(chunk: Buffer, start: number): number;
+  /** Ends the body: without an error when the response is complete, else with the reason why it is not. */
+  end(error: KubeloomError | undefined): void;
+  /** Stops the timers of the body while the response is not read; `resume` starts them again. */
+  pause(): void;
+  resume(): void;
+  /** Releases the body; no other call follows. */
+  close(): void;
+}
+
+/** The reflector, as its exchange and the body of the response use it. */
 export interface ExchangeOwner extends Flushing {
   readonly clock: Clock;
-  offer(input: Input): void;
+  readonly inbox: Inbox;
+  readonly writer: ObjectWriter;
+  readonly meter: ListingMeter;
   begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body;
   unanswered(error: KubeloomError): void;
   silent(limitMs: number): void;
+  /** Takes one step. The next `flush` carries out its effects; nothing may be written before it. */
+  dispatch(event: ReflectorEvent): void;
+  fail(failure: Failure): void;
+  report(during: Failure['during'], error: KubeloomError): void;
+  /** Offers a bookmark. @returns false when there is no room */
+  offerBookmark(resourceVersion: string): boolean;
 }
 
-/** Our watchdog is to bark before the transport gives up. */
+/** The transport's own timeout is this much longer, so that our watchdog fires first. */
 const TRANSPORT_EXTRA_MS = 10_000;
 
-export class Exchange implements ResponseSink, ChunkReader {
+export class Exchange implements ResponseSink, ByteReader {
   readonly #owner: ExchangeOwner;
   readonly #watchdog: Watchdog;
   readonly #http: HttpExchange;
@@ -32,8 +59,9 @@ export class Exchange implements ResponseSink, ChunkReader {
   #isClosed = false;
 
   /**
-   * @param silenceMaxMs between two signs of life, the first of them the response's head
-   * @param accept the transport's own when undefined
+   * @param silenceMaxMs the longest time between two signs of life, from the request on; connecting and the
+   *   head are included
+   * @param accept the transport's default when undefined
    */
   constructor(
     owner: ExchangeOwner,
@@ -43,9 +71,10 @@ export class Exchange implements ResponseSink, ChunkReader {
     accept: string | undefined,
   ) {
     this.#owner = owner;
-    this.#watchdog = new Watchdog(owner.clock, silenceMaxMs, () =>
-      this.#happened(() => owner.silent(this.#watchdog.limitMs)),
-    );
+    this.#watchdog = new Watchdog(owner.clock, silenceMaxMs, () => {
+      transport.closeIdle();
+      this.#happened(() => owner.silent(this.#watchdog.limitMs));
+    });
     const headers = accept === undefined ? {} : { headers: { accept } };
     this.#http = transport.request({ path, timeoutMs: silenceMaxMs + TRANSPORT_EXTRA_MS, ...headers }, this);
   }
@@ -54,7 +83,11 @@ export class Exchange implements ResponseSink, ChunkReader {
     return this.#isClosed;
   }
 
-  /** How far a watch has come, once its response has begun. */
+  get body(): Body | undefined {
+    return this.#body;
+  }
+
+  /** The progress of a watch once its response has begun. */
   get progress(): Progress | undefined {
     return this.#body?.progress;
   }
@@ -63,11 +96,7 @@ export class Exchange implements ResponseSink, ChunkReader {
     return this.#owner.flush();
   }
 
-  read(chunk: Buffer, start: number): number {
-    return this.#body ? this.#body.write(chunk, start) : chunk.length;
-  }
-
-  /** Between two signs of life from now on, if that is less than before. */
+  /** Shortens the time allowed between two signs of life; never extends it. */
   expectWithin(silenceMaxMs: number): void {
     if (!this.#isClosed) this.#watchdog.shorten(silenceMaxMs);
   }
@@ -108,9 +137,7 @@ export class Exchange implements ResponseSink, ChunkReader {
     if (this.#isClosed) return;
     this.#watchdog.touch();
     const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    const input = new ChunkInput(this, bytes);
-    this.#owner.offer(input);
-    if (!this.#isClosed) input.keep();
+    this.#owner.inbox.offerBytes(this, bytes);
   }
 
   end(error: KubeloomError | undefined): void {
@@ -121,12 +148,11 @@ export class Exchange implements ResponseSink, ChunkReader {
     });
   }
 
-  /** What a closed exchange was still about to say does not matter. */
+  /** Offers an event, unless the exchange is closed by the time it is handled. */
   #happened(handle: () => void): void {
     if (this.#isClosed) return;
-    const input = new EventInput(this.#owner, () => {
+    this.#owner.inbox.offerEvent(this.#owner, () => {
       if (!this.#isClosed) handle();
     });
-    this.#owner.offer(input);
   }
 }

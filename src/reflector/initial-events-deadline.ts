@@ -1,9 +1,8 @@
 /**
- * How long to wait for the end of a streaming list. A server that does not know what was asked for ignores
- * it silently and goes on as a watch for ever: quiet ones show by saying nothing, busy ones by never
- * coming to an end.
+ * The time limit of a streaming list. A server without streaming lists ignores the request and continues as
+ * a watch without end. A quiet server is detected by its silence, a busy one by the missing end bookmark.
  */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { Watchdog } from './watchdog.ts';
 
 export const QUIET_MAX_MS = 30_000;
@@ -24,12 +23,12 @@ export class InitialEventsDeadline {
     this.#run();
   }
 
-  /** More of the list has arrived. */
+  /** Restarts the timer of silence: more of the list has arrived. */
   touch(): void {
     this.#quiet.touch();
   }
 
-  /** The time in which we do not read is not the server's. */
+  /** Stops the timers: the time in which we do not read does not count. */
   pause(): void {
     this.#quiet.pause();
     this.#cancelTotal();

@@ -1,44 +1,49 @@
-/** The body of one page of a list: its items become deltas while it streams, its metadata an event. */
-import { KubeloomError } from '../errors.ts';
-import { DeltaKind } from '../record/delta.ts';
-import { ListItems } from '../transport/list-items.ts';
-import type { ItemSink } from '../transport/list-items.ts';
-import type { Body, BodyOwner, Closable } from './body.ts';
-import { endless, malformed, torn } from './failure.ts';
+/**
+ * The body of one page of a list: its items become deltas while it streams, its metadata becomes an event.
+ */
+import { KubeloomError } from '../base/errors.ts';
+import { DeltaKind } from '../shared/record/delta.ts';
+import { ListItems } from './transport/list-items.ts';
+import type { ItemSink } from './transport/list-items.ts';
+import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
+import { endless, malformed, torn } from './rules/failure.ts';
 import { excerpt, frameBytesMax } from './object-writer.ts';
-import { RESOURCE_VERSION_BYTES_MAX } from './watch-position.ts';
+import { RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
 
-/** No server stores an object of this size: an item, or the space between two, that goes on beyond it has no end. */
+/**
+ * Upper bound of an item, or of the space between two. No server stores an object of this size, so a longer
+ * one would never end.
+ */
 export const ITEM_BYTES_MAX: number = 256 * 2 ** 20;
 
 export interface ListRequest {
-  /** For messages. */
+  /** Used in error messages. */
   readonly where: string;
-  readonly recordBytesMax: number;
+  readonly objectBytesMax: number;
 }
 
 export class ListBody implements Body, ItemSink {
   readonly progress: undefined = undefined;
-  readonly #owner: BodyOwner;
-  readonly #exchange: Closable;
+  readonly #owner: ExchangeOwner;
+  readonly #exchange: Exchange;
   readonly #where: string;
   readonly #items: ListItems;
-  /** What the list says of all its items, told with the first of them. */
+  /** True when the writer has the kind and apiVersion of the list; it gets them before the first item. */
   #hasLearned = false;
   #bytesSinceItem = 0;
 
-  constructor(owner: BodyOwner, exchange: Closable, request: ListRequest) {
+  constructor(owner: ExchangeOwner, exchange: Exchange, request: ListRequest) {
     this.#owner = owner;
     this.#exchange = exchange;
     this.#where = request.where;
-    this.#items = new ListItems({ itemBytesMax: frameBytesMax(request.recordBytesMax) });
+    this.#items = new ListItems({ itemBytesMax: frameBytesMax(request.objectBytesMax) });
   }
 
   write(chunk: Buffer, start: number): number {
     const end = this.#items.write(chunk, start, this);
     this.#owner.meter.read(end - start);
     this.#bytesSinceItem += end - start;
-    // Not at the end of it, which may never come.
+    // Fail now: the end of the response may never come.
     if (this.#items.isMalformed) this.end(undefined);
     else if (this.#bytesSinceItem > ITEM_BYTES_MAX) this.#owner.fail(endless(this.#where, ITEM_BYTES_MAX));
     return end;
@@ -63,15 +68,15 @@ export class ListBody implements Body, ItemSink {
   }
 
   pause(): void {
-    // Nothing measures time here.
+    // No timers.
   }
 
   resume(): void {
-    // Nothing measures time here.
+    // No timers.
   }
 
   close(): void {
-    // Nothing to be released.
+    // Nothing to release.
   }
 
   item(bytes: Buffer, start: number, end: number): boolean {

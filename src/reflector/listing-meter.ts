@@ -1,6 +1,6 @@
-/** How far a list has come: counts what is read of it and tells that now and then. */
-import type { Clock } from '../clock.ts';
-import type { ListingProgress } from '../threads/protocol.ts';
+/** The progress of a list: counts its items and pages and reports the counts at intervals. */
+import type { Clock } from '../base/clock.ts';
+import type { ListingProgress } from '../shared/protocol.ts';
 
 export const TOLD_EVERY_MS = 100;
 
@@ -17,7 +17,7 @@ export class ListingMeter {
     this.#tell = tell;
   }
 
-  /** A new list. */
+  /** Starts counting a new list. */
   begin(): void {
     this.#items = 0;
     this.#bytes = 0;
@@ -34,12 +34,12 @@ export class ListingMeter {
     if (this.#clock.now() - this.#toldAt >= TOLD_EVERY_MS) this.#tellNow();
   }
 
-  /** @param remainingItems how many the server says are to come on further pages */
+  /** @param remainingItems the server's count of the items on further pages */
   page(remainingItems: number | undefined): void {
     if (remainingItems !== undefined) this.#expectedItems = this.#items + remainingItems;
   }
 
-  /** The list is complete. */
+  /** Reports the last counts: the list is complete. */
   end(): void {
     if (this.#expectedItems !== undefined) this.#expectedItems = this.#items;
     this.#tellNow();

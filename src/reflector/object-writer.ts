@@ -1,49 +1,56 @@
 /**
- * One object of a list or watch on its way to the router: finds out who it is, and refuses what is not an
- * object of this informer. Nothing is allocated for an ordinary one.
+ * The step between an object of a list or watch and the router: finds the object's identity, and rejects an
+ * object that does not belong to this informer. Allocates nothing for an ordinary object.
  */
-import { KubeloomError } from '../errors.ts';
-import { KeySpans, scanKey, scanMetadata } from '../json/key-spans.ts';
-import { bytesEqual, decodeStringContent, decodeStringToken, findPath } from '../json/read.ts';
-import { validValueEnd } from '../json/validate.ts';
-import type { DeltaKind } from '../record/delta.ts';
-import type { ReflectorSpec } from '../threads/protocol.ts';
-import type { ListHead } from '../transport/list-skeleton.ts';
+import { isUtf8 } from 'node:buffer';
+import { toUSVString } from 'node:util';
+import { KubeloomError } from '../base/errors.ts';
+import { KeySpans, scanKey, scanMetadata } from '../kube/json/key-spans.ts';
+import { bytesEqual, decodeStringContent, decodeStringToken, findPath } from '../kube/json/read.ts';
+import { validValueEnd } from '../kube/json/validate.ts';
+import type { DeltaKind } from '../shared/record/delta.ts';
+import { NAME_BYTES_MAX, RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
+import type { ReflectorSpec } from '../shared/protocol.ts';
+import type { ListHead } from './transport/list-skeleton.ts';
 import { typeMetaOf } from './router.ts';
 import type { ObjectTarget, Router } from './router.ts';
-import { RESOURCE_VERSION_BYTES_MAX } from './watch-position.ts';
 
 /**
- * `skipped`: it was reported and must not be offered again. `malformed`: this is no JSON object, and where
- * the next one begins is anybody's guess.
+ * `skipped`: it was reported and must not be offered again. `malformed`: it is no JSON object, so the start
+ * of the next one is unknown.
  */
 export type Written = 'written' | 'no-room' | 'skipped' | 'malformed';
 
-/** Names have up to 253 characters; keys must also fit into the records between the threads. */
-export const NAME_BYTES_MAX = 1024;
+type NameFault = 'malformed' | 'ambiguous';
 
-/** Objects up to here are read whole, whatever the limit: names may come after long annotations. */
+/**
+ * Bytes of a large object that are searched for its identity whatever the limit: names may follow long
+ * annotations.
+ */
 const IDENTITY_BYTES_MIN = 2 ** 20;
-/** An event around its object. */
+/** Allowance for the event around its object. */
 const ENVELOPE_BYTES = 1024;
 
-/** `PodList` is a list of what is a `Pod`. */
+/** The suffix of a list's kind: a `PodList` holds items of kind `Pod`. */
 const LIST_SUFFIX = 'List';
 const EXCERPT_MEMBERS = ['type', 'kind', 'metadata.name', 'object.kind', 'object.metadata.name'];
 
 export class ObjectWriter {
-  /** Of the object that was written last. */
+  /** The positions in the object that was written last. */
   readonly spans: KeySpans = new KeySpans();
   readonly #router: Router;
   #target: ObjectTarget;
   readonly #report: (error: KubeloomError) => void;
-  /** What objects of this kind begin with, up to the value of metadata: typed ones, custom ones, items of lists. */
+  /**
+   * The usual first bytes of objects of this kind, up to the value of metadata: typed, custom, and items of
+   * lists.
+   */
   readonly #beginnings: readonly Buffer[];
 
   constructor(router: Router, informer: number, spec: ReflectorSpec, report: (error: KubeloomError) => void) {
-    const { kind, apiVersion, recordBytesMax } = spec;
+    const { kind, apiVersion, objectBytesMax } = spec;
     this.#router = router;
-    this.#target = { informer, recordBytesMax, kind, apiVersion, typeMeta: typeMetaOf(kind, apiVersion) };
+    this.#target = { informer, objectBytesMax, kind, apiVersion, typeMeta: typeMetaOf(kind, apiVersion) };
     this.#report = report;
     const kindMember = `"kind":${JSON.stringify(kind)}`;
     const versionMember = `"apiVersion":${JSON.stringify(apiVersion)}`;
@@ -51,7 +58,7 @@ export class ObjectWriter {
     this.#beginnings = beginnings.map((text) => Buffer.from(`${text}"metadata":`));
   }
 
-  /** Objects of a kind that nobody knows come in a list of this kind: its items say less than it does. */
+  /** Takes kind and apiVersion from the list when the informer's kind is unknown: the items omit them. */
   learn({ kind: listKind = '', apiVersion = '' }: ListHead): void {
     const kind = listKind.endsWith(LIST_SUFFIX) ? listKind.slice(0, -LIST_SUFFIX.length) : '';
     if (this.#target.kind === '') this.#target = { ...this.#target, typeMeta: typeMetaOf(kind, apiVersion) };
@@ -67,23 +74,26 @@ export class ObjectWriter {
       if (!this.#isOurs(bytes, start, end)) return this.#refuseStranger(bytes, start, end);
     }
     if (!hasSaneLengths(spans)) return this.#refuseStranger(bytes, start, end);
-    if (spans.resourceVersionEnd <= spans.resourceVersionStart)
-      return this.#refuseUnversioned(bytes, start, end);
-    if ((spans.nameEscaped || spans.namespaceEscaped) && !isDecodable(bytes, spans)) return 'malformed';
+    if (spans.resourceVersionStart < 0) return this.#refuseUnversioned(bytes, start, end);
+    const fault = faultOf(bytes, spans);
+    if (fault === 'malformed') return 'malformed';
+    if (fault === 'ambiguous') return this.#refuseName(bytes, start, end);
     return this.#router.offerObject(this.#target, kind, bytes, start, end, spans) ? 'written' : 'no-room';
   }
 
-  /** An object of which only the beginning is here: its identity, if that can be found there. */
+  /** Writes the identity of an object of which only the beginning is here, if it can be found there. */
   writeOversized(kind: DeltaKind, bytes: Buffer, start: number, end: number): Written {
     const spans = this.spans;
     if (!scanKey(bytes, start, end, spans)) return this.#refuseUnidentified(bytes, start, end);
-    if (!this.#isOurs(bytes, start, end) || !hasSaneLengths(spans) || !isDecodable(bytes, spans)) {
+    const fault = faultOf(bytes, spans);
+    if (!this.#isOurs(bytes, start, end) || !hasSaneLengths(spans) || fault === 'malformed') {
       return this.#refuseStranger(bytes, start, end);
     }
+    if (fault === 'ambiguous') return this.#refuseName(bytes, start, end);
     return this.#router.offerIdentity(this.#target, kind, bytes, spans) ? 'written' : 'no-room';
   }
 
-  /** Where the value of metadata begins in an object that is ours at first sight, or -1. */
+  /** Finds the value of metadata in an object with one of the usual beginnings. @returns its index, or -1 */
   #findMetadata(bytes: Buffer, start: number, end: number): number {
     for (const beginning of this.#beginnings) {
       const metadata = start + beginning.length;
@@ -92,7 +102,7 @@ export class ObjectWriter {
     return -1;
   }
 
-  /** Whether the object is of the informer's kind and version, as far as it says. */
+  /** Compares kind and version with the informer's; an object without them matches. */
   #isOurs(bytes: Buffer, start: number, end: number): boolean {
     const { kind, apiVersion } = this.#target;
     if (kind === '') return true;
@@ -132,7 +142,7 @@ export class ObjectWriter {
       new KubeloomError(
         'ERR_KUBELOOM_OBJECT_TOO_LARGE',
         `an object above the limit has no name in its first ${end - start} bytes and was skipped; raise ` +
-          `recordBytesMax above its size: ${excerpt(bytes, start, end)}`,
+          `objectBytesMax above its size: ${excerpt(bytes, start, end)}`,
       ),
     );
     return 'skipped';
@@ -142,8 +152,19 @@ export class ObjectWriter {
     this.#report(
       new KubeloomError(
         'ERR_KUBELOOM_UNEXPECTED_OBJECT',
-        `the server sent something that is not a ${this.#description()} and was skipped: ` +
+        `the server sent an object that is not a ${this.#description()} and was skipped: ` +
           excerpt(bytes, start, end),
+      ),
+    );
+    return 'skipped';
+  }
+
+  #refuseName(bytes: Buffer, start: number, end: number): Written {
+    this.#report(
+      new KubeloomError(
+        'ERR_KUBELOOM_UNEXPECTED_OBJECT',
+        'the server sent an object whose name or namespace has a slash or is not valid UTF-8: its key could be ' +
+          `that of another object, so it was skipped: ${excerpt(bytes, start, end)}`,
       ),
     );
     return 'skipped';
@@ -155,19 +176,19 @@ export class ObjectWriter {
   }
 }
 
-/** What a line or an item is assembled up to. */
-export function frameBytesMax(recordBytesMax: number): number {
-  return Math.max(recordBytesMax, IDENTITY_BYTES_MIN) + ENVELOPE_BYTES;
+/** Returns the length up to which a line or an item is assembled. */
+export function frameBytesMax(objectBytesMax: number): number {
+  return Math.max(objectBytesMax, IDENTITY_BYTES_MIN) + ENVELOPE_BYTES;
 }
 
-/** Which object or event it is, for an error message. Never what is in it: it may be a Secret. */
+/** Describes an object or event for an error message, without its content: it may be a Secret. */
 export function excerpt(bytes: Buffer, start: number, end: number): string {
   const found = EXCERPT_MEMBERS.map((path) => [path, textOf(bytes, start, end, path)?.slice(0, 80)] as const);
   const known = Object.fromEntries(found.filter(([, text]) => text !== undefined));
   return `${end - start} bytes${Object.keys(known).length === 0 ? '' : ` ${JSON.stringify(known)}`}`;
 }
 
-/** The string at a dotted path, or undefined. */
+/** Returns the string at a dotted path, or undefined. */
 function textOf(bytes: Buffer, start: number, end: number, member: string): string | undefined {
   const span = findPath(bytes, start, end, member);
   return span && decodeStringToken(bytes, span.start, span.end);
@@ -182,10 +203,23 @@ function hasSaneLengths(spans: KeySpans): boolean {
   );
 }
 
-function isDecodable(bytes: Buffer, spans: KeySpans): boolean {
-  if (decodeStringContent(bytes, spans.nameStart, spans.nameEnd) === undefined) return false;
+/**
+ * Returns the reason why name and namespace cannot form a key. A key is the string `namespace/name`. A slash
+ * in one of them would make it ambiguous. So would invalid UTF-8 or half a surrogate pair: all of these
+ * decode to the same U+FFFD.
+ */
+function faultOf(bytes: Buffer, spans: KeySpans): NameFault | undefined {
+  if (spans.hasPlainNames) return undefined;
   return (
-    !spans.namespaceEscaped ||
-    decodeStringContent(bytes, spans.namespaceStart, spans.namespaceEnd) !== undefined
+    partFaultOf(bytes, spans.nameStart, spans.nameEnd) ??
+    partFaultOf(bytes, spans.namespaceStart, spans.namespaceEnd)
   );
+}
+
+function partFaultOf(bytes: Buffer, start: number, end: number): NameFault | undefined {
+  if (start < 0) return undefined;
+  const text = decodeStringContent(bytes, start, end);
+  if (text === undefined) return 'malformed';
+  const isUnique = isUtf8(bytes.subarray(start, end)) && toUSVString(text) === text && !text.includes('/');
+  return isUnique ? undefined : 'ambiguous';
 }

@@ -1,12 +1,12 @@
 /**
- * All reflectors of one thread: takes the main thread's messages, shares the inbox, the router and the
- * transports among the reflectors, and holds everybody's sockets back while the inbox waits for room.
+ * All reflectors of one thread: takes the main thread's messages and shares the inbox, the router and the
+ * transports among the reflectors. Pauses the sockets of all reflectors while the inbox waits for room.
  *
- * It is driven from outside: by sockets and timers through its reflectors, by messages, and by `doWork`
- * when the bell says that there may be room again.
+ * Sockets and timers drive it through its reflectors, messages through the port, and the bell through
+ * `doWork` when there may be room again.
  */
-import type { Clock, Random } from '../clock.ts';
-import { assert } from '../errors.ts';
+import type { Clock, Random } from '../base/clock.ts';
+import { assert } from '../base/errors.ts';
 import type {
   ConnectionOptions,
   ControlPort,
@@ -14,14 +14,13 @@ import type {
   ReflectorSpec,
   ResumePosition,
   ToReflector,
-} from '../threads/protocol.ts';
-import type { HttpTransport } from '../transport/http.ts';
+} from '../shared/protocol.ts';
+import type { HttpTransport } from './transport/http.ts';
 import { Inbox } from './inbox.ts';
-import type { Input } from './inbox.ts';
-import { Reflector } from './reflector.ts';
-import type { ReflectorHost } from './reflector.ts';
+import { ListWatchSession } from './list-watch-session.ts';
+import type { ReflectorHost } from './list-watch-session.ts';
 import type { Router } from './router.ts';
-import { TransportPool } from './transport-pool.ts';
+import { TransportPool } from './transport/transport-pool.ts';
 
 export interface ReflectorThreadOptions {
   readonly router: Router;
@@ -29,26 +28,26 @@ export interface ReflectorThreadOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly transportFor: (connection: ConnectionOptions) => HttpTransport;
-  /** Something found no room: `doWork` is to be called when there may be some. */
+  /** Called when something found no room: call `doWork` when there may be room again. */
   readonly onBacklog?: () => void;
 }
 
-/** A pause is worth telling only when it lasts: short ones come by the thousand under full load. */
-export const PAUSE_TOLD_AFTER_MS = 1000;
+/** The time after which a pause is reported. Shorter pauses come by the thousand under full load. */
+export const PAUSE_REPORTED_AFTER_MS = 1000;
 
 export class ReflectorThread implements ReflectorHost {
   readonly router: Router;
   readonly clock: Clock;
   readonly random: Random;
   readonly transports: TransportPool;
+  readonly inbox: Inbox = new Inbox(() => this.#settle());
   readonly #port: ControlPort<ToReflector, FromReflector>;
   readonly #onBacklog: () => void;
-  readonly #inbox: Inbox = new Inbox();
-  readonly #reflectors = new Map<number, Reflector>();
+  readonly #reflectors = new Map<number, ListWatchSession>();
   #requests = 0;
   #isPaused = false;
-  #isPauseTold = false;
-  #cancelTelling: () => void = () => undefined;
+  #isPauseReported = false;
+  #cancelReport: () => void = () => undefined;
   #isClosed = false;
 
   constructor(options: ReflectorThreadOptions) {
@@ -61,21 +60,21 @@ export class ReflectorThread implements ReflectorHost {
     options.port.onMessage((message) => this.#handle(message));
   }
 
-  /** Goes on with what found no room before. @returns 0 when nothing could be done */
+  /** Continues with the input that found no room. @returns 0 when nothing could be done */
   doWork(): number {
-    if (this.#inbox.length === 0) return 0;
+    if (this.inbox.length === 0) return 0;
     const sequence = this.router.sequence;
-    const completed = this.#inbox.drain();
+    const completed = this.inbox.drain();
     this.#settle();
     return completed + ((this.router.sequence - sequence) >>> 0);
   }
 
-  /** Something waits for room. */
+  /** True while an input waits for room. */
   get hasBacklog(): boolean {
-    return this.#inbox.length > 0;
+    return this.inbox.length > 0;
   }
 
-  /** No informer is served. */
+  /** True when no informer is served. */
   get isIdle(): boolean {
     return this.#reflectors.size === 0;
   }
@@ -84,25 +83,19 @@ export class ReflectorThread implements ReflectorHost {
     return this.#isPaused;
   }
 
-  /** Ends all requests and says `closed` when no socket is left. Shards are told nothing. */
+  /** Ends all requests, and posts `closed` when no socket is left. The shards receive no record. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#cancelTelling();
+    this.#cancelReport();
     for (const reflector of this.#reflectors.values()) reflector.dispose();
     this.#reflectors.clear();
-    this.#inbox.clear();
+    this.inbox.close();
     void this.transports.settled().then(() => this.#port.post({ type: 'closed' }));
   }
 
   post(message: FromReflector): void {
     this.#port.post(message);
-  }
-
-  offer(input: Input): void {
-    if (this.#isClosed) return;
-    this.#inbox.offer(input);
-    if (!this.#inbox.isDraining) this.#settle();
   }
 
   nextRequest(): number {
@@ -134,16 +127,16 @@ export class ReflectorThread implements ReflectorHost {
 
   #start(informer: number, spec: ReflectorSpec, resume: ResumePosition | undefined): void {
     assert(!this.#reflectors.has(informer), `informer ${informer} was started before`);
-    const reflector = new Reflector(informer, spec, this, resume);
+    const reflector = new ListWatchSession(informer, spec, this, resume);
     this.#reflectors.set(informer, reflector);
     if (resume?.isStopping) reflector.stop();
     else reflector.start();
   }
 
-  /** After every turn: what was written becomes visible, and sockets are read only without a backlog. */
+  /** Publishes the records of this turn, and reads sockets only without a backlog. */
   #settle(): void {
     this.router.commit();
-    const mustPause = this.#inbox.length > 0;
+    const mustPause = this.inbox.length > 0;
     if (mustPause && !this.#isPaused) this.#pause();
     else if (!mustPause && this.#isPaused) this.#resume();
   }
@@ -151,19 +144,19 @@ export class ReflectorThread implements ReflectorHost {
   #pause(): void {
     this.#isPaused = true;
     for (const reflector of this.#reflectors.values()) reflector.pause();
-    this.#cancelTelling = this.clock.schedule(PAUSE_TOLD_AFTER_MS, () => this.#tellPause(true));
+    this.#cancelReport = this.clock.schedule(PAUSE_REPORTED_AFTER_MS, () => this.#reportPause(true));
     this.#onBacklog();
   }
 
   #resume(): void {
     this.#isPaused = false;
-    this.#cancelTelling();
-    if (this.#isPauseTold) this.#tellPause(false);
+    this.#cancelReport();
+    if (this.#isPauseReported) this.#reportPause(false);
     for (const reflector of this.#reflectors.values()) reflector.resume();
   }
 
-  #tellPause(isPaused: boolean): void {
-    this.#isPauseTold = isPaused;
+  #reportPause(isPaused: boolean): void {
+    this.#isPauseReported = isPaused;
     for (const reflector of this.#reflectors.values()) reflector.postPaused(isPaused);
   }
 }

@@ -1,17 +1,17 @@
 /**
- * Stamps what the reflectors read with sequence numbers and routes it: the object's bytes into the log, a
- * delta into the ring of its key's shard, control records into all rings. It never waits: what does not
- * fit is refused, nothing of it is written, and the caller offers it again (see inbox.ts).
+ * Gives sequence numbers to what the reflectors read and routes it: the object's bytes into the log, a delta
+ * into the ring of its key's shard, control records into all rings. It never waits: without room it writes
+ * nothing and returns false, and the caller offers the same again (see inbox.ts).
  *
- * Records become visible with `commit`: first all tails, then the one `committed` word, then the bells.
+ * `commit` makes records visible: first all tails, then the one `committed` word, then the bells.
  */
-import { KubeloomError, assert } from '../errors.ts';
-import { KeySpans, scanKey } from '../json/key-spans.ts';
-import { bytesEqual, decodeStringContent } from '../json/read.ts';
-import { openObject } from '../json/walk.ts';
-import { LOG_FULL } from '../log/log-writer.ts';
-import type { LogWriter } from '../log/log-writer.ts';
-import { copyBytes } from '../log/copy-bytes.ts';
+import { KubeloomError, assert } from '../base/errors.ts';
+import { KeySpans, scanKey } from '../kube/json/key-spans.ts';
+import { bytesEqual, decodeStringContent } from '../kube/json/read.ts';
+import { openObject } from '../kube/json/walk.ts';
+import { LOG_FULL } from '../shared/log/log-writer.ts';
+import type { LogWriter } from '../shared/log/log-writer.ts';
+import { copyBytes } from '../base/copy-bytes.ts';
 import {
   DeltaFlag,
   OBJECT_DELTA_BYTES,
@@ -19,32 +19,33 @@ import {
   emptyLocation,
   writeControl,
   writeObjectDelta,
-} from '../record/delta.ts';
-import type { DeltaKind } from '../record/delta.ts';
-import type { Bell } from '../ring/bell.ts';
-import type { RingProducer } from '../ring/producer.ts';
-import type { Word } from '../ring/word.ts';
-import { hashKey } from './key-hash.ts';
-import type { KeyPart } from './key-hash.ts';
+} from '../shared/record/delta.ts';
+import type { DeltaKind } from '../shared/record/delta.ts';
+import { KeyHash } from '../shared/record/key-hash.ts';
+import type { HashKey, KeyPart } from '../shared/record/key-hash.ts';
+import type { Bell } from '../shared/ring/bell.ts';
+import type { RingProducer } from '../shared/ring/producer.ts';
+import type { Word } from '../shared/ring/word.ts';
 
 export interface RouterOptions {
   /** One ring per shard, at least one. */
   readonly rings: readonly RingProducer[];
-  /** The shards' bells, in the same order. */
+  /** The shards' bells, in the order of the rings. */
   readonly bells: readonly Bell[];
-  /** Holds the last sequence that was used: the next one follows it (tests begin near the wrap). */
+  /** The last sequence that was used; the next record follows it (tests begin near the wrap). */
   readonly committed: Word;
   readonly log: LogWriter;
+  readonly hashKey: HashKey;
 }
 
-/** What all objects of one informer have in common. */
+/** The values that all objects of one informer share. */
 export interface ObjectTarget {
   readonly informer: number;
-  /** Objects above are kept by identity only. */
-  readonly recordBytesMax: number;
+  /** The size above which only an object's identity is kept. */
+  readonly objectBytesMax: number;
   readonly kind: string;
   readonly apiVersion: string;
-  /** From `typeMetaOf`. */
+  /** The result of `typeMetaOf`. */
   readonly typeMeta: Buffer;
 }
 
@@ -54,7 +55,9 @@ const NOTHING = Buffer.alloc(0);
 /** The fixed words of a control record, before its text. */
 const CONTROL_FIXED_BYTES = 16;
 
-/** The members that Go leaves out of the items of a list, ready to be put behind the opening brace. */
+/**
+ * Returns the members that Go omits from the items of a list, as bytes to insert behind the opening brace.
+ */
 export function typeMetaOf(kind: string, apiVersion: string): Buffer {
   if (kind === '') return NOTHING;
   return Buffer.from(`"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`);
@@ -65,8 +68,9 @@ export class Router {
   readonly #bells: readonly Bell[];
   readonly #committed: Word;
   readonly #log: LogWriter;
+  readonly #hash: KeyHash;
   #sequence: number;
-  // Reused for every object, so that nothing is allocated on the way.
+  // Reused for every object, so that no object allocates.
   readonly #location = emptyLocation();
   readonly #namespace: KeyPart = { bytes: NOTHING, start: 0, end: 0 };
   readonly #name: KeyPart = { bytes: NOTHING, start: 0, end: 0 };
@@ -78,6 +82,7 @@ export class Router {
     this.#bells = options.bells;
     this.#committed = options.committed;
     this.#log = options.log;
+    this.#hash = new KeyHash(options.hashKey);
     this.#sequence = options.committed.load();
     this.#hasPublished = options.rings.map(() => false);
   }
@@ -88,8 +93,8 @@ export class Router {
   }
 
   /**
-   * @param start where the object begins in `source`, which nobody may write to meanwhile
-   * @param spans who it is, as `scanKey` found it: it has a name
+   * @param start where the object begins in `source`, which must not change during the call
+   * @param spans the object's identity, as `scanKey` found it; it has a name
    * @returns false when ring or log have no room; nothing was written then and no sequence was used
    */
   offerObject(
@@ -100,11 +105,14 @@ export class Router {
     end: number,
     spans: KeySpans,
   ): boolean {
-    if (end - start > target.recordBytesMax) return this.offerIdentity(target, kind, source, spans);
+    if (end - start > target.objectBytesMax) return this.offerIdentity(target, kind, source, spans);
     return this.#write(target, kind, 0, source, start, end, spans);
   }
 
-  /** As `offerObject`, for an object that is too large to keep: who it is, flagged TooLarge. */
+  /**
+   * Offers an object that is too large to keep: writes its identity, flagged TooLarge. Otherwise like
+   * `offerObject`.
+   */
   offerIdentity(target: ObjectTarget, kind: DeltaKind, source: Buffer, spans: KeySpans): boolean {
     const identity = identityOf(target, source, spans);
     const identitySpans = new KeySpans();
@@ -113,7 +121,10 @@ export class Router {
     return this.#write(target, kind, DeltaFlag.TooLarge, identity, 0, identity.length, identitySpans);
   }
 
-  /** The same sequence to all rings, or to none: then false, and nothing was written. */
+  /**
+   * Writes a control record with one sequence to all rings. @returns false when one has no room; nothing was
+   * written then
+   */
   offerControl(kind: DeltaKind, informer: number, epoch: number, resourceVersion: string): boolean {
     const bytes = CONTROL_FIXED_BYTES + Buffer.byteLength(resourceVersion);
     for (const ring of this.#rings) {
@@ -126,7 +137,7 @@ export class Router {
     return true;
   }
 
-  /** Makes everything that was accepted visible. False when there was nothing new. */
+  /** Makes all accepted records visible. @returns false when there were none */
   commit(): boolean {
     let isAny = false;
     for (const [shard, ring] of this.#rings.entries()) {
@@ -158,14 +169,14 @@ export class Router {
   ): boolean {
     const decodedName = this.#readName(source, spans);
     const decodedNamespace = this.#readNamespace(source, spans);
-    const hash = hashKey(this.#namespace, this.#name);
+    const hash = this.#hash.of(this.#namespace, this.#name);
     const ring = this.#rings[(hash >>> 0) % this.#rings.length];
     assert(ring !== undefined, 'a hash has a shard');
     if (!ring.canClaim(OBJECT_DELTA_BYTES)) return false;
 
     const firstKey = openObject(source, start, end);
     const typeMeta = hasTypeMeta(source, firstKey) ? NOTHING : target.typeMeta;
-    // With type members put in front, the body begins behind the object's own brace.
+    // With type members in front, the body begins behind the object's own brace.
     const bodyStart = typeMeta.length > 0 ? firstKey : start;
     const head = typeMeta.length > 0 ? 1 + typeMeta.length : 0;
     const length = head + end - bodyStart;
@@ -204,7 +215,7 @@ export class Router {
     copyBytes(source, bodyStart, end, log, to);
   }
 
-  /** @param shift what turns an index of the source into one of the copy */
+  /** @param shift the difference between an index in the source and one in the copy */
   #locate(spans: KeySpans, shift: number, length: number, decodedNameLength: number): void {
     const location = this.#location;
     location.nameOffset = spans.nameEscaped ? length : spans.nameStart + shift;
@@ -221,7 +232,7 @@ export class Router {
       location.resourceVersionLength > 0 ? spans.resourceVersionStart + shift : 0;
   }
 
-  /** Points `#name` at the plain name. Returns its decoded copy when the wire has escapes in it. */
+  /** Points `#name` at the plain name. @returns a decoded copy when the JSON contains escapes */
   #readName(source: Buffer, spans: KeySpans): Buffer {
     if (spans.nameEscaped) return usePart(this.#name, decoded(source, spans.nameStart, spans.nameEnd));
     this.#name.bytes = source;
@@ -244,9 +255,9 @@ export class Router {
 const OPEN_BRACE = 0x7b;
 
 /**
- * Whether the object says what it is. One look at its first key decides: typed objects have both or, in
- * lists, neither, and Go writes them first; custom resources always have both, sorted. (Should a server
- * put them elsewhere, the object has them twice with the same values, which no JSON parser minds.)
+ * Returns whether the object contains kind and apiVersion; its first key decides. Typed objects have both
+ * or, in lists, neither, and Go writes them first. Custom resources always have both, sorted. If a server
+ * put them elsewhere, the copy would contain them twice with equal values, which JSON parsers accept.
  */
 function hasTypeMeta(bytes: Buffer, firstKey: number): boolean {
   return bytesEqual(bytes, firstKey, KIND) || bytesEqual(bytes, firstKey, API_VERSION);
@@ -265,13 +276,13 @@ function decoded(source: Buffer, start: number, end: number): Buffer {
   return Buffer.from(text);
 }
 
-/** What is left of an object that is too large: the smallest object with the same identity. */
+/** Returns the smallest object with the same identity, which replaces an object that is too large. */
 function identityOf(target: ObjectTarget, source: Buffer, spans: KeySpans): Buffer {
   const text = (start: number, end: number): string | undefined =>
     start < 0 ? undefined : decodeStringContent(source, start, end);
   return Buffer.from(
     JSON.stringify({
-      // Undefined when nobody knows it: not there.
+      // The unknown kind is '', which must be absent here.
       kind: target.kind || undefined,
       apiVersion: target.apiVersion,
       metadata: {

@@ -1,79 +1,86 @@
 /**
- * The body of a watch, or of a streaming list that goes on as one: lines become deltas and control records.
- * This is the hot path: an ordinary event allocates nothing and takes no step.
+ * The body of a watch, or of a streaming list that continues as one: lines become deltas and control
+ * records. This is the hot path: an ordinary event allocates nothing and takes no step.
  *
- * The position moves only when an event is in the rings. It stays where it is for an event that was
- * skipped (an object without a name or of another kind): the next good one moves it past those, and if
- * there is none, they are sent and reported again after the next reconnect, which is better than to claim
- * to have seen them. It also stays during made-up ADDED events, which come in no order. An event of an
- * unknown type moves it, as in client-go: it is news from the server, only not for us.
+ * The position moves only when an event is in the rings. A skipped event (an object without a name or of
+ * another kind) does not move it; the next good event moves it past both. Without a good one, the server
+ * sends the skipped events again after a reconnect, and they are reported again. Synthetic ADDED events do
+ * not move the position either: they come in no order. An event of an unknown type moves it, as in
+ * client-go.
  */
-import { KubeloomError } from '../errors.ts';
-import { decodeStringContent, decodeStringToken, findPath } from '../json/read.ts';
-import { DeltaKind } from '../record/delta.ts';
-import type { Query } from '../threads/protocol.ts';
-import { WatchEventSpans, WatchEventType, scanWatchEvent } from '../transport/watch-event.ts';
-import { WatchFrames } from '../transport/watch-frames.ts';
-import type { FrameSink } from '../transport/watch-frames.ts';
-import type { Body, BodyOwner, Closable } from './body.ts';
-import { errorEvent, malformed, noEndBookmark, outOfOrder, tooLong, truncated, wentBack } from './failure.ts';
+import { KubeloomError } from '../base/errors.ts';
+import { decodeStringContent, decodeStringToken, findPath } from '../kube/json/read.ts';
+import { DeltaKind } from '../shared/record/delta.ts';
+import type { Query } from '../shared/protocol.ts';
+import {
+  WatchEventSpans,
+  WatchEventType,
+  readWatchEventHead,
+  scanWatchEvent,
+} from './transport/watch-event.ts';
+import { WatchFrames } from './transport/watch-frames.ts';
+import type { FrameSink } from './transport/watch-frames.ts';
+import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
+import {
+  errorEvent,
+  malformed,
+  noEndBookmark,
+  outOfOrder,
+  tooLong,
+  truncated,
+  wentBack,
+} from './rules/failure.ts';
 import { InitialEventsDeadline } from './initial-events-deadline.ts';
-import { EventInput } from './input.ts';
 import { excerpt, frameBytesMax } from './object-writer.ts';
-import { beginsWithSyntheticEvents } from './queries.ts';
-import type { Progress } from './state.ts';
-import type { StreamedObjects } from './streamed-objects.ts';
-import { readWatchEventHead } from './watch-event-head.ts';
-import { RESOURCE_VERSION_BYTES_MAX, WatchPosition } from './watch-position.ts';
+import { beginsWithSyntheticEvents } from './rules/queries.ts';
+import type { Progress } from './rules/state.ts';
+import { RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
+import { WatchPosition } from './watch-position.ts';
 
 export interface WatchRequest {
-  /** For messages. */
+  /** Used in error messages. */
   readonly where: string;
   readonly query: Query;
   readonly isStreamingList: boolean;
-  readonly recordBytesMax: number;
-  /** Between two events of a streaming list. */
-  readonly streamingListSilenceMaxMs?: number | undefined;
-  /** Where a streaming list writes down what it brought, if that is to be checked. */
-  readonly streamed?: StreamedObjects;
+  readonly objectBytesMax: number;
+  /** The longest time between two events of a streaming list. */
+  readonly watchListIdleTimeoutMs?: number | undefined;
 }
 
-/** What an ADDED event means. */
+/** The meaning of an ADDED event. */
 type Stage =
   /** An item of a streaming list, whose end bookmark has not come. */
   | 'initial-events'
-  /** Perhaps made up: a watch from no particular version begins with the state it finds. */
+  /** Possibly synthetic: a watch without a version begins with the state that the server has. */
   | 'synthetic'
   | 'live';
 
-/** Who sends bookmarks sends them every minute, and has gone silent when some are missing. */
+/** The silence after which a server that has sent bookmarks is taken for dead: it sends one a minute. */
 export const BOOKMARK_SILENCE_MAX_MS = 150_000;
 
-/** No server stores an object of this size: a line that goes on beyond it has no end. */
+/** Upper bound of a line. No server stores an object of this size, so a longer line would never end. */
 export const LINE_BYTES_MAX: number = 256 * 2 ** 20;
 
 const END_ANNOTATION = 'metadata.annotations.k8s\\.io/initial-events-end';
 const RESOURCE_VERSION = 'metadata.resourceVersion';
 
 export class WatchBody implements Body, FrameSink {
-  readonly #owner: BodyOwner;
-  readonly #exchange: Closable;
+  readonly #owner: ExchangeOwner;
+  readonly #exchange: Exchange;
   readonly #where: string;
   readonly #frames: WatchFrames;
   readonly #event: WatchEventSpans = new WatchEventSpans();
   readonly #position: WatchPosition;
   readonly #deadline: InitialEventsDeadline | undefined;
-  readonly #streamed: StreamedObjects | undefined;
   #stage: Stage;
-  /** Of the streaming list: changes in between are no progress of it. */
+  /** The items of the streaming list so far; changes of them are not counted. */
   #items = 0;
 
-  constructor(owner: BodyOwner, exchange: Closable, request: WatchRequest) {
+  constructor(owner: ExchangeOwner, exchange: Exchange, request: WatchRequest) {
     this.#owner = owner;
     this.#exchange = exchange;
     this.#where = request.where;
-    this.#streamed = request.streamed;
-    this.#frames = new WatchFrames({ frameBytesMax: frameBytesMax(request.recordBytesMax) });
+    this.#frames = new WatchFrames({ frameBytesMax: frameBytesMax(request.objectBytesMax) });
     this.#position = new WatchPosition(request.query['resourceVersion'] ?? '', owner.clock.now());
     this.#stage = beginsWithSyntheticEvents(request.query) ? 'synthetic' : 'live';
     if (!request.isStreamingList) return;
@@ -81,7 +88,7 @@ export class WatchBody implements Body, FrameSink {
     this.#deadline = new InitialEventsDeadline(
       owner.clock,
       (waitedMs) => this.#endMissed(waitedMs),
-      request.streamingListSilenceMaxMs,
+      request.watchListIdleTimeoutMs,
     );
   }
 
@@ -125,7 +132,7 @@ export class WatchBody implements Body, FrameSink {
   }
 
   frame(bytes: Buffer, start: number, end: number): boolean {
-    // What an earlier line of this chunk set going comes first, and may have been the end of this watch.
+    // Effects of an earlier line of this chunk come first; they may have ended this watch.
     if (!this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
     const event = this.#event;
@@ -178,7 +185,10 @@ export class WatchBody implements Body, FrameSink {
     }
   }
 
-  /** The items of a streaming list are those of a list; what changes meanwhile are ordinary changes. */
+  /**
+   * Items of a streaming list become items of a list; changes that arrive between them remain ordinary
+   * changes.
+   */
   #deltaKind(kind: DeltaKind): DeltaKind {
     return kind === DeltaKind.Added && this.#stage === 'initial-events' ? DeltaKind.Replaced : kind;
   }
@@ -186,7 +196,7 @@ export class WatchBody implements Body, FrameSink {
   #moved(kind: DeltaKind, bytes: Buffer): void {
     this.#position.events++;
     if (this.#stage !== 'live') {
-      if (this.#stage === 'initial-events') this.#initial(kind, bytes);
+      if (this.#stage === 'initial-events') this.#initial(kind);
       if (this.#stage === 'initial-events' || kind === DeltaKind.Added) return;
       this.#stage = 'live';
     }
@@ -201,18 +211,14 @@ export class WatchBody implements Body, FrameSink {
     }
   }
 
-  /** Part of a streaming list: an item, or a change of one. */
-  #initial(kind: DeltaKind, bytes: Buffer): void {
-    const { meter, writer } = this.#owner;
-    if (kind === DeltaKind.Added) {
-      this.#items++;
-      meter.item();
-    }
-    if (kind === DeltaKind.Deleted) this.#streamed?.delete(bytes, writer.spans);
-    else this.#streamed?.put(bytes, writer.spans);
+  /** Counts an item of a streaming list; a change of one does not count. */
+  #initial(kind: DeltaKind): void {
+    if (kind !== DeltaKind.Added) return;
+    this.#items++;
+    this.#owner.meter.item();
   }
 
-  /** @returns true: the line is dealt with */
+  /** @returns true: the line is handled */
   #unknown(bytes: Buffer): true {
     const { typeStart, typeEnd, objectStart, objectEnd } = this.#event;
     this.#owner.report('decode', unknownType(this.#where, bytes, typeStart, typeEnd));
@@ -255,14 +261,13 @@ export class WatchBody implements Body, FrameSink {
   }
 
   #endMissed(waitedMs: number): void {
-    const missed = new EventInput(this.#owner, () => {
+    this.#owner.inbox.offerEvent(this.#owner, () => {
       if (this.#exchange.isClosed || this.#stage !== 'initial-events') return;
       this.#owner.fail(noEndBookmark(this.#where, waitedMs));
     });
-    this.#owner.offer(missed);
   }
 
-  /** @returns true: the line is dealt with */
+  /** @returns true: the line is handled */
   #fail(what: string, bytes: Buffer, start: number, end: number): true {
     this.#owner.fail(malformed(what, this.#where, excerpt(bytes, start, end)));
     return true;

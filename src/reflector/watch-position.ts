@@ -1,22 +1,23 @@
 /**
- * How far a watch has come, kept without allocating: the resourceVersion as bytes, a count and a start.
+ * The progress of a watch, kept without allocating: the resourceVersion as bytes, a count and a start time.
  */
-import { decodeStringContent } from '../json/read.ts';
+import { decodeStringContent } from '../kube/json/read.ts';
 import { isOlderResourceVersion } from '../kube/resource-version.ts';
-import type { Progress } from './state.ts';
-
-/** Kubernetes' have up to 20 digits; a longer one is refused as malformed. */
-export const RESOURCE_VERSION_BYTES_MAX = 96;
+import { RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
+import type { Progress } from './rules/state.ts';
 
 export class WatchPosition {
   events = 0;
   readonly #bytes = Buffer.alloc(RESOURCE_VERSION_BYTES_MAX);
   #length = 0;
-  /** The server has told everything up to here: it said so by a bookmark, or we have asked for what comes after. */
+  /**
+   * The version up to which the server has sent every event: a bookmark said so, or the watch began after
+   * it.
+   */
   #promised: string;
   readonly #openedAt: number;
 
-  /** @param initial what the watch was asked for */
+  /** @param initial the resourceVersion of the request */
   constructor(initial: string, openedAt: number) {
     this.#promised = initial;
     this.#openedAt = openedAt;
@@ -24,10 +25,10 @@ export class WatchPosition {
   }
 
   /**
-   * Everything up to this resourceVersion, the content of a JSON string, is in the rings. One that is older than the
-   * position leaves it: to go on from there would be to hear everything since once more.
+   * Moves to this resourceVersion (the content of a JSON string): every event up to it is in the rings. An
+   * older one leaves the position: a watch from there would receive every event since a second time.
    *
-   * @returns whether it is no older
+   * @returns false when it is older than the position
    */
   moveTo(source: Uint8Array, start: number, end: number): boolean {
     const length = end - start;
@@ -39,18 +40,18 @@ export class WatchPosition {
     return true;
   }
 
-  /** This resourceVersion is behind the position. */
+  /** Returns whether the position is newer than this resourceVersion. */
   isAhead(resourceVersion: string): boolean {
     return isOlderResourceVersion(resourceVersion, this.#text);
   }
 
-  /** As `moveTo`, whatever was there before. */
+  /** Sets the position, also to an older version. */
   startAt(resourceVersion: string): void {
     this.#promised = resourceVersion;
     this.#set(resourceVersion);
   }
 
-  /** The server tells of what was before the version that it was asked to go on from, or has come to. */
+  /** Returns whether an event is older than the version that the request or a bookmark gave. */
   isBeforePromise(resourceVersion: string): boolean {
     return isOlderResourceVersion(resourceVersion, this.#promised);
   }
@@ -71,7 +72,7 @@ export class WatchPosition {
     this.#length = this.#bytes.write(resourceVersion);
   }
 
-  /** Of decimals it is right, and nothing is decoded for it. */
+  /** Compares versions without decoding; exact for decimal numbers. */
   #seemsOlder(source: Uint8Array, start: number, length: number): boolean {
     if (length !== this.#length) return length < this.#length;
     for (let index = 0; index < length; index++) {

@@ -1,8 +1,8 @@
 /**
- * Notices a response that has gone silent: a connection whose other end is gone can stay open for ever
- * without an error. Time in which we were not reading does not count.
+ * A timer that detects a silent response: a connection whose other end is gone can stay open without an
+ * error. Time in which we do not read does not count.
  */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../base/clock.ts';
 
 export class Watchdog {
   readonly #clock: Clock;
@@ -24,7 +24,7 @@ export class Watchdog {
     return this.#limitMs;
   }
 
-  /** From now on signs of life are expected more often, if that is more often. */
+  /** Lowers the limit; never raises it. */
   shorten(limitMs: number): void {
     if (limitMs >= this.#limitMs) return;
     this.#limitMs = limitMs;
@@ -33,7 +33,7 @@ export class Watchdog {
     this.#cancel = this.#schedule(limitMs);
   }
 
-  /** A sign of life. */
+  /** Restarts the timer: a byte has arrived. */
   touch(): void {
     this.#lastSign = this.#clock.now();
   }

@@ -1,11 +1,11 @@
-/** What no server should send. */
+/** Malformed input from a server. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness } from './scene.ts';
 import { bookmark, event, list, wirePod } from './scripted-server.ts';
 
-test('C23 a malformed line is reported and the watch goes on from the last good event', async () => {
+test('C23 a malformed line is reported, and the watch resumes from the last good event', async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted((request, number) => {
     if (number === 0)
@@ -22,7 +22,7 @@ test('C23 a malformed line is reported and the watch goes on from the last good 
   assert.match(scene.errors[0]?.message ?? '', /ADDED/);
 });
 
-test('C70 an object without a name is reported and skipped, its neighbours are not', async () => {
+test('C70 an object without a name is reported and skipped, and its neighbours are delivered', async () => {
   await using scene = await Scene.start();
   const nameless = { kind: 'Pod', apiVersion: 'v1', metadata: { namespace: 'x', resourceVersion: '8' } };
   const { informer } = await scene.scripted(
@@ -40,7 +40,7 @@ test('C70 an object without a name is reported and skipped, its neighbours are n
   await scene.reported('ERR_KUBELOOM_OBJECT_WITHOUT_NAME', 'ERR_KUBELOOM_OBJECT_WITHOUT_NAME');
 });
 
-test('C71 an object that is no JSON is in the cache, and reading it throws, naming it', async () => {
+test('C71 an object that is not JSON is in the cache, and reading it throws an error that names it', async () => {
   await using scene = await Scene.start();
   const broken =
     '{"type":"ADDED","object":{"kind":"Pod","apiVersion":"v1","metadata":{"name":"broken","namespace":"default",' +
@@ -79,7 +79,7 @@ test('C72 objects of another kind and events of an unknown type are reported and
   await scene.reported('ERR_KUBELOOM_UNEXPECTED_OBJECT', 'ERR_KUBELOOM_UNKNOWN_EVENT_TYPE');
 });
 
-test('C71 a malformed object has its uid, also where its labels cannot be read', async () => {
+test('C71 a malformed object has its uid even if its labels cannot be read', async () => {
   await using scene = await Scene.start();
   const metadata =
     '"name":"broken","namespace":"default","uid":"u","resourceVersion":"10","labels":{"a":tru}';
@@ -96,6 +96,66 @@ test('C71 a malformed object has its uid, also where its labels cannot be read',
   assert.throws(() => entry?.object, { code: 'ERR_KUBELOOM_MALFORMED_OBJECT' });
   assert.equal(entry?.uid, 'u');
   assert.deepEqual(entry?.labels, {});
+});
+
+test('C72 an object whose name or namespace has a slash or is not UTF-8 is reported and skipped', async () => {
+  await using scene = await Scene.start();
+  const added = (name: string, namespace: string): object => {
+    const metadata = { name, namespace, uid: 'u', resourceVersion: '10' };
+    return { type: 'ADDED', object: { kind: 'Pod', apiVersion: 'v1', metadata } };
+  };
+  const lineOf = (name: string): Buffer => Buffer.from(`${JSON.stringify(added(name, 'n'))}\n`, 'latin1');
+  const { server, informer } = await scene.scripted((request, number) => {
+    if (number > 0) return;
+    // Each two of these would have the same key.
+    request.send(added('z', 'x/y'), added('y/z', 'x'), lineOf('x\xff'), lineOf('x\xfe'));
+    request.send(event('ADDED', 'a', '10'), bookmark('11', true));
+    request.send(lineOf('y\xff'), event('ADDED', 'b', '12'));
+  });
+  const witness = new Witness();
+  informer.addEventHandler(witness);
+  void scene.run(informer);
+  await witness.count(2);
+  assert.deepEqual(informer.getStore().listKeys(), ['default/a', 'default/b']);
+  assert.equal(server.requests.length, 1);
+  await scene.reported(...Array.from({ length: 5 }, () => 'ERR_KUBELOOM_UNEXPECTED_OBJECT'));
+});
+
+test('C71 an empty uid or namespace counts as absent at any place in the object, and the object is complete', async () => {
+  await using scene = await Scene.start();
+  const members = [
+    { name: 'a', namespace: 'default', uid: '', resourceVersion: '10' },
+    { uid: '', name: 'b', namespace: 'default', resourceVersion: '11' },
+    { resourceVersion: '12', uid: '', namespace: '', name: 'c' },
+    { name: 'd', namespace: '', uid: 'u', resourceVersion: '13' },
+  ];
+  const { informer } = await scene.scripted((request, number) => {
+    if (number > 0) return;
+    request.send(bookmark('9', true));
+    for (const identity of members) {
+      const metadata = { ...identity, labels: { app: 'web' } };
+      request.send({ type: 'ADDED', object: { kind: 'Pod', apiVersion: 'v1', metadata } });
+    }
+  });
+  const witness = new Witness();
+  informer.addEventHandler(witness);
+  void scene.run(informer);
+  await witness.count(4);
+  const entries = informer.getStore().list();
+  assert.deepEqual(
+    entries.map(({ key, uid, labels, object }) => [
+      key,
+      uid,
+      labels['app'],
+      object.metadata?.labels?.['app'],
+    ]),
+    [
+      ['default/a', '', 'web', 'web'],
+      ['default/b', '', 'web', 'web'],
+      ['c', '', 'web', 'web'],
+      ['d', 'u', 'web', 'web'],
+    ],
+  );
 });
 
 configurationWasUsed();

@@ -1,4 +1,4 @@
-/** The cache: what a query sees, and how it stands to what handlers are told. */
+/** The cache: what a query returns, and its relation to the calls of handlers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
@@ -6,8 +6,9 @@ import { label } from '../../src/index.ts';
 import type { Borrowed, CachedObject } from '../../src/index.ts';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
+import { bookmark, list, status, wirePod } from './scripted-server.ts';
 
-test('C5 a relist replaces the whole at once, indices included', async () => {
+test('C5 a relist replaces the whole cache and its indices at once', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({ indexers: { generation: label('generation') } });
   const indexer = informer.getIndexer();
@@ -27,7 +28,7 @@ test('C5 a relist replaces the whole at once, indices included', async () => {
       mixed.push(`${indexer.size} of ${values.join()}`);
     }
   };
-  // A handler with much to be told is called between all that happens.
+  // A handler with many pending calls is called between all other steps.
   await scene.watched(informer, new Witness(look));
   const looking = setInterval(look, 0);
   for (let number = 2; number <= 4; number++) {
@@ -47,7 +48,7 @@ test('C5 a relist replaces the whole at once, indices included', async () => {
   assert.equal(indexer.size, 1200);
 });
 
-test('C28 nothing that is called synchronously moves the cache or calls a handler', async () => {
+test('C28 no synchronous call changes the cache or calls a handler', async () => {
   await using scene = await Scene.start();
   await scene.populate(50);
   const informer = scene.informer();
@@ -96,7 +97,7 @@ test('C6 when a handler is called, cache and indices have the change or a later 
   assert.deepEqual(indexer.listIndexFuncValues('step'), ['9']);
 });
 
-test('C29 C15 the entry that a handler is given is the one in the cache and in every result', async () => {
+test('C29 C15 a handler receives the same entry as the cache and every query', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({ indexers: { app: label('app') } });
   const indexer = informer.getIndexer();
@@ -126,7 +127,7 @@ test('C29 C15 the entry that a handler is given is the one in the cache and in e
   assert.ok(findings.every(Boolean), String(findings));
 });
 
-test('C30 a copy is the caller’s own, whatever is done to it', async () => {
+test('C30 a change of a copy affects only the caller', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   await scene.put(pod('a', { app: 'web' }));
@@ -144,7 +145,7 @@ test('C30 a copy is the caller’s own, whatever is done to it', async () => {
   assert.deepEqual(JSON.parse(entry.bytes().toString()), entry.object);
 });
 
-test('C31 an object that a relist found unchanged keeps its entry', async () => {
+test('C31 an unchanged object keeps its entry in a relist', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   await scene.put(pod('kept'), pod('changed'));
@@ -156,5 +157,42 @@ test('C31 an object that a relist found unchanged keeps its entry', async () => 
   assert.notEqual(informer.getStore().getByKey('default/changed'), changed);
   assert.equal(changed?.object.metadata?.labels?.['app'], undefined);
 });
+
+for (const way of ['LIST', 'WatchList'] as const) {
+  test(`C200 an object that changed without a new version is an update after a relist by ${way}`, async () => {
+    await using scene = await Scene.start();
+    const texts = ['old', 'new', 'new'];
+    let lists = 0;
+    const { informer } = await scene.scripted(
+      (request) => {
+        const isList = way === 'LIST' ? !request.isWatch : request.isStreamingList;
+        if (isList) lists++;
+        const changed = wirePod('changed', '5', { spec: { nodeName: texts[lists - 1] } });
+        const pods = [changed, wirePod('same', '6')];
+        if (!request.isWatch) return request.answer(200, list(`${lists}0`, pods));
+        if (isList) request.send(...pods.map((object) => ({ type: 'ADDED', object })));
+        if (isList) request.send(bookmark(`${lists}0`, true));
+        if (lists < texts.length) request.send({ type: 'ERROR', object: status(410, 'Expired') });
+      },
+      { watchList: way === 'LIST' ? 'off' : 'auto' },
+    );
+    const witness = new Witness();
+    await scene.watched(informer, witness);
+    const same = informer.getStore().getByKey('default/same');
+    await scene.until(() => informer.lastSyncResourceVersion() === '30');
+    assert.equal(informer.getStore().getByKey('default/changed')?.object.spec?.nodeName, 'new');
+    assert.equal(informer.getStore().getByKey('default/same'), same);
+    await witness.until(() => witness.names.filter((name) => name === 'update same').length === 2);
+    const changes = witness.calls.filter(({ isSame }) => !isSame);
+    assert.deepEqual(
+      changes.map(({ type, key, version }) => [type, key, version]),
+      [
+        ['add', 'default/changed', '5'],
+        ['add', 'default/same', '6'],
+        ['update', 'default/changed', '5'],
+      ],
+    );
+  });
+}
 
 configurationWasUsed();

@@ -1,4 +1,4 @@
-/** Runs compiled test files in one configuration, in a process of their own, and reads what happened. */
+/** Runs compiled test files of one configuration in a child process, and reads the results. */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { ConfigurationName } from './configuration-names.ts';
@@ -8,11 +8,11 @@ export interface RunOptions {
   readonly files: readonly string[];
   readonly configuration: ConfigurationName;
   readonly codec: string;
-  /** Only tests whose title matches. */
+  /** Runs only tests with a matching title. */
   readonly pattern?: string;
-  /** Of one test. */
+  /** Limit for one test. */
   readonly testTimeoutMs: number;
-  /** Of everything; what is not over by then is killed. */
+  /** Limit for the whole run; then the processes are killed. */
   readonly timeoutMs: number;
 }
 
@@ -53,12 +53,12 @@ export async function runTests(options: RunOptions): Promise<TestLine[]> {
   return lines;
 }
 
-/** The runner, the processes of its files, and what these have left behind. */
+/** Kills the runner, the processes of its files, and their children. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left.
+    // All processes have already ended.
   }
 }

@@ -1,4 +1,4 @@
-/** The clauses of docs/contract.md, and which tests cite them. */
+/** The clauses of docs/contract.md, and the clauses that a test cites. */
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,11 +7,14 @@ export interface Clause {
   /** `C7`. */
   readonly number: string;
   readonly title: string;
-  /** Marked °: of a layer without threads, proved once by the tests of that layer (layers.ts). */
+  /**
+   * Whether the clause is marked °: it concerns a layer without threads, and tests of that layer prove it once
+   * (layers.ts).
+   */
   readonly isOfLayer: boolean;
 }
 
-/** The folder with package.json, from dist as from source. */
+/** The folder with package.json, for dist and for the sources. */
 export const ROOT: string = rootAbove(dirname(fileURLToPath(import.meta.url)));
 
 function rootAbove(folder: string): string {
@@ -23,7 +26,7 @@ function rootAbove(folder: string): string {
   }
 }
 
-/** Every paragraph that begins with `**C7 Title.**` or `**C7° Title.**`, in the order of the document. */
+/** Returns every paragraph that begins with `**C7 Title.**` or `**C7° Title.**`, in the order of the document. */
 export function readClauses(
   markdown: string = readFileSync(join(ROOT, 'docs/contract.md'), 'utf8'),
 ): Clause[] {
@@ -35,7 +38,7 @@ export function readClauses(
   }));
 }
 
-/** The numbers at the beginning of a test's title: `C8 C36 a removed handler …`. */
+/** Returns the numbers at the beginning of a test's title, e.g. `C8 C36 a removed handler …`. */
 export function citedBy(title: string): string[] {
   return /^(?:C\d+ )+/.exec(title)?.[0].trim().split(' ') ?? [];
 }

@@ -1,13 +1,13 @@
 /**
- * Which configuration of the pipeline this process proves: the runner (run.ts) says so in the environment.
- * All tests of a file share one `InformerThreads`; the last test of every file asks these threads what they
- * have done, because a configuration counts only if its statistics show it.
+ * The configuration of this process, which the runner (run.ts) sets in the environment. All tests of a file share one
+ * `InformerThreads`. The last test of every file reads the statistics of these threads, because a configuration counts
+ * only if they show it.
  */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { InformerThreads } from '../../src/index.ts';
 import type { Codec, ThreadsOptions } from '../../src/index.ts';
-import type { ThreadsParts } from '../../src/threads/threads-parts.ts';
+import type { ThreadsParts } from '../../src/informer/threads/threads-parts.ts';
 import { EVIDENCE_TITLE, THREADS_OF } from './configuration-names.ts';
 import type { ConfigurationName } from './configuration-names.ts';
 
@@ -21,16 +21,18 @@ export const THREADS: number = THREADS_OF[CONFIGURATION];
 export const CODEC: Codec = codecName;
 
 let shared: InformerThreads | undefined;
-/** Keys that the tests of this file have put on the server. */
+/** Number of keys that the tests of this file have created on the server. */
 let keys = 0;
 
-/** In one configuration everything is packed as soon as it can be: nobody may notice. */
+/** The twin packs every object as early as possible, which must change no result. */
 const PACKING: readonly [ThreadsOptions, ThreadsParts] =
   CONFIGURATION === 'twin' ? [{ packAfterMs: 1 }, { packBytesMin: 0 }] : [{}, {}];
 
 export function newThreads(options: ThreadsOptions = {}): InformerThreads {
   const [packing, parts] = PACKING;
-  return new InformerThreads({ threads: THREADS, ...packing, ...options }, parts);
+  // A test of packing packs everything, whatever has arrived by the first round.
+  const packAll = options.packAfterMs === undefined ? parts : { packBytesMin: 0 };
+  return new InformerThreads({ shards: THREADS, ...packing, ...options }, packAll);
 }
 
 export function sharedThreads(): InformerThreads {
@@ -41,10 +43,10 @@ export function countKeys(count: number): void {
   keys += count;
 }
 
-/** With so many keys no shard can be without one, whatever the hash does. */
+/** Number of keys with which every shard has one, whatever the hash. */
 const KEYS_FOR_ALL_SHARDS = 50;
 
-/** Registers the last test of a file. */
+/** Registers the last test of a file, which checks that the configuration was used. */
 export function configurationWasUsed(): void {
   test(`${EVIDENCE_TITLE} the configuration ${CONFIGURATION} with ${CODEC}`, async () => {
     const threads = sharedThreads();
@@ -54,10 +56,10 @@ export function configurationWasUsed(): void {
       stats.map(({ role }) => role),
       ['reflector', ...roles, 'main'],
     );
-    assert.equal(threads.options.threads, THREADS);
+    assert.equal(threads.options.shards, THREADS);
     const total = stats[0]?.deltas ?? 0;
     const shards = stats.slice(1, -1);
-    // An object goes to one shard and a control record to all: only what is left without those is proof.
+    // A control record counts in all shards, an object in one; so compare without control records.
     const sum = shards.reduce((before, { deltas }) => before + deltas, 0);
     const controls = shards.length > 1 ? (sum - total) / (shards.length - 1) : 0;
     assert.ok(total > controls, 'the reflector has read objects');

@@ -1,4 +1,4 @@
-/** Deletions: seen in the watch, found by a relist, of objects that were never seen. */
+/** Deletions: received in the watch, found by a relist, or of unknown objects. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { label } from '../../src/index.ts';
@@ -6,7 +6,7 @@ import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
 import { bookmark, event } from './scripted-server.ts';
 
-test('C14 a deletion brings the last state as the server sent it, and the object is gone from the cache', async () => {
+test('C14 a deletion delivers the last state that the server sent, and the object leaves the cache', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({ indexers: { app: label('app') } });
   const last: unknown[] = [];
@@ -18,8 +18,8 @@ test('C14 a deletion brings the last state as the server sent it, and the object
   await scene.watched(informer, witness);
   const version = await scene.remove('a');
   await witness.count(3);
-  const { type, isFinalStateUnknown, version: told } = witness.calls[2] ?? {};
-  assert.deepEqual([type, isFinalStateUnknown, told], ['delete', false, version]);
+  const { type, isFinalStateUnknown, version: received } = witness.calls[2] ?? {};
+  assert.deepEqual([type, isFinalStateUnknown, received], ['delete', false, version]);
   await scene.until(() => last.length === 2);
   assert.deepEqual(last, ['default/a', 'web']);
   assert.equal(informer.getStore().getByKey('default/a'), undefined);
@@ -27,7 +27,7 @@ test('C14 a deletion brings the last state as the server sent it, and the object
   assert.deepEqual(informer.getIndexer().byIndex('app', 'web'), []);
 });
 
-test('C46 a deletion that only a relist found says so and has the last known state', async () => {
+test('C46 a deletion that a relist found says so and has the last known state', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const last: unknown[] = [];
@@ -50,7 +50,7 @@ test('C46 a deletion that only a relist found says so and has the last known sta
   assert.deepEqual(last, [true, 'a', 'node-1']);
 });
 
-test('C47 a deletion of an object that was never seen is told', async () => {
+test('C47 a deletion of an unknown object is delivered', async () => {
   await using scene = await Scene.start();
   const { informer } = await scene.scripted((request) => {
     if (!request.isStreamingList) return;

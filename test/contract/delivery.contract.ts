@@ -1,10 +1,10 @@
-/** Delivery: what one handler can rely on, and what handlers owe each other. */
+/** Delivery: guarantees for one handler, and independence between handlers. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod, turns } from './scene.ts';
 
-test('C7 a handler is called once at a time, in order, and once for each change', async () => {
+test('C7 a handler receives one call at a time, in order, and one for each change', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   let open = 0;
@@ -44,7 +44,7 @@ test('C32 the promise of a call is awaited before the next call', async () => {
   assert.deepEqual(witness.names, ['add a', 'add b', 'add c']);
 });
 
-test('C33 a handler that never returns holds up nobody else', async () => {
+test('C33 a handler that never returns delays no other handler', async () => {
   await using scene = await Scene.start();
   await scene.populate(60);
   const informer = scene.informer();
@@ -61,9 +61,13 @@ test('C33 a handler that never returns holds up nobody else', async () => {
   assert.deepEqual(stuck.lines, witness.lines);
 });
 
-test('C34 an error of a handler is reported with object and registration, and the next call comes', async () => {
+function thrown(key: string, message: string): string {
+  return `event handler Witness threw for ${key}: ${message}`;
+}
+
+test('C34 an error of a handler is reported with object and registration, and the next call follows', async () => {
   await using scene = await Scene.start();
-  const informer = scene.informer({ lifetimes: 'strict' });
+  const informer = scene.informer({ borrowChecks: 'strict' });
   const witness = new Witness(({ key }) => {
     if (key === 'default/throws') throw new Error('thrown');
     return key === 'default/rejects' ? Promise.reject(new Error('rejected')) : undefined;
@@ -73,16 +77,16 @@ test('C34 an error of a handler is reported with object and registration, and th
   await witness.count(3);
   assert.deepEqual(witness.names, ['add throws', 'add rejects', 'add good']);
   assert.deepEqual(
-    scene.errors.map(({ message, context }) => [message, context.key, context.informer]),
+    scene.errors.map(({ message, context }) => [message, context.key, context.informer, context.handler]),
     [
-      ['thrown', 'default/throws', 'pods (all namespaces)'],
-      ['rejected', 'default/rejects', 'pods (all namespaces)'],
+      [thrown('default/throws', 'thrown'), 'default/throws', 'pods (all namespaces)', 'Witness'],
+      [thrown('default/rejects', 'rejected'), 'default/rejects', 'pods (all namespaces)', 'Witness'],
     ],
   );
-  for (const { context } of scene.errors) assert.match(context.handler ?? '', /scene\.js/);
+  for (const { context } of scene.errors) assert.match(context.registeredAt ?? '', /scene\.js/);
 });
 
-test('C35 a handler that is registered twice is told twice; each registration is removed by itself', async () => {
+test('C35 a handler that is registered twice receives every change twice, and each registration is removed alone', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const witness = new Witness();
@@ -100,7 +104,7 @@ test('C35 a handler that is registered twice is told twice; each registration is
   assert.deepEqual(witness.names, ['add a', 'add a', 'add b']);
 });
 
-test('C8 C36 a removed handler is told nothing more; its call in progress finishes before run() settles', async () => {
+test('C8 C36 a removed handler receives nothing more, and its current call finishes before run() settles', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const held = scene.gate();
@@ -130,7 +134,7 @@ test('C8 C36 a removed handler is told nothing more; its call in progress finish
   assert.deepEqual(removed.names, ['add a']);
 });
 
-test('C8 what a handler has not been told when the informer stops is dropped', async () => {
+test('C8 pending notifications are dropped when the informer stops', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const held = scene.gate();
@@ -151,7 +155,7 @@ test('C8 what a handler has not been told when the informer stops is dropped', a
   assert.deepEqual(witness.names, ['add a']);
 });
 
-test('C37 a handler may remove itself in a call; removing it again, or a stranger’s, does nothing', async () => {
+test('C37 a handler may remove itself in a call; removing it again or removing an unknown one has no effect', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const other = scene.informer();

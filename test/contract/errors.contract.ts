@@ -1,4 +1,6 @@
-/** Errors: none stops an informer, none is silent; and the version by which a program knows what it has. */
+/**
+ * Errors: none stops an informer, and all are reported. And versions: how a program recognises the state of the cache.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createServer } from 'node:net';
@@ -11,7 +13,7 @@ import type { Reported } from './scene.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 
-test('C17 the version of the cache is that of the last change in it: with your write’s it has your write', async () => {
+test('C17 the cache has the version of its last change, so a cache with the version of a write contains the write', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   assert.equal(informer.lastSyncResourceVersion(), '');
@@ -35,7 +37,7 @@ test('C17 the version of the cache is that of the last change in it: with your w
   assert.deepEqual(ahead, []);
 });
 
-test('C51 a bookmark moves the version, and nothing else', async () => {
+test('C51 a bookmark changes only the version', async () => {
   await using scene = await Scene.start({
     server: {
       resources: [
@@ -65,7 +67,7 @@ test('C51 a bookmark moves the version, and nothing else', async () => {
   assert.equal(witness.calls.length, 1);
 });
 
-test('C52 both versions of an informer are one, whenever one looks', async () => {
+test('C52 the two versions that an informer reports are always equal', async () => {
   await using scene = await Scene.start();
   await scene.populate(50);
   const informer = scene.informer();
@@ -96,9 +98,9 @@ const ANSWERS: readonly (readonly [number, string, RegExp])[] = [
 ];
 
 for (const [httpStatus, code, advice] of ANSWERS) {
-  test(`C18 C53 the answer ${httpStatus} is reported with ${code} and advice, and the informer goes on`, async () => {
+  test(`C18 C53 the answer ${httpStatus} is reported with ${code} and advice, and the informer continues`, async () => {
     await using scene = await Scene.start();
-    // Twice: a streaming list that is answered so goes on as a list without a word.
+    // Twice: after such an answer to a streaming list, the informer lists without a report.
     await scene.server.failNext({ status: httpStatus, count: 2 });
     const informer = scene.informer();
     const handled: KubeloomError[] = [];
@@ -138,7 +140,7 @@ test('C18 the answer 410 to list and watch does not stop an informer', async () 
   );
 });
 
-test('C54 a server that nobody listens at is reported, and waited for', async () => {
+test('C54 an unreachable server is reported and retried', async () => {
   await using scene = await Scene.start();
   const vacant = createServer();
   await new Promise<void>((resolve) => vacant.listen(0, '127.0.0.1', resolve));
@@ -174,7 +176,7 @@ test('C55 threads that end under an informer end its run() with a coded error', 
   await scene.reported('ERR_KUBELOOM_STOPPED');
 });
 
-test('C56 what onError or the watch error handler throws stops nothing', async () => {
+test('C56 an error thrown by onError or the watch error handler stops nothing', async () => {
   await using scene = await Scene.start();
   await scene.server.failNext({ status: 500, count: 4 });
   const informer = scene.informer({
@@ -192,7 +194,7 @@ test('C56 what onError or the watch error handler throws stops nothing', async (
   assert.match((await warned).message, /onError threw/);
 });
 
-test('C57 an error that nobody listens for is a warning of the process with its code', async () => {
+test('C57 an error without a listener becomes a process warning with its code', async () => {
   await using scene = await Scene.start();
   await scene.server.failNext({ status: 403, count: 2 });
   const informer = scene.informer({}, '', false);

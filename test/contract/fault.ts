@@ -1,15 +1,25 @@
-/** A fault in a copy of the compiled code: dist itself is never touched. */
+/** A fault in a copy of the compiled code; dist itself stays unchanged. */
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface Fault {
-  /** The source file; what is changed is what it is compiled to. */
+  /** Source file; the fault changes its compiled form. */
   readonly file: string;
+  /** Code that occurs exactly once in the compiled file. One space matches any white space. */
   readonly find: string;
   readonly replace: string;
 }
 
-/** @returns the copy, which is scratch */
+/** Returns the pieces of the compiled code between the occurrences of `find`. */
+export function splitAt(code: string, find: string): string[] {
+  const words = find.trim().split(/\s+/);
+  const pattern = words
+    .map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
+    .join(String.raw`\s+`);
+  return code.split(new RegExp(pattern));
+}
+
+/** Returns the copy, which is temporary. */
 export function copyDist(dist: string, copy: string): string {
   rmSync(copy, { recursive: true, force: true });
   for (const folder of ['src', 'workers', 'test']) {
@@ -19,7 +29,7 @@ export function copyDist(dist: string, copy: string): string {
   return copy;
 }
 
-/** What `trial` finds while the fault is in the copy; in words why there was none, when its text is not there once. */
+/** Runs `trial` with the fault in the copy. Returns the reason as a text when the code does not occur exactly once. */
 export async function withFault<Result>(
   copy: string,
   { file, find, replace }: Fault,
@@ -27,7 +37,7 @@ export async function withFault<Result>(
 ): Promise<Result | string> {
   const path = join(copy, file.replace(/\.ts$/, '.js'));
   const original = readFileSync(path, 'utf8');
-  const parts = original.split(find);
+  const parts = splitAt(original, find);
   if (parts.length !== 2) return `its text stands ${parts.length - 1} times in ${file}, and must once`;
   writeFileSync(path, parts.join(replace));
   try {

@@ -1,4 +1,4 @@
-/** Indices: every kind of index function, when they can be added, and what a query gives. */
+/** Indices: all kinds of index functions, when they can be added, and the results of queries. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { field, indexModule, label, ownerUid } from '../../src/index.ts';
@@ -7,7 +7,7 @@ import { Scene, Witness, pod } from './scene.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 
-test('C73 every kind of index finds the same objects, also after changes, and namespace is always there', async () => {
+test('C73 all kinds of indices find the same objects, also after changes, and the index namespace always exists', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({
     indexers: {
@@ -49,7 +49,7 @@ test('C73 every kind of index finds the same objects, also after changes, and na
   assert.deepEqual(indexer.indexKeys('owner', 'owner-1'), []);
 });
 
-test('C74 indexers that are added later cover what is cached, and what comes after', async () => {
+test('C74 indexers that are added later cover the cached objects and all later ones', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({ fields: ['spec.nodeName'] });
   informer.addIndexers({ early: indexModule(MODULE, 'byImage') });
@@ -72,7 +72,7 @@ test('C74 indexers that are added later cover what is cached, and what comes aft
   assert.throws(() => indexer.byIndex('phase', 'Running'), { code: 'ERR_KUBELOOM_NO_INDEX' });
 });
 
-test('C75 one name that exists already rejects all indexers that come with it', async () => {
+test('C75 one existing name rejects all indexers of the same call', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({ indexers: { app: label('app') } });
   const indexer = informer.getIndexer();
@@ -89,7 +89,7 @@ test('C75 one name that exists already rejects all indexers that come with it', 
   assert.deepEqual(indexer.listIndexFuncValues('app'), ['web']);
 });
 
-test('C76 indexKeys are sorted, values without objects are gone, unknown indices are errors', async () => {
+test('C76 indexKeys are sorted, values without objects are absent, and unknown indices are errors', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({ indexers: { app: label('app') } });
   const indexer = informer.getIndexer();
@@ -109,7 +109,7 @@ test('C76 indexKeys are sorted, values without objects are gone, unknown indices
   assert.throws(() => indexer.indexKeys('unknown', 'x'), unknown);
 });
 
-test('C77 an index function that throws is reported, and the object is in the cache and the other indices', async () => {
+test('C77 an index function that throws is reported, and the object is in the cache and in the other indices', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({
     indexers: {

@@ -1,52 +1,40 @@
 /**
- * Where the tests of the contract are. `*.contract.ts` run in every configuration. Other folders test a layer by
- * itself, without threads of its own or with all their variants in one file: their tests that cite a clause run once,
- * and they are the proof of the clauses that are marked °.
+ * Places of the contract's tests. `*.contract.ts` run in every configuration. Other folders test one layer, without
+ * threads or with all their variants in one file. Their tests that cite a clause run once, and they prove the clauses
+ * marked °.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const LAYER_FOLDERS = [
-  'cache',
-  'controller',
-  'factory',
-  'informer',
-  'informers-map',
-  'kube',
-  'model',
-  'mutation',
-  'processor',
-  'queue',
-  'recovery',
-  'reflector',
-  'security',
-  'testing',
-  'transport',
-  'workqueue',
-] as const;
+const LAYER_FOLDERS = ['unit', 'security', 'faults/recovery'];
 
-/** A title that begins with numbers, in source or in compiled code. `table` is test/reflector's. */
+/**
+ * A title that begins with clause numbers, in sources or compiled code. `table` is a function of test/unit/reflector.
+ */
 const TITLE = /\b(?:test|it|table)\(\s*['"`]((?:C\d+ )+)/g;
 
-/** Compiled files that run in every configuration. */
+/** Returns the compiled files that run in every configuration. */
 export function contractFiles(dist: string): string[] {
   return testFiles(join(dist, 'test/contract'), '.contract.js');
 }
 
-/** Compiled files of the layers that cite a clause. */
+/** Returns the layers' compiled files that cite a clause. */
 export function layerFiles(dist: string): string[] {
-  const files = LAYER_FOLDERS.flatMap((folder) => testFiles(join(dist, 'test', folder), '.test.js'));
+  const files = LAYER_FOLDERS.flatMap((folder) =>
+    ['.test.js', '.slow.js'].flatMap((ending) => testFiles(join(dist, 'test', folder), ending)),
+  );
   return files.filter((path) => numbersIn(path).length > 0);
 }
 
-/** The numbers that the titles of a file's tests begin with. */
+/** Returns the clause numbers at the beginning of a file's test titles. */
 export function numbersIn(path: string): string[] {
   const titles = readFileSync(path, 'utf8').matchAll(TITLE);
   return Array.from(titles, ([, numbers = '']) => numbers.trim().split(' ')).flat();
 }
 
 function testFiles(folder: string, ending: string): string[] {
-  return readdirSync(folder)
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith(ending))
-    .map((name) => join(folder, name));
+    .map((name) => join(folder, name))
+    .toSorted();
 }

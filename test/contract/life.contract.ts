@@ -1,4 +1,4 @@
-/** The life of an informer, and of the entries that it hands out. */
+/** Lifecycle of an informer, and validity of its entries. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
@@ -6,13 +6,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { V1Pod } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer, label } from '../../src/index.ts';
-import type { Borrowed, CachedObject, InformerOptions } from '../../src/index.ts';
+import type { Borrowed, CachedObject, InformerOptions, ThreadsOptions } from '../../src/index.ts';
 import { CODEC, THREADS, configurationWasUsed } from './configuration.ts';
 import { PODS, Scene, Witness, pod, turns } from './scene.ts';
 
 const CHILD = fileURLToPath(new URL('./process-child.js', import.meta.url));
 
-test('C19 an informer is created, runs and has stopped, once and in that order', async () => {
+test('C19 an informer is created, runs and stops, each once and in that order', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   assert.deepEqual([informer.isStopped(), informer.hasSynced()], [false, false]);
@@ -31,7 +31,7 @@ test('C19 an informer is created, runs and has stopped, once and in that order',
   await assert.rejects(never.waitForSync(), { code: 'ERR_KUBELOOM_STOPPED' });
 });
 
-test('C58 transform and watch error handler can be set until the informer runs, and the last one counts', async () => {
+test('C58 transform and watch error handler can be set until the informer runs, and the last one applies', async () => {
   await using scene = await Scene.start();
   await scene.server.failNext({ status: 500, count: 2 });
   const informer = scene.informer();
@@ -51,22 +51,22 @@ test('C58 transform and watch error handler can be set until the informer runs, 
   assert.throws(() => informer.setWatchErrorHandler(() => undefined), started);
 });
 
-test('C59 handlers and indexers are taken until the informer stops, and removed at any time', async () => {
+test('C59 handlers and indexers can be added until the informer stops, and removed at any time', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
-  const registration = informer.addEventHandler({});
+  const registration = informer.addEventHandler({ onAdd: () => undefined });
   await scene.synced(informer);
-  informer.addEventHandler({});
+  informer.addEventHandler({ onAdd: () => undefined });
   informer.addIndexers({ app: label('app') });
   await informer[Symbol.asyncDispose]();
   const stopped = { code: 'ERR_KUBELOOM_STOPPED' };
-  assert.throws(() => informer.addEventHandler({}), stopped);
+  assert.throws(() => informer.addEventHandler({ onAdd: () => undefined }), stopped);
   assert.throws(() => informer.addIndexers({ other: label('app') }), stopped);
   informer.removeEventHandler(registration);
   informer.removeEventHandler(registration);
 });
 
-test('C60 a stopped informer leaves no watch open and asks for nothing more', async () => {
+test('C60 a stopped informer has no open watch and sends no request', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   await scene.watched(informer, new Witness());
@@ -92,14 +92,18 @@ test('C61 a running informer keeps its process alive, a stopped one with closed 
 const WRONG_OPTIONS: readonly InformerOptions<unknown>[] = [
   { codec: 'xml' as 'json' },
   { watchList: 'yes' as 'auto' },
-  { lifetimes: 'eternal' as 'fast' },
+  { borrowChecks: 'eternal' as 'off' },
   { resyncPeriodMs: -1 },
   { pageSize: 0.5 },
   { backoff: { initialMs: 100, maxMs: 1 } },
   { fields: [''] },
+  { fields: ['spec..x'] },
+  { namespace: 'A B' },
+  { threads: 3 as unknown as ThreadsOptions },
+  { onEror: () => undefined } as InformerOptions<unknown>,
 ];
 
-test('C62 a wrong option is refused with a coded error when the informer or the threads are made', async () => {
+test('C62 a wrong option throws a coded error in the constructor of the informer or the threads', async () => {
   await using scene = await Scene.start();
   const refused = { code: 'ERR_KUBELOOM_OPTION' };
   for (const options of WRONG_OPTIONS) {
@@ -107,6 +111,10 @@ test('C62 a wrong option is refused with a coded error when the informer or the 
       new SharedIndexInformer(scene.kubeConfig(), PODS, { threads: scene.threads, ...options });
     assert.throws(make, refused, JSON.stringify(options));
   }
+  const selector = { threads: scene.threads, labelSelector: 'app in (' };
+  assert.throws(() => new SharedIndexInformer(scene.kubeConfig(), PODS, selector), {
+    code: 'ERR_KUBELOOM_SELECTOR',
+  });
   const cluster = { ...PODS, resource: 'nodes', isNamespaced: false };
   assert.throws(() => new SharedIndexInformer(scene.kubeConfig(), cluster, { namespace: 'a' }), refused);
   for (const options of [{ threads: -1 }, { ringBytes: 3 }, { logBytes: 5 }, { drainBudgetMs: 0 }]) {
@@ -114,7 +122,7 @@ test('C62 a wrong option is refused with a coded error when the informer or the 
   }
 });
 
-test('C63 informers share threads, and the end of one is not felt by the others', async () => {
+test('C63 informers share threads, and the end of one does not affect the others', async () => {
   await using scene = await Scene.start();
   const one = scene.informer({ namespace: 'one' });
   const all = scene.informer();
@@ -130,15 +138,15 @@ test('C63 informers share threads, and the end of one is not felt by the others'
   assert.deepEqual(one.getStore().listKeys(), ['one/a']);
 });
 
-test('C20 C64 a borrowed object is good until its call and promise are done; its identity for ever', async () => {
+test('C20 C64 a borrowed object is readable until its call and promise have ended, and its identity always', async () => {
   await using scene = await Scene.start();
-  const informer = scene.informer({ lifetimes: 'strict', fields: ['spec.nodeName'] });
+  const informer = scene.informer({ borrowChecks: 'strict', fields: ['spec.nodeName'] });
   const held = scene.gate();
-  const lent: Borrowed<V1Pod>[] = [];
+  const borrowed: Borrowed<V1Pod>[] = [];
   const inside: unknown[] = [];
   const registration = informer.addEventHandler({
     onAdd: async (added) => {
-      lent.push(added);
+      borrowed.push(added);
       inside.push(added.object.spec?.nodeName);
       await held.opened;
       inside.push(added.object.spec?.nodeName, added.metadata.name);
@@ -146,8 +154,8 @@ test('C20 C64 a borrowed object is good until its call and promise are done; its
   });
   await scene.put(pod('a', { app: 'web' }));
   await scene.synced(informer);
-  await scene.until(() => lent.length === 1);
-  const [entry] = lent;
+  await scene.until(() => borrowed.length === 1);
+  const [entry] = borrowed;
   assert.ok(entry);
   assert.equal(entry.object.spec?.nodeName, 'node-1');
   held.open();
@@ -170,9 +178,9 @@ test('C20 C64 a borrowed object is good until its call and promise are done; its
   assert.ok(entry.uid !== '' && Number(entry.resourceVersion) > 0);
 });
 
-test('C65 an entry that was retained, or that a lister gave, is good for as long as it is held', async () => {
+test('C65 an entry that was retained or returned by a lister is readable while it is referenced', async () => {
   await using scene = await Scene.start();
-  const informer = scene.informer({ lifetimes: 'strict' });
+  const informer = scene.informer({ borrowChecks: 'strict' });
   const retained: CachedObject<V1Pod>[] = [];
   const listed: (CachedObject<V1Pod> | undefined)[] = [];
   const witness = new Witness();
@@ -196,21 +204,21 @@ test('C65 an entry that was retained, or that a lister gave, is good for as long
   assert.deepEqual(stepsOf(listed), steps);
 });
 
-test('C66 with lifetimes fast a late read gives the right object or throws, and never another', async () => {
+test('C66 without borrow checks, a late read returns the right object or throws, and never returns another', async () => {
   await using scene = await Scene.start();
-  const informer = scene.informer({ lifetimes: 'fast' });
-  const lent: { readonly entry: Borrowed<V1Pod>; readonly step: string | undefined }[] = [];
+  const informer = scene.informer({ borrowChecks: 'off' });
+  const borrowed: { readonly entry: Borrowed<V1Pod>; readonly step: string | undefined }[] = [];
   const witness = new Witness();
-  const keep = (entry: Borrowed<V1Pod>): void => void lent.push({ entry, step: entry.labels['step'] });
+  const keep = (entry: Borrowed<V1Pod>): void => void borrowed.push({ entry, step: entry.labels['step'] });
   informer.addEventHandler({ onAdd: keep, onUpdate: (_previous, current) => keep(current) });
   await scene.watched(informer, witness);
   for (let step = 0; step < 100; step++) {
     await scene.put(pod(`pod-${step % 5}`, { step: `${step}` }));
     await witness.count(step + 1);
   }
-  await scene.until(() => lent.length === 100);
+  await scene.until(() => borrowed.length === 100);
   let expired = 0;
-  for (const { entry, step } of lent) {
+  for (const { entry, step } of borrowed) {
     try {
       assert.equal(entry.object.metadata?.labels?.['step'], step);
     } catch (error) {
@@ -221,7 +229,7 @@ test('C66 with lifetimes fast a late read gives the right object or throws, and 
   assert.equal(expired, 95);
 });
 
-test('C67 an entry cannot be cloned into another thread, its bytes can', async () => {
+test('C67 an entry cannot be cloned into another thread, but its bytes can', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   await scene.put(pod('a'));
@@ -233,7 +241,7 @@ test('C67 an entry cannot be cloned into another thread, its bytes can', async (
   assert.deepEqual(JSON.parse(Buffer.from(moved).toString()), entry?.object);
 });
 
-test('C20 wherever NODE_ENV is not production the default is strict', async () => {
+test('C20 the default of borrowChecks is strict unless NODE_ENV is production', async () => {
   await using scene = await Scene.start();
   const before = process.env['NODE_ENV'];
   for (const [environment, isRefused] of [
@@ -242,12 +250,12 @@ test('C20 wherever NODE_ENV is not production the default is strict', async () =
   ] as const) {
     process.env['NODE_ENV'] = environment;
     const informer = scene.informer();
-    const lent: Borrowed<V1Pod>[] = [];
-    const registration = informer.addEventHandler({ onAdd: (added) => void lent.push(added) });
+    const borrowed: Borrowed<V1Pod>[] = [];
+    const registration = informer.addEventHandler({ onAdd: (added) => void borrowed.push(added) });
     await scene.put(pod('a'));
     await scene.synced(informer);
     await informer.waitForSync(undefined, registration);
-    const read = (): unknown => lent[0]?.object.metadata?.name;
+    const read = (): unknown => borrowed[0]?.object.metadata?.name;
     if (isRefused) assert.throws(read, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
     else assert.equal(read(), 'a');
   }

@@ -1,4 +1,4 @@
-/** How an informer lists: the requests it makes, and what it does when one fails. */
+/** Requests with which an informer lists, and its reaction when one fails. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configurationWasUsed } from './configuration.ts';
@@ -6,7 +6,7 @@ import { Scene, Witness, pod } from './scene.ts';
 import { bookmark, event, list, status, wirePod } from './scripted-server.ts';
 import type { ScriptedRequest } from './scripted-server.ts';
 
-test('C78 the first request is a streaming list, and there is no other before the watch', async () => {
+test('C78 the first request is a streaming list, and the next one is the watch', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({ labelSelector: 'app=web' });
   await scene.put(pod('a', { app: 'web' }));
@@ -24,7 +24,7 @@ test('C78 the first request is a streaming list, and there is no other before th
   assert.ok(Number(timeoutSeconds) >= 300 && Number(timeoutSeconds) <= 600);
 });
 
-test('C79 a server without streaming lists is listed, and asked for one again at the next relist', async () => {
+test('C79 a server without streaming lists receives a list, and another attempt at the next relist', async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted((request, number) => {
     if (request.isStreamingList && number === 0) request.answer(400, status(400, 'BadRequest', 'forbidden'));
@@ -44,7 +44,7 @@ test('C79 a server without streaming lists is listed, and asked for one again at
   await scene.reported('ERR_KUBELOOM_GONE');
 });
 
-test('C80 a list asks for version 0 at first and for the last seen later, never for an older one', async () => {
+test('C80 a list asks for version 0 at first, for the latest received version later, and never for an older one', async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted(
     (request, number) => {
@@ -70,7 +70,7 @@ test('C81 a list in pages is complete, of one version, and follows the server’
   const informer = scene.informer({ watchList: 'off', pageSize: 10 });
   const witness = new Witness();
   await scene.put(...Array.from({ length: 35 }, (_, index) => pod(`pod-${index + 10}`)));
-  // At version 0 a server gives everything at once, whatever the limit: this one cannot.
+  // At version 0 a server returns everything at once, whatever the limit; let it fail.
   await scene.server.failNext({ status: 410 });
   await scene.watched(informer, witness);
   assert.equal(witness.calls.length, 35);
@@ -84,7 +84,7 @@ test('C81 a list in pages is complete, of one version, and follows the server’
   assert.equal(informer.lastSyncResourceVersion(), String(await scene.server.revision()));
 });
 
-test('C82 when the pages expire under way, one list of everything replaces them', async () => {
+test('C82 one full list replaces the pages that expire during a list', async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted(
     (request, number) => {
@@ -113,25 +113,25 @@ const UNAVAILABLE: readonly (readonly [string, (request: ScriptedRequest) => voi
       request.answer(504, status(504, 'Timeout', 'no', { causes: [{ reason: 'ResourceVersionTooLarge' }] })),
   ],
   [
-    'a cause that says so',
+    'a cause with this message',
     (request) =>
       request.answer(
         504,
         status(504, 'Timeout', 'no', { causes: [{ message: 'Too large resource version' }] }),
       ),
   ],
-  ['a message that says so', (request) => request.answer(504, status(504, 'Timeout', TOO_LARGE))],
+  ['a message with this text', (request) => request.answer(504, status(504, 'Timeout', TOO_LARGE))],
 ];
 
 for (const [title, refuse] of UNAVAILABLE) {
-  test(`C83 a list that fails with ${title} asks at once for whatever is newest`, async () => {
+  test(`C83 a list that fails with ${title} asks at once for the newest version`, async () => {
     await using scene = await Scene.start();
     const { server, informer } = await scene.scripted(
       (request, number) => {
         if (number === 0) refuse(request);
         else if (number === 1) request.answer(200, list('9', [wirePod('a', '5')]));
       },
-      // A backoff would take longer than the test may.
+      // A backoff would exceed the time limit of the test.
       { watchList: 'off', backoff: { initialMs: 3_600_000, maxMs: 3_600_000 } },
     );
     await scene.watched(informer, new Witness());
@@ -143,7 +143,7 @@ for (const [title, refuse] of UNAVAILABLE) {
   });
 }
 
-test('C84 of a streaming list that breaks off nothing is seen; it begins again, cleanly', async () => {
+test('C84 a streaming list that breaks off has no effect, and it begins again', async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted((request, number) => {
     if (number === 0) request.send(event('ADDED', 'stale', '5'), event('ADDED', 'a', '4')).end();
@@ -164,7 +164,7 @@ test('C84 of a streaming list that breaks off nothing is seen; it begins again, 
   assert.equal(informer.lastSyncResourceVersion(), '9');
 });
 
-test('C84 what changes while a streaming list is under way is part of it', async () => {
+test('C84 changes during a streaming list are part of it', async () => {
   await using scene = await Scene.start();
   const { informer } = await scene.scripted((request) => {
     request.send(event('ADDED', 'a', '4'), event('ADDED', 'b', '5'), event('ADDED', 'c', '6'));

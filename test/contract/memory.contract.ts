@@ -1,16 +1,16 @@
-/** Backlog and size: who pays for being behind, and what happens to what is too big. */
+/** Backlog and size: the consequences for a handler that is behind, and for a large object. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Borrowed } from '../../src/index.ts';
-import { Entry, EntryFlag } from '../../src/store/entry.ts';
+import { Entry, EntryFlag } from '../../src/replica/store/entry.ts';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
 import type { Reported } from './scene.ts';
 
 const BLOCK_BYTES = 4 * 2 ** 20;
 
-test('C21 a handler that is behind is counted, in notifications and bytes, and nobody else is', async () => {
+test('C21 only the handler that is behind has a backlog, in notifications and bytes', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const held = scene.gate();
@@ -39,10 +39,10 @@ test('C21 a handler that is behind is counted, in notifications and bytes, and n
   assert.deepEqual(slow.lines, quick.lines);
 });
 
-test('C68 when rings and log are full nothing is dropped and nothing is merged together', async () => {
+test('C68 full rings and a full log neither drop nor coalesce changes', async () => {
   await using scene = await Scene.start({
     server: { isolation: 'thread' },
-    threads: { logBytes: BLOCK_BYTES, ringBytes: 2 ** 14, recordBytesMax: 2 ** 20 },
+    threads: { logBytes: BLOCK_BYTES, ringBytes: 2 ** 14, objectBytesMax: 2 ** 20 },
   });
   const informer = scene.informer();
   const witness = new Witness(({ version }) => {
@@ -68,7 +68,7 @@ test('C68 when rings and log are full nothing is dropped and nothing is merged t
   await scene.assertEqualsServer(informer);
 });
 
-test('C179 a handler that is far behind is told less and of the same in the end, the others everything', async () => {
+test('C179 a handler that is far behind receives coalesced changes and the same final state, and the others receive all', async () => {
   await using scene = await Scene.start({ threads: { backlogBytesMax: 2 ** 17 } });
   const informer = scene.informer();
   const held = scene.gate();
@@ -102,16 +102,16 @@ test('C179 a handler that is far behind is told less and of the same in the end,
     assert.equal(known.get(key) ?? '', oldVersion, `${type} ${key}`);
     known.set(key, version);
   }
-  const told = slow.calls.map(({ version }) => Number(version));
+  const received = slow.calls.map(({ version }) => Number(version));
   assert.deepEqual(
-    told,
-    told.toSorted((one, other) => one - other),
+    received,
+    received.toSorted((one, other) => one - other),
   );
 });
 
-test('C181 a handler that never returns is given up before it takes all memory, and the others go on', async () => {
+test('C181 a handler that never returns is removed before its backlog takes all memory, and the others continue', async () => {
   const backlogBytesMax = 2 ** 16;
-  await using scene = await Scene.start({ threads: { backlogBytesMax, backlogPauseMsMax: 200 } });
+  await using scene = await Scene.start({ threads: { backlogBytesMax, backlogTimeoutMs: 200 } });
   const informer = scene.informer();
   const held = scene.gate();
   const stuck = new Witness(({ type }) => (type === 'update' ? held.opened : undefined));
@@ -147,7 +147,7 @@ test('C181 a handler that never returns is given up before it takes all memory, 
   await scene.assertEqualsServer(informer);
 });
 
-/** Keeps the main thread from doing anything. */
+/** Blocks the main thread. */
 function block(ms: number): void {
   const endMs = performance.now() + ms;
   while (performance.now() < endMs);
@@ -159,8 +159,8 @@ function big(name: string, bytes: number): V1Pod {
   return object;
 }
 
-test('C22 an object above recordBytesMax is in the cache with identity and version, in its order', async () => {
-  await using scene = await Scene.start({ threads: { recordBytesMax: 8192 } });
+test('C22 an object above objectBytesMax is in the cache in its order, with identity and version', async () => {
+  await using scene = await Scene.start({ threads: { objectBytesMax: 8192 } });
   const informer = scene.informer();
   const witness = new Witness();
   await scene.put(pod('a'), big('big', 20_000), pod('c'));
@@ -185,10 +185,10 @@ test('C22 an object above recordBytesMax is in the cache with identity and versi
   await scene.assertEqualsServer(informer);
 });
 
-test('C69 objects of megabytes arrive whole and in order', async () => {
+test('C69 objects of megabytes arrive complete and in order', async () => {
   await using scene = await Scene.start({
     server: { requestBytesMax: 2 ** 26, isolation: 'thread' },
-    threads: { logBytes: 4 * BLOCK_BYTES, recordBytesMax: BLOCK_BYTES, ringBytes: 2 ** 16 },
+    threads: { logBytes: 4 * BLOCK_BYTES, objectBytesMax: BLOCK_BYTES, ringBytes: 2 ** 16 },
   });
   const informer = scene.informer();
   const witness = new Witness();
@@ -204,22 +204,22 @@ test('C69 objects of megabytes arrive whole and in order', async () => {
   assert.deepEqual(sizes, [2 ** 19, 3 * 2 ** 19, 3 * 2 ** 19, 2 ** 20, 3 * 2 ** 19]);
 });
 
-test('C197 objects that have not changed for a while take a fraction of their size, and are read as the server sent them', async () => {
+test('C197 objects that have not changed for a while take a fraction of their size and read as the server sent them', async () => {
   await using scene = await Scene.start({ threads: { packAfterMs: 1 } });
   const names = Array.from({ length: 60 }, (_, index) => `pod-${index}`);
   const write = (step: string): Promise<unknown> => scene.put(...names.map((name) => padded(name, step)));
   await write('first');
   const informer = scene.informer();
-  const told: string[] = [];
-  informer.addEventHandler({ onUpdate: (old, now) => void told.push(`${stepOf(old)} ${stepOf(now)}`) });
+  const received: string[] = [];
+  informer.addEventHandler({ onUpdate: (old, now) => void received.push(`${stepOf(old)} ${stepOf(now)}`) });
   await scene.synced(informer);
   const store = informer.getStore();
   await scene.until(() => store.list().every(isPacked));
   for (const { object, name } of store.list()) assert.deepEqual(object.spec, padded(name, 'first').spec);
   const kept = store.list();
   await write('second');
-  await scene.until(() => told.length === names.length);
-  assert.deepEqual([...new Set(told)], ['first second']);
+  await scene.until(() => received.length === names.length);
+  assert.deepEqual([...new Set(received)], ['first second']);
   assert.deepEqual([...new Set(kept.map(stepOf))], ['first']);
   await scene.until(() => store.list().every(isPacked));
   const late = new Witness();

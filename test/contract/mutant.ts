@@ -1,16 +1,16 @@
 /**
- * One fault for each clause, put into our own code: `find` stands exactly once in the compiled file, and the
- * tests of the clause must fail when `replace` stands there instead. (The compiler keeps what is no type, and
- * indents by four.) When the code changes so that a fault cannot be found any more, choose another one.
+ * One fault for each clause in kubeloom's own code. `find` occurs exactly once in the compiled file, and the tests of
+ * the clause must fail when `replace` stands in its place. White space does not matter. Choose another fault when a
+ * change of the code removes the text.
  */
 import type { ConfigurationName } from './configuration-names.ts';
 
 export interface Mutant {
   readonly clause: string;
-  /** The source file; what is changed is what it is compiled to. */
+  /** Source file; the fault changes its compiled form. */
   readonly file: string;
   readonly find: string;
   readonly replace: string;
-  /** Where the fault shows. Default: the twin. */
+  /** Configuration in which the fault shows. Default: the twin. */
   readonly configuration?: ConfigurationName;
 }

@@ -4,20 +4,20 @@ import type { Mutant } from './mutant.ts';
 export const BACKLOG_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C179',
-    file: 'src/processor/coalesced-queue.ts',
+    file: 'src/replica/deliver/coalesced-queue.ts',
     find: 'before.position = position;',
     replace: 'before.first = first;',
   },
   {
     clause: 'C180',
-    file: 'src/processor/drain.ts',
+    file: 'src/replica/merge/drain.ts',
     find: 'if (!this.#backlogs.mayMerge)',
     replace: 'if (false)',
   },
   {
     clause: 'C181',
-    file: 'src/processor/backlog-step.ts',
-    find: 'nowMs - state.sinceMs >= backlogPauseMsMax',
+    file: 'src/replica/deliver/backlog-step.ts',
+    find: 'nowMs - state.sinceMs >= backlogTimeoutMs',
     replace: 'false',
   },
 ];

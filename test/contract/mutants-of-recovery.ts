@@ -10,7 +10,7 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C174',
-    file: 'src/reflector/state.ts',
+    file: 'src/reflector/rules/state.ts',
     find: "resume === undefined || resume.resourceVersion === '' ? 'sync' : 'watch'",
     replace: "'sync'",
   },
@@ -22,19 +22,19 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C176',
-    file: 'src/threads/supervisor-step.ts',
+    file: 'src/informer/threads/supervisor-step.ts',
     find: 'recentMs.length >= limits.restartsMax',
     replace: 'false',
   },
   {
     clause: 'C177',
-    file: 'src/threads/supervisor.ts',
+    file: 'src/informer/threads/supervisor.ts',
     find: 'Math.min(clock.now() - this.#tickedMs, TICK_MAX_MS)',
     replace: 'clock.now() - this.#tickedMs',
   },
   {
     clause: 'C178',
-    file: 'src/threads/supervisor-step.ts',
+    file: 'src/informer/threads/supervisor-step.ts',
     find: 'restarts: history.restarts + 1',
     replace: 'restarts: history.restarts',
   },

@@ -1,64 +1,60 @@
-/** Mutants of the clauses about what a program does beside reading: its own sources, removal, waiting, health, writes. */
+/** Mutants of the clauses about a program's own sources, removal, waiting, health and writes. */
 import type { Mutant } from './mutant.ts';
 
 export const PROGRAM_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C131',
-    file: 'src/threads/feed-errors.ts',
+    file: 'src/informer/threads/feed-errors.ts',
     find: "thrown['httpStatus'] ?? thrown['code']",
     replace: "thrown['code']",
   },
   {
     clause: 'C132',
-    file: 'src/threads/list-watch-feed.ts',
-    find: [
-      'response.write(lineOf(event));',
-      '        if (response.isFull)',
-      '            await response.room();',
-    ].join('\n'),
+    file: 'src/informer/threads/list-watch-feed.ts',
+    find: 'response.write(lineOf(event)); if (response.isFull) await response.room();',
     replace: 'response.write(lineOf(event));',
   },
   {
     clause: 'C133',
-    file: 'src/threads/list-watch-feed.ts',
+    file: 'src/informer/threads/list-watch-feed.ts',
     find: "response.signal.addEventListener('abort', stop, { once: true });",
     replace: '',
   },
   {
     clause: 'C134',
-    file: 'src/threads/list-watch-feed.ts',
+    file: 'src/informer/threads/list-watch-feed.ts',
     find: " || version === ''",
     replace: '',
   },
   {
     clause: 'C135',
-    file: 'src/testing/settled.ts',
+    file: 'src/apiserver/testing/settled.ts',
     find: 'return busyHandlers.length === 0 ? []',
     replace: 'return true ? []',
   },
   {
     clause: 'C136',
-    file: 'src/threads/main-loop.ts',
+    file: 'src/informer/threads/main-loop.ts',
     find: 'this.#timers.setImmediate(this.#turn);',
     replace: 'globalThis.setImmediate(this.#turn);',
   },
   {
     clause: 'C137',
-    file: 'src/processor/processor-listener.ts',
-    find: ["if (this.#state === 'open')", "            this.#state = 'leaving';"].join('\n'),
+    file: 'src/replica/deliver/processor-listener.ts',
+    find: "if (this.#state === 'open') this.#state = 'leaving';",
     replace: 'this.remove();',
   },
   {
     clause: 'C138',
-    file: 'src/informer/life.ts',
+    file: 'src/informer/lifecycle.ts',
     find: 'handlers.close(this.#drain && !this.#failure)',
     replace: 'handlers.close(false)',
   },
   {
     clause: 'C139',
-    file: 'src/processor/processor-listener.ts',
-    find: 'if (!this.#calls.isBusy)',
-    replace: 'if (true)',
+    file: 'src/replica/deliver/processor-listener.ts',
+    find: '!this.#calls.isBusy && !this.#isDropping',
+    replace: '!this.#isDropping',
   },
   {
     clause: 'C140',
@@ -68,26 +64,26 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C141',
-    file: 'src/processor/slow-handler.ts',
+    file: 'src/replica/deliver/slow-handler.ts',
     find: 'callMs <= limits.slowCallMs || ',
     replace: '',
   },
   {
     clause: 'C142',
-    file: 'src/processor/backlog-age.ts',
+    file: 'src/replica/deliver/backlog-age.ts',
     find: 'RESOLUTION_MS = 100',
     replace: 'RESOLUTION_MS = 1000',
   },
   {
     clause: 'C144',
-    file: 'src/processor/informer-merge.ts',
+    file: 'src/replica/merge/informer-merge.ts',
     find: 'if (record.kind === DeltaKind.Bookmark)',
     replace: 'if (false)',
   },
   {
     clause: 'C145',
     file: 'src/informer/wait-for.ts',
-    find: ['    if (areDone())', '        return;'].join('\n'),
+    find: 'if (areDone()) return;',
     replace: '',
   },
   {
@@ -99,18 +95,18 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C147',
     file: 'src/informer/health-step.ts',
-    find: ['return isOpen(connection)', '                ?'].join('\n'),
-    replace: ['return true', '                ?'].join('\n'),
+    find: 'return isOpen(connection) ?',
+    replace: 'return true ?',
   },
   {
     clause: 'C148',
-    file: 'src/store/entry-owner.ts',
+    file: 'src/replica/store/entry-owner.ts',
     find: 'this.#guard?.(object, entry.key);',
     replace: '',
   },
   {
     clause: 'C149',
-    file: 'src/mutation/cache-mutation-detector.ts',
+    file: 'src/informer/mutation/cache-mutation-detector.ts',
     find: 'watched.copy = snapshotOf(object);',
     replace: '',
   },

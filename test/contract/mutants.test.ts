@@ -1,10 +1,11 @@
-/** The document, the tests and the mutants of the contract belong together; the run itself is `npm run contract`. */
+/** Agreement of the contract's document, tests and mutants. The run itself is `npm run contract`. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { citedBy, readClauses } from './clauses.ts';
 import type { Clause } from './clauses.ts';
+import { splitAt } from './fault.ts';
 import { contractFiles, layerFiles, numbersIn } from './layers.ts';
 import { MUTANTS } from './mutants.ts';
 
@@ -12,21 +13,21 @@ const DIST = join(import.meta.dirname, '../..');
 const CLAUSES = readClauses();
 const NUMBERS = CLAUSES.map(({ number }) => number);
 
-test('every clause of the contract has a number of its own', () => {
+test('every clause of the contract has a unique number', () => {
   assert.ok(NUMBERS.length >= 60);
   assert.equal(new Set(NUMBERS).size, NUMBERS.length);
 });
 
-test('every clause names one mutant, whose fault stands once in the compiled code', () => {
+test('every clause names one mutant, whose fault occurs once in the compiled code', () => {
   assert.deepEqual(MUTANTS.map(({ clause }) => clause).toSorted(), NUMBERS.toSorted());
   const lost = MUTANTS.filter(({ file, find, replace }) => {
     const code = readFileSync(join(DIST, file.replace(/\.ts$/, '.js')), 'utf8');
-    return code.split(find).length !== 2 || find === replace;
+    return splitAt(code, find).length !== 2 || find === replace;
   });
   assert.deepEqual(lost, []);
 });
 
-test('every clause is cited where it must be proved, and no title cites what is no clause', () => {
+test('every clause is cited where it must be proved, and titles cite only existing clauses', () => {
   const ofContract = new Set(contractFiles(DIST).flatMap(numbersIn));
   const ofLayers = new Set(layerFiles(DIST).flatMap(numbersIn));
   const isMissing = ({ number, isOfLayer }: Clause): boolean =>
@@ -36,7 +37,7 @@ test('every clause is cited where it must be proved, and no title cites what is 
   assert.deepEqual(unknown, []);
 });
 
-test('the numbers at the beginning of a title are what it cites', () => {
+test('a title cites the numbers at its beginning', () => {
   assert.deepEqual(citedBy('C8 C36 a removed handler'), ['C8', 'C36']);
   assert.deepEqual(citedBy('a handler of C8'), []);
 });

@@ -1,6 +1,6 @@
 /**
- * Kills the mutants: each is put into a copy of the compiled code, and the tests of its clause must fail
- * then. The copies are scratch; dist itself is never touched, and two mutants are tried at a time.
+ * Run of the mutants. Each is put into a copy of the compiled code; then the tests of its clause must fail. The copies
+ * are temporary, dist stays unchanged, and two mutants run at a time.
  */
 import { join } from 'node:path';
 import { runTests } from './child-run.ts';
@@ -13,13 +13,13 @@ import { MUTANTS } from './mutants.ts';
 import type { TestLine } from './reporter.ts';
 
 const PARALLEL = 2;
-/** A mutant that hangs is as dead as one that fails. */
+/** A test that hangs kills a mutant as well as one that fails. */
 const TEST_TIMEOUT_MS = 8_000;
 const RUN_TIMEOUT_MS = 30_000;
-/** Without any mutant all of them run in one go, some with real threads, on a machine that may be slow. */
+/** Without a mutant, all tests run at once, some with real threads, on a machine that may be slow. */
 const HEALTHY_TEST_TIMEOUT_MS = 120_000;
 const HEALTHY_RUN_TIMEOUT_MS = 480_000;
-/** Where this runs from: `dist`, or another folder that tsc wrote to. */
+/** Folder from which this runs: `dist`, or another output folder of tsc. */
 const DIST = join(import.meta.dirname, '../..');
 
 export async function killMutants(
@@ -52,7 +52,7 @@ export async function killMutants(
   return survived + missing.length > 0 ? 1 : 0;
 }
 
-/** Tests that fail anyway kill nothing. */
+/** Returns the tests that fail without a mutant; they kill nothing. */
 async function failuresWithout(clauses: readonly Clause[]): Promise<readonly TestLine[]> {
   const lines = await runTests({
     files: filesOf(DIST, clauses),
@@ -65,7 +65,7 @@ async function failuresWithout(clauses: readonly Clause[]): Promise<readonly Tes
   return lines.filter(({ isPassed }) => !isPassed);
 }
 
-/** Of the titles that cite one of the clauses. (Later versions of Node put the suite's title in front.) */
+/** Returns a pattern for titles that cite one of the clauses. (Later versions of Node prefix the suite's title.) */
 function patternOf(numbers: readonly string[]): string {
   return `(^| )(C\\d+ )*(${numbers.join('|')}) `;
 }
@@ -91,7 +91,7 @@ async function tryMutant(copy: string, mutant: Mutant, clauses: readonly Clause[
   return lines.some(({ isPassed }) => !isPassed) ? 'killed' : 'SURVIVED';
 }
 
-/** The compiled test files that prove one of the clauses: the layers' own only for clauses of layers. */
+/** Returns the compiled test files that prove one of the clauses; the layers' files only for clauses of layers. */
 function filesOf(dist: string, clauses: readonly Clause[]): string[] {
   const citing = (paths: readonly string[], isOfLayer: boolean): string[] => {
     const numbers = new Set(

@@ -1,10 +1,10 @@
-/** Objects and the order in which a handler is told of them. */
+/** Identity of objects, and the order in which a handler receives changes. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
 
-test('C1 a deletion and a new creation during the absence of the watch are one update, of two uids', async () => {
+test('C1 a deletion and a new creation while no watch is open are one update with two uids', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const witness = new Witness();
@@ -23,7 +23,7 @@ test('C1 a deletion and a new creation during the absence of the watch are one u
   assert.equal(informer.getStore().size, 1);
 });
 
-test('C1 objects of the same name in two namespaces are two', async () => {
+test('C1 objects with the same name in two namespaces are different', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   await scene.put(pod('a', {}, 'one'), pod('a', {}, 'two'));
@@ -31,7 +31,7 @@ test('C1 objects of the same name in two namespaces are two', async () => {
   assert.deepEqual(informer.getStore().listKeys(), ['one/a', 'two/a']);
 });
 
-test('C2 C3 the cache converges after every end of a watch, and no object goes back', async () => {
+test('C2 C3 the cache converges after every end of a watch, and no object returns to an older state', async () => {
   await using scene = await Scene.start();
   await scene.populate(60);
   const informer = scene.informer();
@@ -62,7 +62,7 @@ test('C2 C3 the cache converges after every end of a watch, and no object goes b
   }
 });
 
-test('C3 what a handler is told of one object is a subsequence of what the server had', async () => {
+test("C3 a handler receives a subsequence of the server's states of each object", async () => {
   await using scene = await Scene.start();
   const from = await scene.server.revision();
   const informer = scene.informer();
@@ -78,17 +78,17 @@ test('C3 what a handler is told of one object is a subsequence of what the serve
   const last = await scene.server.revision();
   await witness.until(() => Number(witness.calls.at(-1)?.version) >= last);
   const history = Array.from(await scene.server.log('pods', from), ([revision]) => String(revision));
-  const told = witness.calls.map(({ version }) => version);
+  const received = witness.calls.map(({ version }) => version);
   assert.deepEqual(
-    told,
-    history.filter((version) => told.includes(version)),
+    received,
+    history.filter((version) => received.includes(version)),
   );
   for (const [at, { oldVersion }] of witness.calls.entries()) {
-    if (at > 0) assert.equal(oldVersion, told[at - 1]);
+    if (at > 0) assert.equal(oldVersion, received[at - 1]);
   }
 });
 
-test('C4 C7 a handler is told of the changes of all objects in the order of the server, each once', async () => {
+test("C4 C7 a handler receives the changes of all objects in the server's order, each once", async () => {
   await using scene = await Scene.start();
   await scene.populate(100);
   const from = await scene.server.revision();
@@ -113,7 +113,7 @@ test('C4 C7 a handler is told of the changes of all objects in the order of the 
   assert.deepEqual(scene.errors, []);
 });
 
-test('C24 what a relist found is told at one place: deletions, then the others in the order of the list', async () => {
+test('C24 the changes of a relist arrive at one position: deletions first, then the others in the order of the list', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const witness = new Witness();
@@ -140,13 +140,13 @@ for (const [way, options] of [
   ['a streaming list', {}],
   ['a list in pages', { watchList: 'off', pageSize: 7 }],
 ] as const) {
-  test(`C25 the objects of ${way} are told in its order`, async () => {
+  test(`C25 the objects of ${way} arrive in its order`, async () => {
     await using scene = await Scene.start();
     const names = Array.from({ length: 60 }, (_, index) => `pod-${(index * 37) % 60}`);
     await scene.put(...names.map((name) => pod(name)));
     const informer = scene.informer(options);
     const witness = new Witness();
-    // Asked for version 0 a server gives no pages.
+    // A server returns no pages for version 0; let it fail.
     await scene.server.failNext({ status: 410 });
     await scene.watched(informer, witness);
     const order = names.toSorted().map((name) => `default/${name}`);
@@ -158,7 +158,7 @@ for (const [way, options] of [
   });
 }
 
-test('C26 the cache has what the selectors and the namespace select, and follows objects in and out', async () => {
+test('C26 the cache has the objects that the selectors and the namespace select, and adds and deletes them as they change', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({
     namespace: 'web',
@@ -181,7 +181,7 @@ test('C26 the cache has what the selectors and the namespace select, and follows
   assert.deepEqual(informer.getStore().listKeys(), ['web/out', 'web/last']);
 });
 
-test('C27 objects have kind and apiVersion, whichever way they came', async () => {
+test('C27 objects have kind and apiVersion, from a list and from a watch', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer({ watchList: 'off' });
   const witness = new Witness();

@@ -1,9 +1,9 @@
 /**
- * A process with a running informer and nothing else, for the clause about the life of a process. When it is
- * still alive after a while it says so, stops the informer, and must then come to its end by itself.
+ * Process with only a running informer, for the clause about the life of a process. If it still runs after a while, it
+ * prints so and stops the informer. Then it must end by itself.
  */
 import { KubeConfig } from '@kubernetes/client-node';
-import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
+import { InformerThreads, SharedIndexInformer, resources } from '../../src/index.ts';
 import type { Codec } from '../../src/index.ts';
 
 const [url = '', token = '', threadCount = '0', codec = 'json'] = process.argv.slice(2);
@@ -14,15 +14,15 @@ kubeConfig.loadFromOptions({
   contexts: [{ name: 'context', cluster: 'cluster', user: 'user' }],
   currentContext: 'context',
 });
-const threads = new InformerThreads({ threads: Number(threadCount) });
-const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
+const threads = new InformerThreads({ shards: Number(threadCount) });
+const { pods } = resources.core.v1;
 const informer = new SharedIndexInformer(kubeConfig, pods, { threads, codec: codec as Codec });
-informer.addEventHandler({}, { resyncPeriodMs: 60_000 });
+informer.addEventHandler({ onAdd: () => undefined }, { resyncPeriodMs: 60_000 });
 void informer.run();
 await informer.waitForSync();
 process.stdout.write('synced, ');
 process.on('exit', () => process.stdout.write('ended\n'));
-// Does not keep the process alive by itself: whether this is ever called is up to the informer.
+// An unreferenced timer: only the informer decides whether the process runs long enough for it.
 const alive = setTimeout(() => {
   process.stdout.write('alive, ');
   void informer[Symbol.asyncDispose]().then(() => threads.close());

@@ -1,11 +1,11 @@
-/** Ends that wait: handlers that are drained, informers that are drained, and waiting for a last call. */
+/** Removal with `drain` of handlers and informers, and waiting for a last call. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HandlerRegistration } from '../../src/index.ts';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod, turns } from './scene.ts';
 
-test('C137 a handler that is removed with `drain` is told what was pending, and nothing later', async () => {
+test('C137 a handler that is removed with `drain` receives its pending notifications and nothing later', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const gate = scene.gate();
@@ -26,7 +26,7 @@ test('C137 a handler that is removed with `drain` is told what was pending, and 
   assert.deepEqual(registration.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
 });
 
-test('C138 an informer that is shut down with `drain` tells everything that it has received', async () => {
+test('C138 an informer that is shut down with `drain` delivers everything that it has received', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const gate = scene.gate();
@@ -46,7 +46,7 @@ test('C138 an informer that is shut down with `drain` tells everything that it h
   assert.deepEqual(slow.lines, others.lines);
 });
 
-test('C139 shutting a handler down ends after its last call, its promise included, or with its signal', async () => {
+test("C139 shutting a handler down ends after its last call and the call's promise, or with its signal", async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const gate = scene.gate();
@@ -71,7 +71,7 @@ test('C139 shutting a handler down ends after its last call, its promise include
   assert.deepEqual(witness.names, ['add a']);
 });
 
-test('C140 a handler that would wait for its own end gets a coded error, and is removed', async () => {
+test('C140 a handler that waits for its own end gets a coded error and is removed', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const outcomes: unknown[] = [];
@@ -79,7 +79,7 @@ test('C140 a handler that would wait for its own end gets a coded error, and is 
     const outcome = informer
       .shutDownEventHandler(registration)
       .catch((error: { code: string }) => error.code);
-    // To wait for itself would take for ever.
+    // Waiting for itself would never end.
     outcomes.push(await Promise.race([outcome, turns().then(() => 'waits')]));
   });
   const registration: HandlerRegistration = informer.addEventHandler(witness);

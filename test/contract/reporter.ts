@@ -1,6 +1,6 @@
 /**
- * A reporter of node:test for run.ts: one line of JSON for each test that ran, nothing else. Tests that a
- * name pattern left out did not run.
+ * Reporter of node:test for run.ts: prints one line of JSON for each test that ran. A test that a name pattern excludes
+ * does not run.
  */
 export interface TestLine {
   readonly title: string;
@@ -25,7 +25,7 @@ export default async function* reporter(events: AsyncIterable<ReportedEvent>): A
   for await (const { type, data } of events) {
     if ((type !== 'test:pass' && type !== 'test:fail') || data.skip !== undefined) continue;
     const { error, type: kind } = data.details ?? {};
-    // A suite says nothing that its tests do not say, unless something around them failed.
+    // A passed suite adds nothing to its tests; a failed one may have failed in a hook.
     if (kind === 'suite' && type === 'test:pass') continue;
     const line: TestLine = {
       title: data.name,

@@ -1,10 +1,10 @@
-/** Updates without a change: resyncs, and what a relist found as it was. */
+/** Updates without a change: resyncs, and objects that a relist found unchanged. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
 
-/** The shortest that there is. */
+/** The shortest period. */
 const RESYNC = { resyncPeriodMs: 1000 } as const;
 
 test('C12 an object that a relist found unchanged is an update with the same entry twice', async () => {
@@ -25,7 +25,7 @@ test('C12 an object that a relist found unchanged is an update with the same ent
   );
 });
 
-test('C12 C13 C43 a resync tells of the cache without asking the server, and only those who are due', async () => {
+test('C12 C13 C43 a resync delivers the cache without a request to the server, and only to the handlers that are due', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const due = new Witness();
@@ -37,15 +37,15 @@ test('C12 C13 C43 a resync tells of the cache without asking the server, and onl
   const requests = (await scene.server.requests()).length;
   await due.count(4);
   assert.equal((await scene.server.requests()).length, requests);
-  const told = due.calls.slice(2);
+  const received = due.calls.slice(2);
   assert.deepEqual(
-    told.map(({ type, key, isSame }) => [type, key, isSame]),
+    received.map(({ type, key, isSame }) => [type, key, isSame]),
     [
       ['update', 'default/a', true],
       ['update', 'default/b', true],
     ],
   );
-  // After a tick a handler without a period is not told of unchanged objects any more, not even by a relist.
+  // After a tick, a handler without a period receives no unchanged objects, not even from a relist.
   await scene.relisted(informer, { type: 'put', resource: 'pods', object: pod('b', { a: 'b' }) });
   await never.count(3);
   await scene.put(pod('last'));
@@ -54,7 +54,7 @@ test('C12 C13 C43 a resync tells of the cache without asking the server, and onl
   assert.ok(never.calls.every(({ isSame }) => !isSame));
 });
 
-test('C13 C44 C45 a resync begins after the first list, and tells nothing of an object that has gone since', async () => {
+test('C13 C44 C45 a resync begins after the first list, and delivers no object that was deleted since', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer(RESYNC);
   const held = scene.gate();
@@ -77,13 +77,13 @@ test('C13 C44 C45 a resync begins after the first list, and tells nothing of an 
   assert.deepEqual(others.names, ['add a', 'add b', 'add c', 'delete b', 'update c']);
 });
 
-test('C13 relists, however often, do not put a resync off', async () => {
+test('C13 relists do not delay a resync, however frequent', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const witness = new Witness();
   await scene.put(pod('a'));
   await scene.watched(informer, witness, RESYNC);
-  // Every relist finds the only object changed, so what is told without a change is the resync.
+  // Every relist finds the only object changed, so an update without a change comes from the resync.
   for (let step = 0; !witness.calls.some(({ isSame }) => isSame); step++) {
     await scene.relisted(informer, { type: 'put', resource: 'pods', object: pod('a', { step: `${step}` }) });
   }

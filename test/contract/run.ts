@@ -1,10 +1,10 @@
 /**
- * `npm run contract`: runs the contract's tests in every configuration and with both codecs, those of the layers
- * once, and prints which clause holds where. Fails when a test fails, when a clause has no test, when a test cites a clause that
- * does not exist, and when the statistics of the threads do not show the configuration.
+ * Runs the contract's tests: `npm run contract`. The tests run in every configuration and with both codecs, those of
+ * the layers once. It prints which clause holds where. It fails when a test fails, when a clause has no test, when a
+ * test cites an unknown clause, and when the statistics of the threads do not show the configuration.
  *
- *   npm run contract -- --json            one line for machines
- *   npm run contract -- --mutants [C12]   every clause's mutant must be killed by the clause's tests
+ * - npm run contract -- --json            prints one line for machines
+ * - npm run contract -- --mutants [C12]   requires that the tests of each clause kill the clause's mutant
  */
 import { join } from 'node:path';
 import { runTests } from './child-run.ts';
@@ -14,14 +14,14 @@ import { killMutants } from './mutation.ts';
 import { CODECS, CONFIGURATIONS, ONCE, judge, table } from './verdict.ts';
 import type { Result } from './verdict.ts';
 
-/** For a whole file, on a machine that does other things, too. */
+/** Limit for a whole file, on a machine with other load. */
 const TEST_TIMEOUT_MS = 120_000;
 const RUN_TIMEOUT_MS = 480_000;
 
 const DIST = join(import.meta.dirname, '../..');
 const FILES = contractFiles(DIST);
 
-/** One run after the other: each has the machine to itself. */
+/** Runs one configuration after the other, so that each has the whole machine. */
 async function runAll(): Promise<Result[]> {
   const results: Result[] = [];
   for (const configuration of CONFIGURATIONS) {

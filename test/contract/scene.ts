@@ -1,12 +1,16 @@
 /**
- * What a test of the contract plays on: an embedded apiserver behind real HTTP, informers on the threads of
- * the configuration, handlers that write down what they are told. Everything ends with the scene.
+ * Scene of a contract test: an embedded apiserver behind real HTTP, informers on the threads of the configuration, and
+ * handlers that record their calls. Everything ends with the scene.
  */
 import assert from 'node:assert/strict';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../src/testing/index.ts';
-import type { Change, EmbeddedApiServer, EmbeddedApiServerOptions } from '../../src/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import type {
+  Change,
+  EmbeddedApiServer,
+  EmbeddedApiServerOptions,
+} from '../../src/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import type {
   Borrowed,
@@ -38,20 +42,20 @@ export interface Call {
   readonly key: string;
   readonly version: string;
   readonly uid: string;
-  /** Of the old object of an update. */
+  /** Version of an update's old object. */
   readonly oldVersion: string;
   readonly oldUid: string;
-  /** An update whose old and new object are the same entry. */
+  /** Whether an update's old and new object are the same entry. */
   readonly isSame: boolean;
   readonly isInInitialList: boolean;
   readonly isFinalStateUnknown: boolean;
 }
 
-/** Errors that do not come at all must fail a test, not hang it. */
+/** Limit for missing errors, so that the test fails instead of hanging. */
 const REPORT_TIMEOUT_MS = 10_000;
 const NO_OLD = { oldVersion: '', oldUid: '', isSame: false } as const;
 
-/** A handler that writes down its calls; `act` may do more with each. */
+/** A handler that records its calls; `act` may do more in each. */
 export class Witness implements ResourceEventHandler<V1Pod> {
   readonly calls: Call[] = [];
   readonly #act: (call: Call) => unknown;
@@ -62,18 +66,18 @@ export class Witness implements ResourceEventHandler<V1Pod> {
   }
 
   onAdd(added: Borrowed<V1Pod>, isInInitialList: boolean): unknown {
-    return this.#told({ type: 'add', ...about(added), ...NO_OLD, isInInitialList });
+    return this.#record({ type: 'add', ...about(added), ...NO_OLD, isInInitialList });
   }
 
   onUpdate(previous: Borrowed<V1Pod>, current: Borrowed<V1Pod>): unknown {
     const old = { oldVersion: previous.resourceVersion, oldUid: previous.uid, isSame: previous === current };
-    return this.#told({ type: 'update', ...about(current), ...old, isInInitialList: false });
+    return this.#record({ type: 'update', ...about(current), ...old, isInInitialList: false });
   }
 
   onDelete(deleted: Borrowed<V1Pod> | DeletedFinalStateUnknown<V1Pod>): unknown {
     const last = deleted.finalStateUnknown ? deleted.last : deleted;
     const isFinalStateUnknown = deleted.finalStateUnknown;
-    return this.#told({
+    return this.#record({
       type: 'delete',
       ...about(last),
       ...NO_OLD,
@@ -82,17 +86,17 @@ export class Witness implements ResourceEventHandler<V1Pod> {
     });
   }
 
-  /** `add default/a@5` … */
+  /** Calls as `add default/a@5` … */
   get lines(): string[] {
     return this.calls.map(({ type, key, version }) => `${type} ${key}@${version}`);
   }
 
-  /** `add a`, `update b` …: without namespaces and versions. */
+  /** Calls as `add a`, `update b` …, without namespaces and versions. */
   get names(): string[] {
     return this.calls.map(({ type, key }) => `${type} ${key.replace(/^.*\//, '')}`);
   }
 
-  /** Resolves when the condition holds after some call. */
+  /** Resolves when the condition holds after a call. */
   until(isDone: () => boolean): Promise<void> {
     if (isDone()) return Promise.resolve();
     return new Promise((resolve) => {
@@ -109,7 +113,7 @@ export class Witness implements ResourceEventHandler<V1Pod> {
     return this.until(() => this.calls.length >= calls);
   }
 
-  #told(call: Call): unknown {
+  #record(call: Call): unknown {
     this.calls.push(call);
     const result = this.#act(call);
     for (const look of this.#waiters) look();
@@ -143,7 +147,7 @@ export interface Gate {
 
 export interface SceneOptions {
   readonly server?: EmbeddedApiServerOptions;
-  /** Threads of the scene's own, for tests that need other sizes or end them. */
+  /** Separate threads of this scene, for tests that need other sizes or end them. */
   readonly threads?: ThreadsOptions;
 }
 
@@ -170,7 +174,7 @@ export class Scene implements AsyncDisposable {
     return new Scene(apiServer, own ?? sharedThreads(), own !== undefined);
   }
 
-  /** An informer of the embedded apiserver, or of what is at `url`; its errors are the scene's. */
+  /** Constructs an informer of the embedded apiserver, or of the server at `url`; the scene collects its errors. */
   informer(
     options: InformerOptions<V1Pod> = {},
     url: string = '',
@@ -179,7 +183,7 @@ export class Scene implements AsyncDisposable {
     return this.sourced(this.kubeConfig(url), options, isListening);
   }
 
-  /** An informer of a ListerWatcher. */
+  /** Constructs an informer of a ListerWatcher. */
   sourced(
     source: KubeConfig | ListerWatcher<V1Pod>,
     options: InformerOptions<V1Pod> = {},
@@ -203,7 +207,7 @@ export class Scene implements AsyncDisposable {
     return kubeConfig;
   }
 
-  /** An informer of a server that plays a script. */
+  /** Constructs an informer of a scripted server. */
   async scripted(
     script: Script,
     options: InformerOptions<V1Pod> = {},
@@ -225,7 +229,7 @@ export class Scene implements AsyncDisposable {
     await informer.waitForSync();
   }
 
-  /** Registers, runs, and waits for the initial list to be delivered. */
+  /** Registers the handler, runs the informer, and waits for the handler's initial list. */
   async watched(
     informer: SharedIndexInformer<V1Pod>,
     witness: Witness,
@@ -237,14 +241,14 @@ export class Scene implements AsyncDisposable {
     return registration;
   }
 
-  /** Creates or replaces; resolves with the resourceVersions. */
+  /** Creates or replaces objects; resolves with their resourceVersions. */
   async put(...objects: readonly V1Pod[]): Promise<readonly string[]> {
     countKeys(objects.length);
     const changes = objects.map((object): Change => ({ type: 'put', resource: 'pods', object }));
     return (await this.server.apply(changes)).resourceVersions;
   }
 
-  /** Resolves with the revision of the last deletion. */
+  /** Deletes objects; resolves with the revision of the last deletion. */
   async remove(...names: readonly string[]): Promise<string> {
     const changes = names.map((name): Change => ({ type: 'delete', resource: 'pods', name }));
     return String((await this.server.apply(changes)).revision);
@@ -255,9 +259,9 @@ export class Scene implements AsyncDisposable {
     await this.server.populate({ count, objectBytes: 600 });
   }
 
-  /** The changes happen while no watch is open; the informer has to list again to learn of them. */
+  /** Applies changes while no watch is open, so that the informer must list again to receive them. */
   async relisted(informer: SharedIndexInformer<V1Pod>, ...changes: readonly Change[]): Promise<void> {
-    // The server is in this thread: nobody can ask it anything between these two calls.
+    // The server runs in this thread, so no request can come between these two calls.
     const expired = this.server.expireWatches();
     const applied = this.server.apply(changes);
     await expired;
@@ -265,19 +269,19 @@ export class Scene implements AsyncDisposable {
     await this.until(() => Number(informer.lastSyncResourceVersion()) >= revision);
   }
 
-  /** Looks after every turn of the event loop. */
+  /** Checks the condition after every turn of the event loop. */
   async until(isDone: () => boolean): Promise<void> {
     while (!isDone()) await new Promise((resolve) => setTimeout(resolve, 1));
   }
 
-  /** Resolves when the condition holds after some error was reported. */
+  /** Resolves when the condition holds after a reported error. */
   async untilReported(isDone: () => boolean): Promise<void> {
     while (!isDone()) await new Promise<void>((resolve) => this.#errorWaiters.add(resolve));
   }
 
   /**
-   * The codes of all errors so far are these. Errors of other threads come by message, events by ring: which of
-   * two comes first is nobody's promise, so this waits for as many as there must be.
+   * Asserts the codes of all errors so far. Waits for that number of errors, because messages of other threads (errors)
+   * and rings (events) have no common order.
    */
   async reported(...codes: readonly string[]): Promise<void> {
     const deadline = performance.now() + REPORT_TIMEOUT_MS;
@@ -289,7 +293,10 @@ export class Scene implements AsyncDisposable {
     return this.errors.map(({ code }) => code);
   }
 
-  /** Holds a handler up. Opened by the test, or at the end: a test that fails must not wait for its handlers. */
+  /**
+   * Returns a gate that blocks a handler. The test opens it, or the scene at its end, so that a failed test does not
+   * hang.
+   */
   gate(): Gate {
     let open: () => void = () => undefined;
     const opened = new Promise<void>((resolve) => (open = resolve));
@@ -297,7 +304,7 @@ export class Scene implements AsyncDisposable {
     return { opened, open };
   }
 
-  /** Keys and versions in the cache are the server's. */
+  /** Asserts that the cache has the server's keys and versions. */
   async assertEqualsServer(informer: SharedIndexInformer<V1Pod>): Promise<void> {
     const entries = informer.getStore().list();
     const actual = new Map(entries.map(({ key, resourceVersion }) => [key, resourceVersion]));
@@ -321,7 +328,7 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-/** A pod small enough to read. */
+/** A pod with few fields. */
 export function pod(name: string, labels: Record<string, string> = {}, namespace = 'default'): V1Pod {
   return {
     apiVersion: 'v1',
@@ -331,7 +338,7 @@ export function pod(name: string, labels: Record<string, string> = {}, namespace
   };
 }
 
-/** All work that was queued before is done. */
+/** Waits until the work queued before is done. */
 export async function turns(count: number = 50): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
 }

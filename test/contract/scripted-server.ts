@@ -1,20 +1,23 @@
 /**
- * A server that says exactly what a test wants it to say, over real HTTP: malformed lines, events that no
- * apiserver sends, answers in an order that the embedded apiserver never gives.
+ * Server that sends exactly the answers of a test's script over real HTTP: malformed lines, events that no apiserver
+ * sends, and answers in an order that the embedded apiserver never uses.
  */
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One LIST or WATCH, and what can be answered to it. */
+/** One LIST or WATCH request, and functions to answer it. */
 export class ScriptedRequest {
   readonly query: Readonly<Record<string, string>>;
   readonly atMs: number = performance.now();
+  /** The client's port; requests over one connection have the same. */
+  readonly clientPort: number;
   readonly #response: ServerResponse;
 
   constructor(query: Readonly<Record<string, string>>, response: ServerResponse) {
     this.query = query;
     this.#response = response;
+    this.clientPort = response.socket?.remotePort ?? 0;
   }
 
   get isWatch(): boolean {
@@ -25,17 +28,16 @@ export class ScriptedRequest {
     return this.query['sendInitialEvents'] === 'true';
   }
 
-  /** A whole answer. */
+  /** Sends a whole answer. */
   answer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void {
     this.#response.writeHead(status, { 'content-type': 'application/json', ...headers });
     this.#response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }
 
-  /** Lines of a watch: objects become JSON, strings are sent as they are. */
+  /** Sends lines of a watch: objects as JSON, strings and bytes unchanged. */
   send(...lines: readonly unknown[]): this {
     if (!this.#response.headersSent) this.#response.writeHead(200, { 'content-type': 'application/json' });
-    const texts = lines.map((line) => (typeof line === 'string' ? line : `${JSON.stringify(line)}\n`));
-    this.#response.write(texts.join(''));
+    this.#response.write(Buffer.concat(lines.map(bytesOf)));
     return this;
   }
 
@@ -45,7 +47,7 @@ export class ScriptedRequest {
   }
 }
 
-/** What to do with the n-th request, from 0. Without a word the request stays open. */
+/** Reaction to the n-th request, from 0. Without an answer the request stays open. */
 export type Script = (request: ScriptedRequest, number: number) => void;
 
 export class ScriptedServer implements AsyncDisposable {
@@ -76,7 +78,7 @@ export class ScriptedServer implements AsyncDisposable {
     return started;
   }
 
-  /** The n-th request, from 0, as soon as it has come. */
+  /** Resolves with the n-th request, from 0, when it has arrived. */
   request(number: number): Promise<ScriptedRequest> {
     const request = this.requests[number];
     if (request) return Promise.resolve(request);
@@ -91,6 +93,11 @@ export class ScriptedServer implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#close();
   }
+}
+
+function bytesOf(line: unknown): Buffer {
+  if (Buffer.isBuffer(line)) return line;
+  return Buffer.from(typeof line === 'string' ? line : `${JSON.stringify(line)}\n`);
 }
 
 /** A pod in a list or an event of a scripted server. */

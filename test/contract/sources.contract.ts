@@ -1,19 +1,19 @@
-/** A ListerWatcher of the program's own in place of a server, and the kit for tests that uses one. */
+/** A program's own ListerWatcher instead of a server, and the testing kit that uses one. */
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { ListOptions, ListerWatcher, Watch, WatchEvent } from '../../src/index.ts';
-import { FakeControllerSource, settled } from '../../src/testing/index.ts';
-import { FakeWatch } from '../../src/testing/fake-watch.ts';
+import { FakeControllerSource, settled } from '../../src/apiserver/testing/index.ts';
+import { FakeWatch } from '../../src/apiserver/testing/fake-watch.ts';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod, turns } from './scene.ts';
 
-/** Lists what it holds, and leaves the watches to the test. */
+/** Lists its objects; the test controls its watches. */
 class Source implements ListerWatcher<V1Pod> {
   readonly isWatchListUnsupported = true;
   readonly versions: string[] = [];
   readonly watches: FakeWatch<V1Pod>[] = [];
-  /** Watches that were stopped. */
+  /** Numbers of the stopped watches. */
   readonly stopped: Set<number> = new Set();
   items: V1Pod[] = [];
   version = '10';
@@ -40,7 +40,7 @@ function event(type: WatchEvent<V1Pod>['type'], name: string, version: string): 
   return { type, object: at(name, version) };
 }
 
-test('C131 the pipeline is fed by a ListerWatcher as by a server: list, events, and a relist of what was lost', async () => {
+test('C131 the pipeline reads a ListerWatcher like a server: list, events, and a relist after a loss', async () => {
   await using scene = await Scene.start();
   const source = new FakeControllerSource<V1Pod>();
   source.add(pod('b'));
@@ -68,7 +68,31 @@ test('C131 the pipeline is fed by a ListerWatcher as by a server: list, events, 
   assert.equal(informer.getStore().getByKey('default/b')?.object.metadata?.labels?.['app'], 'web');
 });
 
-test('C131 what a ListerWatcher throws is reported and retried, and the status of an answer is kept', async () => {
+test('C72 objects of a ListerWatcher with slashes in their names are skipped, and no other informer is affected', async () => {
+  await using scene = await Scene.start();
+  const source = new Source();
+  const named = (name: string, namespace: string): V1Pod => {
+    const object = at('b', '3');
+    return { ...object, metadata: { ...object.metadata, name, namespace } };
+  };
+  source.items = [named('b', 'a'), named('a/b', ''), named('z', 'x/y'), named('y/z', 'x'), at('c', '4')];
+  const informer = scene.sourced(source);
+  const neighbour = new Source();
+  neighbour.items = [at('n', '5')];
+  const neighbours = scene.sourced(neighbour);
+  await scene.synced(informer);
+  await scene.synced(neighbours);
+  await scene.until(() => source.watches.length === 1 && neighbour.watches.length === 1);
+  source.watches[0]?.send({ type: 'ADDED', object: named('c/d', 'default') });
+  source.watches[0]?.send(event('ADDED', 'e', '12'));
+  neighbour.watches[0]?.send(event('ADDED', 'm', '12'));
+  await Promise.all([informer.waitForResourceVersion('12'), neighbours.waitForResourceVersion('12')]);
+  assert.deepEqual(informer.getStore().listKeys(), ['a/b', 'default/c', 'default/e']);
+  assert.deepEqual(neighbours.getStore().listKeys(), ['default/n', 'default/m']);
+  await scene.reported(...Array.from({ length: 4 }, () => 'ERR_KUBELOOM_UNEXPECTED_OBJECT'));
+});
+
+test('C131 errors that a ListerWatcher throws are reported and retried, and an answer keeps its status', async () => {
   await using scene = await Scene.start();
   const source = new FakeControllerSource<V1Pod>();
   source.add(pod('a'));
@@ -83,7 +107,7 @@ test('C131 what a ListerWatcher throws is reported and retried, and the status o
   assert.deepEqual(informer.getStore().listKeys(), ['default/a']);
 });
 
-test('C133 a watch is stopped when it has ended with an error, and when the informer stops', async () => {
+test('C133 a watch is stopped when it has ended with an error and when the informer stops', async () => {
   await using scene = await Scene.start();
   const source = new Source();
   const informer = scene.sourced(source);
@@ -98,7 +122,7 @@ test('C133 a watch is stopped when it has ended with an error, and when the info
   await scene.until(() => source.stopped.has(1));
 });
 
-test('C134 what a ListerWatcher gives without a resourceVersion is reported and never stored', async () => {
+test('C134 an object or list without a resourceVersion from a ListerWatcher is reported and not stored', async () => {
   await using scene = await Scene.start();
   const source = new Source();
   source.items = [at('good', '5'), at('bad', '')];
@@ -121,7 +145,7 @@ test('C134 what a ListerWatcher gives without a resourceVersion is reported and 
   assert.deepEqual(informer.getStore().listKeys().toSorted(), ['default/good', 'default/later']);
 });
 
-test('C135 settled waits for the store, for the promises of handlers, and for what they write', async () => {
+test('C135 settled waits for the store, for the promises of handlers, and for their writes', async () => {
   await using scene = await Scene.start();
   const source = new FakeControllerSource<V1Pod>();
   source.add(pod('p', { step: '0' }));
@@ -142,7 +166,7 @@ test('C135 settled waits for the store, for the promises of handlers, and for wh
   assert.equal(informer.getStore().getByKey('default/p')?.labels['step'], '4');
 });
 
-test('C135 settled knows what an embedded apiserver has sent', async () => {
+test('C135 settled waits for everything that an embedded apiserver has sent', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const witness = new Witness(() => turns(3));
@@ -156,7 +180,7 @@ test('C135 settled knows what an embedded apiserver has sent', async () => {
   await scene.assertEqualsServer(informer);
 });
 
-test('C136 fake timers of a test do not stop the pipeline', async () => {
+test("C136 a test's fake timers do not stop the pipeline", async () => {
   await using scene = await Scene.start();
   const source = new FakeControllerSource<V1Pod>();
   const informer = scene.sourced(source);

@@ -1,13 +1,13 @@
 /** Joining late, having synced, and waiting for it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { waitForCacheSync } from '../../src/index.ts';
-import type { KubeloomError } from '../../src/index.ts';
+import { Lister, transformModule, waitForCacheSync } from '../../src/index.ts';
+import type { KubeloomError, NotSyncedError } from '../../src/index.ts';
 import { configurationWasUsed } from './configuration.ts';
-import { Scene, Witness, pod } from './scene.ts';
+import { PODS, Scene, Witness, pod, turns } from './scene.ts';
 import { bookmark, event } from './scripted-server.ts';
 
-test('C9 a handler that joins amid changes is told of each object once and then of every change', async () => {
+test('C9 a handler that joins during changes receives each object once and then every change', async () => {
   await using scene = await Scene.start();
   await scene.populate(200);
   const informer = scene.informer();
@@ -29,7 +29,7 @@ test('C9 a handler that joins amid changes is told of each object once and then 
   assert.deepEqual(late.lines.slice(200), expected);
 });
 
-test('C9 C38 objects that change or go before a late handler has got to them are told as they were', async () => {
+test('C9 C38 objects that change or are deleted before a late handler receives them are delivered in their old state', async () => {
   await using scene = await Scene.start();
   await scene.put(pod('a'), pod('b'), pod('c'));
   const informer = scene.informer();
@@ -51,7 +51,7 @@ test('C9 C38 objects that change or go before a late handler has got to them are
   assert.equal(first.calls.length, 6);
 });
 
-test('C10 isInInitialList is true for the first list and for a join, and for nothing else', async () => {
+test('C10 isInInitialList is true for the first list and for a join, and otherwise false', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const witness = new Witness();
@@ -80,7 +80,7 @@ test('C10 isInInitialList is true for the first list and for a join, and for not
   );
 });
 
-test('C11 an informer has synced when the whole first list is in its cache, not before, and then for good', async () => {
+test('C11 an informer has synced when the whole first list is in its cache, not before, and remains synced', async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted(() => undefined);
   assert.equal(informer.hasSynced(), false);
@@ -89,7 +89,7 @@ test('C11 an informer has synced when the whole first list is in its cache, not 
   void scene.run(informer);
   const streaming = await server.request(0);
   streaming.send(event('ADDED', 'a', '5'), event('ADDED', 'b', '4'));
-  // A stranger's event is reported: then what was sent before it has been read.
+  // A reported event of an unknown type shows that everything before it was read.
   streaming.send({ type: 'STRANGE', object: {} });
   await scene.untilReported(() => scene.errors.length === 1);
   assert.deepEqual([informer.hasSynced(), informer.getStore().size, witness.calls.length], [false, 0, 0]);
@@ -116,7 +116,7 @@ test('C39 a registration has synced when all calls of its initial list have retu
   assert.equal(registration.hasSynced(), true);
 });
 
-test('C40 a handler that throws on its initial list has synced all the same', async () => {
+test('C40 a handler that throws on its initial list syncs', async () => {
   await using scene = await Scene.start();
   await scene.put(pod('a'), pod('b'));
   const informer = scene.informer();
@@ -128,7 +128,7 @@ test('C40 a handler that throws on its initial list has synced all the same', as
   assert.equal(witness.calls.length, 2);
 });
 
-test('C41 an empty collection syncs, and so does a handler that joins it', async () => {
+test('C41 an informer of an empty collection syncs, and so does a handler that joins it', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const early = await scene.watched(informer, new Witness());
@@ -137,10 +137,10 @@ test('C41 an empty collection syncs, and so does a handler that joins it', async
   assert.deepEqual([early.hasSynced(), late.hasSynced(), informer.getStore().size], [true, true, 0]);
 });
 
-test('C42 an aborted wait rejects with one error that names who is missing, and why', async () => {
+test('C42 an aborted wait rejects with one error that names what is missing and why', async () => {
   await using scene = await Scene.start();
   const good = scene.informer();
-  const bad = scene.informer({ labelSelector: 'a in (' });
+  const bad = scene.informer({ fieldSelector: 'a=b' });
   await scene.synced(good);
   void scene.run(bad);
   const abort = new AbortController();
@@ -149,10 +149,84 @@ test('C42 an aborted wait rejects with one error that names who is missing, and 
   abort.abort();
   await assert.rejects(waiting, (error: KubeloomError) => {
     assert.equal(error.code, 'ERR_KUBELOOM_NOT_SYNCED');
-    assert.match(error.message, /^not synced: pods \(all namespaces\): .*selector/);
+    assert.match(error.message, /^not synced: pods \(all namespaces\): .*: .*field label not supported: a/);
     return true;
   });
   assert.doesNotMatch(String(bad.lastError), /not synced/);
+  const alone = bad.waitForSync(AbortSignal.abort('over'));
+  await assert.rejects(alone, (error: NotSyncedError) => {
+    assert.deepEqual([error.code, error.cause], ['ERR_KUBELOOM_NOT_SYNCED', 'over']);
+    assert.match(error.message, /^not synced: pods \(all namespaces\): .*: .*field label not supported: a/);
+    return true;
+  });
+});
+
+test("C42 the first line of a wait's error contains the reason why the informer ended", async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer({ transform: transformModule('file:///there/is/none.js') });
+  const run = assert.rejects(scene.run(informer), { code: 'ERR_KUBELOOM_MODULE' });
+  await assert.rejects(waitForCacheSync(undefined, informer), {
+    code: 'ERR_KUBELOOM_NOT_SYNCED',
+    message: /^not synced: pods \(all namespaces\): stopped: .*none\.js/,
+  });
+  await run;
+});
+
+test('C203 a lister of an informer that was never started throws, and its store is empty', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  const lister = new Lister(informer.getIndexer(), PODS);
+  const notStarted = {
+    code: 'ERR_KUBELOOM_NOT_STARTED',
+    message: 'pods (all namespaces) cannot be read: it was not started, call run()',
+  };
+  for (const read of [
+    () => lister.list(),
+    () => lister.get('a'),
+    () => lister.require('a'),
+    () => lister.namespace('default').list(),
+    () => lister.namespace('default').get('a'),
+  ])
+    assert.throws(read, notStarted);
+  assert.deepEqual(informer.getStore().list(), []);
+  await scene.put(pod('a'));
+  await scene.synced(informer);
+  assert.equal(lister.list().length, 1);
+  await informer.shutdown();
+  assert.equal(lister.list().length, 1);
+});
+
+test('C203 a wait for an informer that does not run is reported once and continues', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  const abort = new AbortController();
+  const waits = [informer.waitForSync(), informer.waitForSync()];
+  const aborted = assert.rejects(informer.waitForSync(abort.signal), {
+    code: 'ERR_KUBELOOM_NOT_STARTED',
+    cause: 'over',
+  });
+  await turns();
+  assert.deepEqual(
+    scene.errors.map(({ code }) => code),
+    ['ERR_KUBELOOM_NOT_STARTED'],
+  );
+  abort.abort('over');
+  await aborted;
+  await scene.synced(informer);
+  await Promise.all(waits);
+});
+
+test('C203 a wait that begins just before the start is not reported', async () => {
+  await using scene = await Scene.start();
+  const informer = scene.informer();
+  const waiting = informer.waitForSync();
+  void scene.run(informer);
+  await waiting;
+  await turns();
+  assert.deepEqual(
+    scene.errors.map(({ code }) => code),
+    [],
+  );
 });
 
 configurationWasUsed();

@@ -1,4 +1,4 @@
-/** Transforms: before anything else, once, and harmless when they fail. */
+/** Transforms run first and once, and a failure does no harm. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
@@ -16,7 +16,7 @@ const MARKING: readonly (readonly [string, Transform<V1Pod>])[] = [
 ];
 
 for (const [kind, transform] of MARKING) {
-  test(`C16 C48 a ${kind} transform comes before cache, fields, indices and handlers, exactly once`, async () => {
+  test(`C16 C48 a ${kind} transform runs before cache, fields, indices and handlers, exactly once`, async () => {
     for (const watchList of ['auto', 'off'] as const) {
       await using scene = await Scene.start();
       const informer = scene.informer({ transform, watchList, indexers: { marks: label('marks') } });
@@ -65,7 +65,7 @@ const FAILING: readonly (readonly [string, Transform<V1Pod>])[] = [
 
 for (const [kind, transform] of FAILING) {
   for (const watchList of ['auto', 'off'] as const) {
-    test(`C49 what a ${kind} transform fails for is stored as received and reported (watchList ${watchList})`, async () => {
+    test(`C49 an object whose ${kind} transform fails is stored as received and reported (watchList ${watchList})`, async () => {
       await using scene = await Scene.start();
       const informer = scene.informer({ transform, watchList });
       const witness = new Witness();
@@ -90,7 +90,7 @@ for (const [kind, transform] of [
   ['module', transformModule(MODULE, 'rename')],
   ['plain', rename],
 ] as readonly (readonly [string, Transform<V1Pod>])[]) {
-  test(`C50 a ${kind} transform that changes who an object is has failed`, async () => {
+  test(`C50 a ${kind} transform that changes an object's identity fails`, async () => {
     await using scene = await Scene.start();
     const informer = scene.informer({ transform });
     await scene.put(pod('a'));
@@ -100,5 +100,25 @@ for (const [kind, transform] of [
     await scene.reported('ERR_KUBELOOM_TRANSFORM');
   });
 }
+
+test('C50 a drop() of an identifying field is rejected at construction, and any other is accepted', async () => {
+  await using scene = await Scene.start();
+  const refused = [
+    'metadata',
+    'metadata.name',
+    'metadata.namespace',
+    'metadata.uid',
+    'metadata.resourceVersion',
+  ];
+  for (const path of refused) {
+    assert.throws(() => scene.informer({ transform: drop('spec', path) }), {
+      code: 'ERR_KUBELOOM_OPTION',
+      message: new RegExp(`got "drop\\('${path}'\\)"`),
+    });
+  }
+  for (const path of ['metadata.managedFields', 'metadata.uid.nothing', 'name', 'spec.metadata.name']) {
+    scene.informer({ transform: drop(path) });
+  }
+});
 
 configurationWasUsed();

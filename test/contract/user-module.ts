@@ -1,4 +1,4 @@
-/** A user's module for the shards: transforms and index functions by the name of their export. */
+/** A user's module for the shards: transforms and index functions by export name. */
 import type { V1Pod } from '@kubernetes/client-node';
 
 export function byImage(pod: V1Pod): string[] {

@@ -1,4 +1,4 @@
-/** The verdict on the contract says no whenever it should. */
+/** Tests of the verdict on the contract: it fails whenever it should. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EVIDENCE_TITLE } from './configuration-names.ts';
@@ -10,7 +10,7 @@ const CLAUSES = [
   { number: 'C2', title: 'Convergence', isOfLayer: false },
 ];
 
-/** Every run has one file with these tests. */
+/** Returns results in which every run has one file with these tests. */
 function results(...titles: readonly string[]): Result[] {
   return CONFIGURATIONS.flatMap((configuration) =>
     CODECS.flatMap((codec) =>
@@ -25,12 +25,12 @@ function results(...titles: readonly string[]): Result[] {
   );
 }
 
-/** Of the one run of the layers. */
+/** Returns a result of the layers' single run. */
 function ofLayer(title: string): Result {
   return { configuration: ONCE, codec: 'json', title, isPassed: true, error: '' };
 }
 
-test('everything tested and passed is green', () => {
+test('a fully tested contract without failures passes', () => {
   const { summary, isGreen, complaints } = judge(CLAUSES, results('C1 C2 both'), 1);
   assert.deepEqual([isGreen, complaints], [true, []]);
   assert.deepEqual(summary, {
@@ -42,7 +42,7 @@ test('everything tested and passed is green', () => {
   });
 });
 
-test('a clause without a test is not, nor one that a single run leaves out', () => {
+test('a clause without a test, or untested in one run, fails', () => {
   const all = judge(CLAUSES, results('C1 one'), 1);
   assert.deepEqual([all.isGreen, all.summary.untested], [false, ['C2']]);
   const [first, ...rest] = results('C1 one', 'C2 two');
@@ -51,7 +51,7 @@ test('a clause without a test is not, nor one that a single run leaves out', () 
   assert.deepEqual([one.isGreen, one.summary.untested], [false, ['C1']]);
 });
 
-test('a clause of a layer is proved by the layer, and no other clause is', () => {
+test("a clause of a layer needs the layer's tests, and any other clause needs more", () => {
   const clauses = CLAUSES.map((clause) => ({ ...clause, isOfLayer: clause.number === 'C2' }));
   const runs = [...results('C1 one'), ofLayer('C2 two')];
   assert.deepEqual(judge(clauses, runs, 1).summary.untested, []);
@@ -65,7 +65,7 @@ test('a clause of a layer is proved by the layer, and no other clause is', () =>
   ]);
 });
 
-test('a test that fails is not, nor one that cites what is no clause', () => {
+test('a failed test fails the contract, and so does a title that cites an unknown clause', () => {
   const failing = results('C1 C2 both').map((result, at) => ({ ...result, isPassed: at !== 2 }));
   assert.deepEqual(
     [judge(CLAUSES, failing, 1).isGreen, judge(CLAUSES, failing, 1).summary.failed],
@@ -83,7 +83,7 @@ test('a configuration that one file has not shown does not count', () => {
   assert.equal(judge(CLAUSES, all, 2).isGreen, false);
 });
 
-test('the table has a row for each clause and says how many of its tests have passed', () => {
+test('the table has a row for each clause with the number of its passed tests', () => {
   const failing = results('C1 one', 'C1 C2 two').map((result, at) => ({ ...result, isPassed: at !== 0 }));
   failing.push({ ...ofLayer('C2 three'), isPassed: true });
   assert.deepEqual(

@@ -1,4 +1,4 @@
-/** From what the runs reported to a verdict: pure, so that the verdict itself is tested. */
+/** Verdict from the results of the runs. It is pure, so that it can be tested itself. */
 import { citedBy } from './clauses.ts';
 import type { Clause } from './clauses.ts';
 import { EVIDENCE_TITLE, THREADS_OF } from './configuration-names.ts';
@@ -8,7 +8,7 @@ import type { TestLine } from './reporter.ts';
 export const CODECS = ['json', 'msgpack'] as const;
 export const CONFIGURATIONS: readonly ConfigurationName[] = Object.keys(THREADS_OF) as ConfigurationName[];
 
-/** The one run of the layers' own tests. */
+/** The single run of the layers' own tests. */
 export const ONCE = 'once' as const;
 
 export interface Result extends TestLine {
@@ -17,7 +17,7 @@ export interface Result extends TestLine {
 }
 
 export interface Verdict {
-  /** What `--json` prints. */
+  /** The summary that `--json` prints. */
   readonly summary: {
     readonly clauses: number;
     readonly untested: readonly string[];
@@ -26,11 +26,15 @@ export interface Verdict {
     readonly failed: number;
   };
   readonly isGreen: boolean;
-  /** Everything that is wrong, one line each. */
+  /** All complaints, one line each. */
   readonly complaints: readonly string[];
 }
 
-/** @param files how many test files every run has: each must show that its configuration was used */
+/**
+ * Judges the results.
+ *
+ * @param files number of test files in every run; each must show that its configuration was used
+ */
 export function judge(clauses: readonly Clause[], results: readonly Result[], files: number): Verdict {
   const runs = CONFIGURATIONS.flatMap((configuration) =>
     CODECS.map((codec) =>
@@ -80,7 +84,7 @@ function citationsOf(results: readonly Result[]): Set<string> {
   return new Set(results.flatMap(({ title }) => citedBy(title)));
 }
 
-/** Clause by configuration, and the layers' own tests: how many tests have passed with each codec, or of how many. */
+/** Returns the table of clauses by configuration and for the layers: passed tests with each codec, or passed of all. */
 export function table(clauses: readonly Clause[], results: readonly Result[]): string {
   const titleWidth = Math.max(...clauses.map(({ title }) => title.length));
   const row = (number: string, title: string, cells: readonly string[]): string =>
@@ -94,7 +98,7 @@ export function table(clauses: readonly Clause[], results: readonly Result[]): s
   return [row('', 'tests passed, json + msgpack', [...CONFIGURATIONS, ONCE]), ...rows].join('\n');
 }
 
-/** A dash where the clause has no test, as one of a layer has none in a configuration. */
+/** Returns a cell; a dash where the clause has no test, e.g. a layer's clause in a configuration. */
 function cell(
   results: readonly Result[],
   number: string,

@@ -1,15 +1,15 @@
-/** What a program can wait for and ask: versions, several informers at once, health, listers, writes to the cache. */
+/** Waiting and queries of a program: versions, several informers at once, health, listers, writes to the cache. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Lister, waitFor } from '../../src/index.ts';
 import type { CachedObject, HealthChange } from '../../src/index.ts';
-import { FakeClock } from '../../src/testing/index.ts';
+import { FakeClock } from '../../src/apiserver/testing/index.ts';
 import type { V1Pod } from '@kubernetes/client-node';
 import { configurationWasUsed } from './configuration.ts';
 import { PODS, Scene, Witness, pod } from './scene.ts';
 import { bookmark, event, status } from './scripted-server.ts';
 
-test('C144 waiting for a version ends with the write in the cache, before or after the start', async () => {
+test('C144 waiting for a version ends when the write is in the cache, before or after the start', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const [, first = ''] = await scene.put(pod('a'), pod('b'));
@@ -25,7 +25,7 @@ test('C144 waiting for a version ends with the write in the cache, before or aft
   await informer.waitForResourceVersion(second, AbortSignal.abort());
 });
 
-test('C144 a bookmark is enough, and a signal or the end of the informer ends the waiting', async () => {
+test('C144 a bookmark ends the wait, and so does a signal or the end of the informer', async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted(
     (request, number) => number === 0 && request.send(event('ADDED', 'a', '5'), bookmark('9', true)),
@@ -44,7 +44,7 @@ test('C144 a bookmark is enough, and a signal or the end of the informer ends th
   await stopped;
 });
 
-test('C145 waitFor names what is missing and why, and counts what is done although it was aborted', async () => {
+test('C145 waitFor names what is missing and why, and counts informers that have synced despite the abort', async () => {
   await using scene = await Scene.start();
   const [good, bad] = [scene.informer(), scene.informer({}, 'http://127.0.0.1:1')];
   await scene.put(pod('a'));
@@ -60,7 +60,7 @@ test('C145 waitFor names what is missing and why, and counts what is done althou
   });
 });
 
-test('C146 an informer whose server is gone tells that it is stale, once, and that it has recovered, once', async () => {
+test('C146 an informer whose server is gone reports once that it is stale and once that it has recovered', async () => {
   await using scene = await Scene.start();
   const clock = new FakeClock();
   const informer = scene.informer({ staleAfterMs: 1000, clock });
@@ -90,9 +90,9 @@ test('C146 an informer whose server is gone tells that it is stale, once, and th
   assert.equal(informer.health.isStale, false);
 });
 
-test('C148 a write to a shared object throws where it is written and is reported with key and stack', async () => {
+test('C148 a write to a shared object throws at once and is reported with key and stack', async () => {
   await using scene = await Scene.start();
-  const informer = scene.informer({ lifetimes: 'strict' });
+  const informer = scene.informer({ borrowChecks: 'strict' });
   const witness = new Witness();
   const write = ({ object }: { readonly object: V1Pod }): void => void (object.spec!.nodeName = 'mine');
   informer.addEventHandler({ onAdd: (added) => write(added) });
@@ -110,7 +110,7 @@ test('C148 a write to a shared object throws where it is written and is reported
   assert.equal(entry.object.spec?.nodeName, 'node-1');
 });
 
-test('C155 listers answer by selector, by namespace and by name, without parsing, and throw a 404', async () => {
+test('C155 listers answer by selector, namespace and name without parsing, and throw a 404', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   await scene.put(
@@ -131,7 +131,7 @@ test('C155 listers answer by selector, by namespace and by name, without parsing
   assert.throws(() => lister.namespace('two').require('db'), missing);
 });
 
-test('C113 credentials that are refused are renewed once, and the request is repeated at once', async () => {
+test('C113 rejected credentials are renewed once, and the request is repeated at once', async () => {
   await using scene = await Scene.start();
   for (const refusals of [1, 2]) {
     const { server, informer } = await scene.scripted(
@@ -139,7 +139,7 @@ test('C113 credentials that are refused are renewed once, and the request is rep
         if (number < refusals) request.answer(401, status(401, 'Unauthorized'));
         else request.send(event('ADDED', 'a', '5'), bookmark('9', true));
       },
-      // A retry with a backoff would not come.
+      // A retry with a backoff would not happen within the test.
       refusals === 1 ? { backoff: { initialMs: 3_600_000, maxMs: 3_600_000 } } : {},
     );
     await scene.synced(informer);

@@ -1,14 +1,14 @@
-/** How an informer watches: from where, for how long, and what it does when a watch ends. */
+/** Watches of an informer: their start, their duration, and the reaction to their end. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { realClock } from '../../src/clock.ts';
+import { realClock } from '../../src/base/clock.ts';
 import { Watchdog } from '../../src/reflector/watchdog.ts';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
 import { bookmark, event, list, status, wirePod } from './scripted-server.ts';
 import type { ScriptedRequest } from './scripted-server.ts';
 
-/** No retry with a backoff comes within the time of a test. */
+/** Backoff so long that no retry happens within a test. */
 const NEVER = { initialMs: 3_600_000, maxMs: 3_600_000 } as const;
 
 function kindOf(request: ScriptedRequest): string {
@@ -16,7 +16,7 @@ function kindOf(request: ScriptedRequest): string {
   return `${verb} ${request.query['resourceVersion'] ?? ''}`;
 }
 
-test('C85 a watch asks for bookmarks and for an end after 300 to 600 seconds, chosen anew each time', async () => {
+test('C85 a watch requests bookmarks and a timeout of 300 to 600 seconds, chosen anew each time', async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted(
     (request, number) => {
@@ -37,7 +37,7 @@ test('C85 a watch asks for bookmarks and for an end after 300 to 600 seconds, ch
   assert.ok(watches.every(({ query }) => query['allowWatchBookmarks'] === 'true'));
 });
 
-test('C86 a watch that ends goes on from the last event, without a list and without a delay', async () => {
+test('C86 after the end of a watch, the next one resumes from the last event, without a list and without a delay', async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted(
     (request, number) => {
@@ -56,7 +56,7 @@ test('C86 a watch that ends goes on from the last event, without a list and with
   assert.deepEqual(scene.errors, []);
 });
 
-test('C87 a watch that is refused with 429, or not connected at all, is tried again without a list', async () => {
+test('C87 a watch that is answered with 429, or whose connection fails, is retried without a list', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const witness = new Witness();
@@ -65,7 +65,7 @@ test('C87 a watch that is refused with 429, or not connected at all, is tried ag
     await scene.server.waitForWatches(1);
     await scene.put(pod(`before-${refusal}`));
     await scene.until(() => informer.getStore().getByKey(`default/before-${refusal}`) !== undefined);
-    // One more than is reported: a reset of a connection that was used again is repeated by the transport.
+    // One more than is reported: the transport repeats a request after the reset of a reused connection.
     await scene.server.failNext({ status: refusal, count: 3, match: { watch: true } });
     await scene.server.clearRequests();
     await scene.server.dropWatches({ how: 'close' });
@@ -78,7 +78,7 @@ test('C87 a watch that is refused with 429, or not connected at all, is tried ag
   await scene.untilReported(() => scene.errors.length >= 4);
 });
 
-test('C87 429 inside the stream of a watch is waited for as well', async () => {
+test('C87 429 inside the stream of a watch delays the retry, too', async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted((request, number) => {
     const tooMany = { type: 'ERROR', object: status(429, 'TooManyRequests') };
@@ -93,7 +93,7 @@ test('C87 429 inside the stream of a watch is waited for as well', async () => {
   await scene.reported('ERR_KUBELOOM_TOO_MANY_REQUESTS');
 });
 
-test('C88 a watch from too old a version leads to a list that is not older than what was seen', async () => {
+test('C88 a watch from an expired version leads to a list that is not older than the received state', async () => {
   await using scene = await Scene.start();
   const informer = scene.informer();
   const witness = new Witness();
@@ -154,7 +154,7 @@ test('C90 an error inside a stream reaches onError and the watch error handler, 
   assert.deepEqual(handled, ['ERR_KUBELOOM_FORBIDDEN true']);
 });
 
-test('C91 a server that asks for patience is given it', async () => {
+test("C91 a retry waits as long as the server's Retry-After asks", async () => {
   await using scene = await Scene.start();
   const { server, informer } = await scene.scripted(
     (request, number) => {
@@ -168,7 +168,7 @@ test('C91 a server that asks for patience is given it', async () => {
   assert.ok((again?.atMs ?? 0) - (refused?.atMs ?? 0) >= 990);
 });
 
-test('C92 a connection that has gone silent is found, and time in which we did not read does not count', async () => {
+test('C92 a silent connection is found, and time in which the client did not read does not count', async () => {
   let now = 0;
   const timers: { readonly atMs: number; readonly run: () => void }[] = [];
   const schedule = (delayMs: number, run: () => void): (() => void) => {
@@ -197,6 +197,26 @@ test('C92 a connection that has gone silent is found, and time in which we did n
   advance(100);
   advance(1000);
   assert.equal(silences.length, 1);
+});
+
+test('C92 the limit of silence applies before the head of an answer, and no silent connection is reused', async () => {
+  await using scene = await Scene.start();
+  // The first watch becomes silent in its stream, the second one before its head.
+  const { server, informer } = await scene.scripted(
+    (request, number) => {
+      if (!request.isWatch) request.answer(200, list('9', [wirePod('a', '5')]));
+      else if (number === 1) request.send(event('MODIFIED', 'a', '10'));
+      else if (number === 3) request.send(event('ADDED', 'b', '11'));
+    },
+    { watchList: 'off', watchIdleTimeoutMs: 500, backoff: { initialMs: 1, maxMs: 1 } },
+  );
+  const witness = new Witness();
+  informer.addEventHandler(witness);
+  void scene.run(informer);
+  await witness.until(() => witness.lines.includes('add default/b@11'));
+  assert.deepEqual(server.requests.slice(0, 4).map(kindOf), ['list 0', 'watch 9', 'watch 10', 'watch 10']);
+  const ports = server.requests.slice(1, 4).map(({ clientPort }) => clientPort);
+  assert.equal(new Set(ports).size, 3, `a connection served twice: ${ports.join()}`);
 });
 
 configurationWasUsed();

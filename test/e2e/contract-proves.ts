@@ -1,4 +1,4 @@
-/** A control plane and threads for all clauses of the contract, and which clauses their tests have cited. */
+/** A control plane and threads for all clauses of the contract, and a record of the clauses that tests cite. */
 import { after, before, test } from 'node:test';
 import { InformerThreads } from '../../src/index.ts';
 import { citedBy } from '../contract/clauses.ts';
@@ -6,7 +6,7 @@ import { ServerScene } from './contract-scene.ts';
 import { startControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 
-/** Nothing here takes so long: what hangs ends with the title of its test. */
+/** Longer than any test: a test that hangs ends with its title. */
 const PATIENT = { timeout: 120_000 } as const;
 
 const titles: string[] = [];
@@ -15,26 +15,26 @@ let shared: InformerThreads | undefined;
 
 before(async () => {
   running = await startControlPlane();
-  shared = new InformerThreads({ threads: 2 });
+  shared = new InformerThreads({ shards: 2 });
 });
 after(async () => {
   await shared?.close();
   await running?.stop();
 });
 
-/** Within tests. */
+/** The control plane; available inside tests. */
 export function controlPlane(): ControlPlane {
   if (!running) throw new Error('no test has begun');
   return running;
 }
 
-/** Within tests. */
+/** The threads; available inside tests. */
 export function sharedThreads(): InformerThreads {
   if (!shared) throw new Error('no test has begun');
   return shared;
 }
 
-/** A test in a namespace of its own. */
+/** Registers a test in a namespace of its own. */
 export function proves(title: string, body: (scene: ServerScene) => Promise<void>): void {
   titles.push(title);
   test(title, PATIENT, async () => {
@@ -43,7 +43,7 @@ export function proves(title: string, body: (scene: ServerScene) => Promise<void
   });
 }
 
-/** By the tests that have been registered. */
+/** The clauses that the registered tests cite. */
 export function citedClauses(): ReadonlySet<string> {
   return new Set(titles.flatMap(citedBy));
 }

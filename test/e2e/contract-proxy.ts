@@ -1,6 +1,6 @@
 /**
- * Plain HTTP in front of a real kube-apiserver: notes what informers ask for, and can change a query, keep a
- * request waiting, cut an answer short or be gone. What is answered is the server's own.
+ * Plain HTTP in front of a real kube-apiserver. It records the informers' requests, and can change a query,
+ * delay a request, cut an answer short, or be down. All answers are the server's own.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,17 +10,17 @@ import type { ControlPlane } from './control-plane.ts';
 
 export interface ProxiedRequest {
   readonly path: string;
-  /** May be changed by the rule before it is forwarded. */
+  /** The rule may change it before it is forwarded. */
   readonly query: URLSearchParams;
   readonly authorization: string;
   readonly isWatch: boolean;
   readonly isStreamingList: boolean;
-  /** Of the server; 0 before it has answered. */
+  /** The server's status; 0 before it has answered. */
   status: number;
   isOver: boolean;
 }
 
-/** `refuse`: the connection is cut without an answer. A number: so many bytes of the answer, and then that. */
+/** `refuse`: the connection is cut without an answer. A number: the answer is cut after this many bytes. */
 export type Verdict = 'forward' | 'refuse' | number;
 export type Rule = (request: ProxiedRequest, index: number) => Verdict | Promise<Verdict>;
 
@@ -58,7 +58,7 @@ export class RecordingProxy implements AsyncDisposable {
     return this.requests.filter(({ isOver }) => !isOver);
   }
 
-  /** Everybody loses the connection, and nobody gets one any more. */
+  /** Cuts all connections and accepts none. */
   goDown(): void {
     this.#isDown = true;
     for (const socket of this.#sockets) socket.destroy();

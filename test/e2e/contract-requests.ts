@@ -1,6 +1,6 @@
 /**
- * Clauses of the contract about lists, watches and their failures, against a real server: what was asked is read from
- * a proxy, what is answered is the server's own.
+ * Clauses of the contract about lists, watches and their failures, against a real server. A proxy records the
+ * requests; the answers are the server's own.
  */
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,12 +13,12 @@ import { controlPlane, proves, sharedThreads } from './contract-proves.ts';
 import type { Verdict } from './contract-proxy.ts';
 import { ServerScene, cached } from './contract-scene.ts';
 
-proves('C51 C85 C86 bookmarks, and a watch that the server ends goes on without a list', async (scene) => {
+proves('C51 C85 C86 bookmarks, and a watch that the server ends resumes without a list', async (scene) => {
   const asked: number[] = [];
   scene.proxy.rule = ({ isWatch, query }) => {
     asked.push(Number(query.get('timeoutSeconds')));
     assert.equal(query.get('allowWatchBookmarks'), isWatch ? 'true' : null);
-    // The server ends it so early, after a bookmark.
+    // The server ends it this early, after a bookmark.
     if (isWatch && asked.length < 4) query.set('timeoutSeconds', '4');
     return 'forward';
   };
@@ -41,7 +41,7 @@ proves('C51 C85 C86 bookmarks, and a watch that the server ends goes on without 
   assert.ok(
     scene.proxy.requests.slice(1).every(({ isStreamingList, isWatch }) => isWatch && !isStreamingList),
   );
-  // Nothing has happened in this namespace: only a bookmark can have told of another.
+  // Nothing has changed in this namespace: only a bookmark can have brought another version.
   assert.ok(Number(second?.query.get('resourceVersion')) >= Number(elsewhere));
 });
 
@@ -56,7 +56,7 @@ proves('C60 a stopped informer has no watch open', async (scene) => {
   assert.equal(scene.proxy.requests.length, length);
 });
 
-proves('C78 the first request is a streaming list, which goes on as the watch', async (scene) => {
+proves('C78 the first request is a streaming list, which continues as the watch', async (scene) => {
   await scene.create('a');
   const informer = scene.informer();
   const witness = await scene.watched(informer);
@@ -68,10 +68,10 @@ proves('C78 the first request is a streaming list, which goes on as the watch', 
   );
 });
 
-proves('C80 C81 C83 versions and pages of lists, as a real server understands them', async (scene) => {
+proves('C80 C81 C83 versions and pages of lists, as a real server interprets them', async (scene) => {
   await scene.createAll('a', 'b', 'c', 'd', 'e');
   scene.proxy.rule = ({ query }, index) => {
-    // This server has not come so far, and says so in its own words.
+    // This server has not reached the version, and says so in its own words.
     if (index === 0) query.set('resourceVersion', '99999999999');
     return 'forward';
   };
@@ -105,7 +105,7 @@ proves('C80 C81 C83 versions and pages of lists, as a real server understands th
   assert.equal(versions.at(-1), '0');
 });
 
-proves('C84 of a streaming list that breaks off nothing is seen', async (scene) => {
+proves('C84 an interrupted streaming list has no visible effect', async (scene) => {
   await scene.createAll('a', 'b', 'c');
   let cachedThen: readonly string[] = ['unknown'];
   scene.proxy.rule = ({ isStreamingList }, index) => {
@@ -119,26 +119,29 @@ proves('C84 of a streaming list that breaks off nothing is seen', async (scene) 
   assert.deepEqual(witness.names, ['add a', 'add b', 'add c']);
 });
 
-proves('C2 C54 C87 a server that is away is waited for, and caught up with', async (scene) => {
-  await scene.createAll('a', 'b');
-  const informer = scene.informer();
-  const witness = await scene.watched(informer);
-  scene.proxy.goDown();
-  await scene.until(() => scene.codes().length > 0);
-  const code = scene.errors[0]?.code;
-  await scene.remove('a');
-  await scene.label('b', { changed: 'yes' });
-  await scene.create('c');
-  scene.proxy.comeUp();
-  await witness.count(6);
-  const caughtUp = ['update a', 'delete a', 'update b', 'add c'];
-  assert.deepEqual(witness.names, ['add a', 'add b', ...caughtUp]);
-  assert.deepEqual(cached(informer), (await scene.list()).lines);
-  assert.match(code ?? '', /^ERR_KUBELOOM_(UNREACHABLE|CONNECTION)/);
-  assert.equal(scene.proxy.requests.filter(({ isStreamingList }) => isStreamingList).length, 1);
-});
+proves(
+  'C2 C54 C87 an informer waits for a server that is down, and then receives every missed change',
+  async (scene) => {
+    await scene.createAll('a', 'b');
+    const informer = scene.informer();
+    const witness = await scene.watched(informer);
+    scene.proxy.goDown();
+    await scene.until(() => scene.codes().length > 0);
+    const code = scene.errors[0]?.code;
+    await scene.remove('a');
+    await scene.label('b', { changed: 'yes' });
+    await scene.create('c');
+    scene.proxy.comeUp();
+    await witness.count(6);
+    const caughtUp = ['update a', 'delete a', 'update b', 'add c'];
+    assert.deepEqual(witness.names, ['add a', 'add b', ...caughtUp]);
+    assert.deepEqual(cached(informer), (await scene.list()).lines);
+    assert.match(code ?? '', /^ERR_KUBELOOM_(UNREACHABLE|CONNECTION)/);
+    assert.equal(scene.proxy.requests.filter(({ isStreamingList }) => isStreamingList).length, 1);
+  },
+);
 
-proves('C18 C42 C53 C113 401 and 403 are reported, and tried again with fresh credentials', async (scene) => {
+proves('C18 C42 C53 C113 401 and 403 are reported, and retried with fresh credentials', async (scene) => {
   const folder = await mkdtemp(join(tmpdir(), 'kubeloom-'));
   const tokenFile = join(folder, 'token');
   await writeFile(tokenFile, 'nobody-knows-this-one');
@@ -178,7 +181,7 @@ proves(
     const before = witness.calls.length;
     scene.proxy.goDown();
     await scene.until(() => scene.codes().length > 0);
-    // First: while the changes are made, there are at times too few pods for two pages.
+    // First: during the changes there are at times too few pods for two pages.
     const assertRelisted = await pagesHeldUp(other, scene.namespace);
     await changeBehindItsBack(scene);
     await controlPlane().compact();
@@ -199,7 +202,7 @@ proves(
     assert.notEqual(again?.oldUid, again?.uid);
     assert.equal(same?.isSame, true);
     assert.equal(added?.isInInitialList, false);
-    // The first call finds all of it done.
+    // At the first call all of it has been done.
     assert.deepEqual(seenAtFirst[before], keys());
     assert.equal(informer.getStore().getByKey(`${scene.namespace}/kept`), kept);
     const { version, lines } = await scene.list();
@@ -210,7 +213,7 @@ proves(
   },
 );
 
-/** What the informer does not hear of, its connection being cut. */
+/** Changes that the informer does not receive, because its connection is cut. */
 async function changeBehindItsBack(scene: ServerScene): Promise<void> {
   await Promise.all(['gone-1', 'gone-2', 'again'].map((name) => scene.remove(name)));
   await scene.createAll('again', 'new');
@@ -218,9 +221,8 @@ async function changeBehindItsBack(scene: ServerScene): Promise<void> {
 }
 
 /**
- * A second informer has read one page of its list when history is forgotten.
- *
- * @returns what lets it go on, and asserts that it gets all in one list
+ * Lets a second informer read one page of its list before history is forgotten. @returns a function that lets
+ * it go on, and asserts that it gets all in one list
  */
 async function pagesHeldUp(
   other: ServerScene,

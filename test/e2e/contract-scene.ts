@@ -1,4 +1,4 @@
-/** A namespace of a real server, informers that reach it through a proxy, and what writes to it. */
+/** A namespace of a real server, informers that reach it through a proxy, and writes to it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
@@ -8,9 +8,9 @@ import { PODS, Witness } from '../contract/scene.ts';
 import { RecordingProxy } from './contract-proxy.ts';
 import type { ControlPlane } from './control-plane.ts';
 
-/** Nothing here takes so long; it only ends what hangs. */
+/** Longer than any test; it ends tests that hang. */
 const PATIENCE_MS = 90_000;
-/** Nothing tells when what is waited for is the server's. */
+/** Interval of checks of the server's state, of which no event informs. */
 const LOOK_INTERVAL_MS = 10;
 
 let namespaces = 0;
@@ -47,7 +47,7 @@ export class ServerScene implements AsyncDisposable {
     return scene;
   }
 
-  /** Of the pods of this namespace, through the proxy. */
+  /** Makes an informer of the pods of this namespace, through the proxy. */
   informer(
     options: InformerOptions<V1Pod> = {},
     user: object = { token: this.#controlPlane.token },
@@ -63,14 +63,14 @@ export class ServerScene implements AsyncDisposable {
       threads: this.#threads,
       namespace: this.namespace,
       backoff: { initialMs: 20, maxMs: 200 },
-      onError: (error) => this.errors.push(error as KubeloomError),
+      onError: (error) => this.errors.push(error),
       ...options,
     });
     this.#informers.push(informer);
     return informer;
   }
 
-  /** Runs it; resolves when its handler has been told of the first list. */
+  /** Runs it; resolves when its handler has received the first list. */
   async watched(informer: SharedIndexInformer<V1Pod>, witness: Witness = new Witness()): Promise<Witness> {
     const registration = informer.addEventHandler(witness);
     this.run(informer);
@@ -79,7 +79,7 @@ export class ServerScene implements AsyncDisposable {
   }
 
   run(informer: SharedIndexInformer<V1Pod>): void {
-    // What ends it is asserted where it matters.
+    // Tests assert its end where it matters.
     informer.run().catch(() => undefined);
   }
 
@@ -111,13 +111,13 @@ export class ServerScene implements AsyncDisposable {
     return versionOf(await this.api.patchNamespacedPod({ namespace, name, body }));
   }
 
-  /** To informers an update, by which the pod begins to terminate, and then a deletion. */
+  /** Deletes a pod. Informers receive an update with a deletionTimestamp, and then a deletion. */
   async remove(name: string): Promise<void> {
     const { namespace } = this;
     await this.api.deleteNamespacedPod({ namespace, name, gracePeriodSeconds: 0 });
   }
 
-  /** `a@5` of what the server has, in its order. */
+  /** The server's objects as `a@5`, in its order. */
   async list(): Promise<{ readonly version: string; readonly lines: readonly string[] }> {
     const { metadata, items } = await this.api.listNamespacedPod({ namespace: this.namespace });
     const lines = items.map((item) => `${item.metadata?.name}@${item.metadata?.resourceVersion}`);
@@ -143,7 +143,7 @@ function versionOf({ metadata }: V1Pod): string {
   return metadata?.resourceVersion ?? '';
 }
 
-/** `a@5` of what an informer has, in its order. */
+/** An informer's objects as `a@5`, in its order. */
 export function cached(informer: SharedIndexInformer<V1Pod>): readonly string[] {
   return informer
     .getStore()

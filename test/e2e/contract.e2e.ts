@@ -1,13 +1,13 @@
 /**
- * The clauses of the contract that speak of the server, against a real one: here those of objects, cache and handlers;
- * those of requests are in contract-requests.ts. Which clauses these are, and why not the others, is in
- * contract-clauses.ts.
+ * The clauses of the contract that concern the server, against a real one. Those of objects, cache and
+ * handlers are here; those of requests are in contract-requests.ts. contract-clauses.ts lists them, and says
+ * why the others are not among them.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../../src/index.ts';
-import { FakeClock } from '../../src/testing/index.ts';
+import { FakeClock } from '../../src/apiserver/testing/index.ts';
 import { readClauses } from '../contract/clauses.ts';
 import { Witness } from '../contract/scene.ts';
 import { NOT_OF_THE_SERVER, OF_THE_SERVER } from './contract-clauses.ts';
@@ -18,7 +18,7 @@ import { PlainWatch } from './plain-watch.ts';
 
 const LISTS = ['auto', 'off'] as const;
 
-test('every clause that speaks of the server is proved here, and of all others it is said why not', () => {
+test('every clause that concerns the server is proved here, and every other one has a reason', () => {
   const all = readClauses().map(({ number }) => number);
   const judged = [...OF_THE_SERVER, ...NOT_OF_THE_SERVER.keys()];
   assert.deepEqual(
@@ -53,7 +53,7 @@ for (const watchList of LISTS) {
     assert.ok(Number(informer.lastSyncResourceVersion()) > Number(version));
   });
 
-  proves(`C11 C41 a collection with nothing in it syncs (${watchList})`, async (scene) => {
+  proves(`C11 C41 an empty collection syncs (${watchList})`, async (scene) => {
     const informer = scene.informer({ watchList });
     const witness = await scene.watched(informer);
     assert.deepEqual([informer.hasSynced(), cached(informer), witness.names], [true, [], []]);
@@ -104,7 +104,7 @@ proves('C14 a deletion has the final state, and its own version', async (scene) 
   assert.deepEqual(deleted, [[{ final: 'yes' }, true], undefined]);
 });
 
-proves('C9 C10 a late handler is told of the cache and of everything after it, once', async (scene) => {
+proves('C9 C10 a late handler receives the cache and everything after it, once', async (scene) => {
   const informer = scene.informer();
   const first = await scene.watched(informer);
   const names = Array.from({ length: 30 }, (_, index) => `pod-${index + 10}`);
@@ -142,17 +142,20 @@ proves('C15 C29 handlers, store and lister hold the same entry', async (scene) =
   assert.equal(informer.getIndexer().byIndex('namespace', scene.namespace)[0], entry);
 });
 
-proves('C26 a label selector: what begins to match is added, what ceases to is deleted', async (scene) => {
-  await scene.create('in', { app: 'web' });
-  await scene.create('out', { app: 'db' });
-  const informer = scene.informer({ labelSelector: 'app=web' });
-  const witness = await scene.watched(informer);
-  await scene.label('out', { app: 'web' });
-  await scene.label('in', { app: 'db' });
-  await witness.count(3);
-  assert.deepEqual(witness.names, ['add in', 'add out', 'delete in']);
-  assert.deepEqual(informer.getStore().listKeys(), [`${scene.namespace}/out`]);
-});
+proves(
+  'C26 a label selector: an object that begins to match is added, one that ceases to is deleted',
+  async (scene) => {
+    await scene.create('in', { app: 'web' });
+    await scene.create('out', { app: 'db' });
+    const informer = scene.informer({ labelSelector: 'app=web' });
+    const witness = await scene.watched(informer);
+    await scene.label('out', { app: 'web' });
+    await scene.label('in', { app: 'db' });
+    await witness.count(3);
+    assert.deepEqual(witness.names, ['add in', 'add out', 'delete in']);
+    assert.deepEqual(informer.getStore().listKeys(), [`${scene.namespace}/out`]);
+  },
+);
 
 proves('C26 a field selector and a namespace', async (scene) => {
   await scene.createAll('a', 'b');
@@ -166,7 +169,7 @@ proves('C26 a field selector and a namespace', async (scene) => {
   assert.ok(witness.calls.every(({ key }) => key === `${scene.namespace}/b`));
 });
 
-proves('C17 C52 C144 read your writes: the cache has what it has waited for', async (scene) => {
+proves('C17 C52 C144 read your writes: the cache has the version that the caller awaited', async (scene) => {
   const informer = scene.informer();
   assert.equal(informer.lastSyncResourceVersion(), '');
   await scene.watched(informer);
@@ -180,7 +183,7 @@ proves('C17 C52 C144 read your writes: the cache has what it has waited for', as
   }
 });
 
-proves('C43 a resync asks the server for nothing', async (scene) => {
+proves('C43 a resync sends no request to the server', async (scene) => {
   const clock = new FakeClock();
   const informer = scene.informer({ clock, resyncPeriodMs: 10_000 });
   await scene.create('a');

@@ -1,6 +1,6 @@
-// The real control plane of the end-to-end tests: builds the Go program in control-plane/ and runs its
-// two parts, etcd and kube-apiserver, on this machine's loopback until `stop()`.
-// The parts end when their standard input is closed, so nothing is left behind by a test run that dies.
+// The real control plane of the end-to-end tests. Builds the Go program in control-plane/ and runs its two
+// parts, etcd and kube-apiserver, on this machine's loopback until `stop()`. The parts end when their
+// standard input is closed, so a test run that dies leaves nothing behind.
 
 import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, closeSync } from 'node:fs';
@@ -19,22 +19,22 @@ export interface ControlPlane extends AsyncDisposable {
   readonly kubeconfigPath: string;
   /** https://127.0.0.1:PORT, the same after a restart. */
   readonly server: string;
-  /** Bearer token of a user who may do everything. */
+  /** Bearer token of a user with all permissions. */
   readonly token: string;
-  /** Bearer token of a user who may do nothing: every request is a 403. */
+  /** Bearer token of a user without permissions: every request is a 403. */
   readonly unprivilegedToken: string;
   /** The certificate authority as kubeconfig has it: PEM in base64. */
   readonly caData: string;
   /**
-   * Ends the apiserver and starts it again: same port, same data. Resolves when it is ready.
-   * Its new watch cache begins at the newest revision of all of etcd, so a watch resumes only if nothing
-   * was written after what it saw, other resources and the apiserver's own lease included: often after a
-   * SIGKILL, never seen after SIGTERM (a 410 instead), always with `--watch-cache=false`.
+   * Ends the apiserver and starts it again: same port, same data. Resolves when it is ready. Its new watch
+   * cache begins at the newest revision of all of etcd. So a watch resumes only if nothing was written after
+   * its version, other resources and the apiserver's own lease included: often after a SIGKILL, never seen
+   * after SIGTERM (a 410 instead), always with `--watch-cache=false`.
    */
   restartApiServer(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
   /**
-   * Makes every resourceVersion that a client has seen too old, and gives the oldest one that is not:
-   * a watch from one gets a 410 as an ERROR event, a continue token or an exact list a 410 as HTTP status.
+   * Makes every resourceVersion that a client has seen too old, and returns the oldest one that is not. A
+   * watch from one gets a 410 as an ERROR event; a continue token or an exact list gets a 410 as HTTP status.
    * The apiserver is down (SIGTERM) while etcd compacts: a running one would serve old versions from its
    * watch cache for minutes (without one, `--watch-cache=false`, the restart changes nothing).
    */
@@ -45,14 +45,14 @@ export interface ControlPlane extends AsyncDisposable {
 type Code = 'ERR_KUBELOOM_E2E_NO_GO' | 'ERR_KUBELOOM_E2E_BUILD' | 'ERR_KUBELOOM_E2E_ENDED';
 const failure = (code: Code, message: string): Error => Object.assign(new Error(message), { code });
 
-/** Whether there is a Go toolchain, without which none of this can run. */
+/** True when there is a Go toolchain, which all of this needs. */
 export function goAvailable(): boolean {
   return spawnSync('go', ['version'], { stdio: 'ignore' }).status === 0;
 }
 
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
   const binary = await buildControlPlane();
-  // Short, because etcd's unix socket lies in it and a socket's path may have 104 characters.
+  // Short, because etcd's unix socket is in it and a socket's path may have 104 characters.
   const dataDir = await mkdtemp(join(tmpdir(), 'kubeloom-'));
   const parts: Part[] = [];
   const kubeconfigPath = join(dataDir, 'kubeconfig');
@@ -128,7 +128,7 @@ class Part {
       this.#child.once('error', (error) => resolve(error.message));
       this.#child.once('close', (code, signal) => resolve(signal ?? `exit code ${code}`));
     });
-    this.#child.stdin.on('error', () => {}); // it ended: `answer` says so
+    this.#child.stdin.on('error', () => {}); // The process has ended; `answer` reports it.
   }
 
   send(command: string): void {
@@ -142,7 +142,7 @@ class Part {
     throw failure('ERR_KUBELOOM_E2E_ENDED', `${this.#name} ended (${await this.#ended}); its log:\n${log}`);
   }
 
-  /** Closing stdin does what SIGTERM does, and the part sees to it that it does not take for ever. */
+  /** Closing stdin does the same as SIGTERM, and the part limits how long its end takes. */
   async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     if (signal === 'SIGKILL') this.#child.kill(signal);
     else this.#child.stdin.end();
@@ -151,9 +151,7 @@ class Part {
 }
 
 /**
- * Compiles the Go program; Go's own cache decides whether there is anything to do. The first time this takes
- * minutes, all of both cores; then it is a look.
- *
+ * Compiles the Go program; Go's own cache skips needless work. The first time takes minutes, on both cores.
  * @returns the program's path
  */
 export async function buildControlPlane(): Promise<string> {
@@ -164,7 +162,7 @@ export async function buildControlPlane(): Promise<string> {
   const source = join(root, sourceFolder);
   const binary = join(root, '.cache/control-plane/control-plane');
   mkdirSync(dirname(binary), { recursive: true });
-  // Without symbols the linker is quicker; the version is what upstream's own build would stamp.
+  // Without symbols the linker is faster; the version is the one that upstream's own build would stamp.
   const version = /k8s\.io\/kubernetes (v\S+)/.exec(await readFile(join(source, 'go.mod'), 'utf8'))?.[1];
   const linker = `-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
   const flags = ['-v', '-buildvcs=false', linker, '-o', binary, '.'];
@@ -185,7 +183,7 @@ export async function buildControlPlane(): Promise<string> {
 
 const sourceFolder = 'test/e2e/control-plane';
 
-/** This file runs from any output folder, the Go sources are only in the repository. */
+/** Finds the repository: this file runs from any output folder, and only the repository has the Go sources. */
 function repositoryRoot(folder: string): string {
   if (existsSync(join(folder, sourceFolder, 'go.mod'))) return folder;
   if (folder === dirname(folder)) {

@@ -1,6 +1,6 @@
 /**
- * The main job on a real kube-apiserver and etcd: objects written by client-node, informers with two shards, and
- * beside them a plain watch and plain LISTs to compare with. Both ways of listing; restarts; compaction.
+ * The main use on a real kube-apiserver and etcd: client-node writes objects, informers with two shards
+ * follow, and a plain watch and plain LISTs are the comparison. Both ways of listing; restarts; compaction.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -11,7 +11,7 @@ import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import type { V1ConfigMap, V1Pod } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import type { KubeloomError, ResourceRef } from '../../src/index.ts';
-import { Recorder } from '../pipeline/harness.ts';
+import { Recorder } from '../unit/informer/pipeline/harness.ts';
 import { startControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { PlainWatch } from './plain-watch.ts';
@@ -82,7 +82,7 @@ function kinds(api: CoreV1Api): readonly Kind[] {
   ];
 }
 
-/** Runs `work` for every name, some at a time; what a dying server refuses is tried again. */
+/** Runs `work` for every name, some at a time; requests that a stopping server refuses are tried again. */
 async function forEachName(
   names: readonly string[],
   work: (name: string) => Promise<unknown>,
@@ -104,7 +104,7 @@ async function persist(work: () => Promise<unknown>): Promise<void> {
       return;
     } catch (error) {
       const code = (error as { code?: number | string }).code;
-      // The write may have reached a server that died before it answered.
+      // The write may have reached a server that ended before it answered.
       if (code === 409 || code === 404) return;
       if (attempt === RETRIES || (typeof code === 'number' && code < 500 && code !== 429)) throw error;
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -124,7 +124,7 @@ for (const watchList of ['auto', 'off'] as const) {
       controlPlane = await startControlPlane();
       kubeConfig = new KubeConfig();
       kubeConfig.loadFromFile(controlPlane.kubeconfigPath);
-      threads = new InformerThreads({ threads: 2 });
+      threads = new InformerThreads({ shards: 2 });
       all = kinds(kubeConfig.makeApiClient(CoreV1Api));
     });
 
@@ -156,7 +156,9 @@ for (const watchList of ['auto', 'off'] as const) {
       return { informer, recorder, registration };
     }
 
-    /** The store has the keys and versions of a LIST, once the informer has come as far as the LIST. */
+    /**
+     * Asserts that the store has the keys and versions of a LIST, once the informer has reached the LIST's version.
+     */
     async function assertEqualsList(
       kind: Kind,
       informer: SharedIndexInformer,
@@ -235,7 +237,7 @@ for (const watchList of ['auto', 'off'] as const) {
       });
     }
 
-    test('C2 history that was compacted away leads to a 410, a new list, and the same cache as the server', async () => {
+    test('C2 compacted history leads to a 410, a new list, and the same cache as the server', async () => {
       const [kind] = all;
       assert.ok(kind);
       const errors: KubeloomError[] = [];

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
-import { runCommand } from '../cli/command.ts';
+import { runCommand } from '../unit/cli/command.ts';
 import { startControlPlane } from './control-plane.ts';
 
 test('a load on a real apiserver reaches every informer once, in order, and leaves nothing behind', async () => {
@@ -17,6 +17,8 @@ test('a load on a real apiserver reaches every informer once, in order, and leav
     { writes, delivered, lost, duplicated, reordered, storeEqualsList },
     { writes: 2000, delivered: 4000, lost: 0, duplicated: 0, reordered: 0, storeEqualsList: true },
   );
+  assert.match(String(report['serverVersion']), /^v1\./);
+  assert.match(String(report['listMode']), /^(LIST|WatchList)$/);
   console.log(`loadtest: ${JSON.stringify(report)}`);
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromFile(server.kubeconfigPath);

@@ -1,4 +1,4 @@
-/** A watch with nothing of kubeloom in it: node:https and JSON.parse. What the informers are compared with. */
+/** A watch without kubeloom: node:https and JSON.parse. Tests compare informers with it. */
 import { request } from 'node:https';
 import { createInterface } from 'node:readline';
 import type { ClientRequest } from 'node:http';
@@ -45,7 +45,7 @@ export class PlainWatch {
     this.#request.end();
   }
 
-  /** Resolves when the event with this version has come. */
+  /** Resolves when the event with this version has arrived. */
   reached(version: number): Promise<void> {
     if (Number(this.events.at(-1)?.resourceVersion) >= version) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ version, resolve }));

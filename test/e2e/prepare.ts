@@ -1,4 +1,4 @@
-/** What the end-to-end tests need before the clock of their time limits runs: the control plane, built. */
+/** Builds the control plane before the end-to-end tests, whose time limits do not include it. */
 import { buildControlPlane, goAvailable } from './control-plane.ts';
 
 if (goAvailable()) await buildControlPlane();

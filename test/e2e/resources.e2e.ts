@@ -1,6 +1,6 @@
 /**
- * The table of built-in resources against the discovery of a real kube-apiserver, as it comes and with everything
- * switched on; and factories over all that it serves.
+ * The table of built-in resources against the discovery of a real kube-apiserver, with defaults and with
+ * everything switched on; and factories over all served resources.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ import type { ControlPlane } from './control-plane.ts';
 
 const SYNC_TIMEOUT_MS = 60_000;
 const CONFIG_MAP = { group: '', version: 'v1', resource: 'configmaps' };
-/** What no server has by default: alpha and beta versions, and resources behind feature gates. */
+/** Alpha and beta versions, and resources behind feature gates, which no server has by default. */
 const EVERYTHING = ['--runtime-config=api/all=true', '--feature-gates=AllAlpha=true,AllBeta=true'];
 
 interface Discovered {
@@ -46,13 +46,13 @@ async function getJson<T>(controlPlane: ControlPlane, path: string): Promise<T> 
   return (await json(response)) as T;
 }
 
-/** `apps/v1`, `v1`: all that are served. */
+/** All served versions: `apps/v1`, `v1`. */
 async function servedVersions(controlPlane: ControlPlane): Promise<string[]> {
   const { groups } = await getJson<Groups>(controlPlane, '/apis');
   return ['v1', ...groups.flatMap(({ versions }) => versions.map(({ groupVersion }) => groupVersion))];
 }
 
-/** What can be listed and watched. */
+/** The resources that can be listed and watched. */
 async function servedResources(controlPlane: ControlPlane): Promise<ResourceRef[]> {
   const found: ResourceRef[] = [];
   for (const groupVersion of await servedVersions(controlPlane)) {
@@ -77,7 +77,7 @@ function lines(resources: readonly ResourceRef[]): string[] {
 }
 
 for (const [title, apiServerFlags] of [
-  ['as it comes', []],
+  ['with defaults', []],
   ['with everything switched on', EVERYTHING],
 ] as const) {
   describe(`a real kube-apiserver ${title}`, () => {
@@ -90,7 +90,7 @@ for (const [title, apiServerFlags] of [
       controlPlane = await startControlPlane({ apiServerFlags });
       kubeConfig = new KubeConfig();
       kubeConfig.loadFromFile(controlPlane.kubeconfigPath);
-      threads = new InformerThreads({ threads: 2 });
+      threads = new InformerThreads({ shards: 2 });
       served = await servedResources(controlPlane);
     });
 
@@ -99,7 +99,7 @@ for (const [title, apiServerFlags] of [
       await controlPlane?.stop();
     });
 
-    test('serves nothing that the table has not, with the same kind and scope', () => {
+    test('serves only resources of the table, with the same kind and scope', () => {
       const known = new Set(lines(builtInResources()));
       assert.ok(served.length > 40);
       assert.deepEqual(

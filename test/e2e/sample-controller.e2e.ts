@@ -34,7 +34,7 @@ describe('the sample controller on a real kube-apiserver', () => {
     await controlPlane?.stop();
   });
 
-  test('makes the Deployment that a Foo wants, owned by it', async () => {
+  test('makes the Deployment of a Foo, owned by it', async () => {
     await scenario.makes();
     const { metadata, spec } = await scenario.deployment('demo');
     const { uid } = (await scenario.foo('demo')).metadata;
@@ -71,20 +71,20 @@ describe('the sample controller on a real kube-apiserver', () => {
     assert.deepEqual({ ...after.spec, replicas: 1 }, { ...before.spec });
   });
 
-  test('leaves a Deployment alone that is not its own, and makes one when that is gone', async () => {
+  test('ignores a Deployment that is not its own, and makes one when that is gone', async () => {
     assert.equal((await scenario.deployment('taken')).metadata?.ownerReferences, undefined);
     await scenario.retriesWhatIsNotItsOwn();
     assert.equal((await scenario.deployment('taken')).metadata?.ownerReferences?.[0]?.name, 'wants-it');
   });
 
-  test('says what is wrong with a Foo, ends when it is told to, and has printed what it should', async () => {
+  test('reports an invalid Foo, ends on a signal, and has printed the expected lines', async () => {
     await scenario.refusesWhatIsIncomplete();
-    program.interrupt();
+    program.stop('SIGINT');
     assert.equal(complaint(await expectedOutput('sample-controller'), await program.outcome), undefined);
   });
 });
 
-/** Resolves when the server serves them. */
+/** Resolves when the server serves the resource. */
 async function establishFoos(kubeConfig: KubeConfig): Promise<void> {
   const api = kubeConfig.makeApiClient(ApiextensionsV1Api);
   const { metadata = {} } = await api.createCustomResourceDefinition({ body: await fooDefinition() });

@@ -1,4 +1,7 @@
-/** The embedded apiserver's own semantics suite, against a real kube-apiserver: it keeps the fake honest. */
+/**
+ * The embedded apiserver's own semantics suite, against a real kube-apiserver, so that the embedded one stays
+ * faithful.
+ */
 import { after } from 'node:test';
 import { apiServerSemantics } from '../semantics/suite.ts';
 import type { Target } from '../semantics/target.ts';

@@ -1,11 +1,11 @@
-/** Runs an example as its user would: a process of its own, with $KUBECONFIG, of which one sees what it prints. */
+/** Runs an example as its user would: in a separate process with $KUBECONFIG, whose output a test can read. */
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-/** So far away that only a program that hangs meets it. */
+/** A deadline so late that only a hanging program reaches it. */
 const DEADLINE_MS = 60_000;
 
 export interface Outcome {
@@ -48,9 +48,9 @@ export class Program implements AsyncDisposable {
     }
   }
 
-  /** As Ctrl-C does. */
-  interrupt(): void {
-    this.#child.kill('SIGINT');
+  /** Sends the signal of Ctrl-C, or the one for a stopped container. */
+  stop(signal: 'SIGINT' | 'SIGTERM'): void {
+    this.#child.kill(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,10 +1,10 @@
-/** Where the examples stand: the programs are compiled, what belongs to them is in the repository only. */
+/** The places of the examples: the programs are compiled, their other files are in the repository only. */
 import { existsSync } from 'node:fs';
 import { readFile, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { loadYaml } from '@kubernetes/client-node';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
-import type { ResourceDefinition } from '../../src/testing/index.ts';
+import type { ResourceDefinition } from '../../src/apiserver/testing/index.ts';
 
 const EXPECTED = '.expected.txt';
 
@@ -26,7 +26,7 @@ export async function fooDefinition(): Promise<V1CustomResourceDefinition> {
   return loadYaml<V1CustomResourceDefinition>(await readFile(join(FOLDER, 'foo-crd.yaml'), 'utf8'));
 }
 
-/** The same for the embedded apiserver, which makes nothing of CustomResourceDefinitions. */
+/** The same for the embedded apiserver, which ignores CustomResourceDefinitions. */
 export async function fooResource(): Promise<ResourceDefinition> {
   const { group, names, scope, versions } = (await fooDefinition()).spec;
   const [version] = versions;

@@ -1,18 +1,19 @@
 /**
- * `npm run examples`: runs every program of docs/examples against an embedded apiserver of its own and compares what it
- * prints with what stands beside it. Names as arguments: only these.
+ * `npm run examples`: runs every program of docs/examples against its own embedded apiserver and compares the output
+ * with the expected file. Then SIGTERM ends it at several moments. With names as arguments it runs only these.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import { Program } from './program.ts';
 import { exampleNames, expectedOutput, fooResource } from './repository.ts';
 import { SampleControllerScenario, obstruct } from './sample-controller-scenario.ts';
+import { stoppingComplaint } from './stopping.ts';
 import { complaint } from './verdict.ts';
 
-/** Runs it; what goes wrong around it counts as well. */
+/** Runs it; failures of its environment count as well. */
 async function judge(name: string, folder: string): Promise<string | undefined> {
   await using server = await startEmbeddedApiServer({ resources: [await fooResource()] });
   const kubeconfigPath = join(folder, `${name}.kubeconfig`);
@@ -23,15 +24,16 @@ async function judge(name: string, folder: string): Promise<string | undefined> 
   if (isController) await obstruct(kubeConfig);
   await using program = new Program(name, kubeconfigPath);
   let trouble = '';
-  // All other programs themselves do what there is to see.
+  // All other programs make their changes themselves.
   if (isController) {
     await new SampleControllerScenario(kubeConfig, program).play().catch((error: unknown) => {
       trouble = `${String(error)}\n`;
-      program.interrupt();
+      program.stop('SIGINT');
     });
   }
   const found = complaint(await expectedOutput(name), await program.outcome);
-  return trouble === '' ? found : `${trouble}${found ?? ''}`;
+  if (trouble !== '') return `${trouble}${found ?? ''}`;
+  return found ?? (await stoppingComplaint(name, folder));
 }
 
 async function main(chosen: readonly string[]): Promise<void> {

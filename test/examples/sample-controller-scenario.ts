@@ -1,7 +1,7 @@
 /**
- * What happens around the sample controller: somebody makes and changes Foos, and in the place of the deployment
- * controller reports replicas. Each step waits for what the controller says to it, so that what it prints is always the
- * same. Runs against the embedded apiserver and the real one.
+ * The scenario for the sample controller: it creates and changes Foos, and reports replicas instead of the deployment
+ * controller. Each step waits for the controller's output, so that the output is always the same. Runs against the
+ * embedded apiserver and a real one.
  */
 import { AppsV1Api, CustomObjectsApi } from '@kubernetes/client-node';
 import type { KubeConfig, V1Deployment } from '@kubernetes/client-node';
@@ -22,7 +22,7 @@ export interface Foo {
   readonly status?: { readonly availableReplicas?: number };
 }
 
-/** Makes a Deployment that is nobody's: before the program starts, so that it knows of it from the beginning. */
+/** Creates a Deployment without an owner before the program starts, so that the first list contains it. */
 export async function obstruct(kubeConfig: KubeConfig): Promise<void> {
   const labels = { app: 'taken' };
   const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'nginx:latest' }] } };
@@ -41,14 +41,14 @@ export class SampleControllerScenario {
     this.#program = program;
   }
 
-  /** From start to end, after `obstruct`. */
+  /** Runs the scenario from start to end, after `obstruct`. */
   async play(): Promise<void> {
     await this.makes();
     await this.reportsStatus();
     await this.scales();
     await this.retriesWhatIsNotItsOwn();
     await this.refusesWhatIsIncomplete();
-    this.#program.interrupt();
+    this.#program.stop('SIGINT');
   }
 
   async makes(): Promise<void> {
@@ -65,7 +65,7 @@ export class SampleControllerScenario {
     await this.#program.printed('default/demo: 1 replicas available');
   }
 
-  /** What the Foo wants, and what somebody else thought better. */
+  /** Changes the replicas of the Foo, and then those of the Deployment as another client would. */
   async scales(): Promise<void> {
     const replicas = (value: number): object[] => [{ op: 'replace', path: '/spec/replicas', value }];
     await this.#customObjects.patchNamespacedCustomObject({ ...FOOS, name: 'demo', body: replicas(2) });

@@ -1,4 +1,4 @@
-/** A program passes only when it printed exactly what stands beside it, and ended well. */
+/** A program passes only when its output is exactly the expected one, and it ended with code 0. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { complaint, firstDifference } from './verdict.ts';
@@ -6,11 +6,11 @@ import { complaint, firstDifference } from './verdict.ts';
 const GOOD = { stdout: 'one\ntwo\n', stderr: '', end: '0' };
 
 describe('the verdict on an example', () => {
-  test('is that all is well when it printed what it should, whatever stderr says', () => {
+  test('is a pass for the expected output, whatever stderr contains', () => {
     assert.equal(complaint('one\ntwo\n', { ...GOOD, stderr: 'a warning' }), undefined);
   });
 
-  test('is that it ended badly, also when all was printed', () => {
+  test('is a failure for another exit code, even with the expected output', () => {
     assert.equal(complaint('one\ntwo\n', { ...GOOD, end: 'SIGKILL' }), 'it ended with SIGKILL');
     assert.match(
       complaint('one\ntwo\n', { ...GOOD, end: '1', stderr: 'why\n' }) ?? '',
@@ -18,11 +18,11 @@ describe('the verdict on an example', () => {
     );
   });
 
-  test('names the first line that is another', () => {
+  test('names the first line that differs', () => {
     assert.equal(complaint('one\n2\n', GOOD), 'line 2: expected "2", printed "two"');
   });
 
-  test('sees what is missing, what is too much, and a last line that has no end', () => {
+  test('finds missing lines, superfluous lines, and a last line without an end', () => {
     assert.equal(firstDifference('one\ntwo\n', 'one\n'), 'line 2: expected "two", printed nothing');
     assert.equal(firstDifference('one\n', 'one\ntwo\n'), 'line 2: expected nothing, printed "two"');
     assert.equal(firstDifference('one\n', 'one'), 'line 2: expected nothing, printed nothing');

@@ -1,7 +1,7 @@
-/** What became of a program: nothing to say, or what was not as it should be. */
+/** The judgement of a program's run: undefined, or the differences from the expected run. */
 import type { Outcome } from './program.ts';
 
-/** @returns undefined when it ended well and printed what it should */
+/** @returns undefined when it ended with code 0 and the expected output */
 export function complaint(expected: string, { stdout, stderr, end }: Outcome): string | undefined {
   const difference = firstDifference(expected, stdout);
   const parts = [
@@ -21,7 +21,7 @@ export function firstDifference(expected: string, actual: string): string | unde
   return `line ${index + 1}: expected ${show(wanted[index])}, printed ${show(got[index])}`;
 }
 
-/** The last piece of a text that ends with a line is no line. */
+/** Returns the lines of a text; the empty piece after the last line end is no line. */
 function show(line: string | undefined): string {
   return line === undefined || line === '' ? 'nothing' : JSON.stringify(line);
 }

@@ -1,10 +1,10 @@
-/** Objects and versions that are allowed, or not, and that parsers choke on. */
+/** Cases about objects and versions, allowed or not, that are hard to parse. */
 import assert from 'node:assert/strict';
 import { onlyWatches } from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 
-/** The next event has one more member; its bytes in the cache are exactly those. */
+/** Adds a member to the next event; checks that its bytes in the cache are unchanged. */
 async function grafted(scene: Scene, name: string, value: Buffer | string): Promise<string> {
   const raw = Buffer.from(value);
   const id = await scene.fault({ type: 'graft', name, value: raw.toString('base64') }, { verb: 'watch' });
@@ -13,7 +13,7 @@ async function grafted(scene: Scene, name: string, value: Buffer | string): Prom
   const key = /^\w+ (.*)@/.exec(event)?.[1] ?? '';
   const version = /@(\d+)$/.exec(event)?.[1] ?? '';
   const wanted = Buffer.concat([Buffer.from(`"${name}":`), raw]);
-  // The load may have overwritten it already: then it was delivered, which is what matters.
+  // The load may have replaced the object already; then it was delivered, which is enough.
   await scene.until(() => {
     const entry = scene.informer.getStore().getByKey(key);
     return (
@@ -26,12 +26,12 @@ async function grafted(scene: Scene, name: string, value: Buffer | string): Prom
 }
 
 async function all(scene: Scene, values: Readonly<Record<string, Buffer | string>>): Promise<string> {
-  // Slow enough to look at an object before it changes again.
+  // Slow enough to check an object before its next change.
   await scene.stopLoad();
   scene.startLoad(20);
   const done: string[] = [];
   for (const [name, value] of Object.entries(values)) done.push(await grafted(scene, name, value));
-  await scene.untilTold(5);
+  await scene.untilReceived(5);
   assert.deepEqual(await scene.asked(), [], 'the watch goes on');
   await scene.heal();
   return done.join(', ');
@@ -40,9 +40,9 @@ async function all(scene: Scene, values: Readonly<Record<string, Buffer | string
 const versions = (id: string, what: string, prefix: string, digits: number): FaultCase => ({
   id,
   what,
-  expected: 'passed on as they are; order where there is one, equality elsewhere',
+  expected: 'passed on unchanged; ordered where an order exists, compared for equality elsewhere',
   isStartedLater: true,
-  // Compared as texts below: the oracle counts in numbers.
+  // Compared as texts below, because the oracle compares numbers.
   excused: ['I1', 'I2', 'I3', 'I4', 'I4b', 'I5', 'I6', 'I7', 'I8', 'I9b', 'I11', 'I12', 'I13', 'I14'],
   run: async (scene) => {
     await scene.fault({ type: 'versions', prefix, digits }, {}, 'always');
@@ -50,7 +50,7 @@ const versions = (id: string, what: string, prefix: string, digits: number): Fau
     await scene.mark();
     // Not healed before the end: a server does not change its numbering.
     await scene.untilLanded(await scene.fault({ type: 'end' }));
-    await scene.untilTold(100);
+    await scene.untilReceived(100);
     await scene.stopLoad();
     const revision = String(await scene.server.revision());
     const wanted = `${prefix}${revision.padStart(digits, '0')}`;
@@ -68,8 +68,8 @@ export const CASES_OF_DATA: readonly FaultCase[] = [
   {
     id: '51',
     what: 'events larger than the rings between the threads',
-    expected: 'whole, and in their place of the order',
-    threads: { threads: 2, ringBytes: 2 ** 14, logBytes: 16 * 2 ** 20 },
+    expected: 'complete, and in their order',
+    threads: { shards: 2, ringBytes: 2 ** 14, logBytes: 16 * 2 ** 20 },
     run: async (scene) => {
       for (let size = 0; size < 20; size++) {
         const annotations = { size: 'x'.repeat(20_000 * (size + 1)) };
@@ -83,7 +83,7 @@ export const CASES_OF_DATA: readonly FaultCase[] = [
   {
     id: '69',
     what: 'members called __proto__, constructor and toString',
-    expected: 'as any other; nothing is polluted',
+    expected: 'as any other; no prototype is polluted',
     run: async (scene) => {
       const seen = await all(scene, { __proto_: '{"polluted":1}', constructor: '{"a":1}', toString: '1' });
       await grafted(scene, '__proto__', '{"polluted":true}');
@@ -95,10 +95,10 @@ export const CASES_OF_DATA: readonly FaultCase[] = [
     id: '70a',
     what: 'nesting of 10,000, a million keys, a million elements',
     expected: 'delivered; no thread dies',
-    // It cannot be written as JSON again.
+    // JSON.stringify cannot write it.
     hasBodies: false,
     // The keys alone are 12 MB.
-    threads: { threads: 2, logBytes: 128 * 2 ** 20 },
+    threads: { shards: 2, logBytes: 128 * 2 ** 20 },
     convergeMs: 15_000,
     run: (scene) =>
       all(scene, {
@@ -109,17 +109,17 @@ export const CASES_OF_DATA: readonly FaultCase[] = [
   },
   {
     id: '70b',
-    what: 'nesting of 100,000, of which JSON.parse says no word',
-    expected: 'in the cache; whoever reads it gets it, or a coded error',
+    what: 'nesting of 100,000, for which JSON.parse gives no message',
+    expected: 'in the cache; reading it returns it or throws a coded error',
     run: (scene) => all(scene, { deep: nested(100_000) }),
-    // It cannot be written as JSON again.
+    // JSON.stringify cannot write it.
     hasBodies: false,
   },
   {
     id: '71',
     what: 'integers beyond 2^53, 1e400, -0, a key twice, 17 digits',
-    expected: 'bytes are exact; `object` is what JSON.parse makes of them',
-    // What JavaScript has no number for is written differently.
+    expected: 'bytes are exact; `object` is the result of JSON.parse',
+    // JSON.stringify writes values differently that JavaScript has no number for.
     hasBodies: false,
     run: (scene) =>
       all(scene, {

@@ -1,4 +1,4 @@
-/** Threads that are slow, and a process that has little memory. */
+/** Cases about slow threads, and about a process with little memory. */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -18,9 +18,10 @@ const OVERFLOW = 'ERR_KUBELOOM_HANDLER_OVERFLOW';
 export const CASES_OF_MACHINES: readonly FaultCase[] = [
   {
     id: '50',
-    what: 'a shard takes 80 ms for each of 120 objects, with a ring of 16 KiB; ten times as much comes in',
-    expected: 'the ring fills, the watch is not read meanwhile; nothing is lost, merged or taken for dead',
-    threads: { threads: 2, ringBytes: 2 ** 14, logBytes: 16 * MIB },
+    what: 'a shard takes 80 ms for each of 120 objects, with a ring of 16 KiB; ten times as many arrive',
+    expected:
+      'the ring fills and the watch is not read; no change is lost or coalesced, and no thread is replaced',
+    threads: { shards: 2, ringBytes: 2 ** 14, logBytes: 16 * MIB },
     informer: { transform: transformModule(new URL('./slow-module.js', import.meta.url).href, 'slow') },
     convergeMs: 30_000,
     run: slowShard,
@@ -29,7 +30,7 @@ export const CASES_OF_MACHINES: readonly FaultCase[] = [
     id: '67b',
     what: 'a heap of 160 MiB and the budget of a group of 256 MiB: 100,000 objects, 2,000 events a second and a handler that never returns',
     expected:
-      'its notifications are merged, then it is given up, both with a code; the process lives and is right',
+      'its notifications are coalesced, then it is removed, both with a code; the process runs on and is correct',
     isAlone: true,
     objects: 100_000,
     rate: 2000,
@@ -55,7 +56,7 @@ async function slowShard(scene: Scene): Promise<string> {
   scene.healedAtMs = performance.now();
   const restarts = (await scene.threads.stats()).map((role) => role.restarts);
   assert.ok(restarts.every((count) => count === 0));
-  return `${unmerged} records on their way, the cache ${lagMs.toFixed(0)} ms old`;
+  return `${unmerged} records on their way, the cache is ${lagMs.toFixed(0)} ms old`;
 }
 
 async function littleMemory(scene: Scene): Promise<string> {
@@ -91,7 +92,11 @@ async function littleMemory(scene: Scene): Promise<string> {
   }
 }
 
-/** @throws when it has ended */
+/**
+ * Returns the child's report.
+ *
+ * @throws when the child has ended
+ */
 async function asked(child: ChildProcess): Promise<SmallProcess> {
   const ended = new AbortController();
   const exit = once(child, 'exit', { signal: ended.signal }).then(([code, signal]) => {

@@ -1,4 +1,4 @@
-/** What the program around the informer does wrong, and what its machine does. */
+/** Cases about mistakes in the program around the informer, and about its machine. */
 import assert from 'node:assert/strict';
 import { closeSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,8 @@ import { EXPIRED, GONE, onlyWatches, strike } from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 
-/** What a handler throws is reported as it is: these have no code. */
-const HANDLER = 'Error';
+/** Code in reports of handlers' errors that have none. */
+const HANDLER = 'ERR_KUBELOOM_HANDLER';
 const HOUR_MS = 3_600_000;
 const LATE_MS_MAX = 250;
 
@@ -21,16 +21,17 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
   {
     id: '56',
     what: 'handlers that throw, reject, never return and are slow',
-    expected: 'reported with their registration; only who never returns has a backlog, which is counted',
+    expected:
+      'reported with their registration; only the handler that never returns has a backlog, which is counted',
     codes: [HANDLER],
     run: badHandlers,
   },
   {
     id: '58',
     what: 'a handler writes to an object and to an array in it',
-    expected: 'ERR_KUBELOOM_MUTATION, and the cache is what it was',
+    expected: 'ERR_KUBELOOM_MUTATION, and the cache is unchanged',
     codes: ['ERR_KUBELOOM_MUTATION'],
-    informer: { lifetimes: 'strict' },
+    informer: { borrowChecks: 'strict' },
     run: async (scene) => {
       let tries = 0;
       const write = ({ object }: { readonly object: unknown }): void => {
@@ -47,7 +48,7 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
   },
   {
     id: '62',
-    what: 'readers look at ten hot objects all the time, while they are written as fast as it goes',
+    what: 'readers read ten hot objects all the time, while they are written as fast as possible',
     expected: 'no torn object: name, version and body of each belong together',
     isAlone: true,
     objects: 10,
@@ -60,7 +61,7 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
     what: '1,000 informers are started and stopped on the same threads: in the list, during a replay, synced, at once',
     expected: 'no call after the end; descriptors, timers and threads as before',
     isAlone: true,
-    // They all have one name, and each lists for the first time.
+    // All have the same name, and each lists for the first time.
     excused: ['I15'],
     run: starts,
   },
@@ -68,19 +69,19 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
     id: '66',
     what: 'the wall clock jumps an hour back, on and ten years on, while watches expire; so do credentials of a plugin',
     expected:
-      'timers go on; no latency is negative; the plugin runs again only where its credentials have expired',
+      'timers continue; no latency is negative; the plugin runs again only where its credentials have expired',
     codes: [GONE],
     isAlone: true,
     isStartedLater: true,
-    // The clock of this thread is what jumps: everything has to be in it.
-    threads: { threads: 0 },
+    // Everything must run in this thread, because its clock jumps.
+    threads: { shards: 0 },
     server: { token: '' },
     run: clockJumps,
   },
   {
     id: '67a',
-    what: 'no descriptor is left when the connection has to be made anew',
-    expected: 'says so, waits, goes on when there are some again',
+    what: 'no descriptor is free when the connection has to be opened again',
+    expected: 'reports it, waits, and continues when descriptors are free',
     codes: ['ERR_KUBELOOM_UNREACHABLE'],
     mayReport: ['ERR_KUBELOOM_CONNECTION_RESET'],
     isAlone: true,
@@ -89,8 +90,8 @@ export const CASES_OF_PROGRAMS: readonly FaultCase[] = [
   },
   {
     id: '68',
-    what: 'a relist of 100,000 objects while 2,000 events a second go on',
-    expected: 'equal within 30 s; the main thread is never late for long',
+    what: 'a relist of 100,000 objects during 2,000 events a second',
+    expected: 'equal within 30 s; the main thread is never blocked for long',
     codes: [GONE],
     isAlone: true,
     objects: 100_000,
@@ -117,11 +118,11 @@ async function badHandlers(scene: Scene): Promise<string> {
   scene.own.push('four bad handlers');
   try {
     await scene.untilReported(HANDLER, 20);
-    await scene.untilTold(200);
+    await scene.untilReceived(200);
     assert.ok(stuck.backlog.notifications > 50, `${stuck.backlog.notifications} are counted`);
-    return `${stuck.backlog.notifications} notifications wait for who never returns`;
+    return `${stuck.backlog.notifications} notifications wait for the handler that never returns`;
   } finally {
-    // Its informer could not end otherwise.
+    // Otherwise its informer could not end.
     informer.removeEventHandler(stuck);
     release();
   }
@@ -173,7 +174,7 @@ async function starts(scene: Scene): Promise<string> {
     isOver = true;
   }
   scene.own.push(`starts and stops`);
-  // Kept connections go after four seconds.
+  // Idle connections are closed after four seconds.
   const isAsBefore = (): boolean =>
     Object.entries(resources()).every(([name, count]) => count <= (before[name] ?? 0) + 4);
   await scene.until(isAsBefore, `nothing is left: ${JSON.stringify([before, resources()])}`, 20_000);
@@ -182,7 +183,11 @@ async function starts(scene: Scene): Promise<string> {
   return `${ROUNDS} rounds, ${replays} replays cut: ${JSON.stringify(before)} before, ${JSON.stringify(resources())} after`;
 }
 
-/** Lets somebody join who is in his first call when the informer ends. @returns whether he has not been told all */
+/**
+ * Adds a handler that is in its first call when the informer ends.
+ *
+ * @returns 1 if it has not received everything
+ */
 async function cutReplay(informer: SharedIndexInformer): Promise<number> {
   await informer.waitForSync(AbortSignal.timeout(10_000));
   const size = informer.getStore().size;
@@ -232,12 +237,16 @@ async function clockJumps(scene: Scene): Promise<string> {
     RealDate.now = realNow;
   }
   assert.ok(lagMin >= 0);
-  assert.deepEqual(ran.slice(0, 2), [1, 1], 'they were good for two hours');
+  assert.deepEqual(ran.slice(0, 2), [1, 1], 'credentials were valid for two hours');
   assert.ok((ran[2] ?? 0) > 1, 'and not for ten years');
   return `three jumps, three relists; the plugin had run ${ran.join(', ')} times`;
 }
 
-/** Gives a token that is good for two hours. @returns how often it has run */
+/**
+ * Installs a plugin whose token is valid for two hours.
+ *
+ * @returns a function that returns how often it has run
+ */
 function plugin(scene: Scene, folder: string): () => number {
   const [command, count] = [join(folder, 'plugin'), join(folder, 'runs')];
   const apiVersion = 'client.authentication.k8s.io/v1';
@@ -264,17 +273,17 @@ async function noDescriptors(scene: Scene): Promise<string> {
   try {
     let looks = 0;
     await scene.until(async () => {
-      // Over the channel of the process: there is no descriptor for the fault port. Again, should the new connection
-      // have got one that was set free meanwhile.
+      // Over the channel of the process, because no descriptor is free for the fault port. Repeated, in case the new
+      // connection has got a descriptor that was freed meanwhile.
       if (looks++ % 100 === 0) await scene.server.dropWatches({ how: 'reset' });
-      // Also the one that the closed connection had.
+      // Takes the descriptor of the closed connection, too.
       takeAll();
       return scene.codes().includes('ERR_KUBELOOM_UNREACHABLE');
     }, 'the missing descriptors are reported');
   } finally {
     for (const descriptor of taken) closeSync(descriptor);
   }
-  await scene.untilTold(50);
+  await scene.untilReceived(50);
   scene.healedAtMs = performance.now();
   return `${taken.length} descriptors were taken: ${await onlyWatches(scene)}`;
 }
@@ -286,7 +295,7 @@ async function bigRelist(scene: Scene): Promise<string> {
   await scene.until(() => scene.informer.health.state === 'connected', 'it watches again');
   delay.disable();
   const p99Ms = delay.percentile(99) / 1e6;
-  // 50 on a machine of its own; this one may have others to serve.
+  // 50 on a dedicated machine; this one may have other load.
   assert.ok(p99Ms < LATE_MS_MAX, `event loop delay p99 ${p99Ms.toFixed(1)} ms`);
   return `event loop delay p99 ${p99Ms.toFixed(1)} ms, most ${(delay.max / 1e6).toFixed(1)}`;
 }

@@ -1,9 +1,9 @@
-/** Servers that refuse, are away, are behind or are somebody else. */
+/** Cases about servers that reject requests, are unreachable, are behind, or were replaced by others. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Change } from '../../src/testing/index.ts';
+import type { Change } from '../../src/apiserver/testing/index.ts';
 import {
   EXPIRED,
   GONE,
@@ -19,7 +19,7 @@ import type { Scene } from './scene.ts';
 const UNREACHABLE = 'ERR_KUBELOOM_UNREACHABLE';
 const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
 const TOO_MANY = 'ERR_KUBELOOM_TOO_MANY_REQUESTS';
-/** A real apiserver has been seen to take so long until its caches are filled. */
+/** A real apiserver has taken this long to fill its caches. */
 const BEGINNING_MS = 34_000;
 
 function deletions(keys: readonly string[]): Change[] {
@@ -35,13 +35,13 @@ function pod(key: string, labels: Record<string, string> = {}): Change {
   return { type: 'put', resource: 'pods', object: { metadata: { namespace, name, labels }, spec } as object };
 }
 
-/** A thousand changes, on top of the load's, and time for some attempts. */
+/** Applies a thousand changes besides the load, and leaves time for some attempts. */
 async function changed(scene: Scene, step: string): Promise<void> {
   await scene.apply(...Array.from({ length: 1000 }, (_, index) => pod(`default/changed-${index}`, { step })));
   await scene.sleep(500);
 }
 
-/** Cuts the watch and lets nobody in while something happens. */
+/** Cuts the watch and answers every request with an error during `meanwhile`. */
 async function away(scene: Scene, meanwhile: () => Promise<unknown>, status = 503): Promise<void> {
   const id = await scene.fault({ type: 'answer', status }, {}, 'always');
   await scene.fault({ type: 'end' });
@@ -54,7 +54,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
   {
     id: '11',
     what: 'lists come from a replica that is 500 versions behind',
-    expected: 'asks for no older than it has seen, then for the newest; nothing goes back',
+    expected: 'asks for no older version than it has received, then for the newest; no object goes back',
     codes: [GONE],
     objects: 800,
     server: { freshnessTimeoutMs: 200 },
@@ -66,8 +66,8 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
   },
   {
     id: '13',
-    what: '429 for everything while the server begins, for 34 s',
-    expected: 'not synced, no end, and then everything',
+    what: '429 for everything while the server starts, for 34 s',
+    expected: 'not synced and not ended, and complete in the end',
     codes: [TOO_MANY],
     isStartedLater: true,
     run: async (scene) => {
@@ -77,7 +77,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
       await scene.sleep(BEGINNING_MS);
       const landed = await scene.untilLanded(id, 2);
       assert.equal(scene.informer.hasSynced(), false);
-      // Each waits for a second at least, and what the first of them was told is no end.
+      // Every retry waits at least a second, and the first answer does not end the informer.
       assert.ok(landed.length <= BEGINNING_MS / 1000 + 2, `${landed.length} requests`);
       await scene.heal();
       await scene.until(() => scene.informer.hasSynced(), 'it has synced');
@@ -86,29 +86,29 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
   },
   {
     id: '14',
-    what: '500, then 503, then nobody listens; each time 1,000 objects change meanwhile',
-    expected: 'backs off; nobody there: no list',
+    what: '500, then 503, then no server listens; each time 1,000 objects change meanwhile',
+    expected: 'backs off; without a server: no list',
     codes: ['ERR_KUBELOOM_INTERNAL', 'ERR_KUBELOOM_HTTP_STATUS', UNREACHABLE],
     mayReport: [RESET],
     hasProxy: true,
     run: async (scene) => {
       await away(scene, () => changed(scene, 'a'), 500);
-      await scene.untilTold(20);
+      await scene.untilReceived(20);
       await away(scene, () => changed(scene, 'b'), 503);
-      await scene.untilTold(20);
+      await scene.untilReceived(20);
       await scene.mark();
       await scene.proxy.refuse();
       await scene.untilReported(UNREACHABLE);
       await changed(scene, 'c');
       await scene.proxy.accept();
-      await scene.untilTold(20);
+      await scene.untilReceived(20);
       return onlyWatches(scene);
     },
   },
   {
     id: '15a',
-    what: '401 for the token, until the token file has another',
-    expected: 'the file is read again at once and for every request; goes on with a list',
+    what: '401 for the token, until the token file has another one',
+    expected: 'the file is read again at once and for every request; resumes with a list',
     codes: ['ERR_KUBELOOM_UNAUTHORIZED'],
     server: { token: '' },
     isStartedLater: true,
@@ -117,7 +117,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
   {
     id: '15b',
     what: '403 for a second',
-    expected: 'goes on serving what it has, reports, recovers',
+    expected: 'continues to serve its cache, reports, recovers',
     codes: ['ERR_KUBELOOM_FORBIDDEN'],
     run: async (scene) => {
       await away(
@@ -133,8 +133,8 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
   },
   {
     id: '16',
-    what: '404: the resource is gone, comes back with other objects',
-    expected: 'goes on serving what it has, reports, and tells the deletions when it is back',
+    what: '404: the resource is deleted, and comes back with other objects',
+    expected: 'continues to serve its cache, reports, and delivers the deletions after the return',
     codes: ['ERR_KUBELOOM_NOT_FOUND'],
     run: async (scene) => {
       const keys = (await scene.keys()).slice(0, 50);
@@ -151,7 +151,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
   },
   {
     id: '17',
-    what: '100 objects are deleted while nobody watches, and their deletions forgotten',
+    what: "100 objects are deleted while no watch is open, and the server's history of it is gone",
     expected: '100 deletions with the last state, finalStateUnknown',
     codes: ['ERR_KUBELOOM_HTTP_STATUS'],
     mayReport: [GONE],
@@ -165,14 +165,14 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
       const unknown = (): number =>
         scene.recorder.histories.told.filter((told) => told.kind === 'delete' && told.finalStateUnknown)
           .length;
-      await scene.until(() => unknown() >= 100, '100 deletions are told');
+      await scene.until(() => unknown() >= 100, '100 deletions are delivered');
       assert.equal(unknown(), 100);
       return '100 deletions, all with finalStateUnknown';
     },
   },
   {
     id: '18',
-    what: 'an object is deleted and created again while nobody watches',
+    what: 'an object is deleted and created again while no watch is open',
     expected: 'one update from the old uid to the new one',
     codes: ['ERR_KUBELOOM_HTTP_STATUS'],
     mayReport: [GONE],
@@ -187,14 +187,14 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
       const { told } = scene.recorder.histories;
       const last = (): string | undefined => told.findLast((one) => 'key' in one && one.key === key)?.kind;
       const uid = (): string | undefined => scene.informer.getStore().getByKey(key)?.uid;
-      await scene.until(() => uid() !== before && last() === 'update', 'an update is told');
+      await scene.until(() => uid() !== before && last() === 'update', 'an update is delivered');
       return 'one update between two uids';
     },
   },
   {
     id: '20',
     what: 'created, updated and deleted between the list and the watch after it',
-    expected: 'all of it is seen',
+    expected: 'all changes are delivered',
     codes: [GONE],
     informer: LIST_ONLY,
     run: async (scene) => {
@@ -205,7 +205,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
       await scene.apply(pod('default/between'), pod('default/between', { step: '2' }), ...deletions(keys));
       await scene.apply(pod('default/short'), ...deletions(['default/short']));
       await scene.heal();
-      await scene.untilTold(20);
+      await scene.untilReceived(20);
       return relistedFrom(scene, /^list \d+, watch \d+$/);
     },
   },
@@ -221,7 +221,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
       await scene.fault({ type: 'lag', revisions: 300 }, { connection: { of: 3, is: 2 } }, 'always');
       for (let hop = 0; hop < 9; hop++) {
         await strikeOnly(scene, hop % 2 === 0 ? { type: 'end' } : EXPIRED);
-        await scene.untilTold(30);
+        await scene.untilReceived(30);
       }
       await scene.heal();
       return `${(await scene.asked()).length} requests`;
@@ -229,14 +229,14 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
   },
   {
     id: '49',
-    what: '50 informers, and their server is away for 0.5 s',
-    expected: 'they come back over at least half of the backoff, no more than twice the mean at a time',
+    what: '50 informers, and their server is unreachable for 0.5 s',
+    expected: 'they return over at least half of the backoff, and no more than twice the mean at a time',
     codes: [UNREACHABLE],
     mayReport: [RESET, 'ERR_KUBELOOM_VERY_SHORT_WATCH'],
     hasProxy: true,
     isAlone: true,
     rate: 120,
-    // They all have one name, and each lists for the first time.
+    // All have the same name, and each lists for the first time.
     excused: ['I15'],
     convergeMs: 10_000,
     run: herd,
@@ -265,7 +265,7 @@ async function tokenFile(scene: Scene): Promise<string> {
   await scene.untilLanded(refused, 2);
   await scene.untilReported('ERR_KUBELOOM_UNAUTHORIZED');
   writeFileSync(file, 'new');
-  await scene.untilTold(50);
+  await scene.untilReceived(50);
   await scene.heal();
   return (await scene.asked()).join(', ');
 }
@@ -285,7 +285,7 @@ async function herd(scene: Scene): Promise<string> {
   await scene.proxy.accept();
   const back = (): number[] => scene.proxy.accepted.filter((atMs) => atMs >= openedMs - 50);
   await scene.until(() => back().length >= HERD, 'all are back');
-  // Without the first and the last of them: one straggler says nothing about a herd.
+  // Without the first and the last: one straggler does not show a herd.
   const times = back()
     .slice(0, HERD + 1)
     .map((atMs) => atMs - openedMs)

@@ -1,4 +1,4 @@
-/** Connections that hang, lose, drip, split or carry something else. */
+/** Cases about connections that hang, lose, drip or split data, or carry another protocol. */
 import assert from 'node:assert/strict';
 import { GONE, PLAIN_WATCH, onlyWatches, strike } from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
@@ -11,7 +11,7 @@ const SILENCE_MS = 1000;
 const MIB = 2 ** 20;
 const UNREACHABLE = 'ERR_KUBELOOM_UNREACHABLE';
 
-/** From the first lost byte to the report. */
+/** Waits from the first lost byte to the report. */
 async function noticed(scene: Scene): Promise<string> {
   const startedAt = performance.now();
   await scene.untilReported(STALLED);
@@ -27,46 +27,46 @@ function residentMiB(): number {
 export const CASES_OF_SOCKETS: readonly FaultCase[] = [
   {
     id: '37a',
-    what: 'the other side hangs: SIGSTOP, its kernel still answers',
-    expected: 'noticed after 1 s of silence, goes on without a list',
+    what: "the server's process hangs: SIGSTOP, its kernel still answers",
+    expected: 'noticed after 1 s of silence, resumes without a list',
     codes: [STALLED],
     mayReport: [UNREACHABLE, RESET],
     hasProxy: true,
-    informer: { watchSilenceMaxMs: SILENCE_MS },
+    informer: { watchIdleTimeoutMs: SILENCE_MS },
     run: async (scene) => {
       scene.proxy.freeze();
       const seen = await noticed(scene);
       scene.proxy.thaw();
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       return `${seen}: ${await onlyWatches(scene)}`;
     },
   },
   {
     id: '37b',
-    what: 'half open: what the server sends gets lost, and nobody is told',
+    what: 'half open: everything that the server sends is lost, without an error',
     expected: 'as 37a',
     codes: [STALLED],
     hasProxy: true,
-    informer: { watchSilenceMaxMs: SILENCE_MS },
+    informer: { watchIdleTimeoutMs: SILENCE_MS },
     run: async (scene) => {
       await scene.proxy.mode({ kind: 'drop' });
       const seen = await noticed(scene);
       await scene.proxy.mode({ kind: 'pass' });
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       return `${seen}: ${await onlyWatches(scene)}`;
     },
     mayReport: [RESET],
   },
   {
     id: '37c',
-    what: 'the server itself is mute: open, and nothing comes',
+    what: 'the server itself is silent: open, and nothing arrives',
     expected: 'as 37a',
     codes: [STALLED],
-    informer: { watchSilenceMaxMs: SILENCE_MS },
+    informer: { watchIdleTimeoutMs: SILENCE_MS },
     run: async (scene) => {
       await scene.untilLanded(await scene.fault({ type: 'mute' }, { verb: 'watch' }));
       const seen = await noticed(scene);
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       await scene.heal();
       return `${seen}: ${await onlyWatches(scene)}`;
     },
@@ -74,22 +74,22 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
   {
     id: '39',
     what: 'a drip: 400 bytes a second and then one, for twelve seconds, of a stream of 200 KB a second',
-    expected: 'no false alarm, memory stays; everything arrives when it flows again',
+    expected: 'no false alarm, memory does not grow; everything arrives when the flow resumes',
     hasProxy: true,
     isAlone: true,
     // The seven bytes between two chunks are no sign of life.
-    informer: { watchSilenceMaxMs: 10 * SILENCE_MS },
+    informer: { watchIdleTimeoutMs: 10 * SILENCE_MS },
     run: async (scene) => {
       const before = residentMiB();
       await scene.proxy.mode({ kind: 'drip', bytes: 4, everyMs: 10 });
       await scene.sleep(1500);
       await scene.proxy.mode({ kind: 'pass' });
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       await scene.proxy.mode({ kind: 'drip', bytes: 1, everyMs: 1000 });
       await scene.sleep(12_000);
       const grownMiB = residentMiB() - before;
       await scene.proxy.mode({ kind: 'pass' });
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       assert.deepEqual(await scene.asked(), []);
       assert.ok(grownMiB < 64, `${grownMiB} MiB more`);
       return `the watch went on; memory ${grownMiB.toFixed(0)} MiB more`;
@@ -97,10 +97,10 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
   },
   {
     id: '40',
-    what: 'a proxy holds back the head of the answer until the first event, which takes 3.5 s',
-    expected: 'no false alarm, although silence is noticed after 2 s',
+    what: 'a proxy holds back the head of the answer until the first event, after 3.5 s',
+    expected: 'no false alarm with a limit of silence of 10 s, which covers the head',
     hasProxy: true,
-    informer: { watchSilenceMaxMs: 2 * SILENCE_MS },
+    informer: { watchIdleTimeoutMs: 10 * SILENCE_MS },
     run: async (scene) => {
       await scene.stopLoad();
       const held = await scene.fault({ type: 'hold' }, PLAIN_WATCH);
@@ -114,7 +114,7 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
       );
       await scene.sleep(3500);
       scene.startLoad(250);
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       await scene.heal();
       return onlyWatches(scene);
     },
@@ -122,13 +122,13 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
   {
     id: '41',
     what: 'everything in writes of 3 bytes',
-    expected: 'as if nothing was',
+    expected: 'as without a fault',
     hasProxy: true,
     rate: 150,
     run: async (scene) => {
       await scene.proxy.mode({ kind: 'split', bytes: 3 });
       await strike(scene, { type: 'end' });
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       await scene.proxy.mode({ kind: 'pass' });
       return onlyWatches(scene);
     },
@@ -136,15 +136,16 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
   {
     id: '42a',
     what: 'events of 1.5 MB, 3 MB and 16 MB, with a limit of 8 MiB',
-    expected: 'whole up to the limit; above it identity and version only',
-    threads: { threads: 2, recordBytesMax: 8 * MIB },
+    expected: 'complete up to the limit; above it identity and version only',
+    threads: { shards: 2, objectBytesMax: 8 * MIB },
     run: bigObjects,
     hasBodies: false,
   },
   {
     id: '42b',
     what: 'a line that has no end',
-    expected: 'left after 256 MiB, twice at the same place, and then listed past; memory stays',
+    expected:
+      'abandoned after 256 MiB, twice at the same position, then passed by a list; memory does not grow',
     codes: ['ERR_KUBELOOM_EVENT_TOO_LARGE'],
     isAlone: true,
     server: { isolation: 'process' },
@@ -160,7 +161,7 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
   {
     id: '43',
     what: 'answers as gzip: truncated, a bomb of 1 GiB, gzip in gzip; and as br',
-    expected: 'refused at the head, nothing is inflated, memory stays',
+    expected: 'rejected at the head, nothing is inflated, memory does not grow',
     codes: [PROTOCOL],
     mayReport: [GONE],
     isAlone: true,
@@ -181,7 +182,8 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
   {
     id: '45',
     what: 'a server that speaks HTTP/2: 100,000 SETTINGS frames',
-    expected: 'we speak HTTP/1.1 only: refused at the first bytes, goes on when it speaks that',
+    expected:
+      'the client speaks HTTP/1.1 only: rejected at the first bytes, resumes when the server speaks it',
     codes: [PROTOCOL],
     mayReport: [RESET],
     hasProxy: true,
@@ -193,7 +195,7 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
       await scene.sleep(500);
       const usedMs = Object.values(process.cpuUsage(cpu)).reduce((a, b) => a + b, 0) / 1000;
       await scene.proxy.mode({ kind: 'pass' });
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       return `${usedMs.toFixed(0)} ms of CPU meanwhile, others included`;
     },
   },
@@ -220,5 +222,5 @@ async function bigObjects(scene: Scene): Promise<string> {
   await scene.until(() => entry('c') !== undefined, 'the last one is cached');
   assert.equal(JSON.stringify(entry('b')?.object).length > 3 * MIB, true);
   assert.throws(() => entry('c')?.object, { code: 'ERR_KUBELOOM_OBJECT_TOO_LARGE' });
-  return '1.5 and 3 MB whole, 16 MB by identity';
+  return '1.5 and 3 MB complete, 16 MB by identity';
 }

@@ -1,6 +1,6 @@
-/** Streams with the wrong things in them, or the right ones in the wrong order. */
+/** Cases about streams with wrong contents or a wrong order. */
 import assert from 'node:assert/strict';
-import type { FaultAction } from '../../src/testing/index.ts';
+import type { FaultAction } from '../../src/apiserver/testing/index.ts';
 import { EXPIRED, GONE, STREAMING, onlyWatches, relistedFrom, strike } from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
@@ -17,13 +17,13 @@ const inserted = (objects: readonly unknown[], type = 'ADDED'): FaultAction => (
 async function times(scene: Scene, action: FaultAction, count: number): Promise<string> {
   const id = await scene.fault(action, { verb: 'watch', afterEvents: 2 }, count);
   await scene.untilLanded(id, count);
-  await scene.untilTold(50);
+  await scene.untilReceived(50);
   await scene.heal();
   assert.deepEqual(await scene.asked(), [], 'the watch goes on');
   return `${count} times, and the watch went on`;
 }
 
-/** A relist whose streaming list is refused in some way. */
+/** A relist whose streaming list is rejected in some way. */
 async function withoutStreaming(scene: Scene, action: FaultAction): Promise<string> {
   await scene.fault(action, STREAMING, 'always');
   await strike(scene, EXPIRED);
@@ -34,7 +34,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
   {
     id: '21',
     what: 'events come twice',
-    expected: 'told once',
+    expected: 'delivered once',
     run: (scene) => times(scene, { type: 'duplicate' }, 20),
   },
   {
@@ -47,23 +47,23 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
   {
     id: '22b',
     what: 'an old event of one object after a newer one of another',
-    expected: 'told',
-    // The server's order is what the oracle knows; what came over the wire is not.
+    expected: 'delivered',
+    // The oracle has the server's order; the order on the wire differs.
     excused: ['I5', 'I4', 'I4b', 'I2', 'I9b'],
     run: (scene) => times(scene, { type: 'swap' }, 10),
   },
   {
     id: '24',
     what: 'the bookmark at the end of a streaming list never comes; the load goes on',
-    expected: 'given up for a list, nothing of it in the cache before',
+    expected: 'abandoned for a list; before that nothing of it is in the cache',
     codes: [GONE, NO_END],
-    informer: { streamingListSilenceMaxMs: 700 },
+    informer: { watchListIdleTimeoutMs: 700 },
     run: (scene) => withoutStreaming(scene, { type: 'drop', of: 'BOOKMARK' }),
   },
   {
     id: '25a',
     what: 'streaming lists are refused with 400 and 422',
-    expected: 'lists, and watches on',
+    expected: 'lists, and watches from there',
     codes: [GONE],
     run: async (scene) => {
       await withoutStreaming(scene, { type: 'answer', status: 400 });
@@ -73,10 +73,10 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
   },
   {
     id: '25b',
-    what: 'the wish for a streaming list is ignored without a word',
+    what: 'the request for a streaming list is silently ignored',
     expected: 'found by the missing end; lists',
     codes: [GONE, NO_END],
-    informer: { streamingListSilenceMaxMs: 700 },
+    informer: { watchListIdleTimeoutMs: 700 },
     run: (scene) => withoutStreaming(scene, { type: 'no-initial-events' }),
   },
   {
@@ -89,7 +89,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
   {
     id: '26b',
     what: 'a bookmark that is ahead of events that are still to come',
-    expected: 'found with the next of them; lists',
+    expected: 'found with the next of these events; lists',
     codes: ['ERR_KUBELOOM_TIME_TRAVEL'],
     run: async (scene) => {
       await strike(scene, { type: 'bookmark', offset: 1000 }, { verb: 'watch', afterEvents: 5 });
@@ -98,8 +98,8 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
   },
   {
     id: '27',
-    what: 'nothing but bookmarks for longer than the history reaches, then the watch ends',
-    expected: 'goes on from the bookmark, no list',
+    what: 'only bookmarks for longer than the history reaches, then the watch ends',
+    expected: 'resumes from the bookmark, no list',
     run: async (scene) => {
       await scene.stopLoad();
       for (let round = 0; round < 5; round++) {
@@ -118,7 +118,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
       await scene.server.compact();
       await scene.untilLanded(await scene.fault({ type: 'end' }));
       scene.startLoad(250);
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       await scene.heal();
       return onlyWatches(scene);
     },
@@ -126,7 +126,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
   {
     id: '28',
     what: 'bookmarks without metadata',
-    expected: 'reported; goes on from the last good position',
+    expected: 'reported; resumes from the last good position',
     codes: ['ERR_KUBELOOM_MALFORMED_EVENT'],
     run: async (scene) => {
       await strike(scene, { type: 'bookmark', offset: 0, metadata: null }, { verb: 'watch', afterEvents: 5 });
@@ -136,7 +136,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
   {
     id: '29',
     what: 'another kind, a Table and a Status as additions',
-    expected: 'reported and skipped; the position stays',
+    expected: 'reported and skipped; the position does not move',
     codes: [UNEXPECTED],
     run: (scene) => {
       const metadata = { name: 'x', namespace: 'default', resourceVersion: '999999999' };
@@ -165,8 +165,8 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
   },
   {
     id: '30b',
-    what: 'null for an object, a line that is no JSON',
-    expected: 'reported; goes on from the last good event',
+    what: 'null for an object, a line that is not JSON',
+    expected: 'reported; resumes from the last good event',
     codes: ['ERR_KUBELOOM_MALFORMED_EVENT'],
     run: async (scene) => {
       await strike(scene, inserted([null]), { verb: 'watch', afterEvents: 5 });
@@ -187,7 +187,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
   },
   {
     id: '32',
-    what: 'MODIFIED of what is unknown, ADDED of what is known',
+    what: 'MODIFIED of an unknown object, ADDED of a known one',
     expected: 'an addition and an update',
     run: async (scene) => {
       await times(scene, { type: 'retype', from: 'MODIFIED', to: 'ADDED' }, 10);
@@ -211,12 +211,12 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
 ];
 
 async function selector(scene: Scene): Promise<string> {
-  const told: string[] = [];
+  const received: string[] = [];
   const informer = scene.newInformer({ labelSelector: 'chosen=yes' });
   informer.addEventHandler({
-    onAdd: (entry) => void told.push(`add ${entry.name}`),
-    onUpdate: (_old, entry) => void told.push(`update ${entry.name}`),
-    onDelete: ({ key }) => void told.push(`delete ${key.replace(/.*\//, '')}`),
+    onAdd: (entry) => void received.push(`add ${entry.name}`),
+    onUpdate: (_old, entry) => void received.push(`update ${entry.name}`),
+    onDelete: ({ key }) => void received.push(`delete ${key.replace(/.*\//, '')}`),
   });
   void informer.run().catch(() => undefined);
   const put = (chosen: string): Promise<unknown> =>
@@ -228,7 +228,7 @@ async function selector(scene: Scene): Promise<string> {
   await informer.waitForSync();
   for (const chosen of ['yes', 'no', 'yes']) await put(chosen);
   scene.own.push('labels');
-  await scene.until(() => told.length >= 3, 'three changes are told');
-  assert.deepEqual(told, ['add moody', 'delete moody', 'add moody']);
-  return told.join(', ');
+  await scene.until(() => received.length >= 3, 'three changes are delivered');
+  assert.deepEqual(received, ['add moody', 'delete moody', 'add moody']);
+  return received.join(', ');
 }

@@ -1,4 +1,4 @@
-/** Servers that show another certificate than they should, and certificates that are rotated under a load. */
+/** Cases about servers with a wrong certificate, and about certificates that are rotated under a load. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,8 +10,8 @@ import {
   OTHER_NAME_CERTIFICATE,
   SERVER_CERTIFICATE,
   SERVER_KEY,
-} from '../transport/certificates.ts';
-import { createCertificates } from '../../src/embedded/certificates.ts';
+} from '../unit/reflector/transport/certificates.ts';
+import { createCertificates } from '../../src/apiserver/certificates.ts';
 import { onlyWatches } from './cases-of-watches.ts';
 import type { TlsFiles } from './chaos-protocol.ts';
 import type { FaultCase } from './fault-case.ts';
@@ -20,7 +20,7 @@ import type { Scene } from './scene.ts';
 const UNTRUSTED = 'ERR_KUBELOOM_TLS';
 const UNREACHABLE = 'ERR_KUBELOOM_UNREACHABLE';
 const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
-/** What Node would heed if nothing said otherwise to it. */
+/** Variable that turns off Node's checks unless the client sets its own. */
 const SWITCH = 'NODE_TLS_REJECT_UNAUTHORIZED';
 const GOOD: TlsFiles = { cert: SERVER_CERTIFICATE, key: SERVER_KEY };
 
@@ -28,20 +28,20 @@ export const CASES_OF_TRUST: readonly FaultCase[] = [
   {
     id: '44a',
     what: `a certificate that has expired, is for another name, or is signed by another CA, with ${SWITCH}=0`,
-    expected: 'refused, each with its reason; goes on without a list when the right one is back',
+    expected: 'rejected, each with its reason; resumes without a list when the right one is back',
     codes: [UNTRUSTED],
     mayReport: [UNREACHABLE, RESET],
     hasProxy: true,
     proxyTls: { ...GOOD, ca: CA },
-    // In this thread: others have the environment as it was when they began.
-    threads: { threads: 0 },
+    // In this thread: other threads keep the environment of their start.
+    threads: { shards: 0 },
     isAlone: true,
     run: wrongCertificates,
   },
   {
     id: '44b',
     what: 'leaf, then CA and leaf are rotated under the load, the file of the CA first',
-    expected: 'the file is read for every request: goes on without a list',
+    expected: 'the file is read for every request: resumes without a list',
     mayReport: [UNREACHABLE, RESET],
     hasProxy: true,
     proxyTls: { ...GOOD, ca: CA },
@@ -65,10 +65,10 @@ async function wrongCertificates(scene: Scene): Promise<string> {
       const isSaid = (): boolean =>
         scene.errors.some(({ code, message }) => code === UNTRUSTED && reason.test(message));
       await scene.until(isSaid, `${reason.source} is reported`);
-      assert.equal((await scene.requests()).length, 0, 'nothing was asked of who is not trusted');
+      assert.equal((await scene.requests()).length, 0, 'no request was sent to an untrusted server');
     }
     await showing(scene, GOOD);
-    await scene.untilTold(50);
+    await scene.untilReceived(50);
   } finally {
     if (before === undefined) delete process.env[SWITCH];
     else process.env[SWITCH] = before;
@@ -91,19 +91,19 @@ async function rotation(scene: Scene): Promise<string> {
   await scene.mark();
   const [second, third] = [createCertificates('127.0.0.1'), createCertificates('127.0.0.1')];
   for (const { ca, certificate, privateKey } of [second, third]) {
-    // The next one is trusted before a server shows it; the connections of before go on.
+    // The next CA is trusted before a server uses it; existing connections continue.
     trust(`${OTHER_CA}${ca}`);
     await showing(scene, { cert: certificate, key: privateKey });
-    await scene.untilTold(50);
+    await scene.untilReceived(50);
     trust(ca);
     await scene.proxy.reset();
-    await scene.untilTold(50);
+    await scene.untilReceived(50);
   }
   scene.healedAtMs = performance.now();
   return onlyWatches(scene);
 }
 
-/** From now on, to whoever connects anew, which everybody has to. */
+/** Uses the certificate for new connections, and closes all existing ones. */
 async function showing(scene: Scene, tls: TlsFiles): Promise<void> {
   await scene.proxy.refuse();
   await scene.proxy.accept(tls);

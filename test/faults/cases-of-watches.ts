@@ -1,13 +1,13 @@
-/** Watches that end, break or expire. */
+/** Cases about watches that end, break or expire. */
 import assert from 'node:assert/strict';
-import type { FaultAction, ScenarioMatch } from '../../src/testing/index.ts';
+import type { FaultAction, ScenarioMatch } from '../../src/apiserver/testing/index.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 
 export const GONE = 'ERR_KUBELOOM_GONE';
 const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
 const TRUNCATED = 'ERR_KUBELOOM_EVENT_TRUNCATED';
-/** A watch that is no streaming list. */
+/** Match of a watch that is no streaming list. */
 export const PLAIN_WATCH: ScenarioMatch = { verb: 'watch', query: { sendInitialEvents: '' } };
 export const STREAMING: ScenarioMatch = { verb: 'watch', query: { sendInitialEvents: 'true' } };
 export const EXPIRED: FaultAction = {
@@ -23,12 +23,12 @@ export const EXPIRED: FaultAction = {
 };
 export const LIST_ONLY = { watchList: 'off' } as const;
 
-/** Strikes, and lets some events pass. */
+/** Applies the fault once, and waits for some events. */
 export async function strike(scene: Scene, action: FaultAction, match: ScenarioMatch = {}): Promise<void> {
   const id = await scene.fault(action, match);
   await scene.untilLanded(id);
   await scene.untilAllLanded();
-  await scene.untilTold(50);
+  await scene.untilReceived(50);
   await scene.heal();
 }
 
@@ -61,7 +61,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   {
     id: '1',
     what: 'a watch ends properly',
-    expected: 'goes on from the last version, no list, nothing reported',
+    expected: 'resumes from the last version, no list, no report',
     run: async (scene) => {
       await strike(scene, { type: 'end' });
       return onlyWatches(scene);
@@ -70,21 +70,21 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   {
     id: '2',
     what: 'a watch ends properly in the middle of an event, at random bytes',
-    expected: 'the rest is dropped and counted, goes on from the last whole event',
+    expected: 'the rest is dropped and counted, resumes from the last complete event',
     codes: [TRUNCATED],
     run: cutAt('end'),
   },
   {
     id: '3',
     what: 'TCP reset in the middle of an event, by server and proxy',
-    expected: 'as 2, reported as a reset',
+    expected: 'as case 2, reported as a reset',
     codes: [RESET],
     hasProxy: true,
     run: async (scene) => {
       await cutAt('reset')(scene);
       await scene.proxy.mode({ kind: 'reset-mid-event' });
       await scene.until(() => scene.proxy.landed.length > 0, 'the proxy has cut');
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       return onlyWatches(scene);
     },
   },
@@ -103,8 +103,8 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   },
   {
     id: '5',
-    what: '410 as an event within a watch',
-    expected: 'never taken for an end: lists at the last version',
+    what: '410 as an event of a watch',
+    expected: 'not treated as a regular end: lists at the last version',
     codes: [GONE],
     run: async (scene) => {
       await strike(scene, EXPIRED, { verb: 'watch', afterEvents: 5 });
@@ -113,8 +113,8 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   },
   {
     id: '6',
-    what: '410 for every watch, although the list is fresh; times are a twentieth of the real ones',
-    expected: 'at most 10 requests in 3 s, and it is said what goes on',
+    what: '410 for every watch, although the list is fresh; delays are a twentieth of the real ones',
+    expected: 'at most 10 requests in 3 s, and a report',
     codes: [GONE, 'ERR_KUBELOOM_EXPIRED_LOOP'],
     informer: { ...LIST_ONLY, backoff: { initialMs: 40, maxMs: 1500 } },
     run: async (scene) => {
@@ -131,7 +131,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   {
     id: '7',
     what: '410 for a list at the last version',
-    expected: 'one more request, at once, for the newest',
+    expected: 'one more request for the newest version, at once',
     codes: [GONE],
     informer: LIST_ONLY,
     run: async (scene) => {
@@ -143,7 +143,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   {
     id: '8a',
     what: 'the continue token expires on the third page',
-    expected: 'one list of everything in place of the pages',
+    expected: 'one full list instead of the pages',
     codes: [GONE],
     informer: LIST_ONLY,
     objects: 1200,
@@ -156,8 +156,8 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   },
   {
     id: '8b',
-    what: 'the same continue token for ever',
-    expected: 'ERR_KUBELOOM_LIST_NO_PROGRESS, and nothing of it in the cache',
+    what: 'always the same continue token',
+    expected: 'ERR_KUBELOOM_LIST_NO_PROGRESS, and nothing of the list in the cache',
     codes: [GONE, 'ERR_KUBELOOM_LIST_NO_PROGRESS'],
     informer: LIST_ONLY,
     run: async (scene) => {
@@ -167,7 +167,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
       await scene.untilReported('ERR_KUBELOOM_LIST_NO_PROGRESS');
       const pages = (await scene.requests()).filter(({ watch }) => !watch).length;
       await scene.heal();
-      return `given up after ${pages} pages or less`;
+      return `abandoned after at most ${pages} pages`;
     },
   },
   ...tooLarge(),
@@ -183,7 +183,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   {
     id: '12b',
     what: '429 for a watch, Retry-After 1 s',
-    expected: 'waits at least that long, and asks for no list',
+    expected: 'waits at least that long, and sends no list',
     codes: ['ERR_KUBELOOM_TOO_MANY_REQUESTS'],
     run: async (scene) => {
       await patient(
@@ -197,8 +197,8 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   },
   {
     id: '12c',
-    what: '429 as an event within a watch',
-    expected: 'waits, and asks for no list',
+    what: '429 as an event of a watch',
+    expected: 'waits, and sends no list',
     codes: ['ERR_KUBELOOM_TOO_MANY_REQUESTS'],
     run: async (scene) => {
       const status = {
@@ -213,8 +213,8 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   },
   {
     id: '34',
-    what: 'a watch says that the server cannot read one of its objects, which is then deleted',
-    expected: 'a list; the object is gone',
+    what: 'a watch reports that the server cannot read one of its objects, which is then deleted',
+    expected: 'a list; the object is deleted',
     codes: ['ERR_KUBELOOM_STORE_READ'],
     run: async (scene) => {
       const [key = ''] = await scene.keys();
@@ -223,7 +223,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
       const id = await scene.fault({ type: 'error-event', status });
       await scene.untilLanded(id);
       await scene.apply({ type: 'delete', resource: 'pods', namespace, name });
-      await scene.untilTold(50);
+      await scene.untilReceived(50);
       await scene.heal();
       assert.equal(scene.informer.getStore().getByKey(key), undefined);
       return relistedFrom(scene, /^stream \d+/);
@@ -231,7 +231,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   },
 ];
 
-/** Two strikes, of which the second must come no sooner than the first asked for. */
+/** Applies the fault twice; the second request must not come before the requested delay. */
 async function patient(
   scene: Scene,
   first: FaultAction | undefined,
@@ -241,14 +241,14 @@ async function patient(
   const id = await scene.fault(action, match, 2);
   if (first) await scene.fault(first);
   const [one, two] = await scene.untilLanded(id, 2);
-  await scene.untilTold(50);
+  await scene.untilReceived(50);
   await scene.heal();
   const gapMs = (two?.atMs ?? 0) - (one?.atMs ?? 0);
   assert.ok(gapMs >= 1000, `asked again after ${gapMs} ms`);
   return `asked again after ${gapMs.toFixed(0)} ms`;
 }
 
-/** Servers say it in three ways. */
+/** Servers report it in three ways. */
 function tooLarge(): FaultCase[] {
   const message = 'Timeout: Too large resource version: 9, current: 8';
   const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Timeout', code: 504 };

@@ -1,4 +1,4 @@
-/** All cases, in the order of the table. */
+/** All cases in the order of the table. */
 import { CASES_OF_DATA } from './cases-of-data.ts';
 import { CASES_OF_MACHINES } from './cases-of-machines.ts';
 import { CASES_OF_PROGRAMS } from './cases-of-programs.ts';

@@ -1,21 +1,21 @@
-/** What a chaos proxy can be told, and what it tells. */
+/** Commands to a chaos proxy, and its events. */
 
-/** What happens to the bytes for the client. */
+/** Treatment of the bytes for the client. */
 export type Mode =
   | { readonly kind: 'pass' }
-  /** Kept, and given when the mode is `pass` again. */
+  /** Keeps the bytes until the mode is `pass` again. */
   | { readonly kind: 'hang' }
-  /** Lost for ever, and nobody is told: a half-open connection, which is reset when the mode is `pass` again. */
+  /** Drops the bytes without an error: a half-open connection, which is reset when the mode is `pass` again. */
   | { readonly kind: 'drop' }
-  /** So many bytes at a time. */
+  /** Sends this number of bytes at a time. */
   | { readonly kind: 'drip'; readonly bytes: number; readonly everyMs: number }
-  /** In writes of so many bytes. */
+  /** Splits the bytes into writes of this length. */
   | { readonly kind: 'split'; readonly bytes: number }
-  /** Nothing before the first event: proxies that wait for a body before they pass on a head. */
+  /** Sends nothing before the first event, like proxies that wait for a body before they pass on a head. */
   | { readonly kind: 'withhold' }
-  /** The next chunk is cut in the middle by a reset; then `pass`. */
+  /** Cuts the next chunk in the middle by a reset; then `pass`. */
   | { readonly kind: 'reset-mid-event' }
-  /** Frames of HTTP/2 for an answer. */
+  /** Answers with frames of HTTP/2. */
   | { readonly kind: 'http2' };
 
 export interface TlsFiles {
@@ -27,9 +27,9 @@ export type Command =
   | { readonly type: 'start'; readonly target: number; readonly tls?: TlsFiles | undefined }
   | { readonly type: 'mode'; readonly mode: Mode }
   | { readonly type: 'reset' }
-  /** Cuts everything and refuses connections. */
+  /** Closes all connections and refuses new ones. */
   | { readonly type: 'refuse' }
-  /** Listens again, perhaps with another certificate. */
+  /** Listens again, optionally with another certificate. */
   | { readonly type: 'accept'; readonly tls?: TlsFiles | undefined };
 export type ProxyCommand = Command & { readonly id: number };
 

@@ -1,6 +1,6 @@
 /**
- * The process of a chaos proxy: TCP between clients and one server on loopback, and whatever is to happen to it. A
- * process of its own, so that it can be stopped by a signal like a machine that hangs. Told what to do over IPC.
+ * Process of a chaos proxy: forwards TCP between clients and one server on loopback, with faults. It is a separate
+ * process so that a signal can stop it like a machine that hangs. It receives its commands over IPC.
  */
 import { createConnection, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
@@ -12,13 +12,13 @@ interface Pair {
   readonly upstream: Socket;
   /** Bytes for the client that the mode holds back. */
   held: Buffer[];
-  /** Bytes for the client were lost, and TCP gives nothing that comes behind a gap. */
+  /** Whether bytes for the client were lost; TCP delivers nothing after a gap. */
   hasGap: boolean;
   timer: NodeJS.Timeout | undefined;
 }
 
 const FIRST_EVENT = Buffer.from('"type":');
-/** A frame of HTTP/2: SETTINGS, empty. */
+/** A frame of HTTP/2: empty SETTINGS. */
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 const SETTINGS_COUNT = 100_000;
 
@@ -59,7 +59,7 @@ function accept(client: Socket): void {
   };
   client.on('close', close);
   upstream.on('close', () => {
-    // What is held back is still on its way.
+    // Bytes that are held back are still on their way.
     if (pair.held.length === 0) close();
   });
 }
@@ -110,7 +110,7 @@ function drip(pair: Pair, bytes: number, everyMs: number): void {
   }, everyMs);
 }
 
-/** By a reset; Node cannot do that to a connection under TLS, which ends without a word of TLS. */
+/** Resets the connection. Node cannot reset a TLS connection; that one ends without a TLS message. */
 function cut(client: Socket): void {
   if (client instanceof TLSSocket) client.destroy();
   else client.resetAndDestroy();

@@ -1,4 +1,4 @@
-/** The proxy does what networks do: no case may fail because of something that cannot happen. */
+/** Tests of the proxy's realism: no case may fail because of a fault that networks cannot cause. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { ChaosProxy } from './chaos-proxy.ts';
 
-/** A connection through the proxy, from both its ends. */
+/** Opens a connection through the proxy; returns both its ends. */
 async function connected(proxy: ChaosProxy, server: Server): Promise<{ client: Socket; upstream: Socket }> {
   const accepted = once(server, 'connection');
   const client = connect(Number(new URL(proxy.url).port), '127.0.0.1');
@@ -15,7 +15,7 @@ async function connected(proxy: ChaosProxy, server: Server): Promise<{ client: S
   return { client, upstream };
 }
 
-test('what has lost bytes is reset when bytes pass again: half an answer arrives on no connection', async (t) => {
+test('a connection that has lost bytes is reset when bytes pass again, so no half answer arrives', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => server.close());

@@ -1,4 +1,4 @@
-/** The near side of a chaos proxy: a process that stands between informers and a server, and can be told to misbehave. */
+/** Handle of a chaos proxy, a process between informers and a server that causes faults on command. */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import type { Command, Mode, ProxyEvent, TlsFiles } from './chaos-protocol.ts';
 
 export class ChaosProxy implements AsyncDisposable {
   readonly landed: Extract<ProxyEvent, { type: 'landed' }>[] = [];
-  /** When connections were accepted, in milliseconds since the epoch. */
+  /** Times of accepted connections, in milliseconds since the epoch. */
   readonly accepted: number[] = [];
   readonly #child: ChildProcess;
   readonly #scheme: string;
@@ -19,7 +19,12 @@ export class ChaosProxy implements AsyncDisposable {
     this.#scheme = scheme;
   }
 
-  /** @param target the port of the server; with `tls` clients are served with that certificate */
+  /**
+   * Starts a proxy.
+   *
+   * @param target port of the server
+   * @param tls certificate for clients; without it, plain TCP
+   */
   static async start(target: number, tls?: TlsFiles): Promise<ChaosProxy> {
     const child = fork(new URL('./chaos-proxy-process.js', import.meta.url), [], { execArgv: [] });
     const proxy = new ChaosProxy(child, tls ? 'https' : 'http');
@@ -52,7 +57,7 @@ export class ChaosProxy implements AsyncDisposable {
     return this.#tell({ type: 'accept', tls });
   }
 
-  /** Stopped by the system, sockets and all: it neither answers nor closes. */
+  /** Stops the process with its sockets: it neither answers nor closes. */
   freeze(): void {
     this.#child.kill('SIGSTOP');
     const atMs = performance.timeOrigin + performance.now();

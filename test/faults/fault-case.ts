@@ -1,30 +1,30 @@
-/** One case of the table: what goes wrong, what is expected, and how it is made to happen. */
+/** One case of the table: the fault, the expected behaviour, and the code that causes it. */
 import type { Scene } from './scene.ts';
 import type { SceneOptions } from './scene-options.ts';
 
 export interface FaultCase extends SceneOptions {
   readonly what: string;
   readonly expected: string;
-  /** Each of them has to be reported to `onError` once the fault has landed. */
+  /** Codes that must be reported to `onError` after the fault. */
   readonly codes?: readonly string[];
-  /** Others that may be. */
+  /** Further codes that may be reported. */
   readonly mayReport?: readonly string[];
-  /** Invariants that the fault itself breaks on the wire, so that keeping them is nobody's duty. */
+  /** Invariants that the fault itself breaks on the wire; the oracle does not judge them. */
   readonly excused?: readonly string[];
-  /** Needs the machine, or the process, for itself: nothing else runs meanwhile. */
+  /** Whether the case needs the machine or the process alone; no other case runs meanwhile. */
   readonly isAlone?: boolean;
-  /** From the last heal to equality with the server, at most. Default 5,000. */
+  /** Limit from the last heal to equality with the server. Default 5,000. */
   readonly convergeMs?: number;
-  /** Does it, heals it, and says what was seen. Throws when that is not what was expected. */
+  /** Causes and heals the fault; returns what was observed. Throws when that is not the expected behaviour. */
   readonly run: (scene: Scene) => Promise<string>;
 }
 
-/** How a case ended. */
+/** Result of a case. */
 export interface Outcome {
   readonly id: string;
   readonly what: string;
   readonly expected: string;
-  /** What struck, from the fault log. */
+  /** Faults that struck, from the fault log. */
   readonly landed: string;
   /** Events per second before the fault. */
   readonly load: number;

@@ -1,14 +1,17 @@
-/** Plays one case and judges it: did the fault land, was there load, is everybody where the server is, did the oracle find anything. */
+/**
+ * Runs one case and judges it: whether the fault landed, whether there was load, whether all state equals the server's,
+ * and what the oracle found.
+ */
 import type { InformerThreads } from '../../src/index.ts';
-import { judge } from '../oracle/judge.ts';
-import { recordServer } from '../oracle/server-history.ts';
-import { describe } from '../oracle/violation.ts';
+import { judge } from '../sim/oracle/judge.ts';
+import { recordServer } from '../sim/oracle/server-history.ts';
+import { describe } from '../sim/oracle/violation.ts';
 import type { FaultCase, Outcome } from './fault-case.ts';
 import { Scene } from './scene.ts';
 import { LOAD_MIN } from './scene-options.ts';
 
 const CONVERGE_MS = 5_000;
-/** How long equality is waited for at all, to be able to say how late it was. */
+/** Limit of the wait for equality; longer than allowed, to report how late it was. */
 const CONVERGE_MAX_MS = 60_000;
 const COMPLAINTS_MAX = 4;
 
@@ -19,7 +22,7 @@ export async function runCase(fault: FaultCase, shared: InformerThreads): Promis
   try {
     scene = await Scene.start(fault, shared);
   } catch (error) {
-    const complaints = [`it could not begin: ${messageOf(error)}`];
+    const complaints = [`the case could not begin: ${messageOf(error)}`];
     return {
       ...common,
       landed: '',
@@ -51,7 +54,7 @@ export async function runCase(fault: FaultCase, shared: InformerThreads): Promis
   }
 }
 
-/** Keys and versions in the cache are the server's, and stay so. */
+/** Waits until the cache has the server's keys and versions, and checks that it keeps them. */
 async function converge(
   fault: FaultCase,
   scene: Scene,
@@ -110,7 +113,7 @@ async function oracle(fault: FaultCase, { recorder, server, informer }: Scene): 
 function surfacing({ codes = [], mayReport = [] }: FaultCase, scene: Scene): string[] {
   const reported = new Set(scene.codes());
   const silent = codes.filter((code) => !reported.has(code)).map((code) => `${code} was not reported`);
-  // The machine may be busy with something else.
+  // A busy machine may make a handler slow.
   const allowed = new Set([...codes, ...mayReport, 'ERR_KUBELOOM_SLOW_HANDLER']);
   const strange = [...reported].filter((code) => !allowed.has(code));
   const why = strange.map((code) => {

@@ -1,6 +1,6 @@
 /**
- * `npm run faults`: every case of the table through the whole pipeline, with real threads, load and the oracle as
- * judge. A case whose fault did not land, or that had too little load before it, has shown nothing: INVALID, a failure.
+ * Runs every case of the table through the whole pipeline: `npm run faults`. There are real threads and a load, and the
+ * oracle judges. A case whose fault did not land, or with too little load before it, is INVALID, which is a failure.
  *
  *   npm run faults -- --case 5 --case 9b    only these
  *   npm run faults -- --json FILE           the outcomes for machines
@@ -26,7 +26,7 @@ function row({ id, what, verdict, landed, load, convergedMs, seen, complaints }:
   return lines.join('\n');
 }
 
-/** Mostly they wait: several at a time, and then, one after the other, those that cannot bear that. */
+/** Runs several cases at a time, because they mostly wait. Cases that must be alone follow one after the other. */
 async function runAll(cases: readonly FaultCase[], threads: InformerThreads): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const work = async (queue: FaultCase[]): Promise<void> => {
@@ -59,7 +59,7 @@ async function main(args: string[]): Promise<number> {
     print('no such case');
     return 1;
   }
-  const threads = new InformerThreads({ threads: Number(values.threads ?? 2) });
+  const threads = new InformerThreads({ shards: Number(values.threads ?? 2) });
   const outcomes = await runAll(cases, threads);
   await threads.close();
   const passed = outcomes.filter(({ verdict }) => verdict === 'passed').length;

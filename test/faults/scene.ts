@@ -1,11 +1,11 @@
 /**
- * What a case plays on: an embedded apiserver in a thread or process of its own, its fault port, a chaos proxy if the
- * case wants one, an informer on real threads with everything written down, and a load from the beginning.
+ * Scene of a case: an embedded apiserver in a separate thread or process, its fault port, a chaos proxy if needed, an
+ * informer on real threads with a recorder, and a load from the beginning.
  */
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import type { InformerOptions, ResourceRef } from '../../src/index.ts';
-import { startEmbeddedApiServer } from '../../src/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type {
   Change,
   EmbeddedApiServer,
@@ -15,8 +15,8 @@ import type {
   RequestRecord,
   ScenarioMatch,
   ScenarioRule,
-} from '../../src/testing/index.ts';
-import { Recorder } from '../oracle/recorder.ts';
+} from '../../src/apiserver/testing/index.ts';
+import { Recorder } from '../sim/oracle/recorder.ts';
 import { ChaosProxy } from './chaos-proxy.ts';
 import { LOAD_MIN } from './scene-options.ts';
 import type { SceneOptions } from './scene-options.ts';
@@ -28,7 +28,7 @@ export const PODS: ResourceRef = {
   kind: 'Pod',
   isNamespaced: true,
 };
-/** A wait of a case that is longer has failed. */
+/** Limit of a case's wait; a longer one fails. */
 const WAIT_MS = 30_000;
 const LOAD_WINDOW_MS = 600;
 const LOAD_WINDOWS_MAX = 10;
@@ -41,9 +41,9 @@ export class Scene implements AsyncDisposable {
   readonly informer: SharedIndexInformer;
   readonly recorder: Recorder;
   readonly errors: { readonly code: string; readonly message: string; readonly atMs: number }[] = [];
-  /** Strikes that neither server nor proxy know of: what the case has done itself. */
+  /** Faults that the case itself has caused, unknown to server and proxy. */
   readonly own: string[] = [];
-  /** Rules that have to land. */
+  /** Rules that must land. */
   readonly wanted: Set<string> = new Set();
   healedAtMs = 0;
   load = 0;
@@ -99,7 +99,7 @@ export class Scene implements AsyncDisposable {
     return this.#proxy !== undefined;
   }
 
-  /** Like the scene's; ends with it. */
+  /** Constructs an informer like the scene's; it ends with the scene. */
   newInformer(
     options: InformerOptions<unknown> = {},
     kubeConfig: KubeConfig = this.kubeConfig(),
@@ -126,7 +126,7 @@ export class Scene implements AsyncDisposable {
     return kubeConfig;
   }
 
-  /** Before the start: the CA is read from this file. */
+  /** Sets the file from which the CA is read; call it before the start. */
   trustFile(caFile: string): void {
     const source = this.informer.source as KubeConfig;
     source.clusters = source.clusters.map(({ name, server }) => ({
@@ -141,7 +141,7 @@ export class Scene implements AsyncDisposable {
     this.#extra.push(disposable);
   }
 
-  /** Resolves when it has synced. */
+  /** Starts the informer; resolves when it has synced. */
   async startInformer(): Promise<void> {
     this.#run = this.informer.run();
     this.#run.catch((error: unknown) => this.#report(error as Error));
@@ -162,7 +162,11 @@ export class Scene implements AsyncDisposable {
     await this.#loadRun;
   }
 
-  /** Sets a rule through the fault port. @returns its faultId */
+  /**
+   * Sets a rule through the fault port.
+   *
+   * @returns its faultId
+   */
   async fault(
     action: FaultAction,
     match: ScenarioMatch = {},
@@ -174,7 +178,7 @@ export class Scene implements AsyncDisposable {
     return faultId;
   }
 
-  /** Ends one fault, or all; equality with the server is expected soon after the last heal. */
+  /** Ends one fault or all; equality with the server is expected soon after the last heal. */
   async heal(faultId?: string): Promise<void> {
     await this.#ask('DELETE', faultId === undefined ? '' : `?id=${faultId}`);
     this.healedAtMs = performance.now();
@@ -193,7 +197,7 @@ export class Scene implements AsyncDisposable {
     return landed;
   }
 
-  /** Every rule that was set has struck at least once. */
+  /** Waits until every rule has struck at least once. */
   async untilAllLanded(): Promise<void> {
     for (const faultId of this.wanted) await this.untilLanded(faultId);
   }
@@ -222,8 +226,8 @@ export class Scene implements AsyncDisposable {
     return this.errors.map(({ code }) => code);
   }
 
-  /** Has the handler heard of so many more events. */
-  async untilTold(count: number): Promise<void> {
+  /** Waits until the handler has received this number of further events. */
+  async untilReceived(count: number): Promise<void> {
     const before = this.recorder.histories.told.length;
     await this.until(
       () => this.recorder.histories.told.length >= before + count,
@@ -235,7 +239,7 @@ export class Scene implements AsyncDisposable {
     return this.server.apply(changes);
   }
 
-  /** From now on `requests` tells what was asked. */
+  /** Starts a new list of `requests`. */
   async mark(): Promise<void> {
     this.#requestsBefore = (await this.server.requests()).length;
   }
@@ -244,7 +248,7 @@ export class Scene implements AsyncDisposable {
     return (await this.server.requests()).slice(this.#requestsBefore);
   }
 
-  /** `list 5`, `stream 5`, `watch 5`: what was asked since the mark, with its version. */
+  /** Returns the requests since the mark with their versions: `list 5`, `stream 5`, `watch 5`. */
   async asked(): Promise<string[]> {
     return (await this.requests()).map(({ watch, query }) => {
       const verb = watch ? (query['sendInitialEvents'] === 'true' ? 'stream' : 'watch') : 'list';
@@ -270,7 +274,7 @@ export class Scene implements AsyncDisposable {
     await this.server.close();
   }
 
-  /** Until it is enough: a machine that is busy with something else takes a while to get going. */
+  /** Measures until the load suffices: on a busy machine it begins slowly. */
   async #measureLoad(): Promise<void> {
     for (let window = 0; window < LOAD_WINDOWS_MAX && this.load < LOAD_MIN; window++) {
       const [issued, startedAt] = [await this.server.loadIssued(), performance.now()];
@@ -290,7 +294,7 @@ export class Scene implements AsyncDisposable {
     const headers = { authorization: `Bearer ${token}` };
     const ask = (): Promise<Response> =>
       fetch(`${url}/faults${query}`, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-    // A kept connection may have been closed by a server that was busy for long: nothing has been asked then.
+    // A busy server may have closed an idle connection; no request has reached it then, so repeat it.
     const response = await ask().catch(ask);
     if (response.status !== 200) throw new Error(`the fault port answered ${response.status}`);
     return response.json();

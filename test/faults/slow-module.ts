@@ -1,10 +1,10 @@
-/** A transform that takes its time for a while, as an object asks for it. */
+/** Transform that is slow for a number of objects, as an object's annotation requests. */
 
 interface Asking {
   readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> };
 }
 
-/** Annotation: this many objects are slow from here on. */
+/** Annotation: number of slow objects from here on. */
 const SLOW = 'test/slow';
 const SLOW_MS = 80;
 

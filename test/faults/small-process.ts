@@ -1,7 +1,7 @@
 /**
- * A process with an informer and a handler that never returns: `node --max-old-space-size=… small-process.js KUBECONFIG`.
- * Each message is a question, answered with what it knows. The limit of a control group is injected, as only root can
- * make one; V8's limit is real.
+ * Process with an informer and a handler that never returns: `node --max-old-space-size=… small-process.js KUBECONFIG`.
+ * It answers each message with its state. The limit of a control group is injected, because only root can set one; V8's
+ * limit is real.
  */
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
@@ -10,7 +10,7 @@ import { PODS } from './scene.ts';
 
 export const LIMIT_BYTES: number = 256 * 2 ** 20;
 
-/** What the parent is told. */
+/** Answer to the parent. */
 export interface SmallProcess {
   readonly errors: readonly string[];
   readonly cached: number;
@@ -23,11 +23,11 @@ export interface SmallProcess {
 process.constrainedMemory = () => LIMIT_BYTES;
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromFile(process.argv[2] ?? '');
-const threads = new InformerThreads({ threads: 1, backlogPauseMsMax: 1000 });
+const threads = new InformerThreads({ shards: 1, backlogTimeoutMs: 1000 });
 const errors: string[] = [];
 const informer = new SharedIndexInformer(kubeConfig, PODS, {
   threads,
-  onError: (error) => errors.push((error as KubeloomError).code),
+  onError: (error) => errors.push(error.code),
 });
 informer.addEventHandler({ onUpdate: () => new Promise(() => undefined) }, { name: 'stuck' });
 const run = informer.run().catch((error: KubeloomError) => errors.push(`ended: ${error.code}`));

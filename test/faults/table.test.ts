@@ -1,4 +1,4 @@
-/** The table itself: every case that has to be there is, once. */
+/** Completeness of the table: every required case is in it once. */
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,12 +6,12 @@ import { test } from 'node:test';
 import { ROOT } from '../contract/clauses.ts';
 import { CASES } from './cases.ts';
 
-/** Of the table of cases those that are played here. Security and dying threads have suites of their own. */
+/** Ids of the cases of the table that run here. Security and dying threads have separate suites. */
 const WANTED =
   '1 2 3 4 5 6 7 8 9 11 12 13 14 15 16 17 18 20 21 22 24 25 26 27 28 29 30 31 32 33 34 37 39 40 41 42 43 44 45 48 49 50 51 ' +
   '56 58 62 64 66 67 68 69 70 71 72 73';
 
-test('every case is in the table, under a name of its own', () => {
+test('every case is in the table with a unique id', () => {
   const ids = CASES.map(({ id }) => id);
   assert.equal(new Set(ids).size, ids.length);
   const numbers = new Set(ids.map((id) => Number.parseInt(id, 10)));
@@ -21,7 +21,7 @@ test('every case is in the table, under a name of its own', () => {
   );
 });
 
-test('every case says what is expected, and reports no code without a reason', () => {
+test('every case has an expected behaviour and names no code twice', () => {
   for (const { id, expected, codes = [], mayReport = [] } of CASES) {
     assert.notEqual(expected, '', id);
     const all = [...codes, ...mayReport];
@@ -29,10 +29,10 @@ test('every case says what is expected, and reports no code without a reason', (
   }
 });
 
-/** Cases with a place elsewhere. */
+/** Cases that run elsewhere. */
 const ELSEWHERE = '46 47 52 53 55 59 60 74 75 76 77 78 79 81 82';
 
-test('docs/reliability.md has a row for every case, and says where those are that are not played here', () => {
+test('docs/reliability.md has a row for every case, and names the suite of those that do not run here', () => {
   const text = readFileSync(join(ROOT, 'docs/reliability.md'), 'utf8');
   const rows = Array.from(text.matchAll(/^\| (\d+[a-d]?(?:, \d+)*) \| .*$/gm), ([row, ids = '']) => ({
     row,

@@ -1,4 +1,4 @@
-/** What users get with the package is what it imports. */
+/** The dependencies of the package are the packages that it imports. */
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { isBuiltin } from 'node:module';

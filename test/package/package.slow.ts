@@ -1,23 +1,56 @@
 /**
- * The package as users get it: packed, installed outside the checkout, and run through ESM import, require(),
- * an esbuild bundle by the recipe of docs/bundling.md, and vitest. Each program must also end by itself.
+ * The package as users receive it: packed, installed outside the checkout, and run through ESM import, require(),
+ * esbuild bundles by the recipes of docs/bundling.md, vitest and jest. Each program must also end by itself.
  */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { copyFile, cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { startEmbeddedApiServer } from '../../src/testing/index.ts';
-import type { EmbeddedApiServer } from '../../src/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { FIXTURES, ROOT, install, pack, run } from './installation.ts';
 
-const run = promisify(execFile);
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
-const FIXTURES = join(ROOT, 'test/package/fixtures');
 const PODS = 25;
 const TIMEOUT_MS = 120_000;
+
+interface Recipe {
+  readonly command: string;
+  readonly isCommonJs: boolean;
+  /** Nothing but the folder `out` is needed. */
+  readonly isAlone: boolean;
+}
+
+/** Every command of docs/bundling.md. */
+const RECIPES: readonly Recipe[] = Array.from(
+  readFileSync(join(ROOT, 'docs/bundling.md'), 'utf8').matchAll(/```sh\n([^`]+)```/g),
+  ([, command = '']) => ({
+    command,
+    isCommonJs: command.includes('--format=cjs'),
+    isAlone: !command.includes('--packages=external'),
+  }),
+);
+
+/** The first program of the README, with a line that prints what it saw. */
+async function readmeProgram({
+  isCommonJs,
+  isHandedIn,
+}: {
+  readonly isCommonJs: boolean;
+  readonly isHandedIn: boolean;
+}): Promise<string> {
+  const [, code = ''] = /```ts\n([^`]+)```/.exec(await readFile(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  const printing = `${code}console.log(JSON.stringify({ changed: changed.size }));\n`;
+  const program = isHandedIn
+    ? `import * as clientNode from '@kubernetes/client-node';\n${printing.replace('loadKubeConfig()', 'loadKubeConfig({ clientNode })')}`
+    : printing;
+  if (!isCommonJs) return program;
+  const lines = program.split('\n');
+  const isImport = (line: string): boolean => line.startsWith('import ');
+  const body = lines.filter((line) => !isImport(line));
+  return [...lines.filter(isImport), 'async function main() {', ...body, '}', 'void main();'].join('\n');
+}
 
 describe('the installed package', () => {
   let folder = '';
@@ -30,13 +63,17 @@ describe('the installed package', () => {
     await server.populate({ count: PODS });
     kubeconfig = join(folder, 'kubeconfig');
     await writeFile(kubeconfig, server.kubeConfigYaml);
-    const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT });
-    await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
-    // A newer one than this Node runs would be chosen otherwise: npm does not know.
-    const tools = ['@kubernetes/client-node@1', 'esbuild@0.28', 'vitest@3', 'typescript@5', '@types/node@20'];
-    const tarball = join(folder, stdout.trim().split('\n').at(-1) ?? '');
-    await run('npm', ['install', '--silent', '--no-audit', '--no-fund', tarball, ...tools], { cwd: folder });
-    for (const name of ['app.mjs', 'app.cjs', 'app.test.mjs']) {
+    // npm would otherwise choose a newer one than this Node supports.
+    const tools = [
+      '@kubernetes/client-node@1',
+      'esbuild@0.28',
+      'vitest@3',
+      'jest@30',
+      'typescript@5',
+      '@types/node@20',
+    ];
+    await install(folder, [await pack(folder), ...tools]);
+    for (const name of ['app.mjs', 'app.cjs', 'app.test.mjs', 'app.jest.mjs']) {
       await copyFile(join(FIXTURES, name), join(folder, name));
     }
   });
@@ -59,13 +96,24 @@ describe('the installed package', () => {
     assert.deepEqual(await output('app.cjs'), { added: PODS, cached: PODS });
   });
 
-  test('runs a threaded informer from an esbuild bundle made by the documented recipe', async () => {
-    const recipe = await readFile(join(ROOT, 'docs/bundling.md'), 'utf8');
-    const [, command] = /```sh\n([^`]+)```/.exec(recipe) ?? [];
-    assert.ok(command, 'docs/bundling.md has a sh block');
-    await run('sh', ['-c', command], { cwd: folder, timeout: TIMEOUT_MS });
-    assert.deepEqual(await output('out/app.js'), { added: PODS, cached: PODS });
-  });
+  for (const { command, isCommonJs, isAlone } of RECIPES) {
+    const what = `${isAlone ? 'one folder' : 'packages outside'}, ${isCommonJs ? 'CommonJS' : 'ES modules'}`;
+    test(`runs the README’s program from a bundle by the documented recipe: ${what}`, async () => {
+      await rm(join(folder, 'out'), { recursive: true, force: true });
+      const program = await readmeProgram({ isCommonJs, isHandedIn: isAlone });
+      await writeFile(join(folder, 'app.ts'), program);
+      await run('sh', ['-c', command], { cwd: folder, timeout: TIMEOUT_MS });
+      const [file = ''] = (await readdir(join(folder, 'out'))).filter((name) => name.startsWith('app.'));
+      const away = await mkdtemp(join(tmpdir(), 'kubeloom-bundle-'));
+      if (isAlone) await cp(join(folder, 'out'), away, { recursive: true });
+      const { stdout } = await run(process.execPath, [join(isAlone ? away : join(folder, 'out'), file)], {
+        timeout: TIMEOUT_MS,
+        env: { ...process.env, KUBECONFIG: kubeconfig },
+      });
+      await rm(away, { recursive: true });
+      assert.deepEqual(JSON.parse(stdout), { changed: PODS });
+    });
+  }
 
   test('its examples compile as they are, under nothing but strict', async () => {
     await cp(join(ROOT, 'docs/examples'), join(folder, 'examples'), { recursive: true });
@@ -86,5 +134,19 @@ describe('the installed package', () => {
       env: { ...process.env, KUBECONFIG_UNDER_TEST: kubeconfig, NO_COLOR: '1' },
     });
     assert.match(stdout, /Tests\s+1 passed/);
+  });
+
+  test('runs a threaded informer inside jest, with client-node passed in', async () => {
+    const { stderr } = await run('npx', ['jest', '--testMatch', '**/app.jest.mjs'], {
+      cwd: folder,
+      timeout: TIMEOUT_MS,
+      env: {
+        ...process.env,
+        KUBECONFIG_UNDER_TEST: kubeconfig,
+        NODE_OPTIONS: '--experimental-vm-modules',
+        NO_COLOR: '1',
+      },
+    });
+    assert.match(stderr, /Tests:\s+2 passed, 2 total/);
   });
 });

@@ -1,4 +1,4 @@
-/** An HTTP server on loopback that answers what it is told, writes down what it was asked, and an informer on it. */
+/** An HTTP server on loopback with given answers, which records its requests, and an informer on it. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
@@ -68,7 +68,7 @@ export function kubeConfigFor(server: string, user: object = {}, cluster: object
   return kubeConfig;
 }
 
-/** Looks again and again, as long as the test lasts. */
+/** Checks repeatedly until the condition holds or the test ends. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -1,6 +1,6 @@
 /**
- * Secrets with a word in them that stands nowhere else, through every kind of failure: the word must not be in
- * any error (message, stack, cause, JSON, inspected), error context, warning, figure or output.
+ * Secrets that contain a unique word, through every kind of failure. The word must not be in any error (message, stack,
+ * cause, JSON, inspected), error context, warning, figure or output.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -18,8 +18,8 @@ import {
   SharedIndexInformer,
   SharedInformerFactory,
   loadKubeConfig,
-  newListWatchFromClient,
 } from '../../src/index.ts';
+import { newListWatchFromClient } from '../../src/client-go/index.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
 
 const CANARY = 'c4n4ry';
@@ -30,7 +30,7 @@ after(() => rmSync(folder, { recursive: true }));
 const warnings: Error[] = [];
 process.on('warning', (warning) => warnings.push(warning));
 
-/** Everything that could be printed of something. */
+/** Returns every text that could be printed for a value. */
 function everythingOf(value: unknown): string {
   const parts = [inspect(value, { depth: 12, showHidden: true, maxStringLength: Infinity })];
   for (let error = value; error instanceof Error; error = error.cause) {
@@ -106,8 +106,8 @@ async function serverFailing(
 }
 
 for (const threads of [0, 1]) {
-  test(`C188 nothing that a server does brings a secret into a report (${threads} threads)`, async (context) => {
-    await using pool = new InformerThreads({ threads });
+  test(`C188 no answer of a server brings a secret into a report (${threads} threads)`, async (context) => {
+    await using pool = new InformerThreads({ shards: threads });
     for (const [name, fail] of Object.entries(FAULTS)) {
       const server = await serverFailing(context, fail);
       const reported: unknown[] = [];
@@ -170,7 +170,7 @@ test('C188 credentials that cannot be used are not in the error', async (context
     [{ token: CANARY }, { server: 'http://elsewhere.test' }],
     [{ token: CANARY }, { caData: data }],
   ];
-  await using pool = new InformerThreads({ threads: 0 });
+  await using pool = new InformerThreads({ shards: 0 });
   context.diagnostic(`${cases.length} kinds of credentials`);
   for (const [user, cluster] of cases) {
     const reported: unknown[] = [];
@@ -184,9 +184,9 @@ test('C188 credentials that cannot be used are not in the error', async (context
   }
 });
 
-test('C188 what is made with a KubeConfig can be printed', async () => {
+test('C188 objects made with a KubeConfig can be printed', async () => {
   const kubeConfig = kubeConfigFor('https://127.0.0.1:1', { token: CANARY });
-  await using pool = new InformerThreads({ threads: 0 });
+  await using pool = new InformerThreads({ shards: 0 });
   const factory = new SharedInformerFactory(kubeConfig, { threads: pool });
   await using map = new InformersMap(kubeConfig, { threads: pool });
   assertHidden([factory, factory.forResource(CONFIG_MAPS), map], 'factory and map');
@@ -214,7 +214,7 @@ test('C188 a kubeconfig that cannot be read is not quoted', () => {
   }
 });
 
-test('C188 the command line prints none at its most verbose', async (context) => {
+test('C188 the command line prints no secret with --verbose', async (context) => {
   const main = fileURLToPath(new URL('../../src/cli/main.js', import.meta.url));
   const server = await serverFailing(context, (response) => {
     response.writeHead(403);

@@ -5,11 +5,11 @@ import {
   InformerThreads,
   SharedIndexInformer,
   label,
-  newIndexer,
   metaNamespaceKeyFunc,
   parseLabelSelector,
   toModel,
 } from '../../src/index.ts';
+import { newIndexer } from '../../src/client-go/index.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor } from './bare-server.ts';
 
 const HOSTILE = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf', 'toJSON', 'then'];
@@ -44,7 +44,7 @@ for (const codec of ['json', 'msgpack'] as const) {
     test(`C193 hostile keys pass ${codec} with ${threads} threads, store, indexes, selectors, fields and copies unharmed`, async (context) => {
       const texts = HOSTILE.map(objectNamed);
       const server = await BareServer.serving(context, texts);
-      await using pool = new InformerThreads({ threads });
+      await using pool = new InformerThreads({ shards: threads });
       await using informer = new SharedIndexInformer<Record<string, unknown>>(
         kubeConfigFor(server.url),
         CONFIG_MAPS,
@@ -117,7 +117,7 @@ test('C193 stores of your own take hostile keys and index names', () => {
   assertUnpolluted();
 });
 
-test('C193 a model takes every key but __proto__, which client-node cannot write: that is said', () => {
+test('C193 a model takes every key but __proto__, which client-node cannot write: toModel reports it', () => {
   const data = JSON.parse(MAP) as Record<string, string>;
   const map = { apiVersion: 'v1', kind: 'ConfigMap', data };
   assert.throws(() => toModel(map), { code: 'ERR_KUBELOOM_UNKNOWN_FIELD' });

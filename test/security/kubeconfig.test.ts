@@ -1,10 +1,10 @@
-/** Kubeconfigs that are attacks or accidents: a precise error, soon, and never the next best thing. */
+/** Kubeconfigs that are attacks or accidents: a precise error, quickly, and never another kubeconfig instead. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { connectionFor, loadKubeConfig } from '../../src/transport/credentials.ts';
+import { connectionFor, loadKubeConfig } from '../../src/reflector/transport/credentials.ts';
 import { kubeConfigFor } from './bare-server.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kubeloom-kubeconfig-'));
@@ -30,7 +30,7 @@ function rejects(content: string | Buffer, message: RegExp): void {
   });
 }
 
-/** A billion strings, if somebody wrote them all out. */
+/** A document of a billion strings after expansion. */
 function aliasBomb(): string {
   const lines = ['a0: &a0 [x, x, x, x, x, x, x, x, x, x]'];
   for (let level = 1; level < 10; level++) {
@@ -43,7 +43,7 @@ function aliasBomb(): string {
   return lines.join('\n');
 }
 
-test('C194 an alias bomb is not expanded: beside a good kubeconfig it is passed over, in its place it is refused', () => {
+test('C194 an alias bomb is not expanded: beside a good kubeconfig it is skipped, instead of one it is refused', () => {
   const config = loadKubeConfig({ path: file(`${aliasBomb()}\n${GOOD}`) });
   assert.equal(config.getCurrentContext(), 'x');
   for (const member of ['users', 'clusters', 'contexts', 'current-context']) {
@@ -54,8 +54,8 @@ test('C194 an alias bomb is not expanded: beside a good kubeconfig it is passed 
   }
 });
 
-test('C194 a file of 50 MB is refused before it is read, one of 4 MiB of nothing soon', () => {
-  rejects(Buffer.alloc(50_000_000, ' '), /has 50000000 bytes: that is no kubeconfig/);
+test('C194 a file of 50 MB is refused before it is read, one of 4 MiB without content quickly', () => {
+  rejects(Buffer.alloc(50_000_000, ' '), /has 50000000 bytes: too large for a kubeconfig/);
   rejects('['.repeat(100_000), /cannot be used/);
 });
 
@@ -92,13 +92,13 @@ test('without a CA the system’s are used and verification stays on', async () 
   assert.deepEqual([connection.ca, connection.rejectUnauthorized], [undefined, true]);
 });
 
-test('a token goes before a plugin, and a token file before a token', async () => {
+test('a token takes precedence over a plugin, and a token file over a token', async () => {
   const exec = { command: '/bin/false', apiVersion: 'client.authentication.k8s.io/v1' };
   const { headers } = await connectionFor(kubeConfigFor('https://h', { token: 'mine', exec }));
   assert.equal(headers['authorization'], 'Bearer mine');
 });
 
-test('a legacy provider that needs a program is an error that says what cannot be had', async () => {
+test('a legacy provider that needs a program is an error that names it', async () => {
   for (const name of ['gcp', 'azure', 'unknown']) {
     const asked = connectionFor(kubeConfigFor('https://h', { authProvider: { name, config: {} } }));
     const outcome = await asked.then(

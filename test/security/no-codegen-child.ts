@@ -1,14 +1,17 @@
-/** An informer with msgpack and threads, in a process that may not make code from text; prints what it read. */
+/**
+ * An informer with msgpack and threads, in a process that may not generate code from text; prints the objects that it
+ * read.
+ */
 import assert from 'node:assert/strict';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
-import { startEmbeddedApiServer } from '../../src/testing/index.ts';
-import { kubeConfigOf, PODS } from '../pipeline/harness.ts';
+import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { kubeConfigOf, PODS } from '../unit/informer/pipeline/harness.ts';
 
 // oxlint-disable-next-line no-eval, no-implied-eval -- what must not work
 assert.throws(() => eval('1'), EvalError);
 await using server = await startEmbeddedApiServer();
 await server.populate({ count: 20 });
-await using threads = new InformerThreads({ threads: 1 });
+await using threads = new InformerThreads({ shards: 1 });
 await using informer = new SharedIndexInformer<{ spec: { nodeName: string } }>(kubeConfigOf(server), PODS, {
   threads,
   codec: 'msgpack',

@@ -1,4 +1,4 @@
-/** Nothing in the library needs code that is made from text: it runs where that is forbidden. */
+/** The library generates no code from text: it runs where that is forbidden. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';

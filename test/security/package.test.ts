@@ -1,4 +1,4 @@
-/** What is published, what runs when it is installed, and where its dependencies come from. */
+/** The published files, the scripts that run at installation, and the sources of dependencies. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -21,11 +21,11 @@ interface LockedPackage {
   readonly optional?: boolean;
 }
 
-/** What npm runs by itself, for us or for those who install the package. */
+/** The scripts that npm runs by itself, for developers or users of the package. */
 const LIFECYCLE =
   /^(pre|post)?(install|uninstall|publish|prepare|pack|version|dependencies)$|^prepublishOnly$/;
 
-test('nothing runs when the package is installed; the build alone runs where it is made', () => {
+test('no script runs when the package is installed; only the build runs when it is packed', () => {
   assert.deepEqual(
     Object.keys(scripts).filter((name) => LIFECYCLE.test(name)),
     ['prepare'],
@@ -33,7 +33,7 @@ test('nothing runs when the package is installed; the build alone runs where it 
   assert.equal(scripts['prepare'], 'tsc');
 });
 
-test('of the dependencies that users get only an optional one runs anything when it is installed', () => {
+test('of all dependencies of users only an optional one runs a script at installation', () => {
   const { packages } = JSON.parse(lock) as { packages: Readonly<Record<string, LockedPackage>> };
   const running = Object.entries(packages).filter(
     ([, locked]) => locked.hasInstallScript === true && locked.dev !== true,
@@ -62,7 +62,7 @@ test('the package has the library, its sources, workers and documents, and nothi
   const paths = packed?.files.map(({ path }) => path) ?? [];
   const strange = paths.filter(
     (path) =>
-      !/^(dist\/)?(src|workers)\/[\w./-]+\.(js|d\.ts|ts|js\.map|d\.ts\.map)$/.test(path) &&
+      !/^(dist\/)?(src|workers)\/[\w./-]+\.(d\.)?([jt]s|c[jt]s)(\.map)?$/.test(path) &&
       !/^docs\/[\w./-]+\.(md|ts|txt|json|yaml|yml|svg|png)$/.test(path) &&
       !['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'].includes(path),
   );

@@ -1,11 +1,11 @@
-/** Text of servers and objects cannot steer a terminal or forge a line of a log. */
+/** Text of servers and objects cannot control a terminal or forge a line of a log. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { failureText } from '../../src/cli/failure.ts';
-import { KubeloomError, fromErrorMessage } from '../../src/errors.ts';
-import { escapeControls } from '../../src/printable.ts';
-import { statusError } from '../../src/transport/status.ts';
+import { KubeloomError, fromErrorMessage } from '../../src/base/errors.ts';
+import { escapeControls } from '../../src/base/printable.ts';
+import { statusError } from '../../src/kube/status.ts';
 
 const HOSTILE = [
   ...Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)),
@@ -38,7 +38,7 @@ test('C189 messages of errors have none, on this side of a thread and on the oth
   assert.doesNotMatch(inspect(refused).replaceAll('\n', ''), /[\u0000-\u001f\u007f-\u009f]/);
 });
 
-test('C189 what a command prints of a failure is one line, and its stack has no escapes either', () => {
+test('C189 a command prints one line for a failure, and its stack has no escapes either', () => {
   const foreign = new Error(`x${HOSTILE}\u001b]0;title\u0007`, { cause: new Error(`cause ${HOSTILE}`) });
   assert.doesNotMatch(failureText(foreign, false), DANGEROUS);
   assert.doesNotMatch(failureText(foreign, true).replaceAll('\n', ''), DANGEROUS);

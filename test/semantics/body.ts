@@ -1,6 +1,4 @@
-/**
- * What servers answer with, as far as the suite looks at it.
- */
+/** The servers' answers, as far as the suite reads them. */
 
 export interface Metadata {
   readonly name: string;
@@ -15,12 +13,12 @@ export interface Metadata {
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
   readonly finalizers?: readonly string[];
-  /** Of lists. */
+  /** In lists. */
   readonly continue?: string;
   readonly remainingItemCount?: number;
 }
 
-/** Whatever the server answers: an object, a list or a Status. */
+/** Any answer of the server: an object, a list or a Status. */
 export interface Body {
   readonly kind?: string;
   readonly apiVersion?: string;

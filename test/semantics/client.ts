@@ -1,6 +1,4 @@
-/**
- * The suite's own HTTP client: node's, with nothing in between, so that what is asserted is what the server sent.
- */
+/** The suite's own HTTP client, on node's alone, so that assertions see exactly the server's bytes. */
 
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
@@ -20,7 +18,7 @@ export interface RequestExtras {
   readonly body?: unknown;
   readonly contentType?: string;
   readonly accept?: string;
-  /** Instead of the target's; '' sends none. */
+  /** In place of the target's token; '' sends none. */
   readonly token?: string;
 }
 
@@ -81,7 +79,7 @@ export class Client {
           ? {}
           : {
               'content-type': extras.contentType ?? 'application/json',
-              // Node sends none by itself with a DELETE.
+              // Node does not send it by itself with a DELETE.
               'content-length': Buffer.byteLength(payload),
             }),
       },

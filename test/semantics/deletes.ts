@@ -1,6 +1,4 @@
-/**
- * DELETE: one object, many, with preconditions, with finalizers; and the events that follow from it.
- */
+/** DELETE: one object, many, with preconditions, with finalizers; and the resulting events. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -23,7 +21,7 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       assert.equal(after.status, 404);
     });
 
-    it('of a pod answers with the pod, after an event that says it is ending and one that it is gone', async () => {
+    it('of a pod answers with the pod, after an event with a deletionTimestamp and one of the deletion', async () => {
       const created = await fixture.createPod('ending');
       const { resourceVersion } = created.metadata;
       const stream = await fixture.watch(fixture.pods(`watch=1&resourceVersion=${resourceVersion}`));
@@ -67,7 +65,7 @@ export function deleteSemantics(target: () => Promise<Target>): void {
       assert.deepEqual(body.details, { name: 'absent', kind: 'configmaps' });
     });
 
-    it('of an object with a finalizer only marks it; it goes when the finalizer goes', async () => {
+    it('of an object with a finalizer only marks it; it is deleted when the finalizer is removed', async () => {
       await fixture.newNamespace();
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
       const created = ok(await fixture.client.post(fixture.configMaps(), { metadata }));
@@ -95,7 +93,7 @@ export function deleteSemantics(target: () => Promise<Target>): void {
   describe('deletecollection', () => {
     const fixture = Fixture.use(target);
 
-    it('deletes what the selector matches and answers with what there was', async () => {
+    it('deletes the objects that match the selector and answers with them', async () => {
       await fixture.newNamespace();
       await fixture.create('a', { doomed: 'yes' });
       const { metadata } = await fixture.create('b', { doomed: 'yes' });

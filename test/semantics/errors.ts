@@ -1,6 +1,4 @@
-/**
- * Who may not, and what is not there.
- */
+/** Forbidden requests and absent things. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -19,7 +17,7 @@ export function errorSemantics(target: () => Promise<Target>): void {
       assert.equal(body.message, 'Unauthorized');
     });
 
-    it('without a token is anonymous, and anonymous may not: 403', async () => {
+    it('without a token is anonymous, which is not allowed: 403', async () => {
       const list = await fixture.client.get('/api/v1/namespaces/default/configmaps', { token: '' });
       assert.equal(list.status, 403);
       assert.equal(list.body.reason, 'Forbidden');
@@ -62,21 +60,21 @@ export function errorSemantics(target: () => Promise<Target>): void {
       }
     });
 
-    it('for a group that does not exist is a 404 that is no Status', async () => {
+    it('for a group that does not exist is a 404 without a Status', async () => {
       const { status, headers, text } = await fixture.client.get('/apis/example.com/v1/widgets');
       assert.equal(status, 404);
       assert.equal(headers['content-type'], 'text/plain; charset=utf-8');
       assert.equal(text, '404 page not found\n');
     });
 
-    it('with a method that makes no sense is 405', async () => {
+    it('with a method that the resource does not support is 405', async () => {
       const { status, body } = await fixture.client.put('/api/v1/pods', {});
       assert.equal(status, 405);
       assert.equal(body.message, 'the server does not allow this method on the requested resource');
       assert.equal(body.reason, 'MethodNotAllowed');
     });
 
-    it('for a revision of the future is 504, for one object as for lists', async () => {
+    it('for a revision of the future is 504, for one object and for lists', async () => {
       await fixture.create('one');
       const { status, body } = await fixture.client.get(
         `${fixture.configMap('one')}?resourceVersion=999999999`,
@@ -105,7 +103,7 @@ export function errorSemantics(target: () => Promise<Target>): void {
       );
     });
 
-    it('with a body that is no JSON by its own account is 415', async () => {
+    it('with a body that is not JSON by its own content type is 415', async () => {
       const answer = await fixture.client.request('POST', fixture.configMaps(), {
         body: 'x',
         contentType: 'text/plain',
@@ -114,12 +112,12 @@ export function errorSemantics(target: () => Promise<Target>): void {
       assert.equal(answer.body.reason, 'UnsupportedMediaType');
     });
 
-    it('that accepts nothing the server has is 406', async () => {
+    it('that accepts no format of the server is 406', async () => {
       const { status } = await fixture.client.get(fixture.configMaps(), { accept: 'text/csv' });
       assert.equal(status, 406);
     });
 
-    it('for health and version is answered to everybody', async () => {
+    it('for health and version is answered without a token', async () => {
       for (const path of ['/healthz', '/livez', '/readyz']) {
         const { status, text } = await fixture.client.get(path, { token: '', accept: '*/*' });
         assert.equal(status, 200);

@@ -1,6 +1,4 @@
-/**
- * Too old: 410 in its three forms, on a server that has been made to forget.
- */
+/** Expired revisions: 410 in its three forms, on a server that has forgotten its history. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -37,7 +35,7 @@ export function expirySemantics(target: () => Promise<Target>): void {
       assert.equal(stream.complete, true);
     });
 
-    it('does not hit a watch from the present', async () => {
+    it('does not affect a watch from the present', async () => {
       await fixture.newNamespace();
       await fixture.target.forgetHistory();
       const from = await fixture.revision();
@@ -57,7 +55,7 @@ export function expirySemantics(target: () => Promise<Target>): void {
       assert.equal(body.message, 'The resourceVersion for the provided list is too old.');
     });
 
-    it('for a continue token brings another token, with which the list goes on in the present', async () => {
+    it('for a continue token returns another token, with which the list goes on in the present', async () => {
       await fixture.newNamespace();
       for (const name of ['a', 'b', 'c']) await fixture.create(name);
       const first = ok(await fixture.client.get(fixture.configMaps('limit=1')));

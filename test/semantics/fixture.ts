@@ -1,6 +1,6 @@
 /**
- * What every test of the suite starts from: a client, and a namespace of its own, so that tests neither see each other
- * nor whatever else lives in a real server.
+ * The start of every test of the suite: a client, and a namespace of its own. So tests see neither each other
+ * nor other objects of a real server.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -17,7 +17,7 @@ export class Fixture {
   #client: Client | undefined;
   #namespace = '';
 
-  /** Registers the hooks; to be called inside a `describe`. */
+  /** Registers the hooks; call it inside a `describe`. */
   static use(target: () => Promise<Target>): Fixture {
     const fixture = new Fixture();
     before(async () => {
@@ -43,7 +43,7 @@ export class Fixture {
     return this.#namespace;
   }
 
-  /** Tests that count objects begin with an empty namespace. */
+  /** Makes an empty namespace for tests that count objects. */
   async newNamespace(): Promise<string> {
     this.#namespace = `sem-${randomBytes(4).toString('hex')}`;
     await this.client.post('/api/v1/namespaces', { metadata: { name: this.#namespace } });
@@ -66,7 +66,7 @@ export class Fixture {
     return `/api/v1/namespaces/${this.#namespace}/pods/${name}`;
   }
 
-  /** Creates a ConfigMap, and insists on it. */
+  /** Creates a ConfigMap, and asserts success. */
   async create(
     name: string,
     labels: Record<string, string> = {},
@@ -80,7 +80,7 @@ export class Fixture {
     return ok(await this.client.post(this.pods(), { metadata: { name, labels }, spec }));
   }
 
-  /** Changes the data of a ConfigMap, so that there is an event. */
+  /** Changes the data of a ConfigMap, which makes an event. */
   async touch(name: string, value: string): Promise<Body> {
     return ok(await this.client.mergePatch(this.configMap(name), { data: { touched: value } }));
   }
@@ -89,7 +89,7 @@ export class Fixture {
     return ok(await this.client.delete(this.configMap(name)));
   }
 
-  /** The revision of the server, now. */
+  /** The current revision of the server. */
   async revision(): Promise<string> {
     return ok(await this.client.get(this.configMaps('limit=1'))).metadata.resourceVersion;
   }
@@ -105,7 +105,7 @@ export class Fixture {
   }
 }
 
-/** The body of an answer that has to be a success. */
+/** Returns the body of an answer. @throws when the answer is not a success */
 export function ok(answer: Answer): Body {
   if (answer.status < 200 || answer.status > 299) throw new Error(`HTTP ${answer.status}: ${answer.text}`);
   return answer.body;

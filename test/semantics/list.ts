@@ -1,6 +1,4 @@
-/**
- * LIST: what each resourceVersion means, and what the document looks like.
- */
+/** LIST: the meaning of each resourceVersion, and the form of the document. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -67,7 +65,7 @@ export function listSemantics(target: () => Promise<Target>): void {
     it('with resourceVersion=0 answers with the whole list even when there is a limit', async () => {
       await fixture.newNamespace();
       for (const name of ['a', 'b', 'c']) await fixture.create(name);
-      // Any version will do for "0"; after a list that waited for the last write the cache has it.
+      // "0" accepts any version; after a list that waited for the last write the cache has that write.
       const version = await fixture.revision();
       ok(await fixture.client.get(fixture.configMaps(`resourceVersion=${version}`)));
       const list = ok(await fixture.client.get(fixture.configMaps('resourceVersion=0&limit=1')));
@@ -99,7 +97,7 @@ function exactSemantics(target: () => Promise<Target>): void {
       assert.equal(list.metadata.resourceVersion, version);
     });
 
-    it('is what resourceVersion=N with a limit and no match has always meant', async () => {
+    it('is the meaning of resourceVersion=N with a limit and no match', async () => {
       await fixture.newNamespace();
       await fixture.create('a');
       const { metadata } = await fixture.create('b');
@@ -150,7 +148,7 @@ function listErrorSemantics(target: () => Promise<Target>): void {
       });
     }
 
-    it('a resourceVersion that is no number with 400', async () => {
+    it('a resourceVersion that is not a number with 400', async () => {
       const { status, body } = await fixture.client.get(fixture.configMaps('resourceVersion=abc'));
       assert.equal(status, 400);
       assert.equal(
@@ -159,7 +157,7 @@ function listErrorSemantics(target: () => Promise<Target>): void {
       );
     });
 
-    it('a limit that is no number with 400, and ignores a negative one', async () => {
+    it('a limit that is not a number with 400, and ignores a negative one', async () => {
       const { status, body } = await fixture.client.get(fixture.configMaps('limit=abc'));
       assert.equal(status, 400);
       assert.equal(body.message, 'strconv.ParseInt: parsing "abc": invalid syntax');

@@ -1,6 +1,4 @@
-/**
- * Lists in pages: all pages show one moment, however much is written in between.
- */
+/** Lists in pages: all pages show one moment, whatever is written meanwhile. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -52,7 +50,7 @@ export function paginationSemantics(target: () => Promise<Target>): void {
       assert.equal(list.metadata.remainingItemCount, undefined);
     });
 
-    it('counts what matches a selector, and does not say how much remains', async () => {
+    it('counts the objects that match a selector, and does not return the remaining number', async () => {
       await five();
       const first = await page(2, undefined, '&labelSelector=half=2');
       assert.deepEqual(names(first), ['c', 'd']);
@@ -76,7 +74,7 @@ export function paginationSemantics(target: () => Promise<Target>): void {
       assert.deepEqual(names(rest), ['c', 'd', 'e']);
     });
 
-    it('refuses a resourceVersion beside the token, a match beside the token, and a token that is none', async () => {
+    it('refuses a resourceVersion beside the token, a match beside the token, and an invalid token', async () => {
       await five();
       const { metadata } = await page(2, undefined);
       const token = encodeURIComponent(metadata.continue ?? '');

@@ -1,6 +1,4 @@
-/**
- * PATCH: merge patch, JSON patch and what kubectl sends.
- */
+/** PATCH: merge patch, JSON patch and kubectl's patches. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -81,7 +79,7 @@ export function patchSemantics(target: () => Promise<Target>): void {
       assert.equal(now.metadata.resourceVersion, created.metadata.resourceVersion);
     });
 
-    it('as JSON patch that is no list is 400', async () => {
+    it('as JSON patch that is not a list is 400', async () => {
       await fixture.create('malformed');
       const { status, body } = await patch(fixture.configMap('malformed'), JSON_PATCH, { op: 'add' });
       assert.equal(status, 400);

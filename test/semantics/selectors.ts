@@ -1,6 +1,4 @@
-/**
- * Label and field selectors: on lists, and on watches, where objects enter and leave.
- */
+/** Label and field selectors: on lists, and on watches, where objects begin and cease to match. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -66,7 +64,7 @@ const INVALID: ReadonlyArray<readonly [selector: string, message: string]> = [
 ];
 
 function invalidSelectorSemantics(target: () => Promise<Target>): void {
-  describe('a malformed selector is a 400 that says what is wrong', () => {
+  describe('a malformed selector is a 400 that explains the error', () => {
     const fixture = Fixture.use(target);
 
     for (const [selector, message] of INVALID) {
@@ -135,7 +133,7 @@ function movingSemantics(target: () => Promise<Target>): void {
       assert.equal(
         events[2]?.object.metadata.resourceVersion,
         left,
-        'the revision of the change that took it out',
+        'the revision of the change by which it ceased to match',
       );
       assert.deepEqual(events[2]?.object.metadata.labels, { app: 'x' }, 'the last state that matched');
       assert.equal(events[3]?.object.metadata.resourceVersion, again);

@@ -1,6 +1,6 @@
 /**
- * Everything the informer relies on, as tests of a server: the same for the embedded one and for a real kube-apiserver,
- * so that the fake stays honest.
+ * Every property of a server on which the informer relies, as tests. The same tests run against the embedded
+ * server and a real kube-apiserver, so that the embedded one stays faithful.
  */
 
 import { describe } from 'node:test';
@@ -16,7 +16,7 @@ import { watchListSemantics } from './watch-list.ts';
 import { watchSemantics } from './watch.ts';
 import { writeSemantics } from './writes.ts';
 
-/** Registers the suite with node:test. `target` is asked once per group and may return the same server each time. */
+/** Registers the suite with node:test. `target` is called once per group and may return the same server each time. */
 export function apiServerSemantics(target: () => Promise<Target>, name = 'a server'): void {
   describe(`apiserver semantics: ${name}`, () => {
     listSemantics(target);
@@ -28,7 +28,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     patchSemantics(target);
     deleteSemantics(target);
     errorSemantics(target);
-    // Last: on a real server it takes a restart.
+    // Last: on a real server it requires a restart.
     expirySemantics(target);
   });
 }

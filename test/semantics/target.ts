@@ -1,17 +1,17 @@
 /**
- * What the semantics suite runs against: an embedded server or a real kube-apiserver. Nothing but HTTP is assumed, and
- * one ability that HTTP does not have.
+ * The server under the semantics suite: embedded, or a real kube-apiserver. The suite needs HTTP, and one
+ * ability that HTTP does not have.
  */
 
 export interface Target {
   readonly url: string;
-  /** May do everything. */
+  /** A token with all permissions. */
   readonly token: string;
   /** PEM; '' for plain HTTP. */
   readonly ca: string;
   /**
-   * Makes the server forget all history up to now, so that every older revision is too old: for a list at it, for a
-   * continue token and for a watch from it. On a real server: compact etcd, then restart the apiserver.
+   * Makes the server forget all history up to now. Every older revision is then too old: for an exact list,
+   * for a continue token and for a watch. On a real server: compact etcd, then restart the apiserver.
    */
   readonly forgetHistory: () => Promise<void>;
 }

@@ -1,6 +1,4 @@
-/**
- * WatchList: the initial state as events, closed by a bookmark with an annotation, then the changes.
- */
+/** WatchList: the initial state as events, ended by a bookmark with an annotation, then the changes. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -16,7 +14,7 @@ export function watchListSemantics(target: () => Promise<Target>): void {
   describe('WatchList', () => {
     const fixture = Fixture.use(target);
 
-    it('sends every object sorted by name, then the end bookmark, then what changes', async () => {
+    it('sends every object sorted by name, then the end bookmark, then changes', async () => {
       await fixture.newNamespace();
       await fixture.create('b');
       const last = await fixture.create('a');
@@ -40,7 +38,7 @@ export function watchListSemantics(target: () => Promise<Target>): void {
       assert.ok(BigInt(bookmark?.object.metadata.resourceVersion ?? 0) > 0n);
     });
 
-    it('takes resourceVersion 0 and N, and contains what N contains', async () => {
+    it('accepts resourceVersion 0 and N, and contains at least that state', async () => {
       await fixture.newNamespace();
       const { metadata } = await fixture.create('there');
       const version = metadata.resourceVersion;
@@ -52,7 +50,7 @@ export function watchListSemantics(target: () => Promise<Target>): void {
       assert.deepEqual((await any.take(2)).map(brief), ['ADDED there', 'BOOKMARK']);
     });
 
-    it('can be left and taken up at the end bookmark: nothing is lost, nothing comes twice', async () => {
+    it('can be resumed at the end bookmark: nothing is lost, nothing is sent twice', async () => {
       await fixture.newNamespace();
       await fixture.create('initial');
       const stream = await fixture.watch(fixture.configMaps(WATCH_LIST));
@@ -127,7 +125,7 @@ function watchListErrorSemantics(target: () => Promise<Target>): void {
       });
     }
 
-    it('nothing of a collection that the server does not have: 404', async () => {
+    it('a collection that the server does not have with 404', async () => {
       const { status, body } = await fixture.client.get(`/api/v1/widgets?${WATCH_LIST}`);
       assert.equal(status, 404);
       assert.equal(body.reason, 'NotFound');

@@ -1,6 +1,6 @@
 /**
- * A watch as the suite reads it: `next()` waits for the next event, undefined is the end of the stream. Tests never
- * wait for nothing to happen; they write one object more and see that it is what comes next.
+ * A watch of the suite: `next()` waits for the next event, undefined is the end of the stream. Tests never
+ * wait for silence; they write one more object and check that it is the next event.
  */
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -31,7 +31,7 @@ export class WatchStream {
     response.on('close', () => this.#end());
   }
 
-  /** The stream ended as HTTP wants it, not by a broken connection. */
+  /** True when the stream ended by the rules of HTTP, not by a broken connection. */
   get complete(): boolean {
     return this.#complete;
   }
@@ -53,7 +53,7 @@ export class WatchStream {
     return events;
   }
 
-  /** All events to the end of the stream. */
+  /** Returns all events to the end of the stream. */
   async rest(): Promise<WatchEvent[]> {
     const events: WatchEvent[] = [];
     for (let event = await this.next(); event !== undefined; event = await this.next()) events.push(event);
@@ -78,7 +78,7 @@ export class WatchStream {
   }
 }
 
-/** `ADDED a`, `BOOKMARK `: what most assertions compare. */
+/** Returns `ADDED a` or `BOOKMARK `, which most assertions compare. */
 export function brief(event: WatchEvent | undefined): string {
   return event === undefined ? 'END' : `${event.type} ${event.object.metadata?.name ?? ''}`.trimEnd();
 }

@@ -1,6 +1,4 @@
-/**
- * WATCH: where it starts, what it sends, how it ends.
- */
+/** WATCH: its start, its events, its end. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -13,7 +11,7 @@ export function watchSemantics(target: () => Promise<Target>): void {
   describe('WATCH from a revision', () => {
     const fixture = Fixture.use(target);
 
-    it('sends what came after it, in order, each object with the revision of its change', async () => {
+    it('sends later events in order, each object with the revision of its change', async () => {
       await fixture.newNamespace();
       const a = await fixture.create('a');
       const b = await fixture.create('b');
@@ -53,7 +51,7 @@ export function watchSemantics(target: () => Promise<Target>): void {
       assert.equal(event?.object.metadata.uid, created.metadata.uid);
     });
 
-    it('says nothing about a write that changed nothing', async () => {
+    it('sends nothing for a write that changed nothing', async () => {
       await fixture.newNamespace();
       const created = await fixture.create('same', {}, { key: 'value' });
       const from = created.metadata.resourceVersion;
@@ -83,7 +81,7 @@ export function watchSemantics(target: () => Promise<Target>): void {
       );
     });
 
-    it('that is no number fails with 500 and a bare message', async () => {
+    it('from a version that is not a number fails with 500 and a bare message', async () => {
       const { status, body } = await fixture.client.get(fixture.configMaps('watch=1&resourceVersion=abc'));
       assert.equal(status, 500);
       assert.equal(
@@ -108,7 +106,7 @@ function startSemantics(target: () => Promise<Target>): void {
         await fixture.create('b');
         await fixture.create('a');
         await fixture.touch('b', '1');
-        // A list waits for the last write: from then on a "0" knows it, too.
+        // A list waits for the last write; after it "0" includes that write.
         const version = await fixture.revision();
         ok(await fixture.client.get(fixture.configMaps(`resourceVersion=${version}`)));
         const stream = await fixture.watch(fixture.configMaps(query));
@@ -118,7 +116,7 @@ function startSemantics(target: () => Promise<Target>): void {
       });
     }
 
-    it('begins with nothing when sendInitialEvents=false', async () => {
+    it('begins without objects when sendInitialEvents=false', async () => {
       await fixture.newNamespace();
       await fixture.create('old');
       const query = 'watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan';
@@ -130,7 +128,7 @@ function startSemantics(target: () => Promise<Target>): void {
 }
 
 function endSemantics(target: () => Promise<Target>): void {
-  // Each of these takes seconds: together they take no longer than one.
+  // Each of these takes seconds; together they take no longer than one.
   describe('WATCH ends', { concurrency: true }, () => {
     const fixture = Fixture.use(target);
 
@@ -140,7 +138,7 @@ function endSemantics(target: () => Promise<Target>): void {
       return fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}&${selector}&${query}`));
     }
 
-    it('cleanly after timeoutSeconds, without a word', async () => {
+    it('cleanly after timeoutSeconds, without another event', async () => {
       const stream = await open('silent', 'timeoutSeconds=1');
       assert.deepEqual(await stream.rest(), []);
       assert.equal(stream.complete, true);
@@ -167,7 +165,7 @@ function endSemantics(target: () => Promise<Target>): void {
       assert.deepEqual((await stream.rest()).map(brief), ['ADDED unmarked']);
     });
 
-    it('not at all when timeoutSeconds is no number: 400', async () => {
+    it('with 400 at once when timeoutSeconds is not a number', async () => {
       const { status, body } = await fixture.client.get(fixture.configMaps('watch=1&timeoutSeconds=abc'));
       assert.equal(status, 400);
       assert.equal(body.message, 'strconv.ParseInt: parsing "abc": invalid syntax');
@@ -190,7 +188,7 @@ function nameSemantics(target: () => Promise<Target>): void {
       assert.equal(brief(await stream.next()), 'MODIFIED mine');
     });
 
-    it('is not what watch=1 does on the URL of the object: that is a GET', async () => {
+    it('differs from watch=1 on the URL of the object, which is a GET', async () => {
       await fixture.newNamespace();
       await fixture.create('mine');
       const { body } = await fixture.client.get(`${fixture.configMap('mine')}?watch=1`);

@@ -1,6 +1,4 @@
-/**
- * Create and update: what the server fills in, and who wins when two write.
- */
+/** Create and update: the fields that the server sets, and the result of concurrent writes. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -61,7 +59,7 @@ export function writeSemantics(target: () => Promise<Target>): void {
       assert.equal(body.message, `ConfigMap "" is invalid: ${field}`);
     });
 
-    it('of a name that is none is 422', async () => {
+    it('with an invalid name is 422', async () => {
       const { status, body } = await fixture.client.post(fixture.configMaps(), {
         metadata: { name: 'Not_Valid' },
       });

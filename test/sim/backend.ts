@@ -1,32 +1,32 @@
 /**
- * Reflector and shards in this thread, each with its turn when the simulator says so. Messages wait in one queue for
- * each direction, as MessagePorts have; rings and log are the real ones.
+ * Reflector and shards in this thread; the simulator decides when each one runs. Messages wait in one queue
+ * for each direction, as in MessagePorts. Rings and log are the real ones.
  */
 import type { Shard } from '../../src/indexer/shard.ts';
-import { RECORD_TYPE_PREFIX } from '../../src/record/notification.ts';
+import { RECORD_TYPE_PREFIX } from '../../src/shared/record/notification.ts';
 import type { ReflectorThread } from '../../src/reflector/reflector-thread.ts';
-import { RingConsumer } from '../../src/ring/consumer.ts';
-import { RingMemory } from '../../src/ring/ring.ts';
-import type { Backend, BackendEvents, Role } from '../../src/threads/backend.ts';
-import type { PipelineMemory } from '../../src/threads/layout.ts';
+import { RingConsumer } from '../../src/shared/ring/consumer.ts';
+import { RingMemory } from '../../src/shared/ring/ring.ts';
+import type { Backend, BackendEvents, Role } from '../../src/informer/threads/backend.ts';
+import type { PipelineMemory } from '../../src/shared/layout.ts';
 import type {
   ControlPort,
   FromReflectorThread,
   FromShard,
   ToReflectorThread,
   ToShard,
-} from '../../src/threads/protocol.ts';
-import { createReflector } from '../../src/threads/reflector-host.ts';
-import { createShard } from '../../src/threads/shard-host.ts';
-import type { Clock, Random } from '../../src/clock.ts';
-import type { HttpTransport } from '../../src/transport/http.ts';
-import type { AppliedRecord } from '../oracle/histories.ts';
+} from '../../src/shared/protocol.ts';
+import { createReflector } from '../../src/reflector/create-reflector.ts';
+import { createShard } from '../../src/indexer/create-shard.ts';
+import type { Clock, Random } from '../../src/base/clock.ts';
+import type { HttpTransport } from '../../src/reflector/transport/http.ts';
+import type { AppliedRecord } from './oracle/histories.ts';
 import { mortal } from './death.ts';
 
 export interface BackendOptions {
   readonly memory: PipelineMemory;
   readonly events: BackendEvents;
-  /** A bell rang: the main thread, which cannot park here, should look. */
+  /** Called when a bell rings: the main thread, which cannot park here, should read its rings. */
   readonly kick: () => void;
   readonly clock: Clock;
   readonly random: Random;
@@ -48,7 +48,7 @@ interface SimulatedReflector {
 interface SimulatedShard {
   readonly port: Port<ToShard, FromShard>;
   readonly shard: Shard;
-  /** Looks at what the shard gives, and takes nothing. */
+  /** Reads the shard's output without consuming it. */
   readonly looker: RingConsumer;
   readonly incarnation: number;
 }
@@ -66,7 +66,7 @@ export class SimulatedBackend implements Backend {
     this.#shards = options.memory.toShard.map((_, shard) => this.#startShard(shard, false));
   }
 
-  /** Of those that are alive. */
+  /** The queues of the threads that are running. */
   get queues(): Queue[] {
     const ports = [this.#reflector, ...this.#shards].flatMap((role) => (role ? [role.port] : []));
     return ports.flatMap(({ inward, outward }) => [inward, outward]);
@@ -76,7 +76,7 @@ export class SimulatedBackend implements Backend {
     return this.#reflector?.thread;
   }
 
-  /** Shards by number; undefined while one is dead. */
+  /** Shards by number; undefined while a shard is dead. */
   get shards(): readonly (Shard | undefined)[] {
     return this.#shards.map((shard) => shard?.shard);
   }
@@ -89,7 +89,7 @@ export class SimulatedBackend implements Backend {
       this.kill(index, cause);
     }
     while (looker?.peek()) {
-      // Tables of shapes stand before what needs them, with its sequence.
+      // Tables of shapes precede the record that needs them, with its sequence.
       if (looker.type !== RECORD_TYPE_PREFIX) {
         const sequence = (looker.words[looker.offset >> 2] ?? 0) >>> 0;
         const kind = String(looker.type);
@@ -99,7 +99,7 @@ export class SimulatedBackend implements Backend {
     }
   }
 
-  /** Whatever the reflector does here: when it throws, its thread has died. */
+  /** Runs work of the reflector; when it throws, the reflector's thread has died. */
   inReflector(act: () => void): void {
     try {
       mortal(act);
@@ -172,9 +172,9 @@ export class SimulatedBackend implements Backend {
   }
 
   #startShard(index: number, isSuccessor: boolean): SimulatedShard {
-    const { memory, events, kick } = this.#options;
+    const { memory, events, kick, clock } = this.#options;
     const port = new Port<ToShard, FromShard>((message) => events.fromShard(index, message));
-    const { shard } = createShard(index, memory, port, { onRing: kick, isSuccessor });
+    const { shard } = createShard(index, memory, port, { onRing: kick, clock, isSuccessor });
     const output = memory.toMain[index];
     if (!output) throw new RangeError(`no ring of shard ${index}`);
     const looker = new RingConsumer(new RingMemory(output));

@@ -1,13 +1,13 @@
-/** All chance of one seed: whoever asks in the same order gets the same answers. */
-import type { Random } from '../../src/clock.ts';
-import { seededRandom } from '../../src/testing/index.ts';
+/** All random choices of one seed: the same calls in the same order return the same values. */
+import type { Random } from '../../src/base/clock.ts';
+import { seededRandom } from '../../src/apiserver/testing/index.ts';
 
 export class Chance {
   readonly random: Random;
 
   constructor(seed: number) {
     this.random = seededRandom(seed);
-    // Seeds that are neighbours begin alike.
+    // Neighbouring seeds begin with similar values.
     for (let skipped = 0; skipped < 8; skipped++) this.random();
   }
 
@@ -15,12 +15,12 @@ export class Chance {
     return this.random() < probability;
   }
 
-  /** From `from` to `to`, both included. */
+  /** Returns an integer from `from` to `to`, both included. */
   integer(from: number, to: number): number {
     return from + Math.floor(this.random() * (to - from + 1));
   }
 
-  /** Between `from` and `to`, small ones as often as large ones. */
+  /** Returns a number between `from` and `to`, with every order of magnitude equally likely. */
   magnitude(from: number, to: number): number {
     return from * (to / from) ** this.random();
   }
@@ -29,7 +29,7 @@ export class Chance {
     return from[Math.floor(this.random() * from.length)] ?? from[0];
   }
 
-  /** One of those with a weight above 0, or undefined. */
+  /** Returns an element with a weight above 0, or undefined. */
   weighted<T extends { readonly weight: number }>(from: readonly T[]): T | undefined {
     const total = from.reduce((sum, { weight }) => sum + weight, 0);
     let left = this.random() * total;

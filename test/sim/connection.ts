@@ -1,13 +1,13 @@
 /**
- * One request and its answer, over a network that splits bytes where it likes and delivers when it is told to. It keeps
- * the promises of `ResponseSink`, and breaks what is not promised: the memory of a chunk is used again at once.
+ * One request and its answer, over a network that splits bytes at any place and delivers when the simulator
+ * says so. It keeps the promises of `ResponseSink` and no others: it reuses the memory of a chunk at once.
  */
-import type { FakeClock } from '../../src/testing/index.ts';
-import { KubeloomError } from '../../src/errors.ts';
-import type { HttpExchange, HttpRequest, ResponseSink } from '../../src/transport/http.ts';
-import type { WireRecord } from '../oracle/histories.ts';
+import type { FakeClock } from '../../src/apiserver/testing/index.ts';
+import { KubeloomError } from '../../src/base/errors.ts';
+import type { HttpExchange, HttpRequest, ResponseSink } from '../../src/reflector/transport/http.ts';
+import type { WireRecord } from './oracle/histories.ts';
 
-/** Bytes on their way; what they mean counts when the last of them has arrived. */
+/** Bytes in flight; their meaning takes effect when the last of them has arrived. */
 interface Parcel {
   readonly bytes: Buffer;
   readonly arrived: WireRecord | undefined;
@@ -24,7 +24,7 @@ export class Connection implements HttpExchange {
   readonly number: number;
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The other end has gone without a word. */
+  /** True when the other end is gone without closing the connection. */
   isSilent = false;
   isPaused = false;
   #state: State = 'asked';
@@ -57,12 +57,12 @@ export class Connection implements HttpExchange {
     return this.#state !== 'over';
   }
 
-  /** Something could arrive now. */
+  /** True when something can be delivered. */
   get isReady(): boolean {
     return this.#state !== 'over' && !this.isPaused && !this.isSilent && this.#items.length > 0;
   }
 
-  /** What was sent has arrived. */
+  /** True when every sent byte has arrived. */
   get isDrained(): boolean {
     return this.#items.length === 0;
   }
@@ -77,7 +77,7 @@ export class Connection implements HttpExchange {
 
   close(): void {
     if (this.#state === 'over') return;
-    this.#closed('closed by us');
+    this.#closed('closed by the client');
   }
 
   head(status: number, headers: Record<string, string> = {}): void {
@@ -88,17 +88,17 @@ export class Connection implements HttpExchange {
     this.#items.push({ kind: 'bytes', bytes, arrived });
   }
 
-  /** @param arrived what was told with the whole of the answer */
+  /** @param arrived record to write when the whole answer has arrived */
   end(error?: KubeloomError, arrived?: WireRecord): void {
     this.#items.push({ kind: 'end', error, ...(arrived ? { arrived } : {}) });
   }
 
-  /** Whatever has not arrived is lost but for so many bytes. */
+  /** Drops the bytes that have not arrived, except the first `bytesMax`. */
   cut(bytesMax: number, error?: KubeloomError): void {
     const kept: Item[] = [];
     let left = bytesMax;
     for (const item of this.#items) {
-      // All of it arrived after all.
+      // All of it has arrived.
       if (item.kind === 'end' && error === undefined) return;
       if (item.kind === 'end' || left === 0) break;
       if (item.kind === 'head') {
@@ -112,7 +112,7 @@ export class Connection implements HttpExchange {
     this.#items = [...kept, { kind: 'end', error }];
   }
 
-  /** The next part arrives, with at most so many bytes. */
+  /** Delivers the next part, at most `bytesMax` bytes. */
   deliver(bytesMax: number): void {
     const item = this.#items.shift();
     if (item?.kind === 'head') {
@@ -127,7 +127,7 @@ export class Connection implements HttpExchange {
     }
   }
 
-  /** Several parcels may come in one chunk. */
+  /** Delivers several parcels in one chunk at times. */
   #deliverBytes(first: Parcel, bytesMax: number): void {
     const parts: Buffer[] = [];
     const arrived: WireRecord[] = [];

@@ -1,7 +1,7 @@
-/** Threads that die at any store to shared memory: what they had written by then is there, and the rest never comes. */
-import { Word } from '../../src/ring/word.ts';
+/** Threads that die at any store to shared memory. Their earlier stores remain; the later ones never happen. */
+import { Word } from '../../src/shared/ring/word.ts';
 
-/** Stores until the next death; negative: nobody dies. */
+/** Number of stores until the next death; negative for none. */
 let storesLeft = -1;
 let isMortal = false;
 
@@ -14,16 +14,16 @@ Word.prototype.store = function storeOrDie(this: Word, value: number): void {
   store.call(this, value);
 };
 
-/** Whoever makes this many more stores in a turn of a thread other than the main one. */
+/** Ends the thread that makes this many more stores, except the main one. */
 export function dieAfter(stores: number): void {
   storesLeft = stores;
 }
 
-export function nobodyDies(): void {
+export function cancelDeath(): void {
   storesLeft = -1;
 }
 
-/** A turn of a thread that may die in it. */
+/** Runs a turn of a thread that may die in it. */
 export function mortal(turn: () => void): void {
   isMortal = true;
   try {

@@ -1,7 +1,7 @@
-/** Faults as they happen: to a request that has come, to a stream that is open, to the server. */
-import { KubeloomError } from '../../src/errors.ts';
-import { failureOf } from '../../src/embedded/status.ts';
-import type { StatusError } from '../../src/embedded/status.ts';
+/** The effects of faults: on a new request, on an open stream, on the server. */
+import { KubeloomError } from '../../src/base/errors.ts';
+import { failureOf } from '../../src/apiserver/status.ts';
+import type { StatusError } from '../../src/apiserver/status.ts';
 import type { Chance } from './chance.ts';
 import type { Connection } from './connection.ts';
 import type { SimulatedServer, Stream } from './server.ts';
@@ -18,7 +18,7 @@ const STATUSES: Partial<Record<RequestFault, number>> = {
   'not found': 404,
 };
 
-/** True when the request has got what it gets. */
+/** Strikes a request with a fault. @returns true when the request has its answer */
 export function strikeRequest(
   fault: RequestFault,
   connection: Connection,
@@ -54,7 +54,7 @@ function failing(
   return seconds > 0 ? { status: failure.status, retryAfterSeconds: seconds } : failure;
 }
 
-/** Of an answer that has been sent and has not arrived: only a part of it does. */
+/** Delivers only a part of an answer that has been sent and has not arrived. */
 export function cutAnswer(connection: Connection, chance: Chance): void {
   connection.cut(chance.integer(0, 2000), chance.happens(0.5) ? RESET() : undefined);
 }

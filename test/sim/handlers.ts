@@ -1,4 +1,4 @@
-/** Handlers of all tempers, which come and go. */
+/** Handlers of different behaviour, which are added and removed. */
 import type { HandlerRegistration, SharedIndexInformer } from '../../src/index.ts';
 import type { Scenery } from './scenery.ts';
 import type { Weather } from './weather.ts';
@@ -30,7 +30,7 @@ export class Handlers {
     this.#present.push({ name, informer, registration });
   }
 
-  /** The first of each informer stays, to bear witness. */
+  /** Removes a handler, but never an informer's first one, which observes the whole run. */
   remove(): void {
     const { chance, recorder, informers } = this.#scenery;
     const [first, ...rest] = this.#present.slice(informers.length);
@@ -50,7 +50,7 @@ export class Handlers {
 
   #informers(): readonly [SharedIndexInformer, ...SharedIndexInformer[]] {
     const [first, ...rest] = this.#scenery.informers;
-    if (!first) throw new RangeError('a simulation has informers');
+    if (!first) throw new RangeError('the simulation has no informer');
     return [first, ...rest];
   }
 

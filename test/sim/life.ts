@@ -1,15 +1,15 @@
 /**
- * One seed is one life of a cluster: a while in which everything goes wrong that this seed has in it, and then one in
- * which nothing does, after which everybody must know everything.
+ * One seed is one run of a cluster. First every fault of this seed can happen. Then none happens, and at the
+ * end every handler must have received every change.
  */
 import { hash } from 'node:crypto';
-import type { Histories } from '../oracle/histories.ts';
-import { toJsonLines } from '../oracle/json-lines.ts';
-import { judge } from '../oracle/judge.ts';
-import { violation } from '../oracle/violation.ts';
-import type { Violation } from '../oracle/violation.ts';
+import type { Histories } from './oracle/histories.ts';
+import { toJsonLines } from './oracle/json-lines.ts';
+import { judge } from './oracle/judge.ts';
+import { violation } from './oracle/violation.ts';
+import type { Violation } from './oracle/violation.ts';
 import { Chance } from './chance.ts';
-import { nobodyDies } from './death.ts';
+import { cancelDeath } from './death.ts';
 import { Handlers } from './handlers.ts';
 import { Scenery } from './scenery.ts';
 import { Steps } from './steps.ts';
@@ -20,20 +20,23 @@ export interface Life {
   readonly seed: number;
   readonly histories: Histories;
   readonly violations: readonly Violation[];
-  /** Why it proves nothing; undefined when it does. */
+  /** Why the run proves nothing; undefined when it is valid. */
   readonly invalid: string | undefined;
   readonly landed: ReadonlyMap<Fault, number>;
   readonly writes: number;
   readonly virtualMs: number;
 }
 
-/** Of the virtual clock, after the last fault. A silent watch is noticed after its own timeout of up to ten minutes. */
+/**
+ * Limit by the virtual clock, after the last fault. A silent watch is noticed after its own timeout of up to
+ * ten minutes.
+ */
 const CONVERGENCE_MS = 1_500_000;
 const STEPS_MAX = 200_000;
 const WRITES_MIN = 20;
 
 export async function live(seed: number): Promise<Life> {
-  nobodyDies();
+  cancelDeath();
   const chance = new Chance(seed);
   const scenery = new Scenery(chance);
   const weather = new Weather(chance);
@@ -41,7 +44,7 @@ export async function live(seed: number): Promise<Life> {
   const steps = new Steps(scenery, weather, handlers);
   const { recorder, informers, writer, clock } = scenery;
   for (let count = chance.integer(0, 30); count > 0; count--) writer.write();
-  // One that fails is stopped at the end, which is a violation.
+  // An informer that fails is stopped at the end, which is a violation.
   for (const informer of informers) informer.run().catch(() => undefined);
 
   await steps.storm(Math.round(chance.magnitude(200, 2000)));

@@ -1,5 +1,5 @@
-/** What is written in a simulation: few keys, so that they come, change, go and come again. */
-import type { KubeObject } from '../../src/embedded/json.ts';
+/** Writes of a simulation: few keys, so that objects are created, changed, deleted and created again. */
+import type { KubeObject } from '../../src/apiserver/json.ts';
 import type { Chance } from './chance.ts';
 import type { SimulatedServer } from './server.ts';
 
@@ -11,10 +11,10 @@ export class Writer {
   readonly #server: SimulatedServer;
   readonly #chance: Chance;
   readonly #names: number;
-  /** Of bodies, for seeds that shall fill the log. */
+  /** Limit of the bodies' padding, for seeds that fill the log. */
   readonly #paddingMax: number;
   readonly #uids: Map<string, string> = new Map();
-  /** Of objects, as they were written last: most changes are of status only. */
+  /** Labels of the objects at their last write: most changes are of status only. */
   readonly #labels: Map<string, Record<string, string>> = new Map();
   #writes = 0;
 
@@ -29,7 +29,7 @@ export class Writer {
     return this.#writes;
   }
 
-  /** One change of one random object. */
+  /** Makes one change of one random object. */
   write(): void {
     const chance = this.#chance;
     const namespace = chance.pick(NAMESPACES);
@@ -46,6 +46,22 @@ export class Writer {
     const uid = this.#uids.get(key) ?? `uid-${this.#writes}`;
     this.#uids.set(key, uid);
     this.#server.write(this.#pod(namespace, name, uid));
+  }
+
+  /** Gives some objects other bodies under their current versions, and makes every informer list. */
+  rewrite(): void {
+    const chance = this.#chance;
+    const server = this.#server;
+    for (const key of server.collection.keys()) {
+      const stored = server.collection.get(key);
+      if (!stored || chance.happens(0.5)) continue;
+      const { namespace, name, uid, labels } = stored.identity;
+      const pod = this.#pod(namespace, name, uid);
+      server.rewrite({ ...pod, metadata: { ...pod.metadata, labels } }, stored);
+    }
+    // A new version, because an informer at the latest one could resume from there and would never see the bodies.
+    this.write();
+    server.log.compact(server.log.revision);
   }
 
   #pod(namespace: string, name: string, uid: string): KubeObject {

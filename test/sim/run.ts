@@ -1,12 +1,12 @@
 /**
- * `npm run sim -- --seeds N [--from S] [--seed S]`: simulates so many lives and judges each.
+ * `npm run sim -- --seeds N [--from S] [--seed S]`: simulates N runs and judges each.
  *
- *   --seed S    this one only, with everything that is wrong with it; its histories are written down
+ *   --seed S    this one only, with all its violations; its histories are written to files
  */
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { writeHistories } from '../oracle/json-lines.ts';
-import { describe } from '../oracle/violation.ts';
+import { writeHistories } from './oracle/json-lines.ts';
+import { describe } from './oracle/violation.ts';
 import { hashOf, live } from './life.ts';
 import type { Life } from './life.ts';
 import { Tally } from './tally.ts';
@@ -27,7 +27,7 @@ async function main(): Promise<number> {
     tally.add(life);
     if (life.violations.length > 0 || values.seed !== undefined) report(life, print);
     if (process.stdout.isTTY) process.stdout.write(`\r${seed - from + 1} of ${count}`);
-    // Lets the process breathe: a life is one long microtask.
+    // Yields to the event loop: a run is one long microtask.
     await new Promise((resolve) => setImmediate(resolve));
   }
   print(`\n${tally.table()}`);

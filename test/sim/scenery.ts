@@ -1,16 +1,16 @@
-/** Everything that one seed runs: server, network, threads without threads, informers and who writes down what happens. */
+/** All parts of one seed's run: server, network, the pipeline on one thread, informers and recorders. */
 import { KubeConfig } from '@kubernetes/client-node';
 import { SharedIndexInformer, InformerThreads, field, label } from '../../src/index.ts';
-import { allocateRing } from '../../src/ring/ring.ts';
-import { BLOCK_BYTES } from '../../src/log/layout.ts';
-import { FakeClock } from '../../src/testing/index.ts';
-import { allocatePipeline } from '../../src/threads/layout.ts';
-import type { PipelineMemory } from '../../src/threads/layout.ts';
-import type { HttpRequest, HttpTransport, ResponseSink } from '../../src/transport/http.ts';
-import type { WireRecord } from '../oracle/histories.ts';
-import { Recorder } from '../oracle/recorder.ts';
-import type { IndexValues } from '../oracle/recording.ts';
-import { PODS } from '../pipeline/harness.ts';
+import { allocateRing } from '../../src/shared/ring/ring.ts';
+import { BLOCK_BYTES } from '../../src/shared/log/layout.ts';
+import { FakeClock } from '../../src/apiserver/testing/index.ts';
+import { allocatePipeline } from '../../src/shared/layout.ts';
+import type { PipelineMemory } from '../../src/shared/layout.ts';
+import type { HttpRequest, HttpTransport, ResponseSink } from '../../src/reflector/transport/http.ts';
+import type { WireRecord } from './oracle/histories.ts';
+import { Recorder } from './oracle/recorder.ts';
+import type { IndexValues } from './oracle/recording.ts';
+import { PODS } from '../unit/informer/pipeline/harness.ts';
 import { SimulatedBackend } from './backend.ts';
 import type { BackendOptions } from './backend.ts';
 import type { Chance } from './chance.ts';
@@ -19,7 +19,7 @@ import { APPS, NAMESPACES, Writer } from './pods.ts';
 import { SimulatedServer } from './server.ts';
 import { Tasks } from './tasks.ts';
 
-/** u32 counters begin so close before their wrap that they get over it. */
+/** Start of the u32 counters, close enough to their wrap to pass it. */
 const NEAR_WRAP = 2 ** 32 - 256;
 
 const INDICES: IndexValues = {
@@ -41,10 +41,10 @@ export class Scenery {
   readonly informers: readonly SharedIndexInformer[];
   readonly connections: Set<Connection> = new Set();
   #requests = 0;
-  /** Requests that nobody has looked at. */
+  /** Requests that the server has not answered yet. */
   readonly arriving: Connection[] = [];
   backend: SimulatedBackend | undefined;
-  /** What the main thread's own work has taken so far, in its eyes. */
+  /** Simulated time of the main thread's own work so far. */
   #workedMs = 0;
 
   constructor(chance: Chance) {
@@ -62,7 +62,7 @@ export class Scenery {
     const drainBudgetMs = chance.magnitude(0.2, 10);
     const packAfterMs = chance.magnitude(100, 10_000);
     this.threads = new InformerThreads(
-      { threads: 0, drainBudgetMs, packAfterMs, restartsMax: 1000 },
+      { shards: 0, drainBudgetMs, packAfterMs, restartsMax: 1000 },
       {
         packBytesMin: 0,
         memory,
@@ -78,7 +78,7 @@ export class Scenery {
     this.recorder.histories.wire.push({ at: this.clock.now(), ...record });
   }
 
-  /** No turn of the main thread takes no time: its budgets end. */
+  /** Advances the time of the main thread's work, so that its budgets end. */
   #workTime(): number {
     this.#workedMs += this.chance.random() * 0.2;
     return this.clock.now() + this.#workedMs;
@@ -97,6 +97,7 @@ export class Scenery {
   #transport(): HttpTransport {
     return {
       request: (request, sink) => this.#request(request, sink),
+      closeIdle: () => undefined,
       dispose: () => Promise.resolve(),
     };
   }
@@ -121,13 +122,13 @@ export class Scenery {
 
   #informer(index: number): SharedIndexInformer {
     const { chance } = this;
-    // The second one selects, or they could not be told apart.
+    // The second one selects, so that the two differ.
     const kind = index === 0 ? 'all' : chance.pick(['namespace', 'label'] as const);
     const [namespace] = NAMESPACES;
     const [app] = APPS;
     const pages = chance.happens(0.3) ? { pageSize: chance.integer(1, 10) } : {};
     const isResyncing = chance.happens(0.3);
-    // Without it nothing outside metadata is projected.
+    // Without it no field outside metadata is extracted.
     const hasNodes = chance.happens(0.5);
     const informer = new SharedIndexInformer(kubeConfig(), PODS, {
       threads: this.threads,
@@ -170,7 +171,10 @@ function kubeConfig(): KubeConfig {
   return config;
 }
 
-/** One to four shards, rings and log as small as they can be, counters anywhere. */
+/** Fixed, so that a repeated seed sends keys to the same shards. */
+const HASH_KEY = Int32Array.of(1, 2);
+
+/** Returns memory of one to four shards, with the smallest rings and log and counters at random positions. */
 function randomMemory(chance: Chance): PipelineMemory {
   const shards = chance.integer(1, 4);
   const firstSequence = chance.happens(0.5) ? NEAR_WRAP + chance.integer(0, 255) : 0;
@@ -178,6 +182,7 @@ function randomMemory(chance: Chance): PipelineMemory {
   const start = chance.happens(0.5) ? 2 ** 32 - 8192 : 0;
   const rings = (): SharedArrayBuffer[] =>
     Array.from({ length: shards }, () => allocateRing(ringBytes, start));
-  const memory = allocatePipeline(shards, BLOCK_BYTES * chance.integer(1, 2), 2 ** 14, firstSequence);
+  const logBytes = BLOCK_BYTES * chance.integer(1, 2);
+  const memory = allocatePipeline(shards, logBytes, 2 ** 14, firstSequence, HASH_KEY);
   return { ...memory, toShard: rings(), toMain: rings() };
 }

@@ -1,26 +1,26 @@
 /**
- * The apiserver of a simulation: the embedded one's log, collection, lists and selections, with its own streams, because
- * here nothing happens by itself: requests are answered, and events are sent, when it is their turn.
+ * The apiserver of a simulation: the embedded one's log, collection, lists and selections, with separate streams.
+ * Nothing happens without a step: the simulation chooses when requests are answered and events are sent.
  */
-import { EventLog } from '../../src/embedded/event-log.ts';
-import type { Collection } from '../../src/embedded/collection.ts';
-import { parseListOptions, parseWatchOptions } from '../../src/embedded/list-options.ts';
-import type { WatchOptions } from '../../src/embedded/list-options.ts';
-import { listPieces, readPage } from '../../src/embedded/list.ts';
-import type { LogEvent } from '../../src/embedded/history.ts';
-import { parseResourcePath } from '../../src/embedded/request-info.ts';
-import { ResourceTable } from '../../src/embedded/resources.ts';
-import { selectionOf } from '../../src/embedded/selection.ts';
-import type { Selection } from '../../src/embedded/selection.ts';
-import { StatusError, expired, failureOf, tooLargeResourceVersion } from '../../src/embedded/status.ts';
-import type { Status } from '../../src/embedded/status.ts';
-import { StoredObject } from '../../src/embedded/stored-object.ts';
-import type { FakeClock } from '../../src/testing/index.ts';
-import { bodyHash } from '../oracle/body-hash.ts';
-import type { Commit, WireRecord } from '../oracle/histories.ts';
+import { EventLog } from '../../src/apiserver/event-log.ts';
+import type { Collection } from '../../src/apiserver/collection.ts';
+import { parseListOptions, parseWatchOptions } from '../../src/apiserver/list-options.ts';
+import type { WatchOptions } from '../../src/apiserver/list-options.ts';
+import { listPieces, readPage } from '../../src/apiserver/list.ts';
+import type { LogEvent } from '../../src/apiserver/history.ts';
+import { parseResourcePath } from '../../src/apiserver/request-info.ts';
+import { ResourceTable } from '../../src/apiserver/resources.ts';
+import { selectionOf } from '../../src/apiserver/selection.ts';
+import type { Selection } from '../../src/apiserver/selection.ts';
+import { StatusError, expired, failureOf, tooLargeResourceVersion } from '../../src/apiserver/status.ts';
+import type { Status } from '../../src/apiserver/status.ts';
+import { StoredObject } from '../../src/apiserver/stored-object.ts';
+import type { FakeClock } from '../../src/apiserver/testing/index.ts';
+import { bodyHash } from './oracle/body-hash.ts';
+import type { Commit, WireRecord } from './oracle/histories.ts';
 import type { Chance } from './chance.ts';
 import type { Connection } from './connection.ts';
-import type { KubeObject } from '../../src/embedded/json.ts';
+import type { KubeObject } from '../../src/apiserver/json.ts';
 
 const PODS = new ResourceTable().named('pods');
 
@@ -32,17 +32,17 @@ export interface ServerOptions {
   readonly committed: (commit: Commit) => void;
 }
 
-/** A watch that is open: a position in the history. */
+/** An open watch: a position in the history. */
 export interface Stream {
   readonly connection: Connection;
   readonly selection: Selection;
   readonly allowBookmarks: boolean;
   position: number;
-  /** Of what was sent last. */
+  /** Revision of the last sent event. */
   revision: number;
-  /** The line that was sent last. */
+  /** The last sent line. */
   lastLine: Buffer | undefined;
-  /** Half of the next event is lost on its way, and not its end. */
+  /** Whether half of the next event is lost, but not its end. */
   isNextDamaged: boolean;
 }
 
@@ -50,7 +50,7 @@ export class SimulatedServer {
   readonly log: EventLog;
   readonly collection: Collection;
   readonly streams: Set<Stream> = new Set();
-  /** 2 in 3 real servers. */
+  /** True for about 2 of 3 servers in practice. */
   hasStreamingLists = true;
   readonly #options: ServerOptions;
 
@@ -66,12 +66,32 @@ export class SimulatedServer {
     this.#committed(stored);
   }
 
+  /**
+   * Gives an object another body under its current version. No watch has an event of it: the history is dropped and all
+   * watches end, as after a restore from a backup.
+   */
+  rewrite(pod: KubeObject, { identity, revision }: StoredObject): void {
+    const stored = StoredObject.encode(PODS, pod, revision);
+    const previous = this.collection.get(identity.key);
+    this.collection.commit({ type: 'MODIFIED', revision, object: stored, previous });
+    this.log.compact(this.log.revision);
+    const { key, uid, labels } = stored.identity;
+    const hash = bodyHash(stored.toBuffer().toString());
+    const at = this.#options.clock.now();
+    this.#options.committed({ revision, type: 'REWRITTEN', key, uid, labels, hash, at });
+    for (const stream of this.streams) this.endStream(stream);
+  }
+
   delete(key: string): void {
     const previous = this.collection.get(key);
     if (previous) this.#committed(this.log.delete(this.collection, previous));
   }
 
-  /** @throws StatusError */
+  /**
+   * Answers a request.
+   *
+   * @throws StatusError
+   */
   async answer(connection: Connection): Promise<void> {
     const path = parseResourcePath(connection.path);
     if (path === undefined) throw failureOf(404, 'no such path');
@@ -92,12 +112,12 @@ export class SimulatedServer {
     connection.end();
   }
 
-  /** Streams that have not been sent everything. */
+  /** Streams with unsent events. */
   get behind(): Stream[] {
     return [...this.streams].filter(({ position }) => position < this.collection.history.end);
   }
 
-  /** Sends the next event. A stream that is behind what the history remembers ends. */
+  /** Sends the next event, or ends a stream whose position is no longer in the history. */
   pump(stream: Stream): void {
     const { history } = this.collection;
     if (stream.position < history.first) {
@@ -120,7 +140,7 @@ export class SimulatedServer {
     });
   }
 
-  /** The server's timeout, or the end of a fault. */
+  /** Ends a stream by the server's timeout or at the end of a fault. */
   endStream(stream: Stream): void {
     this.streams.delete(stream);
     stream.connection.end();
@@ -252,7 +272,7 @@ function bookmarkLine(revision: number, isEnd: boolean): Buffer {
 
 const CLOSE_BRACE = 0x7d;
 
-/** Half of a line, or less: what happens to end like a whole one is kept as a malformed object (C71), and is not meant. */
+/** Returns half of a line or less. A part that ends like a complete line would count as a malformed object (C71). */
 function firstPart(line: Buffer): Buffer {
   let end = line.length >> 1;
   while (line[end - 1] === CLOSE_BRACE) end--;

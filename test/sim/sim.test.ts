@@ -1,4 +1,4 @@
-/** The simulator itself: that it replays, that what it simulates happens, and that a few lives go well. */
+/** The simulator itself: it replays seeds, its faults happen, and a few runs have no violations. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { FAULTS } from './weather.ts';
 
 const SEEDS = 12;
 
-test('a seed is the same life every time, in another process too', async () => {
+test('a seed gives the same run every time, in another process too', async () => {
   const life = await live(3);
   assert.equal(hashOf(await live(3)), hashOf(life));
   assert.notEqual(hashOf(await live(4)), hashOf(life));
@@ -18,7 +18,7 @@ test('a seed is the same life every time, in another process too', async () => {
   assert.ok(output.includes(`history ${hashOf(life)}`), output);
 });
 
-test('lives have writes, notifications and faults in them, and no violations', async () => {
+test('runs have writes, notifications and faults, and no violations', async () => {
   const tally = new Tally();
   let applied = 0;
   for (let seed = 1; seed <= SEEDS; seed++) {

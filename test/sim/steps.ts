@@ -1,6 +1,6 @@
-/** What may happen next, and one of it happens: whose turn it is, and how far he gets, is chance. */
-import { StatusError } from '../../src/embedded/status.ts';
-import { dieAfter, nobodyDies } from './death.ts';
+/** Steps of a simulation: chance decides which role runs next, and how far. */
+import { StatusError } from '../../src/apiserver/status.ts';
+import { dieAfter, cancelDeath } from './death.ts';
 import { cutAnswer, strikeRequest, strikeStream } from './disasters.ts';
 import type { Handlers } from './handlers.ts';
 import type { Scenery } from './scenery.ts';
@@ -11,7 +11,7 @@ interface Step {
   readonly take: () => void | Promise<void>;
 }
 
-/** Whose turn comes how often, in this seed. */
+/** Relative frequency of each role's turns in this seed. */
 interface Paces {
   readonly main: number;
   readonly reflector: number;
@@ -34,7 +34,7 @@ export class Steps {
   #chunkMax: number;
   #blockedUntil = 0;
   #snapshots = 0;
-  /** The first thing that nobody caught. */
+  /** The first uncaught error. */
   thrown: Error | undefined;
 
   constructor(scenery: Scenery, weather: Weather, handlers: Handlers) {
@@ -56,7 +56,7 @@ export class Steps {
     this.#chunkMax = chance.magnitude(20, 100_000);
   }
 
-  /** So many steps in which everything may happen. */
+  /** Performs a number of steps in which everything may happen. */
   async storm(count: number): Promise<void> {
     for (let done = 0; done < count; done++) {
       const steps = [...this.#pipeline(), ...this.#world()];
@@ -64,15 +64,18 @@ export class Steps {
     }
   }
 
-  /** Ends what is still wrong, but for what has to be noticed: silence. */
+  /** Ends all faults that are not found by a timeout. */
   heal(): void {
-    nobodyDies();
+    cancelDeath();
     this.#blockedUntil = 0;
     this.#chunkMax = Math.max(this.#chunkMax, CALM_CHUNK_BYTES);
     this.#scenery.server.hasStreamingLists = true;
   }
 
-  /** Until all is quiet and known to everybody; what is wrong when that takes too long. */
+  /**
+   * Runs until nothing is left to do and every informer has converged; returns what is missing when that takes too
+   * long.
+   */
   async calm(stepsMax: number, until: number): Promise<string | undefined> {
     const { chance, clock, informers, server } = this.#scenery;
     for (let done = 0; done < stepsMax && !this.thrown; done++) {
@@ -99,7 +102,7 @@ export class Steps {
     return this.thrown ? `thrown: ${this.thrown.message}` : `not at rest after ${stepsMax} steps`;
   }
 
-  /** False when it does not come. */
+  /** Runs steps until the promise settles; returns false when it does not. */
   async until(promise: Promise<unknown>): Promise<boolean> {
     let isDone = false;
     void promise.then(
@@ -117,7 +120,7 @@ export class Steps {
     return isDone;
   }
 
-  /** What is thrown here would have ended the process. */
+  /** Performs a step; an uncaught error would have ended the process. */
   async #take(step: Step | undefined): Promise<void> {
     try {
       await step?.take();
@@ -127,7 +130,7 @@ export class Steps {
     await microtasks();
   }
 
-  /** What goes on by itself. */
+  /** Steps of the pipeline. */
   #pipeline(): Step[] {
     const { tasks, backend, arriving, connections, server, chance, clock } = this.#scenery;
     const paces = this.#paces;
@@ -163,7 +166,7 @@ export class Steps {
     return steps;
   }
 
-  /** What the rest of the world does. */
+  /** Steps outside the pipeline. */
   #world(): Step[] {
     const { writer, clock, chance, server } = this.#scenery;
     const paces = this.#paces;
@@ -190,6 +193,15 @@ export class Steps {
         take: () => {
           weather.strike('no streaming lists');
           server.hasStreamingLists = chance.happens(0.3);
+        },
+      });
+    }
+    if (weather.has('bodies change under their versions')) {
+      steps.push({
+        weight: 0.02,
+        take: () => {
+          weather.strike('bodies change under their versions');
+          writer.rewrite();
         },
       });
     }
@@ -256,7 +268,7 @@ export class Steps {
     if (stream && fault) strikeStream(fault, stream, server, chance, this.#weather);
   }
 
-  /** Between two of its turns, or within its next one. */
+  /** Kills a role between two of its turns, or within its next one. */
   #kill(fault: 'shard dies' | 'reflector dies'): void {
     const { backend, chance } = this.#scenery;
     if (!backend) return;
@@ -279,7 +291,7 @@ export class Steps {
   #wait(): void {
     const { clock, chance } = this.#scenery;
     const isIdle = this.#pipeline().length === 0;
-    // Backoffs and timeouts are long: when nothing else goes on they are over soon.
+    // Backoffs and timeouts are long; skip them soon when nothing else happens.
     if (isIdle && chance.happens(0.5)) clock.advanceToNext();
     else clock.advance(isIdle || chance.happens(0.02) ? chance.magnitude(1, 10_000) : chance.random());
   }
@@ -306,7 +318,7 @@ function describe(late: readonly Late[], version: string): string {
   return `not converged to ${version}: ${each.join('; ')}`;
 }
 
-/** After all promises that are settled by now, and those that they settle. No turn of the real event loop passes. */
+/** Resolves after all settled promises and those that they settle, without a turn of the real event loop. */
 function microtasks(): Promise<void> {
   return new Promise((resolve) => process.nextTick(resolve));
 }

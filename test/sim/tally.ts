@@ -1,9 +1,9 @@
-/** What many lives add up to: passed, failed, meaningless, and how many of them had each fault. */
+/** The sum of many runs: passed, failed, invalid, and the number of runs with each fault. */
 import type { Life } from './life.ts';
 import { FAULTS } from './weather.ts';
 import type { Fault } from './weather.ts';
 
-/** More meaningless seeds than this, and the simulator itself needs a look. */
+/** With more invalid seeds than this, the simulator itself is at fault. */
 const INVALID_SHARE_MAX = 0.05;
 
 export class Tally {
@@ -30,7 +30,7 @@ export class Tally {
     return this.invalid <= Math.max(1, this.#total * INVALID_SHARE_MAX);
   }
 
-  /** Seeds in which each fault landed. */
+  /** Number of seeds in which each fault struck. */
   table(): string {
     const rows = FAULTS.map((fault) => `${String(this.#seeds.get(fault) ?? 0).padStart(6)}  ${fault}`);
     return ['seeds with', ...rows].join('\n');

@@ -1,6 +1,6 @@
-/** The main thread's event loop: what was to run "immediately", in its order, when the simulator says so. */
-import type { FakeClock } from '../../src/testing/index.ts';
-import type { LoopTimers } from '../../src/threads/main-loop.ts';
+/** The main thread's event loop: tasks of `setImmediate` in their order, run when the simulator says so. */
+import type { FakeClock } from '../../src/apiserver/testing/index.ts';
+import type { LoopTimers } from '../../src/informer/threads/main-loop.ts';
 
 export class Tasks {
   readonly #waiting: (() => void)[] = [];
@@ -15,7 +15,7 @@ export class Tasks {
 
   timersOn(clock: FakeClock): LoopTimers {
     const setImmediate = (task: () => void): void => void this.#waiting.push(task);
-    // At its time it is put where the others wait.
+    // When its time has come, the task joins the others.
     const setTimeout = (task: () => void, delayMs: number): (() => void) =>
       clock.schedule(delayMs, () => this.#waiting.push(task));
     return { setImmediate, setTimeout } as unknown as LoopTimers;

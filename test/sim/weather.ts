@@ -1,10 +1,7 @@
-/**
- * What can go wrong in one seed. Not everything at once: each seed has its own few kinds of faults, so that none hides
- * the others, and its own rates.
- */
+/** Faults of one seed. Each seed has only a few kinds, so that none hides another, and its own rates. */
 import type { Chance } from './chance.ts';
 
-/** Of requests: what they get in place of an answer. */
+/** Faults of requests, instead of an answer. */
 export const REQUEST_FAULTS = [
   'unreachable',
   'reset before the answer',
@@ -17,7 +14,7 @@ export const REQUEST_FAULTS = [
   'not found',
   'list cut',
 ] as const;
-/** Of open watches and streaming lists. */
+/** Faults of open watches and streaming lists. */
 export const STREAM_FAULTS = [
   'clean end',
   'cut',
@@ -30,9 +27,14 @@ export const STREAM_FAULTS = [
   'event again',
   'old bookmark',
 ] as const;
-/** Of the server as a whole. */
-export const SERVER_FAULTS = ['compaction', 'no streaming lists', 'tokens expire'] as const;
-/** Of this process. */
+/** Faults of the whole server. */
+export const SERVER_FAULTS = [
+  'compaction',
+  'no streaming lists',
+  'tokens expire',
+  'bodies change under their versions',
+] as const;
+/** Faults of this process. */
 export const LOCAL_FAULTS = [
   'main thread blocked',
   'shards slow',
@@ -58,14 +60,14 @@ export const FAULTS: readonly Fault[] = [
   ...LOCAL_FAULTS,
 ];
 
-/** How often each kind is among those of a seed. */
+/** Probability of each kind in a seed. */
 const SHARE = 0.3;
 
 export class Weather {
   readonly enabled: ReadonlySet<Fault>;
-  /** Of a request to be struck. */
+  /** Probability that a request is struck. */
   readonly requestRate: number;
-  /** Of streams and server, against everything else that may happen next. */
+  /** Weight of faults of streams and server among the possible next steps. */
   readonly streamWeight: number;
   readonly landed: Map<Fault, number> = new Map();
   isOver = false;
@@ -80,7 +82,7 @@ export class Weather {
     return !this.isOver && this.enabled.has(fault);
   }
 
-  /** Counts it. */
+  /** Counts a fault that has struck. */
   strike(fault: Fault): void {
     this.landed.set(fault, (this.landed.get(fault) ?? 0) + 1);
   }

@@ -1,11 +1,11 @@
 /**
- * Finds functions and how long they are, in formatted code: there the body of a function that is longer
+ * Finds functions and their lengths in formatted code: there the body of a function that is longer
  * than a line ends at the first line that is indented like the one that opens it and starts with a bracket.
  */
 import type { SourceFile } from './source-file.ts';
 
 export interface FunctionSize {
-  /** Where its head begins, counted from 1. */
+  /** The line of its head, counted from 1. */
   readonly line: number;
   /** From the first line of its head to its closing bracket. */
   readonly lines: number;
@@ -18,7 +18,7 @@ const ARROW_WITH_BODY = /=> \{$/;
 /** A name and parameters with nothing between; after `if`, `for` and the like there is a space. */
 const METHOD =
   /^(?:(?:static|override|async|get|set|public|private|protected) )*\*?[#\w$[\].]+(?:<.*>)?\(.*\)(?:: .+)? \{$/;
-/** Groups tests, is not a piece of logic; neither is a function that begins with a group. */
+/** A group of tests, which is no logic; neither is a function that begins with one. */
 const GROUP_OF_TESTS = /^(?:describe|suite)\(/;
 
 export function functionsOf(file: SourceFile): FunctionSize[] {
@@ -59,7 +59,7 @@ function bodyEnd(lines: readonly string[], index: number): number {
   for (let end = index + 1; end < lines.length; end++) {
     const line = lines[end] ?? '';
     if (isBlank(line) || indentOf(line) > indent) continue;
-    // An expression without brackets of its own ends before what is not indented more than its head.
+    // An expression without its own brackets ends before the first line that is not indented more than its head.
     if (isBare) return end - 1;
     if (indentOf(line) === indent && /^[})\]]/.test(line.trim())) return end;
   }
@@ -72,7 +72,7 @@ function isFunctionHead(head: string): boolean {
   );
 }
 
-/** `(a) =>`, `(a) => ({`, `(a) => call(`: the bracket that is left open, if any, began after the arrow. */
+/** `(a) =>`, `(a) => ({`, `(a) => call(`: the open bracket, if any, began after the arrow. */
 function isArrowWithExpression(head: string): boolean {
   const arrow = head.lastIndexOf('=>');
   if (arrow < 0) return false;
@@ -81,7 +81,7 @@ function isArrowWithExpression(head: string): boolean {
   for (const character of head.slice(arrow + 2)) {
     if (/[({[]/.test(character)) depth++;
     if (/[)}\]]/.test(character)) depth--;
-    // An argument list or a closing bracket: the arrow function is over before the head is.
+    // An argument list or a closing bracket: the arrow function ends before the head.
     if (depth < 0 || (depth === 0 && /[,;]/.test(character))) return false;
   }
   return depth > 0;

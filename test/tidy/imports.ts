@@ -1,5 +1,5 @@
 /**
- * Who imports whom.
+ * The imports between files.
  */
 import path from 'node:path';
 

@@ -1,12 +1,13 @@
 /**
- * Every rule finds what it forbids, where it is, and leaves alone what it allows.
+ * Every rule finds forbidden code and its place, and accepts allowed code.
  */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { ALLOWED_IMPORTS, ENTRY_POINTS } from './house.ts';
+import { ENTRY_POINTS, ROOMS } from './house.ts';
 import {
   atomicsInTheirPlace,
+  edgesBetweenRooms,
   everythingIsReachable,
   filesAreShort,
   filesHaveAHeader,
@@ -17,6 +18,7 @@ import {
   nothingIsSwitchedOff,
 } from './rules.ts';
 import type { Rule } from './rules.ts';
+import { proseViolations, withoutCode } from './prose.ts';
 import { parseSource } from './source-file.ts';
 
 /** `path:line` of every violation in these files. */
@@ -31,71 +33,80 @@ describe('import directions', () => {
     0;
 
   test('keep the stages apart', () => {
-    assert.equal(allows('src/reflector/a.ts', '../indexer/b.ts'), false);
-    assert.equal(allows('src/indexer/a.ts', '../processor/b.ts'), false);
-    assert.equal(allows('src/store/a.ts', '../processor/b.ts'), false);
-    assert.equal(allows('src/processor/a.ts', '../transport/b.ts'), false);
-    for (const between of ['ring', 'log', 'record', 'json', 'kube']) {
+    for (const [stage, other] of [
+      ['reflector', 'indexer'],
+      ['reflector', 'replica'],
+      ['indexer', 'replica'],
+    ]) {
+      assert.equal(allows(`src/${stage}/a.ts`, `../${other}/b.ts`), false, `${stage} → ${other}`);
+      assert.equal(allows(`src/${other}/a.ts`, `../${stage}/b.ts`), false, `${other} → ${stage}`);
+    }
+    for (const between of ['shared', 'kube', 'base']) {
       assert.ok(allows('src/indexer/a.ts', `../${between}/b.ts`), between);
     }
   });
 
-  test('keep what lies beneath from knowing what lies above', () => {
-    assert.ok(allows('src/ring/a.ts', '../errors.ts'));
-    assert.equal(allows('src/ring/a.ts', '../clock.ts'), false);
-    assert.equal(allows('src/ring/a.ts', '../log/b.ts'), false);
-    assert.equal(allows('src/errors.ts', './clock.ts'), false);
-    assert.equal(allows('src/processor/a.ts', '../informer/b.ts'), false);
-    assert.equal(allows('src/informer/a.ts', '../cli/b.ts'), false);
-    assert.ok(allows('src/informer/a.ts', '../store/b.ts'));
-    assert.ok(allows('src/cli/a.ts', '../informer/b.ts'));
-  });
-
-  test('show a stage the protocol of the threads, and nothing else of them', () => {
-    assert.ok(allows('src/reflector/a.ts', '../threads/protocol.ts'));
-    assert.equal(allows('src/reflector/a.ts', '../threads/layout.ts'), false);
-    assert.equal(allows('src/threads/protocol.ts', './layout.ts'), false);
-    assert.ok(allows('src/threads/layout.ts', './protocol.ts'));
-  });
-
-  test('keep workqueue and the embedded apiserver independent', () => {
-    for (const part of ['ring', 'record', 'store', 'processor', 'informer', 'threads']) {
-      assert.equal(allows('src/workqueue/a.ts', `../${part}/b.ts`), false, part);
-      assert.equal(allows('src/embedded/a.ts', `../${part}/b.ts`), false, part);
+  test('never lead upwards', () => {
+    for (const [index, { name, imports }] of ROOMS.entries()) {
+      for (const other of imports) {
+        assert.ok(ROOMS.findIndex((room) => room.name === other) > index, `${name} → ${other}`);
+      }
     }
-    assert.ok(allows('src/embedded/a.ts', './b.ts'));
+    assert.equal(allows('src/shared/ring/a.ts', '../../replica/b.ts'), false);
+    assert.equal(allows('src/informer/a.ts', '../cli/b.ts'), false);
+    assert.equal(allows('src/informer/a.ts', '../index.ts'), false);
+    assert.ok(allows('src/informer/threads/a.ts', '../../replica/b.ts'));
   });
 
-  test('lead to files, never to an index.ts, and never out of src', () => {
-    assert.equal(allows('src/cli/a.ts', '../index.ts'), false);
-    assert.equal(allows('src/cli/a.ts', '../embedded/index.ts'), false);
-    assert.equal(allows('src/cli/a.ts', '../../test/ring/random.ts'), false);
+  test('let programs import what users can import', () => {
+    assert.ok(allows('src/cli/a.ts', '../index.ts'));
+    assert.equal(allows('src/cli/a.ts', '../informer/b.ts'), false);
+    assert.equal(allows('src/apiserver/a.ts', '../informer/b.ts'), false);
+  });
+
+  test('let a worker wire one stage to its thread', () => {
+    assert.ok(allows('workers/a.ts', '../src/reflector/b.ts'));
+    assert.equal(allows('workers/a.ts', '../src/informer/b.ts'), false);
+    assert.ok(allows('src/informer/a.ts', '../../workers/b.ts'));
+  });
+
+  test('never lead out of the product', () => {
+    assert.equal(allows('src/cli/a.ts', '../../test/kit/random.ts'), false);
   });
 
   test('are seen in every form of import, with their lines', () => {
     const text = [
       '/** A file. */',
-      "import '../log/a.ts';",
+      "import '../cli/a.ts';",
       'export {',
       '  x,',
-      "} from '../log/b.ts';",
-      "const y = await import('../log/c.ts');",
-      "const z = new URL('../log/d.js', import.meta.url);",
-      "// import '../log/e.ts'",
-      'const text = "import \'../log/f.ts\'";',
+      "} from '../cli/b.ts';",
+      "const y = await import('../cli/c.ts');",
+      "const z = new URL('../cli/d.js', import.meta.url);",
+      "// import '../cli/e.ts'",
+      'const text = "import \'../cli/f.ts\'";',
     ].join('\n');
-    const expected = [2, 5, 6, 7].map((line) => `src/ring/a.ts:${line}`);
-    assert.deepEqual(violations(importDirections, { 'src/ring/a.ts': text }), expected);
+    const expected = [2, 5, 6, 7].map((line) => `src/kube/a.ts:${line}`);
+    assert.deepEqual(violations(importDirections, { 'src/kube/a.ts': text }), expected);
   });
 
-  test('are asked of every folder: one without a row is a violation', () => {
+  test('apply to every folder: a folder that is no room is a violation', () => {
     assert.deepEqual(violations(importDirections, { 'src/novelty/a.ts': '' }), ['src/novelty/a.ts:1']);
   });
 
-  test('name only parts that have a row themselves', () => {
-    for (const [part, allowed] of Object.entries(ALLOWED_IMPORTS)) {
-      for (const other of allowed) assert.ok(Object.hasOwn(ALLOWED_IMPORTS, other), `${part} → ${other}`);
-    }
+  test('count once for each pair of rooms, types and workers included', () => {
+    const texts = {
+      'src/replica/a.ts':
+        "import type { X } from '../shared/x.ts';\nimport '../shared/y.ts';\nimport './z.ts';",
+      'workers/a.ts': "import '../src/reflector/b.ts';",
+      'src/informer/a.ts': "new URL('../../workers/a.js', import.meta.url);",
+      'test/a.test.ts': "import '../src/kube/b.ts';",
+    };
+    const files = Object.entries(texts).map(([path, text]) => parseSource(path, text));
+    assert.deepEqual(
+      [...edgesBetweenRooms(files)],
+      ['replica → shared', 'workers → reflector', 'informer → workers'],
+    );
   });
 });
 
@@ -113,8 +124,9 @@ test('an import cycle is reported once, however long it is', () => {
 
 test('Atomics is found in code outside ring and log', () => {
   const text = '// Atomics\nAtomics.load(words, 0);';
-  const files = { 'src/ring/a.ts': text, 'src/log/a.ts': text, 'src/store/a.ts': text, 'workers/a.ts': text };
-  assert.deepEqual(violations(atomicsInTheirPlace, files), ['src/store/a.ts:2', 'workers/a.ts:2']);
+  const inside = { 'src/shared/ring/a.ts': text, 'src/shared/log/a.ts': text };
+  const files = { ...inside, 'src/replica/a.ts': text, 'workers/a.ts': text };
+  assert.deepEqual(violations(atomicsInTheirPlace, files), ['src/replica/a.ts:2', 'workers/a.ts:2']);
 });
 
 test('a file may have 400 lines and not one more', () => {
@@ -189,4 +201,12 @@ test('a test that is switched off is found, and work that is left', () => {
   }
   assert.deepEqual(violations(nothingIsSwitchedOff, { 'src/a.ts': '\n// TODO: later' }), ['src/a.ts:2']);
   assert.deepEqual(violations(nothingIsSwitchedOff, { 'src/a.ts': 'context.TODO(); list.skip(3);' }), []);
+});
+
+test('the prose of a document is checked, at its line, and its code is not', () => {
+  const document = 'One `told` value.\n\n```ts\nconst told = 1;\n```\n\nThe handler is told.\n';
+  assert.deepEqual(
+    proseViolations('a.md', withoutCode(document)).map(({ path, line }) => `${path}:${line}`),
+    ['a.md:7'],
+  );
 });

@@ -3,12 +3,13 @@
  */
 import { functionsOf } from './functions.ts';
 import {
-  ALLOWED_IMPORTS,
   ATOMICS_ALLOWED,
   BANNED_NAMES,
   ENTRY_POINTS,
   FILE_LINES_MAX,
   FUNCTION_LINES_MAX,
+  ROOMS,
+  WORKER_IMPORTS,
 } from './house.ts';
 import { ImportGraph, importsOf } from './imports.ts';
 import { lineAt } from './source-file.ts';
@@ -24,45 +25,46 @@ export type Rule = (files: readonly SourceFile[]) => Violation[];
 
 const isProduct = (path: string): boolean => path.startsWith('src/') || path.startsWith('workers/');
 
-/** The row of the table that a path in `src` belongs to. */
-function partOf(path: string): string {
-  const inside = path.slice('src/'.length);
-  return Object.hasOwn(ALLOWED_IMPORTS, inside) ? inside : (inside.split('/')[0] ?? inside);
+/** The room that a file of the product belongs to: a folder of `src`, a file directly in it, or `workers`. */
+function roomOf(path: string): string {
+  const [top, room] = path.split('/');
+  return top === 'src' ? (room ?? '') : (top ?? '');
+}
+
+/** Pairs of rooms of which the first imports the second. */
+export function edgesBetweenRooms(files: readonly SourceFile[]): ReadonlySet<string> {
+  const edges = new Set<string>();
+  for (const file of files.filter(({ path }) => isProduct(path))) {
+    for (const { target } of importsOf(file)) {
+      if (isProduct(target) && roomOf(target) !== roomOf(file.path))
+        edges.add(`${roomOf(file.path)} → ${roomOf(target)}`);
+    }
+  }
+  return edges;
 }
 
 export const importDirections: Rule = (files) => {
   const violations: Violation[] = [];
-  for (const file of files) {
-    if (!file.path.startsWith('src/')) continue;
-    const part = partOf(file.path);
-    const allowed = ALLOWED_IMPORTS[part];
+  for (const file of files.filter(({ path }) => isProduct(path))) {
+    const room = roomOf(file.path);
+    const allowed = room === 'workers' ? WORKER_IMPORTS : ROOMS.find(({ name }) => name === room)?.imports;
     if (!allowed) {
-      violations.push({ path: file.path, line: 1, message: `'${part}' has no row in test/tidy/house.ts` });
+      violations.push({ path: file.path, line: 1, message: `'${room}' is no room of test/tidy/house.ts` });
       continue;
     }
-    const folder = file.path.split('/')[1];
     for (const { line, target } of importsOf(file)) {
-      const message = directionError(part, allowed, target, folder === target.split('/')[1]);
+      const message = directionError(room, allowed, target);
       if (message) violations.push({ path: file.path, line, message });
     }
   }
   return violations;
 };
 
-function directionError(
-  part: string,
-  allowed: readonly string[],
-  target: string,
-  isSameFolder: boolean,
-): string | undefined {
-  if (!isProduct(target)) return `src must not import ${target}`;
-  if (target.startsWith('workers/')) return undefined;
-  if (target.endsWith('/index.ts')) return `nothing in src imports index.ts: import from the file itself`;
-  const targetPart = partOf(target);
-  if (targetPart === part || allowed.includes(targetPart)) return undefined;
-  // Within a folder only the file with a row of its own is bound by it.
-  if (isSameFolder && !part.includes('/')) return undefined;
-  return `'${part}' must not import '${targetPart}' (${target}); it may: ${allowed.join(', ') || 'nothing'}`;
+function directionError(room: string, allowed: readonly string[], target: string): string | undefined {
+  if (!isProduct(target)) return `the product must not import ${target}`;
+  const targetRoom = roomOf(target);
+  if (targetRoom === room || targetRoom === 'workers' || allowed.includes(targetRoom)) return undefined;
+  return `'${room}' must not import '${targetRoom}' (${target}); it may: ${allowed.join(', ') || 'nothing'}`;
 }
 
 export const noImportCycles: Rule = (files) => {
@@ -92,7 +94,7 @@ export const atomicsInTheirPlace: Rule = (files) => {
     if (file.path.startsWith('test/') || ATOMICS_ALLOWED.some((folder) => file.path.startsWith(folder)))
       continue;
     for (const match of file.code.matchAll(/\bAtomics\b/g)) {
-      const message = `Atomics outside ${ATOMICS_ALLOWED.join(' and ')}: use Word or Bell of src/ring`;
+      const message = `Atomics outside ${ATOMICS_ALLOWED.join(' and ')}: use Word or Bell of src/shared/ring`;
       violations.push({ path: file.path, line: lineAt(file.text, match.index), message });
     }
   }

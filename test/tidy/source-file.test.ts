@@ -1,5 +1,5 @@
 /**
- * What counts as code and what as comment.
+ * The parts of a file that count as code, and as comment.
  */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface SourceFile {
-  /** From the repository's root, with forward slashes: `src/ring/bell.ts`. */
+  /** From the repository's root, with forward slashes: `src/shared/ring/bell.ts`. */
   readonly path: string;
   readonly text: string;
   /** Comments, regular expressions and the contents of strings and templates replaced by spaces. */
@@ -17,7 +17,7 @@ export interface SourceFile {
 }
 
 const FOLDERS = ['src', 'workers', 'bench', 'test'];
-/** Projects of their own, which test/package builds somewhere else. */
+/** Separate projects, which test/package builds elsewhere. */
 const IGNORED = ['test/package/fixtures'];
 
 export function parseSource(filePath: string, text: string): SourceFile {
@@ -41,13 +41,25 @@ export function readRepository(): SourceFile[] {
       const name = `${folder}/${entry.name}`;
       if (IGNORED.includes(name)) continue;
       if (entry.isDirectory()) walk(name);
-      else if (entry.name.endsWith('.ts')) {
+      else if (/\.c?ts$/.test(entry.name)) {
         files.push(parseSource(name, readFileSync(path.join(root, name), 'utf8')));
       }
     }
   };
   for (const folder of FOLDERS) if (existsSync(path.join(root, folder))) walk(folder);
   return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** The documents whose prose is checked. The CHANGELOG is history. */
+export function readDocuments(): { path: string; text: string }[] {
+  const root = repositoryRoot();
+  const inDocs = readdirSync(path.join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name.replaceAll(path.sep, '/')}`);
+  return ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...inDocs.toSorted()].map((name) => ({
+    path: name,
+    text: readFileSync(path.join(root, name), 'utf8'),
+  }));
 }
 
 /** Tests run compiled, in a folder that differs: the root is the nearest one that has a package.json. */
@@ -140,7 +152,7 @@ class Masker {
     return pattern.exec(this.#text)?.[0];
   }
 
-  /** @param previous what the next slash sees before it */
+  /** @param previous the token before the next slash */
   #emitToken(code: string, previous: string = code): void {
     this.#previous = previous;
     this.#emit(code, blank(code));

@@ -4,8 +4,10 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
+import { EDGES_MAX, ROOMS, ROOMS_MAX } from './house.ts';
 import {
   atomicsInTheirPlace,
+  edgesBetweenRooms,
   everythingIsReachable,
   filesAreShort,
   filesHaveAHeader,
@@ -15,8 +17,9 @@ import {
   noImportCycles,
   nothingIsSwitchedOff,
 } from './rules.ts';
-import type { Rule } from './rules.ts';
-import { readRepository } from './source-file.ts';
+import type { Rule, Violation } from './rules.ts';
+import { plainEnglish, proseViolations, withoutCode } from './prose.ts';
+import { readDocuments, readRepository } from './source-file.ts';
 
 const RULES: readonly [string, Rule][] = [
   ['imports go in the directions of the architecture', importDirections],
@@ -28,6 +31,7 @@ const RULES: readonly [string, Rule][] = [
   ['no file or folder has a name that says nothing', namesSaySomething],
   ['every source file is reachable from an entry point', everythingIsReachable],
   ['no test is switched off, nothing is left to do', nothingIsSwitchedOff],
+  ['comments and titles of tests are in plain English', plainEnglish],
 ];
 
 describe('the repository', () => {
@@ -35,14 +39,26 @@ describe('the repository', () => {
 
   test('is found and read', () => {
     assert.ok(files.some(({ path }) => path === 'test/tidy/tidy.test.ts'));
-    assert.ok(files.some(({ path }) => path === 'src/ring/bell.ts'));
+    assert.ok(files.some(({ path }) => path === 'src/shared/ring/bell.ts'));
   });
 
-  for (const [title, rule] of RULES) {
-    test(title, () => {
-      const violations = rule(files);
-      const list = violations.map(({ path, line, message }) => `  ${path}:${line}  ${message}`);
-      assert.ok(violations.length === 0, `${violations.length} violations:\n${list.join('\n')}`);
-    });
-  }
+  test('the house has at most 10 rooms and 55 edges between them', (context) => {
+    const rooms = ROOMS.filter(({ name }) => name !== 'index.ts').length;
+    const edges = edgesBetweenRooms(files).size;
+    context.diagnostic(`${rooms} rooms, ${edges} edges between rooms, index and workers included`);
+    assert.ok(rooms <= ROOMS_MAX && edges <= EDGES_MAX);
+  });
+
+  for (const [title, rule] of RULES) test(title, () => assertNone(rule(files)));
+
+  test('the documents name the actor of every sentence', () => {
+    const documents = readDocuments();
+    assert.ok(documents.some(({ path }) => path === 'docs/contract.md'));
+    assertNone(documents.flatMap(({ path, text }) => proseViolations(path, withoutCode(text))));
+  });
 });
+
+function assertNone(violations: readonly Violation[]): void {
+  const list = violations.map(({ path, line, message }) => `  ${path}:${line}  ${message}`);
+  assert.ok(violations.length === 0, `${violations.length} violations:\n${list.join('\n')}`);
+}

@@ -66,7 +66,7 @@ func runWatch(asked task) (result, error) {
 func record(histogram *hdrhistogram.Histogram, pod *corev1.Pod) {
 	sent, err := strconv.ParseInt(pod.Annotations[sentAnnotation], 10, 64)
 	if err == nil {
-		// Out of range is more than ten minutes: the count would show it.
+		// A value out of range is more than ten minutes; the count would show it.
 		_ = histogram.RecordValue(max(1, time.Now().UnixMicro()-sent))
 	}
 }
@@ -79,7 +79,7 @@ func quantiles(histogram *hdrhistogram.Histogram) *latency {
 	return &latency{P50Us: at(50), P90Us: at(90), P99Us: at(99), P999Us: at(99.9), MaxUs: histogram.Max()}
 }
 
-// runSync measures from nothing at all until the handler has been given every object.
+// runSync measures from the creation of the client until the handler has received every object.
 func runSync(asked task) (result, error) {
 	measured := meter{}
 	measured.begin()
@@ -91,7 +91,7 @@ func runSync(asked task) (result, error) {
 	return measured.result(), nil
 }
 
-// runMemory is runSync, and then what the process holds. The source must send no events.
+// runMemory runs runSync, and then measures the memory of the process. The source must send no events.
 func runMemory(asked task) (result, error) {
 	measured := meter{}
 	measured.begin()

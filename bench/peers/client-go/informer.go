@@ -15,8 +15,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// podInformer is the informer of a factory with the settings that client-go ships: WatchList first, JSON on the
-// wire (a rest.Config without ContentType asks for JSON, and JSON is all that the source speaks).
+// podInformer is the informer of a factory with the default settings of client-go: WatchList first, JSON on the
+// wire (a rest.Config without ContentType requests JSON, the only format of the source).
 type podInformer struct {
 	factory  informers.SharedInformerFactory
 	informer cache.SharedIndexInformer
@@ -77,7 +77,7 @@ func (p *podInformer) start(onAdd, onUpdate func(pod *corev1.Pod)) error {
 	return nil
 }
 
-// await returns when done is closed, or with an error when nothing happens for too long.
+// await returns when done is closed, or with an error after too long without an event.
 func (p *podInformer) await(done <-chan struct{}, asked task) error {
 	idle := time.Duration(asked.IdleTimeoutMs) * time.Millisecond
 	last := p.progress.Load()

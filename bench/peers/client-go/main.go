@@ -9,7 +9,7 @@ import (
 	"runtime/debug"
 )
 
-// task is what the runner asks for. Cases: watch, sync, latency, memory, readers.
+// task is the request of the runner. Cases: watch, sync, latency, memory, readers.
 type task struct {
 	Case     string `json:"case"`
 	URL      string `json:"url"`
@@ -20,7 +20,7 @@ type task struct {
 	Handler  string `json:"handler"` // key, metadata or object
 	Objects  int    `json:"objects"`
 
-	// The rest is optional.
+	// The following fields are optional.
 	IdleTimeoutMs int    `json:"idleTimeoutMs"` // without any event: an error. Default 60,000
 	PodCounts     []int  `json:"podCounts"`     // of the readers' grid
 	Readers       counts `json:"readers"`       // of the readers' grid; a number is one cell, with `objects` pods
@@ -28,7 +28,7 @@ type task struct {
 	WarmUpEvents  int    `json:"warmUpEvents"`  // so many of the events come first and are not measured
 }
 
-// counts is a list of numbers in JSON, or a number by itself.
+// counts is a list of numbers in JSON, or a single number.
 type counts []int
 
 func (c *counts) UnmarshalJSON(text []byte) error {
@@ -99,7 +99,7 @@ func run() (result, error) {
 	}
 }
 
-// version is client-go's, as go.mod has it.
+// version returns the version of client-go in go.mod.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -57,7 +57,7 @@ func usage() syscall.Rusage {
 	return used
 }
 
-// residentBytes is 0 where there is no /proc.
+// residentBytes returns 0 on systems without /proc.
 func residentBytes() uint64 {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -74,7 +74,7 @@ func residentBytes() uint64 {
 	return pages * uint64(os.Getpagesize())
 }
 
-// toucher does what the handler of each kind does with a pod.
+// toucher reads the parts of a pod that the handler of each kind reads.
 type toucher struct {
 	handler string
 	sum     int // of all that was read, so that no read is for nothing
@@ -82,7 +82,7 @@ type toucher struct {
 
 func newToucher(handler string) *toucher { return &toucher{handler: handler} }
 
-// pod returns the length of the key.
+// pod reads a pod and returns the length of its key.
 func (t *toucher) pod(pod *corev1.Pod) int {
 	key, err := cache.MetaNamespaceKeyFunc(pod)
 	if err != nil {

@@ -23,8 +23,8 @@ const (
 	scanRounds    = 5
 )
 
-// runReaders measures the grid of client-go's own BenchmarkSharedIndexInformer; or, when there is a source and an empty
-// grid was asked for, lists by label and full scans over its pods.
+// runReaders measures the grid of client-go's own BenchmarkSharedIndexInformer. With a source and an empty grid it
+// measures lists by label and full scans over the pods of the source.
 func runReaders(asked task) (result, error) {
 	podCounts, readers := asked.PodCounts, asked.Readers
 	if podCounts == nil && len(readers) == 1 {
@@ -64,8 +64,8 @@ func gridPods(count int) []corev1.Pod {
 	return pods
 }
 
-// measureCell: one pod after the other is modified through an informer without a server while readers list the
-// namespace from its index again and again, with the settings of the upstream benchmark.
+// measureCell modifies one pod after the other through an informer without a server, while readers list the
+// namespace from its index again and again. The settings are those of the upstream benchmark.
 func measureCell(pods []corev1.Pod, readers int, duration time.Duration) ([]row, error) {
 	watcher := watch.NewFakeWithChanSize(1, false)
 	informer := gridInformer(watcher, pods)
@@ -116,7 +116,7 @@ func measureCell(pods []corev1.Pod, readers int, duration time.Duration) ([]row,
 	return rows, nil
 }
 
-// plainListWatch says that its watch sends no initial events: without that the informer would wait for them.
+// plainListWatch declares that its watch sends no initial events; otherwise the informer would wait for them.
 type plainListWatch struct{ *cache.ListWatch }
 
 func (plainListWatch) IsWatchListSemanticsUnSupported() bool { return true }
@@ -149,8 +149,8 @@ func readUntil(ctx context.Context, indexer cache.Indexer, reads *atomic.Int64) 
 	}
 }
 
-// measureLists reads the pods of the source through the lister. Cold is the first time, warm the median of the next
-// ones: here the objects are parsed either way.
+// measureLists reads the pods of the source through the lister. Cold is the first call, warm the median of the next
+// ones. In both cases client-go has parsed the objects already.
 func measureLists(asked task) ([]row, error) {
 	pods, err := syncPods(asked, &meter{})
 	if err != nil {
@@ -184,7 +184,7 @@ func measureLists(asked task) ([]row, error) {
 	return rows, nil
 }
 
-// timed is the milliseconds of the first call and the median of the following ones.
+// timed returns the milliseconds of the first call and the median of the following ones.
 func timed(call func() (int, error)) (cold, warm float64, found int, err error) {
 	var times []float64
 	for range 1 + scanRounds {

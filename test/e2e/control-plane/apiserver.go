@@ -1,5 +1,5 @@
 // apiserver.go: the kube-apiserver part. The server is the upstream command with upstream defaults,
-// except for what makes it stand alone (no controller manager, no kubelet) and deterministic (no
+// except for the flags that let it run alone (no controller manager, no kubelet) and deterministically (no
 // compaction of its own).
 
 package main
@@ -21,7 +21,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 )
 
-// How long the server may take to end once its parent has gone.
+// Time for the server to end after its parent has ended.
 const orphanTimeout = 10 * time.Second
 
 func runAPIServer(args []string) error {
@@ -66,25 +66,25 @@ func apiServerFlags(dataDir, etcdURL string, port int) []string {
 		"--tls-private-key-file=" + file(keyFile),
 		"--token-auth-file=" + file(tokensFile),
 		"--authorization-mode=RBAC",
-		// Issues no token that anyone uses, but the server insists on being able to.
+		// No test uses the tokens that it issues, but the server requires the setting.
 		"--service-account-issuer=https://kubernetes.default.svc",
 		"--service-account-key-file=" + file(keyFile),
 		"--service-account-signing-key-file=" + file(keyFile),
-		// No controller makes service accounts here, and pods must be creatable all the same.
+		// No controller makes service accounts here, and tests must be able to create pods.
 		"--disable-admission-plugins=ServiceAccount",
 		"--service-cluster-ip-range=10.0.0.0/24",
 		// The `kubernetes` service would need an address that is not loopback.
 		"--endpoint-reconciler-type=none",
 		"--etcd-servers=" + etcdURL,
-		// Only the tests compact, so that a 410 comes when it is wanted.
+		// Only tests compact, so that a 410 comes when a test needs it.
 		"--etcd-compaction-interval=0",
-		// SIGTERM ends open watches cleanly and at once, where it would wait a minute for them.
+		// SIGTERM ends open watches cleanly and at once; by default it would wait a minute for them.
 		"--shutdown-watch-termination-grace-period=5s",
 	}
 }
 
 // freePort looks below the range from which the kernel takes the source ports of connections: while
-// the server is down, no client can take its port, least of all by connecting to itself.
+// the server is down, no client can take its port, not even by connecting to itself.
 func freePort() (int, error) {
 	const first, count, attempts = 20_000, 10_000, 50
 	for range attempts {

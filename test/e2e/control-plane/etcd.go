@@ -1,5 +1,5 @@
 // etcd.go: the etcd part. One member on a unix socket, without fsync (its data never has to survive the
-// machine), and a command on standard input that compacts its history, since the apiserver would take minutes to.
+// machine), and a command on standard input that compacts its history, which the apiserver would do only after minutes.
 
 package main
 
@@ -67,7 +67,7 @@ func runEtcd(args []string) error {
 func etcdConfig(dataDir string, clients url.URL) *embed.Config {
 	config := embed.NewConfig()
 	config.Dir = filepath.Join(dataDir, "etcd")
-	// The addresses that it advertises stay the default ones: they must have a port, and nobody uses them.
+	// The advertised addresses stay the default ones: they must have a port, and no client uses them.
 	config.ListenClientUrls = []url.URL{clients}
 	config.ListenPeerUrls = nil // an only member
 	config.UnsafeNoFsync = true
@@ -77,7 +77,7 @@ func etcdConfig(dataDir string, clients url.URL) *embed.Config {
 	return config
 }
 
-// obey carries out the commands that arrive on standard input, one a line, until it is closed.
+// obey executes the commands on standard input, one a line, until it is closed.
 //
 //	compact   forget all history; answers {"compacted": revision}
 func obey(ctx context.Context, etcd *embed.Etcd) error {
@@ -97,8 +97,8 @@ func obey(ctx context.Context, etcd *embed.Etcd) error {
 	return lines.Err()
 }
 
-// compact forgets all history before a new revision, made by a key of its own: no resourceVersion that
-// a client has seen is as new as that, so all of them are too old afterwards.
+// compact forgets all history before a new revision, which it makes with a key of its own. Every resourceVersion that
+// a client has seen is older, and therefore too old afterwards.
 func compact(ctx context.Context, server *etcdserver.EtcdServer) (int64, error) {
 	put, err := server.Put(ctx, &pb.PutRequest{Key: []byte("/kubeloom/compacted")})
 	if err != nil {

@@ -1,6 +1,6 @@
-// identity.go: who the server is and who may use it: a certificate for 127.0.0.1 with its own
-// authority, and two bearer tokens. Made once for each data folder, so that a restarted server is the
-// same server to its clients.
+// identity.go: the credentials of the server and of its users: a certificate for 127.0.0.1 with its own
+// authority, and two bearer tokens. They are made once for each data folder, so that clients accept a
+// restarted server.
 
 package main
 
@@ -61,7 +61,7 @@ func makeIdentity(dataDir string) error {
 		return err
 	}
 	tokens := fmt.Sprintf("%s,admin,admin,system:masters\n%s,nobody,nobody\n", rand.Text(), rand.Text())
-	// The certificate comes last: its presence means that all of them are there.
+	// The certificate is written last: when it exists, all files do.
 	for _, file := range []struct {
 		name    string
 		content []byte

@@ -38,7 +38,7 @@ func run(args []string) error {
 	}
 }
 
-// say writes one line of JSON to stdout, the only thing that ever goes there.
+// say writes one line of JSON to stdout, which carries nothing else.
 func say(line any) error {
 	return json.NewEncoder(os.Stdout).Encode(line)
 }

@@ -1,4 +1,4 @@
-// ready.go: what a client needs before it can start: a kubeconfig, and a server that answers /readyz.
+// ready.go: the preconditions of a client: a kubeconfig, and a server that answers /readyz.
 
 package main
 
@@ -28,7 +28,7 @@ func writeKubeconfig(identity *identity, server, file string) error {
 	return clientcmd.WriteToFile(*config, file)
 }
 
-// waitUntilReady uses the kubeconfig as a client would, so it is proved at the same time.
+// waitUntilReady uses the kubeconfig like a client, which tests the kubeconfig, too.
 func waitUntilReady(ctx context.Context, kubeconfig string) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

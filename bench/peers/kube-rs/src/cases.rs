@@ -1,4 +1,4 @@
-//! The cases: each is one stream of reflector and watcher, as kube-rs' documentation has it, polled to its end.
+//! The cases: each is one stream of reflector and watcher, as in the documentation of kube-rs, polled to its end.
 
 use std::pin::pin;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -48,8 +48,8 @@ pub async fn watch(task: &Task) -> Result<Answer, Failure> {
     Ok(Answer { latency: quantiles(&histogram), ..meter.answer() })
 }
 
-/// Measures from nothing at all until the handler has been given every object. Memory is what is resident then, as
-/// there is no collector.
+/// Measures from the creation of the client until the handler has received every object. Memory is the resident
+/// memory at that time, because there is no garbage collector.
 pub async fn sync(task: &Task) -> Result<Answer, Failure> {
     let mut meter = Meter::new();
     let mut stream = pin!(stream(pods::api(task).await?));
@@ -68,7 +68,7 @@ fn stream(api: Api<Pod>) -> impl Stream<Item = watcher::Result<Event<Pod>>> {
     reflector(writer, watcher::watcher(api, watcher::Config::default())).default_backoff()
 }
 
-/// The next object; errors pass by, as the watcher recovers from them, until nothing comes for too long.
+/// Returns the next object. Errors are skipped, because the watcher recovers from them, until the idle timeout.
 async fn next<S>(stream: &mut S, task: &Task, meter: &Meter) -> Result<Event<Pod>, Failure>
 where
     S: Stream<Item = watcher::Result<Event<Pod>>> + Unpin,
@@ -79,7 +79,7 @@ where
     loop {
         match timeout(end - tokio::time::Instant::now(), stream.next()).await {
             Ok(Some(Ok(event @ (Event::InitApply(_) | Event::Apply(_))))) => return Ok(event),
-            // A list that fails begins again and again: that is no progress.
+            // A list that fails begins again and again, which is not progress.
             Ok(Some(Ok(_))) => {}
             Ok(Some(Err(error))) => last_error = format!("; the last error was: {error}"),
             Ok(None) => return Err("the watcher's stream ended".into()),

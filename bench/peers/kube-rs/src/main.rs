@@ -7,7 +7,7 @@ mod pods;
 
 use serde::{Deserialize, Serialize};
 
-/// What the runner asks for. Cases: watch, sync, latency, memory.
+/// The request of the runner. Cases: watch, sync, latency, memory.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
@@ -26,10 +26,10 @@ pub struct Task {
     handler: String,
     #[serde(default = "default_objects")]
     objects: u64,
-    /// Without any event: an error.
+    /// Time without an event after which the case fails.
     #[serde(default = "default_idle_timeout_ms")]
     idle_timeout_ms: u64,
-    /// So many of the events come first and are not measured.
+    /// Number of first events that are not measured.
     #[serde(default)]
     warm_up_events: u64,
 }
@@ -58,7 +58,7 @@ pub struct Answer {
     events: u64,
     elapsed_ms: f64,
     cpu_ms: f64,
-    /// The most that was ever resident.
+    /// Peak of resident memory.
     rss_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     settled_bytes: Option<u64>,
@@ -78,7 +78,7 @@ async fn main() {
     answer.client = "kube-rs";
     answer.version = env!("KUBE_VERSION");
     println!("{}", serde_json::to_string(&answer).expect("an answer is JSON"));
-    // What is still open, a watch above all, need not be taken down in order.
+    // An open watch need not be closed in order.
     std::process::exit(0);
 }
 

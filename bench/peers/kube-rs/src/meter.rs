@@ -68,7 +68,7 @@ fn usage() -> libc::rusage {
     }
 }
 
-/// 0 where there is no /proc.
+/// Returns 0 on systems without /proc.
 pub fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = statm.split(' ').nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);
@@ -87,7 +87,7 @@ pub struct Latency {
     max_us: u64,
 }
 
-/// None when nothing was recorded.
+/// Returns None without a recorded value.
 pub fn quantiles(histogram: &Histogram<u64>) -> Option<Latency> {
     let at = |quantile| histogram.value_at_quantile(quantile);
     (!histogram.is_empty()).then(|| Latency {

@@ -1,4 +1,4 @@
-//! The client for the source, and what handlers do with a pod.
+//! The client of the source, and the reads of handlers.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use kube::{Api, Client, Config};
 
 use crate::{Failure, Task};
 
-/// Typed pods of all namespaces. kube-rs speaks JSON only.
+/// Typed pods of all namespaces. kube-rs supports JSON only.
 pub async fn api(task: &Task) -> Result<Api<Pod>, Failure> {
     Ok(Api::all(Client::try_from(config(task).await?)?))
 }
@@ -37,7 +37,7 @@ async fn config(task: &Task) -> Result<Config, Failure> {
     Ok(Config::from_custom_kubeconfig(kubeconfig, &KubeConfigOptions::default()).await?)
 }
 
-/// What a handler of this kind does with a pod. Returns the length of the key.
+/// Reads the parts of a pod that a handler of this kind reads. Returns the length of the key.
 pub fn touch(handler: &str, pod: &Pod) -> usize {
     let metadata = &pod.metadata;
     let namespace = metadata.namespace.as_deref().unwrap_or_default();

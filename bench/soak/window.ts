@@ -1,0 +1,138 @@
+/**
+ * One window of a soak. Handlers join a cache at rest, a load begins, faults strike, and everything comes to
+ * rest again. Then the notifications of the window's handlers are judged. The record of one window is
+ * bounded, and every window tests a late join.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { HandlerRegistration, InformerThreads, SharedIndexInformer } from '../../src/index.ts';
+import { settled } from '../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import type { ChangeRecord, Commit, Histories } from '../../test/sim/oracle/histories.ts';
+import { judge } from '../../test/sim/oracle/judge.ts';
+import type { Recorder } from '../../test/sim/oracle/recorder.ts';
+import { commitsOf, wireOf } from '../../test/sim/oracle/server-history.ts';
+import { describe } from '../../test/sim/oracle/violation.ts';
+import { readGauges } from './gauges.ts';
+import type { WindowResult } from './gates.ts';
+import { Probes } from './probes.ts';
+import type { SoakFault } from './soak-faults.ts';
+
+export interface WindowPlan {
+  readonly index: number;
+  readonly startedAtMs: number;
+  readonly loadMs: number;
+  readonly rate: number;
+  readonly faults: readonly SoakFault[];
+}
+
+const SLOW_EVERY = 200;
+const SLOW_MS = 100;
+const THROW_EVERY = 1000;
+const HOUR_MS = 3_600_000;
+const MIX = { update: 80, create: 10, delete: 10 };
+const VIOLATIONS_MAX = 5;
+
+export async function runWindow(
+  server: EmbeddedApiServer,
+  informer: SharedIndexInformer,
+  threads: InformerThreads,
+  recorder: Recorder,
+  plan: WindowPlan,
+): Promise<WindowResult> {
+  recorder.histories.commits.push(...(await stateAsCommits(server)));
+  const since = await server.revision();
+  await server.clearRequests();
+  recorder.informer(informer, { hasBodies: false });
+  const probes = new Probes(server);
+  const registrations = join(informer, recorder, probes, plan.index);
+  const loopDelay = monitorEventLoopDelay({ resolution: 1 });
+  loopDelay.enable();
+  const missed = await underLoad(server, threads, plan, probes);
+  loopDelay.disable();
+  await probes.stop();
+  await settled(informer);
+  recorder.look();
+  recorder.snapshot(informer, true);
+  const { violations, changes } = await judged(server, recorder.histories, since, plan);
+  for (const registration of registrations) informer.removeEventHandler(registration);
+  await settled(informer);
+  return {
+    index: plan.index,
+    atHours: (performance.now() - plan.startedAtMs) / HOUR_MS,
+    changes,
+    faults: plan.faults.map(({ name }) => name),
+    missed,
+    violations: violations.slice(0, VIOLATIONS_MAX),
+    gauges: await readGauges(),
+    latencies: probes.latencies,
+    loopDelayP99Ms: loopDelay.percentile(99) / 1e6,
+    loopDelayMaxMs: loopDelay.max / 1e6,
+  };
+}
+
+/** Resolves at the end of the load with the faults that did not strike. */
+async function underLoad(
+  server: EmbeddedApiServer,
+  threads: InformerThreads,
+  plan: WindowPlan,
+  probes: Probes,
+): Promise<string[]> {
+  const { rate, loadMs: durationMs, index: seed, faults } = plan;
+  const load = server.load({ rate, durationMs, mix: MIX, objectBytes: 1024, seed });
+  const missed: string[] = [];
+  for (const fault of faults) {
+    await delay(durationMs / (faults.length + 1));
+    probes.struck();
+    if (!(await fault.strike(server, threads))) missed.push(fault.name);
+    probes.healed();
+  }
+  await load;
+  return missed;
+}
+
+/** Adds a prompt handler, one that falls behind, and one that throws. */
+function join(
+  informer: SharedIndexInformer,
+  recorder: Recorder,
+  probes: Probes,
+  window: number,
+): HandlerRegistration[] {
+  const store = informer.getStore();
+  let slowCalls = 0;
+  let throwingCalls = 0;
+  const prompt = ({ kind, key }: ChangeRecord): void => {
+    if (kind !== 'delete') probes.received(key, store.getByKey(key)?.labels ?? {});
+  };
+  const slow = (): Promise<void> | undefined => (++slowCalls % SLOW_EVERY === 0 ? delay(SLOW_MS) : undefined);
+  const throwing = (): void => {
+    if (++throwingCalls % THROW_EVERY === 0) throw new Error('thrown by a handler of the soak');
+  };
+  return Object.entries({ prompt, slow, throwing }).map(([name, react]) =>
+    recorder.handler(informer, `${name} ${window}`, { react }),
+  );
+}
+
+/** The server's objects as if they had just been created: the truth before the window. */
+async function stateAsCommits(server: EmbeddedApiServer): Promise<Commit[]> {
+  const state = await server.state('pods');
+  return [...state]
+    .map(([key, version]): Commit => ({ revision: Number(version), type: 'ADDED', key }))
+    .sort((one, other) => one.revision - other.revision);
+}
+
+async function judged(
+  server: EmbeddedApiServer,
+  histories: Histories,
+  since: number,
+  plan: WindowPlan,
+): Promise<{ violations: string[]; changes: number }> {
+  const log = await server.log('pods', since);
+  const requests = await server.requests();
+  histories.commits.push(...commitsOf(log));
+  histories.wire.push(...requests.filter(({ path }) => path.endsWith('/pods')).flatMap(wireOf));
+  const lists = histories.wire.filter(({ what }) => what === 'listed').length;
+  const expected = plan.faults.reduce((sum, { listsMax }) => sum + listsMax, 0);
+  const spurious = lists > expected ? [`${lists} lists, and faults that lead to ${expected}`] : [];
+  return { violations: [...judge(histories).map(describe), ...spurious], changes: log.length };
+}

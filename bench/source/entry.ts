@@ -1,0 +1,24 @@
+/** Entry of the thread or process that runs the high-rate source. Wiring only. */
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { SourceServer } from './server.ts';
+import type { SourceOptions } from './server.ts';
+import type { SourceReady } from './start.ts';
+import { Word, allocateWords } from '../../src/shared/ring/word.ts';
+
+const options = (parentPort === null ? JSON.parse(process.argv[2] ?? '{}') : workerData) as SourceOptions;
+/** A word that never changes: waiting for it blocks until the timeout. */
+const never = new Word(new Int32Array(allocateWords(1)), 0);
+const server = new SourceServer(options, (timeoutMs) => void never.wait(0, timeoutMs));
+const ready: SourceReady = {
+  url: await server.listen(),
+  ca: server.ca,
+  listRevision: server.listRevision,
+};
+if (parentPort === null) {
+  // The parent process has ended when the channel closes.
+  process.on('disconnect', () => process.exit(0));
+  process.send?.(ready);
+} else {
+  parentPort.postMessage(ready);
+}

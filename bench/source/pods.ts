@@ -1,0 +1,186 @@
+/**
+ * The bytes of the high-rate source, all made before the first request: the items of a list, and rounds of
+ * MODIFIED events. An event is like an update of status: the digits of the resourceVersion and of two times
+ * are overwritten in place, and optionally those of an annotation.
+ *
+ * Revisions have ten digits from the first to the last, so nothing moves:
+ *
+ *   1000000000 + 1 … + pods        the listed pods; the list itself has the last of these
+ *   1000000000 + pods + 1 …        the events, one after the other
+ */
+
+import { seededRandom } from '../../src/apiserver/random.ts';
+import {
+  FIRST_REVISION,
+  ObjectTemplates,
+  revisionAt,
+  sentAt,
+  statusTimesAt,
+  writeRevision,
+  writeTime,
+} from './object-templates.ts';
+import type { TemplateOptions } from './object-templates.ts';
+
+const BLOCK_BYTES = 1024 * 1024;
+const LINE_START = '{"type":"MODIFIED","object":';
+const METADATA = '"metadata":';
+const OPEN = Buffer.from('{');
+const COMMA = Buffer.from(',');
+
+/** A megabyte of whole records, one after the other. */
+export interface Block {
+  readonly bytes: Buffer;
+  /** The start of each record, and the end of the block as last element. */
+  readonly starts: readonly number[];
+  /**
+   * Positions of the changing parts, the same number in every record. They are two long arrays, because the
+   * garbage collector walks over objects.
+   */
+  readonly places: Places;
+}
+
+/** Positions of revisions and times. */
+interface Places {
+  readonly revisions: readonly number[];
+  readonly times: readonly number[];
+}
+
+const NOWHERE: Places = { revisions: [], times: [] };
+
+/** Packs records into blocks. Places are relative to the start of their record. */
+class BlockBuilder {
+  readonly blocks: Block[] = [];
+  #records: Buffer[] = [];
+  #revisions: number[] = [];
+  #times: number[] = [];
+  #bytes = 0;
+
+  add(record: Buffer, { revisions, times }: Places = NOWHERE): void {
+    if (this.#bytes > 0 && this.#bytes + record.length > BLOCK_BYTES) this.finish();
+    for (const at of revisions) this.#revisions.push(this.#bytes + at);
+    for (const at of times) this.#times.push(this.#bytes + at);
+    this.#records.push(record);
+    this.#bytes += record.length;
+  }
+
+  finish(): Block[] {
+    if (this.#records.length === 0) return this.blocks;
+    const starts = [0];
+    for (const record of this.#records) starts.push((starts.at(-1) ?? 0) + record.length);
+    const bytes = Buffer.concat(this.#records);
+    const places = { revisions: this.#revisions, times: this.#times };
+    this.blocks.push({ bytes, starts, places });
+    this.#records = [];
+    this.#revisions = [];
+    this.#times = [];
+    this.#bytes = 0;
+    return this.blocks;
+  }
+}
+
+/** The items of the list in the order of their keys, each followed by a comma (the last by none). */
+export function makeItems(options: TemplateOptions): Block[] {
+  const templates = new ObjectTemplates(options);
+  const { pods } = options;
+  const builder = new BlockBuilder();
+  const keys = Array.from({ length: pods }, (_, index) => ({ index, key: templates.key(index) }));
+  keys.sort((one, other) => (one.key < other.key ? -1 : 1));
+  for (const [position, { index }] of keys.entries()) {
+    const object = templates.make(index);
+    // Items of built-in kinds have neither kind nor apiVersion.
+    const pieces = templates.definition.custom ? [object] : [OPEN, object.subarray(object.indexOf(METADATA))];
+    if (position < pods - 1) pieces.push(COMMA);
+    builder.add(Buffer.concat(pieces));
+  }
+  return builder.finish();
+}
+
+export interface RoundOptions extends TemplateOptions {
+  /** Limit of the bytes of a round; it determines the number of objects. */
+  readonly roundBytesMax: number;
+  readonly chunkPerEvent: boolean;
+  /** `metadata`: changes an annotation, too. */
+  readonly changes: 'status' | 'metadata';
+}
+
+/**
+ * One round of events: each of its objects once, in a scattered order, optionally each in an HTTP chunk of
+ * its own. A stream has the round for itself, because it overwrites the bytes.
+ */
+export class EventRound {
+  readonly blocks: readonly Block[];
+  /** Number of events in a whole round. */
+  readonly length: number;
+
+  constructor(blocks: readonly Block[]) {
+    this.blocks = blocks;
+    this.length = blocks.reduce((sum, block) => sum + recordsOf(block), 0);
+  }
+
+  static make(options: RoundOptions): EventRound {
+    const { pods, objectBytes, roundBytesMax, chunkPerEvent, changes } = options;
+    const templates = new ObjectTemplates(options);
+    const builder = new BlockBuilder();
+    const count = Math.min(pods, Math.max(1, Math.floor(roundBytesMax / objectBytes)));
+    for (const index of shuffled(count)) {
+      const pod = templates.make(index);
+      const lineBytes = LINE_START.length + pod.length + 2;
+      const head = chunkPerEvent ? `${lineBytes.toString(16)}\r\n${LINE_START}` : LINE_START;
+      const record = Buffer.concat([Buffer.from(head), pod, Buffer.from(chunkPerEvent ? '}\n\r\n' : '}\n')]);
+      const inRecord = (at: number): number => head.length + at;
+      const revisions = changes === 'metadata' ? [revisionAt(pod), sentAt(pod)] : [revisionAt(pod)];
+      builder.add(record, { revisions: revisions.map(inRecord), times: statusTimesAt(pod).map(inRecord) });
+    }
+    return new EventRound(builder.finish());
+  }
+
+  /**
+   * The bytes of events `from` up to at most `to`, within one block, with their revisions written. Event 0
+   * has revision `firstRevision`.
+   */
+  slice(from: number, to: number, firstRevision: number): { bytes: Buffer; next: number } {
+    let position = from % this.length;
+    let block = this.blocks[0];
+    for (const candidate of this.blocks) {
+      block = candidate;
+      if (position < recordsOf(candidate)) break;
+      position -= recordsOf(candidate);
+    }
+    if (block === undefined) return { bytes: Buffer.alloc(0), next: from };
+    const end = Math.min(recordsOf(block), position + to - from);
+    for (let record = position; record < end; record++) {
+      const offset = firstRevision - FIRST_REVISION + from + record - position;
+      rewrite(block, record, offset);
+    }
+    const bytes = block.bytes.subarray(block.starts[position], block.starts[end]);
+    return { bytes, next: from + end - position };
+  }
+}
+
+function recordsOf({ starts }: Block): number {
+  return starts.length - 1;
+}
+
+/** Writes revision and times of one record again. */
+function rewrite(block: Block, record: number, offset: number): void {
+  const { bytes, places } = block;
+  const { revisions, times } = places;
+  const records = recordsOf(block);
+  const revisionsEach = revisions.length / records;
+  const timesEach = times.length / records;
+  for (let at = record * revisionsEach; at < (record + 1) * revisionsEach; at++) {
+    writeRevision(bytes, revisions[at] ?? 0, offset);
+  }
+  for (let at = record * timesEach; at < (record + 1) * timesEach; at++)
+    writeTime(bytes, times[at] ?? 0, offset);
+}
+
+function shuffled(count: number): number[] {
+  const random = seededRandom(1);
+  const order = Array.from({ length: count }, (_, index) => index);
+  for (let index = count - 1; index > 0; index--) {
+    const other = Math.floor(random() * (index + 1));
+    [order[index], order[other]] = [order[other] ?? 0, order[index] ?? 0];
+  }
+  return order;
+}

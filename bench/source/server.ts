@@ -1,0 +1,236 @@
+/**
+ * The high-rate source: LIST and WATCH of one collection over a bare socket, as fast as one core can. It serves nothing
+ * else and checks nothing, so that it is never the slow part of a measurement.
+ *
+ * GET /api/v1/pods?limit=…              in pages, or with resourceVersion=0 in one, as a real server does
+ * GET /api/v1/pods?watch=1&…            from resourceVersion N, or with the initial state (sendInitialEvents)
+ * GET /apis/example.com/v1/widgets…     as custom resources; widgets0, widgets1, … are the same collection
+ *
+ * A watch streams up to `events` events and then stays open. Every client receives the same events: revision N is the
+ * same change of the same object.
+ */
+
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer as createSecureServer } from 'node:tls';
+import { realTimers } from '../../src/base/clock.ts';
+import { createCertificates } from '../../src/apiserver/certificates.ts';
+import { SourceList } from './list.ts';
+import { Pace } from './pace.ts';
+import type { BlockFor } from './pace.ts';
+import { EventRound } from './pods.ts';
+import type { RoundOptions } from './pods.ts';
+import { FIRST_REVISION, sentAt } from './object-templates.ts';
+
+export interface SourceOptions {
+  /** Objects in the list. Default 20,000. */
+  readonly pods?: number;
+  /** Length of each object's JSON. Default 5,120. */
+  readonly objectBytes?: number;
+  /** `widgets` are custom resources of example.com/v1: pods under another name, with sorted keys. Default pods. */
+  readonly resource?: 'pods' | 'widgets';
+  /** Default true. Without managedFields padding takes their place. */
+  readonly managedFields?: boolean;
+  /** Serves TLS with a CA and a certificate made at start. Default false. */
+  readonly tls?: boolean;
+  /**
+   * Events a second, open loop. Each carries the time at which it was sent, in microseconds since the epoch,
+   * in the annotation kubeloom.io/sent-us. Default 0: as fast as the client reads.
+   */
+  readonly ratePerSecond?: number;
+  /** Silence of a watch before its first event. Default 1,000 when paced, else 0. */
+  readonly quietMs?: number;
+  /** Bytes of a round of events, which then repeats; it determines the number of changing objects. Default 128 MiB. */
+  readonly roundBytesMax?: number;
+  /** Number of all events. Default 300,000. */
+  readonly events?: number;
+  /**
+   * The parts that an event changes: version and times, as in an update of status, or the annotation
+   * kubeloom.io/sent-us as well. Default status.
+   */
+  readonly changes?: 'status' | 'metadata';
+  /** True: one HTTP chunk for each event, as a real apiserver sends large objects; false: one for each megabyte. */
+  readonly chunkPerEvent?: boolean;
+  /** Default 0: any free port, on 127.0.0.1. */
+  readonly port?: number;
+}
+
+const HEADERS = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+const NOT_FOUND = 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n';
+const CRLF = Buffer.from('\r\n');
+const LAST_CHUNK = Buffer.from('0\r\n\r\n');
+const SENT_DIGITS = 16;
+const PACED_QUIET_MS = 1_000;
+
+function resolved(options: SourceOptions): Required<SourceOptions> & RoundOptions {
+  return {
+    pods: 20_000,
+    objectBytes: 5_120,
+    resource: 'pods',
+    managedFields: true,
+    events: 300_000,
+    changes: 'status',
+    chunkPerEvent: false,
+    tls: false,
+    ratePerSecond: 0,
+    quietMs: (options.ratePerSecond ?? 0) > 0 ? PACED_QUIET_MS : 0,
+    roundBytesMax: 128 * 1024 * 1024,
+    port: 0,
+    ...options,
+  };
+}
+
+export class SourceServer {
+  /** PEM; '' without TLS. */
+  readonly ca: string;
+  readonly #options: Required<SourceOptions> & RoundOptions;
+  readonly #list: SourceList;
+  readonly #rounds: EventRound[];
+  readonly #server: Server;
+  readonly #block: BlockFor;
+  readonly #sockets = new Set<Socket>();
+
+  constructor(options: SourceOptions, block: BlockFor = () => {}) {
+    this.#options = resolved(options);
+    this.#block = block;
+    this.#list = new SourceList(this.#options, this.listRevision);
+    this.#rounds = [EventRound.make(this.#options)];
+    const accept = (socket: Socket): void => this.#accept(socket);
+    if (this.#options.tls) {
+      const { ca, certificate, privateKey } = createCertificates('127.0.0.1');
+      this.ca = ca;
+      this.#server = createSecureServer({ cert: certificate, key: privateKey, noDelay: true }, accept);
+    } else {
+      this.ca = '';
+      this.#server = createServer({ noDelay: true }, accept);
+    }
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(this.#options.port, '127.0.0.1', resolve));
+    return `http${this.ca === '' ? '' : 's'}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Revision of the list; the events follow. */
+  get listRevision(): number {
+    return FIRST_REVISION + this.#options.pods;
+  }
+
+  async close(): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  #accept(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+    let head = '';
+    let busy = Promise.resolve();
+    socket.on('data', (data) => {
+      head += data.toString('latin1');
+      for (let end = head.indexOf('\r\n\r\n'); end >= 0; end = head.indexOf('\r\n\r\n')) {
+        const target = head.slice(0, head.indexOf('\r\n')).split(' ')[1] ?? '/';
+        head = head.slice(end + 4);
+        busy = busy.then(() => this.#serve(socket, new URL(target, 'http://localhost')));
+      }
+    });
+  }
+
+  async #serve(socket: Socket, url: URL): Promise<void> {
+    if (!this.#isServed(url.pathname)) {
+      socket.write(NOT_FOUND);
+      return;
+    }
+    socket.write(HEADERS);
+    const watch = url.searchParams.get('watch');
+    if (watch !== null && watch !== 'false' && watch !== '0') {
+      await this.#watch(socket, url.searchParams);
+      return;
+    }
+    for (const piece of this.#list.page(url.searchParams)) await writeChunk(socket, piece);
+    socket.write(LAST_CHUNK);
+  }
+
+  #isServed(pathname: string): boolean {
+    if (this.#options.resource === 'pods')
+      return pathname.startsWith('/api/v1/') && pathname.endsWith('/pods');
+    return pathname.startsWith('/apis/example.com/v1/') && /\/widgets\d*$/.test(pathname);
+  }
+
+  async #watch(socket: Socket, query: URLSearchParams): Promise<void> {
+    const version = query.get('resourceVersion') ?? '';
+    const initial = query.get('sendInitialEvents') === 'true' || version === '' || version === '0';
+    if (initial) {
+      const hasBookmark = query.get('allowWatchBookmarks') === 'true';
+      for (const piece of this.#list.initialEvents(hasBookmark)) await writeChunk(socket, piece);
+    }
+    const firstRevision = this.listRevision + 1;
+    const from = initial ? 0 : Math.max(0, Number(version) + 1 - firstRevision);
+    // Events are overwritten in place: each stream needs a round of its own, and returns it.
+    const round = this.#rounds.pop() ?? EventRound.make(this.#options);
+    try {
+      await this.#quiet();
+      if (this.#options.ratePerSecond > 0) await this.#streamPaced(socket, round, from, firstRevision);
+      else await this.#stream(socket, round, from, firstRevision);
+    } finally {
+      this.#rounds.push(round);
+    }
+  }
+
+  /** Gives a client that handles the list on another thread than the events time to finish it. */
+  async #quiet(): Promise<void> {
+    const { quietMs } = this.#options;
+    if (quietMs > 0) await new Promise((resolve) => realTimers.setTimeout(resolve, quietMs));
+  }
+
+  async #stream(socket: Socket, round: EventRound, from: number, firstRevision: number): Promise<void> {
+    const { events, chunkPerEvent } = this.#options;
+    for (let position = from; position < events && !socket.destroyed;) {
+      const { bytes, next } = round.slice(position, events, firstRevision);
+      // The next slice may be the same bytes, so it waits until these have been sent.
+      await (chunkPerEvent ? write(socket, bytes) : writeChunk(socket, bytes));
+      position = next;
+    }
+  }
+
+  /** Sends at the due times without waiting for the client; unsent events accumulate here. */
+  async #streamPaced(socket: Socket, round: EventRound, from: number, firstRevision: number): Promise<void> {
+    const { events, ratePerSecond, chunkPerEvent } = this.#options;
+    const pace = new Pace(ratePerSecond, this.#block);
+    for (let position = from; position < events && !socket.destroyed;) {
+      await pace.until(position - from);
+      const end = Math.min(events, from + pace.due);
+      for (; position < end; position++) {
+        const { bytes } = round.slice(position, position + 1, firstRevision);
+        const event = stamped(bytes);
+        if (chunkPerEvent) socket.write(event);
+        else void writeChunk(socket, event);
+      }
+    }
+  }
+}
+
+/** Copies the bytes with the time, since they are overwritten before they have been sent. */
+function stamped(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes);
+  const sentUs = Math.floor((performance.timeOrigin + performance.now()) * 1000);
+  copy.write(String(sentUs).padStart(SENT_DIGITS, '0'), sentAt(copy), 'latin1');
+  return copy;
+}
+
+/** Resolves when the socket has taken the bytes or is closed: the bytes may then be overwritten. */
+function write(socket: Socket, bytes: Buffer): Promise<void> {
+  return new Promise((resolve) => void socket.write(bytes, () => resolve()));
+}
+
+async function writeChunk(socket: Socket, bytes: Buffer): Promise<void> {
+  if (bytes.length === 0) return;
+  socket.cork();
+  socket.write(`${bytes.length.toString(16)}\r\n`, 'latin1');
+  socket.write(bytes);
+  const written = write(socket, CRLF);
+  socket.uncork();
+  await written;
+}

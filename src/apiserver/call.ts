@@ -1,0 +1,17 @@
+/** One parsed request for a resource, as every verb receives it. */
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Collection } from './collection.ts';
+import type { RequestFaults } from './fault-answers.ts';
+import type { RequestRecord } from './faults.ts';
+import type { ResourcePath } from './request-info.ts';
+
+export interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: ResourcePath;
+  readonly query: URLSearchParams;
+  readonly collection: Collection;
+  readonly faults: RequestFaults;
+  readonly record: RequestRecord;
+}

@@ -1,0 +1,175 @@
+/** The effect of faults on one request: an answer in place of its own, or a change to its answer. */
+
+import type { ServerResponse } from 'node:http';
+import { createGzip, gzipSync } from 'node:zlib';
+import { realTimers } from '../base/clock.ts';
+import type { Connections } from './connections.ts';
+import type { EventLog } from './event-log.ts';
+import type { ArmedRule, FaultEngine } from './fault-engine.ts';
+import type { RequestAction, RequestFacts } from './fault-rules.ts';
+import { sendJson, sendStatus } from './http-io.ts';
+import { failureOf } from './status.ts';
+
+/** The revision of the server that answers: the log's own, or that of a replica that is behind. */
+export type LogView = Pick<EventLog, 'revision' | 'reached'>;
+
+/** The faults of a request, as the verbs need them. */
+export interface RequestFaults {
+  readonly facts: RequestFacts;
+  readonly engine: FaultEngine;
+  /** Undefined when no replica answers the request. */
+  readonly view: LogView | undefined;
+  readonly listMetadata: Readonly<Record<string, string>>;
+  readonly versions: VersionRewrite | undefined;
+}
+
+const ZEROS = Buffer.alloc(1024 * 1024);
+const BOMB_MEBIBYTES = 1024;
+
+/**
+ * Waits as long as the rules require, and sends their answer if they have one. @returns undefined when the
+ * request has been answered, or never will be
+ */
+export async function applyFaults(
+  engine: FaultEngine,
+  facts: RequestFacts,
+  response: ServerResponse,
+  log: EventLog,
+  connections: Connections,
+): Promise<RequestFaults | undefined> {
+  const struck = engine.strike(facts);
+  for (const armed of struck) await held(engine, armed);
+  for (const { rule } of struck) {
+    if (answered(rule.action, response, connections)) return undefined;
+  }
+  return { facts, engine, ...modified(struck, facts, log) };
+}
+
+async function held(engine: FaultEngine, armed: ArmedRule<RequestAction>): Promise<void> {
+  const { action } = armed.rule;
+  if (action.type !== 'hold') return;
+  const healed = engine.whenHealed(armed);
+  const { holdMs } = action;
+  if (holdMs === undefined) await healed;
+  else await Promise.race([healed, new Promise((resolve) => realTimers.setTimeout(resolve, holdMs))]);
+}
+
+function answered(action: RequestAction, response: ServerResponse, connections: Connections): boolean {
+  switch (action.type) {
+    case 'answer':
+      answer(action, response);
+      return true;
+    case 'encoded':
+      encoded(action, response);
+      return true;
+    case 'reset':
+      connections.reset(response.socket);
+      return true;
+    case 'hang':
+      return true;
+    default:
+      return false;
+  }
+}
+
+function answer(action: Extract<RequestAction, { type: 'answer' }>, response: ServerResponse): void {
+  const { status, body, headers = {}, retryAfterSeconds } = action;
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (body === undefined)
+    sendStatus(response, failureOf(status, 'injected failure', retryAfterSeconds).status);
+  else if (typeof body === 'string') response.writeHead(status).end(body);
+  else sendJson(response, status, body);
+}
+
+function encoded(action: Extract<RequestAction, { type: 'encoded' }>, response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Encoding': action.encoding });
+  if (action.body === 'truncated') {
+    const whole = gzipSync('{"kind":"PodList","apiVersion":"v1","items":[]}');
+    response.end(whole.subarray(0, whole.length - 10));
+    return;
+  }
+  const gzip = createGzip();
+  gzip.pipe(response);
+  let left = BOMB_MEBIBYTES;
+  const more = (): void => {
+    while (left > 0 && !response.destroyed) {
+      left--;
+      if (!gzip.write(ZEROS)) return;
+    }
+    gzip.end();
+  };
+  gzip.on('drain', more);
+  more();
+}
+
+function modified(
+  struck: readonly ArmedRule<RequestAction>[],
+  facts: RequestFacts,
+  log: EventLog,
+): Pick<RequestFaults, 'view' | 'listMetadata' | 'versions'> {
+  let view: LogView | undefined;
+  let listMetadata: Readonly<Record<string, string>> = {};
+  let versions: VersionRewrite | undefined;
+  for (const armed of struck) {
+    const { action } = armed.rule;
+    // etcd answers reads of the newest state, the replica all others.
+    const isOfReplica = (facts.query.get('resourceVersion') ?? '') !== '';
+    if (action.type === 'lag' && isOfReplica)
+      view = new LaggingLog(log, () => (armed.isHealed ? 0 : action.revisions));
+    if (action.type === 'list-metadata') listMetadata = { ...listMetadata, ...action.set };
+    if (action.type === 'no-initial-events') facts.query.delete('sendInitialEvents');
+    if (action.type === 'no-initial-events') facts.query.delete('resourceVersionMatch');
+    if (action.type === 'versions') versions = new VersionRewrite(action.prefix, action.digits);
+  }
+  versions?.readRequest(facts.query);
+  return { view, listMetadata, versions };
+}
+
+/** A replica that is `revisions` behind. */
+class LaggingLog implements LogView {
+  readonly #log: EventLog;
+  readonly #lag: () => number;
+
+  constructor(log: EventLog, lag: () => number) {
+    this.#log = log;
+    this.#lag = lag;
+  }
+
+  get revision(): number {
+    return Math.max(1, this.#log.revision - this.#lag());
+  }
+
+  reached(revision: number, timeoutMs: number): Promise<boolean> {
+    return this.#log.reached(revision + this.#lag(), timeoutMs);
+  }
+}
+
+/** Rewrites resourceVersions into text that is opaque, or longer than a number can be. */
+export class VersionRewrite {
+  readonly #prefix: string;
+  readonly #digits: number;
+
+  constructor(prefix: string, digits: number) {
+    this.#prefix = prefix;
+    this.#digits = digits;
+  }
+
+  of(revision: string): string {
+    return `${this.#prefix}${revision.padStart(this.#digits, '0')}`;
+  }
+
+  /** Rewrites every resourceVersion in a line or a document. */
+  rewrite(bytes: Buffer): Buffer {
+    const text = bytes.toString('latin1');
+    const changed = text.replace(/"resourceVersion":"(\d+)"/g, (_, revision: string) => {
+      return `"resourceVersion":"${this.of(revision)}"`;
+    });
+    return Buffer.from(changed, 'latin1');
+  }
+
+  readRequest(query: URLSearchParams): void {
+    const version = query.get('resourceVersion') ?? '';
+    if (!version.startsWith(this.#prefix) || version.length <= this.#prefix.length) return;
+    query.set('resourceVersion', String(Number(version.slice(this.#prefix.length))));
+  }
+}

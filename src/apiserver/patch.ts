@@ -1,0 +1,131 @@
+/** Patches: the one that a content type selects, JSON merge patch (RFC 7396) and JSON patch (RFC 6902). */
+
+import { isJsonObject } from './json.ts';
+import type { Json, JsonObject, KubeObject } from './json.ts';
+import type { ResourceDefinition } from './resources.ts';
+import { badRequest, unprocessable, unsupportedPatchType } from './status.ts';
+import { strategicMerge } from './strategic-merge.ts';
+
+const STRATEGIC = 'application/strategic-merge-patch+json';
+const JSON_PATCH = 'application/json-patch+json';
+const MERGE_PATCH = 'application/merge-patch+json';
+/** Server-side apply: merged like a strategic patch, without ownership of fields. */
+export const APPLY_PATCH = 'application/apply-patch+yaml';
+
+/** Strategic merge needs the Go type, so custom resources do not support it. */
+export function requirePatchType(type: string, definition: ResourceDefinition): void {
+  if (type === STRATEGIC && definition.custom !== true) return;
+  if (type !== JSON_PATCH && type !== MERGE_PATCH && type !== APPLY_PATCH) throw unsupportedPatchType();
+}
+
+export function applyPatch(type: string, current: KubeObject, patch: Json): JsonObject {
+  if (type === JSON_PATCH) return jsonPatch(current, patch);
+  if (!isJsonObject(patch)) throw badRequest('Invalid JSON Patch');
+  const merged = type === MERGE_PATCH ? mergePatch(current, patch) : strategicMerge(current, patch);
+  return isJsonObject(merged) ? merged : current;
+}
+
+/** Merges by RFC 7396: objects merge, null removes, everything else replaces. */
+function mergePatch(target: Json | undefined, patch: Json | undefined): Json | undefined {
+  if (!isJsonObject(patch)) return patch;
+  const result: JsonObject = isJsonObject(target) ? { ...target } : {};
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) delete result[name];
+    else result[name] = mergePatch(result[name], value);
+  }
+  return result;
+}
+
+interface Operation {
+  readonly op?: string;
+  readonly path?: string;
+  readonly from?: string;
+  readonly value?: Json;
+}
+
+/** Applies an RFC 6902 patch to a copy. */
+function jsonPatch(target: JsonObject, patch: Json): JsonObject {
+  if (!Array.isArray(patch)) {
+    const why = 'json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp';
+    throw badRequest(`error decoding patch: ${why}`);
+  }
+  const document: { root: Json } = { root: structuredClone(target) };
+  for (const entry of patch) applyOperation(document, entry as Operation);
+  if (!isJsonObject(document.root)) throw unprocessable();
+  return document.root;
+}
+
+function applyOperation(document: { root: Json }, operation: Operation): void {
+  const { op = '', path = '', from = '', value = null } = operation;
+  switch (op) {
+    case 'add':
+      return put(document, path, value, true);
+    case 'replace':
+      read(document, path);
+      return put(document, path, value, false);
+    case 'remove':
+      return remove(document, path);
+    case 'copy':
+      return put(document, path, structuredClone(read(document, from)), true);
+    case 'move': {
+      const moved = read(document, from);
+      remove(document, from);
+      return put(document, path, moved, true);
+    }
+    case 'test':
+      if (JSON.stringify(read(document, path)) === JSON.stringify(value)) return;
+      throw unprocessable();
+    default:
+      throw unprocessable();
+  }
+}
+
+interface Place {
+  readonly parent: Json[] | JsonObject;
+  readonly name: string;
+}
+
+function place(document: { root: Json }, path: string): Place {
+  const parts = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  if (parts.shift() !== '') throw unprocessable();
+  const name = parts.pop() ?? '';
+  let parent: Json | undefined = document.root;
+  for (const part of parts)
+    parent = Array.isArray(parent) ? parent[Number(part)] : (parent as JsonObject)?.[part];
+  if (!Array.isArray(parent) && !isJsonObject(parent)) {
+    throw unprocessable();
+  }
+  return { parent, name };
+}
+
+function read(document: { root: Json }, path: string): Json {
+  if (path === '') return document.root;
+  const { parent, name } = place(document, path);
+  const value = Array.isArray(parent) ? parent[Number(name)] : parent[name];
+  if (value === undefined) throw unprocessable();
+  return value;
+}
+
+function put(document: { root: Json }, path: string, value: Json, insert: boolean): void {
+  if (path === '') {
+    document.root = value;
+    return;
+  }
+  const { parent, name } = place(document, path);
+  if (!Array.isArray(parent)) {
+    parent[name] = value;
+    return;
+  }
+  const index = name === '-' ? parent.length : Number(name);
+  if (!Number.isInteger(index) || index < 0 || index > parent.length) {
+    throw unprocessable();
+  }
+  parent.splice(index, insert ? 0 : 1, value);
+}
+
+function remove(document: { root: Json }, path: string): void {
+  read(document, path);
+  const { parent, name } = place(document, path);
+  if (Array.isArray(parent)) parent.splice(Number(name), 1);
+  else delete parent[name];
+}

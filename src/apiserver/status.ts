@@ -1,0 +1,261 @@
+/**
+ * Status: Kubernetes' answer for an error, in the exact wording of apimachinery's api/errors. Clients decide
+ * by `reason` and `code`, and some by the message, so the wording is part of the contract.
+ */
+
+import type { Json, JsonObject } from './json.ts';
+import type { ResourceDefinition } from './resources.ts';
+
+export interface StatusCause extends JsonObject {
+  reason?: string;
+  message?: string;
+  field?: string;
+}
+
+export interface StatusDetails extends JsonObject {
+  name?: string;
+  group?: string;
+  kind?: string;
+  uid?: string;
+  causes?: StatusCause[];
+  retryAfterSeconds?: number;
+}
+
+export interface Status extends JsonObject {
+  kind: 'Status';
+  apiVersion: 'v1';
+  metadata: JsonObject;
+  status: 'Success' | 'Failure';
+  message?: string;
+  reason?: string;
+  details?: StatusDetails;
+  code?: number;
+}
+
+/** Thrown by a verb that fails; the HTTP layer writes `status` as the answer. */
+export class StatusError extends Error {
+  readonly status: Status;
+
+  constructor(status: Status) {
+    super(status.message ?? status.reason ?? 'failure');
+    this.name = 'StatusError';
+    this.status = status;
+  }
+}
+
+interface FailureParts {
+  readonly code: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly details?: StatusDetails;
+  readonly metadata?: { [key: string]: Json };
+}
+
+function failure(parts: FailureParts): StatusError {
+  return new StatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: parts.metadata ?? {},
+    status: 'Failure',
+    message: parts.message,
+    reason: parts.reason,
+    ...(parts.details === undefined ? {} : { details: parts.details }),
+    code: parts.code,
+  });
+}
+
+/** The name of a resource in messages: `pods`, `deployments.apps`. */
+export function qualifiedName(definition: ResourceDefinition): string {
+  return definition.group === '' ? definition.resource : `${definition.resource}.${definition.group}`;
+}
+
+function detailsOf(definition: ResourceDefinition, name: string): StatusDetails {
+  return {
+    name,
+    ...(definition.group === '' ? {} : { group: definition.group }),
+    kind: definition.resource,
+  };
+}
+
+/** Quotes like Go's %q, for the strings that occur here. */
+export function quote(text: string): string {
+  return JSON.stringify(text);
+}
+
+export function notFound(definition: ResourceDefinition, name: string): StatusError {
+  const message = `${qualifiedName(definition)} ${quote(name)} not found`;
+  return failure({ code: 404, reason: 'NotFound', message, details: detailsOf(definition, name) });
+}
+
+/** Returns the answer for a group, version, resource or subresource that is not registered. */
+export function unknownResource(): StatusError {
+  const message = 'the server could not find the requested resource';
+  return failure({ code: 404, reason: 'NotFound', message, details: {} });
+}
+
+export function alreadyExists(definition: ResourceDefinition, name: string): StatusError {
+  const message = `${qualifiedName(definition)} ${quote(name)} already exists`;
+  return failure({ code: 409, reason: 'AlreadyExists', message, details: detailsOf(definition, name) });
+}
+
+export const STALE_RESOURCE_VERSION =
+  'the object has been modified; please apply your changes to the latest version and try again';
+
+export function conflict(definition: ResourceDefinition, name: string, why: string): StatusError {
+  const message = `Operation cannot be fulfilled on ${qualifiedName(definition)} ${quote(name)}: ${why}`;
+  return failure({ code: 409, reason: 'Conflict', message, details: detailsOf(definition, name) });
+}
+
+/** A precondition of a DELETE: here the real server names the kind instead of the resource. */
+export function deleteConflict(definition: ResourceDefinition, name: string, why: string): StatusError {
+  return conflict({ ...definition, resource: definition.kind }, name, why);
+}
+
+/** One broken field rule, e.g. `Required value`, with the wording after the path. */
+export interface FieldError {
+  readonly type:
+    | 'FieldValueRequired'
+    | 'FieldValueInvalid'
+    | 'FieldValueForbidden'
+    | 'FieldValueNotSupported';
+  readonly field: string;
+  readonly body: string;
+}
+
+export function invalid(qualifiedKind: string, name: string, errors: readonly FieldError[]): StatusError {
+  const [kind = '', ...group] = qualifiedKind.split('.');
+  const lines = errors.map((error) => `${error.field}: ${error.body}`);
+  const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
+  const causes = errors.map((error) => ({ reason: error.type, message: error.body, field: error.field }));
+  return failure({
+    code: 422,
+    reason: 'Invalid',
+    message: `${qualifiedKind} ${quote(name)} is invalid: ${list}`,
+    details: {
+      ...(name === '' ? {} : { name }),
+      ...(group.length === 0 ? {} : { group: group.join('.') }),
+      kind,
+      causes,
+    },
+  });
+}
+
+export function badRequest(message: string): StatusError {
+  return failure({ code: 400, reason: 'BadRequest', message });
+}
+
+export function unauthorized(): StatusError {
+  return failure({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
+}
+
+export function forbidden(message: string, details: StatusDetails): StatusError {
+  return failure({ code: 403, reason: 'Forbidden', message, details });
+}
+
+export function methodNotAllowed(): StatusError {
+  const message = 'the server does not allow this method on the requested resource';
+  return failure({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
+}
+
+/** A patch that is well-formed but does not apply. The real server gives no reason either. */
+export function unprocessable(): StatusError {
+  const message = 'the server rejected our request due to an error in our request';
+  return failure({ code: 422, reason: 'Invalid', message, details: {} });
+}
+
+export function notAcceptable(): StatusError {
+  const message = '406: Not Acceptable\n\nAvailable representations: application/json';
+  return failure({ code: 406, reason: 'NotAcceptable', message, details: {} });
+}
+
+export function unsupportedMediaType(): StatusError {
+  const message =
+    'the body of the request was in an unknown format - accepted media types include: application/json';
+  return failure({ code: 415, reason: 'UnsupportedMediaType', message });
+}
+
+export function unsupportedPatchType(): StatusError {
+  const message = '415: Unsupported Media Type';
+  return failure({ code: 415, reason: 'UnsupportedMediaType', message, details: {} });
+}
+
+export function objectNotRecognized(definition: ResourceDefinition, why: string, body: string): StatusError {
+  const cause = `couldn't get version/kind; json parse error: ${why} (${body})`;
+  return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${cause}`);
+}
+
+export function entityTooLarge(limitBytes: number): StatusError {
+  const message = `Request entity too large: limit is ${limitBytes}`;
+  return failure({ code: 413, reason: 'RequestEntityTooLarge', message, details: {} });
+}
+
+export function expired(message: string, continueToken?: string): StatusError {
+  const metadata = continueToken === undefined ? {} : { continue: continueToken };
+  return failure({ code: 410, reason: 'Expired', message, metadata });
+}
+
+export function tooLargeResourceVersion(asked: number, current: number): StatusError {
+  return failure({
+    code: 504,
+    reason: 'Timeout',
+    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
+    details: {
+      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+      retryAfterSeconds: 1,
+    },
+  });
+}
+
+/** A failure of the storage layer without a reason: the real server answers 500 and the bare message. */
+export function bareFailure(message: string): StatusError {
+  return new StatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    code: 500,
+  });
+}
+
+export function internalError(message: string): StatusError {
+  return failure({
+    code: 500,
+    reason: 'InternalError',
+    message: `Internal error occurred: ${message}`,
+    details: { causes: [{ message }] },
+  });
+}
+
+const REASONS: ReadonlyMap<number, string> = new Map([
+  [400, 'BadRequest'],
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+  [404, 'NotFound'],
+  [409, 'Conflict'],
+  [410, 'Expired'],
+  [429, 'TooManyRequests'],
+  [500, 'InternalError'],
+  [503, 'ServiceUnavailable'],
+  [504, 'Timeout'],
+]);
+
+/** Any other failure, for injected ones. */
+export function failureOf(code: number, message: string, retryAfterSeconds?: number): StatusError {
+  return failure({
+    code,
+    reason: REASONS.get(code) ?? 'Unknown',
+    message,
+    ...(retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }),
+  });
+}
+
+export function success(definition: ResourceDefinition, name: string, uid: string): Status {
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Success',
+    details: { ...detailsOf(definition, name), uid },
+  };
+}

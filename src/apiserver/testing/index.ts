@@ -1,0 +1,32 @@
+/**
+ * `kubeloom/testing`: tools for tests of controllers, which kubeloom's own tests use, too.
+ *
+ * - a Kubernetes API server in the calling thread, in a worker thread or in a process;
+ * - a fake controller source, for tests that need no server;
+ * - a clock and random numbers that tests control;
+ * - `settled`: waits until every sent event has arrived and every handler call has ended.
+ */
+
+export { startEmbeddedApiServer } from '../start.ts';
+export type { EmbeddedApiServerOptions } from '../start.ts';
+export { EmbeddedApiServer } from '../embedded-server.ts';
+export type { ApplyResult, Change, ObjectLike } from '../control.ts';
+export type { FaultMatch, FaultRule, RequestRecord } from '../faults.ts';
+export type { FaultPortAddress } from '../fault-port.ts';
+export type { FaultAction, FaultScenario, LandedFault, ScenarioMatch, ScenarioRule } from '../fault-rules.ts';
+export { JournalView } from '../journal.ts';
+export type { JournalEntry } from '../journal.ts';
+export type { ChangeType } from '../history.ts';
+export type { KubeConfigObject } from '../kubeconfig.ts';
+export type { LoadOptions, LoadReport, PopulateOptions } from '../load.ts';
+export { STAMP_ANNOTATION } from '../load-template.ts';
+export type { ApiServerOptions } from '../options.ts';
+export type { ResourceDefinition } from '../resources.ts';
+export type { DropMode, WatchInfo } from '../watches.ts';
+
+export { FakeControllerSource } from './fake-controller-source.ts';
+export type { FakeControllerSourceOptions, FakeObject, FakeRequest } from './fake-controller-source.ts';
+export { FakeClock } from './fake-clock.ts';
+export { seededRandom } from '../random.ts';
+export { settled } from './settled.ts';
+export type { Settleable, SettledOptions, SettledThing } from './settled.ts';

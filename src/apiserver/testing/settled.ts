@@ -1,0 +1,137 @@
+/**
+ * `await settled(informer)` waits until the store has every event that the server has sent, and every handler call,
+ * promises included, has ended. The server sends a bookmark on every watch. An informer that has received the bookmark
+ * has received every earlier event. Then the handlers are checked, and then the server again: when a handler has
+ * written to it, the next round begins. Checks run every millisecond, on timers that fake timers cannot stop.
+ */
+import { realTimers } from '../../base/clock.ts';
+import { runningServer } from '../running.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import { isListerWatcher } from '../../kube/list-watch.ts';
+import type { ListerWatcher } from '../../kube/list-watch.ts';
+import { compareResourceVersions } from '../../kube/resource-version.ts';
+import { isServerConnection } from '../../kube/server-source.ts';
+import type { ServerSource } from '../../kube/server-source.ts';
+
+/** The part of an informer that the wait needs; every informer has it. */
+export interface Settleable {
+  readonly name: string;
+  readonly source: ServerSource | ListerWatcher<unknown>;
+  readonly busyHandlers: readonly string[];
+  isStopped(): boolean;
+  lastSyncResourceVersion(): string;
+}
+
+/** An informer, a collection of informers, or an object that has one, such as a factory. */
+export type SettledThing = Settleable | Iterable<Settleable> | { readonly informers: Iterable<Settleable> };
+
+export interface SettledOptions {
+  /** Ends the wait with ERR_KUBELOOM_NOT_SETTLED, which names the cause. */
+  readonly signal?: AbortSignal;
+}
+
+/** The server behind an informer, as far as the wait needs it. */
+interface Server {
+  /** Sends a bookmark on every watch. @returns the version that informers reach with it */
+  sendBookmarks(): Promise<string> | string;
+}
+
+const LOOK_INTERVAL_MS = 1;
+/**
+ * Number of checks after which the bookmark is sent again: a watch that was being opened, or was behind, did
+ * not receive it.
+ */
+const LOOKS_PER_BOOKMARK = 20;
+
+/**
+ * Resolves when all informers have settled. It also waits until an informer is started. Inside a handler it
+ * would never resolve, because it waits for that handler's call. @throws ERR_KUBELOOM_NOT_SETTLED when the
+ * signal is aborted, or an informer has stopped
+ */
+export async function settled(...things: readonly (SettledThing | SettledOptions)[]): Promise<void> {
+  const options = things.find(isOptions);
+  const informers = things.flatMap((thing) => (isOptions(thing) ? [] : informersOf(thing)));
+  const servers = new Map(informers.map((informer) => [informer, serverOf(informer)]));
+  let before: ReadonlyMap<Server, string> = new Map();
+  for (;;) {
+    const targets = await bookmarks(servers.values());
+    const unsettled = (): string[] =>
+      informers.flatMap((informer) => whatIsMissing(informer, targets.get(servers.get(informer) as Server)));
+    // The same version twice: nothing has been written between the two rounds.
+    const isUnchanged = [...targets].every(([server, version]) => before.get(server) === version);
+    if (isUnchanged && unsettled().length === 0) return;
+    giveUpIfWanted(options?.signal, unsettled());
+    for (let looks = 0; looks < LOOKS_PER_BOOKMARK && unsettled().length > 0; looks++) {
+      giveUpIfWanted(options?.signal, unsettled());
+      await new Promise((resolve) => realTimers.setTimeout(resolve, LOOK_INTERVAL_MS));
+    }
+    before = unsettled().length === 0 ? targets : new Map();
+  }
+}
+
+function isOptions(thing: SettledThing | SettledOptions): thing is SettledOptions {
+  return !(Symbol.iterator in thing || 'informers' in thing || 'source' in thing);
+}
+
+function informersOf(thing: SettledThing | SettledOptions): readonly Settleable[] {
+  if (Symbol.iterator in thing) return [...thing];
+  if ('informers' in thing) return [...thing.informers];
+  return [thing as Settleable];
+}
+
+async function bookmarks(servers: Iterable<Server>): Promise<Map<Server, string>> {
+  const targets = new Map<Server, string>();
+  for (const server of new Set(servers)) targets.set(server, await server.sendBookmarks());
+  return targets;
+}
+
+function whatIsMissing(informer: Settleable, target: string = ''): string[] {
+  const { name, busyHandlers } = informer;
+  const version = informer.lastSyncResourceVersion();
+  if (informer.isStopped()) return [`${name} has stopped`];
+  if (version === '') return [`${name} has not synced`];
+  if (compareResourceVersions(version, target) < 0)
+    return [`${name} is at ${version}, its server at ${target}`];
+  return busyHandlers.length === 0
+    ? []
+    : [`${name}: these handlers are still running: ${busyHandlers.join(', ')}`];
+}
+
+function giveUpIfWanted(signal: AbortSignal | undefined, unsettled: readonly string[]): void {
+  const isHopeless = unsettled.some((what) => what.endsWith('has stopped'));
+  if (!signal?.aborted && !isHopeless) return;
+  const what = unsettled.length > 0 ? unsettled.join('; ') : 'the server never stops changing';
+  const message = `not settled: ${what}`;
+  throw new KubeloomError('ERR_KUBELOOM_NOT_SETTLED', message, { cause: signal?.reason });
+}
+
+const embeddedServers: WeakMap<object, Server> = new WeakMap();
+
+function serverOf({ name, source }: Settleable): Server {
+  if (isListerWatcher(source)) {
+    if ('sendBookmarks' in source && typeof source.sendBookmarks === 'function')
+      return source as Server & object;
+    throw unknownServer(name, 'its ListerWatcher has no sendBookmarks()');
+  }
+  const url = isServerConnection(source) ? source.server : (source.getCurrentCluster()?.server ?? '');
+  const server = runningServer(url);
+  if (!server)
+    throw unknownServer(name, `no embedded apiserver of this process is at ${url || 'its address'}`);
+  const known = embeddedServers.get(server) ?? {
+    // Read first: the bookmarks carry at least this version.
+    sendBookmarks: async () => {
+      const revision = await server.revision();
+      await server.sendBookmarks();
+      return String(revision);
+    },
+  };
+  embeddedServers.set(server, known);
+  return known;
+}
+
+function unknownServer(name: string, why: string): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_OPTION',
+    `settled() cannot ask the server of ${name}: ${why}; use startEmbeddedApiServer or a FakeControllerSource`,
+  );
+}

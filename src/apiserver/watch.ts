@@ -1,0 +1,215 @@
+/**
+ * WATCH: a position in the history of one resource and a connection to the client. When events are committed,
+ * or the socket has room again, it writes all events after its position, many in one chunk. There is no queue
+ * per watcher: a slow client falls behind in the shared history. It is disconnected when it is further behind
+ * than allowed. (A real apiserver does the same when its per-watcher buffer is full.)
+ */
+
+import { Batch } from './batch.ts';
+import type { Collection } from './collection.ts';
+import type { ChangeType, LogEvent } from './history.ts';
+import { apiVersionOf } from './resources.ts';
+import type { Selection } from './selection.ts';
+import { expired } from './status.ts';
+import type { Status } from './status.ts';
+import type { StoredObject } from './stored-object.ts';
+
+/** The client's end: HTTP in the server, an array in tests. */
+export interface WatchSink {
+  /**
+   * Returns false when the client needs time; `onDrain` is called when it has caught up. `written` is called
+   * when the chunk is no longer needed.
+   */
+  write(chunk: Buffer, written: () => void): boolean;
+  onDrain(callback: () => void): void;
+  end(): void;
+  /** Called when the watch has ended for any reason. The client may still have to read what was written. */
+  closed(): void;
+}
+
+export interface WatchPlan {
+  readonly collection: Collection;
+  readonly selection: Selection;
+  /** Objects to send first; `fromRevision` is their revision. */
+  readonly initial: readonly StoredObject[];
+  /** Events after this revision follow. */
+  readonly fromRevision: number;
+  readonly endBookmark: boolean;
+  readonly allowBookmarks: boolean;
+  readonly partial: boolean;
+  readonly backlogEventsMax: number;
+  /** Revision after which events are not visible yet; undefined without such a limit. */
+  readonly horizon?: (() => number) | undefined;
+}
+
+type State =
+  | { readonly kind: 'initial'; readonly next: number }
+  | { readonly kind: 'live' }
+  | { readonly kind: 'closed' };
+
+const CLOSING = Buffer.from('}\n');
+const OPENING: Readonly<Record<ChangeType, Buffer>> = {
+  ADDED: Buffer.from('{"type":"ADDED","object":'),
+  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+  DELETED: Buffer.from('{"type":"DELETED","object":'),
+};
+
+export class Watch {
+  readonly #plan: WatchPlan;
+  readonly #sink: WatchSink;
+  readonly #unsubscribe: () => void;
+  #state: State = { kind: 'initial', next: 0 };
+  #position: number;
+  #blocked = false;
+
+  constructor(plan: WatchPlan, sink: WatchSink) {
+    this.#plan = plan;
+    this.#sink = sink;
+    this.#position = plan.collection.history.after(plan.fromRevision);
+    this.#unsubscribe = plan.collection.onCommit(() => this.pump());
+    sink.onDrain(() => {
+      this.#blocked = false;
+      this.pump();
+    });
+  }
+
+  get closed(): boolean {
+    return this.#state.kind === 'closed';
+  }
+
+  /** Number of events that this client has not been sent. */
+  get backlog(): number {
+    return this.#plan.collection.history.end - this.#position;
+  }
+
+  /** Writes until there is nothing more, or the client has to catch up. */
+  pump(): void {
+    while (this.#state.kind !== 'closed') {
+      if (
+        this.backlog > this.#plan.backlogEventsMax ||
+        this.#position < this.#plan.collection.history.first
+      ) {
+        this.close();
+        return;
+      }
+      if (this.#blocked) return;
+      if (this.#caughtUp()) return;
+      const batch = new Batch();
+      if (this.#state.kind === 'initial') this.#takeInitial(batch, this.#state.next);
+      else this.#takeEvents(batch);
+      this.#write(batch);
+    }
+  }
+
+  /** Sends the client a bookmark when it has received every event so far. */
+  bookmark(revision: number): void {
+    if (!this.#plan.allowBookmarks || this.#state.kind !== 'live' || this.#blocked) return;
+    this.pump();
+    const known = Math.min(revision, this.#plan.horizon?.() ?? revision);
+    if (!this.#blocked && this.#caughtUp()) this.#writeLine(this.#bookmarkLine(known, false));
+  }
+
+  /** Sends the 410 that arrives inside a stream. */
+  expire(): void {
+    this.fail(expired('The resourceVersion for the provided watch is too old.').status);
+  }
+
+  fail(status: Status): void {
+    if (this.#state.kind === 'closed') return;
+    this.#writeLine(Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`));
+    this.close();
+  }
+
+  /** Ends the stream as an ordinary timeout does. */
+  close(): void {
+    if (this.#state.kind === 'closed') return;
+    this.detach();
+    this.#sink.end();
+  }
+
+  /** Stops writing, because the connection is closed or about to be cut. */
+  detach(): void {
+    if (this.#state.kind === 'closed') return;
+    this.#state = { kind: 'closed' };
+    this.#unsubscribe();
+    this.#sink.closed();
+  }
+
+  #caughtUp(): boolean {
+    if (this.#state.kind !== 'live') return false;
+    const next = this.#plan.collection.history.at(this.#position);
+    return next === undefined || !this.#isKnown(next);
+  }
+
+  #isKnown({ revision }: LogEvent): boolean {
+    const { horizon } = this.#plan;
+    return horizon === undefined || revision <= horizon();
+  }
+
+  #writeLine(line: Buffer): void {
+    const batch = new Batch();
+    batch.add(line);
+    this.#write(batch);
+  }
+
+  #write(batch: Batch): void {
+    if (batch.empty) batch.release();
+    else if (!this.#sink.write(batch.bytes(), () => batch.release())) this.#blocked = true;
+  }
+
+  #takeInitial(batch: Batch, from: number): void {
+    const { initial, endBookmark, fromRevision } = this.#plan;
+    let next = from;
+    for (let object = initial[next]; object !== undefined && !batch.full; object = initial[++next]) {
+      this.#append(batch, 'ADDED', object);
+    }
+    if (next < initial.length) {
+      this.#state = { kind: 'initial', next };
+      return;
+    }
+    if (endBookmark) batch.add(this.#bookmarkLine(fromRevision, true));
+    this.#state = { kind: 'live' };
+  }
+
+  #takeEvents(batch: Batch): void {
+    const { history } = this.#plan.collection;
+    while (!batch.full) {
+      const event = history.at(this.#position);
+      if (event === undefined || !this.#isKnown(event)) return;
+      this.#position++;
+      if (event.revision > this.#plan.fromRevision) this.#appendEvent(batch, event);
+    }
+  }
+
+  /** Sends ADDED for an object that begins to match the selector, and DELETED for one that ceases to match. */
+  #appendEvent(batch: Batch, event: LogEvent): void {
+    const { selection } = this.#plan;
+    const before = event.previous !== undefined && selection.matches(event.previous);
+    const after = event.type !== 'DELETED' && selection.matches(event.object);
+    if (after) {
+      this.#append(batch, before ? 'MODIFIED' : 'ADDED', event.object);
+    } else if (before) {
+      // Its last matching state, with the revision of the event.
+      this.#append(batch, 'DELETED', event.previous.withRevision(event.revision));
+    }
+  }
+
+  #append(batch: Batch, type: ChangeType, object: StoredObject): void {
+    batch.add(OPENING[type]);
+    if (this.#plan.partial) for (const piece of object.metadataOnly()) batch.add(piece);
+    else batch.addObject(object);
+    batch.add(CLOSING);
+  }
+
+  #bookmarkLine(revision: number, endOfInitialEvents: boolean): Buffer {
+    const { definition } = this.#plan.collection;
+    const metadata = {
+      resourceVersion: String(revision),
+      ...(endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {}),
+    };
+    const type = this.#plan.partial
+      ? { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' }
+      : { kind: definition.kind, apiVersion: apiVersionOf(definition) };
+    return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object: { ...type, metadata } })}\n`);
+  }
+}

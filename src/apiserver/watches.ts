@@ -1,0 +1,223 @@
+/** All open watches of the server: opens them as their options say, sends bookmarks, and breaks them on request. */
+
+import { realTimers } from '../base/clock.ts';
+import type { ServerResponse } from 'node:http';
+import type { Call } from './call.ts';
+import type { Collection } from './collection.ts';
+import type { Connections } from './connections.ts';
+import type { EventLog } from './event-log.ts';
+import type { LogView } from './fault-answers.ts';
+import { FaultStream } from './fault-stream.ts';
+import { acceptsPartial } from './http-io.ts';
+import { parseWatchOptions } from './list-options.ts';
+import type { WatchOptions } from './list-options.ts';
+import type { ResolvedOptions } from './options.ts';
+import { selectionOf } from './selection.ts';
+import { StatusError, expired, tooLargeResourceVersion } from './status.ts';
+import type { StoredObject } from './stored-object.ts';
+import { Watch } from './watch.ts';
+import type { WatchPlan } from './watch.ts';
+
+/** How to break a connection: with an ordinary end, with a TCP reset, or with a reset in the middle of a line. */
+export type DropMode = 'close' | 'reset' | 'resetMidLine';
+
+export interface WatchInfo {
+  readonly path: string;
+  readonly query: string;
+  readonly backlog: number;
+}
+
+interface OpenWatch {
+  readonly watch: Watch;
+  readonly response: ServerResponse;
+  readonly info: Omit<WatchInfo, 'backlog'>;
+}
+
+/** The real server sends a last bookmark this long before it ends a watch. */
+const BOOKMARK_BEFORE_END_MS = 2_000;
+const HALF_LINE = Buffer.from('{"type":"MODIFIED","object":{"kind":"Po');
+
+export class Watches {
+  readonly #options: ResolvedOptions;
+  readonly #log: EventLog;
+  readonly #connections: Connections;
+  readonly #open = new Set<OpenWatch>();
+  readonly #waiting = new Set<() => void>();
+  readonly #bookmarks: NodeJS.Timeout;
+
+  constructor(options: ResolvedOptions, log: EventLog, connections: Connections) {
+    this.#connections = connections;
+    this.#options = options;
+    this.#log = log;
+    this.#bookmarks = realTimers.setInterval(() => this.sendBookmarks(), options.bookmarkIntervalMs);
+    this.#bookmarks.unref();
+  }
+
+  async open(call: Call): Promise<void> {
+    const { request, response, query, collection } = call;
+    const partial = acceptsPartial(request);
+    const options = parseWatchOptions(query);
+    const selection = selectionOf(collection.definition, call.path, query);
+    const { view } = call.faults;
+    const start = await this.#findStart(collection, options, view ?? this.#log);
+    if (start instanceof StatusError && this.#options.expiredWatch === 'status') throw start;
+    if (response.destroyed) return;
+
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    response.flushHeaders();
+    if (start instanceof StatusError) {
+      // Once a watch is accepted, a failure to start is an event, as in the real server.
+      response.end(`${JSON.stringify({ type: 'ERROR', object: start.status })}\n`);
+      return;
+    }
+    if (options.endBookmark) call.record.listedRevision = start.fromRevision;
+    this.#start(call, options, {
+      collection,
+      selection,
+      initial: start.initial.filter((object) => selection.matches(object)),
+      fromRevision: start.fromRevision,
+      endBookmark: options.endBookmark,
+      allowBookmarks: options.allowBookmarks,
+      partial,
+      backlogEventsMax: this.#options.watchBacklogEventsMax,
+      horizon: view && (() => view.revision),
+    });
+  }
+
+  get count(): number {
+    return this.#open.size;
+  }
+
+  info(): WatchInfo[] {
+    return [...this.#open].map(({ watch, info }) => ({ ...info, backlog: watch.backlog }));
+  }
+
+  /** Number of events that the slowest client is behind. */
+  backlogMax(): number {
+    let max = 0;
+    for (const { watch } of this.#open) max = Math.max(max, watch.backlog);
+    return max;
+  }
+
+  /** Resolves when at least `count` watches are open. */
+  reached(count: number): Promise<void> {
+    if (this.#open.size >= count) return Promise.resolve();
+    return new Promise((resolve) => {
+      const check = (): void => {
+        if (this.#open.size < count) return;
+        this.#waiting.delete(check);
+        resolve();
+      };
+      this.#waiting.add(check);
+    });
+  }
+
+  sendBookmarks(): number {
+    for (const { watch } of this.#open) watch.bookmark(this.#log.revision);
+    return this.#open.size;
+  }
+
+  expire(): number {
+    return this.#each(({ watch }) => watch.expire());
+  }
+
+  drop(how: DropMode): number {
+    return this.#each(({ watch, response }) => {
+      if (how === 'close') {
+        watch.close();
+        return;
+      }
+      watch.detach();
+      const { socket } = response;
+      if (how === 'reset') this.#connections.reset(socket);
+      else response.write(HALF_LINE, () => this.#connections.reset(socket));
+    });
+  }
+
+  close(): void {
+    realTimers.clearInterval(this.#bookmarks);
+    this.drop('close');
+  }
+
+  #each(act: (open: OpenWatch) => void): number {
+    const open = [...this.#open];
+    for (const entry of open) act(entry);
+    return open.length;
+  }
+
+  /** Returns where the stream begins, or why it cannot begin. */
+  async #findStart(
+    collection: Collection,
+    options: WatchOptions,
+    log: LogView,
+  ): Promise<Start | StatusError> {
+    const { from, initialEvents } = options;
+    if (initialEvents) {
+      const wanted = from ?? 0;
+      if (!(await log.reached(wanted, this.#options.freshnessTimeoutMs))) {
+        return tooLargeResourceVersion(wanted, log.revision);
+      }
+      const { revision } = log;
+      return { fromRevision: revision, initial: collection.snapshot(revision, false)?.objects ?? [] };
+    }
+    if (from === undefined) return { fromRevision: log.revision, initial: [] };
+    const { floor } = collection.history;
+    if (from < floor) return expired(`too old resource version: ${from} (${floor})`);
+    return { fromRevision: from, initial: [] };
+  }
+
+  #start(call: Call, options: WatchOptions, plan: WatchPlan): void {
+    const { response, request, query } = call;
+    const timers: NodeJS.Timeout[] = [];
+    let drained: () => void = () => undefined;
+    const stream = this.#faultStream(
+      call,
+      () => watch.detach(),
+      () => drained(),
+    );
+    const watch: Watch = new Watch(plan, {
+      write: (chunk, written) => stream.write(chunk, written),
+      onDrain: (callback) => {
+        drained = callback;
+        response.on('drain', callback);
+      },
+      end: () => response.end(),
+      closed: () => {
+        for (const timer of timers) realTimers.clearTimeout(timer);
+        this.#open.delete(open);
+      },
+    });
+    const info = { path: request.url?.split('?')[0] ?? '', query: query.toString() };
+    const open: OpenWatch = { watch, response, info };
+    this.#open.add(open);
+    response.on('close', () => {
+      stream.closed();
+      watch.detach();
+    });
+
+    const { timeoutSeconds = 0 } = options;
+    const lifeMs =
+      timeoutSeconds > 0 ? timeoutSeconds * 1000 : this.#options.watchTimeoutMs * (1 + Math.random());
+    timers.push(realTimers.setTimeout(() => watch.close(), lifeMs));
+    const lastMs = lifeMs - BOOKMARK_BEFORE_END_MS;
+    if (lastMs > 0) timers.push(realTimers.setTimeout(() => watch.bookmark(this.#log.revision), lastMs));
+    stream.open();
+    watch.pump();
+    for (const check of this.#waiting) check();
+  }
+
+  #faultStream({ response, faults }: Call, detach: () => void, onDrain: () => void): FaultStream {
+    const raw = {
+      write: (chunk: Buffer, written?: () => void): boolean => response.write(chunk, written),
+      end: (): void => void response.end(),
+      reset: (): void => this.#connections.reset(response.socket),
+      detach,
+    };
+    return new FaultStream(faults, raw, onDrain);
+  }
+}
+
+interface Start {
+  readonly fromRevision: number;
+  readonly initial: readonly StoredObject[];
+}

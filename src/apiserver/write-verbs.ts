@@ -1,0 +1,140 @@
+/**
+ * The writing verbs over HTTP: reads the body, checks it against the URL, writes (`writer.ts`), and answers
+ * with the object.
+ */
+
+import type { Call } from './call.ts';
+import { contentType, parseJson, readBody, requireJson, sendJson, sendPieces } from './http-io.ts';
+import { isJsonObject } from './json.ts';
+import type { JsonObject, KubeObject } from './json.ts';
+import { parseListOptions } from './list-options.ts';
+import { listPieces, readPage } from './list.ts';
+import { asObject } from './object-rules.ts';
+import { APPLY_PATCH, applyPatch, requirePatchType } from './patch.ts';
+import { selectionOf } from './selection.ts';
+import type { Services } from './services.ts';
+import { badRequest, methodNotAllowed, notFound, objectNotRecognized, success } from './status.ts';
+import { keyOf } from './stored-object.ts';
+import type { StoredObject } from './stored-object.ts';
+import type { Preconditions } from './writer.ts';
+
+export async function create(services: Services, call: Call): Promise<void> {
+  const { collection, path } = call;
+  if (collection.definition.namespaced && path.namespace === '') throw methodNotAllowed();
+  const object = await readObject(services, call);
+  answer(call, 201, services.writer.create(collection, path.namespace, object, { dryRun: isDryRun(call) }));
+}
+
+export async function update(services: Services, call: Call): Promise<void> {
+  const { collection, path } = call;
+  const object = await readObject(services, call);
+  const { name = '', namespace = '' } = object.metadata;
+  if (name !== path.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${path.name})`);
+  }
+  if (namespace !== '' && namespace !== path.namespace) {
+    throw badRequest(
+      `the namespace of the object (${namespace}) does not match the namespace on the request (${path.namespace})`,
+    );
+  }
+  const options = { dryRun: isDryRun(call) };
+  answer(
+    call,
+    200,
+    services.writer.update(collection, keyOf(path.namespace, name), object, scopeOf(call), options),
+  );
+}
+
+export async function patch(services: Services, call: Call): Promise<void> {
+  const { collection, path } = call;
+  const { definition } = collection;
+  const type = contentType(call.request);
+  requirePatchType(type, definition);
+  const body = parseJson(await readBody(call.request, services.options.requestBytesMax));
+  const options = { dryRun: isDryRun(call) };
+  const key = keyOf(path.namespace, path.name);
+  const current = collection.get(key);
+  if (current === undefined) {
+    if (type !== APPLY_PATCH) throw notFound(definition, path.name);
+    answer(
+      call,
+      201,
+      services.writer.create(collection, path.namespace, asObject(definition, body), options),
+    );
+    return;
+  }
+  const patched = asObject(definition, applyPatch(type, current.parse(), body));
+  answer(call, 200, services.writer.update(collection, key, patched, scopeOf(call), options));
+}
+
+export async function deleteOne(services: Services, call: Call): Promise<void> {
+  const { collection, path } = call;
+  const { definition } = collection;
+  const { preconditions, dryRun } = await deleteOptions(services, call);
+  const key = keyOf(path.namespace, path.name);
+  const { object, gone } = services.writer.delete(collection, key, path.name, { preconditions, dryRun });
+  if (!gone || definition.returnsDeleted === true) answer(call, 200, object);
+  else sendJson(call.response, 200, success(definition, path.name, object.identity.uid));
+}
+
+/** Deletes the selected objects, and answers with the list as it was before. */
+export async function deleteMany(services: Services, call: Call): Promise<void> {
+  const { collection, path, query } = call;
+  const selection = selectionOf(collection.definition, path, query);
+  const options = parseListOptions(query);
+  const { dryRun } = await deleteOptions(services, call);
+  const page = await readPage(
+    services.log,
+    collection,
+    options,
+    selection,
+    services.options.freshnessTimeoutMs,
+  );
+  for (const { identity } of page.objects) {
+    services.writer.delete(collection, identity.key, identity.name, { dryRun });
+  }
+  await sendPieces(call, listPieces(collection, page, false));
+}
+
+interface DeleteOptions {
+  readonly preconditions: Preconditions;
+  readonly dryRun: boolean;
+}
+
+/**
+ * Grace periods and propagation are accepted and have no effect, because there is no kubelet and no garbage collector.
+ */
+async function deleteOptions(services: Services, call: Call): Promise<DeleteOptions> {
+  const body = await readBody(call.request, services.options.requestBytesMax);
+  const parsed = body.length === 0 ? {} : parseJson(body);
+  const given: JsonObject = isJsonObject(parsed) ? parsed : {};
+  const { preconditions, dryRun } = given;
+  return {
+    preconditions: isJsonObject(preconditions) ? preconditions : {},
+    dryRun: isDryRun(call) || (Array.isArray(dryRun) && dryRun.includes('All')),
+  };
+}
+
+async function readObject(services: Services, call: Call): Promise<KubeObject> {
+  const { definition } = call.collection;
+  requireJson(call.request);
+  const body = await readBody(call.request, services.options.requestBytesMax);
+  try {
+    return asObject(definition, parseJson(body));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw objectNotRecognized(definition, error.message, body.toString());
+    throw error;
+  }
+}
+
+function answer(call: Call, code: number, stored: StoredObject): void {
+  sendJson(call.response, code, stored.toBuffer());
+}
+
+function isDryRun({ query }: Call): boolean {
+  return query.get('dryRun') === 'All';
+}
+
+function scopeOf({ path }: Call): 'object' | 'status' {
+  return path.subresource === 'status' ? 'status' : 'object';
+}

@@ -1,0 +1,89 @@
+/**
+ * Errors that users can see: every one carries a stable `code` to switch on and a message that says what
+ * to do. Expected outcomes inside the pipeline are values (-1, unions); only misuse and failures throw.
+ */
+import { escapeControls, escapeStack } from './printable.ts';
+
+export interface KubeloomErrorOptions {
+  readonly cause?: unknown;
+}
+
+export class KubeloomError extends Error {
+  override readonly name: string = 'KubeloomError';
+  /** Stable identifier, `ERR_KUBELOOM_…`. Messages may change between releases, codes do not. */
+  readonly code: string;
+
+  /**
+   * @param message one line. It may quote names and servers and may end up on a terminal, so control characters in
+   *   it are escaped, line ends too. Longer text, like a stack, is for the cause.
+   */
+  constructor(code: string, message: string, options: KubeloomErrorOptions = {}) {
+    super(escapeControls(message), 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = code;
+  }
+}
+
+/** Returns any error as one with a code; another value becomes its cause. */
+export function withCode(error: unknown): KubeloomError {
+  if (error instanceof KubeloomError) return error;
+  return new KubeloomError('ERR_KUBELOOM_UNEXPECTED', firstLineOf(error), { cause: error });
+}
+
+/** Returns the first line of an error's message: later lines quote files and name modules. */
+export function firstLineOf(error: unknown): string {
+  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+  return line;
+}
+
+/** A programmer error inside kubeloom: an invariant that the code itself must keep. */
+export function assert(condition: boolean, message: string, subject?: string | number): asserts condition {
+  if (condition) return;
+  const which = subject === undefined ? '' : ` (${subject})`;
+  throw new KubeloomError('ERR_KUBELOOM_ASSERTION', `kubeloom invariant broken: ${message}${which}`);
+}
+
+/** The form in which an error is sent to another thread. */
+export interface ErrorMessage {
+  readonly code: string;
+  readonly message: string;
+  readonly stack?: string;
+  readonly details?: Readonly<Record<string, string | number | boolean>>;
+}
+
+export function toErrorMessage(error: unknown): ErrorMessage {
+  if (error instanceof KubeloomError) {
+    const details = detailsOf(error);
+    const base = { code: error.code, message: error.message, stack: error.stack ?? '' };
+    return Object.keys(details).length > 0 ? { ...base, details } : base;
+  }
+  if (error instanceof Error) {
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_KUBELOOM_UNEXPECTED';
+    return { code, message: error.message, stack: error.stack ?? '' };
+  }
+  return { code: 'ERR_KUBELOOM_UNEXPECTED', message: String(error) };
+}
+
+export function fromErrorMessage(message: ErrorMessage): KubeloomError {
+  const error = new KubeloomError(message.code, message.message);
+  if (message.stack) error.stack = escapeStack(message.stack, message.message);
+  return Object.assign(error, message.details ?? {});
+}
+
+/** The scalar own properties that subclasses add (httpStatus, reason, …): they are sent with the error. */
+function detailsOf(error: KubeloomError): Record<string, string | number | boolean> {
+  const details: Record<string, string | number | boolean> = {};
+  for (const [name, value] of Object.entries(error)) {
+    if (name === 'code' || name === 'name') continue;
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') {
+      details[name] = value;
+    }
+  }
+  return details;
+}
+
+/** Wraps an error of a user's function in a coded error that names the function; keeps a coded error as it is. */
+export function wrapped(code: string, what: string, cause: unknown): KubeloomError {
+  if (cause instanceof KubeloomError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new KubeloomError(code, `${what}: ${reason}`, { cause });
+}

@@ -1,0 +1,140 @@
+/**
+ * Options as tables: each option has a check. Everything else is refused with its name and the closest known name. A
+ * table is typed by the options that it checks, so the compiler finds an option without a check.
+ */
+import type { Clock } from './clock.ts';
+import { KubeloomError } from './errors.ts';
+import { nearestName } from './nearest-name.ts';
+
+/** Throws ERR_KUBELOOM_OPTION, or another code, for a wrong value. Never receives undefined. */
+export type OptionCheck = (name: string, value: unknown) => void;
+
+export type OptionChecks<Options> = { readonly [Name in keyof Options]-?: OptionCheck };
+
+/** Text that messages quote completely. */
+const SHOWN_CHARACTERS_MAX = 100;
+
+/**
+ * Checks all options at once. An option that is undefined counts as absent.
+ *
+ * @param what names the options in messages: `options of an informer`
+ * @throws ERR_KUBELOOM_OPTION for a value that is no object, an unknown member, or a value that its check refuses
+ */
+export function wantOptions<Options>(
+  what: string,
+  options: unknown,
+  checks: OptionChecks<Options>,
+  prefix = '',
+): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    refuse(what, options, 'an object');
+  }
+  for (const name of Object.keys(options)) {
+    if (!Object.hasOwn(checks, name)) throw unknownOption(what, name, Object.keys(checks));
+  }
+  for (const [name, check] of Object.entries<OptionCheck>(checks)) {
+    const value: unknown = Reflect.get(options, name);
+    if (value !== undefined) check(`${prefix}${name}`, value);
+  }
+}
+
+function unknownOption(what: string, name: string, known: readonly string[]): KubeloomError {
+  const meant = nearestName(name, known);
+  const advice = meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`;
+  return new KubeloomError('ERR_KUBELOOM_OPTION', `${what} have no ${JSON.stringify(name)}: ${advice}`);
+}
+
+export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): OptionCheck {
+  return (name, value) => wantInteger(name, value, min, max);
+}
+
+export function number(min: number, max: number = Number.MAX_SAFE_INTEGER): OptionCheck {
+  return (name, value) => wantNumber(name, value, min, max);
+}
+
+export function oneOf(...choices: readonly string[]): OptionCheck {
+  const quoted = choices.map((choice) => `'${choice}'`);
+  const expected = `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`;
+  return (name, value) => {
+    if (!choices.includes(value as string)) refuse(name, value, expected);
+  };
+}
+
+export function text(name: string, value: unknown): void {
+  if (typeof value !== 'string') refuse(name, value, 'text');
+}
+
+export function flag(name: string, value: unknown): void {
+  if (typeof value !== 'boolean') refuse(name, value, 'true or false');
+}
+
+export function callback(name: string, value: unknown): void {
+  if (typeof value !== 'function') refuse(name, value, 'a function');
+}
+
+/** Checks for an object with these methods. */
+export function having(expected: string, ...methods: readonly string[]): OptionCheck {
+  return (name, value) => {
+    const isMissing = (method: string): boolean => typeof Reflect.get(value as object, method) !== 'function';
+    if (typeof value !== 'object' || value === null || methods.some(isMissing)) refuse(name, value, expected);
+  };
+}
+
+export const clock: OptionCheck = having(
+  'a clock with now() and schedule()',
+  ...(['now', 'schedule'] satisfies (keyof Clock)[]),
+);
+
+export const signal: OptionCheck = having('an AbortSignal', 'addEventListener', 'throwIfAborted');
+
+/** Checks options within an option; messages name them `backoff.maxMs`. */
+export function nested<Options>(checks: OptionChecks<Options>): OptionCheck {
+  return (name, value) => wantOptions(name, value, checks, `${name}.`);
+}
+
+/** Checks for an absolute URL, from which a module is loaded. */
+export function moduleUrl(name: string, value: unknown): void {
+  if (typeof value === 'string' && URL.canParse(value)) return;
+  refuse(name, value, "an absolute URL: new URL('./module.js', import.meta.url).href");
+}
+
+/** Accepts every value: another place checks it. */
+export function anything(): void {}
+
+/** Adds the name of the option to a check's error, and keeps the code. */
+export function naming(check: (value: string) => unknown): OptionCheck {
+  return (name, value) => {
+    text(name, value);
+    try {
+      check(value as string);
+    } catch (cause) {
+      if (!(cause instanceof KubeloomError)) throw cause;
+      throw new KubeloomError(cause.code, `${name}: ${cause.message}`, { cause });
+    }
+  };
+}
+
+export function wantInteger(name: string, value: unknown, min: number, max: number): void {
+  if (!Number.isInteger(value) || (value as number) < min || (value as number) > max) {
+    refuse(name, value, `an integer from ${min} to ${max}`);
+  }
+}
+
+export function wantNumber(name: string, value: unknown, min: number, max: number): void {
+  if (typeof value !== 'number' || !(value >= min && value <= max)) {
+    refuse(name, value, `a number from ${min} to ${max}`);
+  }
+}
+
+export function refuse(name: string, value: unknown, expected: string): never {
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${name} must be ${expected}, got ${shown(value)}`);
+}
+
+/** Objects are not quoted: they may hold credentials. */
+function shown(value: unknown): string {
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'function') return 'a function';
+  if (typeof value === 'object' && value !== null) return 'an object';
+  const quoted = typeof value === 'string' ? JSON.stringify(value) : String(value);
+  return quoted.length > SHOWN_CHARACTERS_MAX ? `${quoted.slice(0, SHOWN_CHARACTERS_MAX)}…` : quoted;
+}

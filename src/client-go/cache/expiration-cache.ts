@@ -1,0 +1,133 @@
+/**
+ * A store whose items expire: `newTTLStore`, or a store with any other policy. There are no timers: a read checks an
+ * item and removes it when it has expired. Keys and size therefore include expired items that were not read since.
+ */
+import { realClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { resourceVersionOf } from '../../kube/meta-shape.ts';
+import { keyOf } from '../../kube/keys.ts';
+import type { KeyFunction, Store } from '../../kube/store.ts';
+
+export interface TimestampedEntry<Item> {
+  readonly key: string;
+  readonly object: Item;
+  /** Time of the write, by the clock of the cache. */
+  readonly timestampMs: number;
+}
+
+export interface ExpirationPolicy<Item> {
+  isExpired(entry: TimestampedEntry<Item>): boolean;
+}
+
+/** Expires items older than `ttlMs`; an item of exactly that age is still valid. With 0 or less nothing expires. */
+export class TTLPolicy implements ExpirationPolicy<unknown> {
+  readonly ttlMs: number;
+  readonly #clock: Clock;
+
+  constructor(ttlMs: number, clock: Clock = realClock) {
+    this.ttlMs = ttlMs;
+    this.#clock = clock;
+  }
+
+  isExpired({ timestampMs }: TimestampedEntry<unknown>): boolean {
+    return this.ttlMs > 0 && this.#clock.now() - timestampMs > this.ttlMs;
+  }
+}
+
+export function newTTLStore<Item>(
+  keyFunction: KeyFunction<Item>,
+  ttlMs: number,
+  clock: Clock = realClock,
+): ExpirationCache<Item> {
+  return new ExpirationCache(keyFunction, new TTLPolicy(ttlMs, clock), clock);
+}
+
+export class ExpirationCache<Item> implements Store<Item> {
+  readonly #keyFunction: KeyFunction<Item>;
+  readonly #policy: ExpirationPolicy<Item>;
+  readonly #clock: Clock;
+  #entries: Map<string, TimestampedEntry<Item>> = new Map();
+  #resourceVersion = '';
+
+  constructor(keyFunction: KeyFunction<Item>, policy: ExpirationPolicy<Item>, clock: Clock = realClock) {
+    this.#keyFunction = keyFunction;
+    this.#policy = policy;
+    this.#clock = clock;
+  }
+
+  add(item: Item): void {
+    const key = keyOf(this.#keyFunction, item);
+    this.#entries.set(key, { key, object: item, timestampMs: this.#clock.now() });
+    this.#moveTo(resourceVersionOf(item));
+  }
+
+  /** Stores the item as `add` does: its age begins at 0 again. */
+  update(item: Item): void {
+    this.add(item);
+  }
+
+  delete(item: Item): void {
+    this.#entries.delete(keyOf(this.#keyFunction, item));
+    this.#moveTo(resourceVersionOf(item));
+  }
+
+  /** Replaces all items. If one has no key, nothing is replaced. */
+  replace(items: readonly Item[], resourceVersion: string): void {
+    const timestampMs = this.#clock.now();
+    const entries = new Map<string, TimestampedEntry<Item>>();
+    for (const object of items) {
+      const key = keyOf(this.#keyFunction, object);
+      entries.set(key, { key, object, timestampMs });
+    }
+    this.#entries = entries;
+    this.#moveTo(resourceVersion);
+  }
+
+  /** Does nothing: only queues resync. */
+  resync(): void {}
+
+  bookmark(resourceVersion: string): void {
+    this.#moveTo(resourceVersion);
+  }
+
+  /** Returns the items that have not expired and removes the others. */
+  list(): Item[] {
+    const items: Item[] = [];
+    for (const entry of this.#entries.values()) {
+      if (!this.#expires(entry)) items.push(entry.object);
+    }
+    return items;
+  }
+
+  listKeys(): string[] {
+    return [...this.#entries.keys()];
+  }
+
+  get(item: Item): Item | undefined {
+    return this.getByKey(keyOf(this.#keyFunction, item));
+  }
+
+  getByKey(key: string): Item | undefined {
+    const entry = this.#entries.get(key);
+    return entry && !this.#expires(entry) ? entry.object : undefined;
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  lastStoreSyncResourceVersion(): string {
+    return this.#resourceVersion;
+  }
+
+  /** Returns whether the entry has expired, and removes it if so. */
+  #expires(entry: TimestampedEntry<Item>): boolean {
+    const isExpired = this.#policy.isExpired(entry);
+    if (isExpired) this.#entries.delete(entry.key);
+    return isExpired;
+  }
+
+  #moveTo(resourceVersion: string | undefined): void {
+    if (resourceVersion !== undefined) this.#resourceVersion = resourceVersion;
+  }
+}

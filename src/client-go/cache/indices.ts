@@ -1,0 +1,130 @@
+/**
+ * Indices of a store: for each index, a map from its values to the keys of the items that have them.
+ *
+ * The indices keep the values of every stored item. So they call an index function once for each state of an
+ * item, never on removal. An item that was changed in place after it was stored still leaves every index.
+ */
+import { KubeloomError } from '../../base/errors.ts';
+import type { IndexValuesFunction, IndexValuesFunctions } from '../../kube/store.ts';
+
+/** The values of one item: one array for each index, in the order of the indices. */
+export type ItemValues = readonly (readonly string[])[];
+
+interface Index<Item> {
+  readonly name: string;
+  readonly valuesOf: IndexValuesFunction<Item>;
+  readonly keysByValue: Map<string, Set<string>>;
+}
+
+const NO_KEYS: ReadonlySet<string> = new Set();
+const NO_VALUES: readonly string[] = [];
+
+export class Indices<Item> {
+  readonly #indices: Index<Item>[] = [];
+
+  constructor(indexers: IndexValuesFunctions<Item> = {}) {
+    for (const [name, valuesOf] of Object.entries(indexers)) {
+      this.#indices.push({ name, valuesOf, keysByValue: new Map() });
+    }
+  }
+
+  get indexers(): IndexValuesFunctions<Item> {
+    return Object.fromEntries(this.#indices.map(({ name, valuesOf }) => [name, valuesOf]));
+  }
+
+  /** Returns the same indices without keys. */
+  emptied(): Indices<Item> {
+    return new Indices(this.indexers);
+  }
+
+  /**
+   * Calls the index functions and changes nothing.
+   *
+   * @throws ERR_KUBELOOM_INDEX_FUNCTION
+   */
+  evaluate(key: string, item: Item): ItemValues {
+    return this.#indices.map((index) => evaluated(index, item, key));
+  }
+
+  /** Moves one key from the old values of its item to the new ones; undefined means that the item is absent. */
+  move(key: string, from: ItemValues | undefined, to: ItemValues | undefined): void {
+    for (const [position, { keysByValue }] of this.#indices.entries()) {
+      const before = from?.[position] ?? NO_VALUES;
+      const after = to?.[position] ?? NO_VALUES;
+      // The most frequent case by far: one value that did not change.
+      if (before.length === 1 && after.length === 1 && before[0] === after[0]) continue;
+      for (const value of before) removeKey(keysByValue, value, key);
+      for (const value of after) addKey(keysByValue, value, key);
+    }
+  }
+
+  /** @throws ERR_KUBELOOM_INDEXER_CONFLICT when a name is taken; then nothing was added */
+  requireNew(indexers: IndexValuesFunctions<Item>): void {
+    const taken = new Set(this.#indices.map(({ name }) => name));
+    const conflicts = Object.keys(indexers).filter((name) => taken.has(name));
+    if (conflicts.length === 0) return;
+    const verb = conflicts.length > 1 ? 'exist' : 'exists';
+    throw new KubeloomError(
+      'ERR_KUBELOOM_INDEXER_CONFLICT',
+      `indexer conflict: ${conflicts.join(', ')} ${verb} already; nothing was added`,
+    );
+  }
+
+  /** Adds indices that were filled separately. */
+  append(added: Indices<Item>): void {
+    this.#indices.push(...added.#indices);
+  }
+
+  /** Returns the keys with this value. @throws ERR_KUBELOOM_NO_INDEX for an unknown index */
+  keys(indexName: string, value: string): ReadonlySet<string> {
+    return this.#require(indexName).keysByValue.get(value) ?? NO_KEYS;
+  }
+
+  /** Returns the keys that share a value with this item, each once. */
+  keysLike(indexName: string, item: Item): ReadonlySet<string> {
+    const index = this.#require(indexName);
+    const keys = new Set<string>();
+    for (const value of evaluated(index, item, undefined)) {
+      for (const key of index.keysByValue.get(value) ?? NO_KEYS) keys.add(key);
+    }
+    return keys;
+  }
+
+  values(indexName: string): string[] {
+    const index = this.#indices.find(({ name }) => name === indexName);
+    return index ? [...index.keysByValue.keys()] : [];
+  }
+
+  #require(indexName: string): Index<Item> {
+    const index = this.#indices.find(({ name }) => name === indexName);
+    if (index) return index;
+    throw new KubeloomError('ERR_KUBELOOM_NO_INDEX', `Index with name ${indexName} does not exist`);
+  }
+}
+
+function evaluated<Item>(index: Index<Item>, item: Item, key: string | undefined): readonly string[] {
+  try {
+    // A copy: the function may return the same array again with other values in it.
+    return [...index.valuesOf(item)];
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const about = key === undefined ? 'the given item' : `key ${JSON.stringify(key)}`;
+    throw new KubeloomError(
+      'ERR_KUBELOOM_INDEX_FUNCTION',
+      `index ${JSON.stringify(index.name)} has no values for ${about}, nothing was written: ${reason}`,
+      { cause },
+    );
+  }
+}
+
+function addKey(keysByValue: Map<string, Set<string>>, value: string, key: string): void {
+  const keys = keysByValue.get(value);
+  if (keys) keys.add(key);
+  else keysByValue.set(value, new Set([key]));
+}
+
+/** Removes a key. Also removes an empty set, because sets of values that never return would accumulate. */
+function removeKey(keysByValue: Map<string, Set<string>>, value: string, key: string): void {
+  const keys = keysByValue.get(value);
+  if (keys?.delete(key) && keys.size === 0) keysByValue.delete(value);
+}

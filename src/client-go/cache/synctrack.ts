@@ -1,0 +1,135 @@
+/**
+ * client-go's synctrack: trackers of whether the whole initial list has been processed, for programs that pass an
+ * informer's events on to asynchronous work, and lazy values.
+ *
+ * Call `start` in `onAdd` when `isInInitialList`, `finished` when the item is processed, and `upstreamHasSynced`
+ * once when the registration has synced.
+ */
+import type { DoneChecker } from '../../base/done-checker.ts';
+import { KubeloomError } from '../../base/errors.ts';
+
+abstract class SyncTracker implements DoneChecker {
+  readonly name: string;
+  readonly done: Promise<void>;
+  #resolve: () => void = () => undefined;
+  #hasUpstreamSynced = false;
+  #isDone = false;
+
+  constructor(name: string) {
+    this.name = name;
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  /** Number of items that were started and are not finished. */
+  protected abstract get waiting(): number;
+
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  get reason(): string {
+    if (this.#isDone) return '';
+    if (!this.#hasUpstreamSynced) return 'upstream has not synced';
+    return `${this.waiting} items of the initial list are not finished`;
+  }
+
+  /** Returns true when all items are processed. Once true, it stays true. */
+  hasSynced(): boolean {
+    return this.#isDone;
+  }
+
+  /** Call it after the last `start`. */
+  upstreamHasSynced(): void {
+    this.#hasUpstreamSynced = true;
+    this.check();
+  }
+
+  protected check(): void {
+    if (!this.#hasUpstreamSynced || this.waiting > 0 || this.#isDone) return;
+    this.#isDone = true;
+    this.#resolve();
+  }
+}
+
+/** Counts items that are processed in order, for example from a queue. */
+export class SingleFileTracker extends SyncTracker {
+  #waiting = 0;
+
+  protected override get waiting(): number {
+    return this.#waiting;
+  }
+
+  start(): void {
+    this.#waiting++;
+  }
+
+  /** @throws ERR_KUBELOOM_SYNC_TRACKER when there was no `start` for it */
+  finished(): void {
+    if (this.#waiting === 0) {
+      throw new KubeloomError(
+        'ERR_KUBELOOM_SYNC_TRACKER',
+        `${this.name}: finished without a start before it`,
+      );
+    }
+    this.#waiting--;
+    this.check();
+  }
+}
+
+/** Tracks items that are processed in any order, by key. Finishing an item that was never started has no effect. */
+export class AsyncTracker<Key> extends SyncTracker {
+  readonly #waiting: Set<Key> = new Set();
+
+  protected override get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  start(key: Key): void {
+    this.#waiting.add(key);
+  }
+
+  finished(key: Key): void {
+    this.#waiting.delete(key);
+    this.check();
+  }
+}
+
+/**
+ * A value that is computed on demand, and again after a change: client-go's synctrack.Lazy, for an asynchronous
+ * `evaluate`.
+ */
+export class Lazy<T> {
+  readonly #evaluate: () => T | PromiseLike<T>;
+  #current: Promise<T> | undefined;
+
+  constructor(evaluate: () => T | PromiseLike<T>) {
+    this.#evaluate = evaluate;
+  }
+
+  /**
+   * Marks the value as outdated: the next `get` evaluates. Callers that wait for a running evaluation get its result.
+   */
+  notify(): void {
+    this.#current = undefined;
+  }
+
+  /** Returns the value. All callers between two changes share one evaluation. An error is not kept. */
+  async get(): Promise<T> {
+    if (this.#current) return this.#current;
+    const evaluation = this.#start();
+    this.#current = evaluation;
+    try {
+      return await evaluation;
+    } catch (error) {
+      // A change may have started a newer evaluation already.
+      if (this.#current === evaluation) this.#current = undefined;
+      throw error;
+    }
+  }
+
+  async #start(): Promise<T> {
+    return this.#evaluate();
+  }
+}

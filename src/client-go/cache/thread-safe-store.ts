@@ -1,0 +1,215 @@
+/**
+ * client-go's ThreadSafeStore: items under keys that the caller gives, with indices.
+ *
+ * The name is client-go's; JavaScript runs on one thread and needs no lock. The guarantees of the lock remain:
+ * every query reads one state, `replace` and transactions are atomic, and returned arrays are copies. Beyond
+ * client-go: all index functions run before anything is written, so one that throws leaves the store and every
+ * index unchanged. (client-go panics with the item stored and some indices updated.) Items are listed in the
+ * order in which their keys were added.
+ */
+import { resourceVersionOf } from '../../kube/meta-shape.ts';
+import { Indices } from './indices.ts';
+import type { ItemValues } from './indices.ts';
+import type { IndexValuesFunctions } from '../../kube/store.ts';
+import { TransactionError } from './transaction.ts';
+import type { KeyedTransaction } from './transaction.ts';
+
+/** A gauge. The store calls it after every write that changed its resourceVersion. */
+export interface StoreMetrics {
+  /** Sets the last 15 digits as a number: more would lose precision. Not called for a version that is not decimal. */
+  setResourceVersion(resourceVersion: number): void;
+}
+
+export interface ThreadSafeStoreOptions {
+  readonly metrics?: StoreMetrics;
+}
+
+interface Stored<Item> {
+  readonly item: Item;
+  readonly values: ItemValues;
+}
+
+const METRIC_DIGITS_MAX = 15;
+
+export class ThreadSafeStore<Item> {
+  #items: Map<string, Stored<Item>> = new Map();
+  #indices: Indices<Item>;
+  #resourceVersion = '';
+  readonly #metrics: StoreMetrics | undefined;
+
+  constructor(indexers: IndexValuesFunctions<Item> = {}, options: ThreadSafeStoreOptions = {}) {
+    this.#indices = new Indices(indexers);
+    this.#metrics = options.metrics;
+  }
+
+  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing was written */
+  add(key: string, item: Item): void {
+    this.update(key, item);
+  }
+
+  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing was written */
+  update(key: string, item: Item): void {
+    const values = this.#indices.evaluate(key, item);
+    this.#put(key, item, values);
+    this.#moveTo(resourceVersionOf(item));
+  }
+
+  /** Deletes as `deleteWithObject` does without an object: the store's resourceVersion does not change. */
+  delete(key: string): void {
+    this.deleteWithObject(key, undefined);
+  }
+
+  /** @param object the deleted object: its resourceVersion becomes the store's */
+  deleteWithObject(key: string, object: unknown): void {
+    this.#remove(key);
+    this.#moveTo(resourceVersionOf(object));
+  }
+
+  get(key: string): Item | undefined {
+    return this.#items.get(key)?.item;
+  }
+
+  list(): Item[] {
+    return Array.from(this.#items.values(), ({ item }) => item);
+  }
+
+  listKeys(): string[] {
+    return [...this.#items.keys()];
+  }
+
+  get size(): number {
+    return this.#items.size;
+  }
+
+  /**
+   * Replaces everything at once.
+   *
+   * @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing has changed
+   */
+  replace(items: Iterable<readonly [key: string, item: Item]>, resourceVersion: string): void {
+    const stored = new Map<string, Stored<Item>>();
+    for (const [key, item] of items) stored.set(key, { item, values: this.#indices.evaluate(key, item) });
+    const indices = this.#indices.emptied();
+    for (const [key, { values }] of stored) indices.move(key, undefined, values);
+    this.#items = stored;
+    this.#indices = indices;
+    this.#moveTo(resourceVersion);
+  }
+
+  /** Returns the items that share a value of this index with the given one, each once. */
+  index(indexName: string, item: Item): Item[] {
+    return this.#itemsOf(this.#indices.keysLike(indexName, item));
+  }
+
+  /** Returns the keys of the items with this value, sorted. */
+  indexKeys(indexName: string, value: string): string[] {
+    return [...this.#indices.keys(indexName, value)].sort();
+  }
+
+  /** Returns all values of this index; empty for an unknown index, as in client-go. */
+  listIndexFuncValues(indexName: string): string[] {
+    return this.#indices.values(indexName);
+  }
+
+  byIndex(indexName: string, value: string): Item[] {
+    return this.#itemsOf(this.#indices.keys(indexName, value));
+  }
+
+  /** Returns a copy. (client-go returns its own map, unlocked.) */
+  getIndexers(): IndexValuesFunctions<Item> {
+    return this.#indices.indexers;
+  }
+
+  /**
+   * Adds indexers and indexes the present items before it returns.
+   *
+   * @throws ERR_KUBELOOM_INDEXER_CONFLICT, ERR_KUBELOOM_INDEX_FUNCTION; then nothing was added
+   */
+  addIndexers(indexers: IndexValuesFunctions<Item>): void {
+    this.#indices.requireNew(indexers);
+    const added = new Indices(indexers);
+    const stored = new Map<string, Stored<Item>>();
+    for (const [key, { item, values }] of this.#items) {
+      const addedValues = added.evaluate(key, item);
+      added.move(key, undefined, addedValues);
+      stored.set(key, { item, values: [...values, ...addedValues] });
+    }
+    this.#indices.append(added);
+    this.#items = stored;
+  }
+
+  /** Records that the server has sent every change up to this version. */
+  bookmark(resourceVersion: string): void {
+    this.#moveTo(resourceVersion);
+  }
+
+  /** Returns the version of the last write or bookmark; '' before the first. The last one counts, not the highest. */
+  lastStoreSyncResourceVersion(): string {
+    return this.#resourceVersion;
+  }
+
+  /**
+   * Does all writes at once. Leaves out and reports a write whose index function throws. The store's
+   * resourceVersion becomes that of the last write done.
+   */
+  transaction(transactions: readonly KeyedTransaction<Item>[]): TransactionError | undefined {
+    return this.transactionOf(transactions, (transaction) => transaction);
+  }
+
+  /** Does the same for writes without keys; leaves out a write for which `keyed` throws as well. */
+  transactionOf<Write>(
+    writes: readonly Write[],
+    keyed: (write: Write) => KeyedTransaction<Item>,
+  ): TransactionError | undefined {
+    const prepared: { readonly write: KeyedTransaction<Item>; readonly values: ItemValues | undefined }[] =
+      [];
+    const successfulIndices: number[] = [];
+    const errors: Error[] = [];
+    for (const [position, unkeyed] of writes.entries()) {
+      try {
+        const write = keyed(unkeyed);
+        const isDelete = write.type === 'delete';
+        prepared.push({
+          write,
+          values: isDelete ? undefined : this.#indices.evaluate(write.key, write.object),
+        });
+        successfulIndices.push(position);
+      } catch (error) {
+        errors.push(error as Error);
+      }
+    }
+    for (const { write, values } of prepared) {
+      if (values) this.#put(write.key, write.object, values);
+      else this.#remove(write.key);
+    }
+    this.#moveTo(resourceVersionOf(prepared.at(-1)?.write.object));
+    return errors.length > 0 ? new TransactionError(successfulIndices, writes.length, errors) : undefined;
+  }
+
+  #put(key: string, item: Item, values: ItemValues): void {
+    this.#indices.move(key, this.#items.get(key)?.values, values);
+    this.#items.set(key, { item, values });
+  }
+
+  #remove(key: string): void {
+    this.#indices.move(key, this.#items.get(key)?.values, undefined);
+    this.#items.delete(key);
+  }
+
+  #itemsOf(keys: Iterable<string>): Item[] {
+    const items: Item[] = [];
+    for (const key of keys) {
+      const stored = this.#items.get(key);
+      if (stored) items.push(stored.item);
+    }
+    return items;
+  }
+
+  /** Sets the store's resourceVersion; undefined leaves it unchanged. */
+  #moveTo(resourceVersion: string | undefined): void {
+    if (resourceVersion === undefined) return;
+    this.#resourceVersion = resourceVersion;
+    if (!this.#metrics || !/^[0-9]*$/.test(resourceVersion)) return;
+    this.#metrics.setResourceVersion(Number(resourceVersion.slice(-METRIC_DIGITS_MAX)));
+  }
+}

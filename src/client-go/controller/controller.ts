@@ -1,0 +1,121 @@
+/**
+ * client-go's controller: a reflector that fills a queue, and a loop that processes the queue. `newController` is
+ * its `New`, `ControllerConfig` its `Config`.
+ */
+import type { DoneChecker } from '../../base/done-checker.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import type { ListerWatcher } from '../../kube/list-watch.ts';
+import type { PopProcess, Queue } from '../queue/queue.ts';
+import { ErrorReports } from './error-reports.ts';
+import { onAbort } from '../../base/on-abort.ts';
+import { processLoop, requeueing } from './process-loop.ts';
+import { timesOf } from './reflector-options.ts';
+import type { ReflectorOptions } from './reflector-options.ts';
+import { Reflector } from './reflector.ts';
+import type { ExpectedType } from './expected-type.ts';
+
+export interface ControllerConfig<Item, Popped> extends Omit<ReflectorOptions, 'resyncPeriodMs'> {
+  readonly queue: Queue<Item, Popped>;
+  readonly listerWatcher: ListerWatcher<Item>;
+  /** Called with each popped value, one at a time. */
+  readonly process: PopProcess<Popped>;
+  /** Called with several changes of different objects, if the queue supports it. */
+  readonly processBatch?: PopProcess<Popped>;
+  readonly objectType?: ExpectedType;
+  /** Default 0: never. */
+  readonly fullResyncPeriodMs?: number;
+  /**
+   * Puts changes that could not be processed back into the queue, to retry them after a delay. For FIFO and
+   * DeltaFIFO only: a RealFIFO keeps the order of all changes, so nothing can be put back.
+   */
+  readonly retryOnError?: boolean;
+}
+
+/** @throws ERR_KUBELOOM_OPTION for a queue that does not support the options */
+export function newController<Item, Popped>(
+  config: ControllerConfig<Item, Popped>,
+): Controller<Item, Popped> {
+  return new Controller(config);
+}
+
+export class Controller<Item, Popped> {
+  readonly #config: ControllerConfig<Item, Popped>;
+  readonly #reports: ErrorReports;
+  #reflector: Reflector<Item> | undefined;
+
+  constructor(config: ControllerConfig<Item, Popped>) {
+    if (config.retryOnError === true && !('addIfNotPresent' in config.queue)) {
+      const message = 'retryOnError needs a queue that takes changes back: FIFO or DeltaFIFO';
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+    }
+    this.#config = config;
+    const { name = 'Controller', watchErrorHandler } = config;
+    this.#reports = new ErrorReports(name, watchErrorHandler, timesOf(config).clock);
+  }
+
+  /**
+   * Fills and processes the queue until the signal is aborted; queued changes then stay. Returns after the
+   * processing in progress. May be called once.
+   *
+   * @throws ERR_KUBELOOM_STARTED
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#reflector)
+      throw new KubeloomError('ERR_KUBELOOM_STARTED', 'the controller has already started');
+    const { queue, listerWatcher, objectType, retryOnError, shouldResync, fullResyncPeriodMs, ...others } =
+      this.#config;
+    const reflector = new Reflector(listerWatcher, objectType, queue, {
+      ...others,
+      ...(shouldResync ? { shouldResync } : {}),
+      resyncPeriodMs: fullResyncPeriodMs ?? 0,
+    });
+    this.#reflector = reflector;
+    if (signal.aborted) queue.close();
+    const unlisten = onAbort(signal, () => queue.close());
+    const popOne = this.#popOne();
+    const { clock } = timesOf(this.#config);
+    const options = { popOne, isRetried: retryOnError === true, reports: this.#reports, clock };
+    try {
+      await Promise.all([reflector.run(signal), processLoop(options, signal)]);
+    } finally {
+      unlisten();
+    }
+  }
+
+  /** Returns whether the first list has been processed. */
+  hasSynced(): boolean {
+    return this.#config.queue.hasSynced();
+  }
+
+  get hasSyncedChecker(): DoneChecker {
+    return this.#config.queue.hasSyncedChecker;
+  }
+
+  /** Returns the reflector's version; '' before it runs. */
+  lastSyncResourceVersion(): string {
+    return this.#reflector?.lastSyncResourceVersion() ?? '';
+  }
+
+  #popOne(): (signal: AbortSignal) => Promise<unknown> {
+    const { queue, process, processBatch, retryOnError } = this.#config;
+    const single: PopProcess<Popped> = retryOnError
+      ? (popped, isInInitialList) => requeueing(() => process(popped, isInInitialList))
+      : process;
+    if (!processBatch || !hasBatches(queue)) return (signal) => queue.pop(single, signal);
+    return (signal) => queue.popBatch(processBatch, single, signal);
+  }
+}
+
+interface Batching<Popped> {
+  popBatch(
+    processBatch: PopProcess<Popped>,
+    processSingle: PopProcess<Popped>,
+    signal?: AbortSignal,
+  ): Promise<Popped>;
+}
+
+function hasBatches<Item, Popped>(
+  queue: Queue<Item, Popped>,
+): queue is Queue<Item, Popped> & Batching<Popped> {
+  return 'popBatch' in queue;
+}

@@ -1,0 +1,54 @@
+/**
+ * Reports errors of the lower layers to the handler, or without one to `process.emitWarning`, at most once a
+ * second for each code. It drops no error silently, unlike client-go's process loop.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import { escapeControls } from '../../base/printable.ts';
+
+/** The operation that failed. */
+export type ErrorOrigin = 'list' | 'watch' | 'decode' | 'store' | 'resync' | 'transform' | 'process';
+
+/** An error that it throws, or rejects with, becomes a warning. */
+export type ReflectorErrorHandler = (error: KubeloomError, during: ErrorOrigin) => unknown;
+
+const WARNING_INTERVAL_MS = 1000;
+
+export class ErrorReports {
+  readonly #name: string;
+  readonly #handler: ReflectorErrorHandler | undefined;
+  readonly #clock: Clock;
+  readonly #warnedAt: Map<string, number> = new Map();
+
+  constructor(name: string, handler: ReflectorErrorHandler | undefined, clock: Clock) {
+    this.#name = name;
+    this.#handler = handler;
+    this.#clock = clock;
+  }
+
+  report(error: KubeloomError, during: ErrorOrigin): void {
+    if (this.#handler) void this.#tell(this.#handler, error, during);
+    else this.#warn(error);
+  }
+
+  async #tell(handler: ReflectorErrorHandler, error: KubeloomError, during: ErrorOrigin): Promise<void> {
+    try {
+      await handler(error, during);
+    } catch (cause) {
+      this.#warn(
+        new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', `the error handler threw: ${String(cause)}`, {
+          cause,
+        }),
+      );
+    }
+  }
+
+  #warn(error: KubeloomError): void {
+    const now = this.#clock.now();
+    const last = this.#warnedAt.get(error.code);
+    if (last !== undefined && now - last < WARNING_INTERVAL_MS) return;
+    this.#warnedAt.set(error.code, now);
+    const message = `${escapeControls(this.#name)}: ${error.message}`;
+    process.emitWarning(message, { type: 'KubeloomWarning', code: error.code });
+  }
+}

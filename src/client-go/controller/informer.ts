@@ -1,0 +1,154 @@
+/**
+ * client-go's plain informers: a store, the controller that fills it, and one handler that the process loop
+ * calls. No threads and no shared memory.
+ */
+import { metaNamespaceIndexFunc } from '../cache/index-functions.ts';
+import { newIndexer } from '../cache/indexed-store.ts';
+import { deletionHandlingMetaNamespaceKeyFunc, metaNamespaceKeyFunc, keyOf } from '../../kube/keys.ts';
+import type { IndexValuesFunctions, Indexer, KeyFunction } from '../../kube/store.ts';
+import type { ListerWatcher } from '../../kube/list-watch.ts';
+import type { Deltas, Transformer } from '../queue/delta.ts';
+import { RealFIFO } from '../queue/real-fifo.ts';
+import { newController } from './controller.ts';
+import type { Controller } from './controller.ts';
+import { ErrorReports } from './error-reports.ts';
+import type { ObjectEventHandler } from './event-handler.ts';
+import { processDeltasInBatch } from './process-batch.ts';
+import { processDeltas } from './process-deltas.ts';
+import { timesOf } from './reflector-options.ts';
+import type { ReflectorOptions } from './reflector-options.ts';
+import { Reflector } from './reflector.ts';
+import type { ExpectedType } from './expected-type.ts';
+import { KubeloomError } from '../../base/errors.ts';
+
+export interface PlainInformerOptions<Item> extends ReflectorOptions {
+  readonly listerWatcher: ListerWatcher<Item>;
+  readonly objectType?: ExpectedType;
+  readonly handler: ObjectEventHandler<Item>;
+  readonly indexers?: IndexValuesFunctions<Item>;
+  /** Called once for every received object, before anything else reads it. Must keep the key. */
+  readonly transform?: Transformer<Item>;
+}
+
+/** A store for reading only. */
+export interface PlainInformer<Item> {
+  readonly store: Indexer<Item>;
+  readonly controller: Controller<Item, Deltas<Item>>;
+}
+
+export function newInformerWithOptions<Item>(options: PlainInformerOptions<Item>): PlainInformer<Item> {
+  const { listerWatcher, objectType, handler, indexers, transform, resyncPeriodMs, ...others } = options;
+  const keyFunction = deletionHandlingMetaNamespaceKeyFunc;
+  const store = newIndexer<Item>(keyFunction, indexers ?? {});
+  const name = options.name ?? 'Informer';
+  const reports = new ErrorReports(name, options.watchErrorHandler, timesOf(options).clock);
+  const queue = new RealFIFO<Item>({
+    atomicEvents: true,
+    emitDeltaTypeBookmark: true,
+    keyFunction,
+    name,
+    ...(transform ? { transformer: safeTransform(transform, keyFunction, reports) } : {}),
+  });
+  const controller = newController<Item, Deltas<Item>>({
+    ...others,
+    name,
+    queue,
+    listerWatcher,
+    ...(objectType ? { objectType } : {}),
+    fullResyncPeriodMs: resyncPeriodMs ?? 0,
+    process: (deltas, isInInitialList) => processDeltas(handler, store, deltas, isInInitialList),
+    processBatch: (deltas, isInInitialList) => processDeltasInBatch(handler, store, deltas, isInInitialList),
+  });
+  return { store, controller };
+}
+
+/** @param objectType undefined: objects of any type */
+export function newInformer<Item>(
+  listerWatcher: ListerWatcher<Item>,
+  objectType: ExpectedType | undefined,
+  resyncPeriodMs: number,
+  handler: ObjectEventHandler<Item>,
+): PlainInformer<Item> {
+  return newIndexerInformer(listerWatcher, objectType, resyncPeriodMs, handler, {});
+}
+
+export function newIndexerInformer<Item>(
+  listerWatcher: ListerWatcher<Item>,
+  objectType: ExpectedType | undefined,
+  resyncPeriodMs: number,
+  handler: ObjectEventHandler<Item>,
+  indexers: IndexValuesFunctions<Item>,
+): PlainInformer<Item> {
+  const type = objectType ? { objectType } : {};
+  return newInformerWithOptions({ listerWatcher, ...type, resyncPeriodMs, handler, indexers });
+}
+
+export function newTransformingInformer<Item>(
+  listerWatcher: ListerWatcher<Item>,
+  objectType: ExpectedType | undefined,
+  resyncPeriodMs: number,
+  handler: ObjectEventHandler<Item>,
+  transform: Transformer<Item>,
+): PlainInformer<Item> {
+  return newTransformingIndexerInformer(listerWatcher, objectType, resyncPeriodMs, handler, {}, transform);
+}
+
+export function newTransformingIndexerInformer<Item>(
+  listerWatcher: ListerWatcher<Item>,
+  objectType: ExpectedType | undefined,
+  resyncPeriodMs: number,
+  handler: ObjectEventHandler<Item>,
+  indexers: IndexValuesFunctions<Item>,
+  transform: Transformer<Item>,
+): PlainInformer<Item> {
+  const type = objectType ? { objectType } : {};
+  return newInformerWithOptions({ listerWatcher, ...type, resyncPeriodMs, handler, indexers, transform });
+}
+
+/** Returns an indexer with the index `namespace`, and the reflector that fills it. */
+export function newNamespaceKeyedIndexerAndReflector<Item>(
+  listerWatcher: ListerWatcher<Item>,
+  expectedType: ExpectedType | undefined,
+  resyncPeriodMs: number,
+  options: ReflectorOptions = {},
+): { readonly indexer: Indexer<Item>; readonly reflector: Reflector<Item> } {
+  const indexer = newIndexer<Item>(metaNamespaceKeyFunc, { namespace: metaNamespaceIndexFunc });
+  const reflector = new Reflector(listerWatcher, expectedType, indexer, { ...options, resyncPeriodMs });
+  return { indexer, reflector };
+}
+
+/**
+ * Returns a transform that never fails. A failure is reported, and the object is stored as received. (client-go
+ * relists forever, leaves the object out, or loses the event.) A result with another key counts as a failure too:
+ * the object could neither be found nor deleted.
+ */
+function safeTransform<Item>(
+  transform: Transformer<Item>,
+  keyFunction: KeyFunction<Item>,
+  reports: ErrorReports,
+): Transformer<Item> {
+  return (item) => {
+    const key = keyIfAny(keyFunction, item);
+    // The queue reports the missing key.
+    if (key === undefined) return item;
+    try {
+      const transformed = transform(item);
+      const after = keyOf(keyFunction, transformed);
+      if (after === key) return transformed;
+      throw new Error(`its key became ${JSON.stringify(after)}`);
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const message = `the transform of ${JSON.stringify(key)} failed: ${reason}; the object is stored as received`;
+      reports.report(new KubeloomError('ERR_KUBELOOM_TRANSFORM', message, { cause }), 'transform');
+      return item;
+    }
+  };
+}
+
+function keyIfAny<Item>(keyFunction: KeyFunction<Item>, item: Item): string | undefined {
+  try {
+    return keyOf(keyFunction, item);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+/** Requests one page of a list from the ListerWatcher, writes it into the store, and dispatches the result. */
+import type { Clock } from '../../base/clock.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import type { KubeList, ListerWatcher } from '../../kube/list-watch.ts';
+import { isRecord } from '../../kube/meta-shape.ts';
+import type { Failure, ReflectorEvent } from '../../reflector/rules/state.ts';
+import type { Query } from '../../shared/protocol.ts';
+import type { RequestAttempt } from './request-attempt.ts';
+import type { StoreWriter } from './store-writer.ts';
+import type { ErrorReports } from './error-reports.ts';
+import { listOptionsOf } from '../../kube/list-options.ts';
+import { isTable } from './expected-type.ts';
+import type { ExpectedType } from './expected-type.ts';
+import { failureOf } from './lister-watcher-errors.ts';
+
+/** Dependencies of a request. */
+export interface RequestContext<T> {
+  /** For messages. */
+  readonly name: string;
+  readonly listerWatcher: ListerWatcher<T>;
+  readonly expectedType: ExpectedType | undefined;
+  readonly writer: StoreWriter<T>;
+  readonly reports: ErrorReports;
+  readonly clock: Clock;
+  /** Called when the server has accepted the request. */
+  readonly opened: () => void;
+  /** Dispatches an event to the rules. */
+  readonly dispatch: (event: ReflectorEvent) => void;
+  readonly fail: (failure: Failure) => void;
+  readonly moved: (resourceVersion: string, by: 'list' | 'watch') => void;
+}
+
+/** Requests a page. Rejects only for internal errors. */
+export async function runList<T>(
+  attempt: RequestAttempt,
+  query: Query,
+  context: RequestContext<T>,
+): Promise<void> {
+  const where = `${context.name}: LIST`;
+  let list: KubeList<T>;
+  try {
+    list = await context.listerWatcher.list(listOptionsOf(query), attempt.signal);
+    requireList(list, where);
+  } catch (thrown) {
+    if (!attempt.isClosed) context.fail(failureOf('list', thrown, where));
+    return;
+  }
+  if (attempt.isClosed) return;
+  context.opened();
+  context.writer.append(goodItems(list.items, where, context.reports));
+  const { resourceVersion = '', continue: continueToken = '' } = list.metadata ?? {};
+  context.dispatch({ type: 'page', resourceVersion, continueToken });
+}
+
+/** Throws unless the value is a list. Taking another value for an empty list would delete every object. */
+function requireList(list: unknown, where: string): void {
+  if (isTable(list)) {
+    throw new KubeloomError(
+      'ERR_KUBELOOM_TABLE',
+      `${where} returned a Table instead of a list: request plain objects (without as=Table)`,
+    );
+  }
+  const items = isRecord(list) ? list['items'] : undefined;
+  if (isRecord(list) && (Array.isArray(items) || items === null)) return;
+  throw new KubeloomError('ERR_KUBELOOM_LIST_MALFORMED', `${where} returned no list: it has no items`);
+}
+
+/** Returns the items that are objects; the store checks their keys. The items of an empty list may be null. */
+function goodItems<T>(items: readonly T[] | null, where: string, reports: ErrorReports): readonly T[] {
+  const all = items ?? [];
+  const good = all.filter(isRecord);
+  const bad = all.length - good.length;
+  if (bad === 0) return all;
+  const message = `${where}: ${bad} of ${all.length} items are no objects; the reflector skipped them`;
+  reports.report(new KubeloomError('ERR_KUBELOOM_LIST_ITEM', message), 'decode');
+  return good;
+}

@@ -1,0 +1,116 @@
+/**
+ * Writes what a reflector reads into its store. An object that the store rejects is reported, and the watch
+ * continues, as in client-go. A rejected list is a failure of that list.
+ */
+import type { ReflectorStore } from '../../kube/store.ts';
+import { KubeloomError, wrapped } from '../../base/errors.ts';
+import type { ErrorReports } from './error-reports.ts';
+import { metaNamespaceKeyFunc } from '../../kube/keys.ts';
+
+/** A store may take the watch's resourceVersion, also for events that are not stored. */
+export interface ResourceVersionUpdater {
+  updateResourceVersion(resourceVersion: string): void;
+}
+
+export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+export class StoreWriter<T> {
+  readonly #store: ReflectorStore<T> & Partial<ResourceVersionUpdater>;
+  readonly #reports: ErrorReports;
+  #pending: TemporaryStore<T> | undefined;
+
+  constructor(store: ReflectorStore<T> & Partial<ResourceVersionUpdater>, reports: ErrorReports) {
+    this.#store = store;
+    this.#reports = reports;
+  }
+
+  /** Begins a list: the store receives none of it before `endReplace`. */
+  beginReplace(): void {
+    this.#pending = new TemporaryStore();
+  }
+
+  abortReplace(): void {
+    this.#pending = undefined;
+  }
+
+  append(items: readonly T[]): void {
+    this.#pending?.append(items);
+  }
+
+  /** @throws ERR_KUBELOOM_STORE_REPLACE when the store rejects the list */
+  endReplace(resourceVersion: string): void {
+    const items = this.#pending?.items() ?? [];
+    this.#pending = undefined;
+    try {
+      this.#store.replace(items, resourceVersion);
+    } catch (cause) {
+      const what = `the list could not be stored (${cause instanceof Error ? cause.message : String(cause)})`;
+      throw new KubeloomError(
+        'ERR_KUBELOOM_STORE_REPLACE',
+        `${what}; the reflector lists again after a delay`,
+        {
+          cause,
+        },
+      );
+    }
+  }
+
+  /** @param isInitial the object belongs to a streaming list that is not complete */
+  apply(type: ObjectEventType, object: T, isInitial: boolean): void {
+    this.#guarded(`the store rejected an event of type ${type}`, () => {
+      if (isInitial) this.#pending?.apply(type, object);
+      else if (type === 'ADDED') this.#store.add(object);
+      else if (type === 'MODIFIED') this.#store.update(object);
+      else this.#store.delete(object);
+    });
+  }
+
+  bookmark(resourceVersion: string): void {
+    this.#guarded('the store rejected a bookmark', () => this.#store.bookmark?.(resourceVersion));
+  }
+
+  moved(resourceVersion: string): void {
+    this.#guarded('the store rejected a resourceVersion', () =>
+      this.#store.updateResourceVersion?.(resourceVersion),
+    );
+  }
+
+  /** @throws what the store throws */
+  resync(): void {
+    this.#store.resync();
+  }
+
+  #guarded(what: string, write: () => void): void {
+    try {
+      write();
+    } catch (cause) {
+      this.#reports.report(wrapped('ERR_KUBELOOM_STORE_WRITE', what, cause), 'store');
+    }
+  }
+}
+
+/**
+ * Holds the pages of a list, or the events of a streaming list, until it is complete: in the server's order, and
+ * as the server sent them. So the store transforms every object once, in `replace`. (client-go's temporary store
+ * transforms as well, so objects are transformed twice.)
+ */
+class TemporaryStore<T> {
+  readonly #listed: T[] = [];
+  readonly #streamed: Map<string, T> = new Map();
+
+  /** Appends items of a list; the store checks their keys. */
+  append(items: readonly T[]): void {
+    for (const item of items) this.#listed.push(item);
+  }
+
+  /** @throws ERR_KUBELOOM_KEY when the object has no name */
+  apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
+    const key = metaNamespaceKeyFunc(object);
+    if (type === 'DELETED') this.#streamed.delete(key);
+    else this.#streamed.set(key, object);
+  }
+
+  items(): T[] {
+    return this.#listed.length > 0 ? this.#listed : [...this.#streamed.values()];
+  }
+}

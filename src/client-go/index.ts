@@ -1,0 +1,80 @@
+/**
+ * `kubeloom/client-go`: client-go's generic lower layer, on one thread and for objects of any kind. Stores,
+ * queues, reflector, controller and plain informers, in the order of data flow.
+ */
+export { newestDelta, oldestDelta, isObjectDelta } from './queue/delta.ts';
+export type {
+  CollectionDelta,
+  Delta,
+  DeltaType,
+  Deltas,
+  MaybeTombstone,
+  ObjectDelta,
+  Transformer,
+} from './queue/delta.ts';
+export type { KnownObjects } from './queue/known-objects.ts';
+export type { PopProcess, Queue, QueueWithBatch, RequeueingQueue } from './queue/queue.ts';
+export { ErrRequeue } from './queue/queue.ts';
+export { FIFO } from './queue/fifo.ts';
+export type { FIFOOptions } from './queue/fifo.ts';
+export { DeltaFIFO } from './queue/delta-fifo.ts';
+export type { DeltaFIFOOptions } from './queue/delta-fifo.ts';
+export { RealFIFO } from './queue/real-fifo.ts';
+export type { RealFIFOOptions } from './queue/real-fifo-options.ts';
+export { Heap } from './queue/heap.ts';
+export type { LessFunction } from './queue/heap-data.ts';
+export * as meta from '../kube/meta.ts';
+export { eachListItem, extractList, isListType, listAccessor } from '../kube/meta.ts';
+export type { ListAccessor, ObjectAccessor, OwnerReference, Timestamp } from '../kube/meta.ts';
+export { isTombstone, tombstone } from '../kube/tombstone.ts';
+export type { Tombstone } from '../kube/tombstone.ts';
+export type {
+  IndexValuesFunction,
+  IndexValuesFunctions,
+  Indexer,
+  IndexerReader,
+  KeyFunction,
+  ReflectorStore,
+  Store,
+  StoreReader,
+} from '../kube/store.ts';
+export { newIndexer, newStore } from './cache/indexed-store.ts';
+export type { StoreOptions } from './cache/indexed-store.ts';
+export { TransactionError } from './cache/transaction.ts';
+export type { KeyedTransaction, Transaction, TransactionStore } from './cache/transaction.ts';
+export { ThreadSafeStore } from './cache/thread-safe-store.ts';
+export type { StoreMetrics, ThreadSafeStoreOptions } from './cache/thread-safe-store.ts';
+export { indexFuncToKeyFuncAdapter, metaNamespaceIndexFunc } from './cache/index-functions.ts';
+export { ExpirationCache, TTLPolicy, newTTLStore } from './cache/expiration-cache.ts';
+export type { ExpirationPolicy, TimestampedEntry } from './cache/expiration-cache.ts';
+export { MutationCache } from './cache/mutation-cache.ts';
+export type { MutationCacheOptions } from './cache/mutation-cache.ts';
+export { UndeltaStore } from './cache/undelta-store.ts';
+export { Lazy } from './cache/synctrack.ts';
+export { AsyncTracker, SingleFileTracker } from './cache/synctrack.ts';
+export { ListWatch } from './controller/list-watch.ts';
+export type { ListFunction, ListWatchFunctions, WatchFunction } from './controller/list-watch.ts';
+export { newFilteredListWatchFromClient, newListWatchFromClient } from './controller/client-list-watch.ts';
+export type { OptionsModifier } from './controller/client-list-watch.ts';
+export { ListPager } from './controller/pager.ts';
+export type { ListPagerOptions } from './controller/pager.ts';
+export { Reflector } from './controller/reflector.ts';
+export type { BackoffOptions, ReflectorOptions } from './controller/reflector-options.ts';
+export type { ErrorOrigin, ReflectorErrorHandler } from './controller/error-reports.ts';
+export type { ResourceVersionUpdater } from './controller/store-writer.ts';
+export type { ExpectedType } from './controller/expected-type.ts';
+export { Controller, newController } from './controller/controller.ts';
+export type { ControllerConfig } from './controller/controller.ts';
+export { processDeltas } from './controller/process-deltas.ts';
+export { processDeltasInBatch } from './controller/process-batch.ts';
+export type { ClientState } from './controller/process-deltas.ts';
+export type { ObjectEventHandler } from './controller/event-handler.ts';
+export {
+  newIndexerInformer,
+  newInformer,
+  newInformerWithOptions,
+  newNamespaceKeyedIndexerAndReflector,
+  newTransformingIndexerInformer,
+  newTransformingInformer,
+} from './controller/informer.ts';
+export type { PlainInformer, PlainInformerOptions } from './controller/informer.ts';

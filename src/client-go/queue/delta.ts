@@ -1,0 +1,45 @@
+/**
+ * One change on its way from a reflector to the cache, and the changes of one key. `Deleted` may carry a
+ * tombstone; the last three kinds concern the whole collection and come only from an atomic RealFIFO.
+ */
+import { isTombstone, type Tombstone } from '../../kube/tombstone.ts';
+
+/** The object of a deletion: the final state, or a tombstone with the last known one. */
+export type MaybeTombstone<Item> = Item | Tombstone<Item>;
+
+/** A change of one object. */
+export type ObjectDelta<Item> =
+  | { readonly type: 'Added' | 'Updated' | 'Replaced' | 'Sync'; readonly object: Item }
+  | { readonly type: 'Deleted'; readonly object: MaybeTombstone<Item> };
+
+/** A change of the whole collection. */
+export type CollectionDelta<Item> =
+  | { readonly type: 'ReplacedAll'; readonly resourceVersion: string; readonly objects: readonly Item[] }
+  | { readonly type: 'SyncAll' }
+  | { readonly type: 'Bookmark'; readonly resourceVersion: string };
+
+export type Delta<Item> = ObjectDelta<Item> | CollectionDelta<Item>;
+export type DeltaType = Delta<unknown>['type'];
+
+/** The result of a pop: changes from the oldest to the newest, never empty. */
+export type Deltas<Item> = readonly Delta<Item>[];
+
+export function isObjectDelta<Item>(delta: Delta<Item>): delta is ObjectDelta<Item> {
+  return delta.type !== 'ReplacedAll' && delta.type !== 'SyncAll' && delta.type !== 'Bookmark';
+}
+
+export function oldestDelta<D extends Delta<unknown>>(deltas: readonly D[]): D | undefined {
+  return deltas[0];
+}
+
+export function newestDelta<D extends Delta<unknown>>(deltas: readonly D[]): D | undefined {
+  return deltas.at(-1);
+}
+
+/** Returns the object itself, or the object of a tombstone; a tombstone never holds another tombstone. */
+export function lastKnownObject<Item>(object: MaybeTombstone<Item>): Item | undefined {
+  return isTombstone(object) ? object.object : object;
+}
+
+/** Changes an object before anything else reads it; called once for each received object. */
+export type Transformer<Item> = (item: Item) => Item;

@@ -1,0 +1,118 @@
+/**
+ * client-go's Heap: items by key, popped by priority. Adding an existing key changes its item and its place. Two
+ * items of equal priority come out in any order.
+ */
+import type { KeyFunction } from '../../kube/store.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import { ConsumerLine } from './consumer-line.ts';
+import { HeapData, type LessFunction } from './heap-data.ts';
+import { keyOfObject } from './key-of.ts';
+
+export class Heap<Item> {
+  readonly #keyFunction: KeyFunction<Item>;
+  readonly #data: HeapData<Item>;
+  readonly #consumers: ConsumerLine = new ConsumerLine(heapClosed);
+
+  constructor(keyFunction: KeyFunction<Item>, less: LessFunction<Item>) {
+    this.#keyFunction = keyFunction;
+    this.#data = new HeapData(less);
+  }
+
+  get size(): number {
+    return this.#data.size;
+  }
+
+  /** @throws ERR_KUBELOOM_HEAP_CLOSED */
+  add(item: Item): void {
+    this.bulkAdd([item]);
+  }
+
+  /** Adds all items, or none, before any of them is popped. @throws ERR_KUBELOOM_HEAP_CLOSED */
+  bulkAdd(items: readonly Item[]): void {
+    this.#checkOpen();
+    const keyed = items.map((item) => ({ key: this.#keyOf(item), item }));
+    for (const { key, item } of keyed) this.#data.set(key, item);
+    this.#consumers.changed();
+  }
+
+  /** @throws ERR_KUBELOOM_HEAP_CLOSED */
+  addIfNotPresent(item: Item): void {
+    this.#checkOpen();
+    const key = this.#keyOf(item);
+    if (this.#data.has(key)) return;
+    this.#data.set(key, item);
+    this.#consumers.changed();
+  }
+
+  /** @throws ERR_KUBELOOM_HEAP_CLOSED */
+  update(item: Item): void {
+    this.add(item);
+  }
+
+  /** @throws ERR_KUBELOOM_HEAP_NOT_FOUND */
+  delete(item: Item): void {
+    const key = this.#keyOf(item);
+    if (this.#data.delete(key)) return;
+    throw new KubeloomError('ERR_KUBELOOM_HEAP_NOT_FOUND', `the heap has no item with the key ${key}`);
+  }
+
+  /**
+   * Waits for an item and takes the first by priority.
+   *
+   * @throws ERR_KUBELOOM_HEAP_CLOSED when closed and empty, the signal's reason when aborted
+   */
+  pop(signal?: AbortSignal): Promise<Item> {
+    return this.#consumers.consume(
+      () => {
+        const { first } = this.#data;
+        if (first !== undefined) this.#data.delete(first.key);
+        return first;
+      },
+      ({ item }) => item,
+      signal,
+    );
+  }
+
+  /** Returns the item that `pop` would return now. */
+  peek(): Item | undefined {
+    return this.#data.first?.item;
+  }
+
+  /** Returns the items in the order in which their keys were added. */
+  list(): Item[] {
+    return Array.from(this.#data.nodes(), ({ item }) => item);
+  }
+
+  listKeys(): string[] {
+    return Array.from(this.#data.nodes(), ({ key }) => key);
+  }
+
+  get(item: Item): Item | undefined {
+    return this.#data.get(this.#keyOf(item));
+  }
+
+  getByKey(key: string): Item | undefined {
+    return this.#data.get(key);
+  }
+
+  get isClosed(): boolean {
+    return this.#consumers.isClosed;
+  }
+
+  /** Rejects every waiting pop. Items in the heap can still be popped; no more can be added. */
+  close(): void {
+    this.#consumers.close();
+  }
+
+  #checkOpen(): void {
+    if (this.isClosed) throw heapClosed();
+  }
+
+  #keyOf(item: Item): string {
+    return keyOfObject(this.#keyFunction, item);
+  }
+}
+
+function heapClosed(): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_HEAP_CLOSED', 'heap is closed');
+}

@@ -1,0 +1,80 @@
+/** The main loop of a controller: take an item, reconcile it, and retry it later when that failed. */
+import { escapeControls } from '../../base/printable.ts';
+import type { RateLimitingQueue } from './rate-limiting-queue.ts';
+
+/** Result of a reconciliation: nothing more to do, or reconcile again after a while. */
+export type ReconcileResult = void | { readonly requeueAfterMs: number };
+
+export interface RunWorkersOptions<T> {
+  /** Ends the work: items in progress are finished, waiting items stay. */
+  readonly signal?: AbortSignal;
+  /** Called with every failure. `retries` is the number of earlier failures of the item. Default: a process warning. */
+  readonly onError?: (error: unknown, item: T, retries: number) => void;
+  /** Failures after which an item is given up. Default: never. */
+  readonly retriesMax?: number;
+}
+
+/**
+ * Runs `count` workers until the queue is shut down and empty, or the signal is aborted. An item whose
+ * `reconcile` throws is added again with the delay of the rate limiter, which forgets an item that succeeds.
+ */
+export async function runWorkers<T>(
+  queue: RateLimitingQueue<T>,
+  count: number,
+  reconcile: (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult,
+  options: RunWorkersOptions<T> = {},
+): Promise<void> {
+  await Promise.all(Array.from({ length: count }, () => work(queue, reconcile, options)));
+}
+
+async function work<T>(
+  queue: RateLimitingQueue<T>,
+  reconcile: (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult,
+  options: RunWorkersOptions<T>,
+): Promise<void> {
+  const { signal } = options;
+  for (;;) {
+    const item = await next(queue, signal);
+    if (item === undefined) return;
+    try {
+      const result = await reconcile(item, signal);
+      queue.forget(item);
+      if (result) queue.addAfter(item, result.requeueAfterMs);
+    } catch (error) {
+      failed(queue, item, error, options);
+    } finally {
+      queue.done(item);
+    }
+  }
+}
+
+/** Returns the next item; undefined also after an abort, which is no failure. */
+async function next<T>(queue: RateLimitingQueue<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  if (signal?.aborted) return undefined;
+  try {
+    return await queue.get(signal);
+  } catch (error) {
+    if (signal?.aborted) return undefined;
+    throw error;
+  }
+}
+
+function failed<T>(
+  queue: RateLimitingQueue<T>,
+  item: T,
+  error: unknown,
+  { onError = warn, retriesMax = Infinity }: RunWorkersOptions<T>,
+): void {
+  const retries = queue.numRequeues(item);
+  if (retries < retriesMax) queue.addRateLimited(item);
+  else queue.forget(item);
+  onError(error, item, retries);
+}
+
+function warn(error: unknown, item: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  process.emitWarning(escapeControls(`reconciling ${String(item)} failed: ${reason}`), {
+    type: 'KubeloomWarning',
+    code: 'ERR_KUBELOOM_RECONCILE',
+  });
+}

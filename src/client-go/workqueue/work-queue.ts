@@ -1,0 +1,238 @@
+/**
+ * A queue of work: client-go's workqueue. A waiting item is in it once, however often it is added. An item in
+ * work is not returned again until `done`, and then only if it was added meanwhile. So no two workers ever have
+ * the same item, and no addition is lost.
+ *
+ * Items are usually keys (`namespace/name`). Objects are compared by identity, or by `keyOf`.
+ */
+import { realClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { onAbort } from '../../base/on-abort.ts';
+import { callback, clock, having, nested, text, wantOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import { FirstInFirstOut } from './work-order.ts';
+import type { WorkOrder } from './work-order.ts';
+
+/** Metrics that a work queue reports while it works: bind them to gauges and histograms. */
+export interface WorkQueueMetrics {
+  /** Called when an item is added; not for an item that is waiting already. */
+  added?(): void;
+  depth?(items: number): void;
+  /** Time from add to get. */
+  waited?(durationMs: number): void;
+  /** Time from get to done. */
+  worked?(durationMs: number): void;
+  /** Called when an item is added with a delay or by a rate limiter. */
+  retried?(): void;
+}
+
+export interface WorkQueueOptions<T> {
+  readonly name?: string;
+  /** Identity of an item. Default: the item itself. */
+  readonly keyOf?: (item: T) => unknown;
+  /** Default: first in, first out. */
+  readonly order?: WorkOrder;
+  readonly metrics?: WorkQueueMetrics;
+  readonly clock?: Clock;
+}
+
+export const WORK_QUEUE_CHECKS: OptionChecks<WorkQueueOptions<unknown>> = {
+  name: text,
+  keyOf: callback,
+  order: having('an order with push(), pop() and touch()', 'push', 'pop', 'touch'),
+  metrics: nested<WorkQueueMetrics>({
+    added: callback,
+    depth: callback,
+    waited: callback,
+    worked: callback,
+    retried: callback,
+  }),
+  clock,
+};
+
+type State = 'open' | 'draining' | 'closed';
+
+export class WorkQueue<T> implements AsyncIterable<T> {
+  readonly name: string;
+  protected readonly clock: Clock;
+  protected readonly metrics: WorkQueueMetrics;
+  protected readonly keyOf: (item: T) => unknown;
+  readonly #order: WorkOrder;
+  /** Items to return, now or after `done`; the newest item of each key. */
+  readonly #dirty: Map<unknown, { item: T; addedMs: number }> = new Map();
+  /** Keys in work, with the time at which `get` returned them. */
+  readonly #processing: Map<unknown, number> = new Map();
+  readonly #getters: Set<() => void> = new Set();
+  readonly #drainers: Set<() => void> = new Set();
+  #state: State = 'open';
+
+  /** @throws ERR_KUBELOOM_OPTION for an unknown option, or a value that `checks` refuses */
+  constructor(
+    options: WorkQueueOptions<T> = {},
+    checks: OptionChecks<Record<string, unknown>> = WORK_QUEUE_CHECKS,
+  ) {
+    wantOptions('options of a work queue', options, checks);
+    this.name = options.name ?? '';
+    this.clock = options.clock ?? realClock;
+    this.metrics = options.metrics ?? {};
+    this.keyOf = options.keyOf ?? ((item) => item);
+    this.#order = options.order ?? new FirstInFirstOut();
+  }
+
+  /** Number of waiting items, without those in work. */
+  get length(): number {
+    return this.#order.length;
+  }
+
+  get isShuttingDown(): boolean {
+    return this.#state !== 'open';
+  }
+
+  /** Sum of the times for which the items in work have been in work. */
+  get unfinishedWorkMs(): number {
+    let sum = 0;
+    for (const sinceMs of this.#processing.values()) sum += this.clock.now() - sinceMs;
+    return sum;
+  }
+
+  get longestRunningMs(): number {
+    let longest = 0;
+    for (const sinceMs of this.#processing.values()) longest = Math.max(longest, this.clock.now() - sinceMs);
+    return longest;
+  }
+
+  /** Ignored after the queue was shut down. */
+  add(item: T): void {
+    if (this.#state !== 'open') return;
+    const key = this.keyOf(item);
+    const waiting = this.#dirty.get(key);
+    if (waiting) {
+      waiting.item = item;
+      if (!this.#processing.has(key)) this.#order.touch(key);
+      return;
+    }
+    this.metrics.added?.();
+    this.#dirty.set(key, { item, addedMs: this.clock.now() });
+    if (!this.#processing.has(key)) this.#push(key);
+  }
+
+  /**
+   * Returns the next item; call `done` after its work. Returns undefined when the queue is shut down and empty.
+   * Rejects with the signal's reason when it is aborted.
+   */
+  async get(signal?: AbortSignal): Promise<T | undefined> {
+    for (;;) {
+      if (signal?.aborted) this.#giveUp(signal);
+      if (this.#order.length > 0) return this.#take();
+      if (this.#state !== 'open') return undefined;
+      await this.#change(signal);
+    }
+  }
+
+  /** Ends the work on the item, successful or not. If the item was added meanwhile it waits again. */
+  done(item: T): void {
+    const key = this.keyOf(item);
+    const sinceMs = this.#processing.get(key);
+    if (sinceMs === undefined) return;
+    this.#processing.delete(key);
+    this.metrics.worked?.(this.clock.now() - sinceMs);
+    if (this.#dirty.has(key)) this.#push(key);
+    this.#settleDrains();
+  }
+
+  /** Stops taking items in. Waiting items are still returned; after them `get` returns undefined. */
+  shutDown(): void {
+    this.#state = 'closed';
+    this.#wakeAll();
+    this.#settleDrains();
+  }
+
+  /**
+   * Shuts down, and resolves when all waiting items have been worked on. A later `shutDown` ends the waiting; the
+   * signal does too, with its reason.
+   */
+  async shutDownWithDrain(signal?: AbortSignal): Promise<void> {
+    if (this.#state === 'open') this.#state = 'draining';
+    this.#wakeAll();
+    if (this.#isDrained()) return;
+    signal?.throwIfAborted();
+    await new Promise<void>((resolve, reject) => {
+      const drained = (): void => {
+        unlisten();
+        resolve();
+      };
+      const aborted = (): void => {
+        this.#drainers.delete(drained);
+        reject(signal?.reason as Error);
+      };
+      this.#drainers.add(drained);
+      const unlisten = signal ? onAbort(signal, aborted) : (): void => {};
+    });
+  }
+
+  /** Yields the items; asking for the next one calls `done` for the last. Ends with the queue. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (let item = await this.get(); item !== undefined; item = await this.get()) {
+      try {
+        yield item;
+      } finally {
+        this.done(item);
+      }
+    }
+  }
+
+  #take(): T {
+    const key = this.#order.pop();
+    const waiting = this.#dirty.get(key) as { item: T; addedMs: number };
+    this.#dirty.delete(key);
+    const now = this.clock.now();
+    this.#processing.set(key, now);
+    this.metrics.depth?.(this.#order.length);
+    this.metrics.waited?.(now - waiting.addedMs);
+    return waiting.item;
+  }
+
+  #push(key: unknown): void {
+    this.#order.push(key);
+    this.metrics.depth?.(this.#order.length);
+    this.#wakeOne();
+  }
+
+  #wakeOne(): void {
+    const [first] = this.#getters;
+    first?.();
+  }
+
+  /** Rejects a getter. If an item woke it, another getter is woken for that item. */
+  #giveUp(signal: AbortSignal): never {
+    if (this.#order.length > 0) this.#wakeOne();
+    throw signal.reason;
+  }
+
+  #isDrained(): boolean {
+    return this.#state === 'closed' || (this.#dirty.size === 0 && this.#processing.size === 0);
+  }
+
+  #settleDrains(): void {
+    if (!this.#isDrained()) return;
+    for (const drained of this.#drainers) drained();
+    this.#drainers.clear();
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#getters) wake();
+  }
+
+  /** Settles at the next change that may concern a getter. */
+  #change(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#getters.delete(wake);
+        unlisten();
+        resolve();
+      };
+      this.#getters.add(wake);
+      const unlisten = signal ? onAbort(signal, wake) : (): void => {};
+    });
+  }
+}

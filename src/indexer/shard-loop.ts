@@ -1,0 +1,97 @@
+/**
+ * Loop of an indexer thread. The thread blocks when it has no work, and its event loop with it. Therefore it polls for
+ * control messages, and the main thread rings the shard's bell after each message.
+ */
+import { realClock, realTimers } from '../base/clock.ts';
+import type { MessagePort } from 'node:worker_threads';
+import { receiveMessageOnPort } from 'node:worker_threads';
+import type { PipelineMemory } from '../shared/layout.ts';
+import { Moderation, PAUSE_MS } from './moderation.ts';
+import type { ControlPort, FromShard, StatsRequest, ToShard } from '../shared/protocol.ts';
+import { createShard } from './create-shard.ts';
+import { threadCpuMs } from '../base/thread-cpu.ts';
+
+export interface ShardTask {
+  readonly index: number;
+  readonly memory: PipelineMemory;
+  readonly port: MessagePort;
+  /** Whether it replaces a shard that ended; then it waits for `resume`. */
+  readonly isSuccessor: boolean;
+}
+
+/** Safety net: work that is found after this time without a bell counts as a lost wake-up… */
+const PARK_TIMEOUT_MS = 100;
+/** …unless the bell rings within this time: its producer was interrupted before it. */
+const LATE_RING_MS = 1000;
+const RECORDS_PER_TURN = 1024;
+/** Pause between two looks for records while modules load, because the thread cannot block on its bell then. */
+const LOADING_PAUSE_MS = 4;
+
+/** Runs until `shutdown` arrives. */
+export async function runShard(task: ShardTask): Promise<void> {
+  const port = new PolledPort(task.port);
+  const { shard, words } = createShard(task.index, task.memory, port, { isSuccessor: task.isSuccessor });
+  const moderation = new Moderation(realClock.now());
+  while (!port.isShutdown) {
+    words.heartbeat.increment();
+    const records = shard.doWork(RECORDS_PER_TURN);
+    moderation.add(records);
+    port.deltas = shard.deltas;
+    const hasProgress = port.poll() || records > 0;
+    if (shard.isLoading) {
+      await eventLoop(hasProgress);
+    } else if (records === 0 && moderation.shouldPause(realClock.now())) {
+      words.bell.nap(PAUSE_MS);
+    } else if (records === 0 && !port.isShutdown) {
+      const isRung = words.bell.park(() => shard.hasWork() || port.poll(), PARK_TIMEOUT_MS);
+      if (!isRung && shard.hasWork() && !words.bell.ringsWithin(LATE_RING_MS)) port.lostWakeups++;
+    }
+  }
+  port.post({ type: 'closed' });
+  task.port.close();
+}
+
+/** Lets imports and their deadlines continue: for one turn of the event loop, or for a pause without other work. */
+function eventLoop(isBusy: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (isBusy) realTimers.setImmediate(resolve);
+    else realTimers.setTimeout(resolve, LOADING_PAUSE_MS);
+  });
+}
+
+class PolledPort implements ControlPort<ToShard, FromShard> {
+  isShutdown = false;
+  deltas = 0;
+  lostWakeups = 0;
+  readonly #port: MessagePort;
+  #listener: ((message: ToShard) => void) | undefined;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  onMessage(listener: (message: ToShard) => void): void {
+    this.#listener = listener;
+  }
+
+  post(message: FromShard): void {
+    this.#port.postMessage(message);
+  }
+
+  /** Passes waiting messages to the shard; returns true when there were any. */
+  poll(): boolean {
+    let received = false;
+    for (;;) {
+      const envelope: { message: ToShard | StatsRequest } | undefined = receiveMessageOnPort(this.#port);
+      if (!envelope) return received;
+      received = true;
+      if (envelope.message.type === 'stats') {
+        const { deltas, lostWakeups } = this;
+        this.#port.postMessage({ type: 'stats', deltas, cpuMs: threadCpuMs(), lostWakeups });
+        continue;
+      }
+      if (envelope.message.type === 'shutdown') this.isShutdown = true;
+      this.#listener?.(envelope.message);
+    }
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * Base of all factories: informers by group, version and resource. The first request creates an informer, later requests
+ * share it. The factory starts, awaits and stops its informers together.
+ */
+import { setMaxListeners } from 'node:events';
+import { KubeloomError } from '../../base/errors.ts';
+import type { ShutDownOptions } from '../handlers.ts';
+import { Lister } from '../lister.ts';
+import type { InformerOptions, InformerView } from '../options.ts';
+import { SharedIndexInformer } from '../shared-index-informer.ts';
+import { waitFor } from '../wait-for.ts';
+import type { WaitOptions } from '../wait-for.ts';
+import type { ListerWatcher } from '../../kube/list-watch.ts';
+import type { ResourceRef } from '../../kube/resource.ts';
+import type { ServerSource } from '../../kube/server-source.ts';
+import type { KubeObject } from '../../kube/wire.ts';
+import { splitOptions } from './options.ts';
+import type { FactoryOptions, FactorySource, SplitOptions } from './options.ts';
+import { checkAgrees, checkQuery, keyOfResource } from './resource-query.ts';
+import type { ResourceQuery } from './resource-query.ts';
+
+/** An informer and the lister of its cache. */
+export interface GenericInformer<T> {
+  readonly informer: SharedIndexInformer<T>;
+  readonly lister: Lister<T>;
+}
+
+/** Function that creates an informer for the factory, with the factory's options and its own. */
+export type NewInformer<T> = (
+  source: ServerSource | ListerWatcher<T>,
+  resource: ResourceRef,
+  options: InformerOptions<T>,
+) => SharedIndexInformer<T>;
+
+interface Held {
+  readonly resource: ResourceRef;
+  readonly informer: SharedIndexInformer<KubeObject>;
+  readonly lister: Lister<KubeObject>;
+  isStarted: boolean;
+}
+
+/** Base class of the factories. @typeParam Default type of the objects when a request names no type */
+export abstract class InformerFactory<Default> implements AsyncDisposable {
+  readonly name: string;
+  readonly #source: FactorySource;
+  readonly #options: SplitOptions;
+  readonly #namespace: string;
+  readonly #view: InformerView;
+  /** Informers in the order of the first requests. */
+  readonly #held: Map<string, Held> = new Map();
+  #isShutDown = false;
+
+  protected constructor(source: FactorySource, options: FactoryOptions, view: InformerView) {
+    this.name = options.name ?? this.constructor.name;
+    this.#source = source;
+    this.#options = splitOptions(source, options);
+    this.#namespace = options.namespace ?? '';
+    this.#view = view;
+  }
+
+  /**
+   * Returns the informer of a resource and its lister; the same ones for every request.
+   *
+   * @throws ERR_KUBELOOM_OPTION when kind or scope are not those of the resource
+   * @throws ERR_KUBELOOM_STOPPED when the informer does not exist and the factory was shut down
+   */
+  forResource<T = Default>(resource: ResourceQuery): GenericInformer<T> {
+    const held = this.#find(resource) ?? this.#make(resource, newInformer);
+    return { informer: held.informer, lister: held.lister } as unknown as GenericInformer<T>;
+  }
+
+  /** Returns the informer of a resource. The first request may create it itself with `make`, e.g. with indexers. */
+  informerFor<T = Default>(
+    resource: ResourceQuery,
+    make: NewInformer<T> = newInformer,
+  ): SharedIndexInformer<T> {
+    const held = this.#find(resource) ?? this.#make(resource, make as unknown as NewInformer<KubeObject>);
+    return held.informer as unknown as SharedIndexInformer<T>;
+  }
+
+  /** All informers of this factory, started or not. */
+  get informers(): readonly SharedIndexInformer<KubeObject>[] {
+    return Array.from(this.#held.values(), ({ informer }) => informer);
+  }
+
+  /**
+   * Starts the informers that have not been started; informers that are requested later need another call. They end with
+   * `signal`. Another cause of their end (a module that cannot be loaded, dead threads) goes to `onError` and rejects
+   * `waitForCacheSync`. After shutdown this does nothing, as in client-go.
+   */
+  start(signal?: AbortSignal): void {
+    if (this.#isShutDown) return;
+    for (const held of this.#held.values()) {
+      held.isStarted = true;
+      // Skips informers that the caller started; `waitForCacheSync` still waits for them. `onError` reports failures.
+      if (!held.informer.hasStarted()) held.informer.run(signal).catch(() => {});
+    }
+  }
+
+  /**
+   * Resolves when all informers that have been started by now have synced; at once without any.
+   *
+   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted or an informer ends first; its
+   *   `cause` is the signal's reason or the error that ended the informer
+   */
+  async waitForCacheSync(signal?: AbortSignal, options: Omit<WaitOptions, 'signal'> = {}): Promise<void> {
+    const started = [...this.#held.values()].filter(({ isStarted }) => isStarted);
+    const over = new AbortController();
+    const isOver = forMany(over.signal);
+    for (const { informer } of started) {
+      informer.waitForSync(isOver).catch((error: unknown) => over.abort(error));
+    }
+    const signals = signal ? [signal, over.signal] : [over.signal];
+    try {
+      await waitFor(
+        this.name,
+        { ...options, signal: AbortSignal.any(signals) },
+        ...started.map(({ informer }) => informer.hasSyncedChecker),
+      );
+    } finally {
+      over.abort();
+    }
+  }
+
+  /**
+   * Stops all informers for good, even if they were never started. Resolves when all their parts have ended, including
+   * the calls of their handlers. With `drain`, handlers first receive all pending notifications. A second call waits too.
+   *
+   * @throws ERR_KUBELOOM_STILL_RUNNING when `signal` is aborted first, naming the handlers that still run
+   */
+  async shutdown(options: ShutDownOptions = {}): Promise<void> {
+    this.#isShutDown = true;
+    const { signal, ...how } = options;
+    const given = signal ? { ...how, signal: forMany(signal) } : how;
+    const ends = await Promise.allSettled(this.informers.map((informer) => informer.shutdown(given)));
+    const reasons = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason as Error] : []));
+    if (reasons.length === 0) return;
+    throw new KubeloomError(
+      'ERR_KUBELOOM_STILL_RUNNING',
+      `${this.name}: ${reasons.map(({ message }) => message).join('; ')}`,
+      { cause: reasons[0]?.cause },
+    );
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
+  }
+
+  /** Returns the resource of a query, with its kind and scope. */
+  protected abstract resolve(query: ResourceQuery, namespace: string): ResourceRef;
+
+  /** Returns whether the informer exists. */
+  protected holds(query: ResourceQuery): boolean {
+    return this.#held.has(keyOfResource(query));
+  }
+
+  #find(query: ResourceQuery): Held | undefined {
+    checkQuery(query);
+    const held = this.#held.get(keyOfResource(query));
+    if (held) checkAgrees(query, held.resource);
+    return held;
+  }
+
+  #make(query: ResourceQuery, make: NewInformer<KubeObject>): Held {
+    const resource = this.resolve(query, this.#namespace);
+    checkAgrees(query, resource);
+    if (this.#isShutDown) {
+      throw new KubeloomError(
+        'ERR_KUBELOOM_STOPPED',
+        `${this.name} was shut down: an informer of ${resource.resource} could never be started`,
+      );
+    }
+    const informer = this.#informer(resource, make);
+    const lister = new Lister<KubeObject>(informer.getIndexer(), resource);
+    const held: Held = { resource, informer, lister, isStarted: false };
+    this.#held.set(keyOfResource(resource), held);
+    return held;
+  }
+
+  #informer(resource: ResourceRef, make: NewInformer<KubeObject>): SharedIndexInformer<KubeObject> {
+    const { namespace: _all, ...ofInformers } = this.#options.ofInformers;
+    const namespace = resource.isNamespaced ? this.#namespace : '';
+    const options: InformerOptions<KubeObject> = {
+      ...ofInformers,
+      resyncPeriodMs: this.#options.resyncPeriodMs(resource),
+      view: this.#view,
+    };
+    if (typeof this.#source !== 'function') {
+      return make(this.#source, resource, namespace === '' ? options : { ...options, namespace });
+    }
+    const listerWatcher = this.#source(resource, namespace);
+    return make(listerWatcher as ListerWatcher<KubeObject>, resource, options);
+  }
+}
+
+/** Returns a copy of a signal that any number of informers may listen to without a warning. */
+function forMany(signal: AbortSignal): AbortSignal {
+  const own = AbortSignal.any([signal]);
+  setMaxListeners(0, own);
+  return own;
+}
+
+function newInformer<T>(
+  source: ServerSource | ListerWatcher<T>,
+  resource: ResourceRef,
+  options: InformerOptions<T>,
+): SharedIndexInformer<T> {
+  return new SharedIndexInformer(source, resource, options);
+}

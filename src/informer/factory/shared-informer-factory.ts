@@ -1,0 +1,117 @@
+/**
+ * Typed informers of the built-in resources: `factory.apps.v1.deployments`. The table of resources defines the
+ * properties, both at run time and for the compiler.
+ */
+import { KubeloomError } from '../../base/errors.ts';
+import type { Lister } from '../lister.ts';
+import type { SharedIndexInformer } from '../shared-index-informer.ts';
+import type { ResourceRef } from '../../kube/resource.ts';
+import { BUILT_IN_GROUPS, findBuiltIn } from '../../kube/resources.ts';
+import type { BuiltInGroups } from '../../kube/resources.ts';
+import type { BuiltInWire, KubeObject } from '../../kube/wire.ts';
+import { InformerFactory } from './informer-factory.ts';
+import type { GenericInformer } from './informer-factory.ts';
+import type { FactoryOptions, FactorySource } from './options.ts';
+import { groupResource } from './resource-query.ts';
+import type { ResourceQuery } from './resource-query.ts';
+
+/** Properties such as `core.v1.pods`. The first read of `informer` or `lister` creates the informer. */
+export type BuiltInInformers = {
+  readonly [Group in keyof BuiltInGroups]: {
+    readonly [Version in keyof BuiltInGroups[Group]['versions']]: {
+      readonly [Resource in keyof BuiltInGroups[Group]['versions'][Version]]: GenericInformer<
+        BuiltInWire<Group, Version, Resource>
+      >;
+    };
+  };
+};
+
+export class SharedInformerFactory extends InformerFactory<KubeObject> implements BuiltInInformers {
+  declare readonly core: BuiltInInformers['core'];
+  declare readonly admissionregistration: BuiltInInformers['admissionregistration'];
+  declare readonly apiextensions: BuiltInInformers['apiextensions'];
+  declare readonly apiregistration: BuiltInInformers['apiregistration'];
+  declare readonly apiserverinternal: BuiltInInformers['apiserverinternal'];
+  declare readonly apps: BuiltInInformers['apps'];
+  declare readonly autoscaling: BuiltInInformers['autoscaling'];
+  declare readonly batch: BuiltInInformers['batch'];
+  declare readonly certificates: BuiltInInformers['certificates'];
+  declare readonly coordination: BuiltInInformers['coordination'];
+  declare readonly discovery: BuiltInInformers['discovery'];
+  declare readonly events: BuiltInInformers['events'];
+  declare readonly flowcontrol: BuiltInInformers['flowcontrol'];
+  declare readonly networking: BuiltInInformers['networking'];
+  declare readonly node: BuiltInInformers['node'];
+  declare readonly policy: BuiltInInformers['policy'];
+  declare readonly rbac: BuiltInInformers['rbac'];
+  declare readonly resource: BuiltInInformers['resource'];
+  declare readonly scheduling: BuiltInInformers['scheduling'];
+  declare readonly storage: BuiltInInformers['storage'];
+  declare readonly storagemigration: BuiltInInformers['storagemigration'];
+
+  /** @param source an apiserver, or functions on this thread instead */
+  constructor(source: FactorySource, options: FactoryOptions = {}) {
+    super(source, options, 'object');
+    Object.assign(this, builtInInformers(this));
+  }
+
+  /** Returns whether `forResource` accepts these names without a kind and a scope. */
+  knows(query: ResourceQuery): boolean {
+    return this.holds(query) || findBuiltIn(query) !== undefined;
+  }
+
+  /** @throws ERR_KUBELOOM_UNKNOWN_RESOURCE when it is not built in and its kind or scope is missing */
+  protected override resolve(query: ResourceQuery): ResourceRef {
+    const builtIn = findBuiltIn(query);
+    if (builtIn) return builtIn;
+    const { group, version, resource, kind = '', isNamespaced } = query;
+    if (kind !== '' && isNamespaced !== undefined) return { group, version, resource, kind, isNamespaced };
+    throw new KubeloomError(
+      'ERR_KUBELOOM_UNKNOWN_RESOURCE',
+      `no informer found for ${groupResource(query)} (${version}): it is not built in; add its kind and scope, ` +
+        'or use a DynamicSharedInformerFactory',
+    );
+  }
+}
+
+/** The part of the table that this file uses. */
+type Groups = Readonly<
+  Record<string, { readonly group: string; readonly versions: Readonly<Record<string, object>> }>
+>;
+
+function builtInInformers(factory: SharedInformerFactory): object {
+  const groups: Groups = BUILT_IN_GROUPS;
+  return mapValues(groups, ({ group, versions }) =>
+    mapValues(versions, (resources, version) =>
+      mapValues({ ...resources }, (_scope, name) => {
+        return new OnDemand(factory, { group, version, resource: name.toLowerCase() });
+      }),
+    ),
+  );
+}
+
+/** GenericInformer that creates the informer on the first read. */
+class OnDemand implements GenericInformer<KubeObject> {
+  readonly #factory: SharedInformerFactory;
+  readonly #resource: ResourceQuery;
+
+  constructor(factory: SharedInformerFactory, resource: ResourceQuery) {
+    this.#factory = factory;
+    this.#resource = resource;
+  }
+
+  get informer(): SharedIndexInformer<KubeObject> {
+    return this.#factory.forResource(this.#resource).informer;
+  }
+
+  get lister(): Lister<KubeObject> {
+    return this.#factory.forResource(this.#resource).lister;
+  }
+}
+
+function mapValues<Value, Result>(
+  record: Readonly<Record<string, Value>>,
+  map: (value: Value, name: string) => Result,
+): Record<string, Result> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
+}

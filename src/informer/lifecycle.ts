@@ -1,0 +1,174 @@
+/**
+ * The lifecycle of one informer: created, running, stopped; once, in that order. Stopping has client-go's order: it ends
+ * the input, then rejects new handlers, then ends the existing handlers.
+ */
+import { KubeloomError, withCode } from '../base/errors.ts';
+import { wantOptions } from '../base/option-checks.ts';
+import type { ThreadsLease } from './threads/default-threads.ts';
+import type { ReflectorPhase } from '../shared/protocol.ts';
+import { abortable } from './abortable.ts';
+import type { WaitCondition } from './wait-condition.ts';
+import { SHUT_DOWN_CHECKS } from './handlers.ts';
+import type { Handlers, ShutDownOptions } from './handlers.ts';
+import type { InformerPipeline, PipelineEvents } from './pipeline.ts';
+import type { ErrorReporter } from './error-reporter.ts';
+import type { InformerStatus } from './informer-status.ts';
+
+export interface InformerParts {
+  readonly name: string;
+  readonly pipeline: Pick<InformerPipeline<never>, 'attach' | 'detach' | 'close' | 'replica'>;
+  readonly handlers: Handlers;
+  readonly lease: ThreadsLease;
+  readonly reports: ErrorReporter;
+  readonly status: InformerStatus;
+  /** Notified of every change that a caller may wait for. */
+  readonly changed: WaitCondition;
+  readonly onSynced: () => void;
+}
+
+type State =
+  | { readonly kind: 'created' }
+  | { readonly kind: 'running' }
+  | { readonly kind: 'stopped'; readonly hasStarted: boolean };
+
+export class InformerLifecycle {
+  readonly #parts: InformerParts;
+  readonly #stop: AbortController = new AbortController();
+  readonly #ended: Promise<void>;
+  #end!: () => void;
+  #state: State = { kind: 'created' };
+  #phase: ReflectorPhase = 'connecting';
+  #failure: KubeloomError | undefined;
+  /** Whether ERR_KUBELOOM_NOT_STARTED was reported. */
+  #isReported = false;
+  /** Whether pending notifications are delivered when the informer stops. */
+  #drain = false;
+
+  constructor(parts: InformerParts) {
+    this.#parts = parts;
+    this.#ended = new Promise((resolve) => (this.#end = resolve));
+  }
+
+  get phase(): ReflectorPhase {
+    return this.#phase;
+  }
+
+  /** Error that ended the informer; undefined when the user stopped it. */
+  get failure(): KubeloomError | undefined {
+    return this.#failure;
+  }
+
+  get hasStarted(): boolean {
+    return this.#state.kind === 'running' || (this.#state.kind === 'stopped' && this.#state.hasStarted);
+  }
+
+  get isStopped(): boolean {
+    return this.#state.kind === 'stopped';
+  }
+
+  wantNotStarted(): void {
+    if (this.#state.kind !== 'created') {
+      throw new KubeloomError('ERR_KUBELOOM_STARTED', 'informer has already started');
+    }
+  }
+
+  wantNotStopped(message: string): void {
+    if (this.#state.kind === 'stopped') throw new KubeloomError('ERR_KUBELOOM_STOPPED', message);
+  }
+
+  get isStartedOrStopped(): boolean {
+    return this.#state.kind !== 'created';
+  }
+
+  /** Rejects reads before start. @throws ERR_KUBELOOM_NOT_STARTED when it was never started, even if it was stopped */
+  wantStarted(): void {
+    if (!this.hasStarted) throw this.notStarted('cannot be read');
+  }
+
+  /** Reports once that a caller waits for an informer that does not run. */
+  reportNotStarted(): void {
+    if (this.isStartedOrStopped || this.#isReported) return;
+    this.#isReported = true;
+    this.#parts.reports.report(this.notStarted('is waited for'));
+  }
+
+  notStarted(what: string, cause?: unknown): KubeloomError {
+    const message = `${this.#parts.name} ${what}: it was not started, call run()`;
+    return new KubeloomError('ERR_KUBELOOM_NOT_STARTED', message, cause === undefined ? {} : { cause });
+  }
+
+  async run(signal: AbortSignal | undefined): Promise<void> {
+    const { name, pipeline, handlers, lease, changed } = this.#parts;
+    if (this.#state.kind !== 'created') {
+      throw new KubeloomError('ERR_KUBELOOM_STARTED', `${name} was started already: an informer runs once`);
+    }
+    this.#state = { kind: 'running' };
+    this.#parts.status.started();
+    const anySignal = AbortSignal.any(signal ? [signal, this.#stop.signal] : [this.#stop.signal]);
+    try {
+      const threads = lease.take();
+      handlers.start(threads);
+      await pipeline.attach(threads, this.#events, anySignal);
+      anySignal.addEventListener('abort', () => changed.changed(), { once: true });
+      await changed.until(() => anySignal.aborted || this.#failure !== undefined);
+    } catch (error) {
+      if (!this.#failure) this.#parts.reports.report(withCode(error));
+      this.#failure ??= withCode(error);
+    }
+    await pipeline.detach();
+    await this.#close(true);
+    if (this.#failure) throw this.#failure;
+  }
+
+  async shutdown(options: ShutDownOptions): Promise<void> {
+    wantOptions('options of a shutdown', options, SHUT_DOWN_CHECKS);
+    const { drain = false, signal } = options;
+    const { name, handlers } = this.#parts;
+    this.#drain = drain;
+    this.#stop.abort();
+    if (this.#state.kind === 'created') void this.#close(false);
+    else if (this.#state.kind === 'stopped' && !drain) void handlers.close(false);
+    try {
+      await abortable(this.#ended, signal);
+    } catch (cause) {
+      throw new KubeloomError(
+        'ERR_KUBELOOM_STILL_RUNNING',
+        `${name} is stopping, but has not ended; its handlers: ${handlers.names.join(', ') || 'none'}`,
+        { cause },
+      );
+    }
+  }
+
+  /** Ends the informer. After a failure of the threads it drops pending notifications: the threads cannot deliver them. */
+  async #close(hasStarted: boolean): Promise<void> {
+    const { pipeline, handlers, lease, changed, status } = this.#parts;
+    this.#state = { kind: 'stopped', hasStarted };
+    this.#phase = 'stopped';
+    status.stopped();
+    changed.changed();
+    await handlers.close(this.#drain && !this.#failure);
+    pipeline.close();
+    await lease.release();
+    this.#end();
+  }
+
+  readonly #events: PipelineEvents = {
+    phase: (phase) => {
+      this.#phase = phase;
+      this.#parts.status.phase(phase);
+    },
+    progress: (progress) => this.#parts.status.progressed(progress),
+    merged: () => this.#parts.status.merged(this.#parts.pipeline.replica.live.resourceVersion),
+    replaced: () => {
+      this.#parts.status.replaced(this.#parts.pipeline.replica.live.resourceVersion);
+      this.#parts.onSynced();
+      this.#parts.handlers.startResync();
+      this.#parts.changed.changed();
+    },
+    failed: (error) => {
+      this.#failure = error;
+      this.#parts.reports.report(error);
+      this.#parts.changed.changed();
+    },
+  };
+}

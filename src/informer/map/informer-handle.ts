@@ -1,0 +1,118 @@
+/** Result of `informerFor`: reads one kind and registers handlers for it, until it is released. */
+import { KubeloomError } from '../../base/errors.ts';
+import type { HandlerOptions } from '../handlers.ts';
+import { NotFoundError } from '../lister.ts';
+import type { ErrorReporter } from '../error-reporter.ts';
+import type { ResourceRef } from '../../kube/resource.ts';
+import type { HandlerRegistration, ResourceEventHandler } from '../../replica/deliver/handler.ts';
+import type { CachedObject } from '../../replica/store/entry.ts';
+import type { Subscription, KindCache } from './kind-cache.ts';
+import { objectKey } from './object-key.ts';
+import type { ObjectKey } from './object-key.ts';
+import { NotCachedError } from './not-cached-error.ts';
+import type { CacheList, CacheListOptions } from './query.ts';
+import { ViewRegistration } from './view-registration.ts';
+import { show, showList } from './view.ts';
+import type { View } from './view.ts';
+
+export interface InformerHandleParts {
+  readonly view: View;
+  readonly kind: KindCache;
+  readonly subscription: Subscription;
+  readonly reports: ErrorReporter;
+}
+
+export class InformerHandle<T> implements AsyncDisposable {
+  readonly resource: ResourceRef;
+  readonly view: View;
+  readonly #parts: InformerHandleParts;
+  #released: Promise<void> | undefined;
+
+  constructor(parts: InformerHandleParts) {
+    this.#parts = parts;
+    this.resource = parts.kind.resource;
+    this.view = parts.view;
+  }
+
+  /** Returns whether all its namespaces have synced; always true unless `informerFor` had `wait: false`. */
+  hasSynced(): boolean {
+    return !this.#released && this.#parts.kind.isReady(this.#parts.subscription.view);
+  }
+
+  /**
+   * Registers a handler, as for an informer. Its calls run one after the other, also with several namespaces. The objects
+   * of a namespace that is added later are delivered as an initial list; those of a removed namespace as deleted, with
+   * unknown final state. Releasing this handle removes its handlers.
+   *
+   * @throws NotCachedError when this handle was released
+   */
+  addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
+    const { subscription, reports, view } = this.#parts;
+    const kind = this.#open();
+    const registration = new ViewRegistration({
+      handler,
+      options,
+      show: (entry) => show(view, entry, this.resource),
+      reports,
+      syncName: `InformersMap ${kind.label}`,
+    });
+    kind.register(subscription, registration);
+    return registration;
+  }
+
+  /**
+   * Removes a handler; resolves when its call in progress has returned. Ignores registrations of other handles.
+   *
+   * @throws ERR_KUBELOOM_OWN_CALL when the handler itself waits for it; the handler is removed nevertheless
+   */
+  async removeEventHandler(registration: HandlerRegistration): Promise<void> {
+    const { registrations } = this.#parts.subscription;
+    if (!(registration instanceof ViewRegistration)) {
+      const message = 'a handler is removed by the registration that addEventHandler() returned for it';
+      throw new KubeloomError('ERR_KUBELOOM_REGISTRATION', message);
+    }
+    if (registrations.delete(registration)) await registration.close();
+  }
+
+  /** Returns one object. @throws NotCachedError when this handle was released, or the namespace is not cached */
+  get(key: ObjectKey): CachedObject<T> | undefined {
+    const { namespace, name } = objectKey(key, this.resource);
+    const entry = this.#open().get(this.#parts.subscription.view, namespace, name);
+    return entry && (show(this.view, entry, this.resource) as CachedObject<T>);
+  }
+
+  /** Returns one object. @throws NotFoundError (ERR_KUBELOOM_NOT_FOUND) when it does not exist, and the errors of `get` */
+  require(key: ObjectKey): CachedObject<T> {
+    const found = this.get(key);
+    if (found) return found;
+    const { namespace, name } = objectKey(key, this.resource);
+    const { label } = this.#parts.kind;
+    throw new NotFoundError(
+      `${label} ${JSON.stringify(namespace === '' ? name : `${namespace}/${name}`)} not found`,
+    );
+  }
+
+  /** Returns the selected objects, as `InformersMap.list`. */
+  list(options: CacheListOptions = {}): CacheList<T> {
+    return showList(this.view, this.#open().list(this.#parts.subscription.view, options), this.resource);
+  }
+
+  /**
+   * Releases this handle: removes its handlers, and the last handle of a kind ends the watch. Resolves when calls in
+   * progress have returned too; so a handler must never await it.
+   */
+  release(): Promise<void> {
+    this.#released ??= this.#parts.kind.release(this.#parts.subscription);
+    return this.#released;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release();
+  }
+
+  #open(): KindCache {
+    const { kind } = this.#parts;
+    if (this.#released) throw new NotCachedError(kind.label, 'this informer handle was released');
+    return kind;
+  }
+}

@@ -1,0 +1,297 @@
+/**
+ * A cache of kinds, as in controller-runtime. The first `informerFor` of a kind starts its informer, later calls share
+ * it, and releasing the last handle ends it. The structured, unstructured and metadata views of a kind share one watch
+ * and one copy of the bytes.
+ *
+ * Reading never starts an informer: reading a kind without a handle throws `NotCachedError`. An object that does not
+ * exist is `undefined` instead.
+ */
+import { realClock } from '../../base/clock.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import { keyOfResource } from '../factory/resource-query.ts';
+import { abortable } from '../abortable.ts';
+import type { ShutDownOptions } from '../handlers.ts';
+import { ErrorReporter } from '../error-reporter.ts';
+import type { SharedIndexInformer } from '../shared-index-informer.ts';
+import type { ResourceRef } from '../../kube/resource.ts';
+import { RestMapper } from '../../kube/rest-mapper.ts';
+import type { KindLike } from '../../kube/rest-mapper.ts';
+import { assertServerSource } from '../../kube/server-source.ts';
+import type { ServerSource } from '../../kube/server-source.ts';
+import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
+import { flag, signal as aSignal, text, wantOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import type { CachedObject } from '../../replica/store/entry.ts';
+import { jsonGetter } from './api-get.ts';
+import { FieldIndexes } from './field-indexes.ts';
+import type { FieldExtractor } from './field-indexes.ts';
+import { KindCache } from './kind-cache.ts';
+import { InformerHandle } from './informer-handle.ts';
+import { NotCachedError } from './not-cached-error.ts';
+import { objectKey } from './object-key.ts';
+import type { ObjectKey } from './object-key.ts';
+import { CacheOptions } from './options.ts';
+import type { InformersMapOptions } from './options.ts';
+import type { CacheList, CacheListOptions } from './query.ts';
+import { waitForInformers } from './synced.ts';
+import { informerViewOf, show, showList } from './view.ts';
+import type { View } from './view.ts';
+
+export interface InformerForOptions<V extends View = View> {
+  /** Default: structured. */
+  readonly view?: V;
+  /** false: does not wait for the sync; until then reading throws NotCachedError. Default: true. */
+  readonly wait?: boolean;
+  /** Ends the wait and releases the kind. */
+  readonly signal?: AbortSignal;
+}
+
+const INFORMER_FOR_CHECKS: OptionChecks<InformerForOptions> = { view: text, wait: flag, signal: aSignal };
+
+interface ViewOption<V extends View> {
+  readonly view?: V;
+}
+
+type ObjectView = 'structured' | 'unstructured';
+
+export class InformersMap implements AsyncDisposable {
+  readonly name: string;
+  /** Mapper from names of kinds to resources. */
+  readonly restMapper: RestMapper;
+  readonly #source: ServerSource;
+  readonly #options: CacheOptions;
+  /** Kinds with at least one handle, by group, version and resource. */
+  readonly #kinds: Map<string, KindCache> = new Map();
+  /** Field indexes by resource. They remain after the last handle of a kind is released. */
+  readonly #indexes: Map<string, FieldIndexes> = new Map();
+  readonly #reports: ErrorReporter;
+  readonly #stop: AbortController = new AbortController();
+  readonly #ends: Set<Promise<void>> = new Set();
+
+  /** @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_SELECTOR */
+  constructor(source: ServerSource, options: InformersMapOptions = {}) {
+    assertServerSource(source);
+    this.#options = new CacheOptions(options);
+    this.name = this.#options.name;
+    this.#source = source;
+    const { clock = realClock, onError, onMutation } = options;
+    this.#reports = new ErrorReporter(this.name, onError, clock, onMutation);
+    const getJson = jsonGetter(source, this.#stop.signal);
+    this.restMapper = options.restMapper ?? new RestMapper({ getJson, clock });
+  }
+
+  /**
+   * Starts the informers of a kind, if they do not run yet, and resolves when they have synced. The informers run until
+   * every returned handle is released.
+   *
+   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the missing informers, when the signal is aborted first
+   * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE, ERR_KUBELOOM_AMBIGUOUS_RESOURCE, ERR_KUBELOOM_NOT_WATCHABLE
+   * @throws ERR_KUBELOOM_STOPPED after shutdown
+   */
+  informerFor<T = KubeObject>(
+    kind: KindLike,
+    options?: InformerForOptions<ObjectView>,
+  ): Promise<InformerHandle<T>>;
+  informerFor(
+    kind: KindLike,
+    options: InformerForOptions<'metadata'> & { readonly view: 'metadata' },
+  ): Promise<InformerHandle<PartialObjectMetadata>>;
+  async informerFor(kind: KindLike, options: InformerForOptions = {}): Promise<InformerHandle<unknown>> {
+    wantOptions('options of informerFor', options, INFORMER_FOR_CHECKS);
+    const { view = 'structured', wait = true, signal } = options;
+    const stored = informerViewOf(view);
+    this.#wantRunning();
+    signal?.throwIfAborted();
+    const resource = await abortable(this.restMapper.resourceFor(kind), signal);
+    this.#wantRunning();
+    const followed = this.#kinds.get(keyOfResource(resource)) ?? this.#newKind(resource);
+    const subscription = followed.acquire(stored);
+    try {
+      if (wait) await followed.ready(stored, signal);
+    } catch (error) {
+      this.#track(followed.release(subscription));
+      throw error;
+    }
+    return new InformerHandle({ view, kind: followed, subscription, reports: this.#reports });
+  }
+
+  /**
+   * Returns one object; undefined when it does not exist.
+   *
+   * @throws NotCachedError (ERR_KUBELOOM_NOT_CACHED) when no handle keeps the kind in this view and namespace, or it has
+   *   not synced
+   */
+  get<T = KubeObject>(
+    kind: KindLike,
+    key: ObjectKey,
+    options?: ViewOption<ObjectView>,
+  ): CachedObject<T> | undefined;
+  get(
+    kind: KindLike,
+    key: ObjectKey,
+    options: { readonly view: 'metadata' },
+  ): CachedObject<PartialObjectMetadata> | undefined;
+  get(
+    kind: KindLike,
+    key: ObjectKey,
+    { view = 'structured' }: ViewOption<View> = {},
+  ): CachedObject<unknown> | undefined {
+    const stored = informerViewOf(view);
+    const followed = this.#followed(kind);
+    const { namespace, name } = objectKey(key, followed.resource);
+    const entry = followed.get(stored, namespace, name);
+    return entry && (show(view, entry, followed.resource) as CachedObject<unknown>);
+  }
+
+  /**
+   * Returns the selected objects in the order of keys, in pages if `limit` is set. Each page reads the state at the time
+   * of its call. An object that exists during all calls is in exactly one page; another one may be missing.
+   *
+   * A field selector needs an index for each of its fields (`indexField`); the list uses the index with the fewest
+   * objects. `!=` cannot use an index: alone it examines all objects.
+   *
+   * @throws NotCachedError as `get`; ERR_KUBELOOM_SELECTOR, ERR_KUBELOOM_FIELD_NOT_INDEXED, ERR_KUBELOOM_CONTINUE
+   */
+  list<T = KubeObject>(kind: KindLike, options?: CacheListOptions & ViewOption<ObjectView>): CacheList<T>;
+  list(
+    kind: KindLike,
+    options: CacheListOptions & { readonly view: 'metadata' },
+  ): CacheList<PartialObjectMetadata>;
+  list(kind: KindLike, options: CacheListOptions & ViewOption<View> = {}): CacheList<unknown> {
+    const { view = 'structured' } = options;
+    const stored = informerViewOf(view);
+    const followed = this.#followed(kind);
+    return showList(view, followed.list(stored, options), followed.resource);
+  }
+
+  /**
+   * Adds a field by which lists of this kind can select. Call it before `informerFor`: the shards then extract a path from
+   * the bytes; later, every object is parsed for it. Values are compared as text. An array matches with each of its
+   * values, and a missing path has the value '', as on servers. Functions, and paths outside `metadata`, need whole
+   * objects.
+   *
+   * @throws ERR_KUBELOOM_INDEXER_CONFLICT when the name has another extractor already
+   */
+  async indexField(kind: KindLike, name: string, extractor: FieldExtractor = name): Promise<void> {
+    this.#wantRunning();
+    const resource = await this.restMapper.resourceFor(kind);
+    this.#wantRunning();
+    if (!this.#indexesOf(resource).add(name, extractor)) return;
+    this.#kinds.get(keyOfResource(resource))?.addIndexers();
+  }
+
+  /** All running informers, of all kinds and namespaces. Read them, but do not stop them. */
+  get informers(): readonly SharedIndexInformer<KubeObject>[] {
+    return [...this.#kinds.values()].flatMap((kind) => kind.informers);
+  }
+
+  /** Returns the namespaces of a kind, sorted; empty for all. @throws NotCachedError when the kind has no handle */
+  namespaces(kind: KindLike): readonly string[] {
+    return this.#followed(kind).namespaces;
+  }
+
+  /**
+   * Adds namespaces to a kind; resolves when all of them have synced and can be read. Adds all of them or none.
+   *
+   * @throws NotSyncedError when the signal is aborted first, ERR_KUBELOOM_OPTION for a namespace that the kind has
+   *   already, NotCachedError when the kind has no handle
+   */
+  async addNamespaces(
+    kind: KindLike,
+    names: readonly string[],
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<void> {
+    await this.#followed(kind).addNamespaces(names, signal);
+  }
+
+  /**
+   * Removes namespaces from a kind. Handlers receive the objects there as deleted, with unknown final state; resolves
+   * when these calls have returned.
+   *
+   * @throws ERR_KUBELOOM_OPTION for a namespace that the kind does not have, and for its last namespace
+   */
+  async removeNamespaces(kind: KindLike, names: readonly string[]): Promise<void> {
+    await this.#followed(kind).removeNamespaces(names);
+  }
+
+  /**
+   * Resolves when all informers that run now have synced.
+   *
+   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the missing informers and the reasons
+   */
+  async waitForCacheSync(signal?: AbortSignal): Promise<void> {
+    await waitForInformers(this.name, signal, this.informers);
+  }
+
+  /**
+   * Stops all informers for good; handles cannot read any more. Resolves when the calls of handlers have returned. With
+   * `drain`, handlers first receive all pending notifications.
+   *
+   * @throws ERR_KUBELOOM_STILL_RUNNING when `signal` is aborted first
+   */
+  async shutdown({ drain = false, signal }: ShutDownOptions = {}): Promise<void> {
+    this.#stop.abort(stoppedError(this.name));
+    const kinds = [...this.#kinds.values()];
+    this.#kinds.clear();
+    for (const kind of kinds) this.#track(kind.close(drain));
+    try {
+      await abortable(Promise.all(this.#ends), signal);
+    } catch (cause) {
+      const labels = kinds.map(({ label }) => label).join(', ');
+      const message = `${this.name} is stopping, but has not ended: ${labels}`;
+      throw new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message, { cause });
+    }
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
+  }
+
+  #newKind(resource: ResourceRef): KindCache {
+    const key = keyOfResource(resource);
+    const kind = new KindCache({
+      name: this.name,
+      source: this.#source,
+      resource,
+      resolved: this.#options.resolve(resource),
+      indexes: this.#indexesOf(resource),
+      onUnused: () => {
+        if (this.#kinds.get(key) === kind) this.#kinds.delete(key);
+        this.#track(kind.close());
+      },
+    });
+    this.#kinds.set(key, kind);
+    return kind;
+  }
+
+  #indexesOf(resource: ResourceRef): FieldIndexes {
+    const key = keyOfResource(resource);
+    const indexes = this.#indexes.get(key) ?? new FieldIndexes();
+    this.#indexes.set(key, indexes);
+    return indexes;
+  }
+
+  #followed(kind: KindLike): KindCache {
+    const resource = this.restMapper.find(kind);
+    const followed = resource && this.#kinds.get(keyOfResource(resource));
+    if (followed) return followed;
+    const label = typeof kind === 'string' ? kind : JSON.stringify(kind);
+    throw new NotCachedError(label, 'it has no informer: call informerFor() first');
+  }
+
+  #wantRunning(): void {
+    if (this.#stop.signal.aborted) throw stoppedError(this.name);
+  }
+
+  #track(end: Promise<void>): void {
+    const tracked = end.catch(() => undefined).finally(() => this.#ends.delete(tracked));
+    this.#ends.add(tracked);
+  }
+}
+
+/** Alias with controller-runtime's name. */
+export { InformersMap as Cache };
+
+function stoppedError(name: string): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} was shut down: create a new one`);
+}

@@ -1,0 +1,314 @@
+/** One kind of an InformersMap: its namespaces, the subscriptions that keep it, and reads across its namespaces. */
+import { KubeloomError } from '../../base/errors.ts';
+import { groupResource } from '../factory/resource-query.ts';
+import { abortable } from '../abortable.ts';
+import type { ResourceRef } from '../../kube/resource.ts';
+import type { ServerSource } from '../../kube/server-source.ts';
+import type { KubeObject } from '../../kube/wire.ts';
+import type { CachedObject } from '../../replica/store/entry.ts';
+import type { InformerIndexer } from '../../replica/store/indexer.ts';
+import type { FieldIndexes } from './field-indexes.ts';
+import type { InformerView } from '../options.ts';
+import { NotCachedError } from './not-cached-error.ts';
+import { checkNamespaces, clusterScoped } from './options.ts';
+import type { ResolvedKind } from './options.ts';
+import { queryOf, runQuery } from './query.ts';
+import type { CacheList, CacheListOptions } from './query.ts';
+import { NamespaceInformer } from './namespace-informer.ts';
+import { waitForInformers } from './synced.ts';
+import type { Informer, ViewRegistration } from './view-registration.ts';
+
+export interface KindCacheParts {
+  /** Name of the InformersMap in messages. */
+  readonly name: string;
+  readonly source: ServerSource;
+  readonly resource: ResourceRef;
+  readonly resolved: ResolvedKind;
+  readonly indexes: FieldIndexes;
+  /** Called when the last subscription was released. */
+  readonly onUnused: () => void;
+}
+
+/** View that one informer handle keeps, and the handlers of that handle. */
+export interface Subscription {
+  readonly view: InformerView;
+  readonly registrations: Set<ViewRegistration>;
+}
+
+export class KindCache {
+  readonly #parts: KindCacheParts;
+  /** Informers by namespace, '' for all namespaces. */
+  readonly #byNamespace: Map<string, NamespaceInformer> = new Map();
+  /** Added informers that have not synced yet. */
+  readonly #joining: Map<string, NamespaceInformer> = new Map();
+  readonly #subscriptions: Set<Subscription> = new Set();
+  readonly #removals: Set<Promise<void>> = new Set();
+  #closing: Promise<void> | undefined;
+
+  constructor(parts: KindCacheParts) {
+    this.#parts = parts;
+    for (const namespace of parts.resolved.namespaces)
+      this.#byNamespace.set(namespace, this.#newNamespaceInformer(namespace));
+  }
+
+  get resource(): ResourceRef {
+    return this.#parts.resource;
+  }
+
+  /** Name in messages: `deployments.apps`. */
+  get label(): string {
+    return groupResource(this.#parts.resource);
+  }
+
+  /** Namespaces, sorted; empty for all. */
+  get namespaces(): readonly string[] {
+    return [...this.#byNamespace.keys()].filter((namespace) => namespace !== '').toSorted();
+  }
+
+  /** All running informers, including those of namespaces that are being added. */
+  get informers(): readonly Informer[] {
+    return this.#all.flatMap(({ informers }) => informers);
+  }
+
+  /** Starts the missing informers of a view and keeps them until the subscription is released. */
+  acquire(view: InformerView): Subscription {
+    const subscription: Subscription = { view, registrations: new Set() };
+    this.#subscriptions.add(subscription);
+    try {
+      for (const namespaceInformer of this.#all) namespaceInformer.ensure(view);
+    } catch (error) {
+      void this.release(subscription).catch(() => undefined);
+      throw error;
+    }
+    return subscription;
+  }
+
+  /** Releases a subscription; resolves when its handlers' calls have returned and, after the last, the informers ended. */
+  async release(subscription: Subscription): Promise<void> {
+    if (!this.#subscriptions.delete(subscription)) return;
+    const closing = [...subscription.registrations].map((registration) => registration.close());
+    const closed = Promise.allSettled(closing);
+    if (this.#subscriptions.size === 0) {
+      this.#parts.onUnused();
+      void this.close();
+    } else if (subscription.view === 'object' && !this.#views.includes('object')) {
+      for (const namespaceInformer of this.#all) namespaceInformer.abandonObjects();
+    }
+    for (const end of await closed) if (end.status === 'rejected') throw end.reason;
+    await this.#closing;
+  }
+
+  /** Returns whether all namespaces can be read in this view. */
+  isReady(view: InformerView): boolean {
+    return (
+      !this.#closing &&
+      [...this.#byNamespace.values()].every((namespaceInformer) => namespaceInformer.isReady(view))
+    );
+  }
+
+  /** Resolves when all namespaces can be read; rejects when one cannot, or the signal is aborted first. */
+  async ready(view: InformerView, signal: AbortSignal | undefined): Promise<void> {
+    await this.#readyAll(
+      () => [...this.#byNamespace.values()],
+      () => [view],
+      signal,
+    );
+  }
+
+  /** Registers a handler with all namespaces, including those that are added later. */
+  register(subscription: Subscription, registration: ViewRegistration): void {
+    const informers = [...this.#byNamespace.values()].map((namespaceInformer) =>
+      namespaceInformer.informer(subscription.view),
+    );
+    registration.join(...informers.filter((informer) => informer !== undefined));
+    subscription.registrations.add(registration);
+  }
+
+  /** Adds all namespaces, or none when an informer fails or the signal is aborted first. */
+  async addNamespaces(names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
+    this.#checkAdded(names);
+    const added = new Map(names.map((name) => [name, this.#newNamespaceInformer(name)]));
+    try {
+      for (const view of this.#views)
+        for (const namespaceInformer of added.values()) namespaceInformer.ensure(view);
+      for (const [name, namespaceInformer] of added) this.#joining.set(name, namespaceInformer);
+      await this.#readyAll(
+        () => [...added.values()],
+        () => this.#views,
+        signal,
+      );
+      for (const { view, registrations } of this.#subscriptions) {
+        const informers = [...added.values()].map((namespaceInformer) => namespaceInformer.informer(view));
+        for (const registration of registrations) {
+          registration.join(...informers.filter((informer) => informer !== undefined));
+        }
+      }
+      for (const [name, namespaceInformer] of added) this.#byNamespace.set(name, namespaceInformer);
+    } catch (error) {
+      const informers = [...added.values()].flatMap((namespaceInformer) => namespaceInformer.informers);
+      for (const { registrations } of this.#subscriptions) {
+        for (const registration of registrations) registration.forget(...informers);
+      }
+      for (const namespaceInformer of added.values()) this.#track(namespaceInformer.close());
+      throw error;
+    } finally {
+      for (const name of added.keys()) this.#joining.delete(name);
+    }
+  }
+
+  /** Removes namespaces; resolves when handlers have received the objects there as deleted. */
+  async removeNamespaces(names: readonly string[]): Promise<void> {
+    this.#checkRemoved(names);
+    const removed = names.flatMap((name) => this.#byNamespace.get(name) ?? []);
+    for (const name of names) this.#byNamespace.delete(name);
+    const ends = removed.map((namespaceInformer) => this.#leave(namespaceInformer));
+    for (const end of ends) this.#track(end);
+    await Promise.all(ends);
+  }
+
+  addIndexers(): void {
+    for (const namespaceInformer of this.#all) namespaceInformer.addIndexers();
+  }
+
+  /** Returns one object. @throws NotCachedError when this view and namespace have no informer */
+  get(view: InformerView, namespace: string, name: string): CachedObject<KubeObject> | undefined {
+    const { isNamespaced } = this.resource;
+    const [indexer] = this.#indexers(view, isNamespaced ? namespace : '');
+    return indexer?.getByKey(isNamespaced ? `${namespace}/${name}` : name);
+  }
+
+  /** Returns a page of objects. @throws NotCachedError, and the errors of `queryOf` */
+  list(view: InformerView, options: CacheListOptions): CacheList<KubeObject> {
+    if (options.namespace && !this.resource.isNamespaced) throw clusterScoped(this.resource);
+    const query = queryOf(options, this.label, this.#parts.indexes, view);
+    return runQuery(query, this.#indexers(view, this.resource.isNamespaced ? query.namespace : ''));
+  }
+
+  /** Ends the informers for good. Drops pending notifications, or delivers them with `drain`. */
+  close(drain: boolean = false): Promise<void> {
+    this.#closing ??= this.#close(drain);
+    return this.#closing;
+  }
+
+  async #close(drain: boolean): Promise<void> {
+    await Promise.all(this.#all.map((namespaceInformer) => namespaceInformer.close(drain)));
+    await Promise.all(this.#removals);
+  }
+
+  get #all(): readonly NamespaceInformer[] {
+    return [...this.#byNamespace.values(), ...this.#joining.values()];
+  }
+
+  get #views(): readonly InformerView[] {
+    return [...new Set(Array.from(this.#subscriptions, ({ view }) => view))];
+  }
+
+  #newNamespaceInformer(namespace: string): NamespaceInformer {
+    const { source, resource, indexes, resolved } = this.#parts;
+    return new NamespaceInformer({
+      source,
+      resource,
+      indexes,
+      options: resolved.optionsOf(namespace),
+      metadataHandlers: () =>
+        [...this.#subscriptions]
+          .filter(({ view }) => view === 'metadata')
+          .flatMap(({ registrations }) => [...registrations]),
+    });
+  }
+
+  /** Returns the indexer of one namespace, or those of all namespaces for ''. */
+  #indexers(view: InformerView, namespace: string): readonly InformerIndexer<KubeObject>[] {
+    const all = this.#byNamespace.get('');
+    const one = namespace === '' ? undefined : (all ?? this.#byNamespace.get(namespace));
+    if (namespace !== '' && !one) {
+      const followed = this.namespaces.join(', ');
+      throw new NotCachedError(this.label, `namespace ${namespace} is not cached, only ${followed}`);
+    }
+    return (one ? [one] : [...this.#byNamespace.values()]).map((namespaceInformer) =>
+      this.#indexer(namespaceInformer, view),
+    );
+  }
+
+  #indexer(namespaceInformer: NamespaceInformer, view: InformerView): InformerIndexer<KubeObject> {
+    if (this.#closing) throw new NotCachedError(this.label, 'its informers have been stopped');
+    const informer = namespaceInformer.informer(view);
+    if (!informer) throw new NotCachedError(this.label, 'only its metadata is cached');
+    if (informer.isStopped()) throw new NotCachedError(this.label, `${informer.name} has ended`);
+    if (!informer.hasSynced()) throw new NotCachedError(this.label, `${informer.name} has not synced`);
+    return informer.getIndexer();
+  }
+
+  async #readyAll(
+    namespaceInformers: () => readonly NamespaceInformer[],
+    views: () => readonly InformerView[],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    for (;;) {
+      this.#wantOpen();
+      const waiting = namespaceInformers().filter(
+        (namespaceInformer) => !views().every((view) => namespaceInformer.isReady(view)),
+      );
+      if (waiting.length === 0) return;
+      try {
+        const informers = waiting.flatMap((namespaceInformer) =>
+          views().map((view) => namespaceInformer.informer(view)),
+        );
+        const running = new Set(informers.filter((informer) => informer !== undefined));
+        await waitForInformers(this.#parts.name, signal, [...running]);
+        await abortable(Promise.all(waiting.map((namespaceInformer) => namespaceInformer.moved())), signal);
+      } catch (error) {
+        const isRemoved = waiting.some(
+          (namespaceInformer) => !namespaceInformers().includes(namespaceInformer),
+        );
+        if (!isRemoved || signal?.aborted) throw error;
+      }
+    }
+  }
+
+  #checkAdded(names: readonly string[]): void {
+    this.#wantNamespaces(names);
+    if (this.#byNamespace.has('')) throw this.#refusal('all namespaces are cached already');
+    const known = names.filter((name) => this.#byNamespace.has(name) || this.#joining.has(name));
+    if (known.length > 0) throw this.#refusal(`already cached or being added: ${known.join(', ')}`);
+  }
+
+  #checkRemoved(names: readonly string[]): void {
+    this.#wantNamespaces(names);
+    const unknown = names.filter((name) => !this.#byNamespace.has(name));
+    if (unknown.length > 0) throw this.#refusal(`not cached: ${unknown.join(', ')}`);
+    if (names.length < this.#byNamespace.size) return;
+    throw this.#refusal('the last namespace cannot be removed; release the informer handles instead');
+  }
+
+  #wantNamespaces(names: readonly string[]): void {
+    this.#wantOpen();
+    if (!this.resource.isNamespaced) throw clusterScoped(this.resource);
+    checkNamespaces(names);
+  }
+
+  #wantOpen(): void {
+    if (!this.#closing) return;
+    throw new KubeloomError(
+      'ERR_KUBELOOM_STOPPED',
+      `${this.#parts.name}: the informers of ${this.label} have been stopped`,
+    );
+  }
+
+  #refusal(why: string): KubeloomError {
+    return new KubeloomError('ERR_KUBELOOM_OPTION', `namespaces of ${this.label}: ${why}`);
+  }
+
+  async #leave(namespaceInformer: NamespaceInformer): Promise<void> {
+    const left = [...this.#subscriptions].flatMap(({ view, registrations }) => {
+      const informer = namespaceInformer.informer(view);
+      return informer ? Array.from(registrations, (registration) => registration.leave(informer)) : [];
+    });
+    await Promise.all([...left, namespaceInformer.close(true)]);
+  }
+
+  #track(end: Promise<void>): void {
+    const tracked = end.catch(() => undefined).finally(() => this.#removals.delete(tracked));
+    this.#removals.add(tracked);
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * Runs lists on the indexes of informers. Of all equalities that have an index, the one with the fewest objects gives the
+ * candidates, and only these are examined. All other requirements are checked on the candidates' extracted fields.
+ */
+import { KubeloomError } from '../../base/errors.ts';
+import type { SelectorLike } from '../lister.ts';
+import { parseFieldSelector } from '../../kube/field-selector.ts';
+import type { FieldRequirement } from '../../kube/field-selector.ts';
+import { LabelSelector, parseLabelSelector } from '../../kube/label-selector.ts';
+import type { KubeObject } from '../../kube/wire.ts';
+import { anything, integer, text, wantOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import type { CachedObject } from '../../replica/store/entry.ts';
+import { NAMESPACE_INDEX } from '../../replica/store/index-functions.ts';
+import type { PlainIndexFunction } from '../../replica/store/index-functions.ts';
+import type { InformerIndexer } from '../../replica/store/indexer.ts';
+import { continueToken, keyOfToken } from './continue-token.ts';
+import { fieldValues, indexNameOf } from './field-indexes.ts';
+import type { FieldIndexes } from './field-indexes.ts';
+import type { InformerView } from '../options.ts';
+
+/** Options of a list of a cache. */
+export interface CacheListOptions {
+  /** Default, and '': all namespaces of the cache. */
+  readonly namespace?: string;
+  readonly labelSelector?: SelectorLike;
+  /** Indexed fields, `metadata.name` and `metadata.namespace`: `spec.nodeName=n1,status.phase!=Failed`. */
+  readonly fieldSelector?: string;
+  /** Objects in a page. Default, and 0: all objects in one page. */
+  readonly limit?: number;
+  /** Continue token of the previous page. */
+  readonly continue?: string;
+}
+
+export interface CacheList<T> {
+  /** Objects in the order of their keys, which is the order of servers. */
+  readonly items: readonly CachedObject<T>[];
+  /** Continue token of the next page; '' on the last page. */
+  readonly continue: string;
+  /** Number of examined objects, and the index that was used: '' without one. */
+  readonly examined: number;
+  readonly index: string;
+}
+
+/** Parsed options of a list. */
+export interface Query {
+  /** '' for all. */
+  readonly namespace: string;
+  readonly labels: LabelSelector;
+  readonly fields: readonly FieldRequirement[];
+  readonly limit: number;
+  /** Last key of the previous page; '' for the first page. */
+  readonly after: string;
+  /** Identity of the query, equal for all its pages. */
+  readonly text: string;
+}
+
+type Indexer = InformerIndexer<KubeObject>;
+
+interface Source {
+  readonly index: string;
+  readonly count: number;
+  keys(): readonly string[];
+}
+
+interface Found {
+  readonly items: readonly CachedObject<KubeObject>[];
+  readonly examined: number;
+  readonly index: string;
+}
+
+/** Checks of the options. The selectors are checked when they are parsed. */
+const LIST_CHECKS: OptionChecks<CacheListOptions & { readonly view: string }> = {
+  namespace: text,
+  labelSelector: anything,
+  fieldSelector: anything,
+  limit: integer(0),
+  continue: text,
+  view: text,
+};
+
+const NAME = 'metadata.name';
+const NAMESPACE = 'metadata.namespace';
+
+/**
+ * Parses the options of a list.
+ *
+ * @param kind name in messages and tokens
+ * @throws ERR_KUBELOOM_SELECTOR, ERR_KUBELOOM_CONTINUE, ERR_KUBELOOM_FIELD_NOT_INDEXED
+ */
+export function queryOf(
+  options: CacheListOptions,
+  kind: string,
+  indexes: FieldIndexes,
+  view: InformerView,
+): Query {
+  wantOptions('options of a list', options, LIST_CHECKS);
+  const { namespace = '', labelSelector = '', fieldSelector = '', limit = 0 } = options;
+  const labels = labelSelector instanceof LabelSelector ? labelSelector : parseLabelSelector(labelSelector);
+  const fields = parseFieldSelector(fieldSelector);
+  for (const { field } of fields) {
+    if (field === NAME || field === NAMESPACE || indexes.has(field, view)) continue;
+    const why = indexes.has(field, 'object')
+      ? 'is not in metadata, and this is the metadata view: use another view'
+      : `has no index: add one with indexField(). Indexed are ${[NAME, NAMESPACE, ...indexes.names].join(', ')}`;
+    throw new KubeloomError('ERR_KUBELOOM_FIELD_NOT_INDEXED', `field ${field} of ${kind} ${why}`);
+  }
+  const identity = JSON.stringify([kind, view, namespace, labels.requirements, fields]);
+  const after =
+    options.continue === undefined || options.continue === '' ? '' : keyOfToken(identity, options.continue);
+  const equal = fields.filter(({ field, operator }) => field === NAMESPACE && operator === '=');
+  const only = namespace === '' ? (equal[0]?.value ?? '') : namespace;
+  return { namespace: only, labels, fields, limit, after, text: identity };
+}
+
+/** Returns one page of the objects of all these informers. */
+export function runQuery(query: Query, indexers: readonly Indexer[]): CacheList<KubeObject> {
+  const found = indexers.map((indexer) => findIn(indexer, query));
+  const matching = found.flatMap(({ items }) => items).sort((a, b) => (a.key < b.key ? -1 : 1));
+  const items = query.limit > 0 ? matching.slice(0, query.limit) : matching;
+  const isMore = items.length < matching.length;
+  return {
+    items,
+    continue: isMore ? continueToken(query.text, items.at(-1)?.key ?? '') : '',
+    examined: found.reduce((sum, { examined }) => sum + examined, 0),
+    index: [...new Set(found.map(({ index }) => index))].join(', '),
+  };
+}
+
+function findIn(indexer: Indexer, query: Query): Found {
+  const { namespace, labels, fields, after } = query;
+  const source = cheapest(indexer, query);
+  if (source === undefined) {
+    const isNamespaced = namespace !== '';
+    const examined = isNamespaced ? indexer.countByIndex(NAMESPACE_INDEX, namespace) : indexer.size;
+    const selected = indexer.select(labels, namespace);
+    const matches = matcherOf(indexer, fields);
+    const items = selected.filter((entry) => entry.key > after && matches(entry));
+    return { items, examined, index: isNamespaced ? NAMESPACE_INDEX : '' };
+  }
+  const matches = matcherOf(indexer, fields);
+  const items: CachedObject<KubeObject>[] = [];
+  let examined = 0;
+  for (const key of source.keys()) {
+    if (key <= after) continue;
+    const entry = indexer.getByKey(key);
+    if (!entry) continue;
+    examined++;
+    const isThere = namespace === '' || entry.namespace === namespace;
+    if (isThere && labels.matches(entry.labels) && matches(entry)) items.push(entry);
+  }
+  return { items, examined, index: source.index };
+}
+
+/** Returns the index with the fewest candidates; undefined when the namespace, or the whole cache, has no more. */
+function cheapest(indexer: Indexer, { namespace, fields }: Query): Source | undefined {
+  const all = namespace === '' ? indexer.size : indexer.countByIndex(NAMESPACE_INDEX, namespace);
+  let best: Source | undefined;
+  for (const { field, operator, value } of fields) {
+    if (operator === '!=' || field === NAMESPACE) continue;
+    const source = field === NAME ? byName(indexer, namespace, value) : byIndex(indexer, field, value);
+    if (source.count < (best?.count ?? all)) best = source;
+  }
+  return best;
+}
+
+function byIndex(indexer: Indexer, field: string, value: string): Source {
+  const index = indexNameOf(field);
+  return {
+    index: field,
+    count: indexer.countByIndex(index, value),
+    keys: () => indexer.indexKeys(index, value),
+  };
+}
+
+/** Returns the source for `metadata.name`, with one key in each namespace. */
+function byName(indexer: Indexer, namespace: string, name: string): Source {
+  const namespaces = namespace === '' ? indexer.listIndexFuncValues(NAMESPACE_INDEX) : [namespace];
+  const keys = namespaces.length === 0 ? [name] : namespaces.map((one) => `${one}/${name}`);
+  return { index: NAME, count: keys.length, keys: () => keys };
+}
+
+function matcherOf(
+  indexer: Indexer,
+  fields: readonly FieldRequirement[],
+): (entry: CachedObject<KubeObject>) => boolean {
+  if (fields.length === 0) return () => true;
+  const indexers = indexer.getIndexers();
+  const tests = fields.map(({ field, operator, value }) => {
+    const index = indexers[indexNameOf(field)] as PlainIndexFunction<KubeObject> | undefined;
+    return (entry: CachedObject<KubeObject>): boolean => {
+      const values =
+        field === NAME
+          ? [entry.name]
+          : field === NAMESPACE
+            ? [entry.namespace]
+            : index && fieldValues(index, entry);
+      return (values?.includes(value) ?? false) === (operator === '=');
+    };
+  });
+  return (entry) => tests.every((test) => test(entry));
+}

@@ -1,0 +1,149 @@
+/**
+ * Finds writes to shared objects, as client-go's CacheMutationDetector. It copies every added object and compares the
+ * object with the copy once a second, for two to four minutes. This costs much memory and time. It reports what was
+ * written but not by which code; freezing (the informer's default in development) reports both.
+ */
+import { realClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { isEntry, isRecord, metadataAtHand } from '../../kube/meta-shape.ts';
+import { onAbort } from '../../base/on-abort.ts';
+import { wantNumber } from '../../base/option-checks.ts';
+import { MutationError } from './mutation-error.ts';
+import { differences, snapshotOf } from './snapshot.ts';
+
+export interface CacheMutationDetectorOptions {
+  /** Name of the objects in messages: `pods`. Default `cache`. */
+  readonly name?: string;
+  /** Called once for each write that a comparison finds. Default: throws. */
+  readonly failureFunc?: (failure: MutationError) => void;
+  /** Time between two comparisons. Default 1000. */
+  readonly periodMs?: number;
+  /** Time for which an object is watched, at least; at most twice this time. Default 120,000. */
+  readonly retainMs?: number;
+  readonly clock?: Clock;
+}
+
+interface Watched {
+  readonly key: string;
+  readonly object: object;
+  copy: unknown;
+}
+
+const PERIOD_MS = 1000;
+const RETAIN_MS = 120_000;
+const CHANGES_MAX = 10;
+
+export class CacheMutationDetector {
+  readonly #name: string;
+  readonly #fail: (failure: MutationError) => void;
+  readonly #periodMs: number;
+  readonly #retainMs: number;
+  readonly #clock: Clock;
+  /** Two generations. The older one is dropped when the younger one has reached `retainMs`. */
+  #younger: Watched[] = [];
+  #older: Watched[] = [];
+  #rotatedMs: number | undefined;
+
+  constructor(options: CacheMutationDetectorOptions = {}) {
+    const { periodMs = PERIOD_MS, retainMs = RETAIN_MS } = options;
+    wantNumber('periodMs', periodMs, 1, 2 ** 31 - 1);
+    wantNumber('retainMs', retainMs, periodMs, Number.MAX_SAFE_INTEGER);
+    this.#name = options.name ?? 'cache';
+    this.#fail = options.failureFunc ?? raise;
+    this.#periodMs = periodMs;
+    this.#retainMs = retainMs;
+    this.#clock = options.clock ?? realClock;
+  }
+
+  /** Number of watched objects. */
+  get size(): number {
+    return this.#younger.length + this.#older.length;
+  }
+
+  /**
+   * Copies an object (a tree, or an informer's entry) for later comparisons. Ignores tombstones and other values.
+   *
+   * @param key for messages; default: the key from the object's metadata
+   */
+  addObject(object: unknown, key: string = keyOf(object)): void {
+    if (!isRecord(object) || object['finalStateUnknown'] === true) return;
+    if (isEntry(object)) {
+      this.addObject(object['object'], key);
+      return;
+    }
+    this.#younger.push({ key, object, copy: snapshotOf(object) });
+  }
+
+  /**
+   * Compares now and once a period until `signal` is aborted, then resolves. Rejects with the error that `failureFunc`
+   * throws.
+   */
+  run(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let cancel = (): void => {};
+      let unlisten = (): void => {};
+      const end = (): void => {
+        cancel();
+        unlisten();
+        resolve();
+      };
+      const turn = (): void => {
+        try {
+          this.#rotate();
+          this.compareObjects();
+          if (!signal.aborted) cancel = this.#clock.schedule(this.#periodMs, turn);
+        } catch (error) {
+          unlisten();
+          reject(error);
+        }
+      };
+      if (signal.aborted) {
+        resolve();
+        return;
+      }
+      unlisten = onAbort(signal, end);
+      turn();
+    });
+  }
+
+  /** Compares all objects with their copies. */
+  compareObjects(): void {
+    for (const generation of [this.#older, this.#younger]) {
+      for (const watched of generation) {
+        const changes = differences(watched.copy, watched.object, CHANGES_MAX);
+        if (changes.length > 0) this.#report(watched, changes);
+      }
+    }
+  }
+
+  #report(watched: Watched, changes: readonly string[]): void {
+    const { key, object } = watched;
+    // The new copy makes each write reported once.
+    watched.copy = snapshotOf(object);
+    this.#fail(
+      new MutationError(
+        `${this.#name}: code wrote to the shared object ${key}: ${changes.join('; ')}. Write to a copy`,
+        { key, changes },
+      ),
+    );
+  }
+
+  #rotate(): void {
+    const now = this.#clock.now();
+    this.#rotatedMs ??= now;
+    if (now - this.#rotatedMs <= this.#retainMs) return;
+    this.#older = this.#younger;
+    this.#younger = [];
+    this.#rotatedMs = now;
+  }
+}
+
+function raise(failure: MutationError): never {
+  throw failure;
+}
+
+function keyOf(object: unknown): string {
+  const { namespace, name } = metadataAtHand(object) ?? {};
+  if (typeof name !== 'string') return 'an object without a name';
+  return typeof namespace === 'string' && namespace !== '' ? `${namespace}/${name}` : name;
+}

@@ -1,0 +1,92 @@
+/**
+ * Copies trees, and lists the differences between a tree and its copy. Handles JSON values, and the Dates and class
+ * instances of models. `isDeepStrictEqual` compares all other objects (a Map, bytes).
+ */
+import { inspect, isDeepStrictEqual } from 'node:util';
+
+/** Returns a deep copy of a tree. */
+export function snapshotOf(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(snapshotOf);
+  if (!isPlain(value)) return withPrototypeOf(value, cloneOf(value));
+  // Assignment would be wrong: JSON may contain a member `__proto__`.
+  const copy = Object.fromEntries(Object.entries(value).map(([name, child]) => [name, snapshotOf(child)]));
+  return withPrototypeOf(value, copy);
+}
+
+/** Returns a clone, or the value itself when it cannot be cloned (a promise, a WeakMap) and so not compared. */
+function cloneOf(value: object): object {
+  try {
+    return structuredClone(value);
+  } catch {
+    return value;
+  }
+}
+
+function withPrototypeOf(original: object, copy: object): object {
+  const prototype = Object.getPrototypeOf(original) as object | null;
+  return Object.getPrototypeOf(copy) === prototype ? copy : Object.setPrototypeOf(copy, prototype);
+}
+
+/** Returns up to `max` differences as `path: before -> after`. */
+export function differences(before: unknown, after: unknown, max: number): readonly string[] {
+  const found: string[] = [];
+  compare('', before, after, max, found);
+  return found;
+}
+
+function compare(path: string, before: unknown, after: unknown, max: number, found: string[]): void {
+  if (Object.is(before, after) || found.length >= max) return;
+  if (!isTree(before) || !isTree(after) || Array.isArray(before) !== Array.isArray(after)) {
+    if (!isDeepStrictEqual(before, after)) found.push(`${path || '.'}: ${show(before)} -> ${show(after)}`);
+    return;
+  }
+  if (Array.isArray(before)) compareMembers(path, Object.entries(before), after, max, found, elementOf);
+  else compareMembers(path, Object.entries(before), after, max, found, memberOf);
+  for (const [name, value] of Object.entries(after)) {
+    if (Object.hasOwn(before, name) || found.length >= max) continue;
+    const at = Array.isArray(after) ? elementOf(path, name) : memberOf(path, name);
+    found.push(`${at}: absent -> ${show(value)}`);
+  }
+}
+
+function compareMembers(
+  path: string,
+  members: readonly (readonly [string, unknown])[],
+  after: object,
+  max: number,
+  found: string[],
+  pathOf: (path: string, name: string) => string,
+): void {
+  for (const [name, value] of members) {
+    if (found.length >= max) return;
+    if (Object.hasOwn(after, name)) {
+      compare(pathOf(path, name), value, Reflect.get(after, name), max, found);
+    } else {
+      found.push(`${pathOf(path, name)}: ${show(value)} -> absent`);
+    }
+  }
+}
+
+function memberOf(path: string, name: string): string {
+  if (!/^[A-Za-z_$][\w$]*$/.test(name)) return `${path}[${JSON.stringify(name)}]`;
+  return path === '' ? name : `${path}.${name}`;
+}
+
+function elementOf(path: string, name: string): string {
+  return `${path}[${name}]`;
+}
+
+/** Whether `compare` descends into the members of this value. */
+function isTree(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && (Array.isArray(value) || isPlain(value));
+}
+
+/** Whether all state of an object is in its properties, unlike a Date, Map, Set or buffer. */
+function isPlain(value: object): boolean {
+  return Object.prototype.toString.call(value) === '[object Object]';
+}
+
+function show(value: unknown): string {
+  return inspect(value, { depth: 2, breakLength: Infinity, maxStringLength: 80, maxArrayLength: 5 });
+}

@@ -1,0 +1,125 @@
+/** Informers that the threads serve, by number, and their registration with every shard. */
+import { KubeloomError, fromErrorMessage } from '../../base/errors.ts';
+import { onAbort } from '../../base/on-abort.ts';
+import type { ListerWatcher } from '../../kube/list-watch.ts';
+import type { InformerMerge } from '../../replica/merge/informer-merge.ts';
+import type {
+  ConnectionOptions,
+  FromShard,
+  ListingProgress,
+  Query,
+  ReflectorPhase,
+  ReflectorSpec,
+  ShardSpec,
+} from '../../shared/protocol.ts';
+import type { Backend } from './backend.ts';
+import type { ListWatchFeed } from './list-watch-feed.ts';
+
+/** One informer, as the threads see it. */
+export interface PipelineClient {
+  readonly merge: InformerMerge;
+  readonly shardSpec: ShardSpec;
+  readonly reflectorSpec: ReflectorSpec;
+  /** Functions of the main thread that list and watch instead of a server. */
+  readonly listerWatcher?: ListerWatcher<unknown>;
+  /**
+   * Returns credentials and options for the next request. Needed without a `listerWatcher`.
+   *
+   * @param isRefused whether the server refused the last credentials, so that remembered ones must not be used
+   */
+  prepare?(
+    verb: 'list' | 'watch',
+    query: Query,
+    isRefused: boolean,
+  ): Promise<{ connection: ConnectionOptions; query: Query }>;
+  /** Applies the user's change to the query of every request; an error that it throws fails the request. */
+  tweak?(query: Query): Query;
+  phase(phase: ReflectorPhase): void;
+  /** Receives the progress of the list that is being read. */
+  progress?(progress: ListingProgress): void;
+  error(during: 'list' | 'watch' | 'decode', error: KubeloomError): void;
+  /** Reports that a thread was replaced; the informer continues. */
+  restarted?(error: KubeloomError): void;
+  /** Reports that the threads have ended; nothing is delivered after that. */
+  failed(error: KubeloomError): void;
+}
+
+/** State of one informer on the main thread. */
+export interface Attachment {
+  readonly client: PipelineClient;
+  /** Answers requests of the current reflector since its start. A successor sends its requests anew, to a new feed. */
+  feed?: ListWatchFeed | undefined;
+  /** Shards that have not answered `attach`. */
+  readonly unanswered: Set<number>;
+  readonly attached: (error: KubeloomError | undefined) => void;
+  /** Whether `start` was sent to the reflector. */
+  isStarted: boolean;
+  /** Resolves a pending `detach`; undefined unless the informer is being stopped. */
+  detached?: () => void;
+}
+
+export type Attachments = ReadonlyMap<number, Attachment>;
+
+/** Limit of the 16 bits that a record has for its informer's number. */
+const INFORMERS_MAX = 0xffff;
+
+export class AttachmentTable extends Map<number, Attachment> {
+  readonly #shards: number;
+  #next = 1;
+
+  constructor(shards: number) {
+    super();
+    this.#shards = shards;
+  }
+
+  freeNumber(): number {
+    for (let tries = 0; tries < INFORMERS_MAX; tries++) {
+      const informer = this.#next;
+      this.#next = (this.#next % INFORMERS_MAX) + 1;
+      if (!this.has(informer)) return informer;
+    }
+    throw new KubeloomError('ERR_KUBELOOM_OPTION', `at most ${INFORMERS_MAX} informers can share threads`);
+  }
+
+  /**
+   * Resolves when every shard has answered. Rejects with the first error that a shard answers, e.g. for a module that
+   * it cannot load, and when `signal` is aborted. After a rejection neither this table nor a shard keeps the informer.
+   */
+  async attach(
+    backend: Pick<Backend, 'toShard'>,
+    informer: number,
+    client: PipelineClient,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
+    let stopListening: () => void = () => undefined;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        signal?.throwIfAborted();
+        if (signal) stopListening = onAbort(signal, () => reject(signal.reason as Error));
+        const attached = (error: KubeloomError | undefined): void => (error ? reject(error) : resolve());
+        this.set(informer, { client, unanswered: new Set(shards), attached, isStarted: false });
+        for (const shard of shards) {
+          backend.toShard(shard, { type: 'attach', informer, spec: client.shardSpec });
+        }
+      });
+    } catch (error) {
+      this.delete(informer);
+      for (const shard of shards) backend.toShard(shard, { type: 'detach', informer });
+      throw error;
+    } finally {
+      stopListening();
+    }
+  }
+
+  /**
+   * Takes the answer of a shard. A successor answers again for started informers; it ends itself if it cannot attach
+   * one.
+   */
+  answered(shard: number, { informer, error }: Extract<FromShard, { type: 'attached' }>): void {
+    const attachment = this.get(informer);
+    if (!attachment?.unanswered.delete(shard)) return;
+    if (error) attachment.attached(fromErrorMessage(error));
+    else if (attachment.unanswered.size === 0) attachment.attached(undefined);
+  }
+}

@@ -1,0 +1,40 @@
+/** Common interface of the two runners of reflector and shards: worker threads, or the in-process twin. */
+import type {
+  FromReflectorThread,
+  FromShard,
+  StatsAnswer,
+  StatsRequest,
+  ToReflectorThread,
+  ToShard,
+} from '../../shared/protocol.ts';
+
+/** The reflector, or the shard with this number. */
+export type Role = 'reflector' | number;
+
+export function roleName(role: Role): string {
+  return role === 'reflector' ? role : `shard ${role}`;
+}
+
+export interface BackendEvents {
+  fromReflector(message: FromReflectorThread | StatsAnswer): void;
+  fromShard(shard: number, message: FromShard | StatsAnswer): void;
+  /** Reports that a thread threw or ended without a request; it sends nothing more. */
+  died(role: Role, cause: unknown): void;
+}
+
+export interface Backend {
+  toReflector(message: ToReflectorThread | StatsRequest): void;
+  toShard(shard: number, message: ToShard | StatsRequest): void;
+  /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
+  heartbeat(role: Role): number | undefined;
+  /** Terminates the thread during any work; resolves when it can no longer touch shared memory. */
+  end(role: Role): Promise<void>;
+  /** Starts a successor of a thread that has ended. */
+  succeed(role: Role): void;
+  /** Lets the process exit while the threads run. */
+  unref(): void;
+  /** Resolves when every thread has ended. */
+  close(): Promise<void>;
+}
+
+export type StartBackend = (events: BackendEvents) => Backend;

@@ -1,0 +1,387 @@
+/**
+ * Threads that informers share: one reflector, N shards, the memory between them, and the one drain budget of the main
+ * thread. Construct one and pass it to informers, or let them share the threads of the process.
+ */
+import { backgroundClock, realClock } from '../../base/clock.ts';
+import { KubeloomError, assert, fromErrorMessage, toErrorMessage } from '../../base/errors.ts';
+import { resolveThreadsOptions } from './options.ts';
+import type { ResolvedThreadsOptions, ThreadsOptions } from './options.ts';
+import { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
+import { Drain } from '../../replica/merge/drain.ts';
+import { Processor } from '../../replica/merge/processor.ts';
+import { RingConsumer } from '../../shared/ring/consumer.ts';
+import { RingMemory } from '../../shared/ring/ring.ts';
+import { StoreMemory } from '../../replica/store/store-memory.ts';
+import { AttachmentTable } from './attachments.ts';
+import type { PipelineClient } from './attachments.ts';
+import { roleName } from './backend.ts';
+import type { Backend, BackendEvents, Role } from './backend.ts';
+import { BellWatch } from '../../shared/ring/bell-watch.ts';
+import { PipelineWords, allocatePipeline } from '../../shared/layout.ts';
+import type { PipelineMemory } from '../../shared/layout.ts';
+import { ListWatchFeed } from './list-watch-feed.ts';
+import { MainLoop } from './main-loop.ts';
+import type {
+  FromReflector,
+  FromReflectorThread,
+  FromShard,
+  StatsAnswer,
+  ToReflector,
+} from '../../shared/protocol.ts';
+import { ReflectorRecovery } from './reflector-recovery.ts';
+import { ShardRecovery } from './shard-recovery.ts';
+import { StatsWaiters } from './stats-waiters.ts';
+import type { RoleStats } from './stats-waiters.ts';
+import { Supervisor, brokenError } from './supervisor.ts';
+import { threadCpuMs } from '../../base/thread-cpu.ts';
+import type { ThreadsParts } from './threads-parts.ts';
+import { TwinBackend } from './twin-backend.ts';
+import { WorkerBackend } from './worker-backend.ts';
+
+export type { RoleStats } from './stats-waiters.ts';
+
+type PreparedAnswer = Omit<Extract<ToReflector, { type: 'prepared' }>, 'type' | 'request'>;
+
+/** A running backend with its supervisor. */
+interface Running {
+  readonly backend: Backend;
+  readonly shards: readonly ShardRecovery[];
+  readonly supervisor: Supervisor;
+}
+
+export class InformerThreads {
+  readonly options: ResolvedThreadsOptions;
+  readonly drain: Drain;
+  readonly storeMemory: StoreMemory;
+  readonly #memory: PipelineMemory;
+  readonly #processor: Processor;
+  readonly #backlogs: BacklogBudget;
+  readonly #loop: MainLoop;
+  readonly #bellWatch: BellWatch | undefined;
+  readonly #words: PipelineWords;
+  readonly #parts: ThreadsParts;
+  /** Started with the first informer that runs: an informer that is only constructed keeps no process alive. */
+  #running: Running | undefined;
+  #twin: TwinBackend | undefined;
+  /** Number of reflectors so far; an answer to a reflector that has ended must not reach its successor. */
+  #reflectors = 1;
+  #isUnref = false;
+  readonly #attachments: AttachmentTable;
+  readonly #statsWaiters: StatsWaiters = new StatsWaiters();
+  #failure: KubeloomError | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: ThreadsOptions = {}, parts: ThreadsParts = {}) {
+    this.options = resolveThreadsOptions(options);
+    this.#parts = parts;
+    const { shards, logBytes, ringBytes, drainBudgetMs } = this.options;
+    this.storeMemory = new StoreMemory({
+      ...this.options,
+      packBytesMin: parts.packBytesMin,
+      clock: parts.clock ?? backgroundClock,
+      merged: () => this.#processor.merged,
+    });
+    const memory = parts.memory ?? allocatePipeline(Math.max(1, shards), logBytes, ringBytes);
+    this.#memory = memory;
+    this.#attachments = new AttachmentTable(memory.toShard.length);
+    const words = new PipelineWords(memory, shards === 0 ? () => this.kick() : undefined);
+    this.#words = words;
+    this.#processor = new Processor({
+      shards: memory.toMain.map((buffer, shard) => ({
+        ring: new RingConsumer(new RingMemory(buffer)),
+        bell: words.shard(shard).bell,
+      })),
+      log: Buffer.from(memory.log),
+      merged: words.merged,
+      reflectorBell: words.reflectorBell,
+      broken: (error) => this.#failed(brokenError(error)),
+    });
+    this.#backlogs = new BacklogBudget({
+      clock: parts.clock ?? backgroundClock,
+      limits: this.options,
+      kick: () => this.kick(),
+    });
+    this.drain = new Drain(this.#processor, parts.clock ?? realClock, drainBudgetMs, this.#backlogs);
+    this.drain.addUpkeep(() => this.#running?.supervisor.work() ?? false);
+    // The bells of the in-process twin ring on this thread and request a turn of the loop.
+    if (shards > 0) this.#bellWatch = new BellWatch(words.mainBell, backgroundClock);
+    const bell = this.#bellWatch ?? words.mainBell;
+    this.#loop = new MainLoop(this.drain, bell, () => this.#twin?.turn() ?? false, parts.timers);
+  }
+
+  /** Number of shards, also when they run in-process. */
+  get shards(): number {
+    return this.#memory.toShard.length;
+  }
+
+  /** Records of all informers that the reflector has received and the main thread has not merged. */
+  get unmerged(): number {
+    return (this.#words.committed.load() - this.#processor.merged) >>> 0;
+  }
+
+  /** Requests a drain soon, e.g. after a handler's promise has settled or a cursor was queued. */
+  kick(): void {
+    this.#loop.kick();
+  }
+
+  /** Lets the process exit while informers run. */
+  unref(): void {
+    this.#isUnref = true;
+    this.#running?.backend.unref();
+  }
+
+  /**
+   * Attaches the informer to every shard, then starts its reflector.
+   *
+   * @returns its number; undefined when `signal` was aborted before all shards had loaded its modules
+   */
+  async attach(client: PipelineClient, signal?: AbortSignal): Promise<number | undefined> {
+    if (this.#failure) throw this.#failure;
+    if (this.#closing) throw new KubeloomError('ERR_KUBELOOM_STOPPED', 'these informer threads were closed');
+    const { backend } = (this.#running ??= this.#start());
+    const informer = this.#attachments.freeNumber();
+    this.#processor.attach(informer, client.merge);
+    try {
+      await this.#attachments.attach(backend, informer, client, signal);
+    } catch (error) {
+      this.#processor.detach(informer);
+      if (signal?.aborted) return undefined;
+      throw error;
+    }
+    const attachment = this.#attachments.get(informer);
+    if (attachment) {
+      attachment.isStarted = true;
+      attachment.feed = this.#feedOf(informer, client);
+    }
+    backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec });
+    return informer;
+  }
+
+  /** Stops the reflector of an informer; resolves when everything that it had sent is merged. */
+  async detach(informer: number): Promise<void> {
+    const attachment = this.#attachments.get(informer);
+    if (!attachment) return;
+    if (!this.#failure) {
+      const unwaive = this.#backlogs.waive();
+      await new Promise<void>((resolve) => {
+        attachment.detached = resolve;
+        this.#running?.backend.toReflector({ type: 'stop', informer });
+      });
+      unwaive();
+    }
+    attachment.feed?.close();
+    this.#processor.detach(informer);
+    this.#attachments.delete(informer);
+  }
+
+  /**
+   * Resolves a pending `detach`: the informer's last control record is merged, so none of its records is on its way.
+   */
+  confirmDetached(informer: number): void {
+    this.#attachments.get(informer)?.detached?.();
+  }
+
+  /** Returns figures of each thread. Of the in-process twin, reflector and shard run on `main`. */
+  async stats(): Promise<readonly RoleStats[]> {
+    if (this.#failure) throw this.#failure;
+    if (!this.#running) return [];
+    const ask = (role: Role): Promise<RoleStats> => {
+      const answered = this.#statsWaiters.wait(role);
+      this.#askStats(role);
+      return answered;
+    };
+    const shards = Array.from({ length: this.shards }, (_, shard) => ask(shard));
+    const reflector = ask('reflector');
+    const deltas = this.#processor.merged;
+    const answers = await Promise.all([reflector, ...shards]);
+    const lostWakeups = this.#bellWatch?.lostWakeups ?? 0;
+    const main = { role: 'main', deltas, cpuMs: threadCpuMs(), lostWakeups, incarnation: 1, restarts: 0 };
+    return [...answers, main];
+  }
+
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.#running?.supervisor.close();
+    await this.#running?.backend.close();
+    // Informers that still run lose their threads; end them instead of letting them wait for answers.
+    this.#failed(
+      new KubeloomError(
+        'ERR_KUBELOOM_STOPPED',
+        'the informer threads were closed while this informer ran; stop the informer before you close its threads',
+      ),
+    );
+    this.#bellWatch?.close();
+    this.#loop.stop();
+  }
+
+  #start(): Running {
+    const events: BackendEvents = {
+      fromReflector: (message) => this.#fromReflector(message),
+      fromShard: (shard, message) => this.#fromShard(shard, message),
+      died: (role, cause) => this.#running?.supervisor.died(role, cause),
+    };
+    this.#loop.kick();
+    const kick = (): void => this.kick();
+    const given = this.#parts.backend?.(this.#memory, events, kick);
+    const isTwin = this.options.shards === 0;
+    const backend =
+      given ??
+      (isTwin ? new TwinBackend(this.#memory, events, kick) : new WorkerBackend(this.#memory, events));
+    if (backend instanceof TwinBackend) this.#twin = backend;
+    if (this.#isUnref) backend.unref();
+    return this.#supervise(backend);
+  }
+
+  #supervise(backend: Backend): Running {
+    const processor = this.#processor;
+    const words = this.#words;
+    const attachments = this.#attachments;
+    const shards = Array.from(
+      { length: this.shards },
+      (_, shard) =>
+        new ShardRecovery({
+          shard,
+          backend,
+          processor,
+          words: words.shard(shard),
+          hashKey: this.#memory.hashKey,
+          attachments,
+          succeeded: () => this.#askStats(shard),
+        }),
+    );
+    const reflector = new ReflectorRecovery({
+      backend,
+      processor,
+      words,
+      shards: this.shards,
+      attachments,
+      feedOf: (informer, { client }) => this.#feedOf(informer, client),
+      succeeded: () => {
+        this.#reflectors++;
+        this.#askStats('reflector');
+      },
+    });
+    const supervisor = new Supervisor({
+      clock: this.#parts.clock ?? backgroundClock,
+      limits: this.options,
+      threads: [...shards, reflector],
+      restarted: (error) => {
+        for (const { client } of attachments.values()) client.restarted?.(error);
+      },
+      failed: (error) => this.#failed(error),
+      kick: () => this.kick(),
+    });
+    return { backend, shards, supervisor };
+  }
+
+  /**
+   * Asks a thread for its figures if a caller waits for them. A thread that is down is asked when it has a successor.
+   */
+  #askStats(role: Role): void {
+    if (!this.#statsWaiters.has(role)) return;
+    const backend = this.#running?.backend;
+    if (role === 'reflector') backend?.toReflector({ type: 'stats' });
+    else backend?.toShard(role, { type: 'stats' });
+  }
+
+  #answerStats(role: Role, { type: _type, ...stats }: StatsAnswer): void {
+    const restarts = this.#running?.supervisor.historyOf(role)?.restarts ?? 0;
+    const answer = { role: roleName(role), ...stats, incarnation: restarts + 1, restarts };
+    this.#statsWaiters.answer(role, answer);
+  }
+
+  #fromReflector(message: FromReflectorThread | StatsAnswer): void {
+    if (message.type === 'stats') {
+      this.#answerStats('reflector', message);
+      return;
+    }
+    if (message.type === 'closed') return;
+    const attachment = this.#attachments.get(message.informer);
+    if (!attachment) return;
+    const { client, feed } = attachment;
+    switch (message.type) {
+      case 'prepare':
+        void this.#prepare(client, message);
+        break;
+      case 'phase':
+        client.phase(message.phase);
+        break;
+      case 'progress': {
+        const { items, bytes, expectedItems } = message;
+        client.progress?.({ items, bytes, ...(expectedItems === undefined ? {} : { expectedItems }) });
+        break;
+      }
+      case 'error':
+        client.error(message.during, fromErrorMessage(message.error));
+        break;
+      case 'stopped':
+        break;
+      case 'feed':
+        feed?.receive(message);
+        break;
+    }
+  }
+
+  async #prepare(
+    client: PipelineClient,
+    message: Extract<FromReflector, { type: 'prepare' }>,
+  ): Promise<void> {
+    const { request, verb, isRefused = false } = message;
+    const reflectors = this.#reflectors;
+    const answer = (prepared: PreparedAnswer): void => {
+      const isSame = this.#reflectors === reflectors;
+      if (isSame) this.#running?.backend.toReflector({ type: 'prepared', request, ...prepared });
+    };
+    try {
+      const query = client.tweak?.(message.query) ?? message.query;
+      const feed = this.#attachments.get(message.informer)?.feed;
+      const prepared = feed
+        ? { connection: feed.connection, query }
+        : await client.prepare?.(verb, query, isRefused);
+      assert(prepared !== undefined, 'a client has a listerWatcher or prepares');
+      answer(prepared);
+    } catch (error) {
+      answer({ error: toErrorMessage(error) });
+    }
+  }
+
+  #fromShard(shard: number, message: FromShard | StatsAnswer): void {
+    if (message.type === 'stats') this.#answerStats(shard, message);
+    else if (message.type === 'resumed') this.#running?.shards[shard]?.resumed();
+    else if (message.type === 'attached') this.#attachments.answered(shard, message);
+    this.kick();
+  }
+
+  /** Ends all informers. Only the first failure counts, because a thread that threw also ends. */
+  #failed(error: KubeloomError): void {
+    if (this.#failure) return;
+    this.#failure = error;
+    this.#running?.supervisor.close();
+    this.#statsWaiters.fail(error);
+    for (const { client, feed, attached, detached } of this.#attachments.values()) {
+      feed?.close();
+      attached(error);
+      detached?.();
+      client.failed(error);
+    }
+  }
+
+  #feedOf(informer: number, client: PipelineClient): ListWatchFeed | undefined {
+    if (!client.listerWatcher) return undefined;
+    const reflectors = this.#reflectors;
+    return new ListWatchFeed(client.listerWatcher, {
+      informer,
+      post: (message) => {
+        if (this.#reflectors === reflectors) this.#running?.backend.toReflector(message);
+      },
+      onError: (during, error) => client.error(during, error),
+    });
+  }
+}

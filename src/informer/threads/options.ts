@@ -1,0 +1,150 @@
+/**
+ * All options of the threads: unit, default with its source, and bound. Relations between options are checked once,
+ * when they are resolved. A wrong value throws a coded error that names the right ones.
+ */
+import { availableParallelism, totalmem } from 'node:os';
+import { getHeapStatistics } from 'node:v8';
+import { coresOfControlGroup } from '../../base/control-group.ts';
+import { BLOCK_BYTES } from '../../shared/log/layout.ts';
+import { RING_BYTES_MIN } from '../../shared/record/limits.ts';
+import { CAPACITY_MAX_BYTES } from '../../shared/ring/layout.ts';
+import { integer, number, refuse, wantInteger, wantOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import type { BorrowChecks } from '../../replica/store/entry-owner.ts';
+
+export type Codec = 'json' | 'msgpack';
+
+/** Options of the threads that informers share. */
+export interface ThreadsOptions {
+  /**
+   * Indexer threads; 0 runs reflector and shard on the calling thread, with identical results. Default: one, plus one
+   * for every core beyond three, at most 8. In a container the quota counts, not the machine's cores.
+   */
+  readonly shards?: number;
+  /** Shared memory for wire bytes on their way to the main thread. Default 32 MiB, a multiple of 4 MiB. */
+  readonly logBytes?: number;
+  /** Size of each of the 2 × shards rings. Default 4 MiB, a power of two, at least 16 KiB. */
+  readonly ringBytes?: number;
+  /**
+   * Limit for one object; of a larger one only the identity is kept, and reading it throws. Default and maximum: a
+   * quarter of `logBytes`.
+   */
+  readonly objectBytesMax?: number;
+  /** Longest time the main thread works before it yields to its event loop. Default 1 ms. */
+  readonly drainBudgetMs?: number;
+  /**
+   * Heap for remembered parsed objects that listers have returned, and for metadata that later states of an object
+   * share. Default 64 MiB.
+   */
+  readonly decodedCacheBytes?: number;
+  /**
+   * Time without a change after which (at most twice as long) an object is packed: about a tenth of its size among
+   * similar objects, for 2 µs more a read. Infinity: never. Default 2000 ms.
+   */
+  readonly packAfterMs?: number;
+  /**
+   * Time without progress after which a thread of kubeloom is terminated and replaced. A module of yours may work on
+   * one object at most this long. Default 5000 ms.
+   */
+  readonly stallTimeoutMs?: number;
+  /**
+   * Replacements of one thread within `restartWindowMs`. At the next failure all informers of these threads end with
+   * ERR_KUBELOOM_THREAD. Default 10: one bad object costs two, and a machine that cannot keep threads is reported. 0:
+   * never replaced.
+   */
+  readonly restartsMax?: number;
+  /** Period in which `restartsMax` counts. Default 60 s. */
+  readonly restartWindowMs?: number;
+  /**
+   * Bytes of superseded objects that pending notifications may retain, of all informers of these threads. Above half of
+   * it, handlers that are behind receive several changes of one object as one. At all of it, the reflector stops
+   * reading from the server (docs/bounds.md). At least 64 KiB. Default: a quarter of the smallest of the machine's
+   * memory, the limit of the process's control group, and the limit of V8's heap.
+   */
+  readonly backlogBytesMax?: number;
+  /**
+   * Time at `backlogBytesMax` after which the handler that retains most is removed with ERR_KUBELOOM_HANDLER_OVERFLOW.
+   * Default 60 s.
+   */
+  readonly backlogTimeoutMs?: number;
+}
+
+export type ResolvedThreadsOptions = Required<ThreadsOptions>;
+
+/**
+ * Returns the cores of the machine, or of the control group's quota if that is less. Newer versions of Node do this,
+ * too.
+ */
+export function availableCores(
+  machineCores: number = availableParallelism(),
+  quotaCores: number = coresOfControlGroup(),
+): number {
+  return Math.max(1, Math.floor(Math.min(machineCores, quotaCores)));
+}
+
+/** Returns the number of indexer threads for so many cores; the main thread and the reflector use the first two. */
+export function defaultThreads(cores: number = availableCores()): number {
+  return Math.min(8, Math.max(1, cores - 2));
+}
+
+const TIMER_MS_MAX = 2 ** 31 - 1;
+const packAfterMs = number(1, TIMER_MS_MAX);
+
+const CHECKS: OptionChecks<ThreadsOptions> = {
+  shards: integer(0, 64),
+  logBytes: integer(BLOCK_BYTES, 2 ** 32 - BLOCK_BYTES),
+  ringBytes: integer(RING_BYTES_MIN, CAPACITY_MAX_BYTES),
+  objectBytesMax: integer(4096),
+  drainBudgetMs: number(0.1, 1000),
+  decodedCacheBytes: integer(0),
+  packAfterMs: (name, value) => value === Infinity || packAfterMs(name, value),
+  stallTimeoutMs: number(1000),
+  restartsMax: integer(0, 1000),
+  restartWindowMs: number(1),
+  backlogBytesMax: integer(2 ** 16),
+  backlogTimeoutMs: number(1, TIMER_MS_MAX),
+};
+
+/** @throws ERR_KUBELOOM_OPTION */
+export function resolveThreadsOptions(options: ThreadsOptions = {}): ResolvedThreadsOptions {
+  if (typeof options !== 'object' || options === null) {
+    refuse('threads', options, 'options such as { shards: 3 }, or an InformerThreads');
+  }
+  wantOptions('options of the threads', options, CHECKS);
+  const logBytes = options.logBytes ?? 32 * 2 ** 20;
+  const resolved = {
+    shards: options.shards ?? defaultThreads(),
+    logBytes,
+    ringBytes: options.ringBytes ?? 4 * 2 ** 20,
+    objectBytesMax: options.objectBytesMax ?? logBytes / 4,
+    drainBudgetMs: options.drainBudgetMs ?? 1,
+    decodedCacheBytes: options.decodedCacheBytes ?? 64 * 2 ** 20,
+    packAfterMs: options.packAfterMs ?? 2000,
+    stallTimeoutMs: options.stallTimeoutMs ?? 5000,
+    restartsMax: options.restartsMax ?? 10,
+    restartWindowMs: options.restartWindowMs ?? 60_000,
+    backlogBytesMax: options.backlogBytesMax ?? defaultBacklogBytesMax(),
+    backlogTimeoutMs: options.backlogTimeoutMs ?? 60_000,
+  };
+  if (logBytes % BLOCK_BYTES !== 0) refuse('logBytes', logBytes, `a multiple of ${BLOCK_BYTES}`);
+  if (!Number.isInteger(Math.log2(resolved.ringBytes)))
+    refuse('ringBytes', resolved.ringBytes, 'a power of two');
+  wantInteger('objectBytesMax', resolved.objectBytesMax, 4096, logBytes / 4);
+  return resolved;
+}
+
+/** Returns a part of the memory inside and outside of V8's heap, because a backlog needs both. */
+export function defaultBacklogBytesMax(
+  machineBytes: number = totalmem(),
+  constrainedBytes: number = process.constrainedMemory() ?? 0,
+  heapBytes: number = getHeapStatistics().heap_size_limit,
+): number {
+  // 0 means that there is no limit; some systems report a number above all memory instead.
+  const limitBytes = constrainedBytes > 0 ? constrainedBytes : machineBytes;
+  return Math.max(2 ** 16, Math.floor(Math.min(machineBytes, limitBytes, heapBytes) / 4));
+}
+
+/** Returns `strict` unless NODE_ENV is production. `strict` rejects the use of a borrowed entry after its call. */
+export function defaultBorrowChecks(): BorrowChecks {
+  return process.env['NODE_ENV'] === 'production' ? 'off' : 'strict';
+}

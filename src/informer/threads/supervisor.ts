@@ -1,0 +1,189 @@
+/**
+ * Supervision of reflector and shards: checks their heartbeats, terminates a thread that stalls, waits until everything
+ * that it had finished is merged, and starts a successor. The rules are in `supervisor-step.ts`.
+ *
+ * The supervisor runs on the main thread, which has the merged state. So it cannot act while the main thread is
+ * blocked, when nothing is merged either.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import { roleName } from './backend.ts';
+import type { Role } from './backend.ts';
+import { FIRST_THREAD, stepThread } from './supervisor-step.ts';
+import type {
+  SupervisorLimits,
+  ThreadEffect,
+  ThreadEvent,
+  ThreadHistory,
+  ThreadState,
+} from './supervisor-step.ts';
+
+/** One thread, as its supervisor uses it. */
+export interface Supervised {
+  readonly role: Role;
+  /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
+  heartbeat(): number | undefined;
+  /** Terminates the thread; resolves when it has ended. */
+  end(): Promise<void>;
+  /** Returns whether everything that the thread had finished is merged. */
+  isDrained(): boolean;
+  /** Returns the sequence on which the thread was working when it ended, if any. */
+  unfinished(): number | undefined;
+  /** Whether the thread has taken over its predecessor's state; true for a first thread. */
+  readonly hasResumed: boolean;
+  /**
+   * Starts a successor.
+   *
+   * @param quarantined a record whose bytes it must not read
+   */
+  replace(quarantined: number | undefined): void;
+  /** Sends the successor a part of its predecessor's state; returns true while there is more. */
+  seed(): boolean;
+}
+
+export interface SupervisorOptions {
+  readonly clock: Clock;
+  readonly limits: SupervisorLimits;
+  readonly threads: readonly Supervised[];
+  /** Reports that a thread was replaced; everything continues. */
+  readonly restarted: (error: KubeloomError) => void;
+  /** Reports that no thread will be replaced any more and nothing will be delivered. */
+  readonly failed: (error: KubeloomError) => void;
+  /** Requests a turn of the main thread's loop, which calls `work`. */
+  readonly kick: () => void;
+}
+
+const TICK_MS = 250;
+/** Cap for one tick. A later tick shows that the main thread or the process was held up, not the other threads. */
+const TICK_MAX_MS: number = 2 * TICK_MS;
+
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #states: Map<Role, ThreadState> = new Map();
+  #tickedMs: number;
+  #cancelTick: () => void = () => undefined;
+  #isClosed = false;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#tickedMs = options.clock.now();
+    for (const { role } of options.threads) this.#states.set(role, FIRST_THREAD);
+    this.#tickLater();
+  }
+
+  historyOf(role: Role): ThreadHistory | undefined {
+    return this.#states.get(role)?.history;
+  }
+
+  /**
+   * Returns whether the thread is not running: a message to it is lost, and its successor receives the state instead.
+   */
+  isDown(role: Role): boolean {
+    return this.#states.get(role)?.kind !== 'running';
+  }
+
+  died(role: Role, cause: unknown): void {
+    const thread = this.#options.threads.find((candidate) => candidate.role === role);
+    if (thread) this.#happened(thread, { type: 'died', cause });
+  }
+
+  /** Performs what is possible now; called in every turn of the main thread's loop. Returns true when there is more. */
+  work(): boolean {
+    if (this.#isClosed) return false;
+    let hasMore = false;
+    for (const thread of this.#options.threads) {
+      if (this.#states.get(thread.role)?.kind === 'draining' && thread.isDrained()) {
+        const nowMs = this.#options.clock.now();
+        const heartbeat = thread.heartbeat() ?? 0;
+        const { hasResumed } = thread;
+        const unfinished = thread.unfinished();
+        this.#happened(thread, { type: 'drained', nowMs, unfinished, heartbeat, hasResumed });
+      }
+      hasMore = thread.seed() || hasMore;
+    }
+    return hasMore;
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelTick();
+  }
+
+  #tickLater(): void {
+    this.#cancelTick = this.#options.clock.schedule(TICK_MS, () => this.#tick());
+  }
+
+  #tick(): void {
+    const { clock, threads } = this.#options;
+    const elapsedMs = Math.min(clock.now() - this.#tickedMs, TICK_MAX_MS);
+    this.#tickedMs = clock.now();
+    for (const thread of threads) {
+      this.#happened(thread, { type: 'tick', elapsedMs, heartbeat: thread.heartbeat() });
+    }
+    if (!this.#isClosed) this.#tickLater();
+  }
+
+  #happened(thread: Supervised, event: ThreadEvent): void {
+    const before = this.#states.get(thread.role);
+    if (this.#isClosed || !before) return;
+    const { state, effect } = stepThread(before, event, this.#options.limits);
+    this.#states.set(thread.role, state);
+    if (effect) this.#perform(thread, effect);
+  }
+
+  #perform(thread: Supervised, effect: ThreadEffect): void {
+    const { restarted, failed, kick } = this.#options;
+    switch (effect.type) {
+      case 'end':
+        void thread.end().then(() => {
+          this.#happened(thread, { type: 'ended' });
+          kick();
+        });
+        break;
+      case 'replace':
+        thread.replace(effect.quarantined);
+        restarted(restartedError(thread.role, effect.cause));
+        kick();
+        break;
+      default:
+        this.close();
+        failed(failedError(thread.role, effect, this.#options.limits));
+    }
+  }
+}
+
+function restartedError(role: Role, cause: unknown): KubeloomError {
+  const message =
+    `the ${roleName(role)} thread ended: ${textOf(cause)}. A successor has replaced it; no change is lost or delivered ` +
+    'twice. If this happens again, look for the cause in your modules or in the memory limit';
+  return new KubeloomError('ERR_KUBELOOM_THREAD_RESTARTED', message, { cause });
+}
+
+function failedError(
+  role: Role,
+  { cause, why }: Extract<ThreadEffect, { type: 'give-up' }>,
+  { restartsMax, restartWindowMs }: SupervisorLimits,
+): KubeloomError {
+  const reason =
+    why === 'does-not-end'
+      ? 'it does not end after it was terminated'
+      : `it was replaced ${restartsMax} times within ${restartWindowMs} ms (restartsMax, restartWindowMs)`;
+  const message =
+    `the ${roleName(role)} thread ended: ${textOf(cause)}; ${reason}, so the informers of these threads have ` +
+    'ended and their caches are not kept up to date any more';
+  return new KubeloomError('ERR_KUBELOOM_THREAD', message, { cause });
+}
+
+/**
+ * Returns the error for shared memory with contents that no thread writes. Later records could not be trusted either.
+ */
+export function brokenError(cause: KubeloomError): KubeloomError {
+  const message =
+    `a shard thread wrote an impossible record: ${cause.message}. Memory was damaged, or this is a defect of kubeloom; ` +
+    'the informers of these threads have ended and their caches are not kept up to date any more';
+  return new KubeloomError('ERR_KUBELOOM_THREAD', message, { cause });
+}
+
+function textOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

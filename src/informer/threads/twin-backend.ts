@@ -1,0 +1,204 @@
+/**
+ * Reflector and shard on the calling thread, for `shards: 0`: the same classes over the same memory. A bell wakes no
+ * thread here; it requests a turn.
+ */
+import { backgroundClock, realTimers } from '../../base/clock.ts';
+import type { Backend, BackendEvents, Role } from './backend.ts';
+import { PipelineWords } from '../../shared/layout.ts';
+import type { PipelineMemory } from '../../shared/layout.ts';
+import type {
+  ControlPort,
+  FromReflectorThread,
+  FromShard,
+  StatsRequest,
+  ToReflectorThread,
+  ToShard,
+} from '../../shared/protocol.ts';
+import { createReflector } from '../../reflector/create-reflector.ts';
+import { createShard } from '../../indexer/create-shard.ts';
+import type { ReflectorThread } from '../../reflector/reflector-thread.ts';
+import type { Shard } from '../../indexer/shard.ts';
+
+const RECORDS_PER_TURN = 256;
+/** The longest delay that a timer supports. */
+const KEEP_ALIVE_MS = 2 ** 31 - 1;
+
+interface TwinReflector {
+  readonly port: LocalPort<ToReflectorThread, FromReflectorThread>;
+  readonly thread: ReflectorThread;
+}
+
+interface TwinShard {
+  readonly port: LocalPort<ToShard, FromShard>;
+  readonly shard: Shard;
+}
+
+export class TwinBackend implements Backend {
+  readonly #memory: PipelineMemory;
+  readonly #events: BackendEvents;
+  readonly #onRing: () => void;
+  #reflector: TwinReflector | undefined;
+  readonly #shards: (TwinShard | undefined)[];
+  readonly #words: PipelineWords;
+  readonly #firstSequence: number;
+  #closed: (() => void) | undefined;
+  /** Keeps the process alive while the backend runs, even without a socket, as a worker thread would. */
+  readonly #keepAlive: NodeJS.Timeout = realTimers.setInterval(() => undefined, KEEP_ALIVE_MS);
+
+  /** @param onRing requests a turn on this thread */
+  constructor(memory: PipelineMemory, events: BackendEvents, onRing: () => void) {
+    this.#memory = memory;
+    this.#events = events;
+    this.#onRing = onRing;
+    this.#words = new PipelineWords(memory);
+    this.#firstSequence = this.#words.committed.load();
+    this.#reflector = this.#startReflector();
+    this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard, false));
+  }
+
+  /** Runs reflector and shards for a bounded number of records; returns true when they did something. */
+  turn(): boolean {
+    const { thread } = this.#reflector ?? {};
+    let work = thread?.hasBacklog ? thread.doWork() : 0;
+    for (const [index, shard] of this.#shards.entries()) if (shard) work += this.#turnShard(index, shard);
+    return work > 0;
+  }
+
+  /**
+   * Ends the role between two of its turns, like a terminated thread. For tests and simulators. The role runs no more,
+   * what it wrote and did not publish stays invisible, and it is replaced like a thread. (To end one within a turn, let
+   * a store to shared memory throw: see test/faults/recovery.)
+   */
+  kill(role: Role, cause: unknown = new Error('killed')): void {
+    this.#drop(role);
+    this.#events.died(role, cause);
+  }
+
+  /** Returns undefined: the roles cannot stall without this thread. */
+  heartbeat(): undefined {
+    return undefined;
+  }
+
+  end(role: Role): Promise<void> {
+    this.#drop(role);
+    return Promise.resolve();
+  }
+
+  succeed(role: Role): void {
+    if (role === 'reflector') this.#reflector = this.#startReflector();
+    else this.#shards[role] = this.#startShard(role, true);
+  }
+
+  toReflector(message: ToReflectorThread | StatsRequest): void {
+    if (message.type === 'stats') {
+      const deltas = (this.#words.committed.load() - this.#firstSequence) >>> 0;
+      realTimers.setImmediate(() => this.#events.fromReflector({ type: 'stats', deltas, cpuMs: undefined }));
+      return;
+    }
+    this.#reflector?.port.deliver(message);
+  }
+
+  toShard(shard: number, message: ToShard | StatsRequest): void {
+    const twin = this.#shards[shard];
+    if (message.type === 'stats') {
+      const deltas = twin?.shard.deltas ?? 0;
+      realTimers.setImmediate(() =>
+        this.#events.fromShard(shard, { type: 'stats', deltas, cpuMs: undefined }),
+      );
+      return;
+    }
+    twin?.port.deliver(message);
+    // Ring after the message: the shard may wait for it, as a thread waits on its bell.
+    realTimers.setImmediate(this.#onRing);
+  }
+
+  /** Lets the process exit; open sockets still keep it alive. */
+  unref(): void {
+    this.#keepAlive.unref();
+  }
+
+  async close(): Promise<void> {
+    realTimers.clearInterval(this.#keepAlive);
+    if (!this.#reflector) return;
+    const closed = new Promise<void>((resolve) => (this.#closed = resolve));
+    this.toReflector({ type: 'shutdown' });
+    await closed;
+  }
+
+  #turnShard(index: number, shard: TwinShard): number {
+    try {
+      return shard.shard.doWork(RECORDS_PER_TURN);
+    } catch (cause) {
+      this.kill(index, cause);
+      return 1;
+    }
+  }
+
+  #drop(role: Role): void {
+    if (role === 'reflector') {
+      this.#reflector?.port.close();
+      // The sockets of a thread would close with it.
+      this.#reflector?.thread.close();
+      this.#reflector = undefined;
+    } else {
+      this.#shards[role]?.port.close();
+      this.#shards[role] = undefined;
+    }
+  }
+
+  #startReflector(): TwinReflector {
+    const port = new LocalPort<ToReflectorThread, FromReflectorThread>((message) => {
+      if (message.type === 'closed') this.#closed?.();
+      else this.#events.fromReflector(message);
+    });
+    const thread = createReflector({
+      memory: this.#memory,
+      port,
+      onRing: this.#onRing,
+      onBacklog: this.#onRing,
+      clock: backgroundClock,
+    });
+    return { port, thread };
+  }
+
+  #startShard(index: number, isSuccessor: boolean): TwinShard {
+    const port = new LocalPort<ToShard, FromShard>((message) => this.#events.fromShard(index, message));
+    const { shard } = createShard(index, this.#memory, port, {
+      onRing: this.#onRing,
+      clock: backgroundClock,
+      isSuccessor,
+    });
+    return { port, shard };
+  }
+}
+
+/** Messages between two objects of one thread, delivered one task later, like those of a MessagePort. */
+class LocalPort<In, Out> implements ControlPort<In, Out> {
+  readonly #receive: (message: Out) => void;
+  #listener: ((message: In) => void) | undefined;
+  #isClosed = false;
+
+  constructor(receive: (message: Out) => void) {
+    this.#receive = receive;
+  }
+
+  post(message: Out): void {
+    realTimers.setImmediate(() => {
+      if (!this.#isClosed) this.#receive(message);
+    });
+  }
+
+  /** Drops all further messages in both directions. */
+  close(): void {
+    this.#isClosed = true;
+    this.#listener = undefined;
+  }
+
+  deliver(message: In): void {
+    realTimers.setImmediate(() => this.#listener?.(message));
+  }
+
+  onMessage(listener: (message: In) => void): void {
+    this.#listener = listener;
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Copies the bytes of an object without some of its fields (`metadata.managedFields`). The result is the original
+ * text minus the dropped members and their commas. It does not enter arrays.
+ */
+import type { PathNode } from './path-trie.ts';
+import { skipString, skipValue } from './skip.ts';
+import { afterMember, openObject, valueAfterKey } from './walk.ts';
+
+const QUOTE = 0x22;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Result when `out` is too small; the object's own length always suffices. */
+export const DROP_NO_ROOM = -1;
+/** Result when the object is not valid JSON. */
+export const DROP_MALFORMED = -2;
+
+const MALFORMED = -1;
+
+/**
+ * @param paths a trie made by `pathTrie`: every path that ends in it is dropped
+ * @returns the end of the copy in `out`, or DROP_NO_ROOM, or DROP_MALFORMED
+ */
+export function dropPaths(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  paths: PathNode,
+  out: Uint8Array,
+  outStart: number,
+): number {
+  const copy = new PartialCopy(bytes, start, out, outStart);
+  const objectEnd = copyObject(paths, bytes, start, end, copy);
+  if (objectEnd === MALFORMED) return DROP_MALFORMED;
+  copy.keepUpTo(objectEnd);
+  return copy.outEnd;
+}
+
+/** Source and target of one drop: bytes before the position are either copied or left out. */
+class PartialCopy {
+  readonly #source: Uint8Array;
+  readonly #out: Uint8Array;
+  /** All bytes before it have been handled. */
+  #position: number;
+  outEnd: number;
+
+  constructor(source: Uint8Array, start: number, out: Uint8Array, outStart: number) {
+    this.#source = source;
+    this.#position = start;
+    this.#out = out;
+    this.outEnd = outStart;
+  }
+
+  keepUpTo(position: number): void {
+    const length = position - this.#position;
+    if (length <= 0 || this.outEnd === DROP_NO_ROOM) return;
+    if (this.outEnd + length > this.#out.length) {
+      this.outEnd = DROP_NO_ROOM;
+      return;
+    }
+    this.#out.set(this.#source.subarray(this.#position, position), this.outEnd);
+    this.outEnd += length;
+    this.#position = position;
+  }
+
+  leaveOutUpTo(position: number): void {
+    this.#position = position;
+  }
+}
+
+/** @returns the index after the object, or MALFORMED */
+function copyObject(
+  node: PathNode,
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  copy: PartialCopy,
+): number {
+  let at = openObject(bytes, start, end);
+  /** End of the last kept member; the comma after it is dropped when no kept member follows. */
+  let keptEnd = at;
+  let hasKept = false;
+  while (at >= 0 && bytes[at] === QUOTE) {
+    const keyEnd = skipString(bytes, at, end);
+    const child = node.child(bytes, at, keyEnd);
+    const value = valueAfterKey(bytes, keyEnd, end);
+    if (value < 0) return MALFORMED;
+    const isDropped = child !== undefined && child.slots.length > 0;
+    const valueEnd =
+      child && !isDropped && bytes[value] === OPEN_BRACE
+        ? copyObject(child, bytes, value, end, copy)
+        : skipValue(bytes, value, end);
+    if (valueEnd < 0) return MALFORMED;
+    if (!isDropped) {
+      keptEnd = valueEnd;
+      hasKept = true;
+    } else {
+      copy.keepUpTo(keptEnd);
+      copy.leaveOutUpTo(valueEnd);
+    }
+    at = afterMember(bytes, valueEnd, end);
+    // The first kept member must not follow a comma.
+    if (isDropped && !hasKept && at >= 0) {
+      copy.leaveOutUpTo(at);
+      keptEnd = at;
+    }
+  }
+  return at < 0 || bytes[at] !== CLOSE_BRACE ? MALFORMED : at + 1;
+}

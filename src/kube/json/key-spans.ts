@@ -1,0 +1,156 @@
+/**
+ * Finds who an object is: namespace, name, uid and resourceVersion, by walking the object and really
+ * skipping what is not wanted. A substring search would be fooled by `"name":` in annotations,
+ * managedFields and specs.
+ *
+ * Keys may come in any order. Typed objects (Go's field order) and custom resources (sorted) both have the
+ * four close together, so the walk ends early. An empty string means the same as an absent key, as in Go; when a key
+ * comes twice the first one that is not empty counts.
+ */
+import { bytesEqual, decodeStringToken, keyEquals } from './read.ts';
+import { hasEscape, isPlainName, skipString, skipValue } from './skip.ts';
+import { afterMember, openObject, valueAfterKey } from './walk.ts';
+
+const QUOTE = 0x22;
+
+/** Positions between the quotes, absolute in the scanned bytes; -1 when absent. Reused, never allocated. */
+export class KeySpans {
+  nameStart = -1;
+  nameEnd = -1;
+  /** The name contains a backslash: read it with `decodeStringContent`. */
+  nameEscaped = false;
+  namespaceStart = -1;
+  namespaceEnd = -1;
+  namespaceEscaped = false;
+  uidStart = -1;
+  uidEnd = -1;
+  resourceVersionStart = -1;
+  resourceVersionEnd = -1;
+  /** Name and namespace are plain text (`isPlainName`). Others have to be read before they are good for a key. */
+  hasPlainNames = false;
+  /**
+   * The object is written as Go writes it as far as the resourceVersion: what it is, then metadata, and in that
+   * nothing but names, namespace and uid. Who wants other fields may begin behind the resourceVersion.
+   */
+  isGoOrder = false;
+
+  reset(): void {
+    this.nameStart = -1;
+    this.nameEnd = -1;
+    this.nameEscaped = false;
+    this.namespaceStart = -1;
+    this.namespaceEnd = -1;
+    this.namespaceEscaped = false;
+    this.uidStart = -1;
+    this.uidEnd = -1;
+    this.resourceVersionStart = -1;
+    this.resourceVersionEnd = -1;
+    this.hasPlainNames = false;
+    this.isGoOrder = false;
+  }
+}
+
+const METADATA = Buffer.from('metadata');
+const KEYS = ['name', 'namespace', 'uid', 'resourceVersion'];
+const NAME = 0;
+const NAMESPACE = 1;
+const UID = 2;
+const RESOURCE_VERSION = 3;
+const OTHER = -1;
+const NAME_KEY = Buffer.from('name');
+const NAMESPACE_KEY = Buffer.from('namespace');
+const UID_KEY = Buffer.from('uid');
+const RESOURCE_VERSION_KEY = Buffer.from('resourceVersion');
+const GENERATE_NAME_KEY = Buffer.from('generateName');
+
+/**
+ * @param start where the object begins
+ * @returns false when the object is malformed before its key is known, or has no name
+ */
+export function scanKey(bytes: Uint8Array, start: number, end: number, out: KeySpans): boolean {
+  let at = openObject(bytes, start, end);
+  while (at >= 0 && bytes[at] === QUOTE) {
+    const keyEnd = skipString(bytes, at, end);
+    const value = valueAfterKey(bytes, keyEnd, end);
+    if (value < 0) return false;
+    if (keyEquals(bytes, at, keyEnd, METADATA)) {
+      const isFound = scanMetadata(bytes, value, end, out);
+      // Who knows what came before it.
+      out.isGoOrder = false;
+      return isFound;
+    }
+    at = afterMember(bytes, skipValue(bytes, value, end), end);
+  }
+  return false;
+}
+
+/**
+ * As `scanKey`, for who knows that nothing but kind and apiVersion is before metadata.
+ *
+ * @param start where the value of metadata begins
+ */
+export function scanMetadata(bytes: Uint8Array, start: number, end: number, out: KeySpans): boolean {
+  out.reset();
+  let missing = 4;
+  let hasOthers = false;
+  let at = openObject(bytes, start, end);
+  while (at >= 0 && bytes[at] === QUOTE) {
+    const keyEnd = skipString(bytes, at, end);
+    const value = valueAfterKey(bytes, keyEnd, end);
+    const valueEnd = skipValue(bytes, value, end);
+    if (valueEnd < 0) return false;
+    const key = bytes[value] === QUOTE ? wantedKey(bytes, at, keyEnd) : OTHER;
+    if (key === OTHER) {
+      hasOthers ||= !keyEquals(bytes, at, keyEnd, GENERATE_NAME_KEY);
+    } else {
+      missing -= keep(key, value + 1, valueEnd - 1, out);
+      if (key === RESOURCE_VERSION) out.isGoOrder = !hasOthers && out.uidStart >= 0;
+      if (missing === 0) break;
+    }
+    at = afterMember(bytes, valueEnd, end);
+  }
+  if (at < 0 || out.nameStart < 0) return false;
+  out.hasPlainNames =
+    isPlainName(bytes, out.nameStart, out.nameEnd) &&
+    isPlainName(bytes, out.namespaceStart, out.namespaceEnd);
+  if (out.hasPlainNames) return true;
+  out.nameEscaped = hasEscape(bytes, out.nameStart, out.nameEnd);
+  out.namespaceEscaped = hasEscape(bytes, out.namespaceStart, out.namespaceEnd);
+  return true;
+}
+
+/** Which of the four keys the string token at [start, end) is, or OTHER. */
+function wantedKey(bytes: Uint8Array, start: number, end: number): number {
+  const length = end - start - 2;
+  if (length === 4 && bytesEqual(bytes, start + 1, NAME_KEY)) return NAME;
+  if (length === 9 && bytesEqual(bytes, start + 1, NAMESPACE_KEY)) return NAMESPACE;
+  if (length === 3 && bytesEqual(bytes, start + 1, UID_KEY)) return UID;
+  if (length === 15 && bytesEqual(bytes, start + 1, RESOURCE_VERSION_KEY)) return RESOURCE_VERSION;
+  return hasEscape(bytes, start, end) ? escapedKey(bytes, start, end) : OTHER;
+}
+
+function escapedKey(bytes: Uint8Array, start: number, end: number): number {
+  const key = decodeStringToken(bytes, start, end);
+  return key === undefined ? OTHER : KEYS.indexOf(key);
+}
+
+/** @returns 1 when `key` has a value for the first time, else 0 */
+function keep(key: number, start: number, end: number, out: KeySpans): number {
+  if (start === end) return 0;
+  if (key === NAME && out.nameStart < 0) {
+    out.nameStart = start;
+    out.nameEnd = end;
+  } else if (key === NAMESPACE && out.namespaceStart < 0) {
+    out.namespaceStart = start;
+    out.namespaceEnd = end;
+  } else if (key === UID && out.uidStart < 0) {
+    out.uidStart = start;
+    out.uidEnd = end;
+  } else if (key === RESOURCE_VERSION && out.resourceVersionStart < 0) {
+    out.resourceVersionStart = start;
+    out.resourceVersionEnd = end;
+  } else {
+    return 0;
+  }
+  return 1;
+}

@@ -1,0 +1,333 @@
+/**
+ * Copies the few fields that travel with a notification out of an object, as raw JSON, in one pass and
+ * without building a string:
+ *
+ * ```
+ * [uid, generation, deletionTimestamp, controllerUid, labels, …declared fields]
+ * ```
+ *
+ * Absent fields are `null`; controllerUid is the uid of the ownerReference with `controller: true`. Every
+ * token is checked strictly, so the array always parses. When a key occurs twice the first one counts.
+ */
+import { GO_ORDER, VERSION } from './go-order.ts';
+import { splitPath } from './path.ts';
+import { PathNode } from './path-trie.ts';
+import { bytesEqual, keyEquals } from './read.ts';
+import { skipContainerTail, skipString, skipValue, wideView } from './skip.ts';
+import { validValueEnd } from './validate.ts';
+import { afterElement, afterMember, openArray, openObject, valueAfterKey } from './walk.ts';
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** Result when `out` is too small: call again with more room. */
+export const PROJECTION_NO_ROOM = -1;
+/** Result when the object, or a copied field, is not valid JSON. */
+export const PROJECTION_MALFORMED = -2;
+
+/** Result of a walk that has found every requested field, wherever it stands. */
+const COMPLETE = -3;
+const MALFORMED = -1;
+
+const UID_SLOT = 0;
+const CONTROLLER_UID_SLOT = 3;
+const FIXED_PATHS = [
+  'metadata.uid',
+  'metadata.generation',
+  'metadata.deletionTimestamp',
+  'metadata.ownerReferences',
+  'metadata.labels',
+];
+/** Keys before the uid and the resourceVersion in Go's order; `kind` and `apiVersion` are not in metadata. */
+const GO_HEAD = ['name', 'generateName', 'namespace', VERSION];
+const GO_TYPE = ['kind', 'apiVersion'];
+
+const NULL = Buffer.from('null');
+const TRUE = Buffer.from('true');
+const CONTROLLER = Buffer.from('controller');
+const UID = Buffer.from('uid');
+/** Above this length one native copy is faster than a loop. */
+const LOOP_COPY_BYTES_MAX = 256;
+
+/** The fixed head of an object in Go's order (`KeySpans.isGoOrder`), which the walk can skip. */
+export interface GoHead {
+  /** Span of the uid's token. */
+  uidStart: number;
+  uidEnd: number;
+  /** End of the resourceVersion's token. */
+  versionEnd: number;
+}
+
+export class Projector {
+  readonly #root: PathNode = new PathNode('');
+  readonly #metadata: PathNode;
+  readonly #ownerReferences: PathNode;
+  /** The nodes of GO_ORDER; the last one serves only when no field below it is requested. */
+  readonly #goOrder: readonly PathNode[];
+  readonly #canStopAtManagedFields: boolean;
+  readonly #uid: PathNode;
+  /** True when the uid is the only requested field in the part that a GoHead covers. */
+  readonly #canBeginBehindVersion: boolean;
+  /**
+   * True when all requested fields stand in metadata before managedFields, and the resourceVersion is not
+   * requested. Then two objects in Go's order with equal metadata before managedFields, that version aside, have
+   * equal extracted fields.
+   */
+  readonly readsOnlyHead: boolean;
+  /** Start of the managedFields before which the last walk ended, or -1. */
+  managedFieldsStart = -1;
+  /** Span of every slot's token; -1 while absent. Not 32 bits: a log may have 4 GiB. */
+  readonly #starts: Float64Array;
+  readonly #ends: Float64Array;
+  readonly #copy: TokenCopy = new TokenCopy();
+  #hasController = false;
+  #walk = 0;
+  /** Number of slots that are neither found nor known to be absent. */
+  #unresolved = 0;
+  /** Number of keys of GO_ORDER met so far, in order. */
+  #goOrderSeen = 0;
+
+  /** @param paths dotted paths; `\.` is a dot inside a key */
+  constructor(paths: readonly string[]) {
+    const all = [...FIXED_PATHS, ...paths];
+    for (const [slot, path] of all.entries()) this.#root.add(splitPath(path), slot);
+    this.#metadata = this.#root.descend('metadata');
+    this.#ownerReferences = this.#metadata.descend('ownerReferences');
+    this.#goOrder = GO_ORDER.map((key) => this.#metadata.descend(key));
+    this.#canStopAtManagedFields = this.#goOrder.at(-1)?.slotsInSubtree === 0;
+    this.#uid = this.#metadata.descend('uid');
+    const unwanted = [
+      ...GO_HEAD.map((key) => this.#metadata.descend(key).slotsInSubtree),
+      ...GO_TYPE.map((key) => this.#root.descend(key).slotsInSubtree),
+      ...[this.#metadata, this.#root].map(({ slots }) => slots.length),
+    ];
+    this.#canBeginBehindVersion = this.#uid.slotsInSubtree === 1 && unwanted.every((wanted) => wanted === 0);
+    this.readsOnlyHead =
+      this.#canBeginBehindVersion &&
+      this.#canStopAtManagedFields &&
+      this.#root.slotsInSubtree === this.#metadata.slotsInSubtree;
+    this.#starts = new Float64Array(all.length);
+    this.#ends = new Float64Array(all.length);
+  }
+
+  /**
+   * @param goHead the head, if it is known
+   * @returns the end in `out`, or PROJECTION_NO_ROOM, or PROJECTION_MALFORMED
+   */
+  project(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    out: Uint8Array,
+    outStart: number,
+    goHead?: GoHead,
+  ): number {
+    this.#walk++;
+    this.#starts.fill(-1);
+    this.#unresolved = this.#starts.length;
+    this.#goOrderSeen = 0;
+    this.managedFieldsStart = -1;
+    const walked =
+      goHead && this.#canBeginBehindVersion
+        ? this.#walkBehind(goHead, bytes, end)
+        : this.#object(this.#root, bytes, start, end);
+    return walked === MALFORMED ? PROJECTION_MALFORMED : this.#write(bytes, out, outStart);
+  }
+
+  /** Walks the root as `#object` does, from behind the resourceVersion on. */
+  #walkBehind({ uidStart, uidEnd, versionEnd }: GoHead, bytes: Uint8Array, end: number): number {
+    if (validValueEnd(bytes, uidStart, uidEnd) !== uidEnd) return MALFORMED;
+    this.#starts[UID_SLOT] = uidStart;
+    this.#ends[UID_SLOT] = uidEnd;
+    const metadata = this.#metadata;
+    // Marked as seen, as name and resourceVersion are: a second one is ignored.
+    metadata.seenInWalk = this.#walk;
+    this.#uid.seenInWalk = this.#walk;
+    this.#goOrderSeen = GO_ORDER.indexOf(VERSION) + 1;
+    this.#unresolved--;
+    const unresolvedAfter = this.#unresolved - (metadata.slotsInSubtree - 1);
+    const next = afterMember(bytes, versionEnd, end);
+    const metadataEnd = this.#members(metadata, bytes, next, end, metadata.slotsInSubtree - 1);
+    if (metadataEnd < 0 || unresolvedAfter === 0) return metadataEnd;
+    this.#unresolved = unresolvedAfter;
+    return this.#members(this.#root, bytes, afterMember(bytes, metadataEnd, end), end, unresolvedAfter);
+  }
+
+  /** Walks the object at `start`. @returns the index after it, or COMPLETE, or MALFORMED */
+  #object(node: PathNode, bytes: Uint8Array, start: number, end: number): number {
+    const first = openObject(bytes, start, end);
+    return this.#members(node, bytes, first, end, node.slotsInSubtree - node.slots.length);
+  }
+
+  /** Walks as `#object` does, from the member at `first` on; `wanted` slots are in it and the rest. */
+  #members(node: PathNode, bytes: Uint8Array, first: number, end: number, wantedSlots: number): number {
+    let wanted = wantedSlots;
+    let at = first;
+    while (at >= 0 && bytes[at] === QUOTE) {
+      const keyEnd = skipString(bytes, at, end);
+      const child = node.child(bytes, at, keyEnd);
+      const value = valueAfterKey(bytes, keyEnd, end);
+      if (value < 0) return MALFORMED;
+      let valueEnd: number;
+      if (child === undefined || child.seenInWalk === this.#walk) {
+        valueEnd = skipValue(bytes, value, end);
+      } else {
+        child.seenInWalk = this.#walk;
+        if (node === this.#metadata && this.#isRestOfMetadataUseless(child, wanted)) {
+          this.managedFieldsStart = value;
+          return COMPLETE;
+        }
+        valueEnd = this.#member(child, bytes, value, end);
+        if (valueEnd === COMPLETE) return COMPLETE;
+        wanted -= child.slotsInSubtree;
+        if (wanted === 0) return skipContainerTail(bytes, valueEnd < 0 ? end : valueEnd, end, 1);
+      }
+      at = afterMember(bytes, valueEnd, end);
+    }
+    return at < 0 || bytes[at] !== CLOSE_BRACE ? MALFORMED : at + 1;
+  }
+
+  /** Walks a member that leads to requested fields. @returns like #object */
+  #member(node: PathNode, bytes: Uint8Array, value: number, end: number): number {
+    const unresolvedAfter = this.#unresolved - node.slotsInSubtree;
+    const valueEnd = this.#memberEnd(node, bytes, value, end);
+    if (valueEnd < 0) return valueEnd;
+    this.#unresolved = unresolvedAfter;
+    return unresolvedAfter === 0 ? COMPLETE : valueEnd;
+  }
+
+  #memberEnd(node: PathNode, bytes: Uint8Array, value: number, end: number): number {
+    const isObject = bytes[value] === OPEN_BRACE;
+    if (node.slots.length === 0) {
+      if (isObject && node.slotsInSubtree > 0) return this.#object(node, bytes, value, end);
+      return skipValue(bytes, value, end);
+    }
+    if (node === this.#ownerReferences) {
+      const referencesEnd = this.#keepControllerUid(bytes, value, end);
+      if (referencesEnd < 0 || node.slots.at(-1) === CONTROLLER_UID_SLOT) return referencesEnd;
+    }
+    const valueEnd = validValueEnd(bytes, value, end);
+    if (valueEnd < 0) return MALFORMED;
+    for (const slot of node.slots) {
+      if (slot === CONTROLLER_UID_SLOT) continue;
+      this.#starts[slot] = value;
+      this.#ends[slot] = valueEnd;
+    }
+    if (isObject && node.children.length > 0) this.#object(node, bytes, value, valueEnd);
+    return valueEnd;
+  }
+
+  /** @param start start of the ownerReferences. @returns the index after them, or MALFORMED */
+  #keepControllerUid(bytes: Uint8Array, start: number, end: number): number {
+    this.#hasController = false;
+    let at = openArray(bytes, start, end);
+    while (at >= 0 && bytes[at] !== CLOSE_BRACKET) {
+      at = afterElement(bytes, this.#ownerReference(bytes, at, end), end);
+    }
+    const uid = this.#starts[CONTROLLER_UID_SLOT] ?? -1;
+    if (uid >= 0) {
+      const uidEnd = validValueEnd(bytes, uid, end);
+      if (uidEnd < 0) return MALFORMED;
+      this.#ends[CONTROLLER_UID_SLOT] = uidEnd;
+    }
+    return at < 0 ? skipValue(bytes, start, end) : at + 1;
+  }
+
+  /**
+   * Records where the uid is in the first reference with `controller: true`. @returns the index after it, or MALFORMED
+   */
+  #ownerReference(bytes: Uint8Array, start: number, end: number): number {
+    let uid = -1;
+    let controller = -1;
+    let at = openObject(bytes, start, end);
+    if (at < 0) return skipValue(bytes, start, end);
+    while (at >= 0 && bytes[at] === QUOTE) {
+      const keyEnd = skipString(bytes, at, end);
+      const value = valueAfterKey(bytes, keyEnd, end);
+      if (uid < 0 && keyEquals(bytes, at, keyEnd, UID)) uid = value;
+      else if (controller < 0 && keyEquals(bytes, at, keyEnd, CONTROLLER)) controller = value;
+      at = afterMember(bytes, skipValue(bytes, value, end), end);
+    }
+    if (at < 0) return MALFORMED;
+    if (!this.#hasController && controller >= 0 && bytesEqual(bytes, controller, TRUE)) {
+      this.#hasController = true;
+      if (uid >= 0 && bytes[uid] === QUOTE) this.#starts[CONTROLLER_UID_SLOT] = uid;
+    }
+    return at + 1;
+  }
+
+  /**
+   * Returns whether the walk may end before this member of metadata: it is the managedFields of an object that Go
+   * wrote, and no field outside metadata is still missing.
+   */
+  #isRestOfMetadataUseless(child: PathNode, wantedInMetadata: number): boolean {
+    if (child !== this.#goOrder[this.#goOrderSeen]) return false;
+    this.#goOrderSeen++;
+    return (
+      this.#goOrderSeen === this.#goOrder.length &&
+      this.#canStopAtManagedFields &&
+      this.#unresolved === wantedInMetadata + this.#metadata.slots.length
+    );
+  }
+
+  #write(bytes: Uint8Array, out: Uint8Array, outStart: number): number {
+    let size = 1;
+    for (let slot = 0; slot < this.#starts.length; slot++) size += this.#tokenLength(slot) + 1;
+    if (outStart + size > out.length) return PROJECTION_NO_ROOM;
+    const copy = this.#copy;
+    copy.between(bytes, out);
+    let at = outStart;
+    for (let slot = 0; slot < this.#starts.length; slot++) {
+      out[at++] = slot === 0 ? OPEN_BRACKET : COMMA;
+      const start = this.#starts[slot] ?? -1;
+      if (start < 0) {
+        for (let index = 0; index < NULL.length; index++) out[at++] = NULL[index] ?? 0;
+      } else {
+        at = copy.token(start, this.#ends[slot] ?? 0, at);
+      }
+    }
+    out[at++] = CLOSE_BRACKET;
+    return at;
+  }
+
+  #tokenLength(slot: number): number {
+    const start = this.#starts[slot] ?? -1;
+    return start < 0 ? NULL.length : (this.#ends[slot] ?? 0) - start;
+  }
+}
+
+/** Copies short spans four bytes at a time, which is faster than a native copy at such lengths. */
+class TokenCopy {
+  #source: Uint8Array = NULL;
+  #sourceView: DataView = wideView(NULL);
+  #out: Uint8Array = NULL;
+  #outView: DataView = this.#sourceView;
+
+  between(source: Uint8Array, out: Uint8Array): void {
+    this.#sourceView = wideView(source);
+    this.#source = source;
+    if (out === this.#out) return;
+    this.#out = out;
+    this.#outView = new DataView(out.buffer, out.byteOffset, out.byteLength);
+  }
+
+  /** @returns the end of the copy */
+  token(start: number, end: number, outStart: number): number {
+    const outEnd = outStart + end - start;
+    if (end - start > LOOP_COPY_BYTES_MAX) {
+      this.#out.set(this.#source.subarray(start, end), outStart);
+      return outEnd;
+    }
+    let from = start;
+    let to = outStart;
+    for (; to <= outEnd - 4; to += 4, from += 4) {
+      this.#outView.setInt32(to, this.#sourceView.getInt32(from, true), true);
+    }
+    for (; to < outEnd; to++, from++) this.#out[to] = this.#source[from] ?? 0;
+    return outEnd;
+  }
+}

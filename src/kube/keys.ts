@@ -1,0 +1,131 @@
+/**
+ * Keys: `namespace/name`, or `name` for an object without a namespace. The functions take the items of stores,
+ * queues and handlers: plain objects with metadata, cached entries of an informer, explicit keys and (the
+ * deletion-handling ones) tombstones.
+ *
+ * Unlike client-go, an object without a name has no key: it would share one with every other such object.
+ */
+import { KubeloomError } from '../base/errors.ts';
+import { isRecord, metadataAtHand } from './meta-shape.ts';
+import type { KeyFunction } from './store.ts';
+import { isTombstone } from './tombstone.ts';
+
+/** A key in place of its object, where only the key is known. */
+export class ExplicitKey {
+  readonly key: string;
+
+  constructor(key: string) {
+    this.key = key;
+  }
+
+  toString(): string {
+    return this.key;
+  }
+}
+
+/** The error of a key function. `cause` is the original error. The message does not contain the object. */
+export class KeyError extends KubeloomError {
+  override readonly name: string = 'KeyError';
+  // Private, with a getter: logging the error must not print the object, which may be a Secret.
+  readonly #object: unknown;
+
+  constructor(object: unknown, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super('ERR_KUBELOOM_KEY', `No key for ${describe(object)}: ${reason}`, { cause });
+    this.#object = object;
+  }
+
+  get object(): unknown {
+    return this.#object;
+  }
+}
+
+/** Namespace and name; the namespace is empty for an object without one. */
+export class ObjectName {
+  readonly namespace: string;
+  readonly name: string;
+
+  constructor(namespace: string, name: string) {
+    this.namespace = namespace;
+    this.name = name;
+  }
+
+  /** Returns the key. */
+  toString(): string {
+    return this.namespace === '' ? this.name : `${this.namespace}/${this.name}`;
+  }
+}
+
+/** @throws ERR_KUBELOOM_KEY_FORMAT for a key with more than one slash */
+export function parseObjectName(key: string): ObjectName {
+  const slash = key.indexOf('/');
+  if (slash < 0) return new ObjectName('', key);
+  if (key.includes('/', slash + 1)) {
+    throw new KubeloomError('ERR_KUBELOOM_KEY_FORMAT', `unexpected key format: ${JSON.stringify(key)}`);
+  }
+  return new ObjectName(key.slice(0, slash), key.slice(slash + 1));
+}
+
+/** @throws ERR_KUBELOOM_KEY_FORMAT for a key with more than one slash */
+export function splitMetaNamespaceKey(key: string): { namespace: string; name: string } {
+  const { namespace, name } = parseObjectName(key);
+  return { namespace, name };
+}
+
+/** @throws ERR_KUBELOOM_KEY when the metadata have no name */
+export function metaObjectToName(metadata: {
+  readonly namespace?: string | undefined;
+  readonly name?: string | undefined;
+}): ObjectName {
+  const { namespace = '', name } = metadata;
+  if (typeof name !== 'string' || name === '') throw new KeyError(metadata, 'it has no name');
+  if (typeof namespace !== 'string') throw new KeyError(metadata, 'its namespace is not a string');
+  return new ObjectName(namespace, name);
+}
+
+/** @throws ERR_KUBELOOM_KEY for a value without metadata or without a name */
+export function objectToName(object: unknown): ObjectName {
+  if (!isRecord(object)) throw new KeyError(object, 'it is not an object');
+  if (isTombstone(object))
+    throw new KeyError(object, 'use the deletion-handling key function for tombstones');
+  const metadata = metadataAtHand(object);
+  if (!metadata) throw new KeyError(object, 'it has no metadata');
+  try {
+    return metaObjectToName(metadata);
+  } catch (error) {
+    throw new KeyError(object, error instanceof KeyError ? error.cause : error);
+  }
+}
+
+/** Returns the name as `objectToName` does; a tombstone's name is in its key. */
+export function deletionHandlingObjectToName(object: unknown): ObjectName {
+  return isTombstone(object) ? parseObjectName(object.key) : objectToName(object);
+}
+
+/** @throws ERR_KUBELOOM_KEY for a value without metadata or without a name */
+export function metaNamespaceKeyFunc(object: unknown): string {
+  if (object instanceof ExplicitKey) return object.key;
+  return objectToName(object).toString();
+}
+
+/** Returns the key as `metaNamespaceKeyFunc` does; for a tombstone, its own key. */
+export function deletionHandlingMetaNamespaceKeyFunc(object: unknown): string {
+  return isTombstone(object) ? object.key : metaNamespaceKeyFunc(object);
+}
+
+/** Returns the item's key. An error of the function, or a result that is not a string, becomes a KeyError. */
+export function keyOf<Item>(keyFunction: KeyFunction<Item>, item: Item): string {
+  let key: unknown;
+  try {
+    key = keyFunction(item);
+  } catch (error) {
+    throw error instanceof KeyError ? error : new KeyError(item, error);
+  }
+  if (typeof key !== 'string') throw new KeyError(item, `the key function returned ${describe(key)}`);
+  return key;
+}
+
+function describe(object: unknown): string {
+  if (!isRecord(object)) return object === null ? 'null' : `a ${typeof object}`;
+  return typeof object['kind'] === 'string' ? `a ${object['kind']}` : 'an object';
+}

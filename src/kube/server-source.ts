@@ -1,0 +1,92 @@
+/**
+ * Where an apiserver is and how a client is let in: a KubeConfig, or the same said directly, for programs that have no
+ * kubeconfig and need not install client-node.
+ */
+import type { KubeConfig } from '@kubernetes/client-node';
+import { KubeloomError } from '../base/errors.ts';
+
+/** The connection to an apiserver, in the place of a KubeConfig. */
+export interface ServerConnection {
+  /** `https://10.0.0.1:6443` */
+  readonly server: string;
+  /** The authorities that the server's certificate is verified with, PEM. Default: the system's. */
+  readonly ca?: string;
+  readonly token?: string;
+  /** The file of the token, read for every request: a service account's is renewed. */
+  readonly tokenFile?: string;
+  /** The client's certificate, PEM. */
+  readonly cert?: string;
+  /** The key of the client's certificate, PEM. */
+  readonly key?: string;
+  /** The name that the server's certificate must have. Default: the one in the URL. */
+  readonly tlsServerName?: string;
+  /** Default: the proxy of the environment. */
+  readonly proxyUrl?: string;
+}
+
+export type ServerSource = KubeConfig | ServerConnection;
+
+const MEMBERS: ReadonlySet<string> = new Set([
+  'server',
+  'ca',
+  'token',
+  'tokenFile',
+  'cert',
+  'key',
+  'tlsServerName',
+  'proxyUrl',
+] satisfies (keyof ServerConnection)[]);
+const EXPECTED = 'a KubeConfig (loadKubeConfig gives one) or a connection { server, token, ca, … }';
+
+/** Tells a connection apart from a KubeConfig. */
+export function isServerConnection(source: ServerSource): source is ServerConnection {
+  return 'server' in source;
+}
+
+/**
+ * Refuses what is neither a KubeConfig nor a connection, and every member of a connection that is wrong or unknown.
+ *
+ * @throws ERR_KUBELOOM_OPTION, without a value of the source: it may be a secret
+ */
+export function assertServerSource(source: unknown): asserts source is ServerSource {
+  if (typeof source !== 'object' || source === null)
+    refuse(`it must be ${EXPECTED}, and is ${kindOf(source)}`);
+  if ('getCurrentContext' in source && typeof source.getCurrentContext === 'function') return;
+  if (!('server' in source)) {
+    const members = Object.keys(source).join(', ') || 'no members';
+    refuse(`it must be ${EXPECTED}, and is an object with ${members}`);
+  }
+  assertConnection(source);
+}
+
+function assertConnection(connection: object): asserts connection is ServerConnection {
+  const given = new Map<string, unknown>(
+    Object.entries(connection).filter((entry: readonly [string, unknown]) => entry[1] !== undefined),
+  );
+  for (const [member, value] of given) {
+    if (!MEMBERS.has(member)) {
+      refuse(`a connection has no member ${member}; it may have ${[...MEMBERS].join(', ')}`);
+    }
+    if (typeof value !== 'string' || value === '')
+      refuse(`${member} of the connection must be a text that is not empty`);
+  }
+  const server = String(given.get('server'));
+  const url = new URL(URL.canParse(server) ? server : 'none:');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    refuse('server of the connection must be an http or https URL');
+  }
+  if (url.username !== '' || url.password !== '') {
+    refuse('server of the connection must have no user name and no password in its URL');
+  }
+  if (given.has('token') && given.has('tokenFile'))
+    refuse('a connection has a token or a tokenFile, not both');
+  if (given.has('cert') !== given.has('key')) refuse('a connection has cert and key together, or neither');
+}
+
+function kindOf(value: unknown): string {
+  return value === null || value === undefined ? String(value) : `a ${typeof value}`;
+}
+
+function refuse(why: string): never {
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', `the source cannot be used: ${why}`);
+}

@@ -1,0 +1,211 @@
+/**
+ * Kubernetes' Status objects as errors: from the response to a request or from an ERROR event in a stream, with a
+ * code for each remedy on the client's side.
+ *
+ * Every field's type is checked: a Status may come from any proxy on the way.
+ */
+import { KubeloomError } from '../base/errors.ts';
+
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+/** The fields of `metav1.Status` that are used here; missing or invalid ones are left out. */
+interface Status {
+  readonly code?: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly retryAfterSeconds?: number;
+  readonly causes: readonly StatusCause[];
+}
+
+export class KubeStatusError extends KubeloomError {
+  /** The HTTP status; an ERROR event contains one as well. */
+  readonly httpStatus: number;
+  /** Kubernetes' machine-readable reason, `Expired` or `Forbidden`; '' when there is none. */
+  readonly reason: string;
+  /** The server's message, unchanged. */
+  readonly serverMessage: string;
+  /** Delay that the server requests; 0 when it sends none. */
+  readonly retryAfterSeconds: number;
+  readonly causes: readonly StatusCause[];
+
+  constructor(httpStatus: number, status: Status, retryAfterSeconds: number, where: string) {
+    const code = codeOf(httpStatus, status);
+    const said = printable(status.message) || 'no explanation';
+    const reason = status.reason ? ` ${printable(status.reason)}` : '';
+    super(code, `${where} answered ${httpStatus}${reason}: ${said}; ${adviceFor(code, httpStatus)}`);
+    this.httpStatus = httpStatus;
+    this.reason = status.reason;
+    this.serverMessage = status.message;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.causes = status.causes;
+  }
+}
+
+/**
+ * @param httpStatus of the response; used where the Status has no code
+ * @param body the response's text, or the object of an ERROR event
+ * @param retryAfterSeconds from the response's header, if it had one
+ * @param where the request, for the message
+ */
+export function statusError(
+  httpStatus: number,
+  body: string,
+  retryAfterSeconds: number | undefined,
+  where: string,
+): KubeStatusError {
+  const status = readStatus(body);
+  const retryAfter = retryAfterSeconds ?? status.retryAfterSeconds ?? 0;
+  return new KubeStatusError(status.code ?? httpStatus, status, retryAfter, where);
+}
+
+const QUOTED_CHARACTERS_MAX = 300;
+/** Length of the text in which credentials are searched; the message quotes less. */
+const CREDENTIALS_CHARACTERS_MAX = 16_384;
+
+/** Parses a Status. Other servers than an apiserver may answer: any other text is quoted, shortened. */
+function readStatus(body: string): Status {
+  const value = parse(body);
+  if (!isRecord(value) || value['kind'] !== 'Status') {
+    return { reason: '', message: shortened(body.trim()), causes: [] };
+  }
+  const details = isRecord(value['details']) ? value['details'] : {};
+  const { code, reason, message } = value;
+  const { retryAfterSeconds, causes } = details;
+  return {
+    ...(typeof code === 'number' && code > 0 ? { code } : {}),
+    reason: typeof reason === 'string' ? reason : '',
+    message: typeof message === 'string' ? shortened(message) : '',
+    ...(typeof retryAfterSeconds === 'number' && retryAfterSeconds > 0 ? { retryAfterSeconds } : {}),
+    causes: Array.isArray(causes) ? causes.filter(isRecord).map(readCause) : [],
+  };
+}
+
+function readCause(cause: Record<string, unknown>): StatusCause {
+  const { reason, message, field } = cause;
+  return {
+    ...(typeof reason === 'string' ? { reason } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+    ...(typeof field === 'string' ? { field } : {}),
+  };
+}
+
+/** Code by reason, which is more specific than the HTTP status beside it (client-go's rule). */
+const CODE_BY_REASON: ReadonlyMap<string, string> = new Map([
+  ['Unauthorized', 'ERR_KUBELOOM_UNAUTHORIZED'],
+  ['Forbidden', 'ERR_KUBELOOM_FORBIDDEN'],
+  ['NotFound', 'ERR_KUBELOOM_NOT_FOUND'],
+  ['Gone', 'ERR_KUBELOOM_GONE'],
+  ['Expired', 'ERR_KUBELOOM_GONE'],
+  ['TooManyRequests', 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
+  ['InternalError', 'ERR_KUBELOOM_INTERNAL'],
+  ['StoreReadError', 'ERR_KUBELOOM_STORE_READ'],
+  // Has HTTP status 500, but is no internal error: the server timed out.
+  ['ServerTimeout', 'ERR_KUBELOOM_SERVER_TIMEOUT'],
+  ['Timeout', 'ERR_KUBELOOM_SERVER_TIMEOUT'],
+  ['BadRequest', 'ERR_KUBELOOM_BAD_REQUEST'],
+]);
+
+const CODE_BY_HTTP_STATUS: ReadonlyMap<number, string> = new Map([
+  [400, 'ERR_KUBELOOM_BAD_REQUEST'],
+  [401, 'ERR_KUBELOOM_UNAUTHORIZED'],
+  [403, 'ERR_KUBELOOM_FORBIDDEN'],
+  [407, 'ERR_KUBELOOM_PROXY_UNAUTHORIZED'],
+  [404, 'ERR_KUBELOOM_NOT_FOUND'],
+  [410, 'ERR_KUBELOOM_GONE'],
+  [429, 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
+  [500, 'ERR_KUBELOOM_INTERNAL'],
+]);
+
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  [
+    'ERR_KUBELOOM_UNAUTHORIZED',
+    'check the credentials of the kubeconfig’s user: they are missing, wrong or expired',
+  ],
+  ['ERR_KUBELOOM_PROXY_UNAUTHORIZED', 'put user name and password into the proxy’s URL'],
+  ['ERR_KUBELOOM_FORBIDDEN', 'allow the user the verbs list and watch on this resource (RBAC)'],
+  [
+    'ERR_KUBELOOM_NOT_FOUND',
+    'check group, version, resource and namespace, and whether the CRD is installed: the server does not serve this',
+  ],
+  ['ERR_KUBELOOM_GONE', 'the server no longer has that part of the history; kubeloom lists again'],
+  [
+    'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE',
+    'this server is behind a version that kubeloom has already received; kubeloom lists again',
+  ],
+  ['ERR_KUBELOOM_TOO_MANY_REQUESTS', 'the server is overloaded; kubeloom waits and tries again'],
+  ['ERR_KUBELOOM_INTERNAL', 'read the log of the apiserver; kubeloom tries again'],
+  [
+    'ERR_KUBELOOM_STORE_READ',
+    'an object in etcd could not be read or was deleted unread: read the log of the apiserver; kubeloom lists again',
+  ],
+  ['ERR_KUBELOOM_SERVER_TIMEOUT', 'the server could not answer in time; kubeloom tries again'],
+  ['ERR_KUBELOOM_BAD_REQUEST', 'check the label and field selectors and the other list options'],
+]);
+
+function adviceFor(code: string, httpStatus: number): string {
+  if (isRedirect(httpStatus)) {
+    return 'redirects are not followed, as they could carry credentials away: put the final address into the kubeconfig';
+  }
+  return (
+    ADVICE.get(code) ??
+    'check that the server is an apiserver, and any proxy in between; kubeloom tries again'
+  );
+}
+
+function isRedirect(httpStatus: number): boolean {
+  return httpStatus >= 300 && httpStatus < 400;
+}
+
+function codeOf(httpStatus: number, status: Status): string {
+  if (isResourceVersionTooLarge(httpStatus, status)) return 'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE';
+  if (isRedirect(httpStatus)) return 'ERR_KUBELOOM_REDIRECT';
+  // This status has priority over any reason (client-go's rule, for this number alone).
+  if (httpStatus === TOO_MANY_REQUESTS) return 'ERR_KUBELOOM_TOO_MANY_REQUESTS';
+  return (
+    CODE_BY_REASON.get(status.reason) ?? CODE_BY_HTTP_STATUS.get(httpStatus) ?? 'ERR_KUBELOOM_HTTP_STATUS'
+  );
+}
+
+const TOO_MANY_REQUESTS = 429;
+const GATEWAY_TIMEOUT = 504;
+const TOO_LARGE_MESSAGE = 'Too large resource version';
+
+/**
+ * Returns whether the version is too large. Three generations of servers report it in three ways (client-go's
+ * isTooLargeResourceVersionError).
+ */
+function isResourceVersionTooLarge(httpStatus: number, { reason, message, causes }: Status): boolean {
+  if (causes.some((cause) => cause.reason === 'ResourceVersionTooLarge')) return true;
+  const isTimeout = reason === 'Timeout' || (reason === '' && httpStatus === GATEWAY_TIMEOUT);
+  if (!isTimeout) return false;
+  return causes.some((cause) => cause.message === TOO_LARGE_MESSAGE) || message.includes(TOO_LARGE_MESSAGE);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Some proxies repeat the request's headers in the response. */
+const CREDENTIALS = /\b(Bearer|Basic)\s+(?=\S*[\dA-Z=])[\w.~+/=-]{8,}/gi;
+
+function shortened(received: string): string {
+  const text = received.slice(0, CREDENTIALS_CHARACTERS_MAX).replace(CREDENTIALS, '$1 [hidden]');
+  return text.length > QUOTED_CHARACTERS_MAX ? `${text.slice(0, QUOTED_CHARACTERS_MAX)}…` : text;
+}
+
+/** Removes control characters: the message may be printed on a terminal. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Z}]+/gu, ' ').trim();
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,55 @@
+/**
+ * client-go's Store and Indexer. Informers provide the readers; the writing halves are generic and store any
+ * item. A query reads one state; returned arrays are copies.
+ */
+
+/** Returns the key of an item. Throws ERR_KUBELOOM_KEY when it has none. */
+export type KeyFunction<Item> = (item: Item) => string;
+
+/** Returns the values under which an index finds an item. */
+export type IndexValuesFunction<Item> = (item: Item) => readonly string[];
+
+export interface StoreReader<Item> {
+  list(): Item[];
+  listKeys(): string[];
+  /** Returns the stored item with the key of this one. */
+  get(item: Item): Item | undefined;
+  getByKey(key: string): Item | undefined;
+  readonly size: number;
+  /** Returns the resourceVersion of the last write in the store, '' before the first: for read-your-writes. */
+  lastStoreSyncResourceVersion(): string;
+}
+
+/** The target of a reflector: a store, or a queue that feeds one. */
+export interface ReflectorStore<Item> {
+  add(item: Item): void;
+  update(item: Item): void;
+  delete(item: Item): void;
+  /** Replaces everything at once; objects that are not among the items are removed. */
+  replace(items: readonly Item[], resourceVersion: string): void;
+  resync(): void;
+  /** Records that the server has sent every change up to this version. */
+  bookmark?(resourceVersion: string): void;
+}
+
+export interface Store<Item> extends StoreReader<Item>, ReflectorStore<Item> {
+  bookmark(resourceVersion: string): void;
+}
+
+export interface IndexerReader<Item, Indexers> extends StoreReader<Item> {
+  /** Returns the items that share a value of this index with the given one. */
+  index(indexName: string, item: Item): Item[];
+  /** Returns the keys of the items with this value, sorted. */
+  indexKeys(indexName: string, value: string): string[];
+  /** Returns all values of this index; empty for an unknown one, as in client-go. */
+  listIndexFuncValues(indexName: string): string[];
+  byIndex(indexName: string, value: string): Item[];
+  /** Returns a copy. */
+  getIndexers(): Indexers;
+  /** Adds indexers, at any time: existing items are indexed before it returns. If one name is taken, none is added. */
+  addIndexers(indexers: Indexers): void;
+}
+
+export type IndexValuesFunctions<Item> = Readonly<Record<string, IndexValuesFunction<Item>>>;
+
+export interface Indexer<Item> extends Store<Item>, IndexerReader<Item, IndexValuesFunctions<Item>> {}

@@ -1,0 +1,164 @@
+/**
+ * One GET on the main thread: finds credentials and a connection, checks the status, and passes the body to
+ * a reader. Requests share connections; a connection is closed when its last request has ended.
+ */
+import { realClock } from '../base/clock.ts';
+import { KubeloomError, wrapped } from '../base/errors.ts';
+import type { ServerSource } from '../kube/server-source.ts';
+import { ErrorBody, retryAfterSeconds } from './error-body.ts';
+import { TransportPool } from './transport/transport-pool.ts';
+import { Watchdog } from './watchdog.ts';
+import type { ConnectionOptions } from '../shared/protocol.ts';
+import { Credentials } from './transport/credentials.ts';
+import { DirectTransport } from './transport/direct-transport.ts';
+import type { HttpExchange, HttpTransport, ResponseSink } from './transport/http.ts';
+import { statusError } from '../kube/status.ts';
+import { onAbort } from '../base/on-abort.ts';
+
+const OK = 200;
+const UNAUTHORIZED = 401;
+
+/** The reader of a response. */
+export interface ResponseReader {
+  /** Called when the response has status 200; the body follows. */
+  opened(response: HttpExchange): void;
+  data(chunk: Buffer): void;
+  /**
+   * Called exactly once: without an error when the body is complete, else with the reason why it is missing
+   * or incomplete.
+   */
+  end(error: Error | undefined): void;
+}
+
+export interface GetRequest {
+  readonly path: string;
+  /** Used in error messages. */
+  readonly verb: 'LIST' | 'WATCH';
+  readonly signal: AbortSignal;
+  /** The longest time without a byte, after which the request fails. Default: no limit. */
+  readonly silenceMaxMs?: number;
+}
+
+export class ApiClient {
+  readonly #credentials: Credentials;
+  /** True after an answer of 401: the next request asks for other credentials. */
+  #isRefused = false;
+  readonly #transports: TransportPool = new TransportPool((connection) => new DirectTransport(connection));
+
+  constructor(source: ServerSource) {
+    this.#credentials = new Credentials(source);
+  }
+
+  /** Sends the request. Never throws: every failure is passed to the reader's `end`. */
+  async get(request: GetRequest, reader: ResponseReader): Promise<void> {
+    const { signal } = request;
+    try {
+      signal.throwIfAborted();
+      const connection = await this.#credentials.connection(this.#isRefused, signal);
+      signal.throwIfAborted();
+      const answered = (status: number): void => void (this.#isRefused = status === UNAUTHORIZED);
+      new GetExchange(request, connection, reader, answered).start(this.#acquire(connection), () =>
+        this.#transports.release(connection),
+      );
+    } catch (cause) {
+      const what = `${request.verb} ${request.path.split('?', 1)[0]}`;
+      reader.end(signal.aborted ? reasonOf(signal) : wrapped('ERR_KUBELOOM_CONNECTION_OPTIONS', what, cause));
+    }
+  }
+
+  #acquire(connection: ConnectionOptions): HttpTransport {
+    return this.#transports.acquire(connection);
+  }
+}
+
+class GetExchange implements ResponseSink, HttpExchange {
+  readonly #request: GetRequest;
+  readonly #where: string;
+  readonly #reader: ResponseReader;
+  readonly #answered: (status: number) => void;
+  readonly #watchdog: Watchdog | undefined;
+  #http: HttpExchange | undefined;
+  #transport: HttpTransport | undefined;
+  #release: () => void = () => undefined;
+  #unlisten: () => void = () => undefined;
+  #errorBody: ErrorBody | undefined;
+  #isOver = false;
+
+  constructor(
+    request: GetRequest,
+    connection: ConnectionOptions,
+    reader: ResponseReader,
+    answered: (status: number) => void,
+  ) {
+    this.#request = request;
+    this.#answered = answered;
+    this.#where = `${request.verb} ${connection.server}${request.path.split('?', 1)[0]}`;
+    this.#reader = reader;
+    const limitMs = request.silenceMaxMs;
+    if (limitMs !== undefined) this.#watchdog = new Watchdog(realClock, limitMs, () => this.#silent(limitMs));
+  }
+
+  start(transport: HttpTransport, release: () => void): void {
+    this.#release = release;
+    this.#transport = transport;
+    const { signal } = this.#request;
+    this.#unlisten = onAbort(signal, () => this.#end(reasonOf(signal)));
+    this.#http = transport.request({ path: this.#request.path }, this);
+  }
+
+  pause(): void {
+    this.#http?.pause();
+  }
+
+  resume(): void {
+    this.#http?.resume();
+  }
+
+  close(): void {
+    this.#end(undefined);
+  }
+
+  head(status: number, headers: Readonly<Record<string, string>>): void {
+    this.#watchdog?.touch();
+    this.#answered(status);
+    if (status === OK) {
+      this.#reader.opened(this);
+      return;
+    }
+    const retryAfter = retryAfterSeconds(headers);
+    this.#errorBody = new ErrorBody((text) => this.#end(statusError(status, text, retryAfter, this.#where)));
+  }
+
+  data(chunk: Uint8Array): void {
+    this.#watchdog?.touch();
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+    if (this.#errorBody) this.#errorBody.write(bytes, 0);
+    else if (!this.#isOver) this.#reader.data(bytes);
+  }
+
+  end(error: KubeloomError | undefined): void {
+    if (this.#errorBody) this.#errorBody.end(error);
+    else this.#end(error);
+  }
+
+  #silent(limitMs: number): void {
+    this.#transport?.closeIdle();
+    const message = `${this.#where}: the server has sent nothing for ${limitMs / 1000} s`;
+    this.#end(new KubeloomError('ERR_KUBELOOM_STALLED', message));
+  }
+
+  #end(error: Error | undefined): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#watchdog?.stop();
+    this.#unlisten();
+    this.#http?.close();
+    this.#release();
+    this.#reader.end(error);
+  }
+}
+
+function reasonOf(signal: AbortSignal): Error {
+  const reason: unknown = signal.reason;
+  return reason instanceof Error ? reason : new Error(String(reason));
+}

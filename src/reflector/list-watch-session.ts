@@ -1,0 +1,329 @@
+/**
+ * The list-and-watch of one informer: passes events to `step`, carries out the effects it returns, and owns
+ * the request in progress. Effects are carried out strictly in order. One that finds no room in the rings
+ * waits, and all later ones wait behind it.
+ */
+import type { Clock, Random } from '../base/clock.ts';
+import { KubeloomError, assert, fromErrorMessage } from '../base/errors.ts';
+import { DeltaKind } from '../shared/record/delta.ts';
+import type {
+  ConnectionOptions,
+  FromReflector,
+  Query,
+  ReflectorPhase,
+  ReflectorSpec,
+  ResumePosition,
+  ToReflector,
+} from '../shared/protocol.ts';
+import type { HttpTransport } from './transport/http.ts';
+import { jittered } from './rules/backoff.ts';
+import { ErrorBody, retryAfterSeconds } from './error-body.ts';
+import { Exchange } from './exchange.ts';
+import type { Body, ExchangeOwner } from './exchange.ts';
+import { answeredWith, stalled, unprepared, unreachable, unusable } from './rules/failure.ts';
+import type { Inbox } from './inbox.ts';
+import { ListBody } from './list-body.ts';
+import { ListingMeter } from './listing-meter.ts';
+import { ObjectWriter } from './object-writer.ts';
+import { LimitedErrorReports } from './limited-error-reports.ts';
+import type { Router } from './router.ts';
+import { initialState } from './rules/state.ts';
+import type { Effect, Failure, ReflectorEvent, State } from './rules/state.ts';
+import { step } from './rules/step.ts';
+import type { TransportPool } from './transport/transport-pool.ts';
+import { WatchBody } from './watch-body.ts';
+
+/** The services of the thread for its reflectors. */
+export interface ReflectorHost {
+  readonly router: Router;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly transports: TransportPool;
+  readonly inbox: Inbox;
+  /** True while responses must not be read. */
+  readonly isPaused: boolean;
+  post(message: FromReflector): void;
+  /** Returns a number that no other request of this thread has. */
+  nextRequest(): number;
+  /** Removes the reflector: it has stopped. */
+  forget(informer: number): void;
+}
+
+type Prepared = Extract<ToReflector, { type: 'prepared' }>;
+
+/** The request in progress: first it waits for its credentials, then it has an exchange. */
+interface Request {
+  readonly id: number;
+  readonly verb: 'list' | 'watch';
+  readonly query: Query;
+  readonly exchange: Exchange | undefined;
+  readonly cancelDeadline: () => void;
+}
+
+/**
+ * The longest silence of a list: an apiserver may take a minute until its first byte and then gives up
+ * itself.
+ */
+const LIST_SILENCE_MAX_MS = 90_000;
+/** The time after `timeoutSeconds` by which the server must have ended a watch. */
+const WATCH_MARGIN_MS = 5_000;
+
+/** The longest wait for credentials: they may come from a plugin, which has a minute. */
+const PREPARING_MAX_MS = 90_000;
+
+export class ListWatchSession implements ExchangeOwner {
+  readonly informer: number;
+  readonly clock: Clock;
+  readonly inbox: Inbox;
+  readonly writer: ObjectWriter;
+  readonly meter: ListingMeter;
+  readonly #host: ReflectorHost;
+  readonly #spec: ReflectorSpec;
+  readonly #reports: LimitedErrorReports;
+  #state: State;
+  readonly #effects: Effect[] = [];
+  #request: Request | undefined;
+  #connection: ConnectionOptions | undefined;
+  #cancelTimer: () => void = () => undefined;
+  #phase: ReflectorPhase = 'connecting';
+
+  constructor(informer: number, spec: ReflectorSpec, host: ReflectorHost, resume?: ResumePosition) {
+    this.informer = informer;
+    this.clock = host.clock;
+    this.inbox = host.inbox;
+    this.#host = host;
+    this.#spec = spec;
+    this.#state = initialState(spec, resume);
+    this.#reports = new LimitedErrorReports(host.clock, (during, error) =>
+      host.post({ type: 'error', informer, during, error }),
+    );
+    this.meter = new ListingMeter(host.clock, (progress) =>
+      host.post({ type: 'progress', informer, ...progress }),
+    );
+    this.writer = new ObjectWriter(host.router, informer, spec, (error) => this.report('decode', error));
+  }
+
+  start(): void {
+    this.#happened({ type: 'start' });
+  }
+
+  /** Stops reading at once; writes the last record for the shards when there is room for it. */
+  stop(): void {
+    this.#close();
+    this.#happened({ type: 'stop' });
+  }
+
+  /** Releases everything; sends no records or messages. */
+  dispose(): void {
+    this.#effects.length = 0;
+    this.#close();
+    this.#disconnect();
+  }
+
+  /** Takes the main thread's answer to `prepare`. */
+  prepared(prepared: Prepared): void {
+    this.inbox.offerEvent(this, () => this.#send(prepared));
+  }
+
+  isPreparing(request: number): boolean {
+    return this.#request?.id === request && this.#request.exchange === undefined;
+  }
+
+  pause(): void {
+    this.#request?.exchange?.pause();
+  }
+
+  resume(): void {
+    this.#request?.exchange?.resume();
+  }
+
+  /** LimitedErrorReports to the main thread that this reflector is paused, or its phase when it no longer is. */
+  postPaused(isPaused: boolean): void {
+    const phase = isPaused ? 'paused' : this.#phase;
+    if (this.#request) this.#host.post({ type: 'phase', informer: this.informer, phase });
+  }
+
+  flush(): boolean {
+    for (let effect = this.#effects[0]; effect; effect = this.#effects[0]) {
+      if (!this.#perform(effect)) return false;
+      this.#effects.shift();
+    }
+    return true;
+  }
+
+  /** Takes one step; the next `flush` carries out its effects. */
+  dispatch(event: ReflectorEvent): void {
+    const { state, effects } = step(this.#state, event, this.clock.now());
+    this.#state = state;
+    this.#effects.push(...effects);
+  }
+
+  /** Turns a failure of the request into an event, with the progress made so far. */
+  fail(failure: Failure): void {
+    const progress = this.#request?.exchange?.progress;
+    this.dispatch({ type: 'failed', failure, ...(progress ? { progress } : {}) });
+  }
+
+  report(during: Failure['during'], error: KubeloomError): void {
+    this.#reports.report(during, error);
+  }
+
+  offerBookmark(resourceVersion: string): boolean {
+    return this.#host.router.offerControl(DeltaKind.Bookmark, this.informer, this.#epoch, resourceVersion);
+  }
+
+  begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body {
+    assert(this.#request !== undefined, 'a response has a request');
+    const { verb, query } = this.#request;
+    const where = this.#where(verb);
+    if (status !== 200) {
+      const retryAfter = retryAfterSeconds(headers);
+      return new ErrorBody((text) => this.fail(answeredWith(verb, status, text, retryAfter, where)));
+    }
+    const isStreamingList = this.#state.kind === 'streaming-list';
+    this.dispatch({ type: 'opened' });
+    const { objectBytesMax, watchListIdleTimeoutMs } = this.#spec;
+    if (verb === 'list') return new ListBody(this, exchange, { where, objectBytesMax });
+    const request = { where, query, isStreamingList, objectBytesMax, watchListIdleTimeoutMs };
+    return new WatchBody(this, exchange, request);
+  }
+
+  unanswered(error: KubeloomError): void {
+    this.fail(unreachable(this.#request?.verb ?? 'watch', error));
+  }
+
+  silent(limitMs: number): void {
+    const verb = this.#request?.verb ?? 'watch';
+    this.fail(stalled(verb, this.#where(verb), limitMs));
+  }
+
+  get #epoch(): number {
+    return this.#state.kind === 'stopped' ? 0 : this.#state.memory.epoch;
+  }
+
+  #happened(event: ReflectorEvent): void {
+    this.inbox.offerEvent(this, () => this.dispatch(event));
+  }
+
+  /** Carries out one effect. @returns false when there is no room for it: call it again */
+  #perform(effect: Effect): boolean {
+    const { informer } = this;
+    switch (effect.type) {
+      case 'list':
+        this.#prepare('list', effect.query, effect.isRefused);
+        return true;
+      case 'watch':
+        this.#prepare(
+          'watch',
+          { ...effect.query, timeoutSeconds: String(this.#timeoutSeconds()) },
+          effect.isRefused,
+        );
+        return true;
+      case 'close':
+        this.#close();
+        return true;
+      case 'control':
+        if (effect.kind === DeltaKind.ReplaceBegin) this.meter.begin();
+        return this.#host.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
+      case 'wait':
+        this.#wait(jittered(effect.delay, this.#host.random()));
+        return true;
+      case 'report':
+        this.report(effect.during, effect.error);
+        return true;
+      case 'phase':
+        this.#phase = effect.phase;
+        this.#host.post({ type: 'phase', informer, phase: effect.phase });
+        return true;
+      default:
+        this.#disconnect();
+        this.#host.post({ type: 'stopped', informer });
+        this.#host.forget(informer);
+        return true;
+    }
+  }
+
+  #prepare(verb: 'list' | 'watch', query: Query, isRefused: boolean): void {
+    this.#close();
+    const id = this.#host.nextRequest();
+    const cancelDeadline = this.clock.schedule(PREPARING_MAX_MS, () => this.#unprepared(id));
+    this.#request = { id, verb, query, exchange: undefined, cancelDeadline };
+    const { informer } = this;
+    const refused = isRefused ? { isRefused } : {};
+    this.#host.post({ type: 'prepare', request: id, informer, verb, query, ...refused });
+  }
+
+  /** Fails the request: the main thread did not supply credentials in time. */
+  #unprepared(id: number): void {
+    this.inbox.offerEvent(this, () => {
+      if (this.#request && this.isPreparing(id)) this.fail(unprepared(this.#request.verb, PREPARING_MAX_MS));
+    });
+  }
+
+  #send(prepared: Prepared): void {
+    const request = this.#request;
+    if (!request || !this.isPreparing(prepared.request)) return;
+    request.cancelDeadline();
+    const { connection, error } = prepared;
+    if (error) {
+      this.fail(unreachable(request.verb, fromErrorMessage(error)));
+      return;
+    }
+    assert(connection !== undefined, 'prepared with an error or a connection');
+    const query = prepared.query ?? request.query;
+    let transport: HttpTransport;
+    try {
+      transport = this.#connect(connection);
+    } catch (cause) {
+      this.fail(unreachable(request.verb, unusable(connection, cause)));
+      return;
+    }
+    const path = `${this.#spec.path}?${new URLSearchParams(query).toString()}`;
+    const accept = this.#spec.accept?.[request.verb];
+    const exchange = new Exchange(this, transport, path, this.#silenceMaxMs(request.verb, query), accept);
+    this.#request = { ...request, query, exchange };
+    if (this.#host.isPaused) exchange.pause();
+  }
+
+  /** Uses this connection from now on and releases the previous one. */
+  #connect(connection: ConnectionOptions): HttpTransport {
+    const transport = this.#host.transports.acquire(connection);
+    this.#disconnect();
+    this.#connection = connection;
+    return transport;
+  }
+
+  #disconnect(): void {
+    if (this.#connection) this.#host.transports.release(this.#connection);
+    this.#connection = undefined;
+  }
+
+  #close(): void {
+    this.#cancelTimer();
+    this.#request?.cancelDeadline();
+    this.#request?.exchange?.close();
+    this.#request = undefined;
+  }
+
+  #wait(delayMs: number): void {
+    this.#cancelTimer = this.clock.schedule(delayMs, () => this.#happened({ type: 'timer' }));
+  }
+
+  #timeoutSeconds(): number {
+    const { watchTimeoutMinSeconds: min, watchTimeoutMaxSeconds: max } = this.#spec;
+    return Math.floor(min + this.#host.random() * (max - min));
+  }
+
+  /** Computes the limit of silence from the query that is sent, which the main thread may have changed. */
+  #silenceMaxMs(verb: 'list' | 'watch', query: Query): number {
+    if (verb === 'list') return LIST_SILENCE_MAX_MS;
+    const seconds = Number(query['timeoutSeconds']);
+    const lastsMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
+    return Math.min(lastsMs + WATCH_MARGIN_MS, this.#spec.watchIdleTimeoutMs ?? Infinity);
+  }
+
+  #where(verb: 'list' | 'watch'): string {
+    const server = this.#connection?.server ?? '';
+    return `${verb.toUpperCase()} ${server}${this.#spec.path}`;
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * The delay after a failure: client-go's numbers (800 ms doubled up to 30 s, plus jitter of up to the same
+ * length), as pure functions. It starts over only after two healthy minutes. client-go counts two minutes
+ * from the last reset and so falls back to 800 ms in the middle of a long outage.
+ */
+
+export const HEALTHY_AFTER_MS = 120_000;
+/** The longest delay that a server's Retry-After can cause. */
+export const RETRY_AFTER_MAX_MS = 600_000;
+
+export interface Backoff {
+  /** Failures since the last two healthy minutes. */
+  readonly failures: number;
+  /** The time at which the open watch began; undefined while there is none. */
+  readonly healthySince: number | undefined;
+}
+
+export interface BackoffBounds {
+  readonly backoffInitialMs: number;
+  readonly backoffMaxMs: number;
+}
+
+export interface Delay {
+  /** The delay without jitter. */
+  readonly baseMs: number;
+  /** The server's Retry-After, or 0. */
+  readonly atLeastMs: number;
+}
+
+export const NO_FAILURES: Backoff = { failures: 0, healthySince: undefined };
+
+/** Records that a watch is open. */
+export function healthy(backoff: Backoff, now: number): Backoff {
+  return { ...backoff, healthySince: backoff.healthySince ?? now };
+}
+
+/** Counts a failure. Returns the delay before the next attempt and the next state. */
+export function failed(
+  backoff: Backoff,
+  bounds: BackoffBounds,
+  now: number,
+): { readonly backoff: Backoff; readonly baseMs: number } {
+  const isOver = backoff.healthySince !== undefined && now - backoff.healthySince >= HEALTHY_AFTER_MS;
+  const failures = isOver ? 0 : backoff.failures;
+  return {
+    backoff: { failures: failures + 1, healthySince: undefined },
+    baseMs: Math.min(bounds.backoffInitialMs * 2 ** failures, bounds.backoffMaxMs),
+  };
+}
+
+/**
+ * Adds jitter of up to the delay's own length. A Retry-After gets jitter on top, or all clients would return
+ * at the same moment.
+ *
+ * @param chance uniform in [0, 1)
+ */
+export function jittered(delay: Delay, chance: number): number {
+  const jitterMs = delay.baseMs * chance;
+  return Math.max(delay.baseMs, Math.min(delay.atLeastMs, RETRY_AFTER_MAX_MS)) + jitterMs;
+}

@@ -1,0 +1,179 @@
+/**
+ * Sorts failures into the kinds that `step` distinguishes, and words the errors that arise in the reflector
+ * itself.
+ */
+import { KubeloomError } from '../../base/errors.ts';
+import type { ConnectionOptions } from '../../shared/protocol.ts';
+import { statusError } from '../../kube/status.ts';
+import type { KubeStatusError } from '../../kube/status.ts';
+import type { Failure, FailureKind } from './state.ts';
+
+type Verb = 'list' | 'watch';
+
+/** Kinds by the code of a server's answer; every other code is `other`. */
+const KINDS: Readonly<Record<string, FailureKind>> = {
+  ERR_KUBELOOM_GONE: 'expired',
+  ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE: 'too-large',
+  ERR_KUBELOOM_TOO_MANY_REQUESTS: 'too-many-requests',
+  ERR_KUBELOOM_UNAUTHORIZED: 'unauthorized',
+};
+const SERVER_ERROR_MIN = 500;
+
+/** Classifies a response other than 200. */
+export function answeredWith(
+  verb: Verb,
+  status: number,
+  body: string,
+  retryAfterSeconds: number | undefined,
+  where: string,
+): Failure {
+  const failure = fromStatus(verb, statusError(status, body, retryAfterSeconds, where));
+  // A 5xx with Retry-After is overload: the request itself is not at fault.
+  const isBusy = failure.kind === 'other' && status >= SERVER_ERROR_MIN && failure.retryAfterMs > 0;
+  return isBusy ? { ...failure, kind: 'too-many-requests' } : failure;
+}
+
+/** @param status the object of an ERROR event */
+export function errorEvent(status: string, where: string): Failure {
+  const failure = fromStatus('watch', statusError(ERROR_EVENT_STATUS, status, undefined, where));
+  const isInternal = failure.error.code === 'ERR_KUBELOOM_INTERNAL';
+  return isInternal ? { ...failure, kind: 'internal-error' } : failure;
+}
+
+/** The status of an ERROR event whose Status object has no code. */
+const ERROR_EVENT_STATUS = 500;
+
+function fromStatus(during: Verb, error: KubeStatusError): Failure {
+  return {
+    kind: KINDS[error.code] ?? 'other',
+    during,
+    error,
+    retryAfterMs: error.retryAfterSeconds * 1000,
+  };
+}
+
+/** Classifies a request without an answer: the position may still be good. */
+export function unreachable(during: Verb, error: KubeloomError): Failure {
+  return { kind: 'unreachable', during, error, retryAfterMs: 0 };
+}
+
+/** Classifies a response that broke off. */
+export function torn(during: Verb, error: KubeloomError): Failure {
+  return { kind: 'other', during, error, retryAfterMs: 0 };
+}
+
+export function unprepared(during: Verb, waitedMs: number): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_CREDENTIALS',
+    `no credentials within ${waitedMs / 1000} s: check for a hanging plugin of the kubeconfig or a blocked main thread`,
+  );
+  return unreachable(during, error);
+}
+
+export function malformed(what: string, where: string, quoted: string): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_MALFORMED_EVENT',
+    `${where}: ${what}: ${quoted}; it was dropped; reading resumes from the last good position`,
+  );
+  return { kind: 'malformed', during: 'decode', error, retryAfterMs: 0 };
+}
+
+/** Classifies a line that is too long. The watch ends at once: the line's end may never come. */
+export function tooLong(where: string, bytesMax: number): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_EVENT_TOO_LARGE',
+    `${where}: a line of more than ${bytesMax / 2 ** 20} MiB, longer than any object; the connection was closed and ` +
+      'the watch resumes from the last good position',
+  );
+  return { kind: 'malformed', during: 'decode', error, retryAfterMs: 0 };
+}
+
+/** Classifies an item that is too long. The list ends at once, too. */
+export function endless(where: string, bytesMax: number): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_LIST_MALFORMED',
+    `${where}: ${bytesMax / 2 ** 20} MiB without an item, more than any list has; the connection was closed, ` +
+      'the items were dropped, and the list is repeated',
+  );
+  return torn('list', error);
+}
+
+export function truncated(where: string): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_EVENT_TRUNCATED',
+    `${where}: the answer ended without an error in the middle of an event; the watch resumes before that event`,
+  );
+}
+
+export function outOfOrder(where: string, what: string): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_OUT_OF_ORDER',
+    `${where}: the server sent ${what} after newer ones; it was ignored`,
+  );
+}
+
+/**
+ * Classifies events of another history: a server restored from a backup, or another server behind the same
+ * name.
+ */
+export function wentBack(where: string, resourceVersion: string): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_TIME_TRAVEL',
+    `${where}: the server sent an event of version ${resourceVersion}, older than the version ` +
+      'of the request or of a bookmark; listing again',
+  );
+  return { kind: 'went-back', during: 'watch', error, retryAfterMs: 0 };
+}
+
+export function expiredLoop(rounds: number, cause: KubeloomError): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_EXPIRED_LOOP',
+    `the server has refused ${rounds} watches in a row as too old, each from the version that it had just listed; ` +
+      `kubeloom waits longer after each: ${cause.message}`,
+    { cause },
+  );
+}
+
+export function stalled(during: Verb, where: string, silenceMs: number): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_STALLED',
+    `${where}: the server has sent nothing for ${Math.round(silenceMs / 1000)} s; requesting again`,
+  );
+  return { kind: 'stalled', during, error, retryAfterMs: 0 };
+}
+
+export function noEndBookmark(where: string, waitedMs: number): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_NO_END_BOOKMARK',
+    `${where}: the streaming list did not end within ${Math.round(waitedMs / 1000)} s; listing instead`,
+  );
+  return { kind: 'no-end-bookmark', during: 'watch', error, retryAfterMs: 0 };
+}
+
+export function noListProgress(): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_LIST_NO_PROGRESS',
+    'the server answered a page of the list with the continue token of the same page; listing again',
+  );
+  return { kind: 'other', during: 'list', error, retryAfterMs: 0 };
+}
+
+export function veryShortWatch(cause: KubeloomError | undefined): Failure {
+  const error = new KubeloomError(
+    'ERR_KUBELOOM_VERY_SHORT_WATCH',
+    'the server closed the watch within a second and without an event' + (cause ? `: ${cause.message}` : ''),
+    cause ? { cause } : {},
+  );
+  return { kind: 'other', during: 'watch', error, retryAfterMs: 0 };
+}
+
+/** Wraps what the transport's constructor throws: an unusable address or certificate. */
+export function unusable(connection: ConnectionOptions, cause: unknown): KubeloomError {
+  if (cause instanceof KubeloomError) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new KubeloomError(
+    'ERR_KUBELOOM_CONNECTION_OPTIONS',
+    `no connection can be made to ${JSON.stringify(connection.server)}: ${reason}; check the kubeconfig`,
+    { cause },
+  );
+}

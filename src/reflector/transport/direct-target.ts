@@ -1,0 +1,112 @@
+/** The address of one transport's requests and their text, derived once from the connection options. */
+import { isIP } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import type { ConnectionOptions, Headers } from '../../shared/protocol.ts';
+import { TransportFailure } from './http-errors.ts';
+import { ProxyAddress } from './proxy-address.ts';
+import { FIELD_NAME } from './response-parser-head.ts';
+import { secureContextOf } from './tls-material.ts';
+
+const PORTS: ReadonlyMap<string, number> = new Map([
+  ['http:', 80],
+  ['https:', 443],
+]);
+/** A path contains no white space: it would end the request line. */
+const PATH = /^[\x21-\x7e]+$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+/** Headers that the transport sets itself, because they describe the use of the connection. */
+const RESERVED: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'proxy-authorization',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+export class DirectTarget {
+  /** `https://host:6443`, for messages. */
+  readonly origin: string;
+  readonly host: string;
+  readonly port: number;
+  readonly isTls: boolean;
+  readonly rejectUnauthorized: boolean;
+  /** The name that the server's certificate must contain. */
+  readonly name: string;
+  /** The proxy to which the socket connects, if there is one. */
+  readonly proxy: ProxyAddress | undefined;
+  /** Host and port, as CONNECT has them. */
+  readonly authority: string;
+  /** The prefix of every path: apiservers behind a proxy have one. */
+  readonly #basePath: string;
+  readonly #headers: Headers;
+  readonly #connection: ConnectionOptions;
+  #context: SecureContext | undefined;
+
+  /** @throws TypeError when the server is no http or https URL */
+  constructor(connection: ConnectionOptions) {
+    const url = new URL(connection.server);
+    const defaultPort = PORTS.get(url.protocol);
+    if (defaultPort === undefined) throw new TypeError(`neither http: nor https: but ${url.protocol}`);
+    this.origin = url.origin;
+    this.host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+    this.port = url.port === '' ? defaultPort : Number(url.port);
+    this.isTls = url.protocol === 'https:';
+    // Always set, or NODE_TLS_REJECT_UNAUTHORIZED could switch verification off.
+    this.rejectUnauthorized = connection.rejectUnauthorized !== false;
+    this.name = connection.servername ?? this.host;
+    this.proxy = connection.proxy === undefined ? undefined : new ProxyAddress(connection.proxy);
+    this.authority = `${url.hostname}:${this.port}`;
+    this.#basePath = url.pathname.replace(/\/+$/, '');
+    this.#connection = connection;
+    this.#headers = {
+      host: url.host,
+      accept: 'application/json',
+      'user-agent': 'kubeloom',
+      ...lowerCased(connection.headers),
+    };
+  }
+
+  /** The name in the TLS handshake; addresses are not allowed there. */
+  get serverName(): string | undefined {
+    return isIP(this.name) === 0 ? this.name : undefined;
+  }
+
+  /** @throws OpenSSL's error for unusable certificates and keys */
+  get secureContext(): SecureContext {
+    this.#context ??= secureContextOf(this.#connection);
+    return this.#context;
+  }
+
+  /** Returns the URL without the query, for messages. */
+  urlOf(path: string): string {
+    return `${this.origin}${this.#basePath}${path.split('?', 1)[0]}`;
+  }
+
+  /** @throws TransportFailure when path or headers cannot be sent as they are */
+  requestText(path: string, headers: Headers): string {
+    const target = `${this.#isForProxy ? this.origin : ''}${this.#basePath}${path}`;
+    if (!PATH.test(target)) throw new TransportFailure('HTTP_REQUEST', 'the path has invalid characters');
+    const lines = [`GET ${target} HTTP/1.1`];
+    for (const [name, values] of Object.entries({ ...this.#headers, ...lowerCased(headers) })) {
+      for (const value of [values].flat()) {
+        if (!FIELD_NAME.test(name) || !FIELD_VALUE.test(value) || RESERVED.has(name)) {
+          throw new TransportFailure('HTTP_REQUEST', `the header ${JSON.stringify(name)} cannot be sent`);
+        }
+        lines.push(`${name}: ${value}`);
+      }
+    }
+    const { authorization } = (this.#isForProxy ? this.proxy : undefined) ?? {};
+    if (authorization !== undefined) lines.push(`proxy-authorization: ${authorization}`);
+    return `${lines.join('\r\n')}\r\nconnection: keep-alive\r\n\r\n`;
+  }
+
+  /** True when the proxy reads the requests itself: without TLS to the server there is no tunnel. */
+  get #isForProxy(): boolean {
+    return this.proxy !== undefined && !this.isTls;
+  }
+}
+
+function lowerCased(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

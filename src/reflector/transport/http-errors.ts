@@ -1,0 +1,171 @@
+/**
+ * The failures below HTTP as kubeloom's errors: a stable code, what happened, what to do. The original code
+ * (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …) is in `errno`.
+ */
+import { KubeloomError } from '../../base/errors.ts';
+import { explainProxy, ProxyFailure } from './proxy-failure.ts';
+import type { Malformed } from './response-parser-head.ts';
+
+export class HttpError extends KubeloomError {
+  /** Without the query. */
+  readonly url: string;
+  /** The code of the error that the parser, TLS or the operating system gave, or ''. */
+  readonly errno: string;
+
+  constructor(code: string, message: string, url: string, errno: string, cause?: unknown) {
+    super(code, message, cause === undefined ? {} : { cause });
+    this.url = url;
+    this.errno = errno;
+  }
+}
+
+/** An error that our connections or parser find, with a code in the place of the operating system's errno. */
+export class TransportFailure extends Error {
+  readonly code: `HTTP_${string}`;
+
+  constructor(code: `HTTP_${string}`, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const UNREACHABLE = new Map([
+  ['ECONNREFUSED', 'nothing listens there: is the apiserver running, and are address and port right?'],
+  ['ENOTFOUND', 'the name does not resolve: check the cluster’s server in the kubeconfig and the DNS'],
+  ['EAI_AGAIN', 'the name could not be resolved for now: check the DNS'],
+  ['EHOSTUNREACH', 'there is no route to that host: check network and VPN'],
+  ['EHOSTDOWN', 'the host is down: check network and VPN'],
+  ['ENETUNREACH', 'that network cannot be reached: check network and VPN'],
+  ['ENETDOWN', 'the network is down'],
+  ['EADDRNOTAVAIL', 'no local address or port is available for the connection'],
+  ['ETIMEDOUT', 'no answer to the connection attempt: check network, firewall and VPN'],
+  ['HTTP_CONNECT_TIMEOUT', 'no answer to the connection attempt in time: check network, firewall and VPN'],
+  ['EMFILE', 'this process has too many files and sockets open: raise the limit (ulimit -n)'],
+]);
+
+const WRONG_CA =
+  'its certificate is not signed by the CA that the kubeconfig gives: check certificate-authority (or -data) of the cluster';
+const REFUSED_CLIENT =
+  'the server refused the client certificate: check client-certificate and client-key of the user, they may have expired';
+const UNUSABLE_MATERIAL =
+  'the CA, client certificate or client key of the kubeconfig cannot be used: are they PEM and do they belong together?';
+const NO_TLS = 'the server does not speak TLS on that port: check the port, or is it http:// ?';
+
+const TLS = new Map([
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', WRONG_CA],
+  ['SELF_SIGNED_CERT_IN_CHAIN', WRONG_CA],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', WRONG_CA],
+  ['UNABLE_TO_GET_ISSUER_CERT', WRONG_CA],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', WRONG_CA],
+  ['CERT_SIGNATURE_FAILURE', WRONG_CA],
+  ['INVALID_CA', WRONG_CA],
+  ['CERT_UNTRUSTED', WRONG_CA],
+  ['CERT_HAS_EXPIRED', 'its certificate has expired: renew it, or check the clock of this machine'],
+  ['CERT_NOT_YET_VALID', 'its certificate is not valid yet: check the clock of this machine'],
+  ['CERT_REVOKED', 'its certificate has been revoked'],
+  ['HOSTNAME_MISMATCH', 'its certificate is for another name: set tls-server-name in the kubeconfig'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', NO_TLS],
+  ['ERR_SSL_PACKET_LENGTH_TOO_LONG', NO_TLS],
+  ['EPROTO', NO_TLS],
+]);
+
+const RESET = new Set(['ECONNRESET', 'EPIPE', 'HTTP_CLOSED_EARLY']);
+const HEADERS_TIMEOUT = 'HTTP_HEADERS_TIMEOUT';
+const DISPOSED = 'HTTP_DISPOSED';
+
+const MALFORMED: ReadonlySet<string> = new Set<Malformed>([
+  'HTTP_STATUS_LINE',
+  'HTTP_HEADER',
+  'HTTP_HEADERS_TOO_LARGE',
+  'HTTP_CONTENT_LENGTH',
+  'HTTP_TRANSFER_ENCODING',
+  'HTTP_UPGRADE',
+  'HTTP_CHUNK_SIZE',
+  'HTTP_CHUNK_EXTENSION',
+  'HTTP_CHUNK_END',
+  'HTTP_TRAILER',
+]);
+
+/** @param url without query, for the message */
+export function toHttpError(error: unknown, url: string): KubeloomError {
+  if (error instanceof KubeloomError) return error;
+  const errno = codeOf(error);
+  const { code, message } = explain(error, errno, url);
+  return new HttpError(code, message, url, errno, error);
+}
+
+export function unwantedEncoding(encoding: string, url: string): HttpError {
+  return new HttpError(
+    'ERR_KUBELOOM_HTTP_PROTOCOL',
+    `the answer of ${url} is encoded (${encoding}) although no encoding was asked for; ` +
+      'a proxy on the way seems to compress, switch that off for this server',
+    url,
+    'content-encoding',
+  );
+}
+
+function explain(error: unknown, errno: string, url: string): { code: string; message: string } {
+  if (error instanceof ProxyFailure) return explainProxy(error, url);
+  const unreachable = UNREACHABLE.get(errno);
+  if (unreachable !== undefined) {
+    return { code: 'ERR_KUBELOOM_UNREACHABLE', message: `cannot reach ${url} (${errno}): ${unreachable}` };
+  }
+  const tls = tlsAdvice(error, errno);
+  if (tls !== undefined) {
+    return { code: 'ERR_KUBELOOM_TLS', message: `no trusted connection to ${url} (${errno}): ${tls}` };
+  }
+  if (RESET.has(errno)) {
+    return {
+      code: 'ERR_KUBELOOM_CONNECTION_RESET',
+      message: `the connection to ${url} was closed before the answer was complete (${errno}); kubeloom tries again`,
+    };
+  }
+  if (errno === HEADERS_TIMEOUT) {
+    return {
+      code: 'ERR_KUBELOOM_HTTP_TIMEOUT',
+      message: `${url} did not answer in time (${errno}): the apiserver is overloaded or a proxy holds the answer back`,
+    };
+  }
+  if (errno === DISPOSED) {
+    return {
+      code: 'ERR_KUBELOOM_TRANSPORT_DISPOSED',
+      message: `the request for ${url} was ended by shutdown`,
+    };
+  }
+  if (MALFORMED.has(errno)) {
+    return {
+      code: 'ERR_KUBELOOM_HTTP_PROTOCOL',
+      message: `the answer of ${url} is not valid HTTP (${errno}): is that really an apiserver?`,
+    };
+  }
+  return { code: 'ERR_KUBELOOM_HTTP', message: `the request for ${url} failed: ${messageOf(error)}` };
+}
+
+function tlsAdvice(error: unknown, errno: string): string | undefined {
+  if (errno === 'ERR_TLS_CERT_ALTNAME_INVALID') {
+    return `its certificate is for ${namesOf(error)}: use a name that it has, or set tls-server-name in the kubeconfig`;
+  }
+  if (errno.includes('ALERT')) return REFUSED_CLIENT;
+  const known = TLS.get(errno);
+  if (known !== undefined) return known;
+  if (errno.startsWith('ERR_OSSL')) return UNUSABLE_MATERIAL;
+  return errno.startsWith('ERR_SSL') || errno.startsWith('ERR_TLS') ? messageOf(error) : undefined;
+}
+
+/** Returns the names of the certificate that Node attaches to the error. */
+function namesOf(error: unknown): string {
+  const certificate = error instanceof Error && 'cert' in error ? error.cert : undefined;
+  const hasNames = typeof certificate === 'object' && certificate !== null && 'subjectaltname' in certificate;
+  return hasNames ? `${String(certificate.subjectaltname)} and not for this server` : 'another name';
+}
+
+/** Returns the error's code; when several addresses were tried, the code of the first failure. */
+function codeOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return codeOf(error.errors[0]);
+  if (!(error instanceof Error)) return '';
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,254 @@
+/**
+ * Splits the body of a LIST into its items while it streams, at any size: the text of the whole list is
+ * never built. Every byte is read once. An item inside one chunk is delivered in place, one that spans
+ * chunks is assembled first. Refusals work as in `watch-frames.ts`.
+ *
+ * Everything outside of the items is collected as a skeleton, `{"kind":"PodList",…,"items":[]}`, and parsed
+ * at the end.
+ */
+import { skipStringTail, wideView } from '../../kube/json/skip.ts';
+import { FrameBuffer, asBuffer } from './frame-buffer.ts';
+import { ListSkeleton, type ListHead, type ListMeta } from './list-skeleton.ts';
+
+const TAB = 0x09;
+const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+/** `c | CASE_BIT` maps `[` to `{` and `]` to `}`. */
+const CASE_BIT = 0x20;
+
+export interface ItemSink {
+  /**
+   * Takes one element of `items`. The bytes are valid until `item` returns.
+   *
+   * @returns false when there is no room: the same item is offered again
+   */
+  item(bytes: Buffer, start: number, end: number): boolean;
+  /** Takes an item above the limit: only its first bytes are here, enough for its identity. */
+  oversized(bytes: Buffer, start: number, end: number, totalBytes: number): boolean;
+}
+
+export interface ListItemsOptions {
+  readonly itemBytesMax: number;
+}
+
+/** The place that the next byte belongs to. */
+type Place =
+  /** Outside of `items`. */
+  | 'skeleton'
+  /** In `items`, before the first item: an item or the end may come. */
+  | 'first-item'
+  /** After a comma: an item must come. */
+  | 'next-item'
+  /** After an item: a comma or the end must come. */
+  | 'after-item'
+  | 'item'
+  | 'malformed';
+
+export class ListItems {
+  readonly #itemBytesMax: number;
+  readonly #skeleton = new ListSkeleton();
+  #place: Place = 'skeleton';
+  /** The beginning of an item whose end has not come. */
+  readonly #partial: FrameBuffer;
+  // The state of an item's scan between two chunks.
+  #depth = 0;
+  #isInString = false;
+  #isEscaped = false;
+  /** The refused item: its length in the chunk, or `assembled`. */
+  #refused:
+    | { readonly kind: 'in-place'; readonly length: number }
+    | { readonly kind: 'assembled' }
+    | undefined;
+
+  constructor(options: ListItemsOptions) {
+    this.#itemBytesMax = options.itemBytesMax;
+    this.#partial = new FrameBuffer(options.itemBytesMax);
+  }
+
+  /**
+   * @returns the index up to which the chunk was consumed: its length, or less when the sink refused an item
+   */
+  write(chunk: Uint8Array, start: number, sink: ItemSink): number {
+    const bytes = asBuffer(chunk);
+    let at = start;
+    if (this.#refused) {
+      at = this.#offerAgain(bytes, start, sink);
+      if (this.#refused) return at;
+    }
+    while (at < bytes.length) {
+      switch (this.#place) {
+        case 'skeleton':
+          at = this.#readSkeleton(bytes, at);
+          break;
+        case 'item':
+          at = this.#readItem(bytes, at, sink);
+          if (this.#refused) return at;
+          break;
+        case 'malformed':
+          return bytes.length;
+        default:
+          at = this.#readBetweenItems(bytes, at);
+      }
+    }
+    return at;
+  }
+
+  /** True when the body cannot be a list; `finish` throws the reason. */
+  get isMalformed(): boolean {
+    return this.#place === 'malformed';
+  }
+
+  /** Returns kind and apiVersion as far as read; in Go's field order they precede the first item. */
+  head(): ListHead {
+    return this.#skeleton.head();
+  }
+
+  /**
+   * Ends the body.
+   *
+   * @throws ERR_KUBELOOM_LIST_TRUNCATED when it is incomplete, ERR_KUBELOOM_LIST_MALFORMED when it is no
+   *   list
+   */
+  finish(): ListMeta {
+    return this.#skeleton.finish(this.#place === 'malformed');
+  }
+
+  #readSkeleton(bytes: Buffer, start: number): number {
+    const end = this.#skeleton.write(bytes, start);
+    if (this.#skeleton.isInItems) this.#place = 'first-item';
+    else if (this.#skeleton.isMalformed) this.#place = 'malformed';
+    return end;
+  }
+
+  #readBetweenItems(bytes: Buffer, start: number): number {
+    for (let at = start; at < bytes.length; at++) {
+      const byte = bytes[at];
+      if (byte === SPACE || byte === LINE_FEED || byte === CARRIAGE_RETURN || byte === TAB) continue;
+      this.#place = this.#placeAfter(byte);
+      // An item's first brace is read with the item; the bracket closes the skeleton's array.
+      if (this.#place === 'item' || this.#place === 'skeleton') return at;
+      if (this.#place === 'malformed') return bytes.length;
+    }
+    return bytes.length;
+  }
+
+  #placeAfter(byte: number | undefined): Place {
+    if (this.#place === 'after-item') {
+      if (byte === COMMA) return 'next-item';
+    } else if (byte === OPEN_BRACE) {
+      return 'item';
+    }
+    return byte === CLOSE_BRACKET && this.#place !== 'next-item' ? 'skeleton' : 'malformed';
+  }
+
+  /**
+   * Reads to the item's end and offers it. @returns the next index; `#refused` is set when the sink refused
+   * it
+   */
+  #readItem(bytes: Buffer, start: number, sink: ItemSink): number {
+    const end = this.#scanItem(bytes, start);
+    if (end < 0) {
+      this.#partial.append(bytes, start, bytes.length);
+      return bytes.length;
+    }
+    if (this.#partial.isEmpty) {
+      if (this.#offer(bytes, start, end, end - start, sink)) return this.#itemDone(end);
+      this.#refused = { kind: 'in-place', length: end - start };
+      return start;
+    }
+    this.#partial.append(bytes, start, end);
+    if (this.#offerAssembled(sink)) return this.#itemDone(end);
+    this.#refused = { kind: 'assembled' };
+    // Not the end: a chunk with an item still to offer must not look consumed.
+    return end - 1;
+  }
+
+  /** Scans depth and strings only. @returns the index after the item, or -1 when the chunk ends first */
+  #scanItem(bytes: Buffer, start: number): number {
+    const view = wideView(bytes);
+    const end = bytes.length;
+    let depth = this.#depth;
+    let at = start;
+    if (this.#isInString) {
+      at = skipStringTail(bytes, view, this.#isEscaped ? start + 1 : start, end);
+      if (at < 0) return this.#suspendInString(bytes, start, depth);
+    }
+    while (at < end) {
+      const byte = bytes[at++] ?? 0;
+      if (byte === QUOTE) {
+        const string = at;
+        at = skipStringTail(bytes, view, string, end);
+        if (at < 0) {
+          this.#isEscaped = false;
+          return this.#suspendInString(bytes, string, depth);
+        }
+      } else if (byte >= OPEN_BRACKET) {
+        // Letters of true, false and null come here too and match neither.
+        const folded = byte | CASE_BIT;
+        if (folded === OPEN_BRACE) depth++;
+        else if (folded === CLOSE_BRACE && --depth === 0) {
+          this.#resumeOutside(0);
+          return at;
+        }
+      }
+    }
+    this.#resumeOutside(depth);
+    return -1;
+  }
+
+  #resumeOutside(depth: number): void {
+    this.#depth = depth;
+    this.#isInString = false;
+    this.#isEscaped = false;
+  }
+
+  /**
+   * Keeps the state of a string that the chunk's end cuts: an odd number of backslashes escapes the next
+   * byte.
+   */
+  #suspendInString(bytes: Buffer, start: number, depth: number): number {
+    let first = bytes.length;
+    while (first > start && bytes[first - 1] === BACKSLASH) first--;
+    let backslashes = bytes.length - first;
+    // The last byte of the previous chunk escaped the first byte of this one.
+    if (first === start && this.#isEscaped && backslashes > 0) backslashes--;
+    this.#depth = depth;
+    this.#isInString = true;
+    this.#isEscaped = backslashes % 2 === 1;
+    return -1;
+  }
+
+  #offer(bytes: Buffer, start: number, end: number, totalBytes: number, sink: ItemSink): boolean {
+    if (totalBytes <= this.#itemBytesMax) return sink.item(bytes, start, end);
+    return sink.oversized(bytes, start, start + this.#itemBytesMax, totalBytes);
+  }
+
+  #offerAssembled(sink: ItemSink): boolean {
+    return this.#offer(this.#partial.bytes, 0, this.#partial.length, this.#partial.totalBytes, sink);
+  }
+
+  #offerAgain(bytes: Buffer, start: number, sink: ItemSink): number {
+    const refused = this.#refused;
+    if (!refused || start >= bytes.length) return start;
+    if (refused.kind === 'in-place') {
+      const end = start + refused.length;
+      return this.#offer(bytes, start, end, refused.length, sink) ? this.#itemDone(end) : start;
+    }
+    return this.#offerAssembled(sink) ? this.#itemDone(start + 1) : start;
+  }
+
+  #itemDone(end: number): number {
+    this.#refused = undefined;
+    this.#partial.clear();
+    this.#place = 'after-item';
+    return end;
+  }
+}

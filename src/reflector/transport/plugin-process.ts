@@ -1,0 +1,123 @@
+/**
+ * One run of a credential plugin: no shell, no input, a time limit and a limit of its output. The plugin and
+ * all processes that it started are terminated at the time limit, or when no request waits for it.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import type { Clock } from '../../base/clock.ts';
+import { onAbort } from '../../base/on-abort.ts';
+
+export interface PluginRun {
+  /** An absolute path. */
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly outputBytesMax: number;
+  readonly signal: AbortSignal;
+}
+
+export type PluginOutcome =
+  | { readonly kind: 'done'; readonly output: string }
+  /** Only the length of stderr is kept: its text may be a secret. */
+  | { readonly kind: 'exited'; readonly code: number | string; readonly stderrBytes: number }
+  | { readonly kind: 'not-started'; readonly code: string }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'too-long' }
+  | { readonly kind: 'aborted' };
+
+/** The plugin gets a process group, which can be terminated as a whole. Windows has none. */
+const HAS_GROUPS = process.platform !== 'win32';
+
+const running = new Set<PluginProcess>();
+const endAll = (): void => {
+  for (const one of running) one.end();
+};
+
+/** Runs the plugin. Never rejects. */
+export function runPlugin(run: PluginRun): Promise<PluginOutcome> {
+  return new Promise((resolve) => {
+    try {
+      void new PluginProcess(run, resolve);
+    } catch (cause) {
+      // Arguments that no process can have. The message would quote them.
+      const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'unknown';
+      resolve({ kind: 'not-started', code });
+    }
+  });
+}
+
+class PluginProcess {
+  readonly #child: ChildProcess;
+  readonly #run: PluginRun;
+  readonly #resolve: (outcome: PluginOutcome) => void;
+  readonly #cancelTimeout: () => void;
+  readonly #unlisten: () => void;
+  readonly #output: Buffer[] = [];
+  #outputBytes = 0;
+  #stderrBytes = 0;
+
+  constructor(run: PluginRun, resolve: (outcome: PluginOutcome) => void) {
+    this.#run = run;
+    this.#resolve = resolve;
+    const { command, args, env, signal } = run;
+    this.#child = spawn(command, [...args], {
+      env,
+      // A plugin that reads its input gets an end of file at once instead of a hang.
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: HAS_GROUPS,
+      windowsHide: true,
+    });
+    this.#cancelTimeout = run.clock.schedule(run.timeoutMs, () => this.#kill({ kind: 'timeout' }));
+    if (running.size === 0) process.on('exit', endAll);
+    running.add(this);
+    this.#unlisten = onAbort(signal, () => this.end());
+    this.#listen();
+    if (signal.aborted) this.end();
+  }
+
+  end(): void {
+    this.#kill({ kind: 'aborted' });
+  }
+
+  #listen(): void {
+    const child = this.#child;
+    child.stdout?.on('data', (chunk: Buffer) => {
+      this.#outputBytes += chunk.length;
+      if (this.#outputBytes <= this.#run.outputBytesMax) this.#output.push(chunk);
+      else this.#kill({ kind: 'too-long' });
+    });
+    child.stderr?.on('data', (chunk: Buffer) => (this.#stderrBytes += chunk.length));
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      this.#finish({ kind: 'not-started', code: error.code ?? 'unknown' });
+    });
+    // All output is here, and no process that the plugin started holds it open.
+    child.once('close', (code, signalName) => {
+      if (code === 0) this.#finish({ kind: 'done', output: Buffer.concat(this.#output).toString('utf8') });
+      else this.#finish({ kind: 'exited', code: code ?? signalName ?? '?', stderrBytes: this.#stderrBytes });
+    });
+  }
+
+  #kill(outcome: PluginOutcome): void {
+    const { pid } = this.#child;
+    try {
+      if (HAS_GROUPS && pid !== undefined) process.kill(-pid, 'SIGKILL');
+      else this.#child.kill('SIGKILL');
+    } catch {
+      // It has already ended.
+    }
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+    this.#finish(outcome);
+  }
+
+  /** Resolves with the first outcome and ignores later ones. */
+  #finish(outcome: PluginOutcome): void {
+    this.#cancelTimeout();
+    this.#unlisten();
+    running.delete(this);
+    if (running.size === 0) process.removeListener('exit', endAll);
+    this.#resolve(outcome);
+  }
+}

@@ -1,0 +1,64 @@
+/**
+ * Chooses the proxy for the requests to a server, by client-go's rules: the cluster's `proxy-url`, else the
+ * environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY, also in lower case), which never applies to loopback.
+ */
+import { KubeloomError } from '../../base/errors.ts';
+import { isLoopbackHost } from '../../base/loopback.ts';
+import { isExcluded } from './no-proxy.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
+const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
+  ['http:', 80],
+  ['https:', 443],
+]);
+
+/**
+ * @param proxyUrl the cluster's `proxy-url`
+ * @returns the proxy's URL, credentials included: a secret
+ * @throws ERR_KUBELOOM_PROXY_UNSUPPORTED when it is no http or https proxy
+ */
+export function proxyFor(
+  server: string,
+  proxyUrl: string | undefined,
+  environment: Environment,
+): string | undefined {
+  if (proxyUrl) return checkedProxy(proxyUrl, 'the proxy-url of the kubeconfig');
+  const { protocol, hostname, port } = new URL(server);
+  const [name, value] = setting(protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY', environment);
+  if (value === '' || isLoopbackHost(hostname)) return undefined;
+  const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+  const portNumber = port === '' ? (DEFAULT_PORTS.get(protocol) ?? 0) : Number(port);
+  const [, noProxy] = setting('NO_PROXY', environment);
+  if (isExcluded(host, portNumber, noProxy)) return undefined;
+  // In a web server's CGI program this variable holds the request's Proxy header (httpoxy).
+  if (name === 'HTTP_PROXY' && environment['REQUEST_METHOD']) {
+    throw unsupported('$HTTP_PROXY of a CGI program may come from its caller: use https, or unset it');
+  }
+  return checkedProxy(value, `$${name}`);
+}
+
+function setting(name: string, environment: Environment): readonly [name: string, value: string] {
+  const upper = environment[name];
+  const lowerName = name.toLowerCase();
+  return upper ? [name, upper] : [lowerName, environment[lowerName] ?? ''];
+}
+
+/** Checks the URL; errors never quote it, because it may contain a password. */
+function checkedProxy(text: string, from: string): string {
+  const url = SCHEME.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(url)) throw unsupported(`${from} is no URL: write it as http://host:port`);
+  const { protocol } = new URL(url);
+  if (protocol.startsWith('socks')) {
+    throw unsupported(`${from} names a SOCKS proxy, which kubeloom does not speak to: use an HTTP proxy`);
+  }
+  if (!DEFAULT_PORTS.has(protocol)) {
+    throw unsupported(`${from} is neither http: nor https: but ${protocol}`);
+  }
+  return url;
+}
+
+function unsupported(message: string): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_PROXY_UNSUPPORTED', message);
+}

@@ -1,0 +1,137 @@
+/**
+ * The memory budget of all handlers' backlogs together, and the steps against its excess. Without pressure it costs one
+ * sum over the listeners after each round of the drain.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { BEHIND_MS, NORMAL, stepBacklog } from './backlog-step.ts';
+import type { BacklogLimits, BacklogState } from './backlog-step.ts';
+
+/** The report to a listener that holds much of the budget. */
+export interface BacklogPressure {
+  readonly kind: Exclude<BacklogState['kind'], 'normal' | 'full'>;
+  /** Bytes of all handlers together. */
+  readonly bytes: number;
+  readonly limits: BacklogLimits;
+}
+
+export interface BudgetedListener {
+  readonly heldBytes: number;
+  /** Age of the oldest pending notification. */
+  readonly ageMs: number;
+  /** Number of notifications that were ever merged into others. */
+  readonly coalesced: number;
+  /** Merges up to `count` pending notifications; true when there are more. */
+  coalesce(count: number): boolean;
+  readonly onPressure: (pressure: BacklogPressure) => void;
+}
+
+export interface BacklogBudgetOptions {
+  readonly clock: Clock;
+  readonly limits: BacklogLimits;
+  /** Requests a turn soon. */
+  readonly kick: () => void;
+}
+
+/** Takes about a quarter of a millisecond, and is several times the records merged in a round. */
+const COALESCE_BATCH = 1024;
+
+export class BacklogBudget {
+  readonly #options: BacklogBudgetOptions;
+  #state: BacklogState = NORMAL;
+  #isCoalesced = true;
+  /** Handlers already reported as coalescing in this episode. */
+  readonly #reported: Set<BudgetedListener> = new Set();
+  #cancelTimer: (() => void) | undefined;
+  /** Number of waivers: informers that must merge everything to end, whatever the backlog. */
+  #waived = 0;
+
+  constructor(options: BacklogBudgetOptions) {
+    this.#options = options;
+  }
+
+  /** True when records may be taken from the rings. */
+  get mayMerge(): boolean {
+    const { kind } = this.#state;
+    return (kind !== 'full' && kind !== 'paused') || this.#waived > 0;
+  }
+
+  /** Prevents every pause until the returned function is called: an informer that ends must merge everything. */
+  waive(): () => void {
+    this.#waived++;
+    this.#options.kick();
+    return () => {
+      this.#waived--;
+    };
+  }
+
+  /** Runs after each round of the drain; true when there is more to do. */
+  turn(listeners: readonly BudgetedListener[]): boolean {
+    const { clock, limits } = this.#options;
+    const before = this.#state;
+    let bytes = held(listeners);
+    if (before.kind !== 'normal') {
+      this.#isCoalesced = this.#coalesce(listeners, bytes);
+      bytes = held(listeners);
+    }
+    this.#state = stepBacklog(before, { bytes, isCoalesced: this.#isCoalesced }, clock.now(), limits);
+    const { kind } = this.#state;
+    if (kind !== before.kind) this.#entered(listeners, bytes);
+    // Node's timers may fire slightly too early.
+    else if (!this.#cancelTimer) this.#schedule();
+    return kind !== before.kind || !this.#isCoalesced;
+  }
+
+  #entered(listeners: readonly BudgetedListener[], bytes: number): void {
+    const { limits } = this.#options;
+    const { kind } = this.#state;
+    this.#schedule();
+    if (kind === 'normal') {
+      this.#isCoalesced = true;
+      this.#reported.clear();
+    }
+    if (kind === 'paused' || kind === 'overflow') largest(listeners)?.onPressure({ kind, bytes, limits });
+  }
+
+  /** Schedules a turn for the end of the state: the process may be idle until then. */
+  #schedule(): void {
+    const { clock, limits, kick } = this.#options;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    const state = this.#state;
+    if (state.kind !== 'full' && state.kind !== 'paused') return;
+    const endMs = state.sinceMs + (state.kind === 'full' ? BEHIND_MS : limits.backlogTimeoutMs);
+    this.#cancelTimer = clock.schedule(Math.max(1, endMs - clock.now()), () => {
+      this.#cancelTimer = undefined;
+      kick();
+    });
+  }
+
+  /**
+   * A listener below the average, or whose oldest notification is young, is not behind. False when there is more to do.
+   */
+  #coalesce(listeners: readonly BudgetedListener[], bytes: number): boolean {
+    const { limits } = this.#options;
+    let isCoalesced = true;
+    for (const listener of listeners) {
+      if (listener.heldBytes * listeners.length < bytes || listener.ageMs < BEHIND_MS) continue;
+      const { coalesced } = listener;
+      if (listener.coalesce(COALESCE_BATCH)) isCoalesced = false;
+      if (listener.coalesced === coalesced || this.#reported.has(listener)) continue;
+      this.#reported.add(listener);
+      listener.onPressure({ kind: 'coalescing', bytes, limits });
+    }
+    return isCoalesced;
+  }
+}
+
+function held(listeners: readonly BudgetedListener[]): number {
+  let bytes = 0;
+  for (const listener of listeners) bytes += listener.heldBytes;
+  return bytes;
+}
+
+function largest(listeners: readonly BudgetedListener[]): BudgetedListener | undefined {
+  let found: BudgetedListener | undefined;
+  for (const listener of listeners) if (!found || listener.heldBytes > found.heldBytes) found = listener;
+  return found;
+}

@@ -1,0 +1,66 @@
+/**
+ * The stages of a backlog against its budget: deliver everything, merge pending notifications, take no more records
+ * from the rings, remove a handler. Each stage ends well below the bytes at which it began, so that stages do not
+ * alternate with every record.
+ */
+
+export interface BacklogLimits {
+  /** Bytes of superseded objects that only pending notifications need, over all handlers of the threads. */
+  readonly backlogBytesMax: number;
+  /** Duration of a pause after which the handler that holds most is removed. */
+  readonly backlogTimeoutMs: number;
+}
+
+export type BacklogState =
+  /** Every handler receives every change. */
+  | { readonly kind: 'normal' }
+  /** A handler that is behind receives fewer intermediate states, and the same final ones. */
+  | { readonly kind: 'coalescing' }
+  /** Coalescing was not enough: records stay in rings and log, and new events in the sockets. */
+  | { readonly kind: 'full'; readonly sinceMs: number }
+  /** The same for longer than a burst: it is reported. */
+  | { readonly kind: 'paused'; readonly sinceMs: number }
+  /** The pause was not enough: the handler that holds most is being removed. */
+  | { readonly kind: 'overflow' };
+
+export interface BacklogInput {
+  readonly bytes: number;
+  /** True when nothing more can be coalesced now. */
+  readonly isCoalesced: boolean;
+}
+
+export const NORMAL: BacklogState = { kind: 'normal' };
+/** Age of the oldest notification up to which a handler is not behind: it had no time yet. */
+export const BEHIND_MS = 1000;
+const COALESCING: BacklogState = { kind: 'coalescing' };
+
+/** Parts of the budget. */
+const COALESCE_ABOVE = 1 / 2;
+const NORMAL_BELOW = 1 / 4;
+const RESUME_BELOW = 3 / 4;
+
+export function stepBacklog(
+  state: BacklogState,
+  { bytes, isCoalesced }: BacklogInput,
+  nowMs: number,
+  { backlogBytesMax, backlogTimeoutMs }: BacklogLimits,
+): BacklogState {
+  switch (state.kind) {
+    case 'normal':
+      return bytes > backlogBytesMax * COALESCE_ABOVE ? COALESCING : state;
+    case 'coalescing':
+      if (bytes >= backlogBytesMax && isCoalesced) return { kind: 'full', sinceMs: nowMs };
+      return bytes < backlogBytesMax * NORMAL_BELOW ? NORMAL : state;
+    case 'full':
+      if (bytes < backlogBytesMax * RESUME_BELOW) return COALESCING;
+      return isCoalesced && nowMs - state.sinceMs >= BEHIND_MS
+        ? { kind: 'paused', sinceMs: state.sinceMs }
+        : state;
+    case 'paused':
+      if (bytes < backlogBytesMax * RESUME_BELOW) return COALESCING;
+      return nowMs - state.sinceMs >= backlogTimeoutMs ? { kind: 'overflow' } : state;
+    default:
+      // The next handler has the same time as the first one.
+      return bytes < backlogBytesMax * RESUME_BELOW ? COALESCING : { kind: 'paused', sinceMs: nowMs };
+  }
+}

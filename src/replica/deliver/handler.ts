@@ -1,0 +1,40 @@
+/**
+ * The handler that a user registers: three callbacks, each of which may be async. A handler is called for one
+ * notification at a time; the next one waits for the promise of the previous one.
+ */
+import type { DoneChecker } from '../../base/done-checker.ts';
+import type { KubeloomError } from '../../base/errors.ts';
+import type { Borrowed, DeletedFinalStateUnknown } from '../store/entry.ts';
+
+export interface ResourceEventHandler<T> {
+  /** `isInInitialList`: the object comes from the first list, or from the cache as it was when the handler joined. */
+  onAdd?(added: Borrowed<T>, isInInitialList: boolean): unknown;
+  /** Also called with the same object twice: for a resync, and for a relisted object that has not changed. */
+  onUpdate?(previous: Borrowed<T>, current: Borrowed<T>): unknown;
+  onDelete?(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): unknown;
+}
+
+/** The handle of a registration: removes it, waits for it, shows its backlog. */
+export interface HandlerRegistration {
+  /** The handler's name in messages: the given name, its class, or its functions. */
+  readonly name: string;
+  /** True when the informer has synced and all calls of the initial list have returned. */
+  hasSynced(): boolean;
+  /** The same condition to wait for: `SharedIndexInformer pods + event handler NAME`. */
+  readonly hasSyncedChecker: DoneChecker;
+  readonly backlog: HandlerBacklog;
+  /**
+   * The reason why the handler was removed without a request: ERR_KUBELOOM_HANDLER_OVERFLOW means that it was so far
+   * behind that the process would have run out of memory.
+   */
+  readonly failure: KubeloomError | undefined;
+}
+
+export interface HandlerBacklog {
+  /** Notifications for which the handler has not been called yet. */
+  readonly notifications: number;
+  /** Upper bound of the bytes of objects that only this handler's pending notifications need. */
+  readonly bytes: number;
+  /** Waiting time of the oldest pending notification, up to 100 ms too long; 0 without any. */
+  readonly ageMs: number;
+}

@@ -1,0 +1,322 @@
+/**
+ * One handler and its pending notifications. A slow handler delays only itself. Its pending entries keep their bytes,
+ * which are counted; all handlers together have a budget (backlog-budget.ts).
+ */
+import type { Delivery, DeliveryCursor } from '../store/deliveries.ts';
+import type { Entry } from '../store/entry.ts';
+import { BacklogAge } from './backlog-age.ts';
+import type { BacklogPressure, BudgetedListener } from './backlog-budget.ts';
+import { CoalescedQueue } from './coalesced-queue.ts';
+import { ChunkedQueue } from './chunked-queue.ts';
+import { HandlerCalls } from './handler-calls.ts';
+import type { HandlerCallsOptions } from './handler-calls.ts';
+import type { HandlerBacklog } from './handler.ts';
+import { heldBytes, isCursor } from './pending.ts';
+import type { Pending } from './pending.ts';
+import { SlowHandler } from './slow-handler.ts';
+import type { SlowLimits } from './slow-handler.ts';
+
+/** Takes about a tenth of a millisecond. */
+const RELEASED_PER_CALL = 1024;
+
+type State =
+  | 'open'
+  /** Accepts nothing new, and becomes `removed` when it has delivered everything. */
+  | 'leaving'
+  /** Delivers nothing more. A last call may be in progress, and pending entries are released step by step. */
+  | 'removed';
+
+export interface ListenerOptions extends HandlerCallsOptions {
+  readonly slowLimits: SlowLimits;
+  /**
+   * Reports a slow handler. @param callMs of a call that took too long; undefined: the oldest notification is too old
+   */
+  readonly onSlow: (callMs: number | undefined) => void;
+  /** Called when the promise of a call has settled: deliveries can go on. */
+  readonly onReady: () => void;
+  /** Called when the initial list was delivered and all its calls have returned. */
+  readonly onSynced: () => void;
+  /** Called when the backlog budget is short and this handler holds much of it. */
+  readonly onPressure: (pressure: BacklogPressure) => void;
+}
+
+export class ProcessorListener implements BudgetedListener {
+  readonly #options: ListenerOptions;
+  readonly #calls: HandlerCalls;
+  readonly #slow: SlowHandler;
+  readonly #queue: ChunkedQueue<Pending, Entry> = new ChunkedQueue();
+  /** Notifications older than the queue, moved here when the backlog budget is short. */
+  readonly #coalesced: CoalescedQueue = new CoalescedQueue();
+  readonly #age: BacklogAge = new BacklogAge();
+  /** Number of notifications that were ever pushed. */
+  #pushed = 0;
+  /** The part of `#pushed` whose arrival time is recorded. */
+  #arrived = 0;
+  #state: State = 'open';
+  /** Bytes of objects in the queue, and of superseded objects. */
+  #pendingBytes = 0;
+  #heldBytes = 0;
+  /** The pending cursors. */
+  readonly #cursors: Set<DeliveryCursor> = new Set();
+  /** The cursor of the initial list while it is being delivered. */
+  #initial: DeliveryCursor | undefined;
+  #hasInitial = false;
+  #resync: DeliveryCursor | undefined;
+  /**
+   * True when a resync is due or no timer has decided yet: only then is a relisted unchanged object delivered (C12).
+   */
+  isResyncDue = true;
+  /** Resolves when the listener is removed, its last call has returned, and all its entries are released. */
+  readonly ended: Promise<void>;
+  #end!: () => void;
+  readonly #delivery: Delivery = {
+    oldEntry: undefined,
+    newEntry: undefined,
+    isInInitialList: false,
+    isFinalStateUnknown: false,
+  };
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#slow = new SlowHandler({
+      clock: options.clock,
+      limits: options.slowLimits,
+      ageMs: () => (this.pendingNotifications > 0 ? this.ageMs : undefined),
+      onSlow: options.onSlow,
+    });
+    this.#calls = new HandlerCalls(options, this.#slow, () => this.#settled());
+    this.ended = new Promise((resolve) => (this.#end = resolve));
+  }
+
+  /** Appends a committed change. Runs no user code. */
+  push(oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
+    if (this.#state !== 'open') return;
+    oldEntry?.addReference();
+    newEntry?.addReference();
+    this.#pendingBytes += (newEntry ?? oldEntry)?.length ?? 0;
+    this.#heldBytes += heldBytes(oldEntry);
+    this.#pushed++;
+    this.#queue.push(oldEntry, newEntry);
+  }
+
+  pushResync(cursor: DeliveryCursor): void {
+    this.#resync = cursor;
+    this.pushCursor(cursor, false);
+  }
+
+  /** True while the last resync is still pending: a blocked handler never has two of them. */
+  get isResyncing(): boolean {
+    return this.#resync !== undefined && this.#cursors.has(this.#resync);
+  }
+
+  pushCursor(cursor: DeliveryCursor, isInitial: boolean): void {
+    if (this.#state !== 'open') {
+      cursor.close();
+      return;
+    }
+    if (isInitial) {
+      this.#initial = cursor;
+      this.#hasInitial = true;
+    }
+    this.#cursors.add(cursor);
+    this.#pushed++;
+    this.#queue.push(cursor, undefined);
+  }
+
+  /** Records the arrival time of everything pushed since the previous call. */
+  arrived(): void {
+    if (this.#pushed === this.#arrived) return;
+    this.#arrived = this.#pushed;
+    this.#age.mark(this.#oldest, this.#pushed, this.#options.clock.now());
+    this.#slow.arrived();
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasInitial && this.#initial === undefined;
+  }
+
+  /** False once its removal was requested. */
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  get isReady(): boolean {
+    return this.pendingNotifications > 0 && !this.#calls.isBusy;
+  }
+
+  /** True when nothing is pending and no call is in progress, its promise included. */
+  get isIdle(): boolean {
+    return this.pendingNotifications === 0 && !this.#calls.isBusy;
+  }
+
+  get pendingNotifications(): number {
+    return this.#state === 'removed' ? 0 : this.#queue.length + this.#coalesced.length;
+  }
+
+  get backlog(): HandlerBacklog {
+    if (this.#state === 'removed') return { notifications: 0, bytes: 0, ageMs: 0 };
+    let bytes = this.#pendingBytes + this.#coalesced.bytes;
+    for (const cursor of this.#cursors) bytes += cursor.heldBytes;
+    return { notifications: this.#notifications(), bytes, ageMs: this.ageMs };
+  }
+
+  get ageMs(): number {
+    return this.#age.ageMs(this.#oldest, this.#options.clock.now());
+  }
+
+  /** Upper bound of the bytes retained only for this handler. */
+  get heldBytes(): number {
+    if (this.#state === 'removed') return 0;
+    let bytes = this.#heldBytes + this.#coalesced.heldBytes;
+    for (const cursor of this.#cursors) bytes += cursor.heldShareBytes;
+    return bytes;
+  }
+
+  get coalesced(): number {
+    return this.#coalesced.coalesced;
+  }
+
+  get onPressure(): (pressure: BacklogPressure) => void {
+    return this.#options.onPressure;
+  }
+
+  /** Moves up to `count` notifications from the queue to the coalesced queue; true when there are more. */
+  coalesce(count: number): boolean {
+    const queue = this.#queue;
+    for (let moved = 0; moved < count && queue.length > 0; moved++) {
+      const { first, second } = queue;
+      const position = this.#pushed - queue.length;
+      this.#shiftQueue();
+      this.#coalesced.push(first, second, position);
+    }
+    return queue.length > 0;
+  }
+
+  /** True while the handler runs synchronously; false again once it awaits something. */
+  get isInsideCall(): boolean {
+    return this.#calls.isInside;
+  }
+
+  get registeredAt(): string {
+    return this.#options.registeredAt;
+  }
+
+  /**
+   * Calls the handler up to `count` times. Returns the number of calls, pauses of a cursor that skips much included.
+   */
+  deliver(count: number): number {
+    let calls = 0;
+    while (calls < count && this.isReady) {
+      if (!this.#take()) continue;
+      calls++;
+      this.#calls.call(this.#delivery, this.#isBehind());
+    }
+    if (this.#state !== 'open') this.#checkEnded();
+    return calls;
+  }
+
+  /** Accepts nothing new; pending notifications are still delivered. */
+  leave(): void {
+    if (this.#state === 'open') this.#state = 'leaving';
+    this.#checkEnded();
+  }
+
+  /** Drops all pending notifications; a call in progress finishes. */
+  remove(): void {
+    this.#state = 'removed';
+    this.#pendingBytes = 0;
+    this.#heldBytes = 0;
+    for (const cursor of this.#cursors) cursor.close();
+    this.#cursors.clear();
+    this.release();
+  }
+
+  /**
+   * Releases some of the entries that a removed handler does not receive; true while there are more. One call for a
+   * backlog of millions would block the event loop.
+   */
+  release(): boolean {
+    if (this.#state !== 'removed') return false;
+    for (let released = 0; released < RELEASED_PER_CALL; released++) {
+      const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
+      if (queue.length === 0) break;
+      const { first, second } = queue;
+      if (isCursor(first)) {
+        if (first.close()) break;
+      } else {
+        first?.dropReference();
+      }
+      second?.dropReference();
+      queue.shift();
+    }
+    this.#checkEnded();
+    return this.#isDropping;
+  }
+
+  /** True while a removed listener still holds pending entries. */
+  get #isDropping(): boolean {
+    return this.#state === 'removed' && this.#queue.length + this.#coalesced.length > 0;
+  }
+
+  /** Moves the next notification into `#delivery`; false when it was a cursor at its end. */
+  #take(): boolean {
+    const isCoalesced = this.#coalesced.length > 0;
+    const { first, second } = isCoalesced ? this.#coalesced : this.#queue;
+    const delivery = this.#delivery;
+    if (isCursor(first)) {
+      if (first.next(delivery)) return true;
+      if (isCoalesced) this.#coalesced.shift();
+      else this.#queue.shift();
+      this.#cursors.delete(first);
+      if (this.#initial === first) {
+        this.#initial = undefined;
+        this.#options.onSynced();
+      }
+      return false;
+    }
+    delivery.oldEntry = first;
+    delivery.newEntry = second;
+    delivery.isInInitialList = false;
+    delivery.isFinalStateUnknown = false;
+    if (isCoalesced) this.#coalesced.shift();
+    else this.#shiftQueue();
+    return true;
+  }
+
+  #shiftQueue(): void {
+    const { first, second } = this.#queue;
+    this.#queue.shift();
+    if (isCursor(first)) return;
+    this.#pendingBytes -= (second ?? first)?.length ?? 0;
+    this.#heldBytes -= heldBytes(first);
+  }
+
+  /** Position of the oldest pending notification. */
+  get #oldest(): number {
+    return this.#coalesced.position ?? this.#pushed - this.#queue.length;
+  }
+
+  #settled(): void {
+    if (this.#state !== 'open') this.#checkEnded();
+    this.#options.onReady();
+  }
+
+  #checkEnded(): void {
+    if (this.#state === 'leaving' && this.pendingNotifications === 0) this.#state = 'removed';
+    if (this.#state !== 'removed') return;
+    this.#slow.close();
+    if (!this.#calls.isBusy && !this.#isDropping) this.#end();
+  }
+
+  #isBehind(): boolean {
+    const { slowNotifications } = this.#options.slowLimits;
+    if (this.pendingNotifications > slowNotifications) return true;
+    return this.#cursors.size > 0 && this.#notifications() > slowNotifications;
+  }
+
+  #notifications(): number {
+    let notifications = this.pendingNotifications - this.#cursors.size;
+    for (const cursor of this.#cursors) notifications += cursor.remaining;
+    return notifications;
+  }
+}

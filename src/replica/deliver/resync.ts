@@ -1,0 +1,135 @@
+/**
+ * Resync: redelivers the cache to the handlers whose period has elapsed, without a request to the server.
+ *
+ * An informer has one timer, with the shortest requested period. A handler is due at the first tick after its own
+ * period, as in client-go.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { ProcessorListener } from './processor-listener.ts';
+
+/** client-go's minimum; shorter periods are raised to it. */
+export const RESYNC_PERIOD_MIN_MS = 1000;
+/** Node's timers may fire early: they count from a cached time in whole milliseconds. Such a tick is not skipped. */
+const EARLY_MS = 50;
+
+/** Upper bound of a delay, because setTimeout takes 31 bits. An additional tick finds no handler due. */
+const DELAY_MS_MAX = 2 ** 31 - 1;
+
+export interface ResyncOptions {
+  readonly clock: Clock;
+  /** The informer's period, also of handlers without their own. 0: never. */
+  readonly periodMs: number;
+  readonly onDue: (due: readonly ProcessorListener[]) => void;
+  /** Called when a period was raised; the text says why. */
+  readonly onRaised: (message: string) => void;
+}
+
+interface Schedule {
+  readonly requestedMs: number;
+  periodMs: number;
+  nextMs: number;
+}
+
+export class ResyncTimer {
+  readonly #clock: Clock;
+  readonly #options: ResyncOptions;
+  readonly #schedules: Map<ProcessorListener, Schedule> = new Map();
+  readonly #defaultPeriodMs: number;
+  #checkPeriodMs: number;
+  #cancel: (() => void) | undefined;
+  #phase: 'waiting' | 'running' | 'stopped' = 'waiting';
+
+  constructor(options: ResyncOptions) {
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#defaultPeriodMs = this.#atLeastMinimum(options.periodMs);
+    this.#checkPeriodMs = this.#defaultPeriodMs;
+  }
+
+  /** The timer's period; 0 while no handler has requested a resync. */
+  get checkPeriodMs(): number {
+    return this.#checkPeriodMs;
+  }
+
+  /** Returns the effective period: 0, or at least the timer's. */
+  periodMs(listener: ProcessorListener): number {
+    return this.#schedules.get(listener)?.periodMs ?? 0;
+  }
+
+  /** @param wishMs 0: never; undefined: the informer's period */
+  add(listener: ProcessorListener, wishMs: number | undefined): void {
+    const requestedMs = wishMs === undefined ? this.#defaultPeriodMs : this.#atLeastMinimum(wishMs);
+    const checkMs = this.#checkPeriodMs;
+    const schedule = { requestedMs, periodMs: 0, nextMs: 0 };
+    this.#schedules.set(listener, schedule);
+    const isShorter = requestedMs > 0 && (checkMs === 0 || requestedMs < checkMs);
+    if (isShorter && this.#phase === 'waiting') {
+      this.#checkPeriodMs = requestedMs;
+      for (const other of this.#schedules.values()) this.#derive(other);
+      return;
+    }
+    if (isShorter && this.#phase === 'running' && checkMs === 0) {
+      // The timer was off because no handler had requested a resync. (client-go would never resync this one.)
+      this.#checkPeriodMs = requestedMs;
+      this.#arm();
+    } else if (isShorter) {
+      this.#options.onRaised(
+        `a handler's resync period of ${requestedMs} ms is raised to ${checkMs} ms, the informer's rhythm ` +
+          'since its first list; add the handler before start to lower it',
+      );
+    }
+    this.#derive(schedule);
+  }
+
+  remove(listener: ProcessorListener): void {
+    this.#schedules.delete(listener);
+  }
+
+  /** Starts the periods: the cache has synced. */
+  start(): void {
+    if (this.#phase !== 'waiting') return;
+    this.#phase = 'running';
+    for (const schedule of this.#schedules.values()) this.#derive(schedule);
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#phase = 'stopped';
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #arm(): void {
+    if (this.#phase !== 'running' || this.#checkPeriodMs === 0) return;
+    const delayMs = Math.min(this.#checkPeriodMs, DELAY_MS_MAX);
+    this.#cancel = this.#clock.schedule(delayMs, () => this.#tick());
+  }
+
+  #tick(): void {
+    const now = this.#clock.now();
+    const due: ProcessorListener[] = [];
+    for (const [listener, schedule] of this.#schedules) {
+      listener.isResyncDue = schedule.periodMs > 0 && schedule.nextMs <= now + EARLY_MS;
+      if (!listener.isResyncDue) continue;
+      schedule.nextMs = now + schedule.periodMs;
+      due.push(listener);
+    }
+    if (due.length > 0) this.#options.onDue(due);
+    this.#arm();
+  }
+
+  #derive(schedule: Schedule): void {
+    const check = this.#checkPeriodMs;
+    const wanted = schedule.requestedMs;
+    schedule.periodMs = check === 0 || wanted === 0 ? 0 : Math.max(wanted, check);
+    schedule.nextMs = this.#clock.now() + schedule.periodMs;
+  }
+
+  #atLeastMinimum(periodMs: number): number {
+    if (periodMs === 0 || periodMs >= RESYNC_PERIOD_MIN_MS) return periodMs;
+    this.#options.onRaised(
+      `a resync period of ${periodMs} ms is raised to the minimum of ${RESYNC_PERIOD_MIN_MS} ms`,
+    );
+    return RESYNC_PERIOD_MIN_MS;
+  }
+}

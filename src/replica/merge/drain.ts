@@ -1,0 +1,162 @@
+/**
+ * The main thread's work within its budget: merge a little, deliver a little to every handler, maintain the store a
+ * little, and yield to the event loop. One drain serves all informers.
+ */
+import type { Clock } from '../../base/clock.ts';
+import type { BacklogBudget } from '../deliver/backlog-budget.ts';
+import type { Processor } from './processor.ts';
+import type { ProcessorListener } from '../deliver/processor-listener.ts';
+
+/** Records merged between two rounds of deliveries. */
+const MERGE_BATCH = 256;
+/**
+ * Records merged for each millisecond of the budget while a handler that awaits nothing is far behind: 32,000 a second
+ * at one batch a turn. What that handler cannot take yet stays in the log. Other handlers still receive at least this
+ * much.
+ */
+const MERGES_PER_MS_CONGESTED = 32;
+const CONGESTED_NOTIFICATIONS = 4096;
+/** Calls of one handler between two readings of the clock; fewer until the duration of its calls is measured. */
+const DELIVER_BATCH_MAX = 16;
+
+/** A small unit of maintenance; true when there is more. */
+export type Upkeep = () => boolean;
+
+export class Drain {
+  readonly #processor: Processor;
+  readonly #clock: Clock;
+  readonly #backlogs: BacklogBudget;
+  readonly #budgetMs: number;
+  readonly #mergeBatchCongested: number;
+  readonly #listeners: ProcessorListener[] = [];
+  /** Time that each handler has used since the last turn began. */
+  readonly #servedMs: Map<ProcessorListener, number> = new Map();
+  /** The part of that time used after the turn; the next turn has less by it. */
+  #resumedMs = 0;
+  /** Index of the listener that is served next: no heavy handler shall always be the one that ends the budget. */
+  #first = 0;
+  readonly #upkeep: Set<Upkeep> = new Set();
+  /** Records merged by the last turn: decides between parking and a short sleep. */
+  lastMerged = 0;
+
+  constructor(processor: Processor, clock: Clock, budgetMs: number, backlogs: BacklogBudget) {
+    this.#processor = processor;
+    this.#clock = clock;
+    this.#budgetMs = budgetMs;
+    this.#mergeBatchCongested = Math.min(MERGE_BATCH, Math.ceil(MERGES_PER_MS_CONGESTED * budgetMs));
+    this.#backlogs = backlogs;
+  }
+
+  add(listener: ProcessorListener): void {
+    this.#listeners.push(listener);
+  }
+
+  remove(listener: ProcessorListener): void {
+    const at = this.#listeners.indexOf(listener);
+    if (at >= 0) this.#listeners.splice(at, 1);
+  }
+
+  addUpkeep(upkeep: Upkeep): void {
+    this.#upkeep.add(upkeep);
+  }
+
+  removeUpkeep(upkeep: Upkeep): void {
+    this.#upkeep.delete(upkeep);
+  }
+
+  /** Works for at most the budget, less the time of `resume` before; true when there is more to do. */
+  turn(): boolean {
+    const deadline = this.#clock.now() + this.#budgetMs - this.#resumedMs;
+    this.#servedMs.clear();
+    this.#resumedMs = 0;
+    this.lastMerged = 0;
+    let didWork: boolean;
+    let hasUpkeep: boolean;
+    do {
+      const merged = this.#merge();
+      this.lastMerged += merged;
+      if (merged > 0) this.#processor.publish();
+      for (const listener of this.#listeners) listener.arrived();
+      const delivered = this.#deliver(deadline);
+      const isPressed = this.#backlogs.turn(this.#listeners);
+      hasUpkeep = false;
+      for (const upkeep of this.#upkeep) hasUpkeep = upkeep() || hasUpkeep;
+      for (const listener of this.#listeners) hasUpkeep = listener.release() || hasUpkeep;
+      didWork = merged > 0 || delivered || isPressed;
+    } while (didWork && this.#clock.now() < deadline);
+    return didWork || hasUpkeep;
+  }
+
+  /**
+   * Continues with a handler whose promise has settled, until it has used its share of the budget since the last turn
+   * began. Promises settle between two turns: with one call a turn, other handlers' time would slow an async handler.
+   */
+  resume(listener: ProcessorListener): void {
+    if (!listener.isReady) return;
+    const startMs = this.#clock.now();
+    const shareMs = this.#shareMs - (this.#servedMs.get(listener) ?? 0);
+    if (shareMs <= 0) return;
+    this.#serve(listener, startMs, shareMs);
+    this.#resumedMs += this.#clock.now() - startMs;
+  }
+
+  /** Returns whether a turn would find work. */
+  hasWork(): boolean {
+    if (this.#backlogs.mayMerge && this.#processor.hasWork()) return true;
+    for (const listener of this.#listeners) if (listener.isReady) return true;
+    return false;
+  }
+
+  /** Serves all listeners in rounds until none is ready or the budget is used up. */
+  #deliver(deadline: number): boolean {
+    let delivered = false;
+    for (;;) {
+      let calls = 0;
+      for (let turn = this.#listeners.length; turn > 0; turn--) {
+        this.#first = (this.#first + 1) % this.#listeners.length;
+        const listener = this.#listeners[this.#first];
+        if (!listener?.isReady) continue;
+        const nowMs = this.#clock.now();
+        calls += this.#serve(listener, nowMs, Math.min(this.#shareMs, deadline - nowMs));
+        if (this.#clock.now() >= deadline) return true;
+        // A handler may have removed itself or others.
+        turn = Math.min(turn, this.#listeners.length);
+      }
+      if (calls === 0) return delivered;
+      delivered = true;
+    }
+  }
+
+  get #shareMs(): number {
+    return this.#budgetMs / this.#listeners.length;
+  }
+
+  /** Calls one handler until its share of the budget is used or it awaits something: fair in time, not in calls. */
+  #serve(listener: ProcessorListener, beginMs: number, shareMs: number): number {
+    let nowMs = beginMs;
+    const endMs = beginMs + shareMs;
+    let calls = 0;
+    let batch = 1;
+    do {
+      const startMs = nowMs;
+      calls += listener.deliver(batch);
+      nowMs = this.#clock.now();
+      // Only short calls are made without reading the clock between them.
+      if (nowMs - startMs < shareMs / 8) batch = Math.min(batch * 2, DELIVER_BATCH_MAX);
+    } while (listener.isReady && nowMs < endMs);
+    this.#servedMs.set(listener, (this.#servedMs.get(listener) ?? 0) + nowMs - beginMs);
+    return calls;
+  }
+
+  #merge(): number {
+    if (!this.#backlogs.mayMerge) return 0;
+    return this.#processor.merge(this.#isCongested() ? this.#mergeBatchCongested : MERGE_BATCH);
+  }
+
+  #isCongested(): boolean {
+    for (const listener of this.#listeners) {
+      if (listener.isReady && listener.pendingNotifications > CONGESTED_NOTIFICATIONS) return true;
+    }
+    return false;
+  }
+}

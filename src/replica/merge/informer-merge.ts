@@ -1,0 +1,212 @@
+/**
+ * Turns the records of one informer into entries of its replica: interprets notifications, and copies the bytes out of
+ * log or ring into the store's slabs, once.
+ */
+import { KubeloomError, assert } from '../../base/errors.ts';
+import { DeltaKind } from '../../shared/record/delta.ts';
+import type { ControlRecord } from '../../shared/record/delta.ts';
+import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
+import { NotificationFlag, PrefixKind } from '../../shared/record/notification.ts';
+import type { Notification, PrefixRecord } from '../../shared/record/notification.ts';
+import type { EncodedObject, EntryOwner } from '../store/entry-owner.ts';
+import { Entry, EntryFlag, UNREADABLE } from '../store/entry.ts';
+import type { Identity } from '../store/entry.ts';
+import { SharedFields } from '../store/projected-fields.ts';
+import { Projection } from '../store/projection.ts';
+import type { Replica, UsedId } from '../store/replica.ts';
+import type { Slot } from '../store/replica-state.ts';
+import { IdentityReader } from './identity-reader.ts';
+import type { MainTransform, TransformedObject } from './main-transform.ts';
+import type { ObjectBytes } from './object-bytes.ts';
+
+export interface InformerMergeOptions {
+  readonly replica: Replica;
+  readonly owner: EntryOwner;
+  readonly transform: MainTransform | undefined;
+  readonly onError: (error: KubeloomError, key: string) => void;
+  readonly onControl: (record: ControlRecord) => void;
+}
+
+/** Position up to which an informer has been merged. */
+export interface MergedPosition {
+  /** '' before the first list. */
+  readonly resourceVersion: string;
+  readonly epoch: number;
+  /** True while a relist has begun and not ended. */
+  readonly isReplacing: boolean;
+}
+
+/** An object in the form in which it is stored. */
+interface ReceivedObject extends TransformedObject, EncodedObject {
+  readonly flags: number;
+}
+
+export class InformerMerge {
+  readonly #options: InformerMergeOptions;
+  readonly #identities: IdentityReader = new IdentityReader();
+  readonly #sharedFields: SharedFields = new SharedFields();
+  /** Number of merged objects and bookmarks: a sign of progress. */
+  records = 0;
+  /** Epoch of the last relist that began. */
+  #epoch = 0;
+  /**
+   * True when the list had no particular version. The watch after it began with synthetic ADDED events in no order, so
+   * none of their versions is a position to resume from.
+   */
+  #isPositionless = false;
+  #listVersion = '';
+
+  constructor(options: InformerMergeOptions) {
+    this.#options = options;
+  }
+
+  /** @param text the ring that holds the record @param object the place of its bytes */
+  notification(shard: number, record: Notification, text: Buffer, object: ObjectBytes): void {
+    const { replica } = this.#options;
+    this.records++;
+    if (this.#isPositionless && record.kind !== DeltaKind.Added) this.#isPositionless = false;
+    const named = isNewKey(record) ? this.#identities.read(record, text) : undefined;
+    const slot = named ? replica.liveSlot(named.key) : replica.slotOf(shard, record.id);
+    const identity = slot?.identity ?? named;
+    assert(identity !== undefined, 'a shard named an unknown id', record.id);
+    const version = versionOf(record, text);
+    const received = this.#received(shard, record, text, slot, identity, version, object);
+    if (record.kind === DeltaKind.Replaced) {
+      const live = replica.liveSlot(identity.key);
+      if (live && this.#isUnchanged(live.entry, version, received)) {
+        replica.keep(shard, record.id, live);
+        return;
+      }
+    }
+    const { projection, flags, decoder } = received;
+    const entry = new Entry(this.#options.owner, identity, projection, version, flags, decoder);
+    this.#options.owner.put(entry, received.bytes, received.start, received.length);
+    if (record.kind === DeltaKind.Deleted) replica.remove(entry);
+    else replica.upsert(shard, record.id, entry);
+  }
+
+  prefix(shard: number, record: PrefixRecord): void {
+    const { replica, onError } = this.#options;
+    switch (record.kind) {
+      case PrefixKind.Swept:
+        replica.swept(shard, record.id);
+        break;
+      case PrefixKind.Structures: {
+        this.#decoderOf(shard).update(record.bytes);
+        break;
+      }
+      case PrefixKind.Warning: {
+        const { code, message, key } = JSON.parse(record.bytes.toString('utf8')) as Record<string, string>;
+        onError(new KubeloomError(code ?? 'ERR_KUBELOOM_SHARD', `${key}: ${message}`), key ?? '');
+        break;
+      }
+    }
+  }
+
+  /** Position from which a replacement reflector resumes. */
+  get position(): MergedPosition {
+    const { replica } = this.#options;
+    return {
+      resourceVersion: this.#isPositionless ? this.#listVersion : replica.live.resourceVersion,
+      epoch: this.#epoch,
+      isReplacing: replica.epoch !== undefined,
+    };
+  }
+
+  /** Returns the ids of a shard that has ended for its successor, which creates msgpack tables of its own. */
+  succeed(shard: number): { readonly epoch: number | undefined; readonly ids: Iterable<UsedId> } {
+    const { replica, owner } = this.#options;
+    owner.decoders.delete(shard);
+    return { epoch: replica.epoch, ids: replica.idsOf(shard) };
+  }
+
+  control(record: ControlRecord): void {
+    if (record.kind === DeltaKind.Bookmark) {
+      this.records++;
+      this.#isPositionless = false;
+    } else if (record.kind === DeltaKind.ReplaceBegin) {
+      this.#epoch = record.epoch;
+    } else if (record.kind === DeltaKind.ReplaceEnd) {
+      this.#listVersion = record.resourceVersion;
+      this.#isPositionless = record.resourceVersion === '' || record.resourceVersion === '0';
+    }
+    this.#options.replica.control(record.kind, record.epoch, record.resourceVersion);
+    this.#options.onControl(record);
+  }
+
+  /** Returns the shard's decoder. An object that uses no table may come before the first table. */
+  #decoderOf(shard: number): MsgpackDecoder {
+    const { decoders } = this.#options.owner;
+    let decoder = decoders.get(shard);
+    if (!decoder) decoders.set(shard, (decoder = new MsgpackDecoder()));
+    return decoder;
+  }
+
+  /**
+   * Returns whether a listed object equals the one in the cache. The content decides, not the version alone: versions
+   * are used again after a restore of etcd, and a new default of a CRD changes objects without changing their version.
+   */
+  #isUnchanged(entry: Entry, version: number | string, received: ReceivedObject): boolean {
+    return (
+      entry.version === version &&
+      (entry.flags & UNREADABLE) === (received.flags & UNREADABLE) &&
+      entry.projection.equals(received.projection) &&
+      this.#options.owner.hasObject(entry, received)
+    );
+  }
+
+  #projectionOf(record: Notification, text: Buffer, slot: Slot | undefined): Projection {
+    const previous = slot?.entry.projection;
+    if (record.isProjectionSame) {
+      assert(previous !== undefined, 'a shard named the projection of an unknown object', record.id);
+      previous.isShared = true;
+      return previous;
+    }
+    const start =
+      record.textOffset + record.namespaceLength + record.nameLength + record.resourceVersionTextLength;
+    return Projection.read(text, start, start + record.projectionLength, this.#sharedFields, previous);
+  }
+
+  /** Returns the object in the form to store: the result of the plain transform if there is one. */
+  #received(
+    shard: number,
+    record: Notification,
+    text: Buffer,
+    slot: Slot | undefined,
+    identity: Identity,
+    version: number | string,
+    object: ObjectBytes,
+  ): ReceivedObject {
+    const { transform } = this.#options;
+    const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
+    const flags = entryFlags(record.flags);
+    if (!transform) {
+      const { bytes, start, length } = object;
+      return { bytes, start, length, projection: this.#projectionOf(record, text, slot), flags, decoder };
+    }
+    if (flags & (EntryFlag.TooLarge | EntryFlag.Quarantined)) {
+      return { ...transform.passOn(object), flags, decoder };
+    }
+    const { isTransformed, ...result } = transform.apply(identity, String(version), object);
+    return { ...result, flags: isTransformed ? flags : flags | EntryFlag.TransformFailed, decoder };
+  }
+}
+
+function isNewKey(record: Notification): boolean {
+  return (record.flags & NotificationFlag.NewKey) !== 0;
+}
+
+function versionOf(record: Notification, text: Buffer): number | string {
+  if (!(record.flags & NotificationFlag.ResourceVersionText)) return record.resourceVersion;
+  const start = record.textOffset + record.namespaceLength + record.nameLength;
+  return text.toString('latin1', start, start + record.resourceVersionTextLength);
+}
+
+function entryFlags(flags: number): number {
+  if ((flags & NotificationFlag.Quarantined) === NotificationFlag.Quarantined) return EntryFlag.Quarantined;
+  return (
+    (flags & NotificationFlag.TooLarge ? EntryFlag.TooLarge : 0) |
+    (flags & NotificationFlag.TransformFailed ? EntryFlag.TransformFailed : 0) |
+    (flags & NotificationFlag.Malformed ? EntryFlag.Malformed : 0)
+  );
+}

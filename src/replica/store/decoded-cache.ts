@@ -1,0 +1,107 @@
+/**
+ * Caches parsed objects with strong references, up to a number of bytes for the whole process. The oldest are evicted
+ * first.
+ *
+ * WeakRefs would not do: V8 keeps the target of every WeakRef that was made or read until the task ends, so a loop over
+ * 110,000 pods would hold gigabytes.
+ *
+ * Objects that a handler reads are cached briefly only. A tree that stays long enough to be moved to V8's old space costs more
+ * than parsing it again: 65 instead of 40 us of CPU time an event (docs/decisions/0013).
+ */
+
+export interface Forgettable {
+  forgetDecoded(): void;
+}
+
+interface Remembered {
+  readonly holder: Forgettable;
+  readonly costBytes: number;
+}
+
+/**
+ * When there is no room, every 16th newcomer replaces the oldest; if all did, each would be evicted before its next
+ * use.
+ */
+const SHARED_TURN = 16;
+/** Twenty pods, a small part of V8's new space: briefly cached trees are collected there. */
+const BRIEF_COST_BYTES_MAX = 2 ** 18;
+
+export class DecodedCache {
+  readonly #costBytesMax: number;
+  readonly #kept: RememberedQueue = new RememberedQueue();
+  readonly #shared: RememberedQueue = new RememberedQueue();
+  readonly #brief: RememberedQueue = new RememberedQueue();
+  #refused = 0;
+
+  /** @param costBytesMax 0: nothing is cached */
+  constructor(costBytesMax: number) {
+    this.#costBytesMax = costBytesMax;
+  }
+
+  /** Caches for callers who may read the entry again: those of a lister, and those who retained it. */
+  remember(holder: Forgettable, costBytes: number): void {
+    this.#kept.push(holder, costBytes);
+    this.#shared.forgetWhile(() => this.#lastingBytes > this.#costBytesMax);
+    this.#kept.forgetWhile(() => this.#lastingBytes > this.#costBytesMax);
+  }
+
+  /** Caches metadata for later versions, in budget that lister-held objects leave free. */
+  rememberShared(holder: Forgettable, costBytes: number): void {
+    const hasRoom = (): boolean => this.#lastingBytes + costBytes <= this.#costBytesMax;
+    if (!hasRoom() && ++this.#refused % SHARED_TURN === 0) this.#shared.forgetWhile(() => !hasRoom());
+    if (hasRoom()) this.#shared.push(holder, costBytes);
+    else holder.forgetDecoded();
+  }
+
+  /** Caches for the call in progress, which may read it again. The newest stays, however large it is. */
+  rememberBriefly(holder: Forgettable, costBytes: number): void {
+    const brief = this.#brief;
+    const briefBytesMax = Math.min(this.#costBytesMax, BRIEF_COST_BYTES_MAX);
+    brief.push(holder, costBytes);
+    const lengthMin = this.#costBytesMax > 0 ? 1 : 0;
+    brief.forgetWhile(() => brief.costBytes > briefBytesMax && brief.length > lengthMin);
+  }
+
+  get costBytes(): number {
+    return this.#lastingBytes + this.#brief.costBytes;
+  }
+
+  get #lastingBytes(): number {
+    return this.#kept.costBytes + this.#shared.costBytes;
+  }
+}
+
+class RememberedQueue {
+  costBytes = 0;
+  /** Elements from `#first` on are valid; the empty front is cut off when it is half of the array. */
+  #queue: (Remembered | undefined)[] = [];
+  #first = 0;
+
+  get length(): number {
+    return this.#queue.length - this.#first;
+  }
+
+  push(holder: Forgettable, costBytes: number): void {
+    this.#queue.push({ holder, costBytes });
+    this.costBytes += costBytes;
+  }
+
+  /** Evicts the oldest first. */
+  forgetWhile(isTooMuch: () => boolean): void {
+    while (this.length > 0 && isTooMuch()) this.#forgetOldest();
+  }
+
+  #forgetOldest(): void {
+    const oldest = this.#queue[this.#first];
+    this.#queue[this.#first] = undefined;
+    this.#first++;
+    if (oldest) {
+      this.costBytes -= oldest.costBytes;
+      oldest.holder.forgetDecoded();
+    }
+    if (this.#first > 1024 && this.#first * 2 > this.#queue.length) {
+      this.#queue = this.#queue.slice(this.#first);
+      this.#first = 0;
+    }
+  }
+}

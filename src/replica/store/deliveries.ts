@@ -1,0 +1,343 @@
+/**
+ * Long deliveries as cursors: a late handler's initial list, a resync and the difference of a relist are one record
+ * each in a listener's queue, which produces notifications within the drain budget. A million objects never block the
+ * event loop, and nothing is copied in advance.
+ */
+import type { Entry } from './entry.ts';
+import type { ReplicaState, Slot, StateObserver } from './replica-state.ts';
+
+/** One notification: an add has no `oldEntry`, a delete no `newEntry`. */
+export interface Delivery {
+  oldEntry: Entry | undefined;
+  newEntry: Entry | undefined;
+  /** Meaningful for an add only. */
+  isInInitialList: boolean;
+  /** True when a relist found the deletion, so that the last state is unknown. */
+  isFinalStateUnknown: boolean;
+}
+
+export interface DeliveryCursor {
+  /**
+   * Fills `out` with the next notification, with references for the reader; false at the end. Leaves both entries
+   * undefined after skipping many, so that the reader can look at the clock.
+   */
+  next(out: Delivery): boolean;
+  /**
+   * Ends the cursor before its end. Each call releases some of the entries kept for the reader; true while there are
+   * more.
+   */
+  close(): boolean;
+  /** Upper bound of the notifications still to come. */
+  readonly remaining: number;
+  /** Upper bound of the bytes of superseded objects that it may still need. */
+  readonly heldBytes: number;
+  /** The same, with the bytes that several cursors share divided among them. */
+  readonly heldShareBytes: number;
+}
+
+/** Takes about a tenth of a millisecond. */
+const RELEASED_PER_CALL = 1024;
+
+/**
+ * Walks over the state as it was when the cursor was made. Before the state changes a slot that the walk has not
+ * reached, it passes the old entry to the cursor. So a handler joins exactly: every change before the join is in the
+ * walk, every later change is a notification behind it.
+ */
+export class SnapshotCursor implements DeliveryCursor, StateObserver {
+  readonly #state: ReplicaState;
+  readonly #kind: 'join' | 'resync';
+  readonly #slots: IterableIterator<Slot>;
+  readonly #orderEnd: number;
+  #lastOrder = -1;
+  /** Entries of slots that changed before the walk reached them. */
+  readonly #saved: Map<Slot, Entry> = new Map();
+  /** Entries of slots that were removed before the walk reached them; delivered last. */
+  readonly #removed: (Entry | undefined)[] = [];
+  #removedDelivered = 0;
+  #heldBytes = 0;
+  #remaining: number;
+  /** The entries that `close` has still to release. */
+  #dropped: Generator<Entry, void, void> | undefined;
+
+  constructor(state: ReplicaState, kind: 'join' | 'resync') {
+    this.#state = state;
+    this.#kind = kind;
+    this.#slots = state.slots();
+    this.#orderEnd = state.orderEnd;
+    this.#remaining = state.size;
+    state.cursors.add(this);
+  }
+
+  get remaining(): number {
+    return this.#remaining;
+  }
+
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  get heldShareBytes(): number {
+    return this.#heldBytes;
+  }
+
+  beforeChange(slot: Slot): void {
+    if (!this.#isAhead(slot) || this.#saved.has(slot)) return;
+    this.#saved.set(slot, this.#keep(slot.entry));
+  }
+
+  beforeRemove(slot: Slot): void {
+    if (!this.#isAhead(slot)) return;
+    const saved = this.#saved.get(slot);
+    this.#saved.delete(slot);
+    if (this.#kind === 'join') {
+      this.#removed.push(saved ?? this.#keep(slot.entry));
+      return;
+    }
+    // A resync never delivers an object whose deletion is already queued behind it (contract C13).
+    this.#remaining--;
+    if (saved) this.#handOver(saved).dropReference();
+  }
+
+  next(out: Delivery): boolean {
+    const entry = this.#nextEntry();
+    if (!entry) {
+      this.close();
+      return false;
+    }
+    this.#remaining--;
+    out.newEntry = entry;
+    out.oldEntry = this.#kind === 'resync' ? entry : undefined;
+    if (out.oldEntry) out.oldEntry.addReference();
+    out.isInInitialList = this.#kind === 'join';
+    out.isFinalStateUnknown = false;
+    return true;
+  }
+
+  close(): boolean {
+    this.#state.cursors.delete(this);
+    this.#remaining = 0;
+    this.#heldBytes = 0;
+    this.#dropped ??= this.#kept();
+    for (let count = 0; count < RELEASED_PER_CALL; count++) {
+      const { value: entry, done } = this.#dropped.next();
+      if (done) return false;
+      entry.dropReference();
+    }
+    return true;
+  }
+
+  /** Yields the entries kept for the reader. */
+  *#kept(): Generator<Entry, void, void> {
+    yield* this.#saved.values();
+    this.#saved.clear();
+    for (const entry of this.#removed) if (entry) yield entry;
+    this.#removed.length = 0;
+  }
+
+  /** Returns the next entry, with a reference for the reader. */
+  #nextEntry(): Entry | undefined {
+    const { value: slot, done } = this.#slots.next();
+    if (done || slot.order >= this.#orderEnd) return this.#nextRemoved();
+    this.#lastOrder = slot.order;
+    const saved = this.#saved.get(slot);
+    if (saved) {
+      this.#saved.delete(slot);
+      return this.#handOver(saved);
+    }
+    slot.entry.addReference();
+    return slot.entry;
+  }
+
+  #nextRemoved(): Entry | undefined {
+    const entry = this.#removed[this.#removedDelivered];
+    if (!entry) return undefined;
+    this.#removed[this.#removedDelivered++] = undefined;
+    return this.#handOver(entry);
+  }
+
+  #keep(entry: Entry): Entry {
+    entry.addReference();
+    this.#heldBytes += entry.length;
+    return entry;
+  }
+
+  /** Passes a kept entry and its reference to the reader. */
+  #handOver(entry: Entry): Entry {
+    this.#heldBytes -= entry.length;
+    return entry;
+  }
+
+  #isAhead(slot: Slot): boolean {
+    return slot.order > this.#lastOrder && slot.order < this.#orderEnd;
+  }
+}
+
+/**
+ * The changes of a relist, collected while the shadow fills and complete at the swap: deletions first, then updates and
+ * adds in list order. All listeners read the same one; entries are released when the slowest listener has passed them.
+ */
+export class Difference {
+  readonly isInitial: boolean;
+  readonly #deletions: Entry[] = [];
+  readonly #olds: (Entry | undefined)[] = [];
+  readonly #news: (Entry | undefined)[] = [];
+  /** Number of changes of objects that existed before. */
+  oldCount = 0;
+  readonly #readers: Set<DifferenceCursor> = new Set();
+  #released = 0;
+  #supersededBytes = 0;
+
+  constructor(isInitial: boolean) {
+    this.isInitial = isInitial;
+  }
+
+  addDeletion(entry: Entry): void {
+    entry.addReference();
+    this.#supersededBytes += entry.length;
+    this.#deletions.push(entry);
+  }
+
+  /** Returns the place of the new change, for `replaceChange`. */
+  addChange(oldEntry: Entry | undefined, newEntry: Entry): number {
+    if (oldEntry) this.oldCount++;
+    oldEntry?.addReference();
+    newEntry.addReference();
+    this.#supersededBytes += bytesOfOld(oldEntry, newEntry);
+    this.#olds.push(oldEntry);
+    return this.#news.push(newEntry) - 1;
+  }
+
+  /** Sets a later state of the same object within the same relist; undefined when it was deleted again. */
+  replaceChange(place: number, newEntry: Entry | undefined): void {
+    const oldEntry = this.#olds[place];
+    const replaced = this.#news[place];
+    this.#supersededBytes += bytesOfOld(oldEntry, newEntry) - bytesOfOld(oldEntry, replaced);
+    replaced?.dropReference();
+    newEntry?.addReference();
+    this.#news[place] = newEntry;
+    if (newEntry === undefined && oldEntry) this.oldCount--;
+  }
+
+  /** Number of readers that have not reached the end. */
+  get readers(): number {
+    return this.#readers.size;
+  }
+
+  get length(): number {
+    return this.#deletions.length + this.#news.length;
+  }
+
+  /** Bytes of objects that were deleted or replaced. */
+  get supersededBytes(): number {
+    return this.#supersededBytes;
+  }
+
+  cursor(isResyncDue: () => boolean): DifferenceCursor {
+    const cursor = new DifferenceCursor(this, isResyncDue, (closed) => this.#readers.delete(closed));
+    this.#readers.add(cursor);
+    return cursor;
+  }
+
+  /** Fills `out`; false when there is nothing to deliver at this position. */
+  read(position: number, out: Delivery): boolean {
+    const isDeletion = position < this.#deletions.length;
+    const place = position - this.#deletions.length;
+    out.newEntry = isDeletion ? undefined : this.#news[place];
+    out.oldEntry = isDeletion ? this.#deletions[position] : this.#olds[place];
+    out.isInInitialList = this.isInitial;
+    out.isFinalStateUnknown = isDeletion;
+    return out.newEntry !== undefined || isDeletion;
+  }
+
+  /**
+   * Releases up to `count` places that the slowest reader has passed, or all places without readers. True when there is
+   * more to do now.
+   */
+  releasePassed(count: number = Infinity): boolean {
+    let slowest = this.length;
+    for (const reader of this.#readers) slowest = Math.min(slowest, reader.position);
+    const deletions = this.#deletions.length;
+    const end = Math.min(slowest, this.#released + count);
+    for (; this.#released < end; this.#released++) {
+      if (this.#released < deletions) this.#deletions[this.#released]?.dropReference();
+      else {
+        this.#olds[this.#released - deletions]?.dropReference();
+        this.#news[this.#released - deletions]?.dropReference();
+      }
+    }
+    return end < slowest;
+  }
+
+  /** True when no reference is left. */
+  get isReleased(): boolean {
+    return this.#released === this.length;
+  }
+}
+
+/** Returns the bytes of a previous state that a change has superseded. */
+function bytesOfOld(oldEntry: Entry | undefined, newEntry: Entry | undefined): number {
+  return oldEntry === undefined || oldEntry === newEntry ? 0 : oldEntry.length;
+}
+
+/** Places without a notification for a reader that one call may skip. */
+const SKIP_MAX = 256;
+
+export class DifferenceCursor implements DeliveryCursor {
+  position = 0;
+  readonly #difference: Difference;
+  readonly #isResyncDue: () => boolean;
+  readonly #onClose: (cursor: DifferenceCursor) => void;
+
+  constructor(
+    difference: Difference,
+    isResyncDue: () => boolean,
+    onClose: (cursor: DifferenceCursor) => void,
+  ) {
+    this.#difference = difference;
+    this.#isResyncDue = isResyncDue;
+    this.#onClose = onClose;
+  }
+
+  get remaining(): number {
+    return this.#difference.length - this.position;
+  }
+
+  get heldBytes(): number {
+    return this.remaining === 0 ? 0 : this.#difference.supersededBytes;
+  }
+
+  get heldShareBytes(): number {
+    return this.heldBytes / this.#difference.readers;
+  }
+
+  next(out: Delivery): boolean {
+    const { length } = this.#difference;
+    const pauseAt = Math.min(length, this.position + SKIP_MAX);
+    while (this.position < pauseAt) {
+      const found = this.#difference.read(this.position, out);
+      this.position++;
+      if (found && !this.#isUnwantedResync(out)) {
+        out.oldEntry?.addReference();
+        out.newEntry?.addReference();
+        return true;
+      }
+    }
+    out.oldEntry = undefined;
+    out.newEntry = undefined;
+    if (this.position < length) return true;
+    this.close();
+    return false;
+  }
+
+  close(): boolean {
+    this.#onClose(this);
+    return false;
+  }
+
+  /** An update without a change goes only to listeners whose resync is due (contract C12). */
+  #isUnwantedResync(delivery: Delivery): boolean {
+    const { oldEntry, newEntry } = delivery;
+    if (!oldEntry || oldEntry !== newEntry) return false;
+    return !this.#isResyncDue();
+  }
+}

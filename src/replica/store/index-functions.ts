@@ -1,0 +1,135 @@
+/**
+ * Index functions: from one object to the values under which `byIndex` finds it.
+ *
+ * Declarative functions (`label`, `field`, `ownerUid`, `namespaceIndex`) read extracted fields and never parse the
+ * object; they are evaluated again only when those fields have changed. Module functions run on the shards on parsed
+ * objects. Plain functions run on the main thread for every change, at the cost of what they read.
+ */
+import { splitPath } from '../../kube/json/path.ts';
+import { moduleUrl, naming, refuse } from '../../base/option-checks.ts';
+import type { CachedObject, Entry } from './entry.ts';
+
+/** The index that every informer has, as in client-go. */
+export const NAMESPACE_INDEX = 'namespace';
+
+export type PlainIndexFunction<T = unknown> = (entry: CachedObject<T>) => readonly string[];
+
+export type DeclarativeIndex =
+  | { readonly index: 'namespace' }
+  | { readonly index: 'label'; readonly label: string }
+  | { readonly index: 'field'; readonly path: string }
+  | { readonly index: 'ownerUid' };
+
+/** A function exported by a module, loaded by the shards. */
+export interface ModuleIndex {
+  readonly index: 'module';
+  /** Absolute URL of an ES module, e.g. `new URL('./by-image.js', import.meta.url).href`. */
+  readonly url: string;
+  readonly name: string;
+}
+
+export type IndexFunction<T = unknown> = PlainIndexFunction<T> | DeclarativeIndex | ModuleIndex;
+export type Indexers<T = unknown> = Readonly<Record<string, IndexFunction<T>>>;
+
+/** Indexes objects by their namespace. */
+export function namespaceIndex(): DeclarativeIndex {
+  return { index: 'namespace' };
+}
+
+/** Indexes objects by the value of one label; objects without it are not in the index. */
+export function label(name: string): DeclarativeIndex {
+  return { index: 'label', label: name };
+}
+
+/** Indexes objects by the value at a dotted path, which becomes a declared field. */
+export function field(path: string): DeclarativeIndex {
+  return { index: 'field', path };
+}
+
+/** Indexes objects by the uid of their controller. */
+export function ownerUid(): DeclarativeIndex {
+  return { index: 'ownerUid' };
+}
+
+/** Indexes objects by the values that an exported function returns for the parsed object. It runs on the shards. */
+export function indexModule(url: string, name = 'default'): ModuleIndex {
+  return { index: 'module', url, name };
+}
+
+const DECLARED: Readonly<Record<DeclarativeIndex['index'] | 'module', readonly string[]>> = {
+  namespace: [],
+  label: ['label'],
+  field: ['path'],
+  ownerUid: [],
+  module: ['url', 'name'],
+};
+
+/** @throws ERR_KUBELOOM_OPTION for an indexer that would silently index nothing */
+export function wantIndexers(indexers: unknown): void {
+  if (typeof indexers !== 'object' || indexers === null) refuse('indexers', indexers, 'functions by name');
+  for (const [name, indexer] of Object.entries(indexers)) {
+    if (typeof indexer === 'function') continue;
+    const option = `indexers.${name}`;
+    if (!isDeclared(indexer))
+      refuse(option, indexer, 'a function, or the result of label(), field() and the like');
+    if (indexer.index === 'field') naming(splitPath)(option, indexer.path);
+    if (indexer.index === 'module') moduleUrl(`${option}.url`, indexer.url);
+    if (indexer.index === 'label' && indexer.label === '')
+      refuse(`${option}.label`, '', 'the name of a label');
+  }
+}
+
+function isDeclared(indexer: unknown): indexer is DeclarativeIndex | ModuleIndex {
+  if (typeof indexer !== 'object' || indexer === null) return false;
+  const { index, ...others } = indexer as Readonly<Record<string, unknown>>;
+  const wanted = typeof index === 'string' && Object.hasOwn(DECLARED, index);
+  return wanted && DECLARED[index as keyof typeof DECLARED].every((name) => typeof others[name] === 'string');
+}
+
+/** Returns the paths that these indexers need as declared fields. */
+export function declaredFields(indexers: Indexers): readonly string[] {
+  return Object.values(indexers).flatMap((indexer) =>
+    typeof indexer === 'object' && indexer.index === 'field' ? [indexer.path] : [],
+  );
+}
+
+/** Returns whether the values depend on extracted fields and identity only. */
+export function isProjected<T>(indexer: IndexFunction<T>): indexer is DeclarativeIndex | ModuleIndex {
+  return typeof indexer === 'object';
+}
+
+const NONE: readonly string[] = [];
+
+/**
+ * Returns the values of one declarative or module index with this name. Parses the extracted fields only for an index
+ * that needs them.
+ */
+export function projectedValues(
+  name: string,
+  indexer: DeclarativeIndex | ModuleIndex,
+  entry: Entry,
+  fieldCount: number,
+): readonly string[] {
+  switch (indexer.index) {
+    case 'namespace':
+      return entry.namespace === '' ? NONE : [entry.namespace];
+    case 'label': {
+      const value = Object.hasOwn(entry.labels, indexer.label) ? entry.labels[indexer.label] : undefined;
+      return value === undefined ? NONE : [value];
+    }
+    case 'field':
+      return fieldValues(entry.fields[indexer.path]);
+    case 'ownerUid':
+      return entry.controllerUid === undefined ? NONE : [entry.controllerUid];
+    default:
+      return entry.projection.fields.moduleValues(fieldCount)?.[name] ?? NONE;
+  }
+}
+
+/** Returns one value for a scalar and one each for an array of scalars; nothing else can be indexed. */
+function fieldValues(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value === 'number' || typeof value === 'boolean') return [String(value)];
+  if (Array.isArray(value)) return [...new Set(value.flatMap(fieldValues))];
+  return NONE;
+}

@@ -1,0 +1,158 @@
+/**
+ * The read side of a replica that users hold: client-go's Store and Indexer, read-only. Every query is answered from
+ * one state (contract C5) and returns a new array of entries, readable for as long as you keep them.
+ */
+import type { IndexerReader, StoreReader } from '../../kube/store.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import type { LabelSelector } from '../../kube/label-selector.ts';
+import { EntryFlag } from './entry.ts';
+import type { CachedObject, Entry } from './entry.ts';
+import { NAMESPACE_INDEX } from './index-functions.ts';
+import type { Indexers } from './index-functions.ts';
+import type { IndexSet } from './index-values.ts';
+import type { Replica } from './replica.ts';
+import type { Slot } from './replica-state.ts';
+
+/** An entry of any type, or an object as the server sends it. */
+export type Keyed =
+  | { readonly key: string }
+  | { readonly metadata?: { readonly namespace?: string | undefined; readonly name?: string | undefined } };
+
+export interface InformerStore<T> extends StoreReader<CachedObject<T>> {
+  /** Returns the cached object with the same key as this entry or plain object. */
+  get(object: Keyed): CachedObject<T> | undefined;
+}
+
+/** The queries of listers. */
+export interface SelectableStore<T> {
+  getByKey(key: string): CachedObject<T> | undefined;
+  /** Selects in one namespace, or in all for ''. Reads extracted labels: no object is parsed. */
+  select(selector: LabelSelector, namespace: string): CachedObject<T>[];
+  /** @throws ERR_KUBELOOM_NOT_STARTED while the informer was never started, because an empty result would be wrong */
+  wantStarted?(): void;
+}
+
+export interface InformerIndexer<T>
+  extends InformerStore<T>, SelectableStore<T>, IndexerReader<CachedObject<T>, Indexers<T>> {
+  getByKey(key: string): CachedObject<T> | undefined;
+  get(object: Keyed): CachedObject<T> | undefined;
+  /** Returns the number of objects that `byIndex` would find, without reading them. */
+  countByIndex(indexName: string, value: string): number;
+}
+
+export class ReplicaIndexer<T> implements InformerIndexer<T> {
+  readonly #replica: Replica;
+  readonly #indexes: IndexSet;
+  readonly #admit: (indexers: Indexers<T>) => void;
+  readonly wantStarted: () => void;
+
+  /**
+   * @param admit throws when these indexers cannot be added now
+   * @param wantStarted throws when the informer was never started
+   */
+  constructor(
+    replica: Replica,
+    indexes: IndexSet,
+    admit: (indexers: Indexers<T>) => void = () => undefined,
+    wantStarted: () => void = () => undefined,
+  ) {
+    this.#replica = replica;
+    this.#indexes = indexes;
+    this.#admit = admit;
+    this.wantStarted = wantStarted;
+  }
+
+  list(): CachedObject<T>[] {
+    const entries: CachedObject<T>[] = [];
+    for (const slot of this.#replica.live.slots()) entries.push(this.#handOut(slot));
+    return entries;
+  }
+
+  select(selector: LabelSelector, namespace: string): CachedObject<T>[] {
+    const entries: CachedObject<T>[] = [];
+    for (const slot of this.#slotsIn(namespace)) {
+      if (selector.isEverything || selector.matches(slot.entry.labels)) entries.push(this.#handOut(slot));
+    }
+    return entries;
+  }
+
+  listKeys(): string[] {
+    return [...this.#replica.live.keys()];
+  }
+
+  get(object: Keyed): CachedObject<T> | undefined {
+    return this.getByKey(keyOf(object));
+  }
+
+  getByKey(key: string): CachedObject<T> | undefined {
+    const slot = this.#replica.live.get(key);
+    return slot && this.#handOut(slot);
+  }
+
+  get size(): number {
+    return this.#replica.live.size;
+  }
+
+  lastStoreSyncResourceVersion(): string {
+    return this.#replica.live.resourceVersion;
+  }
+
+  index(indexName: string, object: CachedObject<T>): CachedObject<T>[] {
+    const index = this.#require(indexName);
+    const values = this.#indexes.valuesOf(object as unknown as Entry, undefined);
+    const found = new Set<Slot>();
+    for (const value of values[this.#indexes.names.indexOf(indexName)] ?? []) {
+      for (const slot of index.get(value) ?? []) found.add(slot);
+    }
+    return Array.from(found, (slot) => this.#handOut(slot));
+  }
+
+  indexKeys(indexName: string, value: string): string[] {
+    const slots = this.#require(indexName).get(value) ?? [];
+    return Array.from(slots, (slot) => slot.identity.key).sort();
+  }
+
+  listIndexFuncValues(indexName: string): string[] {
+    return [...(this.#replica.live.index(indexName)?.keys() ?? [])];
+  }
+
+  byIndex(indexName: string, value: string): CachedObject<T>[] {
+    return Array.from(this.#require(indexName).get(value) ?? [], (slot) => this.#handOut(slot));
+  }
+
+  countByIndex(indexName: string, value: string): number {
+    return this.#require(indexName).get(value)?.size ?? 0;
+  }
+
+  getIndexers(): Indexers<T> {
+    return this.#indexes.indexers;
+  }
+
+  addIndexers(indexers: Indexers<T>): void {
+    this.#admit(indexers);
+    this.#replica.addIndexers(indexers as Indexers);
+  }
+
+  #slotsIn(namespace: string): Iterable<Slot> {
+    if (namespace === '') return this.#replica.live.slots();
+    return this.#require(NAMESPACE_INDEX).get(namespace) ?? [];
+  }
+
+  #require(indexName: string): ReadonlyMap<string, ReadonlySet<Slot>> {
+    const index = this.#replica.live.index(indexName);
+    if (index) return index;
+    throw new KubeloomError('ERR_KUBELOOM_NO_INDEX', `Index with name ${indexName} does not exist`);
+  }
+
+  #handOut(slot: Slot): CachedObject<T> {
+    slot.entry.flags |= EntryFlag.Kept;
+    return slot.entry as unknown as CachedObject<T>;
+  }
+}
+
+function keyOf(object: Keyed): string {
+  if ('key' in object) return object.key;
+  const metadata = 'metadata' in object ? object.metadata : undefined;
+  const { namespace = '', name = '' } = metadata ?? {};
+  return namespace === '' ? name : `${namespace}/${name}`;
+}

@@ -1,0 +1,230 @@
+/**
+ * Packs objects that have not changed for a while against samples of their kind: 5 KB of a pod become 0.4 KB
+ * (docs/decisions/0018). A packed entry reads as before: its bytes are unpacked for the time of the read.
+ *
+ * Samples are stored in dictionaries. An object unlike every sample becomes a sample and takes as much memory as
+ * before, so dictionaries of changed or deleted objects must not stay. A dictionary that takes more than it saves is
+ * dissolved: its entries are unpacked, and later packed against another one.
+ */
+import { assert } from '../../base/errors.ts';
+import { copyBytes } from '../../base/copy-bytes.ts';
+import {
+  DICTIONARY_BYTES_MAX,
+  DICTIONARY_HELD_BYTES,
+  Dictionary,
+  allocateViewed,
+} from './packing/dictionary.ts';
+import { PACK_SLACK_BYTES, pack, unpack } from './packing/pack.ts';
+import { Entry, EntryFlag } from './entry.ts';
+import type { SlabMemory } from './slab-memory.ts';
+import { Slabs } from './slabs.ts';
+import type { Slab } from './slabs.ts';
+
+/** Shorter objects gain nothing, longer ones resemble no sample. */
+const OBJECT_BYTES_MIN = 128;
+const OBJECT_BYTES_MAX = 2 ** 16;
+const SAMPLE_BYTES_MAX: number = DICTIONARY_BYTES_MAX / 2;
+/** An informer whose objects have less than this in total is not packed. */
+const TOTAL_BYTES_MIN: number = 2 ** 18;
+/** A full dictionary has paid when it saved this many times its size: then the next one may take samples as easily. */
+const PAID_TIMES = 3;
+/** Waste of dictionaries at which they are dissolved: a share of the packed bytes, plus a constant. */
+const WASTED_SHARE_MAX = 1 / 8;
+const WASTED_BYTES_MIN = 2 ** 20;
+/** Rounds without packing after no object resembled another: finding that out costs more than packing. */
+const REST_ROUNDS = 32;
+
+export interface PackedObjectsOptions {
+  /** Bytes of objects as received. */
+  readonly loose: Slabs;
+  readonly memory?: SlabMemory | undefined;
+  /** Default `TOTAL_BYTES_MIN`. */
+  readonly totalBytesMin?: number | undefined;
+  /** Default `WASTED_BYTES_MIN`. */
+  readonly wastedBytesMin?: number | undefined;
+}
+
+/** Scratch memory for one step; one thread does all of this. */
+const plain = allocateViewed(OBJECT_BYTES_MAX);
+const packed: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + PACK_SLACK_BYTES);
+
+export class PackedObjects {
+  readonly slabs: Slabs;
+  readonly #loose: Slabs;
+  readonly #totalBytesMin: number;
+  readonly #wastedBytesMin: number;
+  /** Dictionaries with packed entries, dissolved ones included, because they still save something. */
+  readonly #dictionaries: Set<Dictionary> = new Set();
+  /** The latest dictionary: the others are full. */
+  #current: Dictionary | undefined;
+  #rests = 0;
+
+  constructor(options: PackedObjectsOptions) {
+    this.#loose = options.loose;
+    this.slabs = new Slabs(options.memory);
+    this.#totalBytesMin = options.totalBytesMin ?? TOTAL_BYTES_MIN;
+    this.#wastedBytesMin = options.wastedBytesMin ?? WASTED_BYTES_MIN;
+  }
+
+  /** Bytes of memory held, the dictionaries included. */
+  get heldBytes(): number {
+    return this.slabs.heldBytes + this.#dictionaries.size * DICTIONARY_HELD_BYTES;
+  }
+
+  /** Returns the object of a packed entry, valid until the next read. */
+  unpacked(entry: Entry): Buffer {
+    const { slab, dictionary, offset, storedBytes } = entry;
+    assert(slab !== undefined && dictionary !== undefined, 'not packed', entry.key);
+    const length = unpack(dictionary, slab.bytes, offset, offset + storedBytes, plain.bytes);
+    assert(length === entry.length, 'unpacked to another length', entry.key);
+    return plain.bytes;
+  }
+
+  /** Returns the bytes of a packed entry to the slabs. */
+  release(entry: Entry): void {
+    const { dictionary } = entry;
+    assert(dictionary !== undefined, 'not packed', entry.key);
+    this.slabs.release(entry);
+    dictionary.savedBytes -= entry.length - entry.storedBytes;
+    if (dictionary.savedBytes === 0) this.#dictionaries.delete(dictionary);
+    entry.flags &= ~EntryFlag.Packed;
+  }
+
+  /**
+   * Packs the objects that were there in the previous round, one a step. Newer objects wait for the next round, so an
+   * object that changes all the time is not packed.
+   */
+  *round(): Generator<void, void, void> {
+    yield* this.#dissolve();
+    if (this.#loose.liveBytes < this.#totalBytesMin) return;
+    if (this.#rests > 0) {
+      this.#rests--;
+      return;
+    }
+    for (const slab of drained(this.#loose.list())) {
+      for (const entry of slab.allocations) {
+        if (!(entry instanceof Entry) || entry.slab !== slab || entry.flags & EntryFlag.Unpackable) continue;
+        if (entry.flags & EntryFlag.Aged) {
+          this.#pack(entry);
+          if (this.#rests > 0) return;
+          yield* this.#tidied();
+        } else {
+          entry.flags |= EntryFlag.Aged;
+        }
+      }
+      yield;
+    }
+  }
+
+  #pack(entry: Entry): void {
+    const { slab, offset, length, dictionary } = entry;
+    entry.dictionary = undefined;
+    if (slab === undefined || length < OBJECT_BYTES_MIN || length > OBJECT_BYTES_MAX) {
+      entry.flags |= EntryFlag.Unpackable;
+      return;
+    }
+    copyBytes(slab.bytes, offset, offset + length, plain.bytes, 0);
+    plain.length = length;
+    const isLikeBefore = dictionary !== undefined && !dictionary.isDissolved && dictionary !== this.#current;
+    // The previous state was packed against it, so a sibling or an earlier state is among its samples.
+    const packedBytes = isLikeBefore ? pack(dictionary, plain, packed, length >> 2) : -1;
+    if (dictionary && packedBytes >= 0) this.#keep(entry, dictionary, packedBytes);
+    else this.#packAgainstCurrent(entry);
+  }
+
+  #packAgainstCurrent(entry: Entry): void {
+    let dictionary = this.#current ?? this.#next();
+    let packedBytes = pack(dictionary, plain, packed, plain.length >> 1);
+    const isLikeNothing = packedBytes < 0;
+    const isWanted = (isLikeNothing || packedBytes > plain.length >> 2) && plain.length <= SAMPLE_BYTES_MAX;
+    if (isWanted && !dictionary.hasRoom(plain.length) && (isLikeNothing || hasPaid(dictionary))) {
+      if (!hasPaid(dictionary)) this.#rests = REST_ROUNDS;
+      dictionary = this.#next();
+    }
+    if (isWanted && dictionary.hasRoom(plain.length)) {
+      dictionary.add(plain);
+      packedBytes = pack(dictionary, plain, packed, plain.length >> 1);
+    }
+    if (packedBytes < 0) entry.flags |= EntryFlag.Unpackable;
+    else this.#keep(entry, dictionary, packedBytes);
+  }
+
+  #keep(entry: Entry, dictionary: Dictionary, packedBytes: number): void {
+    this.#loose.release(entry);
+    this.slabs.put(entry, packed, 0, packedBytes);
+    entry.dictionary = dictionary;
+    entry.flags |= EntryFlag.Packed;
+    dictionary.savedBytes += entry.length - packedBytes;
+    // The set lacks a dictionary while no entry is packed against it.
+    this.#dictionaries.add(dictionary);
+  }
+
+  #next(): Dictionary {
+    return (this.#current = new Dictionary());
+  }
+
+  /**
+   * Unpacks the entries of dissolved dictionaries. Slabs are compacted meanwhile, so an entry can move to a slab that
+   * this walk has passed. Its dictionary stays in the set, and the next round walks again.
+   */
+  *#dissolve(): Generator<void, void, void> {
+    if (!this.#chooseDissolved()) return;
+    for (const slab of drained(this.slabs.list())) {
+      for (const entry of slab.allocations) {
+        if (!(entry instanceof Entry) || entry.slab !== slab || !entry.dictionary?.isDissolved) continue;
+        this.#unpack(entry);
+        yield* this.#tidied();
+      }
+      yield;
+    }
+  }
+
+  /**
+   * Dissolves the dictionaries that take more than they save, when together they waste too much.
+   *
+   * @returns whether a dissolved one is left, of this round or of an earlier one
+   */
+  #chooseDissolved(): boolean {
+    const dictionaries = [...this.#dictionaries];
+    const wasteful = dictionaries.filter(
+      (dictionary) => dictionary !== this.#current && !dictionary.isDissolved && wasteOf(dictionary) > 0,
+    );
+    const wastedBytes = wasteful.reduce((sum, dictionary) => sum + wasteOf(dictionary), 0);
+    if (wastedBytes > this.slabs.heldBytes * WASTED_SHARE_MAX + this.#wastedBytesMin) {
+      for (const dictionary of wasteful) dictionary.isDissolved = true;
+    }
+    return dictionaries.some(({ isDissolved }) => isDissolved);
+  }
+
+  /** Ends one step, and runs the compactions that it made necessary. */
+  *#tidied(): Generator<void, void, void> {
+    yield;
+    for (const slabs of [this.#loose, this.slabs]) {
+      while (slabs.hasCompaction) {
+        slabs.compact();
+        yield;
+      }
+    }
+  }
+
+  #unpack(entry: Entry): void {
+    const bytes = this.unpacked(entry);
+    this.release(entry);
+    entry.dictionary = undefined;
+    this.#loose.put(entry, bytes, 0, entry.length);
+  }
+}
+
+/** Yields the slabs and drops each from the array: a round takes seconds, and emptied slabs must be freed meanwhile. */
+function* drained(slabs: Slab[]): Generator<Slab, void, void> {
+  slabs.reverse();
+  for (let slab = slabs.pop(); slab; slab = slabs.pop()) yield slab;
+}
+
+function hasPaid({ savedBytes, length }: Dictionary): boolean {
+  return savedBytes >= PAID_TIMES * length;
+}
+
+function wasteOf({ savedBytes, length }: Dictionary): number {
+  return length - savedBytes;
+}

@@ -1,0 +1,299 @@
+/**
+ * The replica of one informer: the live state, and during a relist the shadow that will replace it.
+ *
+ * Every change is prepared first (decode, user functions, memory), which may throw or report. It is then committed in a
+ * step without user code: state, indexes and listeners change together. So a notification is never ahead of the
+ * cache (contract C6), and no query sees half a change (C5).
+ */
+import { assert } from '../../base/errors.ts';
+import { DeltaKind } from '../../shared/record/delta.ts';
+import { Difference } from './deliveries.ts';
+import type { Entry, Identity } from './entry.ts';
+import type { IndexSet, IndexValues } from './index-values.ts';
+import { RecentDeletions } from './recent-deletions.ts';
+import { ReplicaState } from './replica-state.ts';
+import type { Slot } from './replica-state.ts';
+
+/** Receives committed changes; appends them only and runs no user code. */
+export interface ReplicaListener {
+  changed(oldEntry: Entry | undefined, newEntry: Entry | undefined): void;
+  replaced(difference: Difference): void;
+}
+
+/** An id that a shard has assigned, and the states in which it is in use. */
+export interface UsedId {
+  readonly id: number;
+  readonly identity: Identity;
+  /** The object's version in the live state; undefined when it is not there. */
+  readonly live: number | string | undefined;
+  /** The object's version in the open relist; undefined when it was not listed yet. */
+  readonly listed: number | string | undefined;
+}
+
+interface Shadow {
+  readonly epoch: number;
+  readonly state: ReplicaState;
+  readonly difference: Difference;
+  /** Live keys whose deletion is in the difference. A key that returns within the epoch is an add. */
+  readonly deleted: Set<string>;
+}
+
+/** A state that was swapped out; it is emptied within the drain budget. */
+interface Disposal {
+  readonly state: ReplicaState;
+  readonly slots: IterableIterator<Slot>;
+}
+
+const DISPOSED_PER_CALL = 512;
+
+export class Replica {
+  readonly #shards: number;
+  readonly #indexes: IndexSet;
+  readonly #listener: ReplicaListener;
+  readonly #disposals: Disposal[] = [];
+  /** Differences of ended relists, released as their readers pass them. */
+  #differences: Difference[] = [];
+  #live: ReplicaState;
+  #shadow: Shadow | undefined;
+  #hasSynced = false;
+  readonly #deletions: RecentDeletions = new RecentDeletions();
+
+  constructor(shards: number, indexes: IndexSet, listener: ReplicaListener) {
+    this.#shards = shards;
+    this.#indexes = indexes;
+    this.#listener = listener;
+    this.#live = new ReplicaState(shards, indexes.names);
+  }
+
+  get live(): ReplicaState {
+    return this.#live;
+  }
+
+  get hasSynced(): boolean {
+    return this.#hasSynced;
+  }
+
+  /** Epoch of the relist whose items are arriving. */
+  get epoch(): number | undefined {
+    return this.#shadow?.epoch;
+  }
+
+  /** Yields the shard's ids that are in use, which its successor needs. */
+  *idsOf(shard: number): Generator<UsedId> {
+    const live = this.#live.ofShard(shard);
+    const shadow = this.#shadow?.state.ofShard(shard) ?? [];
+    for (let id = 0; id < Math.max(live.length, shadow.length); id++) {
+      const slot = live[id] ?? shadow[id];
+      if (!slot) continue;
+      yield {
+        id,
+        identity: slot.identity,
+        live: live[id]?.entry.version,
+        listed: shadow[id]?.entry.version,
+      };
+    }
+  }
+
+  /** Returns the slot of the record with this id, in the state that records change now. */
+  slotOf(shard: number, id: number): Slot | undefined {
+    return this.#shadow?.state.at(shard, id) ?? this.#live.at(shard, id);
+  }
+
+  /** Returns the slot of a key in the state before the relist in progress. */
+  liveSlot(key: string): Slot | undefined {
+    return this.#live.get(key);
+  }
+
+  /** Adds or replaces an object. `entry` has its bytes; index values are evaluated here. */
+  upsert(shard: number, id: number, entry: Entry): void {
+    const target = this.#shadow?.state ?? this.#live;
+    const slot = target.at(shard, id);
+    const previous = slot ?? (this.#shadow && this.#live.get(entry.key));
+    assert(!slot || slot.identity === entry.identity, 'a shard used the id of another object', entry.key);
+    const values = this.#indexes.valuesOf(entry, previous);
+    const dictionary = previous?.entry.dictionary;
+    // A dissolved dictionary gets no new entries.
+    if (!dictionary?.isDissolved) entry.dictionary = dictionary;
+    entry.addReference();
+    if (this.#shadow) this.#upsertShadow(this.#shadow, slot, shard, id, entry, values);
+    else this.#upsertLive(slot, shard, id, entry, values);
+  }
+
+  /** Keeps the entry of a relisted object that did not change. */
+  keep(shard: number, id: number, { entry, values }: Slot): void {
+    const shadow = this.#shadow;
+    if (!shadow) return;
+    entry.addReference();
+    this.#upsertShadow(shadow, shadow.state.at(shard, id), shard, id, entry, values);
+  }
+
+  /** Removes an object; `last` is the state that the server sent with the deletion. */
+  remove(last: Entry): void {
+    if (this.#shadow) {
+      this.#removeShadow(this.#shadow, last.key);
+      last.addReference();
+      last.dropReference();
+      return;
+    }
+    const slot = this.#live.get(last.key);
+    if (!slot && this.#deletions.has(last.key, last.version)) {
+      last.addReference();
+      last.dropReference();
+      return;
+    }
+    this.#deletions.add(last.key, last.version);
+    last.addReference();
+    if (slot) this.#live.remove(slot);
+    // Handlers are also called for the deletion of an object that was never seen, as in client-go.
+    this.#listener.changed(last, undefined);
+    slot?.entry.dropReference();
+    last.dropReference();
+    this.#live.version = last.version;
+  }
+
+  /** Records that the relist did not contain the object with this id. */
+  swept(shard: number, id: number): void {
+    const slot = this.#live.at(shard, id);
+    if (slot && this.#shadow) this.#delete(this.#shadow, slot);
+  }
+
+  control(kind: DeltaKind, epoch: number, resourceVersion: string): void {
+    switch (kind) {
+      case DeltaKind.ReplaceBegin:
+        this.#abort();
+        this.#shadow = {
+          epoch,
+          state: new ReplicaState(this.#shards, this.#indexes.names),
+          difference: new Difference(!this.#hasSynced),
+          deleted: new Set(),
+        };
+        break;
+      case DeltaKind.ReplaceAbort:
+        if (this.#shadow?.epoch === epoch) this.#abort();
+        break;
+      case DeltaKind.ReplaceEnd:
+        if (this.#shadow?.epoch === epoch) this.#swap(this.#shadow, resourceVersion);
+        break;
+      case DeltaKind.Bookmark:
+        (this.#shadow?.state ?? this.#live).version = resourceVersion;
+        break;
+    }
+  }
+
+  /** Adds indexes over the cached objects; user functions run here, synchronously. */
+  addIndexers(indexers: Parameters<IndexSet['add']>[0]): void {
+    this.#indexes.add(indexers);
+    const names = Object.keys(indexers);
+    const states = this.#shadow ? [this.#live, this.#shadow.state] : [this.#live];
+    for (const state of states) {
+      state.addIndices(names, (slot) =>
+        this.#indexes.valuesOf(slot.entry, { entry: slot.entry, values: slot.values }),
+      );
+    }
+  }
+
+  /** Releases a few entries of replaced states and ended differences; true while there is more to do. */
+  dispose(): boolean {
+    let hasMore = this.#disposeState();
+    if (this.#differences.length === 0) return hasMore;
+    for (const difference of this.#differences) {
+      hasMore = difference.releasePassed(DISPOSED_PER_CALL) || hasMore;
+    }
+    this.#differences = this.#differences.filter(({ isReleased }) => !isReleased);
+    return hasMore;
+  }
+
+  #disposeState(): boolean {
+    // A state that a slow handler still walks over must not block the others.
+    const at = this.#disposals.findIndex(({ state }) => state.cursors.size === 0);
+    const disposal = this.#disposals[at];
+    if (!disposal) return false;
+    for (let count = 0; count < DISPOSED_PER_CALL; count++) {
+      const { value: slot, done } = disposal.slots.next();
+      if (done) {
+        this.#disposals.splice(at, 1);
+        break;
+      }
+      slot.entry.dropReference();
+    }
+    return this.#disposals.some(({ state }) => state.cursors.size === 0);
+  }
+
+  #upsertLive(slot: Slot | undefined, shard: number, id: number, entry: Entry, values: IndexValues): void {
+    const oldEntry = slot?.entry;
+    if (slot) this.#live.update(slot, entry, values);
+    else this.#live.insert(entry.identity, shard, id, entry, values);
+    this.#live.version = entry.version;
+    this.#listener.changed(oldEntry, entry);
+    oldEntry?.dropReference();
+  }
+
+  #upsertShadow(
+    shadow: Shadow,
+    slot: Slot | undefined,
+    shard: number,
+    id: number,
+    entry: Entry,
+    values: IndexValues,
+  ): void {
+    if (slot) {
+      const superseded = slot.entry;
+      shadow.state.update(slot, entry, values);
+      shadow.difference.replaceChange(slot.differenceAt, entry);
+      superseded.dropReference();
+      return;
+    }
+    const added = shadow.state.insert(entry.identity, shard, id, entry, values);
+    added.differenceAt = shadow.difference.addChange(this.#oldEntry(shadow, entry.key), entry);
+  }
+
+  /** Returns the last state of this key that handlers have received when the difference reaches it. */
+  #oldEntry(shadow: Shadow, key: string): Entry | undefined {
+    return shadow.deleted.has(key) ? undefined : this.#live.get(key)?.entry;
+  }
+
+  #delete(shadow: Shadow, live: Slot): void {
+    const { key } = live.identity;
+    if (shadow.deleted.has(key)) return;
+    shadow.deleted.add(key);
+    shadow.difference.addDeletion(live.entry);
+  }
+
+  #removeShadow(shadow: Shadow, key: string): void {
+    const slot = shadow.state.get(key);
+    if (slot) {
+      shadow.state.remove(slot);
+      shadow.difference.replaceChange(slot.differenceAt, undefined);
+      slot.entry.dropReference();
+    }
+    const live = this.#live.get(key);
+    if (live) this.#delete(shadow, live);
+  }
+
+  #swap(shadow: Shadow, resourceVersion: string): void {
+    const old = this.#live;
+    const { difference, deleted } = shadow;
+    assert(
+      difference.oldCount + deleted.size === old.size,
+      'a relist neither contains nor deletes an object',
+    );
+    shadow.state.version = resourceVersion;
+    this.#live = shadow.state;
+    this.#shadow = undefined;
+    this.#hasSynced = true;
+    this.#listener.replaced(difference);
+    this.#disposeLater(old, difference);
+  }
+
+  #abort(): void {
+    const shadow = this.#shadow;
+    if (!shadow) return;
+    this.#shadow = undefined;
+    this.#disposeLater(shadow.state, shadow.difference);
+  }
+
+  #disposeLater(state: ReplicaState, difference: Difference): void {
+    this.#disposals.push({ state, slots: state.slots() });
+    this.#differences.push(difference);
+  }
+}

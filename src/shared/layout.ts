@@ -1,0 +1,116 @@
+/**
+ * The memory of one pipeline. The log, two rings for each shard, and a block of words are shared; each thread has a copy
+ * of the random key of the key hash.
+ *
+ * | line | writer | meaning |
+ * |---|---|---|
+ * | committed | reflector | last sequence visible in all rings |
+ * | merged | main | last merged sequence: the log is free up to it |
+ * | reflector bell (2) | shards and main / reflector | room in a ring / parked flag |
+ * | main bell (2) | shards / main | notifications / parked flag |
+ * | reflector heartbeat | reflector | grows four times a second |
+ * | per shard: bell (2) | reflector and main / shard | deltas or room / parked flag |
+ * | per shard: consumed | shard | last completed sequence |
+ * | per shard: inFlight | shard | sequence in progress |
+ * | per shard: heartbeat | shard | grows with every turn of its loop, and with every record |
+ */
+import { allocateLog } from './log/log-writer.ts';
+import { randomHashKey } from './record/key-hash.ts';
+import type { HashKey } from './record/key-hash.ts';
+import { BELL_LINES, Bell } from './ring/bell.ts';
+import { allocateRing } from './ring/ring.ts';
+import { Word, allocateWords } from './ring/word.ts';
+
+const COMMITTED_LINE = 0;
+const MERGED_LINE = 1;
+const REFLECTOR_BELL_LINE = 2;
+const MAIN_BELL_LINE: number = REFLECTOR_BELL_LINE + BELL_LINES;
+const REFLECTOR_HEARTBEAT_LINE: number = MAIN_BELL_LINE + BELL_LINES;
+const SHARDS_LINE: number = REFLECTOR_HEARTBEAT_LINE + 1;
+const LINES_PER_SHARD: number = BELL_LINES + 3;
+
+/** The memory that each worker receives; structured-cloneable. */
+export interface PipelineMemory {
+  readonly log: SharedArrayBuffer;
+  readonly words: SharedArrayBuffer;
+  /** Rings of deltas, one for each shard. */
+  readonly toShard: readonly SharedArrayBuffer[];
+  /** Rings of notifications, one for each shard. */
+  readonly toMain: readonly SharedArrayBuffer[];
+  /** Never changes. */
+  readonly hashKey: HashKey;
+}
+
+export interface ShardWords {
+  readonly bell: Bell;
+  readonly consumed: Word;
+  readonly inFlight: Word;
+  readonly heartbeat: Word;
+}
+
+/**
+ * @param firstSequence the first sequence; tests start near the wrap of u32
+ * @param hashKey the key of the key hash; simulations give a fixed one, so that a seed repeats itself
+ */
+export function allocatePipeline(
+  shards: number,
+  logBytes: number,
+  ringBytes: number,
+  firstSequence = 0,
+  hashKey: HashKey = randomHashKey(),
+): PipelineMemory {
+  const memory = {
+    log: allocateLog(logBytes),
+    words: allocateWords(SHARDS_LINE + shards * LINES_PER_SHARD),
+    toShard: Array.from({ length: shards }, () => allocateRing(ringBytes)),
+    toMain: Array.from({ length: shards }, () => allocateRing(ringBytes)),
+    hashKey,
+  };
+  const words = new PipelineWords(memory);
+  words.committed.store(firstSequence);
+  words.merged.store(firstSequence);
+  for (let shard = 0; shard < shards; shard++) words.shard(shard).consumed.store(firstSequence);
+  return memory;
+}
+
+/** Callback of a bell in the in-process backend, in addition to counting. */
+export type OnRing = () => void;
+
+export class PipelineWords {
+  readonly committed: Word;
+  readonly merged: Word;
+  readonly reflectorBell: Bell;
+  readonly mainBell: Bell;
+  readonly reflectorHeartbeat: Word;
+  readonly #words: Int32Array;
+  readonly #onRing: OnRing | undefined;
+
+  constructor(memory: PipelineMemory, onRing?: OnRing) {
+    this.#words = new Int32Array(memory.words);
+    this.#onRing = onRing;
+    this.committed = new Word(this.#words, COMMITTED_LINE);
+    this.merged = new Word(this.#words, MERGED_LINE);
+    this.reflectorBell = new Bell(this.#words, REFLECTOR_BELL_LINE, onRing);
+    this.mainBell = new Bell(this.#words, MAIN_BELL_LINE, onRing);
+    this.reflectorHeartbeat = new Word(this.#words, REFLECTOR_HEARTBEAT_LINE);
+  }
+
+  shard(index: number): ShardWords {
+    const line = SHARDS_LINE + index * LINES_PER_SHARD;
+    return {
+      bell: new Bell(this.#words, line, this.#onRing),
+      consumed: new Word(this.#words, line + BELL_LINES),
+      inFlight: new Word(this.#words, line + BELL_LINES + 1),
+      heartbeat: new Word(this.#words, line + BELL_LINES + 2),
+    };
+  }
+
+  /**
+   * Returns a reader of the sequence up to which the log is free. That is `merged`: a sequence is merged after
+   * its shard has answered it, and the shard does not read the record's bytes after that. With `consumed` of
+   * every shard in addition, an idle shard would keep the log full until it wakes up.
+   */
+  gate(): () => number {
+    return () => this.merged.load();
+  }
+}

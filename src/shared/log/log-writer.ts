@@ -1,0 +1,121 @@
+/**
+ * The reflector's end of the log. It reserves room for the bytes of a record, and frees blocks once the slowest reader
+ * has passed their last sequence (the Disruptor's gating sequence). First in, first out; no reference counts.
+ *
+ * The lowest free blocks are used first, so a log that is drained quickly stays in a few cached megabytes.
+ */
+import { KubeloomError, assert } from '../../base/errors.ts';
+import { compareU32 } from '../ring/word.ts';
+import { BLOCK_BYTES, LOG_BYTES_MAX, blocksFor } from './layout.ts';
+
+/** Returned by `reserve` when readers must first pass a sequence. */
+export const LOG_FULL = -1;
+
+interface Extent {
+  readonly firstBlock: number;
+  readonly blocks: number;
+  lastSequence: number;
+}
+
+export class LogWriter {
+  readonly bytes: Buffer;
+  readonly #isFree: boolean[];
+  /** Returns the sequence that every reader has passed. */
+  readonly #gate: () => number;
+  /** Full extents, oldest first. */
+  readonly #closed: Extent[] = [];
+  #open: Extent | undefined;
+  #position = 0;
+  #end = 0;
+  /** Length of the open reservation, or 0. */
+  #reserved = 0;
+
+  constructor(buffer: SharedArrayBuffer, gate: () => number) {
+    this.bytes = Buffer.from(buffer);
+    this.#gate = gate;
+    this.#isFree = Array.from({ length: buffer.byteLength / BLOCK_BYTES }, () => true);
+  }
+
+  /**
+   * Returns the offset of `length` contiguous writable bytes, or LOG_FULL. `seal` or `cancel` must follow.
+   *
+   * A record longer than the whole log never fits: the caller must check that limit. Any other fits at the
+   * latest when readers have passed everything, provided that nothing else is reserved meanwhile.
+   */
+  reserve(length: number): number {
+    assert(this.#reserved === 0, 'one reservation at a time');
+    assert(length > 0, 'a reservation of nothing');
+    if (this.#position + length > this.#end && !this.#openExtent(length)) return LOG_FULL;
+    this.#reserved = length;
+    return this.#position;
+  }
+
+  /** Assigns `length` bytes of the reservation to the record with this sequence. */
+  seal(sequence: number, length: number): void {
+    assert(this.#reserved > 0 && this.#open !== undefined, 'seal without a reservation');
+    assert(length >= 0 && length <= this.#reserved, 'seal of more than was reserved');
+    this.#open.lastSequence = sequence;
+    this.#position += length;
+    this.#reserved = 0;
+  }
+
+  /** Releases the reservation unused. */
+  cancel(): void {
+    this.#reserved = 0;
+  }
+
+  /** Bytes of blocks that are in use, for metrics. */
+  get usedBytes(): number {
+    return this.#isFree.filter((free) => !free).length * BLOCK_BYTES;
+  }
+
+  #openExtent(length: number): boolean {
+    this.#reclaim();
+    const blocks = blocksFor(length);
+    const firstBlock = this.#findFreeRun(blocks);
+    if (firstBlock < 0) return false;
+    if (this.#open) this.#closed.push(this.#open);
+    this.#isFree.fill(false, firstBlock, firstBlock + blocks);
+    this.#open = { firstBlock, blocks, lastSequence: this.#gate() };
+    this.#position = firstBlock * BLOCK_BYTES;
+    this.#end = this.#position + blocks * BLOCK_BYTES;
+    return true;
+  }
+
+  #reclaim(): void {
+    const gate = this.#gate();
+    for (;;) {
+      const oldest = this.#closed[0];
+      if (!oldest || compareU32(oldest.lastSequence, gate) > 0) break;
+      this.#isFree.fill(true, oldest.firstBlock, oldest.firstBlock + oldest.blocks);
+      this.#closed.shift();
+    }
+    // Frees the open extent as well, or a log of few blocks could wait for itself forever.
+    if (this.#closed.length === 0 && this.#open && compareU32(this.#open.lastSequence, gate) <= 0) {
+      this.#isFree.fill(true, this.#open.firstBlock, this.#open.firstBlock + this.#open.blocks);
+      this.#open = undefined;
+      this.#position = 0;
+      this.#end = 0;
+    }
+  }
+
+  #findFreeRun(blocks: number): number {
+    let run = 0;
+    for (let block = 0; block < this.#isFree.length; block++) {
+      run = this.#isFree[block] ? run + 1 : 0;
+      if (run === blocks) return block - blocks + 1;
+    }
+    return -1;
+  }
+}
+
+/** @param bytes a multiple of the block size */
+export function allocateLog(bytes: number): SharedArrayBuffer {
+  if (bytes % BLOCK_BYTES !== 0 || bytes < BLOCK_BYTES || bytes > LOG_BYTES_MAX) {
+    throw new KubeloomError(
+      'ERR_KUBELOOM_OPTION',
+      `logBytes must be a multiple of ${BLOCK_BYTES} up to ${LOG_BYTES_MAX}, got ${bytes}`,
+    );
+  }
+  return new SharedArrayBuffer(bytes);
+}

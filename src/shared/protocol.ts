@@ -1,0 +1,236 @@
+/**
+ * The control messages between the main thread and the workers. Events never travel here: they go through
+ * log and rings. Everything in this file is structured-cloneable.
+ */
+import type { ErrorMessage } from '../base/errors.ts';
+
+/** Header values by name; a list is one line for each of its values. */
+export type Headers = Readonly<Record<string, string | readonly string[]>>;
+
+/** Connection to one apiserver: all options of a TLS socket and a request, without functions. */
+export interface ConnectionOptions {
+  /** Scheme, host, port, and an optional base path: `https://127.0.0.1:6443`. */
+  readonly server: string;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  readonly servername?: string;
+  readonly rejectUnauthorized?: boolean;
+  readonly headers: Headers;
+  /** URL of the HTTP proxy, with its credentials. */
+  readonly proxy?: string;
+  /** Informer whose ListerWatcher, on the main thread, replaces the server. */
+  readonly feed?: number;
+}
+
+/** Query parameters of one request, before encoding. */
+export type Query = Readonly<Record<string, string>>;
+
+/** Specification of one reflector of the reflector thread. */
+export interface ReflectorSpec {
+  /** `/api/v1/pods` or `/apis/apps/v1/namespaces/x/deployments`. */
+  readonly path: string;
+  /** Selectors and all other parameters of every request. */
+  readonly query: Query;
+  /** The Accept headers of the requests. Default: application/json. */
+  readonly accept?: { readonly list: string; readonly watch: string };
+  /**
+   * Kind for list items, which the server sends without it. '' when the kind is unknown: then every object is
+   * accepted, and items get the kind of their list.
+   */
+  readonly kind: string;
+  readonly apiVersion: string;
+  /** `auto`: try the streaming list first and fall back, as client-go does. */
+  readonly watchList: 'auto' | 'off';
+  /** client-go's WatchListPageSize: the page size of every list; 0: client-go's rules decide. */
+  readonly pageSize: number;
+  /** Size in bytes above which only the identity of an object is kept. */
+  readonly objectBytesMax: number;
+  /** Bounds of the random `timeoutSeconds` of a watch. */
+  readonly watchTimeoutMinSeconds: number;
+  readonly watchTimeoutMaxSeconds: number;
+  /**
+   * Longest time without a byte before a watch is replaced, connecting and the response's head included. Default: until
+   * the watch times out, or bookmarks are missing.
+   */
+  readonly watchIdleTimeoutMs?: number;
+  /** Longest time between two events of a streaming list. Default 30,000. */
+  readonly watchListIdleTimeoutMs?: number;
+  readonly backoffInitialMs: number;
+  readonly backoffMaxMs: number;
+  /** client-go's MaxInternalErrorRetryDuration: how long to retry at once. Default 0: never. */
+  readonly maxInternalErrorRetryDurationMs?: number;
+}
+
+export type ToReflector =
+  | {
+      readonly type: 'start';
+      readonly informer: number;
+      readonly spec: ReflectorSpec;
+      /** Position of an ended reflector, up to its last merged record. */
+      readonly resume?: ResumePosition;
+    }
+  | { readonly type: 'stop'; readonly informer: number }
+  | {
+      readonly type: 'prepared';
+      readonly request: number;
+      readonly connection?: ConnectionOptions;
+      readonly query?: Query;
+      readonly error?: ErrorMessage;
+    }
+  | { readonly type: 'shutdown' };
+
+export interface ResumePosition {
+  /** Version to resume from; '' when nothing was listed yet. */
+  readonly resourceVersion: string;
+  /** Epoch of the last relist; the next has a higher one. */
+  readonly epoch: number;
+  /** True when that relist is open: the successor aborts it and lists again. */
+  readonly isReplacing: boolean;
+  /** True when the reflector was stopped and its `detached` did not arrive. */
+  readonly isStopping: boolean;
+}
+
+/**
+ * Main thread to reflector: the response of a user's ListerWatcher, in the form of HTTP. Data in messages is an
+ * exception to the rule that data crosses threads through log and rings only. These objects are created on the
+ * main thread, which reads the log and must never wait for room in it. Another ring would need its own proof, and
+ * the main thread must serialise the objects in any case.
+ */
+export type FeedAnswer = { readonly type: 'feed'; readonly request: number } & (
+  | { readonly part: 'head'; readonly status: number; readonly headers: Readonly<Record<string, string>> }
+  | { readonly part: 'data'; readonly chunk: Uint8Array }
+  | { readonly part: 'end'; readonly error?: ErrorMessage }
+);
+
+/** Reflector to main thread: the requests of an informer with a ListerWatcher. */
+export type FeedRequest = { readonly type: 'feed'; readonly informer: number; readonly request: number } & (
+  | { readonly part: 'open'; readonly path: string }
+  /** The reader has taken this number of bytes: the feed may send as many again. */
+  | { readonly part: 'taken'; readonly bytes: number }
+  | { readonly part: 'close' }
+);
+
+/** All messages to the reflector thread, except requests for statistics. */
+export type ToReflectorThread = ToReflector | FeedAnswer;
+export type FromReflectorThread = FromReflector | FeedRequest;
+
+/** Activity of a reflector, for health and for tests. */
+export type ReflectorPhase =
+  | 'connecting'
+  | 'listing'
+  | 'streaming-list'
+  | 'watching'
+  | 'backing-off'
+  | 'paused'
+  | 'stopped';
+
+/** Progress of a list; sent at most every 100 ms while it is read, and at its end. */
+export interface ListingProgress {
+  /** Objects read so far, over all pages. */
+  readonly items: number;
+  /** Bytes of the responses' bodies. */
+  readonly bytes: number;
+  /** Total number of objects, if the server sends it: in lists with pages, after the first page. */
+  readonly expectedItems?: number;
+}
+
+export type FromReflector =
+  /** Request before every connection: for the server, credentials and options, which may have changed. */
+  | {
+      readonly type: 'prepare';
+      readonly request: number;
+      readonly informer: number;
+      readonly verb: 'list' | 'watch';
+      readonly query: Query;
+      /** The server answered 401 to the last credentials: the main thread must renew them. */
+      readonly isRefused?: boolean;
+    }
+  | ({ readonly type: 'progress'; readonly informer: number } & ListingProgress)
+  | { readonly type: 'phase'; readonly informer: number; readonly phase: ReflectorPhase }
+  | {
+      readonly type: 'error';
+      readonly informer: number;
+      readonly during: 'list' | 'watch' | 'decode';
+      readonly error: ErrorMessage;
+    }
+  | { readonly type: 'stopped'; readonly informer: number }
+  | { readonly type: 'closed' };
+
+/** Specification of an informer, which a shard receives before its first record. */
+export interface ShardSpec {
+  /** Dotted paths whose raw values travel with every notification. */
+  readonly fields: readonly string[];
+  /** Dotted paths that are removed from every object before it is stored. */
+  readonly drop: readonly string[];
+  /** A module whose export transforms parsed objects: an absolute URL and the export's name. */
+  readonly transformModule?: { readonly url: string; readonly name: string };
+  /** Modules that compute index values from parsed objects. */
+  readonly indexModules: readonly { readonly index: string; readonly url: string; readonly name: string }[];
+  readonly codec: 'json' | 'msgpack';
+  /** The transform is a plain function of the main thread: the shard passes objects on unchanged. */
+  readonly isRaw: boolean;
+}
+
+/**
+ * Some keys of a shard's predecessor. Words, four for each key: id; hash; length of the namespace; length of the name.
+ * Bytes: namespace and name, contiguous. `live` and `listed`: the key's version in the live replica and in the open
+ * relist, undefined where it is absent there, text where it is no number below 2^53.
+ */
+export interface KeySeed {
+  readonly words: Int32Array;
+  readonly bytes: Uint8Array;
+  readonly live: readonly (number | string | undefined)[];
+  readonly listed: readonly (number | string | undefined)[];
+}
+
+export type ToShard =
+  | { readonly type: 'attach'; readonly informer: number; readonly spec: ShardSpec }
+  /** It could not be attached to every shard, or is not wanted any more before that: it has no records, and gets none. */
+  | { readonly type: 'detach'; readonly informer: number }
+  /** To a successor only, after `attach`, for each informer whose reflector was started. */
+  | {
+      readonly type: 'seed';
+      readonly informer: number;
+      /** Epoch of the open relist. */
+      readonly epoch: number | undefined;
+      readonly keys: KeySeed;
+    }
+  /** To a successor only, after all seeds: it starts after the sequence `after`. */
+  | {
+      readonly type: 'resume';
+      readonly after: number;
+      /** Sequences of records on which two threads have died. */
+      readonly quarantined: readonly number[];
+    }
+  | { readonly type: 'shutdown' };
+
+export type FromShard =
+  | { readonly type: 'attached'; readonly informer: number; readonly error?: ErrorMessage }
+  | { readonly type: 'resumed' }
+  | { readonly type: 'closed' };
+
+/** To any thread: request for its statistics. The thread's loop answers it, not reflector or shard. */
+export interface StatsRequest {
+  readonly type: 'stats';
+}
+
+export interface ThreadStats {
+  /** Deltas of all informers that were processed. */
+  readonly deltas: number;
+  /** CPU time of the thread; undefined where the platform does not report it. */
+  readonly cpuMs: number | undefined;
+  /** Number of times that it found work without a wake-up. Above 0 the wake-up protocol is broken. */
+  readonly lostWakeups?: number;
+}
+
+export interface StatsAnswer extends ThreadStats {
+  readonly type: 'stats';
+}
+
+/** One end of a control channel: a MessagePort between threads, a queue in the in-process backend. */
+export interface ControlPort<In, Out> {
+  post(message: Out): void;
+  /** Registers the listener. Messages arrive one at a time, in order. */
+  onMessage(listener: (message: In) => void): void;
+}

@@ -1,0 +1,204 @@
+/**
+ * Records from the reflector to a shard: one object of a watch or list, or a control record.
+ *
+ * ```
+ *  object payload (words)                         control payload (words)
+ *  0  sequence                                    0  sequence
+ *  1  informer (16) │ kind (8) │ flags (8)        1  informer (16) │ kind (8) │ flags (8)
+ *  2  key hash                                    2  epoch
+ *  3  log offset of the object                    3  length of text
+ *  4  its length                                  4… text: a resourceVersion, UTF-8
+ *  5  name offset        6  name length
+ *  7  namespace offset   8  namespace length
+ *  9  uid offset        10  uid length
+ * 11  resourceVersion offset  12  its length
+ * ```
+ *
+ * Offsets 5…11 are relative to word 3 and point between the quotes; an absent field has length 0. Name and
+ * namespace are plain UTF-8: for text with JSON escapes the reflector appends decoded copies to the object.
+ * Control records go to every shard with the same sequence and are barriers (docs/architecture.md).
+ */
+import type { RingConsumer } from '../ring/consumer.ts';
+import { INSUFFICIENT_CAPACITY } from '../ring/producer.ts';
+import type { RingProducer } from '../ring/producer.ts';
+
+export const DeltaKind = {
+  Added: 1,
+  Modified: 2,
+  Deleted: 3,
+  /** One item of a list, between ReplaceBegin and ReplaceEnd. */
+  Replaced: 4,
+  ReplaceBegin: 5,
+  ReplaceEnd: 6,
+  ReplaceAbort: 7,
+  Bookmark: 8,
+  /** The informer is stopped: the shard drops all of its state. */
+  Detach: 9,
+} as const;
+export type DeltaKind = (typeof DeltaKind)[keyof typeof DeltaKind];
+
+export const DeltaFlag = {
+  /** The object was larger than the limit: the bytes are only its identity. */
+  TooLarge: 1,
+  /** The object is in Go's order up to its resourceVersion: see `KeySpans.isGoOrder`. */
+  GoOrder: 2,
+} as const;
+
+export const RECORD_TYPE_OBJECT = 1;
+export const RECORD_TYPE_CONTROL = 2;
+export const OBJECT_DELTA_BYTES: number = 13 * 4;
+const CONTROL_TEXT_BYTE = 16;
+
+/** Location of an object in the log; reused for every record to avoid allocations. */
+export interface ObjectLocation {
+  sequence: number;
+  informer: number;
+  kind: DeltaKind;
+  flags: number;
+  hash: number;
+  offset: number;
+  length: number;
+  nameOffset: number;
+  nameLength: number;
+  namespaceOffset: number;
+  namespaceLength: number;
+  uidOffset: number;
+  uidLength: number;
+  resourceVersionOffset: number;
+  resourceVersionLength: number;
+}
+
+export function emptyLocation(): ObjectLocation {
+  return {
+    sequence: 0,
+    informer: 0,
+    kind: DeltaKind.Added,
+    flags: 0,
+    hash: 0,
+    offset: 0,
+    length: 0,
+    nameOffset: 0,
+    nameLength: 0,
+    namespaceOffset: 0,
+    namespaceLength: 0,
+    uidOffset: 0,
+    uidLength: 0,
+    resourceVersionOffset: 0,
+    resourceVersionLength: 0,
+  };
+}
+
+/** The first two words of every record, here and in `notification.ts`. */
+export interface RecordHead {
+  sequence: number;
+  informer: number;
+  kind: number;
+  flags: number;
+}
+
+export function writeHead(
+  words: Int32Array,
+  word: number,
+  sequence: number,
+  informer: number,
+  kind: number,
+  flags: number,
+): void {
+  words[word] = sequence;
+  words[word + 1] = informer | (kind << 16) | (flags << 24);
+}
+
+export function readHead(words: Int32Array, word: number, out: RecordHead): void {
+  const head = words[word + 1] ?? 0;
+  out.sequence = (words[word] ?? 0) >>> 0;
+  out.informer = head & 0xffff;
+  out.kind = (head >>> 16) & 0xff;
+  out.flags = head >>> 24;
+}
+
+/** Writes the record; false when the ring has no room, and nothing was written. */
+export function writeObjectDelta(ring: RingProducer, delta: ObjectLocation): boolean {
+  const at = ring.tryClaim(RECORD_TYPE_OBJECT, OBJECT_DELTA_BYTES);
+  if (at === INSUFFICIENT_CAPACITY) return false;
+  const words = ring.words;
+  const word = at >> 2;
+  writeHead(words, word, delta.sequence, delta.informer, delta.kind, delta.flags);
+  words[word + 2] = delta.hash;
+  words[word + 3] = delta.offset;
+  words[word + 4] = delta.length;
+  words[word + 5] = delta.nameOffset;
+  words[word + 6] = delta.nameLength;
+  words[word + 7] = delta.namespaceOffset;
+  words[word + 8] = delta.namespaceLength;
+  words[word + 9] = delta.uidOffset;
+  words[word + 10] = delta.uidLength;
+  words[word + 11] = delta.resourceVersionOffset;
+  words[word + 12] = delta.resourceVersionLength;
+  ring.commit(OBJECT_DELTA_BYTES);
+  return true;
+}
+
+/** Reads the object record that `ring.peek()` found into `out`. */
+export function readObjectDelta(ring: RingConsumer, out: ObjectLocation): void {
+  const words = ring.words;
+  const word = ring.offset >> 2;
+  readHead(words, word, out);
+  out.hash = words[word + 2] ?? 0;
+  out.offset = (words[word + 3] ?? 0) >>> 0;
+  out.length = words[word + 4] ?? 0;
+  out.nameOffset = words[word + 5] ?? 0;
+  out.nameLength = words[word + 6] ?? 0;
+  out.namespaceOffset = words[word + 7] ?? 0;
+  out.namespaceLength = words[word + 8] ?? 0;
+  out.uidOffset = words[word + 9] ?? 0;
+  out.uidLength = words[word + 10] ?? 0;
+  out.resourceVersionOffset = words[word + 11] ?? 0;
+  out.resourceVersionLength = words[word + 12] ?? 0;
+}
+
+/** Returns the sequence of the record that `ring.peek()` found, of either type. */
+export function sequenceOf(ring: RingConsumer): number {
+  return sequenceAt(ring.words, ring.offset);
+}
+
+/** Returns the sequence of a record whose payload begins at `offset`. */
+export function sequenceAt(words: Int32Array, offset: number): number {
+  return (words[offset >> 2] ?? 0) >>> 0;
+}
+
+export interface ControlRecord {
+  readonly sequence: number;
+  readonly informer: number;
+  readonly kind: DeltaKind;
+  readonly epoch: number;
+  /** ReplaceEnd and Bookmark: the resourceVersion valid from here on. Otherwise empty. */
+  readonly resourceVersion: string;
+}
+
+/** Writes the record; false when the ring has no room, and nothing was written. */
+export function writeControl(ring: RingProducer, type: number, record: ControlRecord): boolean {
+  const text = Buffer.from(record.resourceVersion);
+  const at = ring.tryClaim(type, CONTROL_TEXT_BYTE + text.length);
+  if (at === INSUFFICIENT_CAPACITY) return false;
+  const word = at >> 2;
+  writeHead(ring.words, word, record.sequence, record.informer, record.kind, 0);
+  ring.words[word + 2] = record.epoch;
+  ring.words[word + 3] = text.length;
+  ring.bytes.set(text, at + CONTROL_TEXT_BYTE);
+  ring.commit(CONTROL_TEXT_BYTE + text.length);
+  return true;
+}
+
+export function readControl(ring: RingConsumer): ControlRecord {
+  const word = ring.offset >> 2;
+  const head = ring.words[word + 1] ?? 0;
+  const textStart = ring.offset + CONTROL_TEXT_BYTE;
+  const text = ring.bytes.slice(textStart, textStart + (ring.words[word + 3] ?? 0));
+  return {
+    sequence: (ring.words[word] ?? 0) >>> 0,
+    informer: head & 0xffff,
+    kind: ((head >>> 16) & 0xff) as DeltaKind,
+    epoch: (ring.words[word + 2] ?? 0) >>> 0,
+    resourceVersion: Buffer.from(text).toString('utf8'),
+  };
+}

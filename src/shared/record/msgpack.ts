@@ -1,0 +1,63 @@
+/**
+ * msgpack between a shard and the main thread: the objects of one shard and informer share a table of
+ * structures (the key lists of records), which only grows. New structures travel in Structures records
+ * before the first object that uses them.
+ *
+ * A Structures record is JSON: `{"first":52,"structures":[["name","image"],["ip"]]}`.
+ */
+import { Unpackr } from 'msgpackr';
+import { KubeloomError } from '../../base/errors.ts';
+
+/** The keys of a record, in the order in which its values are written. */
+export type Structure = readonly string[];
+
+/** Returns records of at most `bytesMax` bytes each for `structures`; `first` is the number of the first structure. */
+export function encodeStructures(
+  first: number,
+  structures: readonly Structure[],
+  bytesMax: number,
+): Buffer[] {
+  const records: Buffer[] = [];
+  let from = 0;
+  let upTo = structures.length;
+  while (from < structures.length) {
+    const part = structures.slice(from, upTo);
+    const bytes = Buffer.from(JSON.stringify({ first: first + from, structures: part }));
+    if (bytes.length > bytesMax && part.length > 1) {
+      upTo = from + Math.ceil(part.length / 2);
+      continue;
+    }
+    records.push(bytes);
+    from = upTo;
+    upTo = structures.length;
+  }
+  return records;
+}
+
+export class MsgpackDecoder {
+  /** The same arrays forever: msgpackr attaches its generated readers to them. */
+  readonly #structures: string[][] = [];
+  readonly #unpackr: Unpackr = new Unpackr({
+    mapsAsObjects: true,
+    getStructures: () => [...this.#structures],
+  });
+
+  /** Adds the structures of a Structures record. */
+  update(structuresBytes: Uint8Array): void {
+    const { first, structures } = JSON.parse(Buffer.from(structuresBytes).toString('utf8')) as {
+      readonly first: number;
+      readonly structures: readonly string[][];
+    };
+    structures.forEach((structure, index) => (this.#structures[first + index] = structure));
+  }
+
+  /** Decodes exactly one object. `bytes` must not be shared memory. Throws when the range is not one object. */
+  decode(bytes: Uint8Array, start: number, end: number): unknown {
+    try {
+      return this.#unpackr.unpack(bytes, { start, end });
+    } catch {
+      // Without the cause: msgpackr quotes the bytes, which may be a Secret.
+      throw new KubeloomError('ERR_KUBELOOM_MALFORMED_OBJECT', 'the cached bytes are no msgpack');
+    }
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * Records from a shard to the main thread: exactly one terminal record for every sequence that the shard
+ * received, in the same order, after any prefix records that belong to it.
+ *
+ * ```
+ *  object payload (words)
+ *  0  sequence
+ *  1  informer (16) │ kind (8) │ flags (8)
+ *  2  id: the key's dense number in this shard and informer
+ *  3  log offset of the object's bytes        (unused with Inline)
+ *  4  their length
+ *  5  resourceVersion, low 32 bits            (0 with ResourceVersionText)
+ *  6  resourceVersion, high 21 bits
+ *  7  length of namespace
+ *  8  length of name
+ *  9  length of the resourceVersion's text
+ * 10  length of the projection; -1: same as in the previous state
+ * 11… namespace, name, resourceVersion's text, projection, and with Inline the object's bytes
+ *
+ *  prefix payload (words): Part carries bytes of an object too long for one record, Structures a msgpack
+ *  table, Swept the id of an object that a relist did not contain, Warning a JSON error report
+ *  0  sequence   1  informer │ kind │ flags   2  id   3  length   4… bytes
+ * ```
+ *
+ * A shard answers a control record with a copy of it (`writeControl` of `delta.ts`).
+ */
+import type { RingConsumer } from '../ring/consumer.ts';
+import { INSUFFICIENT_CAPACITY } from '../ring/producer.ts';
+import type { RingProducer } from '../ring/producer.ts';
+import { DeltaKind, readHead, writeHead } from './delta.ts';
+
+export const RECORD_TYPE_NOTIFICATION = 3;
+export const RECORD_TYPE_CONTROL_DONE = 4;
+export const RECORD_TYPE_PREFIX = 5;
+
+export const NotificationFlag = {
+  /** The key is new: the record contains namespace and name, and the main thread learns the id. */
+  NewKey: 1,
+  /** The bytes are in the record (and in Parts before it), not in the log: transformed or transcoded. */
+  Inline: 2,
+  /** The bytes are msgpack with the structures of this shard; otherwise JSON. */
+  Msgpack: 4,
+  /** The object was over the size limit: the bytes are only its identity, and reading it throws. */
+  TooLarge: 8,
+  /** The transform threw: this is the object as received. */
+  TransformFailed: 16,
+  /** The resourceVersion is not a number below 2^53 and is in the record as text. */
+  ResourceVersionText: 32,
+  /** The object was filtered out: nothing to merge, but the sequence counts. */
+  Nothing: 64,
+  /** The bytes are not the JSON of an object: reading it throws. */
+  Malformed: 128,
+  /** TooLarge and Malformed together: two threads died on the object; the bytes are only its identity. */
+  Quarantined: 136,
+} as const;
+
+export const PrefixKind = { Part: 1, Structures: 2, Swept: 3, Warning: 4 } as const;
+export type PrefixKind = (typeof PrefixKind)[keyof typeof PrefixKind];
+
+const FIXED_WORDS = 11;
+const SAME = -1;
+export const NOTIFICATION_FIXED_BYTES: number = FIXED_WORDS * 4;
+export const PREFIX_FIXED_BYTES: number = 4 * 4;
+
+/**
+ * A notification, reused for every record; the byte fields are positions in the ring's memory, valid until `release`.
+ */
+export interface Notification {
+  sequence: number;
+  informer: number;
+  kind: DeltaKind;
+  flags: number;
+  id: number;
+  logOffset: number;
+  length: number;
+  resourceVersion: number;
+  namespaceLength: number;
+  nameLength: number;
+  resourceVersionTextLength: number;
+  projectionLength: number;
+  /** True when only the version and managedFields of the metadata changed; then the record has no projection. */
+  isProjectionSame: boolean;
+  /** Offset of word 11. */
+  textOffset: number;
+}
+
+const TWO_POW_32 = 2 ** 32;
+
+/** The variable part of a notification that a shard writes next, from the first byte on. */
+export interface NotificationText {
+  /** The text, rounded up to whole words: it is copied word by word. */
+  readonly words: Int32Array;
+  readonly length: number;
+}
+
+/**
+ * Writes the record with `text` (namespace, name, resourceVersion's text and projection, contiguous) and, with
+ * Inline, `inline` behind it. Returns false when the ring has no room; then nothing was written.
+ */
+export function writeNotification(
+  ring: RingProducer,
+  notification: Notification,
+  text: NotificationText,
+  inline?: Uint8Array,
+): boolean {
+  const payload = NOTIFICATION_FIXED_BYTES + text.length + (inline?.length ?? 0);
+  const at = ring.tryClaim(RECORD_TYPE_NOTIFICATION, payload);
+  if (at === INSUFFICIENT_CAPACITY) return false;
+  const words = ring.words;
+  const word = at >> 2;
+  writeHead(words, word, notification.sequence, notification.informer, notification.kind, notification.flags);
+  words[word + 2] = notification.id;
+  words[word + 3] = notification.logOffset;
+  words[word + 4] = notification.length;
+  words[word + 5] = notification.resourceVersion | 0;
+  words[word + 6] = notification.resourceVersion / TWO_POW_32;
+  words[word + 7] = notification.namespaceLength;
+  words[word + 8] = notification.nameLength;
+  words[word + 9] = notification.resourceVersionTextLength;
+  words[word + 10] = notification.isProjectionSame ? SAME : notification.projectionLength;
+  // The last word may contain bytes after the text: inline bytes overwrite them, and otherwise no reader uses them.
+  const textWords = (text.length + 3) >> 2;
+  for (let index = 0; index < textWords; index++) words[word + FIXED_WORDS + index] = text.words[index] ?? 0;
+  if (inline && inline.length > 0) ring.bytes.set(inline, at + NOTIFICATION_FIXED_BYTES + text.length);
+  ring.commit(payload);
+  return true;
+}
+
+/** Reads the notification that `ring.peek()` found into `out`. */
+export function readNotification(ring: RingConsumer, out: Notification): void {
+  const words = ring.words;
+  const word = ring.offset >> 2;
+  readHead(words, word, out);
+  out.id = words[word + 2] ?? 0;
+  out.logOffset = (words[word + 3] ?? 0) >>> 0;
+  out.length = words[word + 4] ?? 0;
+  out.resourceVersion = ((words[word + 5] ?? 0) >>> 0) + (words[word + 6] ?? 0) * TWO_POW_32;
+  out.namespaceLength = words[word + 7] ?? 0;
+  out.nameLength = words[word + 8] ?? 0;
+  out.resourceVersionTextLength = words[word + 9] ?? 0;
+  const projectionLength = words[word + 10] ?? 0;
+  out.isProjectionSame = projectionLength === SAME;
+  out.projectionLength = out.isProjectionSame ? 0 : projectionLength;
+  out.textOffset = ring.offset + NOTIFICATION_FIXED_BYTES;
+}
+
+export interface PrefixRecord {
+  readonly sequence: number;
+  readonly informer: number;
+  readonly kind: PrefixKind;
+  readonly id: number;
+  /** A private copy. */
+  readonly bytes: Buffer;
+}
+
+/** Writes the record; false when the ring has no room, and nothing was written. */
+export function writePrefix(ring: RingProducer, record: PrefixRecord): boolean {
+  const payload = PREFIX_FIXED_BYTES + record.bytes.length;
+  const at = ring.tryClaim(RECORD_TYPE_PREFIX, payload);
+  if (at === INSUFFICIENT_CAPACITY) return false;
+  const word = at >> 2;
+  writeHead(ring.words, word, record.sequence, record.informer, record.kind, 0);
+  ring.words[word + 2] = record.id;
+  ring.words[word + 3] = record.bytes.length;
+  ring.bytes.set(record.bytes, at + PREFIX_FIXED_BYTES);
+  ring.commit(payload);
+  return true;
+}
+
+export function readPrefix(ring: RingConsumer): PrefixRecord {
+  const word = ring.offset >> 2;
+  const head = ring.words[word + 1] ?? 0;
+  const start = ring.offset + PREFIX_FIXED_BYTES;
+  return {
+    sequence: (ring.words[word] ?? 0) >>> 0,
+    informer: head & 0xffff,
+    kind: ((head >>> 16) & 0xff) as PrefixKind,
+    id: ring.words[word + 2] ?? 0,
+    bytes: Buffer.from(ring.bytes.slice(start, start + (ring.words[word + 3] ?? 0)).buffer),
+  };
+}
+
+export function emptyNotification(): Notification {
+  return {
+    sequence: 0,
+    informer: 0,
+    kind: DeltaKind.Added,
+    flags: 0,
+    id: 0,
+    logOffset: 0,
+    length: 0,
+    resourceVersion: 0,
+    namespaceLength: 0,
+    nameLength: 0,
+    resourceVersionTextLength: 0,
+    projectionLength: 0,
+    isProjectionSame: false,
+    textOffset: 0,
+  };
+}

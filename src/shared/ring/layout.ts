@@ -1,0 +1,65 @@
+/**
+ * Layout of a ring's memory. All offsets are in this file.
+ *
+ * ```
+ *  byte 0            128           256                                   256 + capacity
+ *  ┌────────────────┬─────────────┬─────────────────────────────────────┐
+ *  │ tail           │ head        │ data                                │
+ *  └────────────────┴─────────────┴─────────────────────────────────────┘
+ *
+ *  a record in data, aligned to 8 bytes, never split by the end of data:
+ *   0                   4                   8
+ *  ┌───────────────────┬───────────────────┬──────────────── ─ ─ ┐
+ *  │ length (bytes,    │ type              │ payload             │
+ *  │ header included)  │ (PADDING = 0)     │                     │
+ *  └───────────────────┴───────────────────┴──────────────── ─ ─ ┘
+ * ```
+ *
+ * | word | writer | meaning |
+ * |---|---|---|
+ * | tail | producer | position after the last published record |
+ * | head | consumer | position after the last released record |
+ *
+ * Positions are u32 byte counts that only grow and wrap; the place in data is `position & (capacity - 1)`.
+ * A record that would cross the end of data is preceded by a PADDING record that fills the rest.
+ */
+import { WORD_BYTES } from './word.ts';
+
+export const TAIL_LINE = 0;
+export const HEAD_LINE = 1;
+export const DATA_OFFSET: number = 2 * WORD_BYTES;
+
+export const RECORD_ALIGNMENT = 8;
+export const RECORD_HEADER_BYTES = 8;
+export const LENGTH_WORD = 0;
+export const TYPE_WORD = 1;
+export const PADDING_TYPE = 0;
+/**
+ * Type of a record whose producer died before the record was committed: consumers skip it (see discarded-records.ts).
+ */
+export const DISCARDED_TYPE = -1;
+
+export const CAPACITY_MIN_BYTES = 1024;
+/** Half of the u32 range, so that `compareU32` can distinguish full from empty. */
+export const CAPACITY_MAX_BYTES: number = 2 ** 30;
+
+export function recordLength(payloadBytes: number): number {
+  return (payloadBytes + RECORD_HEADER_BYTES + RECORD_ALIGNMENT - 1) & ~(RECORD_ALIGNMENT - 1);
+}
+
+/** A record takes at most a quarter of the ring, and so does the padding before it: an empty ring has room for both. */
+const RECORDS_PER_RING_MIN = 4;
+
+export function payloadBytesMax(capacity: number): number {
+  return capacity / RECORDS_PER_RING_MIN - RECORD_HEADER_BYTES;
+}
+
+/** The smallest ring for records with so much payload. */
+export function capacityFor(payloadBytes: number): number {
+  return 2 ** Math.ceil(Math.log2(recordLength(payloadBytes) * RECORDS_PER_RING_MIN));
+}
+
+/** A claim can fail only when more than this is used: a record and the padding before it have room in the rest. */
+export function roomyBytesMax(capacity: number): number {
+  return capacity - (2 * capacity) / RECORDS_PER_RING_MIN;
+}

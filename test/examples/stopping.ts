@@ -1,0 +1,76 @@
+/** Ends an example with SIGTERM at several moments: it has to end with code 0 and without output to stderr. */
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { Program } from './program.ts';
+import type { Outcome } from './program.ts';
+import { expectedOutput, fooResource } from './repository.ts';
+
+/** Starts the example with this kubeconfig; resolves when the moment has come. */
+type Moment = (name: string, folder: string) => Promise<Outcome>;
+
+const HANGS = { status: 'hang', count: 1000 } as const;
+
+const MOMENTS: Readonly<Record<string, Moment>> = {
+  'while it connects': async (name, folder) => {
+    await using silent = createServer((socket) => void socket.on('error', () => {}).resume()).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const connected = once(silent, 'connection');
+    await using server = await startEmbeddedApiServer();
+    const yaml = server.kubeConfigYaml.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${port}`);
+    return await stopped(name, folder, yaml, () => connected);
+  },
+  'before its first answer': async (name, folder) => {
+    await using server = await startEmbeddedApiServer({ resources: [await fooResource()] });
+    await server.failNext(HANGS);
+    return await stopped(name, folder, server.kubeConfigYaml, () => requested(server));
+  },
+  'before it has listed': async (name, folder) => {
+    await using server = await startEmbeddedApiServer({ resources: [await fooResource()] });
+    await server.failNext({ ...HANGS, match: { method: 'GET' } });
+    return await stopped(name, folder, server.kubeConfigYaml, () => requested(server, 'GET'));
+  },
+  'after its first line': async (name, folder) => {
+    await using server = await startEmbeddedApiServer({ resources: [await fooResource()] });
+    const [line = ''] = (await expectedOutput(name)).split('\n', 1);
+    return await stopped(name, folder, server.kubeConfigYaml, (program) => program.printed(line));
+  },
+};
+
+/** Returns a line for each moment with a failure; undefined when the example always ended well. */
+export async function stoppingComplaint(name: string, folder: string): Promise<string | undefined> {
+  const complaints: string[] = [];
+  for (const [moment, stop] of Object.entries(MOMENTS)) {
+    const { end, stderr } = await stop(name, folder);
+    if (end !== '0' || stderr !== '') complaints.push(`SIGTERM ${moment}: it ended with ${end}\n${stderr}`);
+  }
+  return complaints.length > 0 ? complaints.join('\n') : undefined;
+}
+
+async function stopped(
+  name: string,
+  folder: string,
+  yaml: string,
+  moment: (program: Program) => Promise<unknown>,
+): Promise<Outcome> {
+  const kubeconfigPath = join(folder, `${name}.stopped.kubeconfig`);
+  await writeFile(kubeconfigPath, yaml, { mode: 0o600 });
+  await using program = new Program(name, kubeconfigPath);
+  await Promise.race([moment(program), program.outcome]);
+  program.stop('SIGTERM');
+  return await program.outcome;
+}
+
+async function requested(server: EmbeddedApiServer, method?: string): Promise<void> {
+  const isWanted = (request: { method: string }): boolean =>
+    method === undefined || request.method === method;
+  while (!(await server.requests()).some(isWanted)) await new Promise(setImmediate);
+}

@@ -1,0 +1,139 @@
+/** End of a shard or of the reflector before any of its stores to shared memory: handlers notice nothing. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SharedIndexInformer, resources } from '../../../src/index.ts';
+import type { Borrowed, DeletedFinalStateUnknown, ResourceRef } from '../../../src/index.ts';
+import { FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import type { FakeObject } from '../../../src/apiserver/testing/index.ts';
+import type { Role } from '../../../src/informer/threads/backend.ts';
+import { MortalTwin } from './mortal-twin.ts';
+import type { Death } from './mortal-twin.ts';
+
+const PODS: ResourceRef = resources.core.v1.pods;
+const NEVER: number = Number.MAX_SAFE_INTEGER;
+
+const BULKY: ReadonlySet<string> = new Set(['b', 'c', 'e', 'g']);
+const BULK: string = 'x'.repeat(70_000);
+
+/** Codes of the history; an expired watch causes its relist. */
+const EXPECTED: ReadonlySet<string> = new Set(['ERR_KUBELOOM_THREAD_RESTARTED', 'ERR_KUBELOOM_GONE']);
+
+interface Pod extends FakeObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: NonNullable<FakeObject['metadata']> & {
+    readonly uid: string;
+    readonly labels: Readonly<Record<string, string>>;
+  };
+  readonly spec: { readonly nodeName: string; readonly text: string; readonly bulk?: string };
+}
+
+function bulkOf(name: string): { readonly bulk?: string } {
+  return BULKY.has(name) ? { bulk: BULK } : {};
+}
+
+function pod(name: string, text: string): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', uid: `uid-${name}`, labels: { app: name } },
+    // Two shapes, so that shape tables differ. And objects too large for a record and for a chunk of the list.
+    spec:
+      text === 'first'
+        ? { nodeName: `node-${text.length}`, text, ...bulkOf(name) }
+        : { text, nodeName: `node-${text.length}`, ...bulkOf(name) },
+  };
+}
+
+/** Returns the calls of handlers, with the contents of the objects. */
+async function historyWith(
+  death: Death,
+  codec: 'json' | 'msgpack',
+): Promise<{ lines: string[]; hasDied: boolean }> {
+  await using twin = new MortalTwin(death);
+  const source = new FakeControllerSource<Pod>();
+  const errors: string[] = [];
+  const informer = new SharedIndexInformer<Pod>(source, PODS, {
+    threads: twin.threads,
+    codec,
+    fields: ['spec.nodeName'],
+    backoff: { initialMs: 1, maxMs: 2 },
+    onError: (error) => errors.push(error.code),
+  });
+  const lines: string[] = [];
+  const line = (type: string, entry: Borrowed<Pod>): void => {
+    const { text } = entry.object.spec;
+    lines.push(`${type} ${entry.key}@${entry.resourceVersion} ${entry.uid} ${entry.labels['app']} ${text}`);
+  };
+  informer.addEventHandler({
+    onAdd: (added, isInInitialList) => line(isInInitialList ? 'list' : 'add', added),
+    onUpdate: (old, updated) => line(`update of ${old.resourceVersion} to`, updated),
+    onDelete: (deleted: Borrowed<Pod> | DeletedFinalStateUnknown<Pod>) =>
+      line('delete', deleted.finalStateUnknown ? deleted.last : deleted),
+  });
+  for (const name of ['a', 'b', 'c', 'd', 'e']) source.add(pod(name, 'first'));
+  const running = informer.run();
+  await settled(informer);
+  // Changes in a watch; an id is freed and used again.
+  source.modify(pod('a', 'second'));
+  source.delete(pod('b', 'first'));
+  source.add(pod('f', 'first'));
+  source.modify(pod('a', 'third'));
+  await settled(informer);
+  // A relist that finds changes, deletions and additions.
+  source.modifyDropWatch(pod('c', 'second'));
+  source.deleteDropWatch(pod('d', 'first'));
+  source.deleteDropWatch(pod('f', 'first'));
+  source.addDropWatch(pod('g', 'first'));
+  source.resetWatch();
+  await settled(informer);
+  source.add(pod('b', 'again'));
+  source.add(pod('h', 'first'));
+  source.modify(pod('g', 'second'));
+  source.delete(pod('e', 'first'));
+  await settled(informer);
+  // Decode now, including the output of ended threads.
+  const cached = informer.getStore().list();
+  const texts = cached.map(
+    (entry) => `${entry.key} ${entry.copy().spec.text} ${String(entry.fields['spec.nodeName'])}`,
+  );
+  lines.push(`cache: ${texts.toSorted().join(', ')}`);
+  await informer.shutdown();
+  await running;
+  const others = errors.filter((code) => !EXPECTED.has(code));
+  assert.deepEqual(others, []);
+  return { lines: withSortedDeletions(lines), hasDied: twin.hasDied };
+}
+
+for (const role of [0, 1, 'reflector'] satisfies Role[]) {
+  test(`${role === 'reflector' ? role : `shard ${role}`} may end before any of its stores to shared memory`, async () => {
+    const undisturbed = await historyWith({ role, atStore: NEVER }, 'json');
+    assert.equal(undisturbed.lines.length, 20);
+    let atStore = 1;
+    for (let hasDied = true; hasDied; atStore++) {
+      // An object in msgpack does not fit into the ring at once, so a shard may end in the middle of it.
+      const packed = await historyWith({ role, atStore }, 'msgpack');
+      assert.deepEqual(packed.lines, undisturbed.lines, `${role} died before its store ${atStore}`);
+      ({ hasDied } = packed);
+      if (atStore % 3 !== 0) continue;
+      const plain = await historyWith({ role, atStore }, 'json');
+      assert.deepEqual(plain.lines, undisturbed.lines, `${role} died before its store ${atStore}, json`);
+    }
+    assert.ok(atStore > 20, `a history needs more than ${atStore} stores`);
+  });
+}
+
+/** Sorts deletions: a relist's deletions from different shards have no common order. */
+function withSortedDeletions(lines: readonly string[]): string[] {
+  const sorted: string[] = [];
+  let deletions: string[] = [];
+  for (const line of lines) {
+    if (line.startsWith('delete ')) {
+      deletions.push(line);
+      continue;
+    }
+    sorted.push(...deletions.toSorted(), line);
+    deletions = [];
+  }
+  return sorted;
+}

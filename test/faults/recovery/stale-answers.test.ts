@@ -1,0 +1,152 @@
+/** Answers to requests of a reflector that has ended. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Backend, BackendEvents } from '../../../src/informer/threads/backend.ts';
+import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
+import type { KubeList, ListerWatcher } from '../../../src/kube/list-watch.ts';
+import type { PipelineClient } from '../../../src/informer/threads/attachments.ts';
+import type {
+  ConnectionOptions,
+  FromReflectorThread,
+  Query,
+  ReflectorSpec,
+  StatsRequest,
+  ToReflectorThread,
+} from '../../../src/shared/protocol.ts';
+import { PLAIN } from '../../unit/indexer/shard-twin.ts';
+import { turns } from '../../unit/informer/scene.ts';
+import { MergingInformer } from '../../unit/replica/merge/merging-informer.ts';
+
+/** Threads whose backend is this test; shards answer `attach` when the test calls `attached`. */
+class Scene implements AsyncDisposable {
+  readonly sent: string[] = [];
+  readonly threads: InformerThreads;
+  /** Informers with an unanswered `attach`. */
+  readonly asked: number[] = [];
+  #events: BackendEvents | undefined;
+
+  constructor() {
+    const backend: Backend = {
+      heartbeat: () => undefined,
+      end: () => Promise.resolve(),
+      succeed: (role) => this.sent.push(`succeed ${role}`),
+      toReflector: (message) => this.sent.push(wordsOf(message)),
+      toShard: (_shard, message) => {
+        if (message.type === 'attach') this.asked.push(message.informer);
+      },
+      unref: () => undefined,
+      close: () => Promise.resolve(),
+    };
+    this.threads = new InformerThreads(
+      { shards: 0 },
+      { backend: (_memory, given) => ((this.#events = given), backend) },
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.threads.close();
+  }
+
+  async attach(parts: Partial<PipelineClient>): Promise<number> {
+    const informer = await this.threads.attach({
+      merge: new MergingInformer().merge,
+      shardSpec: PLAIN,
+      reflectorSpec: {} as ReflectorSpec,
+      phase: () => undefined,
+      error: assert.fail,
+      failed: () => undefined,
+      ...parts,
+    });
+    assert.ok(informer !== undefined);
+    return informer;
+  }
+
+  /** Answers all pending `attach` messages of shards. */
+  attached(): void {
+    for (const informer of this.asked.splice(0)) this.#events?.fromShard(0, { type: 'attached', informer });
+  }
+
+  fromReflector(message: FromReflectorThread): void {
+    this.#events?.fromReflector(message);
+  }
+
+  died(): void {
+    this.#events?.died('reflector', new Error('died'));
+  }
+}
+
+function wordsOf(message: ToReflectorThread | StatsRequest): string {
+  if (message.type === 'feed') return `${message.part} ${message.request}`;
+  return message.type === 'prepared' ? `prepared ${message.request}` : message.type;
+}
+
+test('C174 credentials that a dead reflector requested do not reach its successor', async () => {
+  await using scene = new Scene();
+  const answers: ((prepared: { connection: ConnectionOptions; query: Query }) => void)[] = [];
+  const attaching = scene.attach({ prepare: () => new Promise((resolve) => answers.push(resolve)) });
+  scene.attached();
+  const informer = await attaching;
+  const ask = (): void =>
+    scene.fromReflector({ type: 'prepare', request: 1, informer, verb: 'list', query: {} });
+  ask();
+  scene.died();
+  await turns();
+  assert.deepEqual(scene.sent, ['start', 'succeed reflector', 'start']);
+  ask();
+  const prepared = { connection: { server: 'https://kubernetes', headers: {} }, query: {} };
+  answers[0]?.(prepared);
+  await turns();
+  assert.equal(scene.sent.length, 3, 'the number is the same, but the request is not');
+  answers[1]?.(prepared);
+  await turns();
+  assert.deepEqual(scene.sent.at(-1), 'prepared 1');
+});
+
+type Lists = ((list: KubeList<unknown>) => void)[];
+
+/** Returns a source whose lists wait in `lists`. */
+function waitingSource(lists: Lists): ListerWatcher<unknown> {
+  return {
+    list: () => new Promise((resolve) => lists.push(resolve)),
+    watch: () => Promise.reject(new Error('not asked for')),
+  };
+}
+
+const LIST: KubeList<unknown> = { metadata: { resourceVersion: '1' }, items: [] };
+
+test('C174 a list that a dead reflector requested from a ListerWatcher does not reach its successor', async () => {
+  await using scene = new Scene();
+  const lists: Lists = [];
+  const attaching = scene.attach({ listerWatcher: waitingSource(lists) });
+  scene.attached();
+  const informer = await attaching;
+  const ask = (): void =>
+    scene.fromReflector({ type: 'feed', informer, request: 1, part: 'open', path: '/pods?limit=1' });
+  ask();
+  scene.died();
+  ask();
+  assert.equal(lists.length, 1, 'a message of a dead reflector that arrives late has no effect');
+  await turns();
+  assert.deepEqual(scene.sent, ['start', 'succeed reflector', 'start']);
+  ask();
+  lists[0]?.(LIST);
+  await turns();
+  assert.equal(scene.sent.length, 3, 'the number is the same, but the request is not');
+  lists[1]?.(LIST);
+  await turns();
+  assert.deepEqual(scene.sent.slice(3), ['head 1', 'data 1', 'end 1']);
+});
+
+test('C174 an informer that was starting when its reflector died gets answers of its ListerWatcher', async () => {
+  await using scene = new Scene();
+  const lists: Lists = [];
+  const attaching = scene.attach({ listerWatcher: waitingSource(lists) });
+  scene.died();
+  await turns();
+  scene.attached();
+  const informer = await attaching;
+  scene.fromReflector({ type: 'feed', informer, request: 1, part: 'open', path: '/pods?limit=1' });
+  lists[0]?.(LIST);
+  await turns();
+  assert.deepEqual(scene.sent, ['succeed reflector', 'start', 'head 1', 'data 1', 'end 1']);
+});

@@ -1,0 +1,22 @@
+/** The package as npm packs it, installed into folders outside the checkout. */
+import { execFile } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+export const run: typeof execFile.__promisify__ = promisify(execFile);
+export const ROOT: string = fileURLToPath(new URL('../../../', import.meta.url));
+export const FIXTURES: string = join(ROOT, 'test/package/fixtures');
+
+/** @returns the tarball */
+export async function pack(folder: string): Promise<string> {
+  const { stdout } = await run('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: ROOT });
+  return join(folder, stdout.trim().split('\n').at(-1) ?? '');
+}
+
+/** Installs into a folder that has nothing else. @param packages tarballs, or names for the registry */
+export async function install(folder: string, packages: readonly string[]): Promise<void> {
+  await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}');
+  await run('npm', ['install', '--silent', '--no-audit', '--no-fund', ...packages], { cwd: folder });
+}

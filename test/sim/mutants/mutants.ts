@@ -1,0 +1,235 @@
+/**
+ * Typical faults of informers, put into kubeloom's own code. The oracle must see every one of them in some
+ * seed of the simulator. `find` matches exactly one place of the compiled file.
+ */
+import type { Fault } from '../../contract/fault.ts';
+
+export interface Mutant extends Fault {
+  readonly name: string;
+}
+
+const LISTENERS = [
+  'for (const listener of this.#listeners)',
+  '            listener.push(oldEntry, newEntry);',
+].join('\n');
+const TELL = 'for (const listener of this.#listeners) listener.push';
+
+/** Delays every tenth change until the next one has been delivered; `when` can delay it longer. */
+function swapped(when: string): string {
+  return [
+    'this.count = (this.count ?? 0) + 1;',
+    'const key = (newEntry ?? oldEntry).key;',
+    'if (this.count % 10 === 0 && !this.late) {',
+    '  oldEntry?.addReference(); newEntry?.addReference(); this.late = { oldEntry, newEntry, key }; return;',
+    '}',
+    'const { late } = this;',
+    `const isSwapped = late && (${when});`,
+    `if (late && !isSwapped) ${TELL}(late.oldEntry, late.newEntry);`,
+    `${TELL}(oldEntry, newEntry);`,
+    `if (isSwapped) ${TELL}(late.oldEntry, late.newEntry);`,
+    'this.late = undefined;',
+  ].join('\n');
+}
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a state has the metadata of the one before, whatever changed',
+    file: 'src/indexer/head-hashes.ts',
+    find: 'const isSame = chunk[at + LOW] === this.#hash.low && chunk[at + HIGH] === this.#hash.high;',
+    replace: 'const isSame = true;',
+  },
+  {
+    name: 'packed objects are unpacked from one byte farther on',
+    file: 'src/replica/store/packing/pack.ts',
+    find: 'let from = length + shift;',
+    replace: 'let from = length + shift + 1;',
+  },
+  {
+    name: 'every 20th event is dropped',
+    file: 'src/reflector/watch-body.ts',
+    find: 'switch (this.#owner.writer.write(this.#deltaKind(kind), bytes, objectStart, objectEnd)) {',
+    replace:
+      'this.count = (this.count ?? 0) + 1; if (this.count % 20 === 0) return true;\n' +
+      'switch (this.#owner.writer.write(this.#deltaKind(kind), bytes, objectStart, objectEnd)) {',
+  },
+  {
+    name: 'deletions are dropped',
+    file: 'src/reflector/watch-body.ts',
+    find: 'return this.#object(DeltaKind.Deleted, bytes);',
+    replace: 'return true;',
+  },
+  {
+    name: 'every 20th change is delivered twice',
+    file: 'src/replica/deliver/shared-processor.ts',
+    find: LISTENERS,
+    replace: `this.count = (this.count ?? 0) + 1;\n${TELL}(oldEntry, newEntry);\nif (this.count % 20 === 0) ${TELL}(oldEntry, newEntry);`,
+  },
+  {
+    name: 'adjacent changes of different keys are swapped',
+    file: 'src/replica/deliver/shared-processor.ts',
+    find: LISTENERS,
+    replace: swapped('late.key !== key'),
+  },
+  {
+    name: 'adjacent changes of one key are swapped',
+    file: 'src/replica/deliver/shared-processor.ts',
+    find: LISTENERS,
+    replace: swapped('late.key === key'),
+  },
+  {
+    name: 'handlers are called before the cache is written',
+    file: 'src/replica/store/replica.ts',
+    find: 'this.#live.update(slot, entry, values);',
+    replace: 'queueMicrotask(() => this.#live.update(slot, entry, values));',
+  },
+  {
+    name: 'a relist delivers no deletions',
+    file: 'src/replica/store/replica.ts',
+    find: 'shadow.difference.addDeletion(live.entry);',
+    replace: '',
+  },
+  {
+    name: 'a relist deletes nothing from the cache',
+    file: 'src/indexer/relist-marks.ts',
+    find: 'if (bits !== LIVE)',
+    replace: 'if (true)',
+  },
+  {
+    name: 'the difference of a relist is delivered backwards',
+    file: 'src/replica/store/deliveries.ts',
+    find: 'const place = position - this.#deletions.length;',
+    replace: 'const place = this.length - 1 - position;',
+  },
+  {
+    name: 'a deletion found by a relist looks like an ordinary one',
+    file: 'src/replica/deliver/handler-calls.ts',
+    find: 'isFinalStateUnknown ? new DeletedFinalStateUnknown(oldEntry) : oldEntry',
+    replace: 'oldEntry',
+  },
+  {
+    name: 'shards are merged as they come',
+    file: 'src/replica/merge/processor.ts',
+    find: 'return ring.peek() && sequenceOf(ring) === (this.#merged + 1) >>> 0;',
+    replace: 'return ring.peek();',
+  },
+  {
+    name: 'bells wake no thread',
+    file: 'src/shared/ring/bell.ts',
+    find: 'this.#onRing?.();',
+    replace: '',
+  },
+  {
+    name: 'the cache has synced while its first list arrives',
+    file: 'src/replica/store/replica.ts',
+    find: 'return this.#hasSynced;',
+    replace: 'return this.#hasSynced || this.#shadow !== undefined;',
+  },
+  {
+    name: 'a handler has synced before its initial list was delivered',
+    file: 'src/replica/deliver/processor-listener.ts',
+    find: 'return this.#hasInitial && this.#initial === undefined;',
+    replace: 'return this.#hasInitial;',
+  },
+  {
+    name: 'an index keeps objects whose labels have changed',
+    file: 'src/replica/store/replica-state.ts',
+    find: ['this.#removeFromIndices(slot);', '        slot.values = values;'].join('\n'),
+    replace: 'slot.values = values;',
+  },
+  {
+    name: 'a joining handler misses changes during its initial list',
+    file: 'src/replica/store/replica-state.ts',
+    find: ['for (const observer of this.cursors)', '            observer.beforeChange(slot);'].join('\n'),
+    replace: '',
+  },
+  {
+    name: 'a joining handler misses deletions during its initial list',
+    file: 'src/replica/store/replica-state.ts',
+    find: ['for (const observer of this.cursors)', '            observer.beforeRemove(slot);'].join('\n'),
+    replace: '',
+  },
+  {
+    name: 'a handler that throws receives nothing more',
+    file: 'src/replica/deliver/handler-calls.ts',
+    find: [
+      'this.#report(error, oldEntry, newEntry);',
+      '        }',
+      '        this.#finish(oldEntry, newEntry, startMs);',
+      '    }',
+      '    async',
+    ].join('\n'),
+    replace: [
+      'this.#report(error, oldEntry, newEntry); return;',
+      '        }',
+      '        this.#finish(oldEntry, newEntry, startMs);',
+      '    }',
+      '    async',
+    ].join('\n'),
+  },
+  {
+    name: 'a watch resumes from where it began',
+    file: 'src/reflector/watch-body.ts',
+    find: 'this.#position.moveTo(bytes, resourceVersionStart, resourceVersionEnd);',
+    replace: 'void 0;',
+  },
+  {
+    name: 'a watch resumes one version too far',
+    file: 'src/reflector/watch-position.ts',
+    find: 'resourceVersion: this.#text,',
+    replace: "resourceVersion: this.#text === '' ? '' : String(Number(this.#text) + 1),",
+  },
+  {
+    name: 'bookmarks do not move the version',
+    file: 'src/replica/store/replica.ts',
+    find: '(this.#shadow?.state ?? this.#live).version = resourceVersion;',
+    replace: '',
+  },
+  {
+    name: 'events do not move the version',
+    file: 'src/replica/store/replica.ts',
+    find: 'this.#live.version = entry.version;',
+    replace: '',
+  },
+  {
+    name: 'a bookmark takes the version back',
+    file: 'src/reflector/watch-body.ts',
+    find: 'if (this.#position.isAhead(resourceVersion)) {',
+    replace: 'if (false) {',
+  },
+  {
+    name: 'a deletion that is sent twice is delivered twice',
+    file: 'src/replica/store/replica.ts',
+    find: 'if (!slot && this.#deletions.has(last.key, last.version)) {',
+    replace: 'if (false) {',
+  },
+  {
+    name: 'an expired watch is taken for an ordinary end',
+    file: 'src/reflector/rules/step-watching.ts',
+    find: 'return expiredWatch(memory, failure, now);',
+    replace: "return after([CLOSE], backOff(memory, 'watch', failure, now));",
+  },
+  {
+    name: 'a line that is no event is passed over',
+    file: 'src/reflector/watch-body.ts',
+    find: "return this.#fail('not a watch event', bytes, start, end);",
+    replace: 'return true;',
+  },
+  {
+    name: 'a member named __proto__ goes into a table of shapes',
+    file: 'src/indexer/structure-shapes.ts',
+    find: ["if (key === '__proto__')", '                this.#isSafe = false;'].join('\n'),
+    replace: '',
+  },
+  {
+    name: 'a relist accepts any version',
+    file: 'src/reflector/rules/queries.ts',
+    find: "return lastSeen === '' ? '0' : lastSeen;",
+    replace: "return '0';",
+  },
+  {
+    name: 'a relist keeps whatever has the version that it had',
+    file: 'src/replica/merge/informer-merge.ts',
+    find: ['&&', '            this.#options.owner.hasObject(entry, received)'].join('\n'),
+    replace: '',
+  },
+];

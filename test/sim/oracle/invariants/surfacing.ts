@@ -1,0 +1,30 @@
+/** I17: no queue exceeds its bound. I18: every fault is reported, and nothing else is. */
+import type { FaultRecord, ReportRecord } from '../histories.ts';
+import type { RunView } from '../run-view.ts';
+import { violation } from '../violation.ts';
+import type { Violation } from '../violation.ts';
+
+export function checkBounds({ histories }: RunView): Violation[] {
+  return histories.gauges.flatMap(({ name, value, bound, at }) =>
+    value <= bound ? [] : [violation('I17', `${name} held ${value}, and may hold ${bound}`, at)],
+  );
+}
+
+export function checkSurfacing({ histories, options }: RunView): Violation[] {
+  const { faults, reports } = histories;
+  const silent = faults.filter((fault) => fault.landedAt !== undefined && !isReported(fault, reports));
+  const unexpected = reports.filter(({ code }) => options.codes?.includes(code) === false);
+  return [
+    ...silent.map(({ id, kind, codes = [], landedAt }) =>
+      violation('I18', `${kind} (${id}) was not reported as ${codes.join(' or ')}`, landedAt),
+    ),
+    ...unexpected.map(({ code, message, at }) =>
+      violation('I18', `reported without a reason: ${code} ${message}`, at),
+    ),
+  ];
+}
+
+function isReported({ codes = [], landedAt = 0 }: FaultRecord, reports: readonly ReportRecord[]): boolean {
+  if (codes.length === 0) return true;
+  return reports.some(({ code, at }) => codes.includes(code) && (at === undefined || at >= landedAt));
+}

@@ -1,0 +1,72 @@
+/** A run of the real pipeline against the embedded apiserver, recorded and judged. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SharedIndexInformer, label } from '../../../src/index.ts';
+import { settled, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { PODS, kubeConfigOf, pod } from '../../unit/informer/pipeline/harness.ts';
+import type { Histories } from './histories.ts';
+import { judge } from './judge.ts';
+import { Recorder } from './recorder.ts';
+import { recordServer } from './server-history.ts';
+
+const INDICES = {
+  app: (entry: { readonly labels: Readonly<Record<string, string>> }): string[] =>
+    entry.labels['app'] === undefined ? [] : [entry.labels['app']],
+};
+
+/** Lists, changes, a relist that finds changes, and a handler that joins in between. */
+async function recordedRun(): Promise<Histories> {
+  await using server = await startEmbeddedApiServer({ tls: false });
+  const recorder = new Recorder();
+  await using informer = new SharedIndexInformer(kubeConfigOf(server), PODS, {
+    threads: { shards: 0 },
+    indexers: { app: label('app') },
+    onError: recorder.report,
+    backoff: { initialMs: 1, maxMs: 10 },
+  });
+  recorder.informer(informer, { indices: INDICES });
+  recorder.handler(informer, 'first');
+  const put = async (name: string, app: string): Promise<void> => {
+    await server.apply([{ type: 'put', resource: 'pods', object: pod(name, { app }) }]);
+  };
+  await put('a', 'x');
+  void informer.run();
+  await settled(informer);
+  recorder.snapshot(informer);
+  await put('a', 'y');
+  await put('b', 'x');
+  await settled(informer);
+  recorder.handler(informer, 'late');
+  const fault = recorder.fault('1', 'expired watch', ['ERR_KUBELOOM_GONE']);
+  await server.apply([{ type: 'delete', resource: 'pods', name: 'b' }]);
+  await put('c', 'x');
+  await server.compact();
+  fault.landed();
+  await server.expireWatches();
+  await put('d', 'x');
+  await settled(informer);
+  fault.healed();
+  recorder.look();
+  recorder.snapshot(informer, true);
+  await recordServer(recorder.histories, server, 'pods');
+  return recorder.histories;
+}
+
+test('a run of the pipeline against the embedded apiserver is recorded whole, and is right', async () => {
+  const histories = await recordedRun();
+  assert.deepEqual(judge(histories), []);
+  const kinds = histories.told.map(({ handler, kind }) => `${handler} ${kind}`);
+  for (const kind of ['first registered', 'first add', 'first synced', 'late synced', 'first delete']) {
+    assert.ok(kinds.includes(kind), kind);
+  }
+  assert.equal(histories.commits.length, 6);
+  assert.ok(histories.wire.filter(({ what }) => what === 'listed').length >= 2);
+  const told = histories.told.find((record) => record.kind === 'add');
+  assert.ok(told && 'hash' in told && told.hash === told.objectHash && told.isIndexed && told.uid !== '');
+});
+
+test('a notification that is missing in the record is found', async () => {
+  const histories = await recordedRun();
+  const told = histories.told.filter(({ kind }) => kind !== 'update');
+  assert.notDeepEqual(judge({ ...histories, told }), []);
+});

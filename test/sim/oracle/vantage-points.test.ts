@@ -1,0 +1,188 @@
+/** Records other than notifications: caches, wire, shards, queues, errors. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { bodyHash } from './body-hash.ts';
+import type { Histories, SnapshotRecord, WireRecord } from './histories.ts';
+import { fromJsonLines, toJsonLines } from './json-lines.ts';
+import { judge } from './judge.ts';
+import type { JudgeOptions } from './judge.ts';
+import { INFORMER, commit, objects, smallRun, told } from './small-run.ts';
+
+function spoiled(spoil: (run: Histories) => unknown): Histories {
+  const run = smallRun();
+  spoil(run);
+  return run;
+}
+
+function assertFinds(invariant: string, run: Histories, options?: JudgeOptions): void {
+  const found = judge(run, options).map((violation) => violation.invariant);
+  assert.ok(found.includes(invariant), `${invariant} is among ${found.join(', ')}`);
+}
+
+function snapshot(to: Partial<SnapshotRecord>): Histories {
+  return spoiled(({ snapshots }) => snapshots.push({ informer: INFORMER, revision: 12, objects: [], ...to }));
+}
+
+function asked(query: Record<string, string>, method = 'GET', isWatch = false): WireRecord {
+  return { what: 'request', connection: 9, informer: INFORMER, method, isWatch, query };
+}
+
+test('I1: at the end the cache has exactly the objects of the server', () => {
+  assertFinds('I1', snapshot({ objects: objects('a@11', 'c@12'), isFinal: true }));
+  assertFinds('I1', snapshot({ objects: objects('a@11', 'b@2', 'c@12', 'e@10'), isFinal: true }));
+  assertFinds('I1', snapshot({ objects: objects('a@4', 'c@12', 'e@10'), isFinal: true }));
+});
+
+test('I1c: at the end the cache and the handlers have the last body, also of one version', () => {
+  const rewritten = { ...commit('ADDED a 11'), type: 'REWRITTEN', hash: 'restored' } as const;
+  const run = spoiled(({ commits }) => commits.push(rewritten));
+  const found = judge(run).map(({ invariant }) => invariant);
+  assert.deepEqual(found, ['I1c', 'I1c', 'I1c'], 'the cache and two handlers have what it was before');
+  const [a] = objects('a@11');
+  const body = { hash: 'restored', objectHash: 'restored' };
+  assert.ok(a);
+  const whole = spoiled((histories) => {
+    histories.commits.push(rewritten);
+    const cached = [{ ...a, hash: 'restored' }, ...objects('c@12', 'e@10')];
+    histories.snapshots.push({ informer: INFORMER, revision: 12, objects: cached, isFinal: true });
+    for (const handler of ['first', 'late']) {
+      histories.told.push(Object.assign(told(handler, 'update a 11 11'), body));
+    }
+  });
+  assert.deepEqual(judge(whole), []);
+});
+
+test('I3: bodies and uids in the cache are those that the server sent', () => {
+  const [first] = objects('a@11');
+  assert.ok(first);
+  const rest = objects('c@12', 'e@10');
+  assertFinds('I3', snapshot({ objects: [{ ...first, hash: 'other' }, ...rest] }));
+  assertFinds('I10', snapshot({ objects: [{ ...first, uid: 'other' }, ...rest] }));
+});
+
+test('I9: no key is listed twice, and indexes are exact', () => {
+  const all = objects('a@11', 'c@12', 'e@10');
+  assertFinds('I9', snapshot({ objects: [...all, ...objects('a@11')] }));
+  const app = { a: ['a'], c: ['c'], e: ['e'] };
+  assertFinds('I9', snapshot({ objects: all, indices: { app: { ...app, c: [] } } }));
+  assertFinds('I9', snapshot({ objects: all, indices: { app: { ...app, x: ['c'] } } }));
+  assert.deepEqual(judge(snapshot({ objects: all, indices: { app } })), []);
+});
+
+test('I9b: at every moment the cache is the state of the server at its version', () => {
+  assertFinds('I9b', snapshot({ revision: 5, objects: objects('a@4', 'b@2', 'c@3') }));
+  assertFinds('I9b', snapshot({ revision: 4, objects: objects('a@4', 'b@2', 'c@3', 'd@5') }));
+  assert.deepEqual(judge(snapshot({ revision: 7, objects: objects('a@4', 'c@3') }), { isAtRest: false }), []);
+});
+
+test('selectors make an addition of an object that begins to match, and a deletion of one that ceases to', () => {
+  const run = spoiled(({ scopes, commits, snapshots }) => {
+    scopes[INFORMER] = { labels: { app: 'a' } };
+    scopes['all'] = {};
+    commits.push({ ...commit('MODIFIED a 13'), labels: {} });
+    snapshots.length = 0;
+    snapshots.push({ informer: INFORMER, revision: 12, objects: objects('a@11') });
+    snapshots.push({ informer: INFORMER, revision: 13, objects: [], isFinal: true });
+  });
+  assert.deepEqual(judge({ ...run, told: [] }), []);
+});
+
+test('I13: watches resume from states received whole, never from an initial object of a streaming list', () => {
+  assertFinds(
+    'I13',
+    spoiled(({ wire }) => wire.splice(8, 0, asked({ resourceVersion: '7' }, 'GET', true))),
+  );
+  const cut = spoiled(({ wire }) => wire.splice(3, 99, asked({ resourceVersion: '1' }, 'GET', true)));
+  assertFinds('I13', { ...cut, told: [] });
+});
+
+test('I14: bookmarks only grow', () => {
+  const sent = (connection: number, revision: number): WireRecord => {
+    return { what: 'sent', connection, type: 'BOOKMARK', revision };
+  };
+  assertFinds(
+    'I14',
+    spoiled(({ wire }) => wire.push(sent(5, 11))),
+  );
+  assert.deepEqual(judge(spoiled(({ wire }) => wire.push(sent(5, 12), sent(5, 20)))), []);
+  assert.deepEqual(
+    judge(spoiled(({ wire }) => wire.push({ ...sent(5, 1), fault: 'old' } as WireRecord))),
+    [],
+  );
+});
+
+test('I15: an informer only reads, and requests "any version" at most at first', () => {
+  assertFinds(
+    'I15',
+    spoiled(({ wire }) => wire.push(asked({}, 'DELETE'))),
+  );
+  assertFinds(
+    'I15',
+    spoiled(({ wire }) => wire.push(asked({ resourceVersion: '0' }))),
+  );
+  assertFinds(
+    'I15',
+    spoiled(({ wire }) => wire.push(asked({ resourceVersion: '12', limit: '500' }))),
+  );
+  assertFinds(
+    'I15',
+    spoiled(({ wire }) => wire.push(asked({ resourceVersion: '12', continue: 'x' }))),
+  );
+  assert.deepEqual(judge(spoiled(({ wire }) => wire.push(asked({ resourceVersion: '', limit: '500' })))), []);
+});
+
+test('I16: requests have a maximum rate', () => {
+  assertFinds('I16', smallRun(), { requestsMax: { count: 2, windowMs: 250 } });
+  assert.deepEqual(judge(smallRun(), { requestsMax: { count: 3, windowMs: 250 } }), []);
+});
+
+test('I17: no queue holds more than its bound', () => {
+  assertFinds(
+    'I17',
+    spoiled(({ gauges }) => gauges.push({ name: 'ring', value: 9, bound: 8 })),
+  );
+});
+
+test('I18: exactly the faults that struck are reported', () => {
+  assertFinds(
+    'I18',
+    spoiled(({ reports }) => reports.splice(0)),
+  );
+  const idle = spoiled(({ reports, faults }) => {
+    reports.splice(0);
+    faults.splice(0, 1, { id: '1', kind: 'expired', codes: ['EXPIRED'] });
+  });
+  assert.deepEqual(judge(idle), []);
+  assertFinds('I18', smallRun(), { codes: ['OTHER'] });
+  assert.deepEqual(judge(smallRun(), { codes: ['EXPIRED'] }), []);
+});
+
+test('I5b: the sequences of a shard grow, over the wrap, and together they are complete', () => {
+  assertFinds(
+    'I5b',
+    spoiled(({ applied }) => applied.push({ shard: 0, sequence: 1, incarnation: 1, kind: 'Change' })),
+  );
+  assertFinds(
+    'I5b',
+    spoiled(({ applied }) => applied.splice(3, 1)),
+  );
+});
+
+test('a recorded run gets the same judgement', () => {
+  const run = fromJsonLines(toJsonLines(smallRun()));
+  assert.deepEqual(run, smallRun());
+  assert.deepEqual(judge(run), []);
+});
+
+test('bodies are compared exactly, in any order and spelling', () => {
+  const same = (one: string, other: string): boolean => bodyHash(one) === bodyHash(other);
+  assert.ok(same('{"a":1,"b":[1,{"c":"é"}]}', ' { "b" : [ 1 , {"c":"\\u00e9"} ] , "a":1 } '));
+  assert.ok(same('{"kind":"Pod","apiVersion":"v1","a":{}}', '{"a":{}}'), 'what a list leaves out');
+  assert.ok(!same('{"a":{"kind":"Pod"}}', '{"a":{}}'));
+  assert.ok(!same('{"a":9007199254740993}', '{"a":9007199254740992}'));
+  assert.ok(!same('{"a":1.0}', '{"a":1}'));
+  assert.ok(!same('{"__proto__":1}', '{}'));
+  assert.ok(!same('{"a":1,"a":2}', '{"a":2}'));
+  assert.ok(!same('[1,2]', '[2,1]'));
+  assert.ok(!same('{"a":1', '{"a":2'), 'also text that is not JSON');
+});

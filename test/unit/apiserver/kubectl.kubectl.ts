@@ -1,0 +1,158 @@
+/**
+ * The real kubectl against the embedded server, over TLS and with its token: `npm run kubectl`. Takes
+ * `kubectl` from the path (Debian: apt-get install kubernetes-client) or from $KUBECTL.
+ */
+
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, it } from 'node:test';
+import { promisify } from 'node:util';
+import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+
+const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
+const run = promisify(execFile);
+
+const DEPLOYMENT = `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {app: web}}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: web}}
+  template:
+    metadata: {labels: {app: web}}
+    spec:
+      containers:
+      - {name: main, image: "example.com/main:1", env: [{name: A, value: "1"}]}
+      - {name: side, image: "example.com/side:1"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: settings}
+data: {color: red, size: small}
+`;
+
+/** Not `kubectl create configmap`: recent versions send that as protobuf, which the embedded server does not read. */
+function configMap(name: string): string {
+  return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {a: "1"}\n`;
+}
+
+let server: EmbeddedApiServer;
+let folder: string;
+let environment: NodeJS.ProcessEnv;
+
+async function kubectl(...args: string[]): Promise<string> {
+  const { stdout } = await run(KUBECTL, args, { env: environment });
+  return stdout;
+}
+
+async function apply(manifest: string, ...args: string[]): Promise<string> {
+  const file = join(folder, 'manifest.yaml');
+  await writeFile(file, manifest);
+  return kubectl('apply', ...args, '-f', file);
+}
+
+before(async () => {
+  server = await startEmbeddedApiServer();
+  folder = await mkdtemp(join(tmpdir(), 'kubeloom-kubectl-'));
+  await writeFile(join(folder, 'kubeconfig'), server.kubeConfigYaml);
+  // Its own home, so that no cache of another server's discovery is used.
+  environment = { ...process.env, HOME: folder, KUBECONFIG: join(folder, 'kubeconfig') };
+});
+
+after(async () => {
+  await server.close();
+  await rm(folder, { recursive: true });
+});
+
+describe('kubectl', () => {
+  it('lists the resources and their short names', async () => {
+    const resources = await kubectl('api-resources', '-o', 'name');
+    for (const name of ['pods', 'deployments.apps', 'networkpolicies.networking.k8s.io']) {
+      assert.ok(resources.split('\n').includes(name), name);
+    }
+    assert.match(await kubectl('get', 'ns'), /^NAME\s.*AGE\ndefault /);
+  });
+
+  it('applies: creates, changes one field without touching its neighbours, and prunes what was removed', async () => {
+    assert.match(await apply(DEPLOYMENT), /deployment\.apps\/web created\nconfigmap\/settings created/);
+    const changed = DEPLOYMENT.replace('main:1', 'main:2').replace(', size: small', '');
+    assert.match(await apply(changed), /deployment\.apps\/web configured\nconfigmap\/settings configured/);
+    assert.match(await apply(changed), /deployment\.apps\/web unchanged\nconfigmap\/settings unchanged/);
+    const template = '{range .spec.template.spec.containers[*]}{.name}={.image} {.env[*].value};{end}';
+    const containers = await kubectl('get', 'deploy', 'web', '-o', `jsonpath=${template}`);
+    assert.equal(containers, 'main=example.com/main:2 1;side=example.com/side:1 ;');
+    assert.equal(await kubectl('get', 'cm', 'settings', '-o', 'jsonpath={.data}'), '{"color":"red"}');
+  });
+
+  it('applies on the server side, too', async () => {
+    const manifest = configMap('ssa');
+    assert.match(await apply(manifest, '--server-side'), /configmap\/ssa serverside-applied/);
+    assert.match(await apply(manifest.replace('"1"', '"2"'), '--server-side'), /serverside-applied/);
+    assert.equal(await kubectl('get', 'cm', 'ssa', '-o', 'jsonpath={.data.a}'), '2');
+  });
+
+  it('patches with every type of patch', async () => {
+    await apply(configMap('patched'));
+    await kubectl('patch', 'cm', 'patched', '-p', '{"data":{"b":"2"}}');
+    await kubectl('patch', 'cm', 'patched', '--type=merge', '-p', '{"data":{"a":null}}');
+    await kubectl(
+      'patch',
+      'cm',
+      'patched',
+      '--type=json',
+      '-p',
+      '[{"op":"add","path":"/data/c","value":"3"}]',
+    );
+    await kubectl('label', 'cm', 'patched', 'team=blue');
+    const data = await kubectl('get', 'cm', '-l', 'team=blue', '-o', 'jsonpath={.items[*].data}');
+    assert.deepEqual(JSON.parse(data), { b: '2', c: '3' });
+  });
+
+  it('gets in every format, over all namespaces, and reports absent objects in its own words', async () => {
+    await server.apply([
+      { type: 'put', resource: 'pods', object: { metadata: { name: 'elsewhere', namespace: 'team-a' } } },
+    ]);
+    assert.match(await kubectl('get', 'pods', '-A'), /^NAMESPACE\s+NAME\s.*\n.*team-a\s+elsewhere\s/s);
+    assert.equal(await kubectl('get', 'pods', '-n', 'team-a', '-o', 'name'), 'pod/elsewhere\n');
+    const yaml = await kubectl('get', 'pod', 'elsewhere', '-n', 'team-a', '-o', 'yaml');
+    assert.match(yaml, /^apiVersion: v1\nkind: Pod\n/);
+    await assert.rejects(
+      kubectl('get', 'pod', 'absent'),
+      /Error from server \(NotFound\): pods "absent" not found/,
+    );
+  });
+
+  it('watches with get -w', async () => {
+    const child = spawn(KUBECTL, ['get', 'cm', '-n', 'watched', '-w', '-o', 'name'], { env: environment });
+    try {
+      const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+      await server.waitForWatches(1);
+      const object = { metadata: { name: 'seen', namespace: 'watched' } };
+      await server.apply([{ type: 'create', resource: 'configmaps', object }]);
+      assert.equal((await lines.next()).value, 'configmap/seen');
+      await kubectl('label', 'cm', 'seen', '-n', 'watched', 'x=y');
+      assert.equal((await lines.next()).value, 'configmap/seen');
+    } finally {
+      child.kill();
+    }
+  });
+
+  it('deletes one, by selector, and waits until it is gone', async () => {
+    await kubectl('run', 'short', '--image=example.com/app:1', '--restart=Never');
+    assert.match(await kubectl('delete', 'pod', 'short'), /pod "short" deleted/);
+    await apply(configMap('doomed'));
+    await kubectl('label', 'cm', 'doomed', 'doomed=yes');
+    assert.match(await kubectl('delete', 'cm', '-l', 'doomed=yes'), /configmap "doomed" deleted/);
+    assert.deepEqual((await server.state('pods')).get('default/short'), undefined);
+    assert.deepEqual((await server.state('configmaps')).get('default/doomed'), undefined);
+  });
+
+  it('is refused with a wrong token', async () => {
+    await assert.rejects(kubectl('get', 'pods', '--token=wrong'), /Unauthorized|must be logged in/);
+  });
+});

@@ -1,0 +1,280 @@
+/** A user's `list` and `watch` feed the whole pipeline, in all its variants. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { V1Pod } from '@kubernetes/client-node';
+import { SharedIndexInformer } from '../../../../src/index.ts';
+import type { WatchEvent } from '../../../../src/index.ts';
+import { FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
+import { statusError } from '../../../../src/kube/status.ts';
+import { PODS, pod } from '../../informer/pipeline/harness.ts';
+import { Scripted, listOf, nothing, one, oneAndThrow, podAt, watchOf } from './scripted-source.ts';
+import { SourcedInformer, THREADS, until } from './sourced-informer.ts';
+
+const DEADLINE_MS = 20_000;
+const SMALL_RING_BYTES = 16 * 1024;
+
+for (const threads of THREADS) {
+  describe(`a ListerWatcher of the user's, threads: ${threads}`, { timeout: DEADLINE_MS * 2 }, () => {
+    it('C131 gives the initial list and then every event, in order', async () => {
+      const source = new FakeControllerSource<V1Pod>();
+      source.add(pod('b'));
+      source.add(pod('a'));
+      await using scene = new SourcedInformer(source, threads).run();
+      await settled(scene.informer);
+      source.modify(pod('b', { app: 'web' }));
+      source.add(pod('c'));
+      source.delete(pod('a'));
+      await settled(scene.informer);
+      assert.deepEqual(scene.seen, [
+        'ADDED default/a@2!',
+        'ADDED default/b@1!',
+        'MODIFIED default/b@3',
+        'ADDED default/c@4',
+        'DELETED default/a@5',
+      ]);
+      const store = scene.informer.getStore();
+      assert.deepEqual(store.listKeys().sort(), ['default/b', 'default/c']);
+      assert.equal(store.getByKey('default/b')?.object.metadata?.labels?.['app'], 'web');
+      assert.equal(store.getByKey('default/b')?.object.kind, 'Pod');
+      assert.deepEqual(scene.errors, []);
+    });
+
+    it('receives requests for pages', async () => {
+      const source = new Scripted((options) => {
+        const at = Number(options.continue ?? 0);
+        return listOf([podAt(`p${at}`, `${at + 1}`)], '9', at < 2 ? String(at + 1) : '');
+      });
+      await using scene = new SourcedInformer(source, threads, { pageSize: 1, labelSelector: 'a=b' }).run();
+      await scene.informer.waitForSync(AbortSignal.timeout(DEADLINE_MS));
+      assert.deepEqual(scene.informer.getStore().listKeys().sort(), [
+        'default/p0',
+        'default/p1',
+        'default/p2',
+      ]);
+      assert.deepEqual(source.lists, [
+        { labelSelector: 'a=b', resourceVersion: '0', limit: 1 },
+        { labelSelector: 'a=b', limit: 1, continue: '1' },
+        { labelSelector: 'a=b', limit: 1, continue: '2' },
+      ]);
+      assert.equal(scene.informer.lastSyncResourceVersion(), '9');
+    });
+
+    it('C131 ResetWatch: a list finds lost changes, which are not in the initial list', async () => {
+      const source = new FakeControllerSource<V1Pod>();
+      source.add(pod('one'));
+      source.add(pod('gone'));
+      await using scene = new SourcedInformer(source, threads).run();
+      await settled(scene.informer);
+      source.modifyDropWatch(pod('one'));
+      source.addDropWatch(pod('two'));
+      source.deleteDropWatch(pod('gone'));
+      await settled(scene.informer);
+      assert.equal(scene.seen.length, 2, 'no handler was called');
+      source.resetWatch();
+      await settled(scene.informer);
+      assert.deepEqual(scene.seen.slice(2), [
+        'DELETED default/gone@',
+        'MODIFIED default/one@3',
+        'ADDED default/two@4',
+      ]);
+    });
+
+    it('TransformingInformer: store, events and old objects are transformed', async () => {
+      const source = new FakeControllerSource<V1Pod>();
+      source.add(pod('one', { from: 'add' }));
+      source.modify(pod('one', { from: 'modify' }));
+      const labels: string[] = [];
+      await using scene = new SourcedInformer(source, threads, {
+        transform: (object) => ({
+          ...object,
+          metadata: { ...object.metadata, labels: { from: `${object.metadata?.labels?.['from']}!` } },
+        }),
+      });
+      scene.informer.addEventHandler({
+        onAdd: (added) => void labels.push(`add ${added.labels['from']}`),
+        onUpdate: (old, current) =>
+          void labels.push(`update ${old.labels['from']} ${current.labels['from']}`),
+        onDelete: (deleted) =>
+          void labels.push(`delete ${'labels' in deleted ? deleted.labels['from'] : ''}`),
+      });
+      scene.run();
+      await settled(scene.informer);
+      source.modify(pod('one', { from: 'later' }));
+      await settled(scene.informer);
+      assert.equal(scene.informer.getStore().getByKey('default/one')?.labels['from'], 'later!');
+      source.delete(pod('one', { from: 'last' }));
+      await settled(scene.informer);
+      assert.deepEqual(labels, ['add modify!', 'update modify! later!', 'delete last!']);
+    });
+
+    it('resumes at the same version when watch() throws, and reports the error', async () => {
+      const source = new FakeControllerSource<V1Pod>();
+      source.watchError = new Error('cable cut');
+      await using scene = new SourcedInformer(source, threads).run();
+      const error = await scene.error('ERR_KUBELOOM_LISTER_WATCHER');
+      assert.match(error.message, /watch\(\) of the ListerWatcher failed: cable cut/);
+      source.watchError = undefined;
+      source.add(pod('a'));
+      await settled(scene.informer);
+      assert.deepEqual(scene.seen, ['ADDED default/a@1']);
+      assert.equal(source.requests.filter(({ verb }) => verb === 'list').length, 1);
+    });
+
+    it('lists again until list() works, and an answer of a server keeps its status', async () => {
+      const source = new FakeControllerSource<V1Pod>();
+      source.listError = new Error('Access Denied');
+      const handled: string[] = [];
+      await using scene = new SourcedInformer(source, threads);
+      scene.informer.setWatchErrorHandler(({ message }) => void handled.push(message));
+      scene.run();
+      await scene.error('ERR_KUBELOOM_LISTER_WATCHER');
+      assert.match(handled[0] ?? '', /Access Denied/);
+      const refused = '{"kind":"Status","reason":"Forbidden","message":"not you","code":403}';
+      source.listError = statusError(403, refused, undefined, 'LIST');
+      const error = await scene.error('ERR_KUBELOOM_FORBIDDEN');
+      assert.match(error.message, /LIST lister-watcher:\/api\/v1\/pods answered 403 Forbidden: not you/);
+      // The error that client-node throws.
+      const body = '{"kind":"Status","reason":"TooManyRequests","message":"busy","code":429}';
+      source.listError = Object.assign(new Error('HTTP-Code: 429'), { code: 429, body });
+      await scene.error('ERR_KUBELOOM_TOO_MANY_REQUESTS', /429 TooManyRequests: busy/);
+      assert.equal(scene.informer.hasSynced(), false);
+      source.listError = undefined;
+      await settled(scene.informer);
+    });
+
+    it('C131 resumes after the last event when a watch throws in the middle, and lists when the error says 410', async () => {
+      const thrown = [
+        new Error('torn'),
+        Object.assign(new Error('gone'), { httpStatus: 410, reason: 'Expired' }),
+      ];
+      const source = new Scripted(
+        ({ resourceVersion }) => listOf([podAt('a', '1')], resourceVersion === '0' ? '1' : '9'),
+        ({ resourceVersion }) => {
+          const error = thrown.shift();
+          const object = podAt(`after-${resourceVersion}`, `${Number(resourceVersion) + 1}`);
+          return watchOf(() => (error ? oneAndThrow({ type: 'ADDED', object }, error) : nothing()));
+        },
+      );
+      await using scene = new SourcedInformer(source, threads).run();
+      await scene.recorder.until(() => scene.recorder.latest?.type === 'MODIFIED');
+      const { seen } = scene;
+      assert.deepEqual(seen.slice(0, 3), [
+        'ADDED default/a@1!',
+        'ADDED default/after-1@2',
+        'ADDED default/after-2@3',
+      ]);
+      // Deletions have no order among themselves: each shard finds its own.
+      assert.deepEqual(seen.slice(3, 5).toSorted(), ['DELETED default/after-1@', 'DELETED default/after-2@']);
+      assert.deepEqual(seen.slice(5), ['MODIFIED default/a@1']);
+      await until(() => source.watches.length === 3);
+      assert.deepEqual(
+        source.watches.map(({ resourceVersion }) => resourceVersion),
+        ['1', '2', '9'],
+      );
+      assert.match((await scene.error('ERR_KUBELOOM_LISTER_WATCHER')).message, /torn/);
+      assert.match((await scene.error('ERR_KUBELOOM_GONE')).message, /gone/);
+    });
+
+    it('C134 does not accept objects or lists without a resourceVersion', async () => {
+      let items = [podAt('good', '1'), podAt('bad', '')];
+      let version = '';
+      const source = new Scripted(
+        () => listOf(items, version),
+        () => watchOf(() => one({ type: 'MODIFIED', object: pod('late') })),
+      );
+      await using scene = new SourcedInformer(source, threads).run();
+      const code = 'ERR_KUBELOOM_NO_RESOURCE_VERSION';
+      await scene.error(code, /^the list that the ListerWatcher gave/);
+      version = '5';
+      await scene.error(code, /^object default\/bad that/);
+      assert.equal(scene.informer.hasSynced(), false);
+      items = [podAt('good', '1')];
+      await scene.error(code, /^object default\/late that/);
+      await scene.informer.waitForSync();
+      assert.deepEqual(scene.informer.getStore().listKeys(), ['default/good']);
+    });
+
+    it('uses streaming lists when the source has them', async () => {
+      const source = new FakeControllerSource<V1Pod>({ watchList: true });
+      source.add(pod('a'));
+      await using scene = new SourcedInformer(source, threads).run();
+      await settled(scene.informer);
+      source.add(pod('b'));
+      await settled(scene.informer);
+      assert.deepEqual(scene.seen, ['ADDED default/a@1!', 'ADDED default/b@2']);
+      const [first, ...others] = source.requests;
+      const { timeoutSeconds, ...options } = first?.options ?? {};
+      assert.deepEqual(options, {
+        allowWatchBookmarks: true,
+        sendInitialEvents: true,
+        resourceVersionMatch: 'NotOlderThan',
+      });
+      assert.ok(timeoutSeconds !== undefined && timeoutSeconds >= 300);
+      assert.deepEqual(others, []);
+    });
+
+    it('C132 is not read ahead of the pipeline without bound, and loses nothing', async () => {
+      const count = 100_000;
+      let aheadMax = 0;
+      async function* events(from: number): AsyncGenerator<WatchEvent<V1Pod>> {
+        for (let version = from; version <= count; version++) {
+          aheadMax = Math.max(aheadMax, version - Number(scene.informer.lastSyncResourceVersion()));
+          yield { type: 'MODIFIED', object: { metadata: { name: 'a', resourceVersion: String(version) } } };
+        }
+      }
+      const source = new Scripted(
+        () => listOf([], '1'),
+        ({ resourceVersion }) => watchOf(() => events(Number(resourceVersion) + 1)),
+      );
+      await using scene: SourcedInformer = new SourcedInformer(source, threads, {}, SMALL_RING_BYTES);
+      scene.run();
+      await scene.recorder.until(() => scene.recorder.latest?.resourceVersion === String(count));
+      assert.equal(scene.seen.length, count - 1);
+      // 256 KiB of such events in messages, and the content of rings of 16 KiB.
+      assert.ok(aheadMax < 10_000, `${aheadMax} events ahead`);
+    });
+
+    it('C133 is stopped and released when the informer stops', async () => {
+      const source = new FakeControllerSource<V1Pod>();
+      const scene = new SourcedInformer(source, threads).run();
+      await settled(scene.informer);
+      await until(() => source.openWatches === 1);
+      await scene[Symbol.asyncDispose]();
+      assert.equal(source.openWatches, 0);
+
+      let aborted: AbortSignal | undefined;
+      let stops = 0;
+      const asked = defer();
+      const slow = new Scripted(
+        () => listOf([], '1'),
+        async (_options, signal) => {
+          aborted = signal;
+          asked.resolve();
+          await new Promise((resolve) => signal.addEventListener('abort', resolve));
+          return watchOf(nothing, () => stops++);
+        },
+      );
+      const other = new SourcedInformer(slow, threads).run();
+      await asked.promise;
+      await other[Symbol.asyncDispose]();
+      assert.equal(aborted?.aborted, true);
+      // A watch that was opened too late is stopped as well.
+      await until(() => stops > 0);
+    });
+  });
+}
+
+function defer(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => (resolve = done));
+  return { promise, resolve };
+}
+
+describe('an informer over a ListerWatcher', () => {
+  it('refuses a namespace, which the ListerWatcher must choose itself', () => {
+    assert.throws(
+      () => new SharedIndexInformer<V1Pod>(new FakeControllerSource<V1Pod>(), PODS, { namespace: 'web' }),
+      { code: 'ERR_KUBELOOM_OPTION', message: /leave namespace out/ },
+    );
+  });
+});

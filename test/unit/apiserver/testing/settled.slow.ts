@@ -1,0 +1,204 @@
+/** `settled` waits for exactly what it promises, over a server, over a source, and with fake timers. */
+import assert from 'node:assert/strict';
+import { describe, it, mock } from 'node:test';
+import type { V1Pod } from '@kubernetes/client-node';
+import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
+import { FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
+import { Harness, PODS, VARIANTS, pod } from '../../informer/pipeline/harness.ts';
+import { SourcedInformer, THREADS } from './sourced-informer.ts';
+
+/** An aborted signal: `settled` checks once, and reports what it found. */
+const LOOK_ONCE = { signal: AbortSignal.abort() };
+
+const realImmediate = setImmediate;
+
+/** Waits for some turns of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => realImmediate(resolve));
+}
+
+for (const threads of THREADS) {
+  describe(`settled, threads: ${threads}`, { timeout: 40_000 }, () => {
+    it('C135 waits until the store has every sent event, and async handlers have ended', async () => {
+      await using harness = await Harness.start(VARIANTS[0], {}, { shards: threads });
+      const done: string[] = [];
+      const informer = harness.informer();
+      informer.addEventHandler({
+        onAdd: async (added) => {
+          await turns(5);
+          done.push(added.name);
+        },
+      });
+      await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+      harness.run(informer);
+      await settled(informer);
+      assert.deepEqual(done, ['a']);
+      for (const name of ['b', 'c']) {
+        await harness.server.apply([{ type: 'create', resource: 'pods', object: pod(name) }]);
+      }
+      await settled(informer);
+      assert.deepEqual(done, ['a', 'b', 'c']);
+      await harness.assertStoreEqualsServer(informer);
+    });
+
+    it('waits for the consequences of watches that break meanwhile', async () => {
+      await using harness = await Harness.start(VARIANTS[0], {}, { shards: threads });
+      const informer = harness.informer();
+      await harness.synced(informer);
+      await harness.server.waitForWatches(1);
+      await harness.server.dropWatches({ how: 'reset' });
+      await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+      await settled(informer);
+      await harness.assertStoreEqualsServer(informer);
+      assert.ok(informer.getStore().getByKey('default/a'));
+    });
+
+    it('waits for events that bring nothing new to this informer', async () => {
+      await using harness = await Harness.start(VARIANTS[0], {}, { shards: threads });
+      const informer = harness.informer({ namespace: 'web' });
+      await harness.synced(informer);
+      await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('elsewhere') }]);
+      await settled(informer);
+      assert.ok(Number(informer.lastSyncResourceVersion()) >= (await harness.server.revision()));
+      assert.deepEqual(informer.getStore().listKeys(), []);
+    });
+
+    it('C135 waits for what handlers write, and for the handlers that receive it', async () => {
+      const source = new FakeControllerSource<V1Pod>();
+      source.add(pod('p', { step: '0' }));
+      await using scene = new SourcedInformer(source, threads);
+      let last = -1;
+      const write = async (step: number): Promise<void> => {
+        await turns(3);
+        last = step;
+        if (step < 5) source.modify(pod('p', { step: String(step + 1) }));
+      };
+      scene.informer.addEventHandler({
+        onAdd: (added) => write(Number(added.labels['step'])),
+        onUpdate: (_old, current) => write(Number(current.labels['step'])),
+      });
+      scene.run();
+      await settled(scene.informer);
+      assert.equal(last, 5);
+      assert.equal(scene.informer.getStore().getByKey('default/p')?.labels['step'], '5');
+    });
+
+    it('C136 works while all timers of node:test are fake', async () => {
+      await using harness = await Harness.start(VARIANTS[0], {}, { shards: threads });
+      const source = new FakeControllerSource<V1Pod>();
+      mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'] });
+      try {
+        let calls = 0;
+        const informer = harness.informer();
+        informer.addEventHandler({ onAdd: async () => void (await turns(2), calls++) });
+        harness.run(informer);
+        await using scene = new SourcedInformer(source, threads).run();
+        await settled(informer, scene.informer);
+        await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+        source.add(pod('a'));
+        await settled([informer, scene.informer]);
+        assert.equal(calls, 1);
+        assert.deepEqual(scene.seen, ['ADDED default/a@1']);
+        await informer[Symbol.asyncDispose]();
+      } finally {
+        mock.timers.reset();
+      }
+    });
+  });
+}
+
+describe('settled', { timeout: 40_000 }, () => {
+  it('accepts informers, collections of them, and objects that have some', async () => {
+    const source = new FakeControllerSource<V1Pod>();
+    await using one = new SourcedInformer(source, 0).run();
+    await using two = new SourcedInformer(source, 0).run();
+    await using three = new SourcedInformer(source, 0);
+    await settled(one.informer, [two.informer]);
+    await settled({ informers: new Set([one.informer, two.informer]) });
+    await settled();
+    const unstarted = settled({ informers: [one.informer, three.informer] }, [], LOOK_ONCE);
+    await assert.rejects(unstarted, { message: 'not settled: pods (all namespaces) has not synced' });
+  });
+
+  it('names the handlers that are still running when its signal is aborted', async () => {
+    const source = new FakeControllerSource<V1Pod>();
+    source.add(pod('a'));
+    await using scene = new SourcedInformer(source, 0);
+    let finish = (): void => {};
+    const open = new Promise<void>((resolve) => (finish = resolve));
+    class Stuck {
+      onAdd(): Promise<void> {
+        return open;
+      }
+    }
+    scene.informer.addEventHandler(new Stuck());
+    scene.run();
+    await scene.recorder.until(() => scene.seen.length === 1);
+    await turns(10);
+    await assert.rejects(settled(scene.informer, LOOK_ONCE), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'ERR_KUBELOOM_NOT_SETTLED');
+      assert.match(
+        error.message,
+        /^not settled: pods \(all namespaces\): these handlers are still running: .*Stuck/,
+      );
+      return true;
+    });
+    const waiting = settled(scene.informer);
+    finish();
+    await waiting;
+  });
+
+  it('names the versions of an informer that is behind, and rejects for one that has stopped', async () => {
+    const source = new FakeControllerSource<V1Pod>();
+    await using scene = new SourcedInformer(source, 0).run();
+    await settled(scene.informer);
+    source.watchError = new Error('away');
+    source.add(pod('a'));
+    source.resetWatch();
+    source.listError = new Error('away');
+    await scene.error('ERR_KUBELOOM_LISTER_WATCHER');
+    source.add(pod('b'));
+    await assert.rejects(settled(scene.informer, LOOK_ONCE), /is at [01], its server at 2/);
+    await scene[Symbol.asyncDispose]();
+    await assert.rejects(settled(scene.informer), {
+      code: 'ERR_KUBELOOM_NOT_SETTLED',
+      message: 'not settled: pods (all namespaces) has stopped',
+    });
+  });
+
+  it('C135 asks the server again until its version is the same in two checks', async () => {
+    const answers = ['1', '2', '2'];
+    const informer = {
+      name: 'things',
+      source: {
+        list: () => Promise.reject(new Error('unused')),
+        watch: () => Promise.reject(new Error('unused')),
+        sendBookmarks: () => answers.shift() ?? assert.fail('asked too often'),
+      },
+      busyHandlers: [],
+      isStopped: () => false,
+      lastSyncResourceVersion: () => '2',
+    };
+    await settled(informer);
+    assert.deepEqual(answers, []);
+  });
+
+  it('reports that it cannot ask the server', async () => {
+    const threads = new InformerThreads({ shards: 0 });
+    const plain = {
+      list: () => Promise.reject(new Error('unused')),
+      watch: () => Promise.reject(new Error('unused')),
+    };
+    const informer = new SharedIndexInformer<V1Pod>(plain, PODS, { threads });
+    await assert.rejects(settled(informer), {
+      code: 'ERR_KUBELOOM_OPTION',
+      message: /its ListerWatcher has no sendBookmarks\(\)/,
+    });
+    await using harness = await Harness.start(VARIANTS[0]);
+    const other = harness.informer();
+    await harness.server.close();
+    await assert.rejects(settled(other), { message: /no embedded apiserver of this process is at http/ });
+    await informer[Symbol.asyncDispose]();
+    await threads.close();
+  });
+});

@@ -1,0 +1,158 @@
+/** The check for regressions, the smoke's check, and the figures of the page. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { BenchCase } from '../../../bench/case.ts';
+import { compareWith, comparisonText, ratiosOf, readBaseline, TOLERANCE } from '../../../bench/compare.ts';
+import { describeMachine } from '../../../bench/machine.ts';
+import { BEGIN, END, figuresText, lossLines, withFigures } from '../../../bench/report/markdown.ts';
+import { drawChart, CHARTS } from '../../../bench/report/charts.ts';
+import type { Row } from '../../../bench/row.ts';
+import { smokeFindings } from '../../../bench/smoke.ts';
+
+const ROW: Row = {
+  suite: 'watch',
+  client: 'kubeloom',
+  case: 'pods',
+  objectBytes: 5120,
+  handler: 'key',
+  shards: 1,
+  value: 1000,
+  unit: 'events/s',
+  min: 900,
+  max: 1100,
+  runs: 3,
+  ratioToClientNode: 10,
+  ratioToLimit: 0.5,
+  default: true,
+};
+const NAME = 'watch/pods/5120/key/events/s to client-node';
+const stored = (ratio: number) => ({ machine: '', ratios: { [NAME]: ratio } });
+
+describe('the comparison with stored ratios', () => {
+  it("stores kubeloom's default rows, without delays of the event loop and parts of the CPU time", () => {
+    const delay = { ...ROW, case: 'pods: loop-delay-p99', unit: 'ms' } as const;
+    const part = { ...ROW, case: 'pods: main-thread', unit: 'cpu-us/event' } as const;
+    const others = [{ ...ROW, default: false }, { ...ROW, client: 'client-go' } as const, delay, part];
+    assert.deepEqual(ratiosOf([...others, ROW]), {
+      [NAME]: 10,
+      'watch/pods/5120/key/events/s to the limit': 0.5,
+    });
+  });
+
+  it('passes within the tolerance and fails below it', () => {
+    const verdict = (ratio: number): boolean | undefined =>
+      compareWith(stored(ratio), [ROW])[0]?.isRegression;
+    assert.equal(verdict(10), false);
+    assert.equal(verdict(10 / TOLERANCE), false);
+    assert.equal(verdict(10.1 / TOLERANCE), true);
+    assert.match(comparisonText(compareWith(stored(100), [ROW])), /^WORSE .*0 passed, 1 failed/s);
+  });
+
+  it('counts a row that failed as a regression, and ignores suites that did not run', () => {
+    const missing = compareWith(stored(10), [{ ...ROW, ratioToClientNode: null }]);
+    assert.deepEqual(missing, [{ name: NAME, stored: 10, now: null, isRegression: true }]);
+    assert.deepEqual(compareWith(stored(10), [{ ...ROW, suite: 'sync' }]), []);
+  });
+
+  it('names the command that writes a baseline when there is none', () => {
+    assert.throws(() => readBaseline('/nowhere/baseline.json'), {
+      code: 'ERR_KUBELOOM_BENCH_BASELINE',
+      message: /--write-baseline/,
+    });
+  });
+});
+
+describe('a smoke', () => {
+  const benchCase: BenchCase = {
+    suite: 'watch',
+    name: 'pods',
+    tier: 'default',
+    source: { pods: 1, objectBytes: 5120 },
+    task: { case: 'watch', handler: 'key' },
+    clients: { kubeloom: 1 },
+  };
+
+  it('accepts a figure between its least and its most', () => {
+    assert.deepEqual(smokeFindings([benchCase], [ROW]), []);
+  });
+
+  it('reports rows that are missing, failed, no number, or out of order', () => {
+    const mad: Row[][] = [
+      [],
+      [{ ...ROW, error: 'it died' }],
+      [{ ...ROW, value: null }],
+      [{ ...ROW, value: Number.NaN }],
+      [{ ...ROW, value: 0, min: 0 }],
+      [{ ...ROW, min: 1001 }],
+      [{ ...ROW, handler: 'object' }],
+    ];
+    for (const rows of mad) assert.equal(smokeFindings([benchCase], rows).length, 1, JSON.stringify(rows));
+  });
+});
+
+describe('the page', () => {
+  it('gets new figures between its marks and keeps the rest', () => {
+    const page = `# Title\n\n${BEGIN}\nold\n${END}\n\nend\n`;
+    const written = withFigures(page, 'new');
+    assert.ok(written.startsWith('# Title') && written.endsWith('end\n') && written.includes('new'));
+    assert.ok(!written.includes('old'));
+    assert.equal(withFigures(written, 'new'), written);
+  });
+
+  it('names every loss, in rates and in times, and leaves the limit out', () => {
+    const peer: Row = { ...ROW, client: 'client-go', value: 2000 };
+    const slower: Row = { ...ROW, client: 'kube-rs', value: 500 };
+    const limit: Row = { ...ROW, client: 'limit', value: 9000 };
+    assert.deepEqual(lossLines([ROW, peer, slower, limit]), [
+      '- watch: pods, 5 KB, key: client-go 2,000 against 1,000 events/s',
+    ]);
+    const time: Row = { ...ROW, unit: 'ms' };
+    const quicker: Row = { ...time, client: 'client-go', value: 10 };
+    assert.equal(lossLines([time, quicker]).length, 1);
+    assert.deepEqual(lossLines([ROW]), ['Nothing in these runs.']);
+  });
+
+  it('compares within a run, links the results of each, and lists the losses of judged rows only', () => {
+    const machine = describeMachine();
+    const peer: Row = { ...ROW, client: 'client-go', value: 2000 };
+    const variation: Row = { ...ROW, case: 'TLS', default: false };
+    const text = figuresText(
+      [
+        {
+          file: 'run-1.json',
+          report: { machine, results: [ROW, variation, { ...variation, client: 'client-go', value: 2000 }] },
+        },
+        { file: 'run-2.json', report: { machine, results: [{ ...ROW, value: 3000 }, peer] } },
+        { file: 'run-3.json', report: { machine, results: [ROW, peer] } },
+      ],
+      [],
+    );
+    assert.deepEqual(text.match(/^###.*|^- watch.*|^- \[run-\d.json\]\(.*?\)/gm), [
+      '- [run-1.json](benchmarks/run-1.json)',
+      '- [run-2.json](benchmarks/run-2.json)',
+      '- [run-3.json](benchmarks/run-3.json)',
+      '### Losses in run-1.json',
+      '### Losses in run-2.json',
+      '### Losses in run-3.json',
+      '- watch: pods, 5 KB, key: client-go 2,000 against 1,000 events/s',
+    ]);
+  });
+
+  it('draws a chart as SVG with a bar for each client, and none without results', () => {
+    const [chart] = CHARTS;
+    assert.ok(chart);
+    const svg = drawChart(chart, [ROW, { ...ROW, client: 'client-node', value: 100 }]);
+    assert.match(svg ?? '', /^<svg[^]*kubeloom[^]*client-node/);
+    assert.equal(drawChart(chart, []), undefined);
+  });
+
+  it('shows the ratios and the clients without figures below the bars of a chart', () => {
+    const [chart] = CHARTS;
+    assert.ok(chart);
+    const broken: Row = { ...ROW, client: 'client-node', value: null, error: 'it died' };
+    const missing: Row = { ...broken, client: 'kube-rs', error: 'not measured: no cargo on this machine' };
+    const svg = drawChart(chart, [ROW, broken, missing]) ?? '';
+    for (const text of ['10.0x client-node', '0.50x the limit', 'client-node fails', 'kube-rs: not measured'])
+      assert.ok(svg.includes(text), text);
+  });
+});

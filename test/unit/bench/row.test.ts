@@ -1,0 +1,191 @@
+/** Rows: their shape, their ratios, and those of clients that failed. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { BenchCase } from '../../../bench/case.ts';
+import { reportJson } from '../../../bench/document.ts';
+import { figuresOf } from '../../../bench/figures.ts';
+import { describeMachine } from '../../../bench/machine.ts';
+import type { ClientName } from '../../../bench/names.ts';
+import { resyncPeriodMs } from '../../../bench/peers/kubeloom-deliveries.ts';
+import { threadCpuMs } from '../../../src/base/thread-cpu.ts';
+import { addedDelayMs } from '../../../bench/peers/loop-delay.ts';
+import { Meter } from '../../../bench/peers/meter.ts';
+import { readOutcome } from '../../../bench/program-run.ts';
+import { rowsOf } from '../../../bench/row.ts';
+import type { Figure, Run } from '../../../bench/row.ts';
+import { tableText } from '../../../bench/table-text.ts';
+import type { Outcome, Task } from '../../../bench/task.ts';
+
+const WATCH: BenchCase = {
+  suite: 'watch',
+  name: 'pods',
+  tier: 'default',
+  source: { pods: 10, objectBytes: 5120 },
+  task: { case: 'watch', handler: 'key' },
+  clients: { kubeloom: 10, limit: 10, 'client-node': 10 },
+};
+const TASK: Task = { case: 'watch', url: '', resource: 'pods', events: 10, handler: 'key', objects: 10 };
+const OUTCOME: Outcome = {
+  client: 'kubeloom',
+  version: '1',
+  events: 1000,
+  elapsedMs: 500,
+  cpuMs: 10,
+  mainThreadCpuMs: 4,
+  rssBytes: 1,
+  loopDelay: { p99Ms: 2, maxMs: 3, ownP99Ms: 0.5, ownMaxMs: 1 },
+  checksum: 1,
+};
+
+function run(rate: number, cpu: number): Run {
+  const figures: Figure[] = [
+    { suffix: '', unit: 'events/s', value: rate },
+    { suffix: '', unit: 'cpu-us/event', value: cpu },
+  ];
+  return { figures, shards: 1 };
+}
+
+const failed: Run = { figures: [], shards: null, error: 'Cannot create a string longer than …' };
+
+function rows(runs: Partial<Record<ClientName, Run[]>>): ReturnType<typeof rowsOf> {
+  return rowsOf(WATCH, new Map(Object.entries(runs) as [ClientName, Run[]][]));
+}
+
+describe('rows', () => {
+  it('have every field of the format, ratios above 1 where kubeloom is better', () => {
+    const all = rows({
+      kubeloom: [run(300, 2), run(100, 2), run(200, 2)],
+      limit: [run(400, 1), run(400, 1), run(400, 1)],
+      'client-node': [run(20, 50), run(20, 50), run(20, 50)],
+    });
+    assert.deepEqual(all[0], {
+      suite: 'watch',
+      client: 'kubeloom',
+      case: 'pods',
+      objectBytes: 5120,
+      handler: 'key',
+      shards: 1,
+      value: 200,
+      unit: 'events/s',
+      min: 100,
+      max: 300,
+      runs: 3,
+      ratioToClientNode: 10,
+      ratioToLimit: 0.5,
+      default: true,
+    });
+    const cpu = all.find(({ client, unit }) => client === 'kubeloom' && unit === 'cpu-us/event');
+    assert.equal(cpu?.ratioToClientNode, 25);
+    assert.equal(cpu?.ratioToLimit, 0.5);
+    assert.equal(all.find(({ client }) => client === 'client-node')?.ratioToClientNode, null);
+  });
+
+  it('show a client that failed, with its error and without figures', () => {
+    const all = rows({ kubeloom: [run(300, 2)], 'client-node': [failed] });
+    const peer = all.find(({ client }) => client === 'client-node');
+    assert.deepEqual([peer?.value, peer?.runs, peer?.error], [null, 0, failed.error]);
+    assert.equal(all[0]?.ratioToClientNode, null);
+    assert.match(tableText(all), /client-node: Cannot create a string/);
+  });
+
+  it('give a client that failed the unit of its suite', () => {
+    const benchCase: BenchCase = { ...WATCH, suite: 'memory', task: { case: 'memory', handler: 'key' } };
+    assert.equal(rowsOf(benchCase, new Map([['client-node', [failed]]]))[0]?.unit, 'bytes');
+  });
+
+  it('count only runs that succeeded, and still name the error', () => {
+    const [first] = rows({ kubeloom: [run(300, 2), failed, run(100, 2)] });
+    assert.deepEqual([first?.value, first?.runs, first?.error], [200, 2, failed.error]);
+  });
+
+  it('become a document of machine and results, with six digits', () => {
+    const results = rows({ kubeloom: [run(1 / 3, 2)] });
+    const document = JSON.parse(reportJson({ machine: describeMachine(), results })) as {
+      machine: { cores: number };
+      results: { value: number }[];
+    };
+    assert.ok(document.machine.cores > 0);
+    assert.equal(document.results[0]?.value, 0.333333);
+  });
+});
+
+describe('a program of ours', () => {
+  it("does not count the monitor's own interval of a millisecond as a delay", () => {
+    assert.equal(addedDelayMs(3_500_000), 2.5);
+    assert.equal(addedDelayMs(1_000_000), 0);
+    assert.equal(addedDelayMs(900_000), 0);
+  });
+
+  it('counts the time that blocks the loop until the last event has arrived', () => {
+    const meter = new Meter();
+    meter.start();
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < 20);
+    const { loopDelay, elapsedMs } = meter.stop();
+    assert.ok(loopDelay.maxMs >= 19 && loopDelay.maxMs <= elapsedMs, `${loopDelay.maxMs} of ${elapsedMs} ms`);
+  });
+
+  it('counts as its own delay only the time in which it ran, where Linux counts waits for a processor', () => {
+    const meter = new Meter();
+    const startedMs = threadCpuMs();
+    meter.start();
+    while ((threadCpuMs() ?? Infinity) - (startedMs ?? 0) < 20);
+    const { maxMs, ownMaxMs, ownP99Ms } = meter.stop().loopDelay;
+    for (const ms of [ownMaxMs, ownP99Ms]) {
+      assert.equal(ms === undefined, startedMs === undefined);
+      if (ms !== undefined) assert.ok(ms >= 15 && ms <= maxMs + 1, `${ms} of ${maxMs} ms`);
+    }
+  });
+
+  it('requests a second resync only after a slow machine has finished the first', () => {
+    assert.equal(resyncPeriodMs(110_000), 2200);
+    assert.equal(resyncPeriodMs(1_000_000), 20_000);
+    assert.equal(resyncPeriodMs(10), 1000);
+  });
+});
+
+describe('figures of an outcome', () => {
+  it('are a rate with the CPU time, the main thread’s part of it and the delay of the event loop beside it', () => {
+    const figures = figuresOf(TASK, OUTCOME).map(({ suffix, unit, value }) => [suffix, unit, value]);
+    assert.deepEqual(figures, [
+      ['', 'events/s', 2000],
+      ['', 'cpu-us/event', 10],
+      ['main-thread', 'cpu-us/event', 4],
+      ['loop-delay-p99', 'ms', 2],
+      ['loop-delay-max', 'ms', 3],
+      ['loop-delay-own-p99', 'ms', 0.5],
+      ['loop-delay-own-max', 'ms', 1],
+    ]);
+  });
+
+  it('lack the delays of their own where the system does not count waits for a processor', () => {
+    const suffixes = figuresOf(TASK, { ...OUTCOME, loopDelay: { p99Ms: 2, maxMs: 3 } }).map(
+      ({ suffix }) => suffix,
+    );
+    assert.deepEqual(suffixes, ['', '', 'main-thread', 'loop-delay-p99', 'loop-delay-max']);
+  });
+
+  it('are bytes an object for memory, and milliseconds for latency', () => {
+    const memory = figuresOf({ ...TASK, case: 'memory' }, { ...OUTCOME, settledBytes: 100, heapBytes: 50 });
+    assert.deepEqual(memory[0], { suffix: 'rss-per-object', unit: 'bytes', value: 10 });
+    const latency = { p50Us: 100, p90Us: 200, p99Us: 300, p999Us: 400, maxUs: 1500 };
+    const delays = figuresOf({ ...TASK, case: 'latency' }, { ...OUTCOME, latency });
+    assert.deepEqual(
+      delays.slice(0, 5).map(({ suffix, value }) => [suffix, Number(value.toFixed(6))]),
+      [
+        ['p50', 0.1],
+        ['p90', 0.2],
+        ['p99', 0.3],
+        ['p99.9', 0.4],
+        ['max', 1.5],
+      ],
+    );
+  });
+
+  it('are read from the last line of JSON, whatever a library printed before', () => {
+    assert.equal(readOutcome(`hello\n${JSON.stringify(OUTCOME)}\n`)?.events, 1000);
+    assert.equal(readOutcome('hello\n'), undefined);
+    assert.equal(readOutcome('{"a":1}'), undefined);
+    assert.equal(readOutcome(''), undefined);
+  });
+});

@@ -1,0 +1,88 @@
+/** `kubeloom apiserver` as a process: its kubeconfig works, and a signal ends it. */
+import assert from 'node:assert/strict';
+import { readFile, stat } from 'node:fs/promises';
+import { describe, it } from 'node:test';
+import { ApiClient } from '../../../src/cli/api-get.ts';
+import { connectionFor, loadKubeConfig } from '../../../src/reflector/transport/credentials.ts';
+import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
+
+async function podCount(kubeconfig: string): Promise<number> {
+  const connection = await connectionFor(loadKubeConfig({ path: kubeconfig }));
+  await using client = new ApiClient(connection, new AbortController().signal);
+  const list = await client.getJson('/api/v1/pods');
+  return (Reflect.get(Object(list), 'items') as unknown[]).length;
+}
+
+describe('kubeloom apiserver', () => {
+  for (const { title, flags, scheme } of [
+    { title: 'over TLS with a random token', flags: [], scheme: 'https' },
+    { title: 'in plain HTTP with a given token', flags: ['--no-tls', '--token', 'sesame'], scheme: 'http' },
+  ]) {
+    it(`serves ${title} and ends cleanly on SIGTERM`, async () => {
+      await using folder = await TemporaryFolder.create();
+      const kubeconfig = folder.file('kubeconfig');
+      const args = ['apiserver', '--port', '0', '--kubeconfig-out', kubeconfig, '--pods', '7', ...flags];
+      await using run = new CommandRun(args);
+      await run.until('stdout', /listening on/);
+      assert.match(run.stdout, new RegExp(`listening on ${scheme}://127\\.0\\.0\\.1:\\d+`));
+      assert.equal((await stat(kubeconfig)).mode & 0o777, 0o600);
+      assert.equal(await podCount(kubeconfig), 7);
+      if (flags.includes('sesame')) assert.match(await readFile(kubeconfig, 'utf8'), /sesame/);
+      run.kill('SIGTERM');
+      assert.equal(await run.exitCode, 0);
+      assert.equal(run.stderr, '');
+    });
+  }
+
+  it('ends on SIGINT while it changes pods as fast as it can', async () => {
+    await using folder = await TemporaryFolder.create();
+    const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--pods', '3', '--rate', '500'];
+    await using run = new CommandRun(['apiserver', ...args]);
+    await run.until('stdout', /listening on/);
+    run.kill('SIGINT');
+    assert.equal(await run.exitCode, 0);
+  });
+
+  it('listens beyond loopback only with both options', async () => {
+    await using folder = await TemporaryFolder.create();
+    const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--host', '0.0.0.0'];
+    const { exitCode, stderr } = await runCommand(['apiserver', ...args]);
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /^error: .*allowRemote.* \(ERR_KUBELOOM_NOT_LOOPBACK\)\n$/);
+  });
+
+  it('does not start when its kubeconfig would replace another one', async () => {
+    await using folder = await TemporaryFolder.create();
+    const real = await folder.write('config', 'current-context: production\n');
+    const { exitCode, stdout, stderr } = await runCommand(['apiserver', '--kubeconfig-out', real]);
+    assert.equal(exitCode, 1);
+    assert.equal(stdout, '');
+    assert.match(stderr, /\(ERR_KUBELOOM_KUBECONFIG_OUT\)\n$/);
+  });
+});
+
+describe('the command line', () => {
+  it('reports a usage error in one line with a code', async () => {
+    for (const [args, message] of [
+      [['bogus'], /^error: unknown command 'bogus' \(ERR_KUBELOOM_USAGE\)\n$/],
+      [['watch'], /^error: missing required argument 'resource' \(ERR_KUBELOOM_USAGE\)\n$/],
+      [['watch', 'pods', '-n', 'x', '-A'], /cannot be used with .* \(ERR_KUBELOOM_USAGE\)\n$/],
+      [['demo', '--pods', 'many'], /^error: --pods must be .* got "many" \(ERR_KUBELOOM_OPTION\)\n$/],
+      [['apiserver'], /required option '--kubeconfig-out <file>'.* \(ERR_KUBELOOM_USAGE\)\n$/],
+    ] as const) {
+      const { exitCode, stdout, stderr } = await runCommand(args);
+      assert.equal(exitCode, 1, args.join(' '));
+      assert.equal(stdout, '');
+      assert.match(stderr, message);
+    }
+  });
+
+  it('prints help and version without an error', async () => {
+    const help = await runCommand(['--help']);
+    assert.equal(help.exitCode, 0);
+    for (const name of ['demo', 'watch', 'apiserver']) assert.match(help.stdout, new RegExp(name));
+    const version = await runCommand(['--version']);
+    assert.match(version.stdout, /^\d+\.\d+\.\d+\n$/);
+    assert.equal((await runCommand([])).exitCode, 1);
+  });
+});

@@ -1,0 +1,29 @@
+/** The live line where there is no terminal: a plain one, at most one a second. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { progressText } from '../../../src/cli/demo-report.ts';
+import { PlainProgress } from '../../../src/cli/progress.ts';
+
+describe('plain progress', () => {
+  it('says what happens at once, and how far it is once a second', () => {
+    const lines: string[] = [];
+    let now = 0;
+    const progress = new PlainProgress(
+      (line) => lines.push(line),
+      () => now,
+    );
+    progress.say('starting');
+    progress.begin();
+    for (now = 0; now <= 2500; now += 100) progress.update(now, progressText(now * 20, now * 19, now));
+    progress.end();
+    assert.deepEqual(lines, [
+      'starting',
+      'sent 20,000, prompt handler 19,000, slow handler 1,000',
+      'sent 40,000, prompt handler 38,000, slow handler 2,000',
+    ]);
+  });
+
+  it('leaves out what a server does not say', () => {
+    assert.equal(progressText(undefined, 7, 5), 'prompt handler 7, slow handler 5');
+  });
+});

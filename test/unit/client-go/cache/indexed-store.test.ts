@@ -1,0 +1,261 @@
+/** Tests of Store and Indexer: client-go's store script, transformer, key errors, transactions, indices by object. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { newTTLStore } from '../../../../src/client-go/cache/expiration-cache.ts';
+import { newIndexer, newStore } from '../../../../src/client-go/cache/indexed-store.ts';
+import { KeyError, metaNamespaceKeyFunc } from '../../../../src/kube/keys.ts';
+import type { Store } from '../../../../src/kube/store.ts';
+import { UndeltaStore } from '../../../../src/client-go/cache/undelta-store.ts';
+import { idOf, pair, pod, valueIndex } from './objects.ts';
+import type { Pair, Pod } from './objects.ts';
+
+let transformed = 0;
+const STORES: Readonly<Record<string, () => Store<Pair>>> = {
+  store: () => newStore(idOf),
+  indexer: () => newIndexer(idOf, valueIndex),
+  'store with a transformer': () => newStore(idOf, { transformer: (item) => (transformed++, item) }),
+  'undelta store': () => new UndeltaStore(() => undefined, idOf),
+  'TTL store': () => newTTLStore(idOf, 60_000),
+};
+
+describe('what every store does', () => {
+  for (const [name, create] of Object.entries(STORES)) {
+    test(`a ${name} adds, updates, deletes, lists and replaces`, () => {
+      const store = create();
+      store.add(pair('foo', 'bar'));
+      assert.deepEqual(store.get(pair('foo')), pair('foo', 'bar'));
+      store.update(pair('foo', 'baz'));
+      assert.deepEqual(store.get(pair('foo')), pair('foo', 'baz'));
+      assert.deepEqual(store.getByKey('foo'), pair('foo', 'baz'));
+      store.delete(pair('foo'));
+      assert.equal(store.get(pair('foo')), undefined);
+
+      for (const item of [pair('a', 'b'), pair('c', 'd'), pair('e', 'e')]) store.add(item);
+      assert.deepEqual(
+        store.list().map(({ value }) => value),
+        ['b', 'd', 'e'],
+      );
+      store.replace([pair('foo', 'foo'), pair('bar', 'bar')], '5');
+      assert.deepEqual(store.list(), [pair('foo', 'foo'), pair('bar', 'bar')]);
+      assert.deepEqual(store.listKeys(), ['foo', 'bar']);
+      assert.equal(store.size, 2);
+      assert.equal(store.lastStoreSyncResourceVersion(), '5');
+      store.bookmark('6');
+      store.resync();
+      assert.equal(store.lastStoreSyncResourceVersion(), '6');
+      assert.equal(store.getByKey('a'), undefined);
+    });
+
+    test(`a ${name} holds the added item itself; an item without a key is rejected and changes nothing`, () => {
+      const store = create();
+      const item = pair('a');
+      store.add(item);
+      assert.equal(store.list()[0], item);
+      const keyless = undefined as unknown as Pair;
+      const attempts = [
+        () => store.add(keyless),
+        () => store.update(keyless),
+        () => store.delete(keyless),
+        () => store.get(keyless),
+        () => store.replace([pair('b'), keyless], '9'),
+      ];
+      for (const attempt of attempts) {
+        assert.throws(attempt, (error) => error instanceof KeyError && error.object === keyless);
+      }
+      assert.deepEqual(store.list(), [item]);
+      assert.equal(store.lastStoreSyncResourceVersion(), '');
+    });
+  }
+
+  test('the transformer was called for every added item', () => {
+    assert.ok(transformed > 0);
+  });
+
+  test('C97 a store follows the resourceVersion of the written items', () => {
+    for (const store of [newStore<Pod>(metaNamespaceKeyFunc), newTTLStore<Pod>(metaNamespaceKeyFunc, 0)]) {
+      store.add(pod('a', { resourceVersion: '3' }));
+      assert.equal(store.lastStoreSyncResourceVersion(), '3');
+      store.update(pod('a', { resourceVersion: '4' }));
+      assert.equal(store.lastStoreSyncResourceVersion(), '4');
+      store.delete(pod('a', { resourceVersion: '7' }));
+      assert.equal(store.lastStoreSyncResourceVersion(), '7');
+    }
+  });
+});
+
+describe('a transformer', () => {
+  const upper = {
+    transformer: ({ id, value }: Pair): Pair => {
+      if (value === 'bad') throw new Error('bad value');
+      return { id: `other-${id}`, value: value.toUpperCase() };
+    },
+  };
+
+  test('C98 returns the result that add, update, replace and transactions store under the original key', () => {
+    const store = newStore(idOf, upper);
+    store.add(pair('a', 'x'));
+    assert.deepEqual(store.getByKey('a'), pair('other-a', 'X'));
+    store.update(pair('a', 'y'));
+    assert.deepEqual(store.getByKey('a'), pair('other-a', 'Y'));
+    store.transaction([{ type: 'add', object: pair('b', 'z') }]);
+    assert.deepEqual(store.getByKey('b'), pair('other-b', 'Z'));
+    store.replace([pair('c', 'w')], '1');
+    assert.deepEqual(store.list(), [pair('other-c', 'W')]);
+  });
+
+  test('C94 leaves the store unchanged when it throws', () => {
+    const store = newStore(idOf, upper);
+    store.add(pair('a', 'x'));
+    const refusal = { code: 'ERR_KUBELOOM_TRANSFORM', message: /bad value/ };
+    assert.throws(() => store.add(pair('b', 'bad')), refusal);
+    assert.throws(() => store.update(pair('a', 'bad')), refusal);
+    assert.throws(() => store.replace([pair('c', 'c'), pair('a', 'bad')], '9'), refusal);
+    assert.deepEqual(store.listKeys(), ['a']);
+    const error = store.transaction([{ type: 'add', object: pair('b', 'bad') }]);
+    assert.deepEqual(error?.successfulIndices, []);
+  });
+});
+
+describe('a transaction of a store', () => {
+  const keyOfSmall = (item: number): string => {
+    if (item > 2) throw new Error('test error');
+    return String(item);
+  };
+
+  test('C98 returns undefined when every write was done', () => {
+    const store = newStore(keyOfSmall);
+    const writes = [1, 2].map((object) => ({ type: 'add', object }) as const);
+    assert.equal(store.transaction(writes), undefined);
+    assert.deepEqual(store.list(), [1, 2]);
+    assert.equal(store.transaction([{ type: 'delete', object: 1 }]), undefined);
+    assert.deepEqual(store.list(), [2]);
+  });
+
+  test('C98 names the done writes when some had no key, and does the others', () => {
+    const cases: [objects: number[], successful: number[]][] = [
+      [[3, 4], []],
+      [
+        [1, 3, 2, 4],
+        [0, 2],
+      ],
+    ];
+    for (const [objects, successful] of cases) {
+      const store = newStore(keyOfSmall);
+      const error = store.transaction(objects.map((object) => ({ type: 'add', object })));
+      assert.deepEqual(error?.successfulIndices, successful);
+      assert.equal(error?.totalTransactions, objects.length);
+      assert.equal(error?.code, 'ERR_KUBELOOM_TRANSACTION');
+      assert.match(error?.message ?? '', /\(2\/[24]\)/);
+      assert.deepEqual(
+        error?.errors.map((each) => (each as KeyError).object),
+        [3, 4],
+      );
+      assert.deepEqual(
+        store.list(),
+        objects.filter((object) => object <= 2),
+      );
+    }
+  });
+
+  test('C98 names positions among all writes when a key and an index value are missing', () => {
+    const evenIndex = {
+      even: (item: number): string[] => {
+        if (item % 2 === 0) throw new Error('even');
+        return [String(item)];
+      },
+    };
+    const store = newIndexer(keyOfSmall, evenIndex);
+    const error = store.transaction([9, 1, 2, 0].map((object) => ({ type: 'add', object })));
+    assert.deepEqual(error?.successfulIndices, [1]);
+    const codes = error?.errors.map((each) => (each as KeyError).code);
+    assert.deepEqual(codes, [
+      'ERR_KUBELOOM_KEY',
+      'ERR_KUBELOOM_INDEX_FUNCTION',
+      'ERR_KUBELOOM_INDEX_FUNCTION',
+    ]);
+    assert.deepEqual(store.list(), [1]);
+  });
+});
+
+describe('an indexer', () => {
+  test('returns all items that share a value with an item', () => {
+    const indexer = newIndexer(idOf, valueIndex);
+    for (const [id, value] of ['ab', 'cb', 'ef', 'gh']) indexer.add(pair(id ?? '', value));
+    const found = (value: string): string[] => indexer.index('by_val', pair('', value)).map(idOf);
+    assert.deepEqual([found('b'), found('f'), found('h'), found('x')], [['a', 'c'], ['e'], ['g'], []]);
+  });
+
+  test('lists the values of an index', () => {
+    const indexer = newIndexer<Pod>(metaNamespaceKeyFunc, {
+      foo: ({ metadata }) => [metadata.labels?.['foo'] ?? ''],
+    });
+    for (const [name, foo] of Object.entries({ one: 'bar', two: 'bar', tre: 'biz' })) {
+      indexer.add(pod(name, { labels: { foo } }));
+    }
+    assert.deepEqual(indexer.listIndexFuncValues('foo').sort(), ['bar', 'biz']);
+  });
+
+  test('finds objects by each of their values, but not after a delete or an update', () => {
+    const indexer = newIndexer<Pod>(metaNamespaceKeyFunc, {
+      byUser: ({ metadata }) => (metadata.annotations?.['users'] ?? '').split(','),
+    });
+    const users = (name: string, names: string): Pod => pod(name, { annotations: { users: names } });
+    const named = (user: string): string[] =>
+      indexer.byIndex('byUser', user).map(({ metadata }) => metadata.name);
+    for (const object of [
+      users('one', 'ernie,bert'),
+      users('two', 'bert,oscar'),
+      users('tre', 'ernie,elmo'),
+    ]) {
+      indexer.add(object);
+    }
+    assert.deepEqual(['ernie', 'bert', 'elmo', 'oscar', 'elmo1'].map(named), [
+      ['one', 'tre'],
+      ['one', 'two'],
+      ['tre'],
+      ['two'],
+      [],
+    ]);
+    indexer.delete(users('tre', ''));
+    assert.deepEqual([named('ernie'), named('elmo')], [['one'], []]);
+    indexer.update(users('two', 'oscar'));
+    assert.deepEqual([named('bert'), named('oscar')], [['one'], ['two']]);
+    indexer.addIndexers({ byName: ({ metadata }) => [metadata.name] });
+    assert.deepEqual(indexer.indexKeys('byName', 'two'), ['two']);
+    assert.deepEqual(Object.keys(indexer.getIndexers()), ['byUser', 'byName']);
+  });
+});
+
+describe('an undelta store', () => {
+  test('pushes the complete list after every change, and not for reads', () => {
+    const pushed: Pair[][] = [];
+    const store = new UndeltaStore<Pair>((items) => pushed.push(items), idOf);
+    store.add(pair('a', '2'));
+    store.update(pair('a', '1'));
+    store.add(pair('b'));
+    store.delete(pair('a'));
+    store.replace([pair('c', '1')], '0');
+    store.transaction([
+      { type: 'add', object: pair('d') },
+      { type: 'delete', object: pair('c') },
+    ]);
+    store.list();
+    store.get(pair('a'));
+    store.bookmark('4');
+    store.resync();
+    assert.deepEqual(pushed, [
+      [pair('a', '2')],
+      [pair('a', '1')],
+      [pair('a', '1'), pair('b')],
+      [pair('b')],
+      [pair('c', '1')],
+      [pair('d')],
+    ]);
+  });
+
+  test('pushes nothing for a rejected write', () => {
+    const store = new UndeltaStore<Pair>(() => assert.fail('pushed'), idOf);
+    assert.throws(() => store.add(undefined as unknown as Pair), KeyError);
+  });
+});

@@ -1,0 +1,73 @@
+/**
+ * Finds the TypeScript of the documentation: blocks, and options and calls within sentences. Pure except for reading.
+ */
+import { existsSync } from 'node:fs';
+import { readFile, readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT: string = repositoryRoot(dirname(fileURLToPath(import.meta.url)));
+
+export interface Snippet {
+  readonly document: string;
+  /** The line of the document at which the code begins. */
+  readonly line: number;
+  readonly kind: 'block' | 'option' | 'call';
+  /** The code; an option has its braces. */
+  readonly code: string;
+}
+
+const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
+const FENCED = /^( *)```(\w*)\n([^]*?)^ *```$/gm;
+/** Languages of other fences. A language that is missing here may be TypeScript under another name. */
+const OTHER_LANGUAGES: ReadonlySet<string> = new Set(['', 'sh', 'json', 'yaml', 'text']);
+const LOOKS_LIKE_TYPESCRIPT = /^\s*(?:import|export|const|await|new) /m;
+
+/** `name: value` */
+const OPTION = /^\w+: \S/;
+/** `{ name: value }` */
+const OPTIONS = /^\{ \w+: .*\}$/;
+/** `call(something)`, `new Thing(something)`, `object.call(something).call()` */
+const CALL = /^(?:await |new )?[A-Za-z][\w.]*\([^)].*\)$/;
+
+/** Returns every snippet of the documentation. */
+export async function snippets(): Promise<Snippet[]> {
+  const names = await readdir(join(ROOT, 'docs'), { recursive: true });
+  const documents = names.filter((name) => name.endsWith('.md')).map((name) => join('docs', name));
+  const found: Snippet[] = [];
+  for (const document of [...DOCUMENTS, ...documents.toSorted()]) {
+    found.push(...snippetsOf(document, await readFile(join(ROOT, document), 'utf8')));
+  }
+  return found;
+}
+
+/** @throws for a fence that holds TypeScript and does not say so */
+export function snippetsOf(document: string, text: string): Snippet[] {
+  const lineAt = (index: number): number => text.slice(0, index).split('\n').length;
+  const found: Snippet[] = [];
+  const prose = text.replaceAll(
+    FENCED,
+    (fence: string, _indent: string, language: string, code: string, index: number) => {
+      const line = lineAt(index) + 1;
+      if (language === 'ts') found.push({ document, line, kind: 'block', code });
+      else if (!OTHER_LANGUAGES.has(language) || LOOKS_LIKE_TYPESCRIPT.test(code)) {
+        throw new Error(`${document}:${line} is TypeScript? Then its fence says \`ts\``);
+      }
+      return fence.replaceAll(/[^\n]/g, ' ');
+    },
+  );
+  for (const { index, 1: inline = '' } of prose.matchAll(/`([^`]+)`/g)) {
+    const code = inline.replaceAll(/\s+/g, ' ').replaceAll('\\|', '|');
+    const line = lineAt(index);
+    // Code with an ellipsis cannot be compiled.
+    if (code.includes('…')) continue;
+    if (OPTION.test(code)) found.push({ document, line, kind: 'option', code: `{ ${code} }` });
+    else if (OPTIONS.test(code)) found.push({ document, line, kind: 'option', code });
+    else if (CALL.test(code)) found.push({ document, line, kind: 'call', code });
+  }
+  return found;
+}
+
+function repositoryRoot(folder: string): string {
+  return existsSync(join(folder, 'package-lock.json')) ? folder : repositoryRoot(dirname(folder));
+}

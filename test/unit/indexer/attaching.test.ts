@@ -1,0 +1,88 @@
+/** Informers whose modules load, load late or never load, and what a successor waits for. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MODULE_TIMEOUT_MS } from '../../../src/indexer/modules.ts';
+import { DeltaKind } from '../../../src/shared/record/delta.ts';
+import { PLAIN, ShardTwin } from './shard-twin.ts';
+
+const NEVER = {
+  transformModule: { url: new URL('./modules/never.js', import.meta.url).href, name: 'found' },
+};
+const MISSING = { transformModule: { url: 'file:///does/not/exist.js', name: 'x' } };
+const KEY = { id: 0, identity: { key: 'a', namespace: '', name: 'a' }, live: 5, listed: undefined };
+const OTHER = 2;
+
+function send(twin: ShardTwin, resourceVersion: string): void {
+  twin.object({ kind: DeltaKind.Modified, name: 'a', resourceVersion, json: '{"metadata":{"name":"a"}}' });
+  twin.settle();
+}
+
+describe('a shard', () => {
+  it('abandons an import that does not end in time, and works meanwhile', async () => {
+    const twin = new ShardTwin();
+    await twin.attach();
+    const late = twin.attach(NEVER, OTHER);
+    send(twin, '5');
+    assert.equal(twin.main.last.resourceVersion, 5);
+    assert.equal(twin.shard.isLoading, true);
+    twin.clock.advance(MODULE_TIMEOUT_MS);
+    const answer = await late;
+    assert.ok(answer.type === 'attached' && answer.informer === OTHER && answer.error);
+    assert.equal(answer.error.code, 'ERR_KUBELOOM_MODULE');
+    assert.match(answer.error.message, /never\.js.*its import did not end within 30000 ms/);
+    assert.equal(twin.shard.isLoading, false);
+  });
+
+  it('has no pending deadline for a loaded module', async () => {
+    const twin = new ShardTwin();
+    await twin.attach(MISSING);
+    assert.equal(twin.clock.pending, 0);
+  });
+
+  it('removes a detached informer, also while it loads, and does not answer for it', async () => {
+    const twin = new ShardTwin();
+    await twin.attach();
+    twin.send({ type: 'attach', informer: OTHER, spec: { ...PLAIN, ...NEVER } });
+    twin.send({ type: 'detach', informer: OTHER });
+    assert.equal(twin.shard.isLoading, false);
+    twin.clock.advance(MODULE_TIMEOUT_MS);
+    twin.send({ type: 'detach', informer: 1 });
+    await new Promise(setImmediate);
+    send(twin, '5');
+    assert.deepEqual(twin.main.history, []);
+    assert.deepEqual(twin.posted, [{ type: 'attached', informer: 1 }]);
+  });
+});
+
+describe('the successor of a shard', () => {
+  for (const [name, spec] of Object.entries({ 'fail to load': MISSING, 'never load': NEVER })) {
+    it(`C173 begins although modules of an informer that its predecessor did not have ${name}`, async () => {
+      const twin = new ShardTwin({ isSuccessor: true });
+      twin.send({ type: 'attach', informer: OTHER, spec: { ...PLAIN, ...spec } });
+      await twin.attach();
+      await twin.inherit([KEY]);
+      send(twin, '6');
+      assert.equal(twin.main.last.resourceVersion, 6);
+    });
+  }
+
+  it('C173 waits for the modules of informers that its predecessor had', async () => {
+    const twin = new ShardTwin({ isSuccessor: true });
+    twin.send({ type: 'attach', informer: 1, spec: { ...PLAIN, ...NEVER } });
+    await assert.rejects(twin.inherit([KEY]), { code: 'ERR_ASSERTION' });
+    assert.equal(twin.shard.doWork(), 0);
+    assert.deepEqual(twin.posted, []);
+  });
+
+  for (const [name, spec] of Object.entries({ 'fail to load': MISSING, 'do not load in time': NEVER })) {
+    it(`C176 ends when modules of an informer that its predecessor had ${name}`, async () => {
+      const twin = new ShardTwin({ isSuccessor: true });
+      const attached = twin.attach(spec);
+      while (!twin.shard.isLoading) await new Promise(setImmediate);
+      twin.clock.advance(MODULE_TIMEOUT_MS);
+      await attached;
+      await assert.rejects(twin.inherit([KEY]), { code: 'ERR_KUBELOOM_MODULE' });
+      assert.equal(twin.posted.length, 1);
+    });
+  }
+});

@@ -1,0 +1,258 @@
+/**
+ * Model of the main thread behind a shard's ring: two plain maps, live and shadow, by id. It gets keys only from NewKey
+ * records, and fails on every record that would mislead the real one.
+ */
+import assert from 'node:assert/strict';
+
+import { DeltaKind, readControl, sequenceOf } from '../../../src/shared/record/delta.ts';
+import { MsgpackDecoder } from '../../../src/shared/record/msgpack.ts';
+import {
+  NotificationFlag,
+  PrefixKind,
+  RECORD_TYPE_CONTROL_DONE,
+  RECORD_TYPE_NOTIFICATION,
+  RECORD_TYPE_PREFIX,
+  emptyNotification,
+  readNotification,
+  readPrefix,
+} from '../../../src/shared/record/notification.ts';
+import type { RingConsumer } from '../../../src/shared/ring/consumer.ts';
+import { compareU32 } from '../../../src/shared/ring/word.ts';
+import type { UsedId } from '../../../src/replica/store/replica.ts';
+
+/** One merged object record. */
+export interface Merged {
+  readonly sequence: number;
+  readonly informer: number;
+  readonly kind: DeltaKind;
+  readonly flags: number;
+  readonly id: number;
+  readonly key: string;
+  readonly resourceVersion: number | string;
+  readonly projection: unknown;
+  /** The object's bytes as they arrived. */
+  readonly bytes: Buffer;
+}
+
+export interface WarningReport {
+  readonly code: string;
+  readonly message: string;
+  readonly key: string;
+}
+
+interface Held {
+  readonly key: string;
+  readonly text: string;
+  readonly projection: string;
+}
+
+export class MainModel {
+  merged: number;
+  readonly history: Merged[] = [];
+  readonly warnings: WarningReport[] = [];
+  readonly skipped: Set<number> = new Set();
+  readonly decoder: MsgpackDecoder = new MsgpackDecoder();
+  /** Keys that the last ReplaceEnd swept. */
+  swept: string[] = [];
+  partsTotal = 0;
+  /** Number of records that refer to the fields before. */
+  sameProjections = 0;
+  idEnd = 0;
+  readonly #ring: RingConsumer;
+  readonly #log: Buffer;
+  readonly #text: Buffer;
+  readonly #notification = emptyNotification();
+  #parts: Buffer[] = [];
+  #live: Map<number, Held> = new Map();
+  #shadow: Map<number, Held> | undefined;
+
+  constructor(ring: RingConsumer, log: Buffer, merged: number) {
+    this.#ring = ring;
+    this.#log = log;
+    this.#text = Buffer.from(ring.bytes.buffer, ring.bytes.byteOffset, ring.bytes.byteLength);
+    this.merged = merged;
+  }
+
+  /** Begins as the main thread of a shard that has ended. */
+  inherit(ids: readonly UsedId[], isListing: boolean): void {
+    if (isListing) this.#shadow = new Map();
+    for (const { id, identity, live, listed } of ids) {
+      const held = { key: identity.key, text: '', projection: '' };
+      if (live !== undefined) this.#live.set(id, held);
+      if (listed !== undefined) this.#shadow?.set(id, held);
+    }
+  }
+
+  /** The live replica by key. */
+  get replica(): ReadonlyMap<string, string> {
+    const replica = new Map<string, string>();
+    for (const { key, text } of this.#live.values()) {
+      assert.ok(!replica.has(key), `${key} is there under two ids`);
+      replica.set(key, text);
+    }
+    return replica;
+  }
+
+  get last(): Merged {
+    const last = this.history.at(-1);
+    assert.ok(last, 'something was merged');
+    return last;
+  }
+
+  /** Merges until `count` sequences are complete or the ring is empty, and releases what it has read. */
+  merge(count: number): number {
+    let done = 0;
+    while (done < count && this.#ring.peek()) {
+      const sequence = sequenceOf(this.#ring);
+      assert.equal(sequence, this.#next(), 'sequences come in order, none twice, none missing');
+      if (this.#take(sequence)) {
+        this.merged = sequence;
+        done++;
+      }
+      this.#ring.advance();
+    }
+    this.#ring.release();
+    return done;
+  }
+
+  /** Returns whether everything up to `sequence` is merged, except records of other shards. */
+  isIdleUpTo(sequence: number): boolean {
+    let at = this.merged;
+    while (compareU32(at, sequence) < 0) {
+      at = (at + 1) >>> 0;
+      if (!this.skipped.has(at)) return false;
+    }
+    return true;
+  }
+
+  #next(): number {
+    let next = (this.merged + 1) >>> 0;
+    while (this.skipped.has(next)) next = (next + 1) >>> 0;
+    return next;
+  }
+
+  /** Reads a record; returns true when it is a terminal one. */
+  #take(sequence: number): boolean {
+    switch (this.#ring.type) {
+      case RECORD_TYPE_PREFIX:
+        this.#takePrefix();
+        return false;
+      case RECORD_TYPE_NOTIFICATION:
+        this.#takeNotification();
+        return true;
+      case RECORD_TYPE_CONTROL_DONE:
+        assert.equal(this.#parts.length, 0, 'parts belong to objects');
+        this.#takeControl(readControl(this.#ring).kind);
+        return true;
+      default:
+        return assert.fail(`record type ${this.#ring.type} at ${sequence}`);
+    }
+  }
+
+  #takePrefix(): void {
+    const record = readPrefix(this.#ring);
+    switch (record.kind) {
+      case PrefixKind.Part:
+        this.#parts.push(record.bytes);
+        this.partsTotal++;
+        break;
+      case PrefixKind.Structures:
+        this.decoder.update(record.bytes);
+        break;
+      case PrefixKind.Warning:
+        this.warnings.push(JSON.parse(record.bytes.toString()) as WarningReport);
+        break;
+      case PrefixKind.Swept: {
+        const held = this.#live.get(record.id);
+        assert.ok(held, `swept id ${record.id} is live`);
+        assert.ok(this.#shadow && !this.#shadow.has(record.id), `swept id ${record.id} was not listed`);
+        this.swept.push(held.key);
+      }
+    }
+  }
+
+  #takeNotification(): void {
+    const record = this.#notification;
+    readNotification(this.#ring, record);
+    const parts = this.#parts;
+    this.#parts = [];
+    if (record.flags & NotificationFlag.Nothing) return;
+    const nameStart = record.textOffset + record.namespaceLength;
+    const versionStart = nameStart + record.nameLength;
+    const projectionStart = versionStart + record.resourceVersionTextLength;
+    const end = projectionStart + record.projectionLength;
+    const namespace = this.#text.toString('utf8', record.textOffset, nameStart);
+    const name = this.#text.toString('utf8', nameStart, versionStart);
+    const key = this.#keyOf(record.id, record.flags, namespace === '' ? name : `${namespace}/${name}`);
+    const projection = record.isProjectionSame
+      ? this.#projectionBefore(record.id)
+      : this.#text.toString('utf8', projectionStart, end);
+    const isText = (record.flags & NotificationFlag.ResourceVersionText) !== 0;
+    const bytes = this.#bytesOf(parts, end);
+    this.history.push({
+      sequence: record.sequence,
+      informer: record.informer,
+      kind: record.kind,
+      flags: record.flags,
+      id: record.id,
+      key,
+      resourceVersion: isText
+        ? this.#text.toString('utf8', versionStart, projectionStart)
+        : record.resourceVersion,
+      projection: projection === '' ? undefined : (JSON.parse(projection) as unknown),
+      bytes,
+    });
+    this.#apply(record.kind, record.id, { key, text: bytes.toString(), projection });
+  }
+
+  #projectionBefore(id: number): string {
+    const before = this.#shadow?.get(id) ?? this.#live.get(id);
+    assert.ok(before, `id ${id}, whose projection is the same, is known`);
+    this.sameProjections++;
+    return before.projection;
+  }
+
+  #keyOf(id: number, flags: number, newKey: string): string {
+    this.idEnd = Math.max(this.idEnd, id + 1);
+    const known = this.#shadow?.get(id) ?? this.#live.get(id);
+    if (flags & NotificationFlag.NewKey) {
+      assert.equal(known, undefined, `id ${id} is given to ${newKey} while ${known?.key} has it`);
+      return newKey;
+    }
+    assert.ok(known, `id ${id} without NewKey is known`);
+    return known.key;
+  }
+
+  #bytesOf(parts: readonly Buffer[], inlineStart: number): Buffer {
+    const { flags, logOffset, length } = this.#notification;
+    if (!(flags & NotificationFlag.Inline)) {
+      assert.equal(parts.length, 0, 'bytes in the log have no parts');
+      return Buffer.from(this.#log.subarray(logOffset, logOffset + length));
+    }
+    const partsLength = parts.reduce((sum, part) => sum + part.length, 0);
+    const rest = this.#text.subarray(inlineStart, inlineStart + length - partsLength);
+    return Buffer.concat([...parts, rest]);
+  }
+
+  #apply(kind: DeltaKind, id: number, held: Held): void {
+    const target = this.#shadow ?? this.#live;
+    if (kind === DeltaKind.Deleted) target.delete(id);
+    else target.set(id, held);
+  }
+
+  #takeControl(kind: DeltaKind): void {
+    switch (kind) {
+      case DeltaKind.ReplaceBegin:
+        this.#shadow = new Map();
+        this.swept = [];
+        break;
+      case DeltaKind.ReplaceAbort:
+        this.#shadow = undefined;
+        break;
+      case DeltaKind.ReplaceEnd:
+        if (this.#shadow) this.#live = this.#shadow;
+        this.#shadow = undefined;
+        break;
+    }
+  }
+}

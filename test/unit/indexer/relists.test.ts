@@ -1,0 +1,221 @@
+/**
+ * Random histories of changes and relists, aborted, superseded and completed, through tiny rings with random
+ * interleavings of reflector, shard and main thread. The truth is a Map by key, without ids.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { Random } from '../../../src/base/clock.ts';
+import { DeltaKind } from '../../../src/shared/record/delta.ts';
+import type { ShardSpec } from '../../../src/shared/protocol.ts';
+import { seededRandom, wholeNumber } from '../shared/ring/random.ts';
+import { ShardTwin } from './shard-twin.ts';
+import type { ShardTwinOptions } from './shard-twin.ts';
+
+type Texts = Map<string, string>;
+
+/** The server's history as one reflector receives it. */
+class Truth {
+  live: Texts = new Map();
+  shadow: Texts | undefined;
+  /** Keys that the last complete relist did not list. */
+  swept: string[] = [];
+  epoch = 0;
+
+  get target(): Texts {
+    return this.shadow ?? this.live;
+  }
+
+  begin(): void {
+    this.epoch++;
+    this.shadow = new Map();
+  }
+
+  abort(): void {
+    this.shadow = undefined;
+  }
+
+  end(): void {
+    const listed = this.shadow ?? this.live;
+    this.swept = [...this.live.keys()].filter((key) => !listed.has(key));
+    this.live = listed;
+    this.shadow = undefined;
+  }
+}
+
+class History {
+  readonly twin: ShardTwin;
+  readonly truth: Truth = new Truth();
+  readonly #random: Random;
+  readonly #keys: number;
+  #version = 0;
+  /** Changes the truth after an accepted record. */
+  completeRelists = 0;
+
+  constructor(random: Random, keys: number, options: ShardTwinOptions) {
+    this.#random = random;
+    this.#keys = keys;
+    this.twin = new ShardTwin(options);
+  }
+
+  /** Offers one record if there is room for it. */
+  offer(): void {
+    const chance = this.#random();
+    const { truth, twin } = this;
+    if (chance < 0.02) {
+      if (twin.offerControl(DeltaKind.ReplaceBegin, truth.epoch + 1)) truth.begin();
+    } else if (chance < 0.03 && truth.shadow) {
+      if (twin.offerControl(DeltaKind.ReplaceAbort, truth.epoch)) truth.abort();
+    } else if (chance < 0.06 && truth.shadow) {
+      this.#end();
+    } else if (chance < 0.08) {
+      twin.offerControl(DeltaKind.Bookmark, 0, String(this.#version));
+    } else {
+      this.#change();
+    }
+  }
+
+  #end(): void {
+    const { truth, twin } = this;
+    if (!twin.offerControl(DeltaKind.ReplaceEnd, truth.epoch, String(this.#version))) return;
+    truth.end();
+    // Settle here and not at every step, because the next relist drops this one's swept keys.
+    this.settle();
+    assert.deepEqual(twin.main.swept.toSorted(), truth.swept.toSorted());
+    assert.equal(new Set(twin.main.swept).size, twin.main.swept.length, 'an id is swept once');
+    this.completeRelists++;
+  }
+
+  #change(): void {
+    const { truth, twin } = this;
+    const number = wholeNumber(this.#random, 0, this.#keys - 1);
+    const namespace = number % 2 === 0 ? '' : `ns-${number % 5}`;
+    const name = `object-${number}`;
+    const key = namespace === '' ? name : `${namespace}/${name}`;
+    const resourceVersion = String(++this.#version);
+    const json = JSON.stringify({ metadata: { name, namespace, uid: `u${number}`, resourceVersion } });
+    const kind = this.#kind(truth.target.has(key));
+    if (!twin.offerObject({ kind, namespace, name, resourceVersion, json })) return;
+    if (kind === DeltaKind.Deleted) truth.target.delete(key);
+    else truth.target.set(key, json);
+  }
+
+  /** Chooses a kind; also deletions of absent keys, as a watch that starts late sends them. */
+  #kind(isThere: boolean): DeltaKind {
+    if (this.#random() < (isThere ? 0.35 : 0.05)) return DeltaKind.Deleted;
+    if (this.truth.shadow && this.#random() < 0.8) return DeltaKind.Replaced;
+    return isThere ? DeltaKind.Modified : DeltaKind.Added;
+  }
+
+  settle(): void {
+    const { twin, truth } = this;
+    twin.settle();
+    assert.deepEqual(twin.main.replica, truth.live);
+  }
+}
+
+async function run(seed: number, steps: number, keys: number, spec: Partial<ShardSpec>): Promise<History> {
+  const random = seededRandom(seed);
+  const history = new History(random, keys, {
+    inBytes: 1024 << wholeNumber(random, 0, 2),
+    outBytes: 4096 << wholeNumber(random, 0, 2),
+    logBytes: 32 * 1024,
+    sequence: 2 ** 32 - wholeNumber(random, 1, steps),
+    ringPosition: 2 ** 32 - 8 * wholeNumber(random, 1, 2000),
+    hashMask: random() < 0.3 ? 15 : -1,
+  });
+  await history.twin.attach(spec);
+  for (let step = 0; step < steps; step++) {
+    const chance = random();
+    if (chance < 0.6) history.offer();
+    else if (chance < 0.65) history.twin.publishUncommitted();
+    else if (chance < 0.75) history.twin.commit();
+    else if (chance < 0.9) history.twin.work(wholeNumber(random, 1, 20));
+    else history.twin.merge(wholeNumber(random, 1, 20));
+  }
+  history.settle();
+  return history;
+}
+
+test("random histories with relists leave the server's state in the replica, and sweep exactly the deleted keys", async () => {
+  let completeRelists = 0;
+  for (let seed = 1; seed <= 30; seed++) {
+    try {
+      const history = await run(seed, 4000, 40, {});
+      completeRelists += history.completeRelists;
+      assert.ok(
+        history.twin.main.idEnd <= 2 * 40,
+        `${history.twin.main.idEnd} ids for 40 keys: they are reused`,
+      );
+    } catch (error) {
+      throw new Error(`seed ${seed}`, { cause: error });
+    }
+  }
+  assert.ok(completeRelists > 250, `${completeRelists} relists`);
+});
+
+test('keys of an aborted relist do not stay: their ids are free again', async () => {
+  const history = new History(seededRandom(1), 0, {});
+  const { twin } = history;
+  await twin.attach();
+  for (let round = 1; round <= 20; round++) {
+    twin.control(DeltaKind.ReplaceBegin, round);
+    for (let number = 0; number < 50; number++) {
+      const name = `r${round}-${number}`;
+      twin.object({
+        kind: DeltaKind.Replaced,
+        name,
+        resourceVersion: '1',
+        json: `{"metadata":{"name":"${name}"}}`,
+      });
+    }
+    if (round % 2 === 0) twin.control(DeltaKind.ReplaceAbort, round);
+    twin.settle();
+  }
+  twin.control(DeltaKind.ReplaceBegin, 21);
+  twin.control(DeltaKind.ReplaceEnd, 21, '2');
+  twin.settle();
+  assert.deepEqual(twin.main.swept, []);
+  assert.equal(twin.main.idEnd, 50);
+  assert.equal(twin.main.replica.size, 0);
+});
+
+test('a sweep of many ids passes through a tiny ring in parts', async () => {
+  const twin = new ShardTwin({ inBytes: 1024, outBytes: 1024 });
+  await twin.attach();
+  const names = Array.from({ length: 20_000 }, (_, number) => `p${number}`);
+  for (const name of names) {
+    twin.object({
+      kind: DeltaKind.Added,
+      name,
+      resourceVersion: '1',
+      json: `{"metadata":{"name":"${name}"}}`,
+    });
+  }
+  twin.settle();
+  twin.control(DeltaKind.ReplaceBegin, 1);
+  twin.object({
+    kind: DeltaKind.Replaced,
+    name: 'p7',
+    resourceVersion: '1',
+    json: '{"metadata":{"name":"p7"}}',
+  });
+  twin.settle();
+  twin.control(DeltaKind.ReplaceEnd, 1, '2');
+  twin.object({
+    kind: DeltaKind.Added,
+    name: 'later',
+    resourceVersion: '3',
+    json: '{"metadata":{"name":"later"}}',
+  });
+  twin.commit();
+  assert.equal(twin.work(), 1);
+  assert.equal(twin.work(), 0, 'a full ring: nothing to do until the main thread has read');
+  assert.equal(twin.shard.hasWork(), false);
+  assert.ok(twin.main.swept.length === 0);
+  twin.merge();
+  assert.ok(twin.main.swept.length > 0 && twin.main.swept.length < 100);
+  twin.settle();
+  assert.deepEqual(new Set(twin.main.swept), new Set(names.filter((name) => name !== 'p7')));
+  assert.deepEqual([...twin.main.replica.keys()].toSorted(), ['later', 'p7']);
+});

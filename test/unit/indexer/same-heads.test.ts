@@ -1,0 +1,183 @@
+/** States whose fields a shard does not extract again, because the head is unchanged. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { Random } from '../../../src/base/clock.ts';
+import { Projector } from '../../../src/kube/json/projection.ts';
+import { DeltaFlag, DeltaKind } from '../../../src/shared/record/delta.ts';
+import type { ShardSpec } from '../../../src/shared/protocol.ts';
+import { seededRandom, wholeNumber } from '../shared/ring/random.ts';
+import { ShardTwin } from './shard-twin.ts';
+
+/** All changeable parts as small numbers. */
+interface PodState {
+  readonly uid: number;
+  readonly label: number;
+  readonly annotation: number;
+  readonly phase: number;
+  /** Number of writes of managedFields. */
+  readonly written: number;
+}
+
+const FIRST: PodState = { uid: 1, label: 1, annotation: 1, phase: 1, written: 1 };
+
+function podJson(name: string, version: string, state: PodState): string {
+  const metadata = {
+    name,
+    namespace: 'default',
+    uid: `uid-${state.uid}`,
+    resourceVersion: version,
+    creationTimestamp: '2026-01-15T10:00:00Z',
+    labels: { app: `app-${state.label}` },
+    annotations: { note: 'n'.repeat(state.annotation) },
+    managedFields: [{ manager: 'kubelet', time: `${state.written}` }],
+  };
+  const spec = { nodeName: `node-${state.phase}` };
+  return JSON.stringify({ kind: 'Pod', apiVersion: 'v1', metadata, spec, status: { phase: state.phase } });
+}
+
+class Scene {
+  readonly twin: ShardTwin = new ShardTwin({ hashMask: 1 });
+  readonly #projector: Projector;
+  #version = 0;
+
+  constructor(fields: readonly string[] = []) {
+    this.#projector = new Projector(fields);
+  }
+
+  static async attached(spec: Partial<ShardSpec> = {}): Promise<Scene> {
+    const scene = new Scene(spec.fields);
+    await scene.twin.attach(spec);
+    return scene;
+  }
+
+  /**
+   * Sends a state; returns true when its record has no fields of its own. Checks the main thread's fields in any case.
+   */
+  sends(kind: DeltaKind, state: PodState, name = 'web'): boolean {
+    const { main } = this.twin;
+    const resourceVersion = String(++this.#version);
+    const json = podJson(name, resourceVersion, state);
+    const before = main.sameProjections;
+    this.twin.object({ kind, namespace: 'default', name, resourceVersion, json, flags: DeltaFlag.GoOrder });
+    this.twin.settle();
+    assert.deepEqual(main.last.projection, this.#projected(json));
+    return main.sameProjections > before;
+  }
+
+  #projected(json: string): unknown {
+    const out = Buffer.alloc(1024);
+    const end = this.#projector.project(Buffer.from(json), 0, Buffer.byteLength(json), out, 0);
+    return JSON.parse(out.toString('utf8', 0, end));
+  }
+}
+
+test('a change of status, version and managedFields needs no new extraction', async () => {
+  const scene = await Scene.attached();
+  assert.equal(scene.sends(DeltaKind.Added, FIRST), false);
+  assert.equal(scene.sends(DeltaKind.Modified, FIRST), false, 'the first change is extracted');
+  for (let phase = 2; phase < 12; phase++) {
+    assert.equal(scene.sends(DeltaKind.Modified, { ...FIRST, phase, written: phase }), true);
+  }
+});
+
+for (const changed of ['uid', 'label', 'annotation'] as const) {
+  test(`a change of the ${changed} is extracted, and the next state is compared with it`, async () => {
+    const scene = await Scene.attached();
+    scene.sends(DeltaKind.Added, FIRST);
+    scene.sends(DeltaKind.Modified, FIRST);
+    assert.equal(scene.sends(DeltaKind.Modified, { ...FIRST, [changed]: 2 }), false);
+    assert.equal(scene.sends(DeltaKind.Modified, { ...FIRST, [changed]: 2 }), true);
+    assert.equal(scene.sends(DeltaKind.Modified, FIRST), false);
+  });
+}
+
+test("with fields outside metadata or a user's transform, every state is extracted", async () => {
+  const specs: Partial<ShardSpec>[] = [
+    { fields: ['spec.nodeName'] },
+    { fields: ['metadata.resourceVersion'] },
+    { fields: ['metadata.managedFields'] },
+    { drop: ['metadata.labels'] },
+    { codec: 'msgpack' },
+  ];
+  for (const spec of specs) {
+    const twin = new ShardTwin();
+    await twin.attach(spec);
+    for (let version = 1; version < 5; version++) {
+      const resourceVersion = String(version);
+      const json = podJson('web', resourceVersion, FIRST);
+      const record = { kind: DeltaKind.Modified, namespace: 'default', name: 'web', resourceVersion, json };
+      twin.object({ ...record, flags: DeltaFlag.GoOrder });
+    }
+    twin.settle();
+    assert.equal(twin.main.sameProjections, 0, JSON.stringify(spec));
+  }
+});
+
+test('a field in metadata may be declared', async () => {
+  const scene = await Scene.attached({ fields: ['metadata.annotations.note'] });
+  scene.sends(DeltaKind.Added, FIRST);
+  scene.sends(DeltaKind.Modified, FIRST);
+  assert.equal(scene.sends(DeltaKind.Modified, FIRST), true);
+  assert.equal(scene.sends(DeltaKind.Modified, { ...FIRST, annotation: 2 }), false);
+});
+
+test('an object over the size limit is not compared with', async () => {
+  const scene = await Scene.attached();
+  scene.sends(DeltaKind.Added, FIRST);
+  scene.sends(DeltaKind.Modified, FIRST);
+  const flags = DeltaFlag.GoOrder | DeltaFlag.TooLarge;
+  const json = '{"metadata":{"name":"web","namespace":"default","uid":"uid-1","resourceVersion":"9"}}';
+  const record = { kind: DeltaKind.Modified, namespace: 'default', name: 'web', resourceVersion: '9', json };
+  scene.twin.object({ ...record, flags });
+  scene.twin.settle();
+  assert.deepEqual(scene.twin.main.last.projection, ['uid-1', null, null, null, null]);
+});
+
+/** Performs one step of a history: a change, a deletion, or a relist that ends, is aborted or is superseded. */
+function step(
+  scene: Scene,
+  random: Random,
+  states: Map<string, PodState>,
+  epoch: { now: number; isOpen: boolean },
+): void {
+  const name = `pod-${wholeNumber(random, 0, 2)}`;
+  const what = random();
+  if (what < 0.04) {
+    scene.twin.control(DeltaKind.ReplaceBegin, ++epoch.now);
+    epoch.isOpen = true;
+  } else if (what < 0.08 && epoch.isOpen) {
+    scene.twin.control(random() < 0.5 ? DeltaKind.ReplaceAbort : DeltaKind.ReplaceEnd, epoch.now, '1');
+    epoch.isOpen = false;
+  } else if (what < 0.16) {
+    scene.sends(DeltaKind.Deleted, states.get(name) ?? FIRST, name);
+  } else {
+    const before = states.get(name) ?? FIRST;
+    const key =
+      (['uid', 'label', 'annotation', 'phase', 'phase', 'written'] as const)[wholeNumber(random, 0, 5)] ??
+      'phase';
+    const state = { ...before, [key]: 1 + wholeNumber(random, 0, 1) };
+    states.set(name, state);
+    const kinds = epoch.isOpen
+      ? [DeltaKind.Replaced, DeltaKind.Modified]
+      : [DeltaKind.Added, DeltaKind.Modified];
+    scene.sends(kinds[random() < 0.2 ? 0 : 1] ?? DeltaKind.Modified, state, name);
+  }
+}
+
+test('the main thread always has the right fields, whatever happens in between', async () => {
+  let same = 0;
+  for (let seed = 1; seed <= 20; seed++) {
+    const random = seededRandom(seed);
+    const scene = await Scene.attached();
+    const states = new Map<string, PodState>();
+    const epoch = { now: 0, isOpen: false };
+    try {
+      for (let count = 0; count < 600; count++) step(scene, random, states, epoch);
+    } catch (error) {
+      throw new Error(`seed ${seed}`, { cause: error });
+    }
+    same += scene.twin.main.sameProjections;
+  }
+  assert.ok(same > 1000, `${same} extractions were unnecessary`);
+});

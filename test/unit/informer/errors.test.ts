@@ -1,0 +1,111 @@
+/** The error sink: to the listener if there is one, else rate-limited warnings; it never throws itself. */
+import { describe, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { KubeloomError } from '../../../src/base/errors.ts';
+import { ErrorSink } from '../../../src/informer/errors.ts';
+import { MutationError } from '../../../src/informer/mutation/mutation-error.ts';
+import type { ErrorContext } from '../../../src/informer/errors.ts';
+import { FakeClock } from '../reflector/fake-clock.ts';
+
+const PODS: ErrorContext = { informer: 'pods (all namespaces)' };
+
+/** `code: message` of every warning of the process. */
+function warnings(context: TestContext): string[] {
+  const seen: string[] = [];
+  context.mock.method(process, 'emitWarning', (message: string, options: { code: string; type: string }) => {
+    assert.equal(options.type, 'KubeloomWarning');
+    seen.push(`${options.code}: ${message}`);
+  });
+  return seen;
+}
+
+describe('with a listener', () => {
+  test('C18 every error goes to it, with its context, and none becomes a warning', (context) => {
+    const warned = warnings(context);
+    const seen: unknown[] = [];
+    const sink = new ErrorSink((error, about) => seen.push([error.message, about]), new FakeClock());
+    const about = { ...PODS, key: 'default/web-0', handler: 'onPod', registeredAt: 'at app.js' };
+    sink.report(new KubeloomError('ERR_KUBELOOM_X', 'one'), about);
+    sink.report(new KubeloomError('ERR_KUBELOOM_X', 'two'), PODS);
+    assert.deepEqual(seen, [
+      ['one', about],
+      ['two', PODS],
+    ]);
+    assert.deepEqual(warned, []);
+  });
+
+  test('C18 that throws, the sink does not: it warns of the listener', (context) => {
+    const warned = warnings(context);
+    const sink = new ErrorSink(() => {
+      throw new Error('broken');
+    }, new FakeClock());
+    sink.report(new KubeloomError('ERR_KUBELOOM_X', 'one'), PODS);
+    assert.equal(warned.length, 1);
+    assert.match(warned[0] ?? '', /^ERR_KUBELOOM_ERROR_LISTENER: pods.*broken/);
+  });
+});
+
+describe('without a listener', () => {
+  test('C18 an error is a warning that says where, about which object, and carries the code', (context) => {
+    const warned = warnings(context);
+    const sink = new ErrorSink(undefined, new FakeClock());
+    sink.report(new KubeloomError('ERR_KUBELOOM_X', 'what happened'), { ...PODS, key: 'default/web-0' });
+    assert.deepEqual(warned, ['ERR_KUBELOOM_X: pods (all namespaces), default/web-0: what happened']);
+  });
+
+  test('C57 a warning has the stack in its detail: of what was thrown, where that is known', (context) => {
+    const details: string[] = [];
+    context.mock.method(process, 'emitWarning', (_message: string, { detail }: { detail: string }) => {
+      details.push(detail);
+    });
+    const sink = new ErrorSink(undefined, new FakeClock());
+    const cause = new Error('boom \u001b[31m');
+    sink.report(new KubeloomError('ERR_A', 'handler threw', { cause }), PODS);
+    sink.report(new KubeloomError('ERR_B', 'no cause'), PODS);
+    assert.match(details[0] ?? '', /^Error: boom \\x1b\[31m\n {4}at .*errors\.test\.js/);
+    assert.match(details[1] ?? '', /^KubeloomError: no cause\n {4}at .*errors\.test\.js/);
+  });
+
+  test('C18 a warning names object and informer once, also where the error itself names them', (context) => {
+    const warned = warnings(context);
+    const sink = new ErrorSink(undefined, new FakeClock());
+    const mutation = new MutationError('default/web-0: a handler wrote to it', { key: 'default/web-0' });
+    sink.report(mutation, { ...PODS, key: 'default/web-0' });
+    sink.report(new KubeloomError('ERR_X', `${PODS.informer}: it ended`), PODS);
+    assert.deepEqual(warned, [
+      'ERR_KUBELOOM_MUTATION: pods (all namespaces): default/web-0: a handler wrote to it',
+      'ERR_X: pods (all namespaces): it ended',
+    ]);
+  });
+
+  test('C189 a warning has no control characters', (context) => {
+    const warned = warnings(context);
+    new ErrorSink(undefined, new FakeClock()).report(new KubeloomError('ERR_X', 'a\u001b[2J\nb'), PODS);
+    assert.deepEqual(warned, ['ERR_X: pods (all namespaces): a\\x1b[2J\\nb']);
+  });
+
+  test('C18 there is one warning a second for each code, and the next says how many it stands for', (context) => {
+    const warned = warnings(context);
+    const clock = new FakeClock();
+    const sink = new ErrorSink(undefined, clock);
+    const report = (code: string): void => sink.report(new KubeloomError(code, 'm'), PODS);
+    for (let count = 0; count < 5; count++) report('ERR_A');
+    report('ERR_B');
+    assert.equal(warned.length, 2);
+    clock.advance(999);
+    report('ERR_A');
+    assert.equal(warned.length, 2);
+    clock.advance(1);
+    report('ERR_A');
+    report('ERR_B');
+    assert.deepEqual(warned.slice(2), [
+      'ERR_A: pods (all namespaces): m (and 5 more like it)',
+      'ERR_B: pods (all namespaces): m',
+    ]);
+    clock.advance(5000);
+    report('ERR_A');
+    assert.equal(warned.at(-1), 'ERR_A: pods (all namespaces): m');
+  });
+});

@@ -1,0 +1,183 @@
+/** Ready-made handlers, their names, and what a deletion is about. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import {
+  DeletedFinalStateUnknown,
+  FilteringResourceEventHandler,
+  ResourceEventHandlerDetailedFuncs,
+  ResourceEventHandlerFuncs,
+  deletedObject,
+  nameForHandler,
+} from '../../../src/index.ts';
+import type { Borrowed } from '../../../src/index.ts';
+import { tombstone } from '../../../src/kube/tombstone.ts';
+import { Lines, pod } from './scene.ts';
+import type { Pod } from './scene.ts';
+
+/** As much of an entry as handlers here look at. */
+function entry(name: string, isIn: boolean = true): Borrowed<Pod> {
+  const identity = { finalStateUnknown: false, key: `ns/${name}`, namespace: 'ns', name };
+  return { ...identity, labels: { isIn: String(isIn) } } as unknown as Borrowed<Pod>;
+}
+
+describe('handlers of single functions', () => {
+  test('call those that are there with what a handler gets, and give back what they return', () => {
+    const calls: unknown[][] = [];
+    const record = (...call: unknown[]): number => calls.push(call);
+    const [a, b] = [entry('a'), entry('b')];
+    const funcs = { addFunc: record, updateFunc: record, deleteFunc: record };
+    const handler = new ResourceEventHandlerFuncs<Pod>(funcs);
+    assert.deepEqual([handler.onAdd(a), handler.onUpdate(a, b), handler.onDelete(b)], [1, 2, 3]);
+    assert.deepEqual(calls.splice(0), [[a], [a, b], [b]]);
+    const detailed = new ResourceEventHandlerDetailedFuncs<Pod>(funcs);
+    assert.deepEqual(
+      [detailed.onAdd(a, true), detailed.onAdd(a, false), detailed.onUpdate(a, b), detailed.onDelete(b)],
+      [1, 2, 3, 4],
+    );
+    assert.deepEqual(calls, [[a, true], [a, false], [a, b], [b]]);
+  });
+
+  test('may lack any of them', () => {
+    for (const handler of [
+      new ResourceEventHandlerFuncs<Pod>({}),
+      new ResourceEventHandlerDetailedFuncs<Pod>({}),
+      new FilteringResourceEventHandler<Pod>({ filterFunc: () => true, handler: {} }),
+    ]) {
+      assert.equal(handler.onAdd(entry('a'), true), undefined);
+      assert.equal(handler.onUpdate(entry('a'), entry('a')), undefined);
+      assert.equal(handler.onUpdate(entry('a', false), entry('a')), undefined);
+      assert.equal(handler.onDelete(entry('a')), undefined);
+    }
+  });
+});
+
+describe('a filtering handler', () => {
+  function filtering(): { lines: Lines; handler: FilteringResourceEventHandler<Pod> } {
+    const lines = new Lines((line) => line);
+    const filterFunc = ({ labels }: Borrowed<Pod>): boolean => labels['isIn'] === 'true';
+    return { lines, handler: new FilteringResourceEventHandler<Pod>({ filterFunc, handler: lines }) };
+  }
+
+  test('asks the filter about the object of a tombstone of the lower layers', () => {
+    const deleted: unknown[] = [];
+    const handler = new FilteringResourceEventHandler<Pod>({
+      filterFunc: ({ name }) => name === 'a',
+      handler: { onDelete: (last) => deleted.push(last) },
+    });
+    const [a, b] = ['a', 'b'].map((name) => tombstone(name, { name }));
+    for (const dead of [a, b]) handler.onDelete(dead as never);
+    assert.deepEqual(deleted, [a]);
+  });
+
+  test('passes additions and deletions of what the filter lets through', () => {
+    const { lines, handler } = filtering();
+    assert.equal(handler.onAdd(entry('in'), true), 'add! in');
+    handler.onAdd(entry('in'), false);
+    handler.onAdd(entry('out', false), true);
+    handler.onDelete(entry('in'));
+    handler.onDelete(entry('out', false));
+    assert.deepEqual(lines.lines, ['add! in', 'add in', 'delete in']);
+  });
+
+  for (const [wasIn, isIn, expected] of [
+    [true, true, 'update new'],
+    [false, true, 'add new'],
+    [true, false, 'delete old'],
+    [false, false, undefined],
+  ] as const) {
+    test(`makes of an update (${wasIn}, ${isIn}): ${expected ?? 'nothing'}`, () => {
+      const { lines, handler } = filtering();
+      assert.equal(handler.onUpdate(entry('old', wasIn), entry('new', isIn)), expected);
+      assert.deepEqual(lines.lines, expected === undefined ? [] : [expected]);
+    });
+  }
+
+  test('asks for the last state of an object that only a relist found missing', () => {
+    const { lines, handler } = filtering();
+    handler.onDelete(new DeletedFinalStateUnknown(entry('in')));
+    handler.onDelete(new DeletedFinalStateUnknown(entry('out', false)));
+    assert.deepEqual(lines.lines, ['lost in']);
+  });
+});
+
+describe('the name of a handler', () => {
+  function podAdded(): void {}
+  function podChanged(): void {}
+
+  test('is its class', () => {
+    assert.equal(nameForHandler(new Lines()), 'Lines');
+    assert.equal(nameForHandler(new (class extends Lines {})()), 'handler', 'a class without a name');
+  });
+
+  test('is what its functions are called, each once, joined by +', () => {
+    assert.equal(
+      nameForHandler({ onAdd: podAdded, onUpdate: podChanged, onDelete: podChanged }),
+      'podAdded+podChanged',
+    );
+    assert.equal(nameForHandler({ onAdd: podAdded.bind(undefined), onDelete() {} }), 'podAdded');
+    assert.equal(nameForHandler(new ResourceEventHandlerFuncs({ updateFunc: podChanged })), 'podChanged');
+    assert.equal(
+      nameForHandler(new ResourceEventHandlerDetailedFuncs({ addFunc: podAdded, deleteFunc: () => {} })),
+      'podAdded',
+    );
+  });
+
+  test('is `handler` when no function has a name', () => {
+    assert.equal(nameForHandler({}), 'handler');
+    assert.equal(nameForHandler({ onAdd() {}, onUpdate: () => {} }), 'handler');
+    assert.equal(
+      nameForHandler(Object.assign(Object.create(null) as object, { onAdd: podAdded })),
+      'podAdded',
+    );
+    assert.equal(nameForHandler(new ResourceEventHandlerFuncs({ addFunc: () => {} })), 'handler');
+  });
+
+  test('is that of the handler behind a filter', () => {
+    const filter = { filterFunc: () => true };
+    assert.equal(
+      nameForHandler(new FilteringResourceEventHandler({ ...filter, handler: new Lines() })),
+      'Lines',
+    );
+  });
+});
+
+describe('a deleted object', () => {
+  test('is the last state, of an ordinary deletion', () => {
+    const last = entry('a');
+    const deleted = deletedObject(last);
+    assert.equal(deleted.optionalObject, last);
+    assert.equal(deleted.finalStateUnknown, undefined);
+    assert.deepEqual([deleted.key, deleted.namespace, deleted.name], ['ns/a', 'ns', 'a']);
+    const { optionalObject, ...plain } = deletedObject(pod('b'));
+    assert.deepEqual(optionalObject, pod('b'));
+    assert.deepEqual(plain, { key: 'ns/b', namespace: 'ns', name: 'b', finalStateUnknown: undefined });
+  });
+
+  test('is what was last known, if anything, of one that a relist found missing', () => {
+    const last = entry('a');
+    const lost = new DeletedFinalStateUnknown(last);
+    const fromInformer = deletedObject(lost);
+    assert.equal(fromInformer.optionalObject, last);
+    assert.equal(fromInformer.finalStateUnknown, lost);
+    assert.deepEqual([fromInformer.key, fromInformer.namespace, fromInformer.name], ['ns/a', 'ns', 'a']);
+    const mark = tombstone('ns/b', undefined);
+    assert.deepEqual(deletedObject(mark), {
+      key: 'ns/b',
+      namespace: 'ns',
+      name: 'b',
+      optionalObject: undefined,
+      finalStateUnknown: mark,
+    });
+    assert.deepEqual(deletedObject(tombstone('cluster', { a: 1 })).optionalObject, { a: 1 });
+  });
+
+  test('has key, namespace and name whatever it is', () => {
+    const strange = deletedObject(tombstone('a/b/c', undefined));
+    assert.deepEqual([strange.key, strange.namespace, strange.name], ['a/b/c', '', 'a/b/c']);
+    for (const value of [undefined, 'text', {}, { metadata: {} }]) {
+      const { key, namespace, name } = deletedObject(value);
+      assert.deepEqual([key, namespace, name], ['', '', '']);
+    }
+  });
+});

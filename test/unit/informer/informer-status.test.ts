@@ -1,0 +1,344 @@
+/** Status of an informer: health, versions, progress, and writes to shared objects. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { SharedIndexInformer, waitFor } from '../../../src/index.ts';
+import type { HealthChange, KubeloomError, MutationError } from '../../../src/index.ts';
+import { FakeWatch } from '../../../src/apiserver/testing/fake-watch.ts';
+import { settled } from '../../../src/apiserver/testing/index.ts';
+import { Lines, PODS, Scene, isPending, pod } from './scene.ts';
+import type { Pod } from './scene.ts';
+
+/** Until it is so, turn by turn. */
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(setImmediate);
+}
+
+describe('waiting for a resourceVersion', () => {
+  test('C144 ends with the write in the cache and its indices, before or after start', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer();
+    scene.source.add(pod('a'));
+    scene.source.add(pod('b'));
+    const early = informer.waitForResourceVersion('2');
+    assert.equal(await isPending(early), true);
+    await scene.started(informer);
+    await early;
+    const later = informer.waitForResourceVersion('3').then(() => informer.getStore().listKeys());
+    assert.equal(await isPending(later), true);
+    scene.source.add(pod('c'));
+    assert.deepEqual(await later, ['ns/a', 'ns/b', 'ns/c']);
+    await informer.waitForResourceVersion('3', AbortSignal.abort());
+  });
+
+  test('C144 ends with a deletion, with a relist, and with a bookmark', async () => {
+    await using scene = new Scene();
+    const watches: FakeWatch<Pod>[] = [];
+    let listVersion = '10';
+    const source = {
+      isWatchListUnsupported: true,
+      list: async () => ({ metadata: { resourceVersion: listVersion }, items: [] }),
+      watch: async () => {
+        const watch: FakeWatch<Pod> = new FakeWatch(0, () => {});
+        watches.push(watch);
+        return watch;
+      },
+    };
+    await using informer = new SharedIndexInformer<Pod>(source, PODS, scene.options());
+    void informer.run();
+    await informer.waitForResourceVersion('10');
+    await until(() => watches.length === 1);
+    const object = { metadata: { name: 'a', namespace: 'ns', resourceVersion: '11' } };
+    const deleted = informer.waitForResourceVersion('11');
+    watches[0]?.send({ type: 'DELETED', object });
+    await deleted;
+    const bookmarked = informer.waitForResourceVersion('12');
+    assert.equal(await isPending(bookmarked), true);
+    watches[0]?.send({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '20' } } });
+    await bookmarked;
+    assert.equal(informer.lastSyncResourceVersion(), '20');
+    const relisted = informer.waitForResourceVersion('30');
+    listVersion = '30';
+    watches[0]?.send({
+      type: 'ERROR',
+      object: { kind: 'Status', code: 410, reason: 'Expired', message: 'old' },
+    });
+    await relisted;
+  });
+
+  test('ends with an abort, or with the informer', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer();
+    await scene.started(informer);
+    const abort = new AbortController();
+    const aborted = assert.rejects(informer.waitForResourceVersion('5', abort.signal), { message: 'enough' });
+    const stopped = assert.rejects(informer.waitForResourceVersion('5'), { code: 'ERR_KUBELOOM_STOPPED' });
+    abort.abort(new Error('enough'));
+    await aborted;
+    await informer.shutdown();
+    await stopped;
+    await assert.rejects(informer.waitForResourceVersion(''), { code: 'ERR_KUBELOOM_RESOURCE_VERSION' });
+  });
+});
+
+describe('the health of an informer', () => {
+  test('goes through its life', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer();
+    assert.equal(informer.health.state, 'not-started');
+    scene.source.listError = new Error('no way');
+    const run = informer.run();
+    assert.equal(informer.health.state, 'syncing');
+    await until(() => informer.lastError !== undefined);
+    assert.equal(informer.health.state, 'syncing');
+    scene.source.add(pod('a'));
+    scene.source.listError = undefined;
+    await settled(informer);
+    await until(() => informer.health.state === 'connected');
+    const { state, lastError, lastErrorAtMs, lastEventAtMs, isStale, resourceVersion, coalesced } =
+      informer.health;
+    assert.deepEqual([state, isStale, resourceVersion, coalesced], ['connected', false, '1', 0]);
+    assert.match(lastError?.message ?? '', /no way/);
+    assert.deepEqual([lastErrorAtMs, lastEventAtMs], [scene.clock.now(), scene.clock.now()]);
+    await informer.shutdown();
+    await run;
+    assert.equal(informer.health.state, 'stopped');
+  });
+
+  test('shows the backlogs of the handlers, by their names', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer();
+    let open = (): void => {};
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    informer.addEventHandler({ onAdd: () => opened }, { name: 'slow' });
+    informer.addEventHandler(new Lines(), { name: 'quick' });
+    for (const name of ['a', 'b', 'c']) scene.source.add(pod(name));
+    void informer.run();
+    await informer.waitForResourceVersion('3');
+    await until(() => informer.health.handlers[1]?.notifications === 0);
+    const { handlers, unmerged } = informer.health;
+    assert.deepEqual(
+      handlers.map(({ name, notifications }) => [name, notifications]),
+      [
+        ['slow', 2],
+        ['quick', 0],
+      ],
+    );
+    assert.equal(unmerged, 0);
+    open();
+  });
+
+  test('C146 notifies when the server is unreachable for too long, and when it is back', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer({ staleAfterMs: 1000 });
+    const changes: HealthChange[] = [];
+    const stopListening = informer.onHealth((change) => changes.push(change));
+    await scene.started(informer);
+    await until(() => informer.health.state === 'connected');
+    scene.clock.advance(999);
+    scene.source.sendBookmarks();
+    await until(() => informer.health.lagMs === 0);
+    scene.source.listError = scene.source.watchError = new Error('gone');
+    scene.source.resetWatch();
+    await until(() => informer.health.state === 'disconnected');
+    scene.clock.advance(999);
+    assert.equal(changes.length, 0);
+    scene.clock.advance(1);
+    assert.deepEqual(
+      changes.map(({ type, health: { state, lagMs, isStale } }) => [type, state, lagMs, isStale]),
+      [['stale', 'disconnected', 1000, true]],
+    );
+    scene.source.listError = scene.source.watchError = undefined;
+    await until(() => informer.health.state === 'connected');
+    assert.equal(changes[1]?.type, 'recovered');
+    assert.equal(informer.health.isStale, false);
+    stopListening();
+    scene.clock.advance(5000);
+    assert.equal(informer.health.isStale, true);
+    assert.equal(changes.length, 2);
+  });
+
+  test('a server that says nothing on an open watch is noticed, and one bookmark is enough', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer();
+    const types: string[] = [];
+    informer.onHealth(({ type, health }) => types.push(`${type} ${health.state}`));
+    await scene.started(informer);
+    await until(() => informer.health.state === 'connected');
+    scene.clock.advance(120_000);
+    assert.deepEqual(types, ['stale connected']);
+    scene.source.sendBookmarks();
+    await until(() => types.length > 1);
+    assert.deepEqual(types, ['stale connected', 'recovered connected']);
+  });
+
+  test('a listener that throws is reported', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer();
+    informer.onHealth(() => {
+      throw new Error('no pager');
+    });
+    await scene.started(informer);
+    scene.clock.advance(120_000);
+    await until(() => scene.reported.length > 0);
+    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_ERROR_LISTENER']);
+    assert.match(scene.reported[0]?.message ?? '', /no pager/);
+  });
+});
+
+test('C145 waitFor names an informer that has not synced with its last error', async () => {
+  await using scene = new Scene();
+  const informer = scene.informer();
+  scene.source.listError = new Error('no way');
+  void informer.run();
+  await until(() => informer.lastError !== undefined);
+  const waiting = waitFor('controller', { signal: AbortSignal.abort() }, informer.hasSyncedChecker);
+  await assert.rejects(waiting, {
+    code: 'ERR_KUBELOOM_NOT_SYNCED',
+    message: /^controller: not synced: SharedIndexInformer pods: .*no way/,
+  });
+});
+
+interface Writable {
+  metadata: { labels: Record<string, string>; name: string };
+  spec: { containers: { image: string }[] };
+}
+
+const WEB: Pod = { ...pod('web', { app: 'web' }), spec: { containers: [{ image: 'a' }] } };
+
+const WRITES: readonly (readonly [
+  string,
+  (entry: { object: unknown; metadata: unknown; labels: unknown; fields: unknown }) => unknown,
+])[] = [
+  ['object', ({ object }) => ((object as Writable).spec.containers[0]!.image = 'b')],
+  ['metadata', ({ metadata }) => ((metadata as Writable['metadata']).labels['app'] = 'b')],
+  ['labels', ({ labels }) => ((labels as Record<string, string>)['app'] = 'b')],
+  ['fields', ({ fields }) => ((fields as Record<string, string>)['metadata.name'] = 'b')],
+];
+
+describe('a write to what is shared', () => {
+  for (const codec of ['json', 'msgpack'] as const) {
+    for (const [what, write] of WRITES) {
+      test(`C148 is refused and reported with object, handler and writer: ${what}, ${codec}`, async () => {
+        await using scene = new Scene();
+        const errors: Error[] = [];
+        const informer = scene.informer({
+          codec,
+          fields: ['metadata.name'],
+          borrowChecks: 'strict',
+          onError: (error, { key, registeredAt }) => {
+            assert.equal(key, 'ns/web');
+            assert.match(registeredAt ?? '', /informer-status\.test/);
+            errors.push(error);
+          },
+        });
+        const told: string[] = [];
+        informer.addEventHandler({ onAdd: (added) => void write(added) });
+        informer.addEventHandler({ onAdd: async (added) => void write(added) });
+        informer.addEventHandler({ onAdd: ({ object }) => told.push(JSON.stringify(object)) });
+        scene.source.add(WEB);
+        await scene.started(informer);
+        assert.equal(errors.length, 2);
+        for (const error of errors) {
+          assert.equal((error as KubeloomError).code, 'ERR_KUBELOOM_MUTATION');
+          assert.match(error.stack ?? '', /at .*informer-status\.test/);
+        }
+        assert.match(told[0] ?? '', /"app":"web".*"image":"a"/);
+      });
+    }
+  }
+
+  test("from outside a handler throws in the writer's line, and a copy is free", async () => {
+    await using scene = new Scene();
+    const informer = scene.informer({ borrowChecks: 'strict' });
+    scene.source.add(WEB);
+    await scene.started(informer);
+    const entry = informer.getStore().getByKey('ns/web');
+    assert.ok(entry);
+    assert.throws(
+      () => WRITES[0]?.[1]({ ...entry, object: entry.object, metadata: {}, labels: {}, fields: {} }),
+      {
+        name: 'TypeError',
+      },
+    );
+    const copy = entry.copy() as unknown as Writable;
+    copy.spec.containers[0]!.image = 'b';
+    assert.match(JSON.stringify(entry), /"image":"a"/);
+  });
+
+  test('is not looked for with fast borrowChecks, unless asked', async () => {
+    await using scene = new Scene();
+    const off = scene.informer({ borrowChecks: 'off' });
+    const asked = scene.informer({ borrowChecks: 'off', mutationDetector: 'freeze' });
+    const strict = scene.informer({ borrowChecks: 'strict', mutationDetector: 'off' });
+    scene.source.add(WEB);
+    const areFrozen: boolean[] = [];
+    for (const informer of [off, asked, strict]) {
+      await scene.started(informer);
+      areFrozen.push(Object.isFrozen(informer.getStore().getByKey('ns/web')?.object));
+    }
+    assert.deepEqual(areFrozen, [false, true, false]);
+  });
+
+  test('goes to onMutation in place of onError, if there is one', async () => {
+    await using scene = new Scene();
+    const mutations: MutationError[] = [];
+    const informer = scene.informer({ borrowChecks: 'strict', onMutation: (error) => mutations.push(error) });
+    informer.addEventHandler({ onAdd: ({ object }) => void Object.assign(object, { status: {} }) });
+    scene.source.add(WEB);
+    await scene.started(informer);
+    assert.deepEqual(
+      mutations.map(({ key, code }) => [key, code]),
+      [['ns/web', 'ERR_KUBELOOM_MUTATION']],
+    );
+    assert.deepEqual(scene.codes, []);
+  });
+
+  test('C149 is found by comparing within a second, with what was written', async () => {
+    await using scene = new Scene();
+    const informer = scene.informer({ mutationDetector: 'compare' });
+    informer.addEventHandler({
+      onAdd: ({ object }) => void ((object as unknown as Writable).spec.containers[0]!.image = 'b'),
+    });
+    scene.source.add(WEB);
+    await scene.started(informer);
+    assert.deepEqual(scene.codes, []);
+    scene.clock.advance(1000);
+    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_MUTATION']);
+    assert.match(scene.reported[0]?.message ?? '', /ns\/web: .*spec\.containers\[0\]\.image: 'a' -> 'b'/);
+    scene.clock.advance(10_000);
+    assert.equal(scene.reported.length, 1);
+    await informer.shutdown();
+    assert.equal(scene.clock.pending, 0);
+  });
+
+  test('a listener of mutations that throws is reported', async () => {
+    await using scene = new Scene();
+    const onMutation = (): never => {
+      throw new Error('no pager');
+    };
+    const informer = scene.informer({ borrowChecks: 'strict', onMutation });
+    informer.addEventHandler({ onAdd: ({ object }) => void Object.assign(object, { status: {} }) });
+    scene.source.add(WEB);
+    await scene.started(informer);
+    await until(() => scene.reported.length > 0);
+    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_ERROR_LISTENER']);
+  });
+});
+
+test('C56 a watch error handler that throws or rejects is reported, and stops nothing', async () => {
+  for (const fail of [(): never => raise(), (): Promise<never> => Promise.reject(new Error('no pager'))]) {
+    await using scene = new Scene();
+    const informer = scene.informer();
+    informer.setWatchErrorHandler(fail);
+    scene.source.listError = new Error('no list');
+    void informer.run();
+    await until(() => scene.reported.some(({ message }) => /no pager/.test(message)));
+    assert.ok(scene.codes.includes('ERR_KUBELOOM_ERROR_LISTENER'));
+    scene.source.listError = undefined;
+    await informer.waitForSync();
+  }
+});
+
+function raise(): never {
+  throw new Error('no pager');
+}

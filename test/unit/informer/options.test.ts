@@ -1,0 +1,218 @@
+/** Options: defaults, bounds and relations; every refusal names the option and says what is right. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { reflectorSpec, shardSpec } from '../../../src/informer/options.ts';
+import { resolveInformerOptions } from '../../../src/informer/resolve-options.ts';
+import type { InformerOptions } from '../../../src/informer/options.ts';
+import { drop, transformModule } from '../../../src/informer/transform.ts';
+import {
+  defaultBacklogBytesMax,
+  defaultBorrowChecks,
+  defaultThreads,
+  resolveThreadsOptions,
+} from '../../../src/informer/threads/options.ts';
+import type { ThreadsOptions } from '../../../src/informer/threads/options.ts';
+import { field, indexModule, label } from '../../../src/replica/store/index-functions.ts';
+
+const PODS = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
+const NODES = { ...PODS, resource: 'nodes', kind: 'Node', isNamespaced: false };
+const MIB = 2 ** 20;
+
+function refused(name: string): { code: string; message: RegExp } {
+  return { code: 'ERR_KUBELOOM_OPTION', message: new RegExp(`^${name}`) };
+}
+
+describe('options of the threads', () => {
+  test('have the documented defaults', () => {
+    assert.deepEqual(resolveThreadsOptions(), {
+      shards: defaultThreads(),
+      logBytes: 32 * MIB,
+      ringBytes: 4 * MIB,
+      objectBytesMax: 8 * MIB,
+      drainBudgetMs: 1,
+      decodedCacheBytes: 64 * MIB,
+      packAfterMs: 2000,
+      stallTimeoutMs: 5000,
+      restartsMax: 10,
+      restartWindowMs: 60_000,
+      backlogBytesMax: defaultBacklogBytesMax(),
+      backlogTimeoutMs: 60_000,
+    });
+    assert.deepEqual(resolveThreadsOptions({}), resolveThreadsOptions());
+  });
+
+  test('use one indexer, and one more for every core beyond three, up to eight', () => {
+    assert.deepEqual([1, 2, 3, 4, 5, 10, 11, 64].map(defaultThreads), [1, 1, 1, 2, 3, 8, 8, 8]);
+  });
+
+  test('keep the largest object within a quarter of the log', () => {
+    assert.equal(resolveThreadsOptions({ logBytes: 64 * MIB }).objectBytesMax, 16 * MIB);
+    assert.equal(resolveThreadsOptions({ logBytes: 512 * MIB }).objectBytesMax, 128 * MIB);
+    const exact = { logBytes: 64 * MIB, objectBytesMax: 16 * MIB };
+    assert.equal(resolveThreadsOptions(exact).objectBytesMax, 16 * MIB);
+    assert.throws(
+      () => resolveThreadsOptions({ ...exact, objectBytesMax: 16 * MIB + 1 }),
+      refused('objectBytesMax.*4096 to 16777216'),
+    );
+  });
+
+  test('allow their bounds', () => {
+    const small = { shards: 0, logBytes: 4 * MIB, ringBytes: 2 ** 14, objectBytesMax: 4096 };
+    const smallest = {
+      ...small,
+      drainBudgetMs: 0.1,
+      decodedCacheBytes: 0,
+      packAfterMs: 1,
+      stallTimeoutMs: 1000,
+      restartsMax: 0,
+      restartWindowMs: 1,
+      backlogBytesMax: 2 ** 16,
+      backlogTimeoutMs: 1,
+    };
+    assert.deepEqual(resolveThreadsOptions(smallest), smallest);
+    assert.equal(resolveThreadsOptions({ packAfterMs: Infinity }).packAfterMs, Infinity);
+  });
+
+  test('C179 give backlogs a quarter of the memory that there is least of', () => {
+    const gib = 2 ** 30;
+    assert.equal(defaultBacklogBytesMax(16 * gib, 0, 4 * gib), gib, 'the heap');
+    assert.equal(defaultBacklogBytesMax(2 * gib, 0, 4 * gib), gib / 2, 'the machine');
+    assert.equal(defaultBacklogBytesMax(16 * gib, gib, 4 * gib), gib / 4, 'the control group');
+    assert.equal(defaultBacklogBytesMax(2 * gib, 2 ** 63, 4 * gib), gib / 2, 'a limit that is none');
+  });
+
+  const wrong: readonly [keyof ThreadsOptions, readonly unknown[]][] = [
+    ['shards', [-1, 1.5, 65, Number.NaN, '2']],
+    ['logBytes', [0, 4 * MIB - 1, 4 * MIB + 1, 2 ** 32, Number.NaN, '128']],
+    ['ringBytes', [0, 2 ** 13, 3 * MIB, 2 ** 31, Number.NaN]],
+    ['objectBytesMax', [0, 4095, 5000.5, Number.NaN]],
+    ['drainBudgetMs', [0, -1, 1001, Number.NaN, '2']],
+    ['decodedCacheBytes', [-1, 0.5, Number.NaN]],
+    ['packAfterMs', [0, 0.5, 2 ** 31, -Infinity, Number.NaN, '2000']],
+    ['backlogBytesMax', [0, 2 ** 16 - 1, 2 ** 17 + 0.5, Number.NaN]],
+    ['backlogTimeoutMs', [0, 2 ** 31, Number.NaN, '60']],
+  ];
+  for (const [name, values] of wrong) {
+    test(`refuse a wrong ${name}, by name`, () => {
+      for (const value of values) {
+        assert.throws(() => resolveThreadsOptions({ [name]: value }), refused(name));
+      }
+    });
+  }
+});
+
+describe('borrowChecks', () => {
+  test('C20 are strict unless NODE_ENV is production', (context) => {
+    const before = process.env['NODE_ENV'];
+    context.after(() => {
+      if (before === undefined) delete process.env['NODE_ENV'];
+      else process.env['NODE_ENV'] = before;
+    });
+    delete process.env['NODE_ENV'];
+    assert.equal(defaultBorrowChecks(), 'strict');
+    process.env['NODE_ENV'] = 'development';
+    assert.equal(defaultBorrowChecks(), 'strict');
+    process.env['NODE_ENV'] = 'production';
+    assert.equal(defaultBorrowChecks(), 'off');
+    assert.equal(resolveInformerOptions({}).borrowChecks, 'off');
+    assert.equal(resolveInformerOptions({ borrowChecks: 'strict' }).borrowChecks, 'strict');
+  });
+});
+
+describe('options of an informer', () => {
+  test('declare each field once, also those that an index needs', () => {
+    const options: InformerOptions<unknown> = {
+      fields: ['status.phase', 'spec.nodeName', 'status.phase'],
+      indexers: { node: field('spec.nodeName'), ip: field('status.podIP'), app: label('app') },
+    };
+    assert.deepEqual(resolveInformerOptions(options).fields, [
+      'status.phase',
+      'spec.nodeName',
+      'status.podIP',
+    ]);
+    assert.deepEqual(resolveInformerOptions({}).fields, []);
+    const { resyncPeriodMs, slowNotifications, slowCallMs, slowAgeMs } = resolveInformerOptions({});
+    assert.deepEqual([resyncPeriodMs, slowNotifications, slowCallMs, slowAgeMs], [0, 1024, 100, 30_000]);
+  });
+
+  const wrong: readonly [string, object][] = [
+    ['codec', { codec: 'protobuf' }],
+    ['watchList', { watchList: 'on' }],
+    ['borrowChecks', { borrowChecks: 'weak' }],
+    ['resyncPeriodMs', { resyncPeriodMs: -1 }],
+    ['resyncPeriodMs', { resyncPeriodMs: Number.NaN }],
+    ['resyncPeriodMs', { resyncPeriodMs: '10s' }],
+    ['fields', { fields: [''] }],
+    ['slowNotifications', { slowNotifications: -1 }],
+    ['slowNotifications', { slowNotifications: 1.5 }],
+    ['slowCallMs', { slowCallMs: -1 }],
+    ['slowCallMs', { slowCallMs: '100' }],
+    ['slowAgeMs', { slowAgeMs: 2 ** 31 }],
+    ['slowAgeMs', { slowAgeMs: Number.NaN }],
+  ];
+  for (const [name, options] of wrong) {
+    test(`refuse ${JSON.stringify(options)} by name`, () => {
+      assert.throws(() => resolveInformerOptions(options), refused(name));
+    });
+  }
+
+  test('say what the reflector has to list and watch', () => {
+    const spec = reflectorSpec(PODS, {
+      namespace: 'web',
+      labelSelector: 'app=web',
+      fieldSelector: 'status.phase=Running',
+      pageSize: 100,
+      watchList: 'off',
+      backoff: { initialMs: 10, maxMs: 20 },
+    });
+    assert.equal(spec.path, '/api/v1/namespaces/web/pods');
+    assert.deepEqual(spec.query, { labelSelector: 'app=web', fieldSelector: 'status.phase=Running' });
+    assert.deepEqual([spec.kind, spec.apiVersion], ['Pod', 'v1']);
+    assert.deepEqual([spec.pageSize, spec.watchList], [100, 'off']);
+    assert.deepEqual([spec.backoffInitialMs, spec.backoffMaxMs], [10, 20]);
+    assert.deepEqual(reflectorSpec(NODES, {}).query, {});
+    assert.equal(
+      reflectorSpec({ ...PODS, group: 'apps', resource: 'deployments' }, {}).path,
+      '/apis/apps/v1/deployments',
+    );
+  });
+
+  test('have the backoff of client-go by default', () => {
+    const { backoffInitialMs, backoffMaxMs, pageSize, watchList } = reflectorSpec(PODS, {});
+    assert.deepEqual([backoffInitialMs, backoffMaxMs, pageSize, watchList], [800, 30_000, 0, 'auto']);
+  });
+
+  test('refuse a namespace for what has none, page sizes and backoffs out of bounds', () => {
+    assert.throws(() => reflectorSpec(NODES, { namespace: 'web' }), refused('nodes.*cluster-scoped'));
+    for (const pageSize of [-1, 1.5, 2_000_000]) {
+      assert.throws(() => resolveInformerOptions({ pageSize }), refused('pageSize'));
+    }
+    for (const backoff of [{ initialMs: 0 }, { initialMs: 100, maxMs: 50 }, { maxMs: 100 }]) {
+      assert.throws(() => resolveInformerOptions({ backoff }), refused('backoff'));
+    }
+  });
+
+  test('say what the shards have to do, according to where the transform runs', () => {
+    const plain = shardSpec('msgpack', ['f'], {}, (object: unknown) => object);
+    assert.deepEqual([plain.isRaw, plain.codec, plain.fields], [true, 'json', ['f']]);
+    const dropped = shardSpec('msgpack', [], {}, drop('metadata.managedFields', 'status'));
+    assert.deepEqual([dropped.isRaw, dropped.codec], [false, 'msgpack']);
+    assert.deepEqual(dropped.drop, ['metadata.managedFields', 'status']);
+    const module = shardSpec('json', [], {}, transformModule('file:///t.js', 'trim'));
+    assert.deepEqual(module.transformModule, { url: 'file:///t.js', name: 'trim' });
+    assert.deepEqual([module.isRaw, module.codec, module.drop], [false, 'json', []]);
+    assert.equal('transformModule' in shardSpec('json', [], {}, undefined), false);
+  });
+
+  test('give the shards the index modules, which cannot see the result of a plain transform', () => {
+    const indexers = { image: indexModule('file:///i.js'), app: label('app') };
+    assert.deepEqual(shardSpec('json', [], indexers, undefined).indexModules, [
+      { index: 'image', url: 'file:///i.js', name: 'default' },
+    ]);
+    assert.throws(
+      () => shardSpec('json', [], indexers, (object: unknown) => object),
+      refused('an index module'),
+    );
+  });
+});

@@ -1,0 +1,25 @@
+/**
+ * Reads `object` of every cached pod, several times over: `node --max-old-space-size=512 full-scan-child.js
+ * KUBECONFIG`. Prints how many it read and what their names' lengths add up to.
+ */
+import { KubeConfig } from '@kubernetes/client-node';
+import type { V1Pod } from '@kubernetes/client-node';
+import { SharedIndexInformer } from '../../../../src/index.ts';
+import { PODS } from './harness.ts';
+
+const kubeConfig = new KubeConfig();
+kubeConfig.loadFromFile(process.argv[2] ?? '');
+const informer = new SharedIndexInformer<V1Pod>(kubeConfig, PODS);
+const run = informer.run();
+await informer.waitForSync(AbortSignal.timeout(120_000));
+let read = 0;
+let containers = 0;
+for (let pass = 0; pass < 2; pass++) {
+  for (const entry of informer.getStore().list()) {
+    read++;
+    containers += entry.object.spec?.containers.length ?? 0;
+  }
+}
+await informer[Symbol.asyncDispose]();
+await run;
+process.stdout.write(JSON.stringify({ read, hasContainers: containers >= read }));

@@ -1,0 +1,97 @@
+/** Threads that end when they should not, and threads that must end when they should. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { transformModule } from '../../../../src/index.ts';
+import type { KubeloomError } from '../../../../src/index.ts';
+import { Harness, pod } from './harness.ts';
+
+const MODULE = new URL('./user-module.js', import.meta.url).href;
+
+test('a thread that cannot be kept is reported with its cause, and run() rejects instead of hanging', async () => {
+  await using harness = await Harness.start({ threads: 2, codec: 'json' }, {}, { restartsMax: 0 });
+  const informer = harness.informer({ transform: transformModule(MODULE, 'endThread') });
+  await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+  await assert.rejects(informer.run(), (error: KubeloomError) => {
+    assert.equal(error.code, 'ERR_KUBELOOM_THREAD');
+    assert.match(error.message, /^the shard \d thread ended: /);
+    assert.ok(error.cause);
+    return true;
+  });
+  assert.ok(informer.isStopped());
+  assert.deepEqual(
+    harness.errors.map((error) => (error as KubeloomError).code),
+    ['ERR_KUBELOOM_THREAD'],
+  );
+  await assert.rejects(harness.informer().run(), { code: 'ERR_KUBELOOM_THREAD' });
+});
+
+test('informers that share the default threads must wish for the same', async () => {
+  await using harness = await Harness.start({ threads: 0, codec: 'json' });
+  const first = harness.informer({ threads: { shards: 0 } });
+  assert.throws(() => harness.informer({ threads: { shards: 1 } }), {
+    code: 'ERR_KUBELOOM_THREADS_CONFLICT',
+  });
+  await first[Symbol.asyncDispose]();
+  const second = harness.informer({ threads: { shards: 1 } });
+  await harness.synced(second);
+});
+
+test('an informer that runs after the others have ended starts the shared threads again', async () => {
+  await using harness = await Harness.start({ threads: 0, codec: 'json' });
+  const threads = { shards: 1 };
+  const [first, later] = [harness.informer({ threads }), harness.informer({ threads })];
+  const told: string[] = [];
+  later.addEventHandler({ onAdd: ({ name }) => void told.push(name) });
+  await harness.synced(first);
+  await first.shutdown();
+  await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+  await harness.synced(later);
+  assert.deepEqual(told, ['a']);
+});
+
+test('C8 stopping waits for the call in progress of a handler that was removed before', async () => {
+  await using harness = await Harness.start({ threads: 0, codec: 'json' });
+  const informer = harness.informer();
+  let finish: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => (finish = resolve));
+  let isCalled: () => void = () => undefined;
+  const called = new Promise<void>((resolve) => (isCalled = resolve));
+  const registration = informer.addEventHandler({
+    onAdd: async () => {
+      isCalled();
+      await held;
+    },
+  });
+  await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+  await harness.synced(informer);
+  await called;
+  informer.removeEventHandler(registration);
+  let isStopped = false;
+  const stopping = informer[Symbol.asyncDispose]().then(() => (isStopped = true));
+  for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+  assert.equal(isStopped, false);
+  finish();
+  await stopping;
+});
+
+test('a watch error handler that throws does not keep the informer from going on', async () => {
+  await using harness = await Harness.start({ threads: 0, codec: 'json' });
+  await harness.server.failNext({ status: 500, count: 2 });
+  const informer = harness.informer();
+  informer.setWatchErrorHandler(() => {
+    throw new Error('thrown by the watch error handler');
+  });
+  await harness.synced(informer);
+  assert.ok(harness.errors.some(({ message }) => message.includes('thrown by the watch error handler')));
+});
+
+test('closing the threads under a running informer ends it with a coded error', async () => {
+  await using harness = await Harness.start({ threads: 2, codec: 'json' });
+  const informer = harness.informer();
+  const run = informer.run();
+  await informer.waitForSync();
+  const rejected = assert.rejects(run, { code: 'ERR_KUBELOOM_STOPPED' });
+  await harness.threads.close();
+  await rejected;
+  assert.ok(informer.isStopped());
+});

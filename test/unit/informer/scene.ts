@@ -1,0 +1,167 @@
+/** A shared informer on a fake controller source, with all its threads in this one, and handlers that write down. */
+import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
+import type {
+  Borrowed,
+  DeletedFinalStateUnknown,
+  InformerOptions,
+  ResourceEventHandler,
+  ResourceRef,
+} from '../../../src/index.ts';
+import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+
+export const PODS: ResourceRef = {
+  group: '',
+  version: 'v1',
+  resource: 'pods',
+  kind: 'Pod',
+  isNamespaced: true,
+};
+
+export interface Pod {
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly resourceVersion?: string;
+  };
+  readonly spec?: unknown;
+}
+
+export function pod(name: string, labels: Readonly<Record<string, string>> = {}): Pod {
+  return { metadata: { name, namespace: 'ns', labels } };
+}
+
+export interface Reported {
+  readonly code: string;
+  readonly message: string;
+  readonly handler: string | undefined;
+  readonly registeredAt: string | undefined;
+}
+
+export class Scene implements AsyncDisposable {
+  readonly source: FakeControllerSource<Pod> = new FakeControllerSource<Pod>();
+  readonly clock: FakeClock = new FakeClock();
+  readonly threads: InformerThreads = new InformerThreads({ shards: 0 });
+  readonly reported: Reported[] = [];
+  readonly #informers: SharedIndexInformer<Pod>[] = [];
+  /** A source without sockets keeps no process alive, and neither do promises. */
+  readonly #alive: NodeJS.Timeout = setInterval(() => undefined, 60_000);
+  #relists = 0;
+
+  informer(options: InformerOptions<Pod> = {}): SharedIndexInformer<Pod> {
+    const informer = new SharedIndexInformer<Pod>(this.source, PODS, this.options(options));
+    this.#informers.push(informer);
+    return informer;
+  }
+
+  options(options: InformerOptions<Pod> = {}): InformerOptions<Pod> {
+    return {
+      threads: this.threads,
+      clock: this.clock,
+      backoff: { initialMs: 1, maxMs: 1 },
+      onError: ({ code, message }, { handler, registeredAt }) => {
+        this.reported.push({ code, message, handler, registeredAt });
+      },
+      ...options,
+    };
+  }
+
+  get codes(): string[] {
+    return this.reported.map(({ code }) => code);
+  }
+
+  /** Runs it and waits until it has synced and its handlers are at rest. */
+  async started(informer: SharedIndexInformer<Pod>): Promise<void> {
+    void informer.run();
+    await settled(informer);
+  }
+
+  /** The informer loses its watch and lists again: what was there is unchanged, and `relist-N` is new. */
+  async relisted(informer: SharedIndexInformer<Pod>): Promise<void> {
+    this.source.addDropWatch(pod(`relist-${++this.#relists}`));
+    this.source.resetWatch();
+    await settled(informer);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    clearInterval(this.#alive);
+    // A test that failed may have left calls open: that must not hide why.
+    const signal = AbortSignal.timeout(5000);
+    for (const informer of this.#informers) await informer.shutdown({ signal });
+    await this.threads.close();
+  }
+}
+
+/** Action in a call, after the call was recorded. */
+export type Reaction = (line: string) => unknown;
+
+/** `add! a` (in the initial list), `add a`, `update a`, `sync a` (without a change), `delete a`, `lost a`. */
+export class Lines implements ResourceEventHandler<Pod> {
+  readonly lines: string[] = [];
+  readonly #react: Reaction;
+  readonly #waiters: Set<() => void> = new Set();
+
+  constructor(react: Reaction = () => undefined) {
+    this.#react = react;
+  }
+
+  onAdd(added: Borrowed<Pod>, isInInitialList: boolean): unknown {
+    return this.#told(`add${isInInitialList ? '!' : ''} ${added.name}`);
+  }
+
+  onUpdate(previous: Borrowed<Pod>, current: Borrowed<Pod>): unknown {
+    return this.#told(`${previous === current ? 'sync' : 'update'} ${current.name}`);
+  }
+
+  onDelete(deleted: Borrowed<Pod> | DeletedFinalStateUnknown<Pod>): unknown {
+    return this.#told(`${deleted.finalStateUnknown ? 'lost' : 'delete'} ${deleted.name}`);
+  }
+
+  take(): string[] {
+    return this.lines.splice(0);
+  }
+
+  /** Resolves in the call that writes this line. */
+  async until(line: string): Promise<void> {
+    if (this.lines.includes(line)) return;
+    await new Promise<void>((resolve) => {
+      const look = (): void => {
+        if (!this.lines.includes(line)) return;
+        this.#waiters.delete(look);
+        resolve();
+      };
+      this.#waiters.add(look);
+    });
+  }
+
+  #told(line: string): unknown {
+    this.lines.push(line);
+    for (const look of this.#waiters) look();
+    return this.#react(line);
+  }
+}
+
+/** A promise that a test opens. */
+export class Gate {
+  readonly opened: Promise<void>;
+  open!: () => void;
+
+  constructor() {
+    this.opened = new Promise((resolve) => (this.open = resolve));
+  }
+}
+
+/** Until the promise reactions and the pipeline's turns that are due have run, a few times over. */
+export async function turns(count: number = 20): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+}
+
+export async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  let isOpen = true;
+  void promise.then(
+    () => (isOpen = false),
+    () => (isOpen = false),
+  );
+  await turns();
+  return isOpen;
+}

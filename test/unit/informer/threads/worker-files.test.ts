@@ -1,0 +1,14 @@
+/** Entry files of threads. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { workerUrl } from '../../../../src/informer/threads/worker-files.ts';
+
+test('an indexer thread loads no ES module by `require`, because ending a thread there aborts the process', () => {
+  const entry = fileURLToPath(workerUrl('indexer'));
+  const program = `process.stdout.write(typeof require(${JSON.stringify(entry)}))`;
+  // Loads it like Piscina, with `require` of ES modules disabled.
+  const output = execFileSync(process.execPath, ['--no-experimental-require-module', '--eval', program]);
+  assert.equal(output.toString(), 'function');
+});

@@ -1,0 +1,306 @@
+/** Tests of the projector against JSON.parse: any order, any spelling, and early stops that miss no field. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { splitPath } from '../../../../src/kube/json/path.ts';
+import { KeySpans, scanMetadata } from '../../../../src/kube/json/key-spans.ts';
+import { findPath } from '../../../../src/kube/json/read.ts';
+import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../../../../src/kube/json/projection.ts';
+import { embed, podObject, sortKeys } from './objects.ts';
+import { COMPACT, ODD, type Json, randomJson, writeJson } from './random-json.ts';
+import { Seeded } from './seeded.ts';
+
+function project(projector: Projector, text: string): Json | number {
+  const { bytes, start, end } = embed(text);
+  const out = new Uint8Array(100_000);
+  const outEnd = projector.project(bytes, start, end, out, 7);
+  return outEnd < 0 ? outEnd : (JSON.parse(Buffer.from(out.slice(7, outEnd)).toString('utf8')) as Json);
+}
+
+function at(value: Json, path: string): Json {
+  let found: Json | undefined = value;
+  for (const key of splitPath(path)) found = member(found, key);
+  return found ?? null;
+}
+
+function member(value: Json | undefined, key: string): Json | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return Object.hasOwn(value, key) ? value[key] : undefined;
+}
+
+function controllerUid(object: Json): Json {
+  const owners = at(object, 'metadata.ownerReferences');
+  const owner = Array.isArray(owners) ? owners.find((item) => at(item, 'controller') === true) : undefined;
+  const uid = owner === undefined ? null : at(owner, 'uid');
+  return typeof uid === 'string' ? uid : null;
+}
+
+function expected(object: Json, fields: readonly string[]): Json {
+  const fixed = ['metadata.uid', 'metadata.generation', 'metadata.deletionTimestamp'];
+  return [
+    ...fixed.map((path) => at(object, path)),
+    controllerUid(object),
+    ...['metadata.labels', ...fields].map((path) => at(object, path)),
+  ];
+}
+
+const FIELDS = ['spec.nodeName', 'status.phase', 'metadata.annotations.example\\.com/motto'];
+
+test('a pod in field order, in sorted order and indented', () => {
+  const object = podObject(3, { deletionTimestamp: '2026-11-20T00:00:00Z' });
+  for (const fields of [[], FIELDS, ['spec.nodeName'], ['status'], ['metadata.managedFields']]) {
+    const projector = new Projector(fields);
+    const want = expected(object, fields);
+    assert.deepEqual(project(projector, JSON.stringify(object)), want);
+    assert.deepEqual(project(projector, JSON.stringify(sortKeys(object))), want);
+    assert.deepEqual(project(projector, JSON.stringify(object, null, 3)), want);
+  }
+});
+
+test('absent fields are null, and a second object has no values of the first', () => {
+  const projector = new Projector(FIELDS);
+  project(projector, JSON.stringify(podObject(1)));
+  const nothing = [null, null, null, null, null, null, null, null];
+  assert.deepEqual(project(projector, '{}'), nothing);
+  assert.deepEqual(project(projector, '{"metadata":{},"spec":{},"status":null}'), nothing);
+  assert.deepEqual(project(projector, '{"metadata":5,"spec":[{"nodeName":"x"}],"status":"phase"}'), nothing);
+});
+
+test('paths may overlap, repeat and name the fixed fields', () => {
+  const fields = [
+    'metadata',
+    'metadata.labels',
+    'metadata.labels.app',
+    'metadata.labels.app',
+    'metadata.uid',
+    'metadata.ownerReferences',
+    'spec',
+    'spec.nodeName',
+    'kind',
+  ];
+  const object = podObject(2);
+  const projector = new Projector(fields);
+  assert.deepEqual(project(projector, JSON.stringify(object)), expected(object, fields));
+  assert.deepEqual(project(projector, JSON.stringify(sortKeys(object))), expected(object, fields));
+});
+
+test('of two members with the same key the first counts, and nothing else is missed', () => {
+  const text =
+    '{"metadata":{"generation":1,"generation":2,"generation":3,"labels":{"a":"b"}},"metadata":{"uid":"u"}}';
+  assert.deepEqual(project(new Projector(['kind']), text), [null, 1, null, null, { a: 'b' }, null]);
+});
+
+test('a key with a backslash is not treated as an escape', () => {
+  const projector = new Projector(['a\\\\nb']);
+  assert.deepEqual(project(projector, JSON.stringify({ 'a\nb': 1 })), [null, null, null, null, null, null]);
+  assert.deepEqual(project(projector, JSON.stringify({ 'a\\nb': 1 })), [null, null, null, null, null, 1]);
+});
+
+test('only the owner that is the controller counts, and only with a string uid', () => {
+  const projector = new Projector([]);
+  const cases: [string, Json][] = [
+    ['[{"uid":"a"},{"controller":true,"uid":"b"},{"uid":"c","controller":true}]', 'b'],
+    ['[{"uid":"a","controller":false},{"uid":"b","controller":"true"}]', null],
+    ['[{"controller":true,"uid":5}]', null],
+    ['[{"controller":true}]', null],
+    ['[null,7,[],{"controller":true,"uid":"d\\u0065"}]', 'de'],
+    ['[]', null],
+    ['null', null],
+    ['{"controller":true,"uid":"x"}', null],
+  ];
+  for (const [owners, uid] of cases) {
+    assert.deepEqual(
+      project(projector, `{"metadata":{"ownerReferences":${owners},"generation":4}}`),
+      [null, 4, null, uid, null],
+      owners,
+    );
+  }
+});
+
+test("in Go's order the bytes after managedFields are not read when no field there is requested", () => {
+  const text = JSON.stringify(podObject(5));
+  const cut = text.slice(0, text.indexOf('"manager"'));
+  assert.deepEqual(project(new Projector([]), cut), expected(podObject(5), []));
+  assert.equal(project(new Projector(['spec.nodeName']), cut), PROJECTION_MALFORMED);
+});
+
+test('labels after managedFields are found unless Go wrote the object', () => {
+  const metadata = {
+    name: 'a',
+    uid: 'u',
+    resourceVersion: '1',
+    managedFields: [{}],
+    creationTimestamp: 't',
+    labels: { a: 'b' },
+  };
+  assert.deepEqual(project(new Projector([]), JSON.stringify({ metadata })), [
+    'u',
+    null,
+    null,
+    null,
+    { a: 'b' },
+  ]);
+});
+
+test('the bytes after the last requested field are not read', () => {
+  const text = JSON.stringify(podObject(5));
+  const cut = text.slice(0, text.indexOf('"podIP"'));
+  const found = project(new Projector(['spec.nodeName', 'status.phase']), cut);
+  assert.deepEqual(found, expected(podObject(5), ['spec.nodeName', 'status.phase']));
+});
+
+test('the result is no room at every size that is too small, and no byte after it is written', () => {
+  const projector = new Projector(['status.phase']);
+  const { bytes, start, end } = embed(JSON.stringify(podObject(1)));
+  const whole = new Uint8Array(10_000);
+  const size = projector.project(bytes, start, end, whole, 0);
+  for (let room = 0; room < size; room++) {
+    assert.equal(projector.project(bytes, start, end, new Uint8Array(room), 0), PROJECTION_NO_ROOM);
+  }
+  assert.equal(projector.project(bytes, start, end, new Uint8Array(size), 0), size);
+});
+
+test('an object that is not valid JSON, or has an invalid token to copy, is malformed', () => {
+  const malformed = [
+    '',
+    'null',
+    '[]',
+    '{"metadata":{"labels":{"a":}}}',
+    '{"metadata":{"labels":{"a" "b"}}}',
+    '{"metadata":{"labels":{"a":"b",}}}',
+    '{"metadata":{"generation":01}}',
+    '{"metadata":{"generation":tru}}',
+    '{"metadata":{"uid":"\\x"}}',
+    '{"metadata":{"uid":"a',
+    '{"metadata":{"ownerReferences":[{"controller":true,"uid":"\\q"}]}}',
+    '{"metadata":{"generation":5',
+    '{"metadata" {}}',
+    '{"spec":{"x":1}"metadata":{}}',
+  ];
+  for (const text of malformed) {
+    assert.equal(project(new Projector([]), text), PROJECTION_MALFORMED, text);
+  }
+});
+
+test('random objects, orders and paths agree with JSON.parse', () => {
+  const paths = [
+    'spec',
+    'spec.name',
+    'spec.a\\.b/c',
+    'status.phase',
+    'metadata.labels.ü',
+    'metadata.name',
+    'items.uid',
+  ];
+  for (let seed = 1; seed <= 1500; seed++) {
+    const random = new Seeded(seed);
+    const object = randomObject(random);
+    const fields = paths.filter(() => random.chance(0.4));
+    const text = writeJson(object, random, random.chance(0.5) ? COMPACT : ODD);
+    assert.deepEqual(project(new Projector(fields), text), expected(object, fields), `seed ${seed}: ${text}`);
+  }
+});
+
+const METADATA_KEYS = [
+  'name',
+  'uid',
+  'generation',
+  'deletionTimestamp',
+  'labels',
+  'ownerReferences',
+  'managedFields',
+];
+
+function randomObject(random: Seeded): Json {
+  const metadata: { [key: string]: Json } = {};
+  for (const key of random.shuffle(METADATA_KEYS)) {
+    if (random.chance(0.8))
+      metadata[key] = key === 'ownerReferences' ? randomOwners(random) : randomJson(random, 3);
+  }
+  const object: { [key: string]: Json } = {};
+  for (const key of random.shuffle(['metadata', 'spec', 'status', 'items', 'kind'])) {
+    object[key] = key === 'metadata' ? metadata : randomJson(random, 4);
+  }
+  return object;
+}
+
+function randomOwners(random: Seeded): Json {
+  return Array.from({ length: random.below(4) }, () => {
+    const members: [string, Json][] = [
+      ['controller', random.chance(0.3)],
+      ['uid', random.chance(0.8) ? `o${random.below(9)}` : null],
+      ['name', 'x'],
+    ];
+    return Object.fromEntries(random.shuffle(members));
+  });
+}
+
+/** Extracts as `project` does, with the head that a reflector passes. */
+function projectBehindVersion(projector: Projector, text: string): Json | number {
+  const { bytes, start, end } = embed(text);
+  const spans = new KeySpans();
+  const metadata = findPath(bytes, start, end, 'metadata');
+  assert.ok(metadata && scanMetadata(bytes, metadata.start, end, spans) && spans.isGoOrder);
+  const { uidStart, uidEnd, resourceVersionEnd } = spans;
+  const goHead = { uidStart: uidStart - 1, uidEnd: uidEnd + 1, versionEnd: resourceVersionEnd + 1 };
+  const out = new Uint8Array(100_000);
+  const outEnd = projector.project(bytes, start, end, out, 7, goHead);
+  return outEnd < 0 ? outEnd : (JSON.parse(Buffer.from(out.slice(7, outEnd)).toString('utf8')) as Json);
+}
+
+test("an object in Go's order gives the same fields from behind the resourceVersion as from its beginning", () => {
+  const fieldSets = [[], FIELDS, ['status'], ['metadata.name'], ['kind'], ['metadata'], ['metadata.uid']];
+  for (const fields of [...fieldSets, ['metadata.managedFields'], ['metadata.namespace']]) {
+    const projector = new Projector(fields);
+    for (const spec of [podObject(3), podObject(4, { deletionTimestamp: '2026-11-20T00:00:00Z' })]) {
+      for (const indent of [0, 2]) {
+        const text = JSON.stringify(spec, null, indent);
+        assert.deepEqual(projectBehindVersion(projector, text), expected(spec, fields), fields.join());
+      }
+    }
+  }
+});
+
+test("members behind the resourceVersion of an object in Go's order may be missing, duplicate or malformed", () => {
+  const head = '{"kind":"Pod","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1"';
+  const projector = new Projector(['status.phase']);
+  const nothing = (rest: string): Json | number => projectBehindVersion(projector, head + rest);
+  assert.deepEqual(nothing('}}'), ['u', null, null, null, null, null]);
+  assert.deepEqual(nothing(',"uid":"v","name":"b"},"metadata":{"labels":{}}}'), [
+    'u',
+    null,
+    null,
+    null,
+    null,
+    null,
+  ]);
+  assert.deepEqual(nothing(',"labels":{"a":"b"}},"status":{"phase":"x"}}'), [
+    'u',
+    null,
+    null,
+    null,
+    { a: 'b' },
+    'x',
+  ]);
+  assert.equal(nothing(',"labels":{"a":b}}}'), PROJECTION_MALFORMED);
+  assert.equal(nothing(',}}'), PROJECTION_MALFORMED);
+  assert.equal(nothing('},"status":'), PROJECTION_MALFORMED);
+});
+
+test('the controller is the first owner with controller: true, with or without a uid', () => {
+  const projector = new Projector([]);
+  const uidOf = (owners: string): Json | number => {
+    const read = project(projector, `{"metadata":{"ownerReferences":${owners}}}`);
+    return Array.isArray(read) ? (read[3] ?? null) : read;
+  };
+  assert.equal(
+    uidOf('[{"uid":"a","controller":false},{"controller":true,"uid":"b"},{"uid":"c","controller":true}]'),
+    'b',
+  );
+  assert.equal(uidOf('[{"controller":true},{"uid":"c","controller":true}]'), null);
+  assert.equal(uidOf('[{"uid":"a","controller":true,"controller":false,"uid":"b"}]'), 'a');
+  assert.equal(uidOf('[{"uid":"a","controller":false,"controller":true}]'), null);
+  assert.equal(uidOf('[{"uid":"\\q","controller":true}]'), PROJECTION_MALFORMED);
+  for (const none of ['[]', 'null', '{}', '[1,"x",[{"controller":true,"uid":"n"}],{"controller":"true"}]']) {
+    assert.equal(uidOf(none), null, none);
+  }
+});

@@ -1,0 +1,109 @@
+/** Tests of the small readers, the path syntax, and the strict validator against JSON.parse. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { splitPath } from '../../../../src/kube/json/path.ts';
+import {
+  decodeStringContent,
+  decodeStringToken,
+  findPath,
+  keyEquals,
+} from '../../../../src/kube/json/read.ts';
+import { validValueEnd } from '../../../../src/kube/json/validate.ts';
+import { embed } from './objects.ts';
+import { COMPACT, ODD, randomJson, writeJson } from './random-json.ts';
+import { Seeded } from './seeded.ts';
+
+function accepts(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('validValueEnd ends where valid values end', () => {
+  for (let seed = 1; seed <= 600; seed++) {
+    const random = new Seeded(seed);
+    const text = writeJson(randomJson(random), random, random.chance(0.5) ? COMPACT : ODD);
+    const { bytes, start, end } = embed(text, ' ,]}');
+    assert.equal(validValueEnd(bytes, start, bytes.length), end, `seed ${seed}: ${text}`);
+  }
+});
+
+test('validValueEnd accepts exactly what JSON.parse accepts, for values with one byte changed', () => {
+  const replacements = ['"', '\\', '{', '}', '[', ']', ',', ':', '0', '-', '.', 'e', 't', ' ', '\u0001', 'x'];
+  let accepted = 0;
+  for (let seed = 1; seed <= 4000; seed++) {
+    const random = new Seeded(seed);
+    const text = writeJson(randomJson(random, 2), random, ODD);
+    const at = random.below(text.length + 1);
+    const changed = text.slice(0, at) + random.pick(replacements) + text.slice(at + random.below(2));
+    const bytes = Buffer.from(changed);
+    const isWhole = validValueEnd(bytes, 0, bytes.length) === bytes.length;
+    const isWithoutSpaceAround = changed === changed.trim();
+    if (!isWithoutSpaceAround) continue;
+    assert.equal(isWhole, accepts(changed), `seed ${seed}: ${changed}`);
+    if (isWhole) accepted++;
+  }
+  assert.ok(accepted > 100);
+});
+
+test('nesting beyond the limit is rejected, and does not overflow the stack', () => {
+  const text = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  assert.equal(validValueEnd(Buffer.from(text), 0, text.length), -1);
+});
+
+test('string tokens are decoded, with escapes and multi-byte characters', () => {
+  for (const text of ['', 'plain', 'ü€😀', 'a"b\\c\n', '\u2028']) {
+    for (const escapes of [0, 1]) {
+      const token = writeJson(text, new Seeded(1), { spaces: 0, escapes });
+      const { bytes, start, end } = embed(token);
+      assert.equal(decodeStringToken(bytes, start, end), text);
+      assert.equal(decodeStringContent(bytes, start + 1, end - 1), text);
+    }
+  }
+  for (const token of ['5', '"', 'null', '"bad \\x escape"', '']) {
+    const { bytes, start, end } = embed(token);
+    assert.equal(decodeStringToken(bytes, start, end), undefined, token);
+  }
+});
+
+test('a key equals only itself, however it is written', () => {
+  const is = (token: string, key: string): boolean => {
+    const { bytes, start, end } = embed(token);
+    return keyEquals(bytes, start, end, Buffer.from(key));
+  };
+  assert.ok(is('"name"', 'name'));
+  assert.ok(is('"n\\u0061me"', 'name'));
+  assert.ok(is('"\\u006e\\u0061\\u006d\\u0065"', 'name'));
+  assert.ok(is('"\\u00fc"', 'ü'));
+  assert.ok(!is('"names"', 'name'));
+  assert.ok(!is('"nam\\u0065s"', 'name'));
+  assert.ok(!is('"nam"', 'name'));
+  assert.ok(!is('"n\\u00zzme"', 'name'));
+});
+
+test('findPath leads through objects, with escaped dots in keys, to the first of two equal keys', () => {
+  const object =
+    '{"a":{"x":1},"metadata":{"annotations":{"foo.bar/baz":"v","c\\\\d":7}},"a":{"x":2},"l":[{"x":3}]}';
+  const { bytes, start, end } = embed(object);
+  const at = (path: string): string | undefined => {
+    const span = findPath(bytes, start, end, path);
+    return span && Buffer.from(bytes.slice(span.start, span.end)).toString('utf8');
+  };
+  assert.equal(at('metadata.annotations.foo\\.bar/baz'), '"v"');
+  assert.equal(at('metadata.annotations.c\\\\d'), '7');
+  assert.equal(at('a.x'), '1');
+  assert.equal(at('a'), '{"x":1}');
+  for (const absent of ['b', 'a.y', 'a.x.z', 'l.x', 'l.0', 'metadata.annotations.foo']) {
+    assert.equal(at(absent), undefined, absent);
+  }
+});
+
+test('splitPath resolves escapes and rejects invalid paths', () => {
+  assert.deepEqual(splitPath('a.b\\.c.d\\\\e'), ['a', 'b.c', 'd\\e']);
+  for (const path of ['', '.', 'a.', '.a', 'a..b', 'a\\b', 'a\\']) {
+    assert.throws(() => splitPath(path), { code: 'ERR_KUBELOOM_OPTION' }, path);
+  }
+});

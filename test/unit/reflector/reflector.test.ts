@@ -1,0 +1,209 @@
+/** One reflector at work, request by request: the test plays the server, the shards and the main thread. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Harness, bookmark, errorEvent, event, list, pod } from './harness.ts';
+
+describe('a list and a watch', () => {
+  it('become records in the order of the response, and the watch follows the list', () => {
+    const harness = new Harness().start({ query: { labelSelector: 'app=web' } });
+    assert.equal(harness.exchange.path, '/api/v1/pods');
+    assert.deepEqual(harness.exchange.query, {
+      labelSelector: 'app=web',
+      resourceVersion: '0',
+      limit: '500',
+    });
+    harness.exchange
+      .head()
+      .send(list('10', [pod('a', '3'), pod('b', '7')], 'token'))
+      .end();
+    assert.deepEqual(harness.exchange.query, { labelSelector: 'app=web', limit: '500', continue: 'token' });
+    harness.exchange
+      .head()
+      .send(list('10', [pod('c', '9')]))
+      .end();
+    assert.deepEqual(harness.take(), [
+      'ReplaceBegin 1',
+      'Replaced a@3',
+      'Replaced b@7',
+      'Replaced c@9',
+      'ReplaceEnd 1@10',
+    ]);
+
+    const watch = harness.exchange;
+    assert.deepEqual(watch.query, {
+      labelSelector: 'app=web',
+      watch: 'true',
+      allowWatchBookmarks: 'true',
+      resourceVersion: '10',
+      timeoutSeconds: '300',
+    });
+    watch.head().sendEvents(event('ADDED', 'd', '11'), event('MODIFIED', 'a', '12'));
+    watch.sendEvents(event('DELETED', 'b', '13'), bookmark('20'));
+    assert.deepEqual(harness.take(), ['Added d@11', 'Modified a@12', 'Deleted b@13', 'Bookmark 1@20']);
+    assert.deepEqual(harness.replica.objects(), ['a@12', 'c@9', 'd@11']);
+    assert.deepEqual(harness.errors(), []);
+    assert.deepEqual(harness.phases(), ['connecting', 'listing', 'listing', 'connecting', 'watching']);
+  });
+
+  it('asks for a random time from the minimum to just below the maximum', () => {
+    for (const [chance, least, seconds] of [
+      [0, 300, '300'],
+      [0.5, 300, '450'],
+      [0.999999, 300, '599'],
+      [0.999999, 1800, '3599'],
+    ] as const) {
+      const bounds = { watchTimeoutMinSeconds: least, watchTimeoutMaxSeconds: 2 * least };
+      const harness = new Harness({ random: () => chance }).start(bounds).sync('10');
+      assert.equal(harness.exchange.query['timeoutSeconds'], seconds);
+    }
+  });
+
+  it('resumes from the last bookmark or event, whichever came last', () => {
+    const harness = new Harness().start().sync('10');
+    harness.exchange.sendEvents(event('ADDED', 'a', '11'), bookmark('20'));
+    harness.exchange.end();
+    assert.equal(harness.exchange.query['resourceVersion'], '20');
+    harness.exchange
+      .head()
+      .sendEvents(bookmark('21'), event('ADDED', 'b', '33'))
+      .end();
+    assert.equal(harness.exchange.query['resourceVersion'], '33');
+    assert.equal(harness.exchanges.filter(({ isWatch }) => !isWatch).length, 1);
+  });
+
+  it('never delivers a torn line, and receives it whole after the reconnect', () => {
+    const harness = new Harness().start().sync('10', 'a');
+    const line = JSON.stringify(event('MODIFIED', 'a', '12'));
+    harness.exchange
+      .sendEvents(event('ADDED', 'b', '11'))
+      .send(line)
+      .reset();
+    assert.deepEqual(harness.take().slice(-1), ['Added b@11']);
+    assert.equal(harness.exchange.query['resourceVersion'], '11');
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_CONNECTION_RESET']);
+    harness.exchange.head().send(`${line}\n`);
+    assert.deepEqual(harness.take(), ['Modified a@12']);
+  });
+
+  it('holds the resourceVersion back during the synthetic events of a watch without a version', () => {
+    const harness = new Harness().start();
+    // A server without resourceVersions in its lists leaves no other version to watch from.
+    harness.exchange.head().send(list('', [])).end();
+    assert.equal(harness.exchange.query['resourceVersion'], undefined);
+    harness.exchange
+      .head()
+      .sendEvents(event('ADDED', 'a', '90'), event('ADDED', 'b', '30'))
+      .end();
+    assert.equal(harness.exchange.query['resourceVersion'], undefined);
+    harness.exchange
+      .head()
+      .sendEvents(event('ADDED', 'a', '90'), event('MODIFIED', 'b', '95'), event('ADDED', 'c', '96'));
+    harness.exchange.end();
+    assert.equal(harness.exchange.query['resourceVersion'], '96');
+  });
+
+  for (const [form, expire] of [
+    ['an answer', (harness: Harness) => harness.exchange.end()],
+    ['an event', (harness: Harness) => harness.exchange.sendEvents(errorEvent(410, 'Expired'))],
+  ] as const) {
+    it(`lists again at its last version when that has expired, reported in ${form}`, () => {
+      const harness = new Harness().start().sync('10', 'a', 'b');
+      harness.exchange.sendEvents(event('ADDED', 'c', '11'));
+      expire(harness);
+      if (form === 'an answer') harness.exchange.fail(410, 'Expired');
+      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_GONE']);
+      assert.equal(harness.clock.nextDelayMs, 800);
+      harness.clock.advance(800);
+      assert.deepEqual(harness.exchange.query, { resourceVersion: '11' });
+      harness.exchange
+        .head()
+        .send(list('50', [pod('a', '40')]))
+        .end();
+      harness.drain();
+      assert.deepEqual(harness.replica.objects(), ['a@40']);
+      assert.equal(harness.exchange.query['resourceVersion'], '50');
+    });
+  }
+
+  it('resumes without a list after a restart of the server', () => {
+    const harness = new Harness().start().sync('10', 'a');
+    harness.exchange.reset();
+    // The server is gone within a second, without an event: that alone would be a failure.
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_VERY_SHORT_WATCH']);
+    harness.clock.advance(800);
+    harness.exchange
+      .head()
+      .send(list('10', [pod('a', '10')]))
+      .end();
+    harness.exchange
+      .head()
+      .sendEvents(event('ADDED', 'b', '11'))
+      .reset();
+    for (const delayMs of [1600, 3200, 6400]) {
+      harness.exchange.refuse();
+      assert.equal(harness.clock.nextDelayMs, delayMs);
+      harness.clock.advance(delayMs);
+      assert.equal(harness.exchange.query['resourceVersion'], '11');
+      assert.ok(harness.exchange.isWatch);
+    }
+    harness.exchange.head().sendEvents(event('MODIFIED', 'a', '12'));
+    harness.drain();
+    assert.deepEqual(harness.replica.objects(), ['a@12', 'b@11']);
+  });
+
+  it('waits as long as Retry-After says, in an answer and in an event', () => {
+    const harness = new Harness().start();
+    harness.exchange.fail(429, 'TooManyRequests', { 'retry-after': '7' });
+    assert.equal(harness.clock.nextDelayMs, 7000);
+    harness.clock.advance(7000);
+    harness.sync('10');
+    harness.exchange.sendEvents(errorEvent(429, 'TooManyRequests', { retryAfterSeconds: 9 }));
+    assert.equal(harness.clock.nextDelayMs, 9000);
+    harness.clock.advance(9000);
+    assert.equal(harness.exchange.isWatch, true);
+    assert.equal(harness.exchange.query['resourceVersion'], '10');
+  });
+
+  for (const status of [403, 404, 500, 503]) {
+    it(`reports ${status}, waits and lists again`, () => {
+      const harness = new Harness().start();
+      harness.exchange.fail(status, 'Whatever');
+      assert.equal(harness.errors().length, 1);
+      harness.clock.advance(800);
+      harness.sync('10', 'a');
+      harness.exchange.end();
+      harness.clock.advance(1600);
+      harness.exchange.fail(status, 'Whatever');
+      assert.equal(harness.exchange.isOpen, false);
+      harness.clock.advance(60_000);
+      assert.deepEqual(harness.exchange.query, { resourceVersion: '10' });
+    });
+  }
+
+  it('aborts the epoch of an interrupted list and begins a new one', () => {
+    const harness = new Harness().start();
+    const body = list('10', [pod('a', '3'), pod('b', '7')]);
+    harness.exchange.head().send(body.slice(0, -30)).reset();
+    assert.deepEqual(harness.take(), ['ReplaceBegin 1', 'Replaced a@3', 'ReplaceAbort 1']);
+    harness.clock.advance(800);
+    harness.exchange.head().send(body).end();
+    assert.deepEqual(harness.take(), ['ReplaceBegin 2', 'Replaced a@3', 'Replaced b@7', 'ReplaceEnd 2@10']);
+  });
+
+  for (const [what, body] of [
+    ['truncated but ends in order', list('10', [pod('a', '3')]).slice(0, -1)],
+    [
+      'a Table',
+      '{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"5"},"rows":[]}',
+    ],
+    ['no JSON', '<html>login</html>'],
+  ] as const) {
+    it(`does not take a list that is ${what} for an empty one`, () => {
+      const harness = new Harness().start();
+      harness.exchange.head().send(body).end();
+      assert.equal(harness.take().at(-1), 'ReplaceAbort 1');
+      assert.match(harness.errors().join(), /^ERR_KUBELOOM_LIST_(TRUNCATED|MALFORMED)$/);
+      assert.equal(harness.clock.nextDelayMs, 800);
+    });
+  }
+});

@@ -1,0 +1,71 @@
+/**
+ * A whole informer whose credentials are refused: its plugin runs again, and the informer reports no error.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { KubeConfig } from '@kubernetes/client-node';
+import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
+import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+
+const PODS = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
+
+/** Returns a plugin with these outputs for its first runs, and the last one afterwards. */
+function plugin(
+  folder: string,
+  first: readonly string[],
+  then: string,
+): { exec: object; runs: () => number } {
+  const log = join(folder, 'runs');
+  const script = join(folder, 'plugin.cjs');
+  writeFileSync(log, '');
+  writeFileSync(
+    script,
+    `const fs = require('node:fs');
+     fs.appendFileSync(${JSON.stringify(log)}, 'x');
+     const token = ${JSON.stringify(first)}[fs.readFileSync(${JSON.stringify(log)}).length - 1] ?? ${JSON.stringify(then)};
+     console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token } }));`,
+  );
+  return {
+    exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: [script] },
+    runs: () => readFileSync(log).length,
+  };
+}
+
+for (const threadsCount of [0, 1]) {
+  test(`a refused token is renewed once without an error, a second refusal is reported (threads: ${threadsCount})`, async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), 'kubeloom-refused-'));
+    context.after(() => rmSync(folder, { recursive: true }));
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    await server.populate({ count: 3, namespaces: 1 });
+    await using threads = new InformerThreads({ shards: threadsCount });
+    for (const [stale, errors] of [
+      [['stale'], []],
+      [['stale', 'stale too'], ['ERR_KUBELOOM_UNAUTHORIZED']],
+    ] as const) {
+      const { exec, runs } = plugin(folder, stale, server.token);
+      const kubeConfig = new KubeConfig();
+      kubeConfig.loadFromOptions({
+        clusters: [
+          { name: 'c', server: server.url, caData: Buffer.from(server.ca ?? '').toString('base64') },
+        ],
+        users: [{ name: 'u', exec }],
+        contexts: [{ name: 'x', cluster: 'c', user: 'u' }],
+        currentContext: 'x',
+      });
+      const seen: string[] = [];
+      await using informer = new SharedIndexInformer(kubeConfig, PODS, {
+        threads,
+        backoff: { initialMs: 1, maxMs: 10 },
+        onError: (error) => seen.push((error as { code?: string }).code ?? ''),
+      });
+      void informer.run();
+      await informer.waitForSync(AbortSignal.timeout(30_000));
+      assert.equal(informer.getStore().list().length, 3);
+      assert.deepEqual(seen, errors);
+      assert.equal(runs(), stale.length + 1);
+    }
+  });
+}

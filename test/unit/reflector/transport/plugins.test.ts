@@ -1,0 +1,234 @@
+/** Credential plugins that misbehave, and the policy. Every plugin here is a real process. */
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { after, test, type TestContext } from 'node:test';
+import type { Cluster } from '@kubernetes/client-node';
+import { KubeConfig } from '@kubernetes/client-node';
+import { FakeClock } from '../../../../src/apiserver/testing/fake-clock.ts';
+import { Credentials } from '../../../../src/reflector/transport/credentials.ts';
+import { execCredential } from '../../../../src/reflector/transport/exec-credentials.ts';
+import type { ExecPlugin, ExecRequest } from '../../../../src/reflector/transport/exec-credentials.ts';
+import {
+  resolveCommand,
+  restrictCredentialPlugins,
+} from '../../../../src/reflector/transport/plugin-policy.ts';
+import type { CredentialPluginPolicy } from '../../../../src/reflector/transport/plugin-policy.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kubeloom-plugins-'));
+after(() => rmSync(folder, { recursive: true }));
+let files = 0;
+
+const CLUSTER: Cluster = { name: 'c', server: 'https://host', skipTLSVerify: false };
+const API_VERSION = 'client.authentication.k8s.io/v1';
+const ANSWER = JSON.stringify({ apiVersion: API_VERSION, kind: 'ExecCredential', status: { token: 't' } });
+
+function request(more: Partial<ExecRequest> = {}): ExecRequest {
+  return {
+    cluster: CLUSTER,
+    isRefused: () => false,
+    policy: { policyType: 'AllowAll' },
+    signal: new AbortController().signal,
+    ...more,
+  };
+}
+
+/** Writes a shell script and returns its path. */
+function script(body: string, name = `plugin-${++files}`): string {
+  const path = join(folder, name);
+  writeFileSync(path, `#!/bin/sh\n${body}\n`, { mode: 0o755 });
+  return path;
+}
+
+function pluginOf(body: string, more: Partial<ExecPlugin> = {}): ExecPlugin {
+  return { apiVersion: API_VERSION, command: script(body), ...more };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    // A zombie answers the signal, too: it has ended.
+    return !readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z');
+  } catch {
+    return false;
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** Returns a plugin that starts another process and hangs with it. */
+function hangingPlugin(): { readonly plugin: ExecPlugin; readonly pids: () => number[] } {
+  const list = join(folder, `pids-${++files}`);
+  const plugin = pluginOf(`sleep 600 & echo "$! $$" > ${list}.new; mv ${list}.new ${list}; wait`);
+  const pids = (): number[] =>
+    existsSync(list) ? readFileSync(list, 'utf8').trim().split(' ').map(Number) : [];
+  return { plugin, pids };
+}
+
+test('C186 a plugin that hangs is terminated at the time limit, with all processes that it started', async () => {
+  const { plugin, pids } = hangingPlugin();
+  const clock = new FakeClock();
+  const asked = execCredential(plugin, request({ clock }));
+  await until(() => pids().length === 2);
+  clock.advance(59_999);
+  assert.ok(pids().every(isAlive));
+  clock.advance(1);
+  await assert.rejects(asked, { code: 'ERR_KUBELOOM_CREDENTIALS', message: /no answer within 60 s/ });
+  await until(() => !pids().some(isAlive));
+});
+
+test('a plugin is terminated when the last waiting request is aborted, and not before', async () => {
+  const { plugin, pids } = hangingPlugin();
+  const [one, two] = [new AbortController(), new AbortController()];
+  const asked = [one, two].map(({ signal }) => execCredential(plugin, request({ signal })));
+  const outcomes = Promise.allSettled(asked);
+  await until(() => pids().length === 2);
+  one.abort();
+  await assert.rejects(asked[0] as Promise<unknown>, /not wanted any more/);
+  assert.ok(pids().every(isAlive), 'the other one waits');
+  two.abort();
+  await outcomes;
+  await until(() => !pids().some(isAlive));
+});
+
+test('a request after the last waiting one was aborted starts another run', async () => {
+  const first = join(folder, `first-${++files}`);
+  const plugin = pluginOf(`if [ -e ${first} ]; then echo '${ANSWER}'; else touch ${first}; sleep 600; fi`);
+  const abort = new AbortController();
+  const asked = execCredential(plugin, request({ signal: abort.signal }));
+  await until(() => existsSync(first));
+  abort.abort();
+  await assert.rejects(asked);
+  assert.equal((await execCredential(plugin, request())).token, 't');
+});
+
+test('C186 an endless answer is cut off at its limit, and the plugin is terminated', async () => {
+  const plugin = pluginOf('exec yes canary');
+  const asked = execCredential(plugin, request());
+  await assert.rejects(asked, { code: 'ERR_KUBELOOM_CREDENTIALS', message: /more than 1048576 bytes/ });
+});
+
+test('C186 output that is no ExecCredential of the requested version is refused, and never quoted', async () => {
+  const other = ANSWER.replace('/v1"', '/v1beta1"');
+  const cases: [string, RegExp][] = [
+    ['echo canary', /gave no ExecCredential$/],
+    [`echo '[{"token":"canary"}]'`, /gave no ExecCredential$/],
+    [`echo '${ANSWER.replace('ExecCredential', 'Secret')}'`, /gave no ExecCredential$/],
+    [`echo '${other}'`, /not of client\.authentication\.k8s\.io\/v1,/],
+    ['echo canary-token >&2; echo canary; exit 1', /failed \(1\) with 13 bytes on stderr, not shown/],
+    ['kill -9 $$', /failed \(SIGKILL\)/],
+    [`printf '\\377\\376canary'`, /gave no ExecCredential$/],
+  ];
+  for (const [body, message] of cases) {
+    await assert.rejects(execCredential(pluginOf(body), request()), (error: Error & { code?: string }) => {
+      assert.equal(error.code, 'ERR_KUBELOOM_CREDENTIALS');
+      assert.match(error.message, message);
+      assert.doesNotMatch(inspect(error, { depth: 9, showHidden: true }), /canary/);
+      return true;
+    });
+  }
+  const beta = pluginOf(`echo '${other}'`, { apiVersion: API_VERSION.replace('v1', 'v1beta1') });
+  assert.equal((await execCredential(beta, request())).token, 't');
+  const alpha = pluginOf(`echo '${ANSWER}'`, { apiVersion: API_VERSION.replace('v1', 'v1alpha1') });
+  await assert.rejects(execCredential(alpha, request()), /is for .*v1alpha1: kubeloom speaks/);
+});
+
+test('C186 no shell reads the command or its arguments, and invalid arguments are an error', async () => {
+  const proof = join(folder, 'proof');
+  const injected: ExecPlugin = { apiVersion: API_VERSION, command: `/bin/echo; touch ${proof}` };
+  await assert.rejects(execCredential(injected, request()), /was not found/);
+  const echo = pluginOf(`[ "$1" = ';touch ${proof}' ] && echo '${ANSWER}'`, { args: [`;touch ${proof}`] });
+  assert.equal((await execCredential(echo, request())).token, 't');
+  assert.equal(existsSync(proof), false);
+  const nul = pluginOf('true', { args: ['canary\0'] });
+  await assert.rejects(execCredential(nul, request()), (error: Error) => {
+    assert.match(error.message, /could not be started \(ERR_INVALID_ARG_VALUE\)/);
+    assert.doesNotMatch(inspect(error), /canary/);
+    return true;
+  });
+});
+
+function withPath(context: TestContext, path: string): void {
+  const before = process.env['PATH'];
+  context.after(() => (process.env['PATH'] = before));
+  process.env['PATH'] = path;
+}
+
+test('a bare name is never a file of the working directory, whatever $PATH contains', async (context) => {
+  const name = 'kubeloom-hijack';
+  script(`echo '${ANSWER}'`, name);
+  const before = process.cwd();
+  context.after(() => process.chdir(before));
+  process.chdir(folder);
+  for (const path of ['.', '', ':', `./:${before}`]) {
+    withPath(context, path);
+    assert.equal(resolveCommand(name), undefined, path);
+    await assert.rejects(
+      execCredential({ command: name, installHint: 'get it' }, request()),
+      /not found: get it/,
+    );
+  }
+  withPath(context, `/nowhere:${folder}`);
+  assert.equal(resolveCommand(name), join(folder, name));
+});
+
+test('C186 the policy decides which plugins may run: all, none, or those of a list', async (context) => {
+  const ran = join(folder, 'ran');
+  const command = script(`touch ${ran}; echo '${ANSWER}'`, 'listed-plugin');
+  const other = script(`touch ${ran}`);
+  withPath(context, `${folder}:${process.env['PATH']}`);
+  const listed = (name: string): CredentialPluginPolicy => ({
+    policyType: 'Allowlist',
+    allowlist: [{ name }],
+  });
+  const refusals: [string, CredentialPluginPolicy][] = [
+    [command, { policyType: 'DenyAll' }],
+    [other, listed(command)],
+    [other, listed('listed-plugin')],
+    ['listed-plugin', listed('other-plugin')],
+    [command, listed('listed')],
+  ];
+  for (const [refused, policy] of refusals) {
+    await assert.rejects(execCredential({ command: refused }, request({ policy })), {
+      code: 'ERR_KUBELOOM_PLUGIN_REFUSED',
+      message: /wants to run .*(the policy is to run none|not on the list)/,
+    });
+  }
+  assert.equal(existsSync(ran), false);
+  for (const [allowed, policy] of [
+    [command, listed(command)],
+    [command, listed('listed-plugin')],
+    ['listed-plugin', listed(command)],
+    ['listed-plugin', { policyType: 'AllowAll' }],
+  ] as const) {
+    assert.equal((await execCredential({ command: allowed }, request({ policy }))).token, 't');
+  }
+});
+
+test('a policy holds for every use of its KubeConfig, also after a plugin has run', async () => {
+  const config = new KubeConfig();
+  config.loadFromOptions({
+    clusters: [{ name: 'c', server: 'https://host' }],
+    users: [{ name: 'u', exec: pluginOf(`echo '${ANSWER}'`) }],
+    contexts: [{ name: 'x', cluster: 'c', user: 'u' }],
+    currentContext: 'x',
+  });
+  const credentials = new Credentials(config);
+  assert.equal((await credentials.connection(false)).headers['authorization'], 'Bearer t');
+  restrictCredentialPlugins(config, { policyType: 'DenyAll' });
+  await assert.rejects(credentials.connection(false), { code: 'ERR_KUBELOOM_PLUGIN_REFUSED' });
+  for (const policy of [
+    { policyType: 'Deny' },
+    { policyType: 'Allowlist' },
+    { policyType: 'Allowlist', allowlist: [] },
+    { policyType: 'Allowlist', allowlist: [{ name: '' }] },
+  ]) {
+    assert.throws(() => restrictCredentialPlugins(config, policy as CredentialPluginPolicy), {
+      code: 'ERR_KUBELOOM_OPTION',
+    });
+  }
+});

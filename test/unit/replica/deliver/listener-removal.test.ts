@@ -1,0 +1,231 @@
+/** Removal of a handler, at any moment and from any caller: it receives nothing more, and no entry is kept for it. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { Gates, at, isEnded, scene } from './listener-scene.ts';
+import { jsonOf } from '../store/objects.ts';
+import { newListener, recordingHandler } from './recording-handler.ts';
+
+describe('a handler that is removed', () => {
+  test('C8 receives none of its pending notifications, and no entry is kept for it', () => {
+    const { replica, processor, listener, calls } = scene();
+    replica.put(at('a', 1), at('a', 2), at('b', 3));
+    listener.deliver(1);
+    assert.equal(processor.remove(listener), true);
+    assert.equal(processor.remove(listener), false);
+    replica.put(at('c', 4));
+    assert.equal(listener.deliver(Infinity), 0);
+    assert.deepEqual(calls, ['add a@1']);
+    assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
+    assert.ok(replica.dispose());
+  });
+
+  test('C8 and was the only one: a relist without readers keeps no entries', () => {
+    const { replica, processor, listener } = scene();
+    replica.put(at('a', 1), at('b', 2));
+    processor.remove(listener);
+    replica.relist(at('a', 3), at('c', 4));
+    assert.ok(replica.dispose());
+    replica.relist();
+    replica.dispose();
+    assert.equal(replica.owner.slabs.liveBytes, 0);
+  });
+
+  test('C8 with a large backlog releases it step by step, and has ended after the last step', async () => {
+    const { replica, processor, listener } = scene();
+    for (let version = 1; version <= 5000; version++) replica.put(at('a', version));
+    const bytes = (): number => replica.owner.slabs.liveBytes;
+    const one = bytes() / 5000;
+    processor.remove(listener);
+    assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
+    assert.equal(listener.heldBytes, 0);
+    assert.equal(listener.isIdle, true);
+    let before = bytes();
+    let calls = 0;
+    while (listener.release()) {
+      assert.equal(await isEnded(listener), false);
+      assert.ok(before - bytes() <= 1100 * one, `${before - bytes()} bytes in one call`);
+      before = bytes();
+      calls++;
+    }
+    assert.ok(calls >= 3);
+    assert.equal(await isEnded(listener), true);
+    assert.ok(bytes() < 2 * one);
+  });
+
+  test('C8 releases the entries of a cursor step by step, too', async () => {
+    const { replica, processor, listener: other } = scene();
+    processor.remove(other);
+    const names = Array.from({ length: 3000 }, (_, index) => `n${index}`);
+    names.forEach((name, index) => replica.put(at(name, index + 1)));
+    const { listener } = newListener(recordingHandler([]));
+    processor.add(listener, replica.replica);
+    // Before the cursor reaches them, the first half changes and the second is removed.
+    names.forEach((name, index) => {
+      if (index < 1500) replica.put(at(name, 10_000 + index));
+      else replica.remove(at(name, 10_000 + index));
+    });
+    processor.remove(listener);
+    assert.equal(replica.replica.live.cursors.size, 0);
+    const { slabs } = replica.owner;
+    const one = jsonOf(at('n2999', 12_999)).length;
+    let before = slabs.liveBytes;
+    let calls = 0;
+    while (listener.release()) {
+      assert.ok(before - slabs.liveBytes <= 2500 * one, `${before - slabs.liveBytes} bytes in one call`);
+      before = slabs.liveBytes;
+      calls++;
+    }
+    assert.ok(calls >= 2);
+    assert.equal(await isEnded(listener), true);
+    assert.ok(slabs.liveBytes <= 1500 * one, 'only the cached entries');
+  });
+
+  test('C8 from inside its own call, during its initial list', () => {
+    const { replica, processor } = scene();
+    replica.put(at('a', 1), at('b', 2), at('c', 3));
+    const calls: string[] = [];
+    const { listener, reports } = newListener(
+      recordingHandler(calls, (text) => {
+        if (text.includes('b@')) processor.remove(listener);
+      }),
+    );
+    processor.add(listener, replica.replica);
+    replica.put(at('a', 4));
+    assert.equal(listener.deliver(Infinity), 2);
+    assert.deepEqual(calls, ['add! a@1', 'add! b@2']);
+    assert.equal(reports.synced, 0);
+    assert.equal(listener.hasSynced, false);
+    assert.equal(replica.replica.live.cursors.size, 0);
+  });
+
+  test('C8 while its async call runs may finish the call with its objects, and receives nothing more', async () => {
+    const gates = new Gates();
+    const { replica, processor, listener: other } = scene();
+    let read = 0;
+    const { listener } = newListener({
+      onUpdate: async (previous, current) => {
+        await gates.next();
+        assert.ok(previous.object && current.object);
+        read++;
+      },
+    });
+    replica.put(at('a', 1));
+    processor.add(listener, replica.replica);
+    replica.put(at('a', 2), at('b', 3));
+    listener.deliver(Infinity);
+    processor.remove(listener);
+    replica.put(at('a', 9));
+    assert.equal(await isEnded(listener), false);
+    gates.open[0]?.resolve();
+    await listener.ended;
+    assert.equal(read, 1);
+    assert.equal(listener.isReady, false);
+    listener.push(undefined, replica.get('a'));
+    assert.equal(listener.backlog.notifications, 0);
+    assert.equal(listener.deliver(Infinity), 0, 'its promise does not bring it back');
+    other.deliver(Infinity);
+    assert.ok(replica.dispose());
+  });
+
+  test('C8 by itself before it returns its promise stays removed', async () => {
+    const { replica, processor, listener: other } = scene();
+    const calls: string[] = [];
+    const { listener } = newListener(
+      recordingHandler(calls, () => {
+        processor.remove(listener);
+        return Promise.resolve();
+      }),
+    );
+    processor.add(listener, replica.replica);
+    replica.put(at('a', 1), at('b', 2));
+    listener.deliver(Infinity);
+    await listener.ended;
+    listener.push(undefined, replica.get('b'));
+    assert.equal(listener.isReady, false);
+    assert.deepEqual(calls, ['add a@1']);
+    processor.remove(listener);
+    replica.relist();
+    other.deliver(Infinity);
+    assert.ok(replica.dispose());
+  });
+
+  test('C8 drops a difference that it has begun', () => {
+    const { replica, processor, listener, calls } = scene();
+    replica.put(at('a', 1), at('b', 2), at('c', 3));
+    listener.deliver(Infinity);
+    replica.relist(at('c', 9));
+    listener.deliver(1);
+    processor.remove(listener);
+    assert.match(calls[3] ?? '', /^lost/);
+    assert.equal(calls.length, 4);
+    assert.ok(replica.dispose());
+  });
+});
+
+describe('a handler that leaves after its pending notifications', () => {
+  test('C8 C137 receives what is pending and nothing later, and has ended then', async () => {
+    const { replica, processor, listener, calls } = scene();
+    replica.put(at('a', 1), at('b', 2));
+    assert.equal(processor.remove(listener, true), true);
+    replica.put(at('c', 3));
+    replica.relist(at('a', 9));
+    listener.push(undefined, replica.get('a'));
+    assert.equal(listener.backlog.notifications, 2);
+    listener.deliver(1);
+    assert.equal(await isEnded(listener), false);
+    listener.deliver(Infinity);
+    assert.deepEqual(calls, ['add a@1', 'add b@2']);
+    assert.equal(await isEnded(listener), true);
+    listener.push(undefined, replica.get('a'));
+    assert.equal(listener.isReady, false);
+    assert.ok(replica.dispose());
+  });
+
+  test('C8 C11 receives the rest of its initial list, and has synced with it', async () => {
+    const { replica, processor } = scene();
+    replica.put(at('a', 1), at('b', 2));
+    const calls: string[] = [];
+    const { listener, reports } = newListener(recordingHandler(calls));
+    processor.add(listener, replica.replica);
+    processor.remove(listener, true);
+    replica.put(at('a', 3));
+    listener.deliver(Infinity);
+    assert.deepEqual(calls, ['add! a@1', 'add! b@2'], 'the list is that of its join');
+    assert.equal(reports.synced, 1);
+    assert.equal(await isEnded(listener), true);
+  });
+
+  test('C8 ends at once without pending notifications, but not before the call in progress has', async () => {
+    const gates = new Gates();
+    const { replica, processor, listener } = scene(() => gates.next());
+    const idle = newListener({}).listener;
+    processor.add(idle, replica.replica);
+    idle.deliver(Infinity);
+    processor.remove(idle, true);
+    assert.equal(await isEnded(idle), true);
+    replica.put(at('a', 1));
+    listener.deliver(Infinity);
+    processor.remove(listener, true);
+    assert.equal(await isEnded(listener), false);
+    gates.open[0]?.resolve();
+    assert.equal(await isEnded(listener), true);
+  });
+
+  test('C8 that was removed in its own last call has not ended inside that call', async () => {
+    const { replica, processor } = scene();
+    let wasInside = false;
+    const { listener } = newListener({
+      onAdd: () => {
+        processor.remove(listener);
+        wasInside = listener.isInsideCall;
+      },
+    });
+    processor.add(listener, replica.replica);
+    replica.put(at('a', 1), at('b', 2));
+    assert.equal(listener.isInsideCall, false);
+    listener.deliver(Infinity);
+    assert.deepEqual([wasInside, listener.isInsideCall], [true, false]);
+    assert.equal(await isEnded(listener), true);
+  });
+});

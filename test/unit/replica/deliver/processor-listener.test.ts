@@ -1,0 +1,278 @@
+/** One handler and its pending notifications: order, one call at a time, failures, references, synced. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { SharedProcessor } from '../../../../src/replica/deliver/shared-processor.ts';
+import { SnapshotCursor } from '../../../../src/replica/store/deliveries.ts';
+import type { Borrowed } from '../../../../src/replica/store/entry.ts';
+import { ScriptedReplica } from '../store/scripted-replica.ts';
+import { Gates, at, scene, settled } from './listener-scene.ts';
+import { newListener, recordingHandler } from './recording-handler.ts';
+
+describe('delivery', () => {
+  test('C7 is in order, and makes no more calls than requested', () => {
+    const { replica, listener, calls } = scene();
+    replica.put(at('a', 1), at('b', 2), at('a', 3));
+    replica.remove(at('b', 4));
+    assert.deepEqual(calls, [], 'the merge runs no handler');
+    assert.equal(listener.deliver(2), 2);
+    assert.deepEqual(calls, ['add a@1', 'add b@2']);
+    assert.equal(listener.deliver(Infinity), 2);
+    assert.deepEqual(calls.slice(2), ['update a@1>3', 'delete b@4']);
+    assert.equal(listener.isReady, false);
+    assert.ok(replica.dispose());
+  });
+
+  test('C7 C14 skips the callbacks that a handler does not have', () => {
+    const { replica, processor } = scene();
+    const { listener } = newListener({});
+    processor.add(listener, replica.replica);
+    replica.put(at('a', 1), at('a', 2));
+    replica.remove(at('a', 3));
+    replica.remove(at('never-seen', 4));
+    listener.deliver(Infinity);
+    assert.equal(listener.isReady, false);
+  });
+
+  test('C14 includes the deletion of an object that was never seen', () => {
+    const { replica, listener, calls } = scene();
+    replica.remove(at('stranger', 9));
+    listener.deliver(Infinity);
+    assert.deepEqual(calls, ['delete stranger@9']);
+    assert.ok(replica.dispose());
+  });
+
+  test('C14 of a loss that a relist found has key, namespace, name and the last state', () => {
+    const { replica, processor } = scene();
+    const seen: unknown[] = [];
+    const { listener } = newListener({
+      onDelete: (deleted) => {
+        assert.ok(deleted.finalStateUnknown);
+        const { key, namespace, name, last } = deleted;
+        seen.push(key, namespace, name, last.resourceVersion, (deleted.object as { kind: string }).kind);
+      },
+    });
+    processor.add(listener, replica.replica);
+    replica.put({ namespace: 'ns', name: 'a', version: 7 });
+    replica.relist();
+    listener.deliver(Infinity);
+    assert.deepEqual(seen, ['ns/a', 'ns', 'a', '7', 'Pod']);
+  });
+
+  test('C6 C15 gives a call the entry in the store, which has the change already', () => {
+    const { replica, processor } = scene();
+    let seen = 0;
+    const { listener } = newListener({
+      onAdd: (added) => {
+        seen++;
+        assert.equal(replica.indexer.getByKey(added.key), added);
+      },
+      onUpdate: (_previous, current) => {
+        seen++;
+        assert.equal(replica.indexer.getByKey(current.key), current);
+      },
+    });
+    processor.add(listener, replica.replica);
+    replica.put(at('a', 1));
+    listener.deliver(1);
+    replica.put(at('a', 2));
+    listener.deliver(1);
+    assert.equal(seen, 2);
+  });
+});
+
+describe('an async handler', () => {
+  test('C7 is called once at a time: the next call waits for the promise of the previous one', async () => {
+    const gates = new Gates();
+    const { replica, listener, calls, reports } = scene(() => gates.next());
+    replica.put(at('a', 1), at('b', 2));
+    assert.equal(listener.deliver(Infinity), 1);
+    assert.equal(listener.isReady, false);
+    assert.equal(listener.deliver(Infinity), 0);
+    gates.open[0]?.resolve();
+    await settled();
+    assert.equal(reports.ready, 1);
+    assert.equal(listener.deliver(Infinity), 1);
+    assert.deepEqual(calls, ['add a@1', 'add b@2']);
+  });
+
+  test('C20 may read its objects until its promise has settled, and not after', async () => {
+    const gates = new Gates();
+    const { replica, processor } = scene();
+    const stash: Borrowed<unknown>[] = [];
+    const { listener } = newListener({
+      onAdd: async (added) => {
+        stash.push(added);
+        await gates.next();
+        assert.ok(added.object);
+      },
+    });
+    processor.add(listener, replica.replica);
+    replica.put(at('a', 1));
+    listener.deliver(1);
+    replica.put(at('a', 2));
+    assert.ok(stash[0]?.object, 'superseded, but its call has not ended');
+    gates.open[0]?.resolve();
+    await settled();
+    assert.throws(() => stash[0]?.object, {
+      code: 'ERR_KUBELOOM_BORROW_EXPIRED',
+      message: /registered\.js:1:1/,
+    });
+  });
+
+  test('C7 that returns a thenable of another library is awaited as well', async () => {
+    let finish: ((value?: unknown) => void) | undefined;
+    const { replica, listener } = scene(() => ({
+      // oxlint-disable-next-line unicorn/no-thenable -- what it is about
+      then: (resolve: () => void) => {
+        finish = resolve;
+      },
+    }));
+    replica.put(at('a', 1), at('b', 2));
+    listener.deliver(Infinity);
+    await settled();
+    assert.equal(listener.pendingNotifications, 1);
+    finish?.();
+    await settled();
+    assert.ok(listener.isReady);
+  });
+});
+
+describe('a handler that fails', () => {
+  test('C7 C11 by throwing or rejecting is reported with key and registration, and skipped', async () => {
+    const { replica, listener, calls, reports } = scene((text) => {
+      if (text.includes('a@')) throw new Error('sync');
+      return text.includes('b@') ? Promise.reject(new Error('async')) : undefined;
+    });
+    replica.put(at('a', 1), at('b', 2), at('c', 3));
+    listener.deliver(Infinity);
+    await settled();
+    listener.deliver(Infinity);
+    assert.deepEqual(calls, ['add a@1', 'add b@2', 'add c@3']);
+    assert.deepEqual(
+      reports.errors.map(({ error, key, registeredAt }) => [
+        (error as Error).message,
+        key,
+        registeredAt.trim(),
+      ]),
+      [
+        ['sync', 'a', 'at registered.js:1:1'],
+        ['async', 'b', 'at registered.js:1:1'],
+      ],
+    );
+    replica.relist();
+    listener.deliver(Infinity);
+    await settled();
+    listener.deliver(Infinity);
+    assert.ok(replica.dispose(), 'a failed call keeps no entry');
+  });
+
+  test('C7 does not affect the others', () => {
+    const { replica, processor, listener } = scene(() => {
+      throw new Error('always');
+    });
+    const others: string[] = [];
+    const other = newListener(recordingHandler(others)).listener;
+    processor.add(other, replica.replica);
+    replica.put(at('a', 1), at('a', 2));
+    listener.deliver(Infinity);
+    other.deliver(Infinity);
+    assert.deepEqual(others, ['add a@1', 'update a@1>2']);
+  });
+});
+
+describe('the backlog of a handler', () => {
+  test('C21 counts notifications and the bytes of their objects', () => {
+    const { replica, listener } = scene();
+    replica.put(at('a', 1), at('a', 2), at('b', 3));
+    const length = replica.get('b')?.length ?? 0;
+    assert.deepEqual(listener.backlog, { notifications: 3, bytes: 3 * length, ageMs: 0 });
+    listener.deliver(1);
+    assert.deepEqual(listener.backlog, { notifications: 2, bytes: 2 * length, ageMs: 0 });
+    replica.remove(at('b', 4));
+    assert.deepEqual(listener.backlog, { notifications: 3, bytes: 3 * length, ageMs: 0 });
+    listener.deliver(Infinity);
+    assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
+  });
+
+  test('C21 counts what joins, resyncs and relists have still to deliver', () => {
+    const { replica, processor } = scene();
+    replica.put(at('a', 1), at('b', 2), at('c', 3));
+    const length = replica.get('a')?.length ?? 0;
+    const { listener } = newListener({});
+    processor.add(listener, replica.replica);
+    assert.deepEqual(listener.backlog, { notifications: 3, bytes: 0, ageMs: 0 });
+    processor.resync(replica.replica, [listener]);
+    replica.put(at('d', 4));
+    assert.deepEqual(listener.backlog, { notifications: 7, bytes: length, ageMs: 0 });
+    replica.relist(at('a', 9), at('b', 2), at('c', 3));
+    assert.deepEqual(listener.backlog, { notifications: 11, bytes: 3 * length, ageMs: 0 });
+    listener.deliver(3);
+    assert.equal(listener.backlog.notifications, 8);
+    listener.deliver(Infinity);
+    assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
+  });
+});
+
+describe('a registration has synced', () => {
+  test('C11 at once when there was nothing, but not before the informer has', () => {
+    const processor = new SharedProcessor();
+    const replica = new ScriptedReplica({ listener: processor });
+    const { listener, reports } = newListener({});
+    processor.add(listener, replica.replica);
+    assert.equal(listener.deliver(Infinity), 0);
+    assert.equal(listener.hasSynced, false);
+    replica.relist();
+    listener.deliver(Infinity);
+    assert.equal(listener.hasSynced, true);
+    assert.equal(reports.synced, 1);
+  });
+
+  test('C11 after the last call of its initial list has returned, and reports it once', async () => {
+    const gates = new Gates();
+    const processor = new SharedProcessor();
+    const replica = new ScriptedReplica({ listener: processor });
+    const calls: string[] = [];
+    const { listener, reports } = newListener(recordingHandler(calls, () => gates.next()));
+    processor.add(listener, replica.replica);
+    replica.relist(at('a', 1), at('b', 2));
+    replica.put(at('a', 3));
+    for (const [count, expected] of ['add! a@1', 'add! b@2'].entries()) {
+      listener.deliver(Infinity);
+      assert.equal(calls.at(-1), expected);
+      assert.equal(listener.hasSynced, false);
+      gates.open[count]?.resolve();
+      await settled();
+    }
+    listener.deliver(Infinity);
+    assert.equal(listener.hasSynced, true);
+    replica.relist(at('a', 9));
+    listener.deliver(Infinity);
+    assert.equal(listener.hasSynced, true, 'never false again');
+    assert.equal(reports.synced, 1);
+  });
+
+  test('C11 also when its calls throw', () => {
+    const { replica, processor } = scene();
+    replica.put(at('a', 1));
+    const { listener, reports } = newListener({
+      onAdd: () => {
+        throw new Error('always');
+      },
+    });
+    processor.add(listener, replica.replica);
+    listener.deliver(Infinity);
+    assert.equal(listener.hasSynced, true);
+    assert.equal(reports.errors.length, 1);
+  });
+
+  test('C11 without counting a resync as an initial list', () => {
+    const { listener, reports } = newListener({});
+    const replica = new ScriptedReplica();
+    replica.relist(at('a', 1));
+    listener.pushCursor(new SnapshotCursor(replica.replica.live, 'resync'), false);
+    listener.deliver(Infinity);
+    assert.equal(listener.hasSynced, false);
+    assert.equal(reports.synced, 0);
+  });
+});

@@ -1,0 +1,73 @@
+/** Handlers and listeners for tests, which record calls in order as short lines of text. */
+import { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
+import type { BacklogPressure } from '../../../../src/replica/deliver/backlog-budget.ts';
+import { SLOW_LIMITS } from '../../../../src/replica/deliver/slow-handler.ts';
+import type { ListenerOptions } from '../../../../src/replica/deliver/processor-listener.ts';
+import type { ResourceEventHandler } from '../../../../src/replica/deliver/handler.ts';
+import type { Entry } from '../../../../src/replica/store/entry.ts';
+import { FakeClock } from '../../reflector/fake-clock.ts';
+import { line } from '../store/scripted-replica.ts';
+
+/** Reaction in a call, after it was recorded. */
+export type Reaction = (text: string) => unknown;
+
+/** Records every call in `calls`, in the words of `line`. */
+export function recordingHandler(
+  calls: string[],
+  react: Reaction = () => undefined,
+): ResourceEventHandler<unknown> {
+  function called(
+    oldEntry: unknown,
+    newEntry: unknown,
+    isInInitialList: boolean,
+    isFinalStateUnknown: boolean,
+  ): unknown {
+    const text = line({
+      oldEntry: oldEntry as Entry | undefined,
+      newEntry: newEntry as Entry | undefined,
+      isInInitialList,
+      isFinalStateUnknown,
+    });
+    calls.push(text);
+    return react(text);
+  }
+  return {
+    onAdd: (added, isInInitialList) => called(undefined, added, isInInitialList, false),
+    onUpdate: (previous, current) => called(previous, current, false, false),
+    onDelete: (deleted) =>
+      deleted.finalStateUnknown
+        ? called(deleted.last, undefined, false, true)
+        : called(deleted, undefined, false, false),
+  };
+}
+
+/** The reports of a listener, and how often it could continue. */
+export interface Reports {
+  readonly errors: { readonly error: unknown; readonly key: string; readonly registeredAt: string }[];
+  /** Durations of the calls reported as slow; undefined for a notification that waited too long. */
+  readonly slow: (number | undefined)[];
+  readonly pressures: BacklogPressure[];
+  ready: number;
+  synced: number;
+}
+
+export function newListener(
+  handler: ResourceEventHandler<unknown>,
+  options: Partial<ListenerOptions> = {},
+): { listener: ProcessorListener; reports: Reports } {
+  const reports: Reports = { errors: [], slow: [], pressures: [], ready: 0, synced: 0 };
+  const listener = new ProcessorListener({
+    handler,
+    isStrict: true,
+    registeredAt: '    at registered.js:1:1',
+    onError: (error, key, registeredAt) => reports.errors.push({ error, key, registeredAt }),
+    clock: new FakeClock(),
+    slowLimits: SLOW_LIMITS,
+    onSlow: (callMs) => reports.slow.push(callMs),
+    onReady: () => reports.ready++,
+    onPressure: (pressure) => reports.pressures.push(pressure),
+    onSynced: () => reports.synced++,
+    ...options,
+  });
+  return { listener, reports };
+}

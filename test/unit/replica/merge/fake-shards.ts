@@ -1,0 +1,214 @@
+/**
+ * The shards' ends of the rings, written by a test with the real producers and record writers. The test decides which
+ * records arrive, where, and when they become visible.
+ */
+import assert from 'node:assert/strict';
+
+import { Processor } from '../../../../src/replica/merge/processor.ts';
+import { DeltaKind, writeControl } from '../../../../src/shared/record/delta.ts';
+import {
+  NotificationFlag,
+  PrefixKind,
+  RECORD_TYPE_CONTROL_DONE,
+  emptyNotification,
+  writeNotification,
+  writePrefix,
+} from '../../../../src/shared/record/notification.ts';
+import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
+import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
+import { RingProducer } from '../../../../src/shared/ring/producer.ts';
+import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import { Word, allocateWords } from '../../../../src/shared/ring/word.ts';
+import { textOf } from '../../shared/record/notification-text.ts';
+import { identityOf, jsonOf, projectionText } from '../store/objects.ts';
+import type { ObjectSpec } from '../store/objects.ts';
+import { ShardModel } from '../store/shard-model.ts';
+
+export const INFORMER = 1;
+
+export interface FakeShardsOptions {
+  readonly shards?: number;
+  readonly ringBytes?: number;
+  /** The sequence before the first record. */
+  readonly merged?: number;
+  readonly logBytes?: number;
+}
+
+/** Deviations from the default, which is a change of an object whose JSON is in the log. */
+export interface ObjectOptions {
+  readonly kind?: DeltaKind;
+  readonly informer?: number;
+  readonly flags?: number;
+  /** Bytes instead of the spec's JSON. */
+  readonly bytes?: Buffer;
+  /** The place of the bytes: behind the record, in Parts of `partBytes` before it, or in the log. */
+  readonly place?: 'log' | 'inline' | 'parts';
+  readonly partBytes?: number;
+  /** Extracted fields instead of the spec's. */
+  readonly projection?: string;
+  /** True when the record has no extracted fields because they equal those of the previous state. */
+  readonly isProjectionSame?: boolean;
+}
+
+/** Tries to write one record; false when the ring is full. */
+export type Write = () => boolean;
+
+export class FakeShards {
+  readonly processor: Processor;
+  readonly producers: readonly RingProducer[];
+  readonly memories: readonly RingMemory[];
+  readonly merged: Word;
+  /** Number of rings of each shard's bell; the reflector's comes last. */
+  readonly rung: number[];
+  readonly numbering: ShardModel;
+  /** The last assigned sequence. */
+  sequence: number;
+  readonly #log: Buffer;
+  #logEnd = 0;
+
+  constructor({ shards = 1, ringBytes = 2 ** 16, merged = 0, logBytes = 2 ** 16 }: FakeShardsOptions = {}) {
+    this.memories = Array.from(
+      { length: shards },
+      () => new RingMemory(allocateRing(ringBytes, 2 ** 32 - ringBytes / 2)),
+    );
+    this.producers = this.memories.map((memory) => new RingProducer(memory));
+    this.numbering = new ShardModel(shards);
+    this.sequence = merged;
+    this.#log = Buffer.from(new SharedArrayBuffer(logBytes));
+    const words = new Int32Array(allocateWords(1 + BELL_LINES * (shards + 1)));
+    this.merged = new Word(words, 0);
+    this.merged.store(merged);
+    this.rung = Array.from({ length: shards + 1 }, () => 0);
+    const bells = this.rung.map(
+      (_, index) =>
+        new Bell(words, 1 + BELL_LINES * index, () => {
+          this.rung[index] = (this.rung[index] ?? 0) + 1;
+        }),
+    );
+    this.processor = new Processor({
+      shards: this.memories.map((memory, shard) => ({
+        ring: new RingConsumer(memory),
+        bell: bells[shard] as Bell,
+      })),
+      log: this.#log,
+      merged: this.merged,
+      reflectorBell: bells[shards] as Bell,
+    });
+  }
+
+  nextSequence(): number {
+    this.sequence = (this.sequence + 1) >>> 0;
+    return this.sequence;
+  }
+
+  /** Returns the records of one object, in order; its key selects the shard. */
+  object(
+    spec: ObjectSpec,
+    options: ObjectOptions = {},
+  ): { readonly shard: number; readonly writes: Write[] } {
+    const { kind = DeltaKind.Modified, informer = INFORMER, place = 'log', partBytes = 100 } = options;
+    const { bytes = jsonOf(spec) } = options;
+    const { namespace, name, key } = identityOf(spec);
+    const { shard, id, isNew } = this.numbering.object(key, kind === DeltaKind.Deleted);
+    const sequence = this.nextSequence();
+    const notification = { ...emptyNotification(), sequence, informer, kind, id };
+    notification.length = bytes.length;
+    notification.flags = (options.flags ?? 0) | (isNew ? NotificationFlag.NewKey : 0);
+    const versionText = typeof spec.version === 'string' ? spec.version : '';
+    if (typeof spec.version === 'number') notification.resourceVersion = spec.version;
+    else notification.flags |= NotificationFlag.ResourceVersionText;
+    const texts = [isNew ? namespace : '', isNew ? name : '', versionText].map((text) => Buffer.from(text));
+    const { isProjectionSame = false, projection = projectionText(spec) } = options;
+    notification.isProjectionSame = isProjectionSame;
+    texts.push(Buffer.from(isProjectionSame ? '' : projection, 'latin1'));
+    const lengths = texts.map(({ length }) => length);
+    const [namespaceLength = 0, nameLength = 0, resourceVersionTextLength = 0, projectionLength = 0] =
+      lengths;
+    Object.assign(notification, { namespaceLength, nameLength, resourceVersionTextLength, projectionLength });
+    const joined = Buffer.concat(texts);
+    const text = textOf(joined);
+    const writes: Write[] = [];
+    let inline: Buffer | undefined;
+    if (place === 'log') {
+      notification.logOffset = this.#append(bytes);
+    } else {
+      notification.flags |= NotificationFlag.Inline;
+      const partsEnd = place === 'parts' ? Math.max(0, bytes.length - 10) : 0;
+      for (let at = 0; at < partsEnd; at += partBytes) {
+        const part = bytes.subarray(at, Math.min(partsEnd, at + partBytes));
+        writes.push(this.prefix(shard, PrefixKind.Part, part, { sequence, informer, id }));
+      }
+      inline = bytes.subarray(partsEnd);
+    }
+    writes.push(() => writeNotification(this.#producer(shard), notification, text, inline));
+    return { shard, writes };
+  }
+
+  prefix(
+    shard: number,
+    kind: PrefixKind,
+    bytes: Buffer,
+    about: { readonly sequence: number; readonly informer?: number; readonly id?: number },
+  ): Write {
+    const record = { informer: INFORMER, id: 0, ...about, kind, bytes };
+    return () => writePrefix(this.#producer(shard), record);
+  }
+
+  /** Returns the records of one control record by shard: the ids that a relist swept, and the answer. */
+  control(kind: DeltaKind, epoch = 0, resourceVersion = '', informer: number = INFORMER): Write[][] {
+    const sequence = this.nextSequence();
+    const swept = this.#enter(kind, epoch);
+    return this.producers.map((producer, shard) => {
+      const writes = swept
+        .filter((one) => one.shard === shard)
+        .map(({ id }) => this.prefix(shard, PrefixKind.Swept, Buffer.alloc(0), { sequence, informer, id }));
+      const record = { sequence, informer, kind, epoch, resourceVersion };
+      return [...writes, () => writeControl(producer, RECORD_TYPE_CONTROL_DONE, record)];
+    });
+  }
+
+  /** Writes records and makes them visible at once. */
+  send(shard: number, writes: readonly Write[]): void {
+    for (const write of writes) assert.ok(write(), 'the ring is full');
+    this.#producer(shard).publish();
+  }
+
+  sendObject(spec: ObjectSpec, options: ObjectOptions = {}): void {
+    const { shard, writes } = this.object(spec, options);
+    this.send(shard, writes);
+  }
+
+  sendControl(kind: DeltaKind, epoch = 0, resourceVersion = ''): void {
+    for (const [shard, writes] of this.control(kind, epoch, resourceVersion).entries())
+      this.send(shard, writes);
+  }
+
+  /** Merges all records that are there. */
+  drain(): number {
+    let taken = 0;
+    for (let some = this.processor.merge(256); some > 0; some = this.processor.merge(256)) taken += some;
+    this.processor.publish();
+    return taken;
+  }
+
+  #enter(kind: DeltaKind, epoch: number): readonly { readonly shard: number; readonly id: number }[] {
+    if (kind === DeltaKind.ReplaceEnd) return this.numbering.end(epoch);
+    if (kind === DeltaKind.ReplaceBegin) this.numbering.begin(epoch);
+    if (kind === DeltaKind.ReplaceAbort) this.numbering.abort(epoch);
+    return [];
+  }
+
+  #append(bytes: Buffer): number {
+    if (this.#logEnd + bytes.length > this.#log.length) this.#logEnd = 0;
+    const offset = this.#logEnd;
+    bytes.copy(this.#log, offset);
+    this.#logEnd += bytes.length;
+    return offset;
+  }
+
+  #producer(shard: number): RingProducer {
+    const producer = this.producers[shard];
+    assert.ok(producer);
+    return producer;
+  }
+}

@@ -1,0 +1,310 @@
+/** Entries: how long each part is readable, and that a read never returns another entry's bytes. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
+import { MessageChannel } from 'node:worker_threads';
+
+import { DeletedFinalStateUnknown, EntryFlag } from '../../../../src/replica/store/entry.ts';
+import type { Entry } from '../../../../src/replica/store/entry.ts';
+import type { BorrowChecks } from '../../../../src/replica/store/entry-owner.ts';
+import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
+import { jsonOf, borrowed, newEntry, newOwner, wireObject } from './objects.ts';
+import type { ObjectSpec } from './objects.ts';
+
+const EXPIRED = { code: 'ERR_KUBELOOM_BORROW_EXPIRED' };
+const WEB_0: ObjectSpec = { namespace: 'default', name: 'web-0', version: 4711, labels: { app: 'web' } };
+const STACK = '    at file:///app/controller.js:42:7\n    at file:///app/main.js:7:1';
+
+/** Drops the last reference of a superseded entry, then overwrites its former place. */
+function retireAndOverwrite(entry: Entry): void {
+  if (entry.references === 0) entry.addReference();
+  entry.dropReference();
+  assert.equal(entry.slab, undefined);
+  const { slabs } = entry.owner as EntryOwner;
+  const junk = Buffer.alloc(1 << 20, 'x');
+  for (let count = 0; count < 12; count++) {
+    const owner = { slab: undefined, offset: 0, storedBytes: 0 };
+    slabs.put(owner, junk, 0, junk.length);
+    slabs.release(owner);
+  }
+  while (slabs.hasCompaction) slabs.compact();
+}
+
+function assertExpired(entry: Entry): void {
+  const reads = [
+    () => entry.object,
+    () => entry.metadata,
+    () => entry.copy(),
+    () => entry.bytes(),
+    () => entry.retain(),
+    () => JSON.stringify(entry),
+  ];
+  for (const read of reads) assert.throws(read, EXPIRED);
+}
+
+describe('a borrowed entry', () => {
+  test('strict: is refused as soon as its call has ended, although it is still in the cache', () => {
+    const entry = newEntry(newOwner({ borrowChecks: 'strict' }), WEB_0);
+    entry.addReference();
+    borrowed(entry, STACK, () => assert.deepEqual(entry.object, wireObject(WEB_0)));
+    assertExpired(entry);
+  });
+
+  test('strict: the error is one line with the object and the place of the registration; the whole stack is its cause', () => {
+    const entry = newEntry(newOwner(), WEB_0);
+    entry.addReference();
+    borrowed(entry, STACK, () => entry.object);
+    assert.throws(
+      () => entry.object,
+      ({ message, cause }: Error) => {
+        assert.match(message, /^default\/web-0@4711 .*retain\(\)/);
+        assert.match(message, /borrowed by the handler registered at file:\/\/\/app\/controller\.js:42:7$/);
+        assert.doesNotMatch(message, /\\n/);
+        assert.match((cause as Error).stack ?? '', new RegExp(`\n${STACK}$`));
+        return true;
+      },
+    );
+  });
+
+  test('strict: the error of an entry that an index function borrowed names the function', () => {
+    const entry = newEntry(newOwner(), WEB_0);
+    entry.addReference();
+    borrowed(entry, 'index function byNode', () => entry.object);
+    assert.throws(
+      () => entry.object,
+      ({ message, cause }: Error) => {
+        assert.match(message, /borrowed by index function byNode$/);
+        return cause === undefined;
+      },
+    );
+  });
+
+  test('strict: two concurrent calls may read it until the second has ended', () => {
+    const entry = newEntry(newOwner(), WEB_0);
+    entry.addReference();
+    borrowed(entry, 'first', () => {
+      borrowed(entry, 'second', () => entry.object);
+      assert.equal((entry.object as { kind: string }).kind, 'Pod');
+    });
+    assertExpired(entry);
+  });
+
+  test('strict: identity, labels and fields stay readable', () => {
+    const owner = newOwner({ fields: ['spec.nodeName'] });
+    const entry = newEntry(owner, { ...WEB_0, fields: ['node-7'], controllerUid: 'rs-1' });
+    retireAndOverwrite(entry);
+    assert.equal(entry.key, 'default/web-0');
+    assert.equal(entry.namespace, 'default');
+    assert.equal(entry.name, 'web-0');
+    assert.equal(entry.uid, 'uid-of-web-0');
+    assert.equal(entry.resourceVersion, '4711');
+    assert.equal(entry.controllerUid, 'rs-1');
+    assert.deepEqual(entry.labels, { app: 'web' });
+    assert.deepEqual(entry.fields, { 'spec.nodeName': 'node-7' });
+    assert.equal(entry.generation, undefined);
+    assert.equal(entry.deletionTimestamp, undefined);
+  });
+
+  test('off: is readable while it is in the cache or pending, and refused after that', () => {
+    const entry = newEntry(newOwner({ borrowChecks: 'off' }), WEB_0);
+    entry.addReference();
+    assert.deepEqual(entry.object, wireObject(WEB_0));
+    entry.dropReference();
+    assertExpired(entry);
+  });
+
+  test('off: an object that was read before it was superseded is refused, too', () => {
+    const entry = newEntry(newOwner({ borrowChecks: 'off' }), WEB_0);
+    entry.addReference();
+    assert.ok(entry.object && entry.metadata);
+    retireAndOverwrite(entry);
+    assert.equal(entry.decoded, undefined, 'an unreadable object is not cached');
+    assertExpired(entry);
+  });
+
+  for (const borrowChecks of ['strict', 'off'] satisfies BorrowChecks[]) {
+    test(`${borrowChecks}: when retained, it stays readable after it was superseded, from bytes of its own`, () => {
+      const owner = newOwner({ borrowChecks });
+      const entry = newEntry(owner, WEB_0);
+      const kept = borrowed(entry, STACK, () => entry.retain());
+      assert.equal(kept, entry, 'the same entry, so that identity comparisons hold');
+      retireAndOverwrite(entry);
+      assert.equal(owner.slabs.liveBytes, 0, 'the slabs have their bytes back');
+      assert.deepEqual(kept.object, wireObject(WEB_0));
+      assert.deepEqual(kept.metadata, wireObject(WEB_0).metadata);
+      assert.deepEqual(kept.bytes(), jsonOf(WEB_0));
+    });
+  }
+
+  test('dropping more references than were added fails an assertion, and frees no bytes twice', () => {
+    const entry = newEntry(newOwner(), WEB_0);
+    entry.addReference();
+    entry.dropReference();
+    assert.throws(() => entry.dropReference(), { code: 'ERR_KUBELOOM_ASSERTION' });
+  });
+});
+
+describe('reading an entry', () => {
+  const MANAGED: ObjectSpec = {
+    ...WEB_0,
+    labels: { größe: 'naïve', emoji: '🧵' },
+    managedFields: [{ manager: 'kubectl', fieldsV1: { 'f:metadata': { 'f:labels': {} } } }, {}],
+    spec: { text: 'ünï\u2028"\\', managedFields: 'not these', nested: { metadata: { managedFields: 1 } } },
+  };
+
+  function readable(spec: ObjectSpec, cacheBytes?: number): Entry {
+    const entry = newEntry(
+      newOwner({ borrowChecks: 'off', ...(cacheBytes === undefined ? {} : { cacheBytes }) }),
+      spec,
+    );
+    entry.addReference();
+    return entry;
+  }
+
+  test('returns the object as it was received, text that is not ASCII included', () => {
+    assert.deepEqual(readable(MANAGED).object, wireObject(MANAGED));
+  });
+
+  test('returns the same object every time while it is cached', () => {
+    const entry = readable(WEB_0);
+    assert.equal(entry.object, entry.object);
+    assert.equal(entry.toJSON(), entry.object);
+    assert.equal(entry.metadata, entry.metadata);
+  });
+
+  test('a retained object is cached for longer than a borrowed one', () => {
+    const owner = newOwner({ borrowChecks: 'off', cacheBytes: 2 ** 26 });
+    const spec = { padding: 'x'.repeat(2 ** 16) };
+    const [lentFirst, retained, ...later] = Array.from({ length: 6 }, (_, id) =>
+      newEntry(owner, { name: `pod-${id}`, version: 1, spec }),
+    );
+    assert.ok(lentFirst && retained);
+    const { object } = retained.retain();
+    for (const entry of [lentFirst, ...later]) assert.ok(entry.object);
+    assert.equal(lentFirst.decoded, undefined);
+    assert.equal(retained.object, object);
+  });
+
+  test('caches nothing when the cache may hold nothing, and still reads right', () => {
+    const entry = readable(WEB_0, 0);
+    assert.deepEqual(entry.object, wireObject(WEB_0));
+    assert.ok(entry.metadata);
+    assert.equal(entry.decoded, undefined, 'a loop over all objects must not keep them');
+    assert.equal(entry.decodedMetadata, undefined);
+  });
+
+  test('metadata is that of the object without managedFields, whichever is read first', () => {
+    const { managedFields: _dropped, ...expected } = wireObject(MANAGED).metadata;
+    const metadataFirst = readable(MANAGED);
+    assert.deepEqual(metadataFirst.metadata, expected);
+    assert.deepEqual(metadataFirst.object, wireObject(MANAGED), 'the object itself keeps them');
+    const objectFirst = readable(MANAGED);
+    assert.ok(objectFirst.object);
+    assert.deepEqual(objectFirst.metadata, expected);
+  });
+
+  test('metadata of an object without any is empty', () => {
+    const entry = newEntry(newOwner({ borrowChecks: 'off' }), WEB_0, {
+      bytes: Buffer.from('{"kind":"Pod"}'),
+    });
+    assert.deepEqual(entry.metadata, {});
+  });
+
+  test('copy() is mutable, deep, and changes no other copy', () => {
+    const entry = readable(MANAGED);
+    const copy = entry.copy() as { metadata: { labels: Record<string, string> } };
+    copy.metadata.labels['app'] = 'changed';
+    assert.deepEqual(entry.object, wireObject(MANAGED));
+    assert.deepEqual(entry.copy(), wireObject(MANAGED));
+  });
+
+  test('bytes() is private memory: writing to it or transferring it does no harm', () => {
+    const entry = readable(WEB_0);
+    const bytes = entry.bytes();
+    assert.deepEqual(bytes, jsonOf(WEB_0));
+    assert.equal(bytes.buffer.byteLength, bytes.length, 'the buffer holds nothing else');
+    bytes.fill(0);
+    assert.deepEqual(entry.bytes(), jsonOf(WEB_0));
+    structuredClone(bytes, { transfer: [bytes.buffer as ArrayBuffer] });
+    assert.deepEqual(entry.object, wireObject(WEB_0));
+  });
+
+  test('JSON.stringify gives the object, console.log kind, key and version', () => {
+    const entry = readable(WEB_0);
+    assert.equal(JSON.stringify(entry), JSON.stringify(wireObject(WEB_0)));
+    assert.equal(inspect(entry), 'Pod default/web-0@4711');
+    assert.equal(inspect([entry]), '[ Pod default/web-0@4711 ]');
+    assert.equal(
+      inspect(new DeletedFinalStateUnknown(entry)),
+      'DeletedFinalStateUnknown Pod default/web-0@4711',
+    );
+  });
+
+  test('a resourceVersion that is no number is returned unchanged', () => {
+    const entry = readable({ name: 'n', version: '0007-opaque' });
+    assert.equal(entry.resourceVersion, '0007-opaque');
+    assert.equal(inspect(entry), 'Pod n@0007-opaque');
+  });
+});
+
+describe('an entry that cannot be read', () => {
+  test('too large: every read throws with key and limit; its identity is readable', () => {
+    const entry = newEntry(newOwner({ borrowChecks: 'off', objectBytesMax: 4096 }), WEB_0, {
+      flags: EntryFlag.TooLarge,
+    });
+    for (const read of [() => entry.object, () => entry.metadata, () => entry.copy(), () => entry.bytes()]) {
+      assert.throws(read, { code: 'ERR_KUBELOOM_OBJECT_TOO_LARGE', message: /default\/web-0.*4096/ });
+    }
+    assert.equal(entry.uid, 'uid-of-web-0');
+    assert.equal(entry.resourceVersion, '4711');
+    entry.addReference();
+    assert.equal(entry.retain(), entry);
+    entry.dropReference();
+    assert.throws(() => entry.object, { code: 'ERR_KUBELOOM_OBJECT_TOO_LARGE' });
+  });
+
+  for (const [what, text, flags] of [
+    ['cut off, undetected by the shard', '{"metadata":{"name":"web-0"},"spec":{"a":', 0],
+    ['marked by the shard', '{"metadata":{}}', EntryFlag.Malformed],
+    ['JSON, but no object', '"just text"', EntryFlag.Malformed],
+  ] as const) {
+    test(`malformed (${what}): reading throws with the key, and bytes() returns what was received`, () => {
+      const bytes = Buffer.from(text);
+      const entry = newEntry(newOwner({ borrowChecks: 'off' }), WEB_0, { bytes, flags });
+      const malformed = { code: 'ERR_KUBELOOM_MALFORMED_OBJECT', message: /default\/web-0@4711/ };
+      assert.throws(() => entry.object, malformed);
+      assert.throws(() => entry.copy(), malformed);
+      if (flags) assert.throws(() => entry.metadata, malformed);
+      assert.deepEqual(entry.bytes(), bytes);
+    });
+  }
+});
+
+describe('an entry sent to another thread', () => {
+  const CLONE = { code: 'ERR_KUBELOOM_CLONE', message: /bytes\(\)/ };
+
+  test('is refused by structuredClone, alone or inside an object, borrowed, retained or in a tombstone', () => {
+    const entry = newEntry(newOwner({ borrowChecks: 'off' }), WEB_0);
+    for (const value of [
+      entry,
+      { pods: [entry] },
+      new DeletedFinalStateUnknown(entry),
+      new Set([entry.retain()]),
+    ]) {
+      assert.throws(() => structuredClone(value), CLONE);
+    }
+  });
+
+  test('is refused before any part of it, msgpack tables included, is copied', () => {
+    const owner = newOwner({ borrowChecks: 'off' });
+    owner.decoders.set(0, { decode: () => ({}), update: () => {} } as never);
+    assert.throws(() => structuredClone(newEntry(owner, WEB_0)), CLONE);
+  });
+
+  test('is refused by postMessage', () => {
+    const { port1, port2 } = new MessageChannel();
+    assert.throws(() => port1.postMessage(newEntry(newOwner(), WEB_0)), CLONE);
+    port1.close();
+    port2.close();
+  });
+});

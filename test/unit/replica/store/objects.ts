@@ -1,0 +1,104 @@
+/** Entries for tests: a short spec becomes JSON in real slabs, as the merge stores it. */
+import { DecodedCache } from '../../../../src/replica/store/decoded-cache.ts';
+import { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
+import type { EntryOwnerOptions } from '../../../../src/replica/store/entry-owner.ts';
+import { Entry } from '../../../../src/replica/store/entry.ts';
+import type { Identity } from '../../../../src/replica/store/entry.ts';
+import { SharedFields } from '../../../../src/replica/store/projected-fields.ts';
+import { Projection } from '../../../../src/replica/store/projection.ts';
+
+export interface ObjectSpec {
+  readonly namespace?: string;
+  readonly name: string;
+  readonly uid?: string;
+  readonly version: number | string;
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Values of the owner's declared fields, in their order. */
+  readonly fields?: readonly unknown[];
+  readonly spec?: unknown;
+  readonly controllerUid?: string;
+  readonly managedFields?: readonly unknown[];
+}
+
+export interface WireObject {
+  readonly kind: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly spec: unknown;
+}
+
+export function wireObject(spec: ObjectSpec): WireObject {
+  const metadata = {
+    name: spec.name,
+    ...(spec.namespace ? { namespace: spec.namespace } : {}),
+    uid: spec.uid ?? `uid-of-${spec.name}`,
+    resourceVersion: String(spec.version),
+    ...(spec.labels ? { labels: spec.labels } : {}),
+    ...(spec.managedFields ? { managedFields: spec.managedFields } : {}),
+  };
+  return { kind: 'Pod', metadata, spec: spec.spec ?? {} };
+}
+
+export function jsonOf(spec: ObjectSpec): Buffer {
+  return Buffer.from(JSON.stringify(wireObject(spec)));
+}
+
+/** Returns the fields that a shard would extract: a JSON array, one character a byte. */
+export function projectionText(spec: ObjectSpec): string {
+  const { uid = `uid-of-${spec.name}`, controllerUid = null, labels = null, fields = [] } = spec;
+  return Buffer.from(JSON.stringify([uid, null, null, controllerUid, labels, ...fields])).toString('latin1');
+}
+
+/** @param text the array's bytes, one character each */
+export function projectionOf(
+  text: string,
+  shared: SharedFields = new SharedFields(),
+  previous?: Projection,
+): Projection {
+  const bytes = Buffer.from(text, 'latin1');
+  return Projection.read(bytes, 0, bytes.length, shared, previous);
+}
+
+export function identityOf({ namespace = '', name }: ObjectSpec): Identity {
+  return { key: namespace === '' ? name : `${namespace}/${name}`, namespace, name };
+}
+
+export function newOwner(
+  options: Partial<EntryOwnerOptions> & { readonly cacheBytes?: number } = {},
+): EntryOwner {
+  const { cacheBytes = 2 ** 20, ...rest } = options;
+  return new EntryOwner({
+    kind: 'Pod',
+    fields: [],
+    borrowChecks: 'strict',
+    decodedCache: new DecodedCache(cacheBytes),
+    objectBytesMax: 4096,
+    ...rest,
+  });
+}
+
+export interface EntryOptions {
+  readonly bytes?: Buffer;
+  readonly flags?: number;
+  /** Cache to share with other owners. */
+  readonly projection?: Projection;
+  readonly identity?: Identity;
+}
+
+/** Returns an entry in `owner`'s slabs, still without references. */
+export function newEntry(owner: EntryOwner, spec: ObjectSpec, options: EntryOptions = {}): Entry {
+  const { bytes = jsonOf(spec), flags = 0, identity = identityOf(spec) } = options;
+  const { projection = projectionOf(projectionText(spec)) } = options;
+  const entry = new Entry(owner, identity, projection, spec.version, flags);
+  owner.put(entry, bytes, 0, bytes.length);
+  return entry;
+}
+
+/** Borrows the entry for the time of `call`, as a listener does it. */
+export function borrowed<T>(entry: Entry, borrower: string, call: () => T): T {
+  entry.owner.borrow(entry);
+  try {
+    return call();
+  } finally {
+    entry.owner.endBorrow(entry, borrower);
+  }
+}

@@ -1,0 +1,350 @@
+/** Objects that have not changed for a while take less memory, and read as before. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { samplePod } from '../../../../src/apiserver/sample-pod.ts';
+import { KubeloomError } from '../../../../src/base/errors.ts';
+import { DICTIONARY_HELD_BYTES } from '../../../../src/replica/store/packing/dictionary.ts';
+import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
+import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
+import { Entry, EntryFlag } from '../../../../src/replica/store/entry.ts';
+import { seededRandom } from '../../shared/ring/random.ts';
+import { Packr } from 'msgpackr';
+import {
+  identityOf,
+  borrowed,
+  newEntry,
+  newOwner,
+  projectionOf,
+  projectionText,
+  wireObject,
+} from './objects.ts';
+import type { ObjectSpec } from './objects.ts';
+
+const PACK_ALL = { totalBytesMin: 0, wastedBytesMin: 0 };
+const PODS = 100;
+const POD_BYTES = 5120;
+
+function packingOwner(options: Parameters<typeof newOwner>[0] = {}): EntryOwner {
+  return newOwner({ packing: PACK_ALL, borrowChecks: 'off', ...options });
+}
+
+/** Runs a whole round and compacts the slabs. */
+function round(owner: EntryOwner): void {
+  const steps = owner.packed.round();
+  while (!steps.next().done);
+  tidy(owner);
+}
+
+function tidy({ packed, slabs }: EntryOwner): void {
+  while (slabs.hasCompaction) slabs.compact();
+  while (packed.slabs.hasCompaction) packed.slabs.compact();
+}
+
+function specOf(index: number, version: number = 1): ObjectSpec {
+  return { name: `pod-${index}`, version };
+}
+
+function podBytes(index: number, version: number = 1): Buffer {
+  const pod = samplePod({ index, namespace: 'default', bytes: POD_BYTES });
+  return Buffer.from(
+    JSON.stringify({ ...pod, metadata: { ...pod.metadata, resourceVersion: `${version}` } }),
+  );
+}
+
+function held(owner: EntryOwner, spec: ObjectSpec, bytes?: Buffer): Entry {
+  const entry = newEntry(owner, spec, bytes ? { bytes } : {});
+  entry.addReference();
+  return entry;
+}
+
+function pods(owner: EntryOwner, version: number = 1): Entry[] {
+  return Array.from({ length: PODS }, (_, index) =>
+    held(owner, specOf(index, version), podBytes(index, version)),
+  );
+}
+
+/** Returns the state after `before`, as the merge makes it. */
+function changed(owner: EntryOwner, before: Entry, bytes: Buffer): Entry {
+  const entry = held(owner, { ...specOf(0), name: before.name, version: Number(before.version) + 1 }, bytes);
+  entry.dictionary = before.dictionary;
+  before.dropReference();
+  return entry;
+}
+
+function isPacked({ flags }: Entry): boolean {
+  return (flags & EntryFlag.Packed) !== 0;
+}
+
+function randomText(seed: number, length: number): string {
+  const random = seededRandom(seed);
+  let text = '';
+  while (text.length < length) text += random().toString(36).slice(2);
+  return text.slice(0, length);
+}
+
+describe('objects that do not change', () => {
+  it('are packed by the second round that finds them, to less than an eighth', () => {
+    const owner = packingOwner();
+    const entries = pods(owner);
+    round(owner);
+    assert.ok(!entries.some(isPacked));
+    round(owner);
+    assert.ok(entries.every(isPacked));
+    assert.equal(owner.slabs.heldBytes, 0);
+    assert.ok(owner.packed.slabs.liveBytes < (PODS * POD_BYTES) / 8, `${owner.packed.slabs.liveBytes}`);
+  });
+
+  it('read as before, whole, in parts and as bytes', () => {
+    const owner = packingOwner();
+    const entries = pods(owner);
+    const before = entries.map((entry) => ({ object: entry.copy(), bytes: entry.bytes() }));
+    round(owner);
+    round(owner);
+    for (const [index, entry] of entries.entries()) {
+      const { object, bytes } = before[index] ?? {};
+      const { managedFields: _dropped, ...metadata } = (object as { metadata: Record<string, unknown> })
+        .metadata;
+      assert.ok(isPacked(entry));
+      assert.deepEqual(entry.metadata, metadata);
+      assert.deepEqual(entry.object, object);
+      assert.deepEqual(entry.copy(), object);
+      assert.deepEqual(entry.bytes(), bytes);
+      assert.equal(entry.length, bytes?.length);
+      assert.deepEqual(JSON.parse(JSON.stringify(entry)), object);
+    }
+  });
+
+  it('read as before when they are msgpack', () => {
+    const owner = packingOwner();
+    const structures: string[][] = [];
+    const packr = new Packr({ useRecords: true, structures });
+    const decoder = new MsgpackDecoder();
+    const entries = Array.from({ length: PODS }, (_, index) => {
+      const bytes = packr.pack(JSON.parse(podBytes(index).toString('utf8')));
+      const spec = specOf(index);
+      const projection = projectionOf(projectionText(spec));
+      const entry = new Entry(owner, identityOf(spec), projection, 1, 0, decoder);
+      owner.put(entry, bytes, 0, bytes.length);
+      entry.addReference();
+      return entry;
+    });
+    decoder.update(Buffer.from(JSON.stringify({ first: 0, structures })));
+    round(owner);
+    round(owner);
+    for (const [index, entry] of entries.entries()) {
+      assert.ok(isPacked(entry));
+      assert.deepEqual(entry.object, JSON.parse(podBytes(index).toString('utf8')));
+    }
+  });
+
+  it('stay readable when they were retained and have left the cache', () => {
+    const owner = packingOwner();
+    const entries = pods(owner);
+    round(owner);
+    round(owner);
+    for (const entry of entries) entry.retain();
+    for (const entry of entries) entry.dropReference();
+    assert.equal(owner.packed.slabs.heldBytes, 0);
+    for (const [index, entry] of entries.entries()) assert.deepEqual(entry.bytes(), podBytes(index));
+  });
+
+  it('are refused as before to a late read', () => {
+    for (const borrowChecks of ['strict', 'off'] as const) {
+      const owner = packingOwner({ borrowChecks });
+      const entries = pods(owner);
+      round(owner);
+      round(owner);
+      for (const [index, entry] of entries.entries()) {
+        borrowed(entry, 'a handler', () => assert.deepEqual(entry.bytes(), podBytes(index)));
+        entry.dropReference();
+        assert.throws(() => entry.object, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
+      }
+    }
+  });
+
+  it('keep their errors: malformed objects stay malformed and keep their bytes', () => {
+    const owner = packingOwner();
+    const broken = podBytes(0).subarray(0, -10);
+    const entry = newEntry(owner, specOf(0), { bytes: broken, flags: EntryFlag.Malformed });
+    entry.addReference();
+    pods(owner);
+    round(owner);
+    round(owner);
+    assert.ok(isPacked(entry));
+    entry.retain();
+    assert.throws(() => entry.object, { code: 'ERR_KUBELOOM_MALFORMED_OBJECT' });
+    assert.deepEqual(entry.bytes(), broken);
+  });
+});
+
+describe('objects that are not packed', () => {
+  it('change between two rounds', () => {
+    const owner = packingOwner();
+    let entries = pods(owner);
+    for (let version = 2; version < 6; version++) {
+      round(owner);
+      entries = entries.map((entry, index) => changed(owner, entry, podBytes(index, version)));
+    }
+    assert.ok(!entries.some(isPacked));
+    assert.equal(owner.packed.heldBytes, 0);
+  });
+
+  it('are few: an informer with less than 256 KiB is not packed', () => {
+    for (const [count, isLeftAlone] of [
+      [50, true],
+      [53, false],
+    ] as const) {
+      const owner = newOwner({ borrowChecks: 'off' });
+      for (let index = 0; index < count; index++) held(owner, specOf(index), podBytes(index));
+      round(owner);
+      round(owner);
+      assert.equal(owner.packed.heldBytes === 0, isLeftAlone, `${count} pods`);
+    }
+  });
+
+  it('are very short or very long', () => {
+    const owner = packingOwner();
+    const short = held(owner, specOf(0), Buffer.from('{}'));
+    const long = held(owner, specOf(1), Buffer.from(JSON.stringify({ text: 'x'.repeat(70_000) })));
+    for (let count = 0; count < 3; count++) round(owner);
+    assert.ok(!isPacked(short) && !isPacked(long));
+  });
+
+  it('resemble no other: after a few of them packing pauses, and hardly any other memory is held', () => {
+    const owner = packingOwner();
+    const entries = Array.from({ length: 400 }, (_, index) =>
+      held(owner, { ...specOf(index), spec: randomText(index, 4000) }),
+    );
+    const bytes = entries.reduce((sum, { length }) => sum + length, 0);
+    for (let count = 0; count < 20; count++) round(owner);
+    assert.ok(entries.filter(isPacked).length < 40);
+    assert.ok(owner.slabs.heldBytes + owner.packed.heldBytes < 1.2 * bytes);
+    for (const [index, entry] of entries.entries()) {
+      entry.retain();
+      assert.deepEqual(entry.object, wireObject({ ...specOf(index), spec: randomText(index, 4000) }));
+    }
+  });
+});
+
+describe('an object that changes', () => {
+  it('is packed again against the dictionary of its previous state', () => {
+    const owner = packingOwner({ packing: { totalBytesMin: 0 } });
+    const before = pods(owner);
+    round(owner);
+    round(owner);
+    const dictionaries = before.map(({ dictionary }) => dictionary);
+    // Meanwhile objects of another kind came, and are sampled now.
+    for (let index = 0; index < 40; index++)
+      held(owner, { ...specOf(1000 + index), spec: randomText(index, 3000) });
+    round(owner);
+    round(owner);
+    const after = before.map((entry, index) => changed(owner, entry, podBytes(index, 2)));
+    for (let count = 0; count < 40; count++) round(owner);
+    for (const { dictionary } of after) assert.ok(dictionary && dictionaries.includes(dictionary));
+    for (const [index, entry] of after.entries()) assert.deepEqual(entry.bytes(), podBytes(index, 2));
+  });
+
+  it('does not keep the samples of its former states: a dictionary that takes more than it saves is dissolved', () => {
+    const owner = packingOwner();
+    const count = 64;
+    const textOf = (index: number, version: number): string => randomText(index * 1000 + version, 4000);
+    const bytesOf = (index: number, version: number): Buffer =>
+      Buffer.from(JSON.stringify(wireObject({ ...specOf(index, version), spec: textOf(index, version) })));
+    let entries = Array.from({ length: count }, (_, index) => held(owner, specOf(index), bytesOf(index, 1)));
+    let heldBytesMax = 0;
+    for (let version = 2; version < 200; version++) {
+      round(owner);
+      round(owner);
+      // One in four stays: it would keep the samples of all others.
+      entries = entries.map((entry, index) =>
+        (index + version) % 4 === 0 ? entry : changed(owner, entry, bytesOf(index, version)),
+      );
+      heldBytesMax = Math.max(heldBytesMax, owner.slabs.heldBytes + owner.packed.heldBytes);
+    }
+    const bytes = entries.reduce((sum, { length }) => sum + length, 0);
+    assert.ok(heldBytesMax < 2.5 * bytes, `${heldBytesMax / bytes}`);
+    for (const entry of entries) {
+      const version = Number(entry.version);
+      assert.ok(entry.bytes().length > 4000 && version >= 1);
+    }
+  });
+});
+
+describe('the dictionaries that entries are packed against', () => {
+  const FAMILIES = 60;
+  const FAMILY_BYTES = 30_000;
+  /** With this seed compaction moves entries to a slab that the walk has passed. */
+  const SEED = 5;
+
+  /** Returns an object that shares half of its bytes with its family. */
+  function member(owner: EntryOwner, family: number, index: number): Entry {
+    const own = randomText(1000 + family * 100 + index, FAMILY_BYTES - 3000);
+    return held(owner, specOf(family), Buffer.from(randomText(family, FAMILY_BYTES) + own));
+  }
+
+  /** Packs two families a dictionary and leaves one entry of most: it saves less than its dictionary takes. */
+  function mostlyGone(owner: EntryOwner, seed: number): Entry[] {
+    const random = seededRandom(seed);
+    const left: Entry[] = [];
+    const gone: Entry[] = [];
+    for (let family = 0; family < FAMILIES; family += 2) {
+      for (const sampled of [family, family + 1]) {
+        gone.push(held(owner, specOf(sampled), Buffer.from(randomText(sampled, FAMILY_BYTES))));
+      }
+      round(owner);
+      round(owner);
+      const isKept = random() < 0.3;
+      for (let index = 0; index < 4; index++) {
+        (isKept || index === 0 ? left : gone).push(member(owner, family, index));
+        (isKept ? left : gone).push(member(owner, family + 1, index));
+      }
+      round(owner);
+      round(owner);
+    }
+    assert.ok([...left, ...gone].every(isPacked));
+    for (const entry of gone) entry.dropReference();
+    tidy(owner);
+    return left;
+  }
+
+  function used(entries: readonly Entry[]): number {
+    return new Set(entries.filter(isPacked).map(({ dictionary }) => dictionary)).size;
+  }
+
+  it('count as held, also those whose entries compaction moved while they were dissolved', () => {
+    const owner = packingOwner();
+    const entries = mostlyGone(owner, SEED);
+    for (let count = 0; count < 6; count++) {
+      round(owner);
+      assert.equal(
+        owner.packed.heldBytes - owner.packed.slabs.heldBytes,
+        used(entries) * DICTIONARY_HELD_BYTES,
+        `round ${count}`,
+      );
+    }
+  });
+
+  it('are freed within two rounds when they are dissolved', () => {
+    const owner = packingOwner();
+    const entries = mostlyGone(owner, SEED);
+    const dictionaries = new Set(entries.map(({ dictionary }) => dictionary));
+    round(owner);
+    round(owner);
+    assert.ok([...dictionaries].some((dictionary) => dictionary?.isDissolved));
+    for (const { dictionary } of entries) assert.ok(!dictionary?.isDissolved);
+  });
+});
+
+it('unpacking damaged bytes is an error, not another object', () => {
+  const owner = packingOwner();
+  const entries = pods(owner);
+  round(owner);
+  round(owner);
+  const [entry] = entries;
+  assert.ok(entry?.slab);
+  entry.slab.bytes.fill(0, entry.offset, entry.offset + entry.storedBytes);
+  assert.throws(
+    () => entry.object,
+    (error) => error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_ASSERTION',
+  );
+});

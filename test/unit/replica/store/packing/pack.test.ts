@@ -1,0 +1,105 @@
+/** Packing: unpacking returns the original bytes, whatever they are, and siblings become small. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { samplePod } from '../../../../../src/apiserver/sample-pod.ts';
+import { DICTIONARY_BYTES_MAX, Dictionary } from '../../../../../src/replica/store/packing/dictionary.ts';
+import { PACK_SLACK_BYTES, pack, unpack } from '../../../../../src/replica/store/packing/pack.ts';
+import { seededRandom, wholeNumber } from '../../../shared/ring/random.ts';
+import { anyBytes, edited, viewed } from './texts.ts';
+
+const GUARD = 0xa5;
+
+/** Returns undefined when the result would exceed `bytesMax`. Checks that nothing is written beyond its room. */
+function packed(dictionary: Dictionary, bytes: Buffer, bytesMax: number): Buffer | undefined {
+  const room = bytesMax + PACK_SLACK_BYTES;
+  const target = Buffer.alloc(room + 64, GUARD);
+  const length = pack(dictionary, viewed(bytes), target, bytesMax);
+  assert.ok(target.subarray(room).every((byte) => byte === GUARD));
+  assert.ok(length <= bytesMax);
+  return length < 0 ? undefined : Buffer.from(target.subarray(0, length));
+}
+
+/** Places packed bytes between others and unpacks them. */
+function unpacked(dictionary: Dictionary, bytes: Buffer, length: number): Buffer {
+  const among = Buffer.concat([Buffer.from([255, 255]), bytes, Buffer.from([255, 255])]);
+  const target = Buffer.alloc(length + 64, GUARD);
+  assert.equal(unpack(dictionary, among, 2, 2 + bytes.length, target), length);
+  assert.ok(target.subarray(length).every((byte) => byte === GUARD));
+  return target.subarray(0, length);
+}
+
+describe('packed bytes', () => {
+  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    it(`unpack to the original, also after the dictionary has grown (seed ${seed})`, () => {
+      const random = seededRandom(seed);
+      const dictionary = new Dictionary();
+      const kept: { readonly bytes: Buffer; readonly packed: Buffer }[] = [];
+      let original = anyBytes(random, wholeNumber(random, 0, 6000));
+      let smaller = 0;
+      for (let turn = 0; turn < 400; turn++) {
+        if (random() < 0.05) original = anyBytes(random, wholeNumber(random, 0, 6000));
+        const bytes = edited(random, original);
+        if (random() < 0.1 && dictionary.hasRoom(bytes.length)) dictionary.add(viewed(bytes));
+        const small = packed(dictionary, bytes, wholeNumber(random, 0, bytes.length + 20));
+        if (!small) continue;
+        if (small.length < bytes.length) smaller++;
+        kept.push({ bytes, packed: small });
+      }
+      assert.ok(smaller > 50, `only ${smaller} became smaller: the test does not test much`);
+      for (const { bytes, packed: small } of kept) {
+        assert.ok(unpacked(dictionary, small, bytes.length).equals(bytes));
+      }
+    });
+  }
+
+  it('are a few bytes when all of the original is a sample, also at the end of a full dictionary', () => {
+    const random = seededRandom(9);
+    const dictionary = new Dictionary();
+    const samples = Array.from({ length: 16 }, () =>
+      Buffer.from(Array.from({ length: DICTIONARY_BYTES_MAX / 16 }, () => Math.floor(random() * 256))),
+    );
+    for (const sample of samples) dictionary.add(viewed(sample));
+    assert.ok(!dictionary.hasRoom(1));
+    for (const sample of samples) {
+      const small = packed(dictionary, sample, 32);
+      assert.ok(small && small.length < 10);
+      assert.ok(unpacked(dictionary, small, sample.length).equals(sample));
+    }
+  });
+
+  it('may be short or empty, and longer than the original', () => {
+    const dictionary = new Dictionary();
+    dictionary.add(viewed(Buffer.from('{"kind":"Pod","metadata":{}}')));
+    for (const text of ['', '{', '{"kind"', '{"kind":', '{"kind":"Pod"', 'x'.repeat(7), 'x'.repeat(200)]) {
+      const bytes = Buffer.from(text);
+      const small = packed(dictionary, bytes, bytes.length + 32);
+      assert.ok(small);
+      assert.equal(unpacked(dictionary, small, bytes.length).toString(), text);
+    }
+  });
+
+  it('are refused when they would exceed the limit, by any amount', () => {
+    const random = seededRandom(10);
+    const dictionary = new Dictionary();
+    const unlike = Buffer.from(Array.from({ length: 5000 }, () => Math.floor(random() * 256)));
+    assert.equal(packed(dictionary, unlike, 2500), undefined);
+    assert.equal(packed(dictionary, unlike, 5000), undefined);
+    const exact = packed(dictionary, unlike, 5100)?.length ?? 0;
+    assert.equal(exact, 5002, 'a length, and all bytes written out');
+  });
+
+  it('are a twelfth of a pod among its siblings, with one sample', () => {
+    const dictionary = new Dictionary();
+    const podOf = (index: number): Buffer =>
+      Buffer.from(JSON.stringify(samplePod({ index, namespace: 'default', bytes: 5120 })));
+    dictionary.add(viewed(podOf(0)));
+    let total = 0;
+    for (let index = 1; index <= 100; index++) {
+      const pod = podOf(index);
+      const small = packed(dictionary, pod, pod.length);
+      assert.ok(small && unpacked(dictionary, small, pod.length).equals(pod));
+      total += small.length;
+    }
+    assert.ok(total / 100 < 5120 / 12, `${total / 100} bytes`);
+  });
+});

@@ -1,0 +1,159 @@
+/** Extracted fields: the array that a shard wrote, parsed lazily, shared by entries and therefore frozen. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { Projector } from '../../../../src/kube/json/projection.ts';
+import { SharedFields } from '../../../../src/replica/store/projected-fields.ts';
+import type { Projection } from '../../../../src/replica/store/projection.ts';
+import { projectionOf } from './objects.ts';
+
+/** Returns the array as the shard writes it and the merge reads it: one latin1 character a byte. */
+function projected(object: unknown, fields: readonly string[] = []): Projection {
+  const bytes = Buffer.from(JSON.stringify(object));
+  const out = Buffer.alloc(4096);
+  const end = new Projector(fields).project(bytes, 0, bytes.length, out, 0);
+  assert.ok(end > 0);
+  return projectionOf(out.toString('latin1', 0, end));
+}
+
+describe('a projection', () => {
+  test('has what the shard extracted', () => {
+    const projection = projected(
+      {
+        metadata: {
+          uid: 'u-1',
+          generation: 7,
+          deletionTimestamp: '2026-11-20T10:00:00Z',
+          labels: { app: 'web' },
+          ownerReferences: [{ uid: 'no' }, { uid: 'rs-1', controller: true }],
+        },
+        spec: { nodeName: 'node-7', ports: [1, 2] },
+      },
+      ['spec.nodeName', 'spec.ports', 'status.phase'],
+    );
+    assert.equal(projection.uid, 'u-1');
+    assert.equal(projection.fields.generation, 7);
+    assert.equal(projection.fields.deletionTimestamp, '2026-11-20T10:00:00Z');
+    assert.equal(projection.fields.controllerUid, 'rs-1');
+    assert.deepEqual(projection.fields.labels, { app: 'web' });
+    assert.equal(projection.fields.field(0), 'node-7');
+    assert.deepEqual(projection.fields.field(1), [1, 2]);
+    assert.equal(projection.fields.field(2), undefined);
+  });
+
+  test('has text of every alphabet, from UTF-8 bytes and from escapes', () => {
+    const labels = { größe: 'naïve', 表: '\u{1F9F5}', plain: 'x\u2028y', latin: '\u00e9' };
+    assert.deepEqual(projected({ metadata: { uid: 'ü', labels } }).fields.labels, labels);
+    assert.equal(projected({ metadata: { uid: 'ü', labels } }).uid, 'ü');
+    assert.equal(projectionOf(String.raw`["\u00fc",null,null,null,null]`).uid, 'ü');
+  });
+
+  test('of an empty array has defaults and no fields', () => {
+    for (const projection of [projectionOf(''), projectionOf('[]'), projected({ metadata: {} })]) {
+      assert.equal(projection.uid, '');
+      assert.equal(projection.fields.generation, undefined);
+      assert.equal(projection.fields.deletionTimestamp, undefined);
+      assert.equal(projection.fields.controllerUid, undefined);
+      assert.deepEqual(projection.fields.labels, {});
+      assert.equal(projection.fields.field(0), undefined);
+      assert.equal(projection.fields.moduleValues(0), undefined);
+    }
+  });
+
+  test('with values of the wrong type has none', () => {
+    const projection = projected({
+      metadata: { uid: 5, generation: 'x', deletionTimestamp: 1, labels: 'no' },
+    });
+    assert.equal(projection.uid, '');
+    assert.equal(projection.fields.generation, undefined);
+    assert.equal(projection.fields.deletionTimestamp, undefined);
+    assert.deepEqual(projection.fields.labels, {});
+  });
+
+  test('has the values of index modules behind the declared fields', () => {
+    const projection = projectionOf('["u",null,null,null,null,"node-7",{"byImage":["a","b"]}]');
+    assert.deepEqual(projection.fields.moduleValues(1), { byImage: ['a', 'b'] });
+    assert.equal(projection.fields.field(0), 'node-7');
+  });
+
+  test('cannot be changed at any depth: every entry with the same fields shares it', () => {
+    const projection = projected(
+      { metadata: { labels: { app: 'web' } }, spec: { template: { images: ['a'] } } },
+      ['spec.template'],
+    );
+    const labels = projection.fields.labels as Record<string, string>;
+    const template = projection.fields.field(0) as { images: string[] };
+    assert.throws(() => (labels['app'] = 'x'), TypeError);
+    assert.throws(() => template.images.push('b'), TypeError);
+    assert.throws(() => ((projectionOf('').fields.labels as Record<string, string>)['app'] = 'x'), TypeError);
+    assert.deepEqual(projection.fields.labels, { app: 'web' });
+  });
+
+  test('has the uid in the bytes, however it is written, and not that of the previous state', () => {
+    const shared = new SharedFields();
+    const before = projectionOf('["u-1",null,null,null,null]', shared);
+    const uidAfter = (text: string): string => projectionOf(text, shared, before).uid;
+    assert.equal(uidAfter('["u-1",null,null,null,null]'), 'u-1');
+    assert.equal(uidAfter('["u-12",null,null,null,null]'), 'u-12');
+    assert.equal(uidAfter('["u-",null,null,null,null]'), 'u-');
+    assert.equal(uidAfter(String.raw`["u-1\"",null,null,null,null]`), 'u-1"');
+    assert.equal(uidAfter(String.raw`["\u0075-1",null,null,null,null]`), 'u-1');
+    assert.equal(uidAfter('[null,null,null,null,null]'), '');
+    assert.equal(uidAfter('["u-1"]'), 'u-1');
+    assert.equal(uidAfter(''), '');
+  });
+
+  test('is not misled by a previous uid with quotes or backslashes', () => {
+    const quoted = projectionOf(String.raw`["u\",null,\"x",null,null,null,null]`);
+    assert.equal(quoted.uid, 'u",null,"x');
+    const after = projectionOf('["u",null,"x",null,{"app":"web"}]', new SharedFields(), quoted);
+    assert.deepEqual([after.uid, after.fields.labels], ['u', { app: 'web' }]);
+    const escaped = projectionOf(String.raw`["u\\n",null,null,null,null]`);
+    assert.equal(escaped.uid, String.raw`u\n`);
+    assert.equal(
+      projectionOf(String.raw`["u\n",null,null,null,null]`, new SharedFields(), escaped).uid,
+      'u\n',
+    );
+  });
+
+  test('shares the values of its siblings, parsed once, and keeps those of its previous state', () => {
+    const shared = new SharedFields();
+    const web = projectionOf('["u-1",null,null,"rs-1",{"app":"web"}]', shared);
+    const sibling = projectionOf('["u-2",null,null,"rs-1",{"app":"web"}]', shared);
+    const other = projectionOf('["u-3",null,null,"rs-1",{"app":"db"}]', shared);
+    assert.equal(sibling.fields.labels, web.fields.labels);
+    assert.deepEqual([web.uid, sibling.uid], ['u-1', 'u-2']);
+    assert.deepEqual(other.fields.labels, { app: 'db' });
+    assert.equal(
+      projectionOf('["u-1",null,null,"rs-1",{"app":"web"}]', new SharedFields(), web).fields,
+      web.fields,
+    );
+  });
+
+  test('equals only one with the same uid and the same fields', () => {
+    const text = '["u-1",null,null,null,{"app":"web"}]';
+    assert.ok(projectionOf(text).equals(projectionOf(text)));
+    assert.ok(!projectionOf(text).equals(projectionOf(text.replace('u-1', 'u-2'))));
+    assert.ok(!projectionOf(text).equals(projectionOf(text.replace('web', 'db'))));
+  });
+});
+
+describe('shared fields', () => {
+  const text = (app: string): string => `,null,null,null,{"app":"${app}"}]`;
+
+  test('are the latest few thousand: memory does not grow with objects that have nothing in common', () => {
+    const shared = new SharedFields();
+    const first = shared.of(text('first'));
+    for (let index = 1; index < 4096; index++) shared.of(text(`app-${index}`));
+    assert.equal(shared.of(text('first')), first);
+    const last = shared.of(text('last'));
+    assert.notEqual(shared.of(text('first')), first);
+    assert.equal(shared.of(text('last')), last);
+  });
+
+  test('are not kept when they are long', () => {
+    const shared = new SharedFields();
+    assert.notEqual(shared.of(text('x'.repeat(1024))), shared.of(text('x'.repeat(1024))));
+    assert.deepEqual(shared.of(text('x'.repeat(1024))).labels, { app: 'x'.repeat(1024) });
+  });
+});

@@ -1,0 +1,201 @@
+/** Relists: what handlers receive, what queries return, what memory stays. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import { DeltaKind } from '../../../../src/shared/record/delta.ts';
+import { SnapshotCursor } from '../../../../src/replica/store/deliveries.ts';
+import { borrowed, wireObject } from './objects.ts';
+import type { ObjectSpec } from './objects.ts';
+import { NOTHING, ScriptedReplica, lines } from './scripted-replica.ts';
+
+function at(name: string, version: number): ObjectSpec {
+  return { name, version, spec: { text: 'x'.repeat(100) } };
+}
+
+function started(...specs: ObjectSpec[]): ScriptedReplica {
+  const replica = new ScriptedReplica();
+  replica.relist(...specs);
+  replica.takeLog();
+  return replica;
+}
+
+describe('the notifications of a relist', () => {
+  test('C4 C10 are, of the first one, additions in list order, all of the initial list', () => {
+    const replica = new ScriptedReplica();
+    assert.equal(replica.replica.hasSynced, false);
+    replica.relist(at('c', 3), at('a', 1), at('b', 2));
+    assert.deepEqual(replica.takeLog(), ['add! c@3', 'add! a@1', 'add! b@2']);
+    assert.equal(replica.replica.hasSynced, true);
+  });
+
+  test('C4 C10 C14 are, of a later one, deletions and then changes in list order, none of the initial list', () => {
+    const replica = started(at('a', 1), at('gone', 2), at('b', 3), at('same', 4));
+    replica.relist(at('new', 9), at('b', 8), at('same', 4), at('a', 7));
+    assert.deepEqual(replica.takeLog(), [
+      'lost gone@2',
+      'add new@9',
+      'update b@3>8',
+      'update same@4>4',
+      'update a@1>7',
+    ]);
+  });
+
+  test('C10 of a first relist that was aborted and repeated still count as the initial list', () => {
+    const replica = new ScriptedReplica();
+    replica.begin();
+    replica.list(at('a', 1));
+    replica.abort();
+    assert.equal(replica.replica.hasSynced, false);
+    replica.begin();
+    replica.list(at('a', 1));
+    replica.begin();
+    replica.list(at('a', 1), at('b', 2));
+    replica.end();
+    assert.deepEqual(replica.takeLog(), ['add! a@1', 'add! b@2']);
+  });
+
+  test('C3 C7 a change during it is delivered once, with the state before the relist as the old one', () => {
+    const replica = started(at('a', 1), at('b', 2));
+    replica.begin();
+    replica.list(at('a', 3), at('b', 2));
+    replica.put(at('a', 4), at('b', 5), at('new', 6), at('new', 7));
+    replica.end();
+    assert.deepEqual(replica.takeLog(), ['update a@1>4', 'update b@2>5', 'add new@7']);
+  });
+
+  test('C7 C14 a deletion during it is delivered once, although the shards report the id again at the end', () => {
+    const replica = started(at('a', 1), at('b', 2));
+    replica.begin();
+    replica.remove(at('b', 5));
+    replica.list(at('a', 1));
+    replica.end();
+    assert.deepEqual(replica.takeLog(), ['lost b@2', 'update a@1>1']);
+    assert.ok(replica.dispose());
+  });
+
+  test('C3 C7 an object deleted and created again during it is lost and added, not updated after its end', () => {
+    const replica = started(at('a', 1));
+    replica.begin();
+    replica.list(at('a', 1));
+    replica.remove(at('a', 5));
+    replica.put(at('a', 6));
+    replica.remove(at('a', 7));
+    replica.put(at('a', 8));
+    replica.end();
+    assert.deepEqual(replica.takeLog(), ['lost a@1', 'add a@8']);
+    assert.ok(replica.dispose());
+  });
+
+  test('C1 an object deleted and created again while no watch was open is an update', () => {
+    const replica = started({ ...at('a', 1), uid: 'first' });
+    const old = replica.get('a');
+    replica.relist({ ...at('a', 9), uid: 'second' });
+    assert.deepEqual(replica.takeLog(), ['update a@1>9']);
+    assert.deepEqual([old?.uid, replica.get('a')?.uid], ['first', 'second']);
+  });
+
+  test('C7 an object that was created and deleted during it is not delivered', () => {
+    const replica = started(at('a', 1));
+    replica.begin();
+    replica.list(at('a', 1), at('short', 2));
+    replica.remove(at('short', 3));
+    replica.end();
+    assert.deepEqual(replica.takeLog(), ['update a@1>1']);
+    assert.equal(replica.indexer.getByKey('short'), undefined);
+  });
+});
+
+describe('queries during a relist', () => {
+  test('C5 C17 find nothing of it until its end, and then all of it', () => {
+    const replica = started(at('a', 1), at('b', 2));
+    const before = replica.indexer.list();
+    replica.begin();
+    replica.list(at('c', 5));
+    replica.put(at('a', 6));
+    replica.remove(at('b', 7));
+    assert.deepEqual(replica.indexer.list(), before);
+    assert.equal(replica.indexer.lastStoreSyncResourceVersion(), '1000');
+    replica.end('2000');
+    assert.deepEqual(replica.indexer.listKeys(), ['c', 'a']);
+    assert.equal(replica.indexer.lastStoreSyncResourceVersion(), '2000');
+  });
+
+  test('C5 find no trace of an aborted one, in the cache or in the slabs', () => {
+    const replica = started(at('a', 1), at('b', 2));
+    replica.begin();
+    replica.list(at('a', 1), at('c', 5));
+    replica.remove(at('b', 7));
+    replica.abort();
+    assert.deepEqual(replica.indexer.listKeys(), ['a', 'b']);
+    assert.deepEqual(replica.takeLog(), []);
+    assert.ok(replica.dispose());
+    replica.relist(at('b', 2));
+    assert.deepEqual(replica.takeLog(), ['lost a@1', 'update b@2>2']);
+  });
+
+  test('C5 are not changed by the end or abort of another epoch', () => {
+    const replica = started(at('a', 1));
+    replica.replica.control(DeltaKind.ReplaceEnd, 77, '5000');
+    replica.begin();
+    replica.list(at('b', 2));
+    replica.replica.control(DeltaKind.ReplaceAbort, 77, '');
+    replica.replica.control(DeltaKind.ReplaceEnd, 77, '5000');
+    assert.deepEqual(replica.indexer.listKeys(), ['a']);
+    replica.end();
+    assert.deepEqual(replica.indexer.listKeys(), ['b']);
+  });
+
+  test('C17 do not take the version of a bookmark for that of the old state', () => {
+    const replica = started(at('a', 1));
+    replica.begin();
+    replica.replica.control(DeltaKind.Bookmark, 0, '3000');
+    assert.equal(replica.indexer.lastStoreSyncResourceVersion(), '1000');
+    replica.abort();
+    replica.replica.control(DeltaKind.Bookmark, 0, '3001');
+    assert.equal(replica.indexer.lastStoreSyncResourceVersion(), '3001');
+  });
+
+  test('C15 find the same entry for an unchanged object, without new bytes', () => {
+    const replica = started(at('a', 1), at('b', 2));
+    const [a, b] = [replica.get('a'), replica.get('b')];
+    const { liveBytes } = replica.owner.slabs;
+    replica.relist(at('b', 2), at('a', 1));
+    assert.ok(a && b);
+    assert.equal(replica.get('a'), a);
+    assert.equal(replica.get('b'), b);
+    assert.ok(replica.dispose());
+    assert.equal(replica.owner.slabs.liveBytes, liveBytes);
+  });
+
+  test('a relist whose shards forgot an object fails instead of losing it unannounced', () => {
+    const replica = started(at('a', 1), at('b', 2));
+    replica.begin();
+    replica.list(at('a', 1));
+    assert.throws(() => replica.replica.control(DeltaKind.ReplaceEnd, 2, '2000'), {
+      code: 'ERR_KUBELOOM_ASSERTION',
+    });
+    assert.deepEqual(replica.indexer.listKeys(), ['a', 'b']);
+  });
+});
+
+describe('the memory after a relist', () => {
+  test('C21 a handler that is slow to join keeps the state it joined, and no later one', () => {
+    const replica = started(at('a', 1), at('b', 2));
+    const slow = new SnapshotCursor(replica.replica.live, 'join');
+    for (let version = 10; version < 60; version += 2) replica.relist(at('a', version), at('b', version + 1));
+    while (replica.replica.dispose());
+    const perObject = replica.get('a')?.length ?? 0;
+    const { liveBytes } = replica.owner.slabs;
+    assert.ok(liveBytes <= 5 * perObject, `${liveBytes} bytes for 4 objects of ${perObject}`);
+    const out = { ...NOTHING };
+    assert.ok(slow.next(out) && out.newEntry);
+    const { newEntry } = out;
+    assert.deepEqual(
+      borrowed(newEntry, '', () => newEntry.object),
+      wireObject(at('a', 1)),
+    );
+    newEntry.dropReference();
+    assert.deepEqual(lines(slow), ['add! b@2']);
+    assert.ok(replica.dispose());
+  });
+});

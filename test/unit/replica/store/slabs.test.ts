@@ -1,0 +1,249 @@
+/** Slabs: an allocation is never overwritten or lost, and released chunks are reused. */
+import { describe, test } from 'node:test';
+import assert from 'node:assert/strict';
+
+import type { Random } from '../../../../src/base/clock.ts';
+import { chunkBytesFor } from '../../../../src/replica/store/size-class.ts';
+import { SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/slab-memory.ts';
+import { Slabs } from '../../../../src/replica/store/slabs.ts';
+import type { SlabAllocation } from '../../../../src/replica/store/slabs.ts';
+import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
+import { SlabTwin } from './slab-twin.ts';
+
+const LARGE_MAX = SLAB_BYTES + 300_000;
+const PUTS_PER_DRAIN = 256;
+const COMPACTIONS_PER_DRAIN = 2;
+
+/** Returns a size: sometimes 0, mostly small and similar, sometimes above a quarter of a slab or above a whole slab. */
+function anySize(random: Random): number {
+  const chance = random();
+  if (chance < 0.05) return 0;
+  if (chance < 0.5) return wholeNumber(random, 20_000, 21_000);
+  if (chance < 0.95) return wholeNumber(random, 0, 40_000);
+  if (chance < 0.99) return wholeNumber(random, SLAB_BYTES / 4 - 2, SLAB_BYTES / 4 + 2);
+  return wholeNumber(random, SLAB_BYTES - 2, LARGE_MAX);
+}
+
+function newAllocation(): SlabAllocation {
+  return { slab: undefined, offset: 0, storedBytes: 0 };
+}
+
+describe('slabs against a model', () => {
+  for (const seed of [1, 2, 3, 4]) {
+    test(`hold every byte through random puts, releases and compactions (seed ${seed})`, () => {
+      const random = seededRandom(seed);
+      const twin = new SlabTwin(random, LARGE_MAX);
+      let compactions = 0;
+      for (let step = 0; step < 6000; step++) {
+        // Waves: the number of allocations grows to about 700 and falls to about 100, repeatedly.
+        const isGrowing = Math.floor(step / 1000) % 2 === 0;
+        if (twin.size < 2 || random() < (isGrowing ? 0.8 : 0.2)) twin.put(anySize(random));
+        else twin.releaseAny();
+        if (!twin.slabs.hasCompaction || random() > 0.2) continue;
+        twin.slabs.compact();
+        compactions++;
+        twin.check();
+      }
+      assert.ok(compactions > 20, `only ${compactions} compactions: the test does not test much`);
+      twin.check();
+      while (twin.size > 0) twin.releaseAny();
+      while (twin.slabs.hasCompaction) twin.slabs.compact();
+      assert.equal(twin.slabs.liveBytes, 0);
+      assert.equal(twin.slabs.heldBytes, 0);
+    });
+  }
+});
+
+interface Churn {
+  readonly name: string;
+  readonly population: number;
+  readonly sizeMin: number;
+  readonly sizeMax: number;
+}
+
+/** Replaces random allocations until 20x the allocated bytes went through; returns the highest held / allocated. */
+function churn({ population, sizeMin, sizeMax }: Churn, random: Random): { peakShare: number; slabs: Slabs } {
+  const slabs = new Slabs();
+  const source = Buffer.alloc(sizeMax);
+  const allocations: SlabAllocation[] = [];
+  let peakShare = 0;
+  for (let puts = 0; puts < population * 21; puts++) {
+    const allocation = newAllocation();
+    slabs.put(allocation, source, 0, wholeNumber(random, sizeMin, sizeMax));
+    if (allocations.length < population) {
+      allocations.push(allocation);
+    } else {
+      const at = wholeNumber(random, 0, population - 1);
+      const old = allocations[at];
+      assert.ok(old);
+      slabs.release(old);
+      allocations[at] = allocation;
+    }
+    if (puts % PUTS_PER_DRAIN !== 0) continue;
+    for (let turn = 0; turn < COMPACTIONS_PER_DRAIN && slabs.hasCompaction; turn++) slabs.compact();
+    if (allocations.length < population) continue;
+    peakShare = Math.max(peakShare, slabs.heldBytes / slabs.liveBytes);
+  }
+  return { peakShare, slabs };
+}
+
+describe('random churn of 20x the allocated bytes', () => {
+  const cases: readonly Churn[] = [
+    { name: 'objects of 1 to 9 KB', population: 12_000, sizeMin: 1000, sizeMax: 9000 },
+    { name: 'tiny objects', population: 40_000, sizeMin: 100, sizeMax: 500 },
+    { name: 'objects of 20 to 60 KB', population: 1500, sizeMin: 20_000, sizeMax: 60_000 },
+    { name: 'objects around a quarter of a slab', population: 120, sizeMin: 400_000, sizeMax: 650_000 },
+  ];
+  for (const each of cases) {
+    test(`holds at most 1.3x the allocated bytes: ${each.name}`, () => {
+      const { peakShare } = churn(each, seededRandom(42));
+      assert.ok(peakShare <= 1.3, `${peakShare.toFixed(2)}x`);
+    });
+  }
+});
+
+describe('releasing', () => {
+  test('twice is refused, and frees the bytes once', () => {
+    const slabs = new Slabs();
+    const allocation = newAllocation();
+    slabs.put(allocation, Buffer.from('once'), 0, 4);
+    slabs.release(allocation);
+    assert.throws(() => slabs.release(allocation), { code: 'ERR_KUBELOOM_ASSERTION' });
+    assert.equal(slabs.liveBytes, 0);
+  });
+
+  test('does not give the chunk of an empty object to another', () => {
+    const slabs = new Slabs();
+    const empties = Array.from({ length: 3 }, newAllocation);
+    for (const empty of empties) slabs.put(empty, Buffer.alloc(1), 0, 0);
+    const places = empties.map(({ slab, offset }) => `${slab?.allocations.length} ${offset}`);
+    assert.equal(new Set(places).size, 3);
+  });
+
+  test('returns unused memory to the system, also without compaction', () => {
+    const slabs = new Slabs();
+    const source = Buffer.alloc(SLAB_BYTES / 8);
+    const allocations = Array.from({ length: 8 * 40 }, newAllocation);
+    for (const allocation of allocations) slabs.put(allocation, source, 0, source.length);
+    for (const allocation of allocations) slabs.release(allocation);
+    assert.equal(slabs.heldBytes, 0);
+  });
+});
+
+describe('compaction', () => {
+  /** Leaves 1,000 random objects of 10,000 of one size. */
+  function shrunk(): Slabs {
+    const random = seededRandom(7);
+    const slabs = new Slabs();
+    const allocations = Array.from({ length: 10_000 }, newAllocation);
+    for (const allocation of allocations) slabs.put(allocation, Buffer.alloc(5000), 0, 5000);
+    while (allocations.length > 1000) {
+      const at = wholeNumber(random, 0, allocations.length - 1);
+      const allocation = allocations[at];
+      const last = allocations.pop();
+      assert.ok(allocation && last);
+      if (allocation !== last) allocations[at] = last;
+      slabs.release(allocation);
+    }
+    return slabs;
+  }
+
+  test('frees the remaining memory when most objects are gone', () => {
+    const slabs = shrunk();
+    const before = slabs.heldBytes;
+    let movedBytes = 0;
+    while (slabs.hasCompaction) movedBytes += slabs.compact();
+    assert.ok(before > 40_000_000, `${before} bytes held before`);
+    assert.ok(slabs.heldBytes < 1.3 * slabs.liveBytes, `${slabs.heldBytes} bytes held after`);
+    assert.ok(movedBytes < 2 * slabs.liveBytes, `${movedBytes} bytes moved`);
+  });
+
+  test('moves nothing while objects of about the same length come and go', () => {
+    const random = seededRandom(11);
+    const slabs = new Slabs();
+    const allocations = Array.from({ length: 5000 }, newAllocation);
+    for (const allocation of allocations)
+      slabs.put(allocation, Buffer.alloc(5000), 0, wholeNumber(random, 4900, 5000));
+    for (let change = 0; change < 100_000; change++) {
+      const at = wholeNumber(random, 0, allocations.length - 1);
+      const [old, next] = [allocations[at], newAllocation()];
+      assert.ok(old);
+      slabs.put(next, Buffer.alloc(5000), 0, old.storedBytes);
+      slabs.release(old);
+      allocations[at] = next;
+      assert.ok(!slabs.hasCompaction);
+    }
+    assert.ok(slabs.heldBytes < 1.1 * slabs.liveBytes, `${slabs.heldBytes / slabs.liveBytes}x`);
+  });
+});
+
+test('a chunk is at most a sixteenth longer than requested', () => {
+  for (let bytes = 1000; bytes < 2 ** 25; bytes = Math.ceil(bytes * 1.0007)) {
+    const chunkBytes = chunkBytesFor(bytes);
+    assert.ok(chunkBytes >= bytes && chunkBytes <= bytes * (1 + 1 / 16), `${chunkBytes} for ${bytes}`);
+    assert.equal(chunkBytesFor(chunkBytes), chunkBytes);
+  }
+});
+
+describe('memory of slabs', () => {
+  test('is reused, and at most 32 free slabs are kept', () => {
+    const memory = new SlabMemory();
+    const taken = Array.from({ length: 40 }, () => memory.take(SLAB_BYTES - 100));
+    assert.equal(new Set(taken.map(({ buffer }) => buffer)).size, 40);
+    for (const slab of taken) {
+      memory.give(slab);
+      assert.ok(memory.freeBytes <= 32 * SLAB_BYTES);
+    }
+    const { freeBytes } = memory;
+    assert.ok(freeBytes >= 16 * SLAB_BYTES);
+    const again = memory.take(SLAB_BYTES);
+    assert.ok(taken.some(({ buffer }) => buffer === again.buffer));
+    assert.equal(memory.freeBytes, freeBytes - SLAB_BYTES);
+  });
+
+  test('is all freed when none was taken between two calls of tidy()', () => {
+    const memory = new SlabMemory();
+    const taken = Array.from({ length: 30 }, () => memory.take(SLAB_BYTES));
+    memory.tidy();
+    for (const slab of taken) memory.give(slab);
+    assert.equal(memory.freeBytes, 30 * SLAB_BYTES);
+    memory.take(SLAB_BYTES);
+    memory.tidy();
+    assert.equal(memory.freeBytes, 29 * SLAB_BYTES, 'one was taken: more may be needed');
+    memory.tidy();
+    assert.equal(memory.freeBytes, 0);
+  });
+
+  test('is mapped, not from malloc: what V8 frees returns to the system', () => {
+    const { buffer } = new SlabMemory().take(SLAB_BYTES);
+    assert.ok(buffer instanceof SharedArrayBuffer && buffer.growable);
+    assert.equal(buffer.maxByteLength, SLAB_BYTES);
+  });
+
+  test('of short and of very long slabs is left to the garbage collector', () => {
+    const memory = new SlabMemory();
+    for (const bytes of [1, SLAB_BYTES / 2, SLAB_BYTES + 1]) {
+      const slab = memory.take(bytes);
+      assert.equal(slab.length, bytes);
+      assert.ok(slab.buffer instanceof ArrayBuffer);
+      memory.give(slab);
+    }
+    assert.equal(memory.freeBytes, 0);
+  });
+
+  test('that slabs no longer need serves slabs of other sizes', () => {
+    const memory = new SlabMemory();
+    const slabs = new Slabs(memory);
+    const fill = (length: number): SlabAllocation[] =>
+      Array.from({ length: 2000 }, () => {
+        const allocation = newAllocation();
+        slabs.put(allocation, Buffer.alloc(length), 0, length);
+        return allocation;
+      });
+    for (const allocation of fill(4000)) slabs.release(allocation);
+    const { freeBytes } = memory;
+    assert.ok(freeBytes > 0 && slabs.heldBytes === 0);
+    fill(5000);
+    assert.ok(memory.freeBytes < freeBytes);
+  });
+});

@@ -1,0 +1,12 @@
+/**
+ * Entry of an indexer thread: Piscina calls the exported function once, and it runs until shutdown.
+ *
+ * A CommonJS file that imports the rest. Piscina loads its file with `require`, and a thread that ends while `require`
+ * links an ES module aborts the whole process (Node 20); one that ends while `import` does so just ends.
+ */
+async function runIndexer(task: import('../src/indexer/shard-loop.ts').ShardTask): Promise<void> {
+  const { runShard } = await import('../src/indexer/shard-loop.ts');
+  await runShard(task);
+}
+
+module.exports = runIndexer;
