@@ -93,11 +93,13 @@ async function rotation(scene: Scene): Promise<string> {
   for (const { ca, certificate, privateKey } of [second, third]) {
     // The next CA is trusted before a server uses it; existing connections continue.
     trust(`${OTHER_CA}${ca}`);
+    const { length: shown } = await scene.requests();
     await showing(scene, { cert: certificate, key: privateKey });
-    await scene.untilReceived(50);
+    await scene.untilResumed(shown);
     trust(ca);
+    const { length: trusted } = await scene.requests();
     await scene.proxy.reset();
-    await scene.untilReceived(50);
+    await scene.untilResumed(trusted);
   }
   scene.healedAtMs = performance.now();
   return onlyWatches(scene);

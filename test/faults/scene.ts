@@ -235,6 +235,18 @@ export class Scene implements AsyncDisposable {
     );
   }
 
+  /**
+   * Waits until a watch beyond the first `requestCount` requests has received an event. Events of the watch before it
+   * may arrive meanwhile; a watch that is cut before its first event is followed by a list, as in client-go.
+   */
+  async untilResumed(requestCount: number): Promise<void> {
+    await this.until(async () => {
+      const request = (await this.requests()).slice(requestCount).findLast(({ watch }) => watch);
+      const from = request?.query['resourceVersion'];
+      return from !== undefined && BigInt(this.informer.lastSyncResourceVersion()) > BigInt(from);
+    }, 'a new watch has received an event');
+  }
+
   apply(...changes: readonly Change[]): Promise<{ readonly revision: number }> {
     return this.server.apply(changes);
   }
