@@ -1,0 +1,88 @@
+/**
+ * The roads of an event and of a list item: the files of `src` with a function that V8's precise coverage sees run at
+ * least once for each, on an informer whose whole pipeline runs on this thread. The apiserver runs in another.
+ */
+import { Session } from 'node:inspector/promises';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { InformerThreads, SharedIndexInformer, resources } from '../../src/index.ts';
+
+/** Events come one at a time; items come in one list. No timer fires as often meanwhile. */
+const EVENTS = 20;
+const ITEMS = 500;
+const COMPILED = fileURLToPath(new URL('../../src/', import.meta.url));
+
+export interface Roads {
+  /** Files such as `src/reflector/router.ts`, sorted. */
+  readonly modified: readonly string[];
+  readonly listed: readonly string[];
+}
+
+export async function measureRoads(): Promise<Roads> {
+  await using server = await startEmbeddedApiServer({ tls: false });
+  await using threads = new InformerThreads({ shards: 0 });
+  await server.apply(Array.from({ length: ITEMS }, (_, number) => podChange('create', number, 0)));
+  await using informer = new SharedIndexInformer(server.connection, resources.core.v1.pods, { threads });
+  const updates = new Arrivals();
+  const added = new Arrivals();
+  informer.addEventHandler({ onAdd: () => added.arrive(), onUpdate: () => updates.arrive() });
+  const listed = await filesRun(ITEMS, async () => {
+    void informer.run();
+    await added.until(ITEMS);
+  });
+  const modified = await filesRun(EVENTS, async () => {
+    for (let event = 1; event <= EVENTS; event++) {
+      await server.apply([podChange('update', 0, event)]);
+      await updates.until(event);
+    }
+  });
+  return { modified, listed };
+}
+
+/** Counts calls of a handler. */
+class Arrivals {
+  #count = 0;
+  #target = 0;
+  #resolve = (): void => undefined;
+
+  arrive(): void {
+    if (++this.#count === this.#target) this.#resolve();
+  }
+
+  until(target: number): Promise<void> {
+    this.#target = target;
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      if (this.#count >= target) resolve();
+    });
+  }
+}
+
+type Changes = Parameters<EmbeddedApiServer['apply']>[0];
+
+function podChange(type: 'create' | 'update', number: number, step: number): Changes[number] {
+  const metadata = { name: `pod-${number}`, namespace: 'default', labels: { step: String(step) } };
+  const spec = { containers: [{ name: 'main', image: 'busybox' }] };
+  return { type, resource: 'pods', object: { apiVersion: 'v1', kind: 'Pod', metadata, spec } as object };
+}
+
+/** Runs `work`. Returns the files in which a function has run at least `countMin` times. */
+async function filesRun(countMin: number, work: () => Promise<void>): Promise<string[]> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  await work();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  session.disconnect();
+  const files = result
+    .filter(({ url }) => url.startsWith('file:') && fileURLToPath(url).startsWith(COMPILED))
+    .filter(({ functions }) => functions.some(({ ranges }) => (ranges[0]?.count ?? 0) >= countMin))
+    .map(({ url }) => `src/${relative(COMPILED, fileURLToPath(url)).replace(/\.js$/, '.ts')}`)
+    // The server's control, which shares the process with the informer.
+    .filter((file) => !file.startsWith('src/apiserver/'));
+  return files.toSorted();
+}
