@@ -29,9 +29,13 @@ export function withCode(error: unknown): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_UNEXPECTED', firstLineOf(error), { cause: error });
 }
 
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Returns the first line of an error's message: later lines quote files and name modules. */
 export function firstLineOf(error: unknown): string {
-  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+  const [line = ''] = messageOf(error).split('\n', 1);
   return line;
 }
 
@@ -84,6 +88,5 @@ function detailsOf(error: KubeloomError): Record<string, string | number | boole
 /** Wraps an error of a user's function in a coded error that names the function; keeps a coded error as it is. */
 export function wrapped(code: string, what: string, cause: unknown): KubeloomError {
   if (cause instanceof KubeloomError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new KubeloomError(code, `${what}: ${reason}`, { cause });
+  return new KubeloomError(code, `${what}: ${messageOf(cause)}`, { cause });
 }

@@ -16,7 +16,7 @@ import {
   DeltaFlag,
   OBJECT_DELTA_BYTES,
   RECORD_TYPE_CONTROL,
-  emptyLocation,
+  ObjectLocation,
   writeControl,
   writeObjectDelta,
 } from '../shared/record/delta.ts';
@@ -24,7 +24,7 @@ import type { DeltaKind } from '../shared/record/delta.ts';
 import { KeyHash } from '../shared/record/key-hash.ts';
 import type { HashKey, KeyPart } from '../shared/record/key-hash.ts';
 import type { Bell } from '../shared/ring/bell.ts';
-import type { RingProducer } from '../shared/ring/producer.ts';
+import type { RingProducer } from '../shared/ring/ring.ts';
 import type { Word } from '../shared/ring/word.ts';
 
 export interface RouterOptions {
@@ -71,7 +71,7 @@ export class Router {
   readonly #hash: KeyHash;
   #sequence: number;
   // Reused for every object, so that no object allocates.
-  readonly #location = emptyLocation();
+  readonly #location = new ObjectLocation();
   readonly #namespace: KeyPart = { bytes: NOTHING, start: 0, end: 0 };
   readonly #name: KeyPart = { bytes: NOTHING, start: 0, end: 0 };
   readonly #hasPublished: boolean[];

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { HalfSipHash } from '../../../src/shared/record/half-sip-hash.ts';
-import { HeadHashes } from '../../../src/indexer/head-hashes.ts';
-import type { HeadSpan } from '../../../src/indexer/head-hashes.ts';
+import { HalfSipHash } from '../../../src/shared/record/key-hash.ts';
+import { MetadataFingerprints } from '../../../src/indexer/last-states.ts';
+import type { HeadSpan } from '../../../src/indexer/last-states.ts';
 
 const KEY = Int32Array.of(0x03020100, 0x07060504);
 
@@ -80,14 +80,14 @@ describe('heads of objects', () => {
     return { bytes, span: { start: from, end: bytes.length, versionStart, versionEnd }, headEnd };
   }
 
-  function keeping(text: string, id = 7): HeadHashes {
-    const heads = new HeadHashes();
+  function keeping(text: string, id = 7): MetadataFingerprints {
+    const heads = new MetadataFingerprints();
     const { bytes, span, headEnd } = at(text);
-    heads.keep(id, bytes, span, headEnd);
+    heads.set(id, bytes, span, headEnd);
     return heads;
   }
 
-  function isSame(heads: HeadHashes, text: string, id = 7): boolean {
+  function isSame(heads: MetadataFingerprints, text: string, id = 7): boolean {
     const { bytes, span } = at(text, 5);
     return heads.isSame(id, bytes, span);
   }
@@ -119,15 +119,15 @@ describe('heads of objects', () => {
   test('the hash of one object is never kept for another', () => {
     const heads = keeping(json, 1);
     assert.equal(isSame(heads, json.replace('"b"}', '"c"}'), 1), false);
-    heads.forget(1);
+    heads.delete(1);
     const other = json.replace('"b"}', '"d"}');
     const { bytes, span, headEnd } = at(other);
-    heads.keep(2, bytes, span, headEnd);
+    heads.set(2, bytes, span, headEnd);
     assert.equal(isSame(heads, other, 2), true);
   });
 
   test('that always differ are skipped for a while, and then compared again', () => {
-    const heads = new HeadHashes();
+    const heads = new MetadataFingerprints();
     /** Returns how many states, each sent twice, matched the one before. */
     const matches = (states: number, isNew: (state: number) => boolean): number => {
       let count = 0;
@@ -136,7 +136,7 @@ describe('heads of objects', () => {
         if (isNew(state)) text = json.replace('"b"', `"${state % 10}"`);
         const { bytes, span, headEnd } = at(text);
         if (heads.isSame(7, bytes, span)) count++;
-        else heads.keep(7, bytes, span, headEnd);
+        else heads.set(7, bytes, span, headEnd);
       }
       return count;
     };
@@ -152,14 +152,14 @@ describe('heads of objects', () => {
   test('of an id that was dropped or never kept do not match; others stay', () => {
     const heads = keeping(json);
     const { bytes, span, headEnd } = at(json);
-    heads.keep(70_000, bytes, span, headEnd);
-    heads.forget(7);
-    heads.forget(1_000_000);
+    heads.set(70_000, bytes, span, headEnd);
+    heads.delete(7);
+    heads.delete(1_000_000);
     assert.equal(isSame(heads, json), false);
     assert.equal(isSame(heads, json, 8), false);
     assert.equal(isSame(heads, json, 2_000_000), false);
     assert.equal(isSame(heads, json, 70_000), true);
-    heads.forgetAll();
+    heads.clear();
     assert.equal(isSame(heads, json, 70_000), false);
   });
 });

@@ -1,7 +1,7 @@
 /** The latest version of a key decides whether an event is new. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KeyVersions } from '../../../src/indexer/key-versions.ts';
+import { KeyVersions } from '../../../src/indexer/last-states.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import type { Identity } from '../../../src/replica/store/entry.ts';
 import { ShardTwin } from './shard-twin.ts';

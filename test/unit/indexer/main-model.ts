@@ -12,11 +12,11 @@ import {
   RECORD_TYPE_CONTROL_DONE,
   RECORD_TYPE_NOTIFICATION,
   RECORD_TYPE_PREFIX,
-  emptyNotification,
+  Notification,
   readNotification,
   readPrefix,
 } from '../../../src/shared/record/notification.ts';
-import type { RingConsumer } from '../../../src/shared/ring/consumer.ts';
+import type { RingConsumer } from '../../../src/shared/ring/ring.ts';
 import { compareU32 } from '../../../src/shared/ring/word.ts';
 import type { UsedId } from '../../../src/replica/store/replica.ts';
 
@@ -61,7 +61,7 @@ export class MainModel {
   readonly #ring: RingConsumer;
   readonly #log: Buffer;
   readonly #text: Buffer;
-  readonly #notification = emptyNotification();
+  readonly #notification = new Notification();
   #parts: Buffer[] = [];
   #live: Map<number, Held> = new Map();
   #shadow: Map<number, Held> | undefined;

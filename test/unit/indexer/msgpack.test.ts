@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { Random } from '../../../src/base/clock.ts';
-import { MsgpackEncoder } from '../../../src/indexer/msgpack-encoder.ts';
-import { RECORDS_MAX } from '../../../src/indexer/structure-shapes.ts';
+import { RECORDS_MAX, MsgpackEncoder } from '../../../src/indexer/msgpack-encoder.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { MsgpackDecoder, encodeStructures } from '../../../src/shared/record/msgpack.ts';
 import { NotificationFlag } from '../../../src/shared/record/notification.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { canonicalDecimal } from '../../../src/indexer/resource-version.ts';
+import { canonicalDecimal } from '../../../src/indexer/last-states.ts';
 
 test('a canonical decimal below 2^53 is a number, everything else stays text', () => {
   const read = (text: string): number => canonicalDecimal(Buffer.from(`"${text}"`), 1, text.length);

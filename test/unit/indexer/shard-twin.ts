@@ -10,19 +10,17 @@ import { KeySpans, scanKey } from '../../../src/kube/json/key-spans.ts';
 import {
   DeltaFlag,
   RECORD_TYPE_CONTROL,
-  emptyLocation,
+  ObjectLocation,
   sequenceOf,
   writeControl,
   writeObjectDelta,
 } from '../../../src/shared/record/delta.ts';
-import type { DeltaKind, ObjectLocation } from '../../../src/shared/record/delta.ts';
+import type { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { RECORD_TYPE_PREFIX } from '../../../src/shared/record/notification.ts';
 import { KeyHash } from '../../../src/shared/record/key-hash.ts';
 import { Bell } from '../../../src/shared/ring/bell.ts';
-import { RingConsumer } from '../../../src/shared/ring/consumer.ts';
-import { RingProducer } from '../../../src/shared/ring/producer.ts';
+import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../src/shared/ring/ring.ts';
 import { LENGTH_WORD } from '../../../src/shared/ring/layout.ts';
-import { RingMemory, allocateRing } from '../../../src/shared/ring/ring.ts';
 import { Word, allocateWords, compareU32 } from '../../../src/shared/ring/word.ts';
 import type { UsedId } from '../../../src/replica/store/replica.ts';
 import { keySeeds } from '../../../src/informer/threads/key-seeds.ts';
@@ -185,7 +183,7 @@ export class ShardTwin {
     const bytes = Buffer.concat([json, namespace, name, version]);
     const offset = this.#reserve(bytes.length);
     if (offset < 0) return false;
-    const delta = emptyLocation();
+    const delta = new ObjectLocation();
     delta.sequence = (this.#sequence + 1) >>> 0;
     delta.informer = record.informer ?? 1;
     delta.kind = record.kind;

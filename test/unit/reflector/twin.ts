@@ -6,16 +6,13 @@ import {
   DeltaKind,
   RECORD_TYPE_CONTROL,
   RECORD_TYPE_OBJECT,
-  emptyLocation,
+  ObjectLocation,
   readControl,
   readObjectDelta,
   sequenceOf,
 } from '../../../src/shared/record/delta.ts';
-import type { ObjectLocation } from '../../../src/shared/record/delta.ts';
 import { Bell, BELL_LINES } from '../../../src/shared/ring/bell.ts';
-import { RingConsumer } from '../../../src/shared/ring/consumer.ts';
-import { RingProducer } from '../../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../src/shared/ring/ring.ts';
 import { Word, allocateWords, compareU32 } from '../../../src/shared/ring/word.ts';
 import { Router } from '../../../src/reflector/router.ts';
 
@@ -127,7 +124,7 @@ export class Twin {
 
 function readRing(ring: RingConsumer, shard: number, log: Buffer, recordsMax: number): Seen[] {
   const seen: Seen[] = [];
-  const location = emptyLocation();
+  const location = new ObjectLocation();
   while (seen.length < recordsMax && ring.peek()) {
     if (ring.type === RECORD_TYPE_OBJECT) {
       readObjectDelta(ring, location);

@@ -8,14 +8,14 @@ import {
   DeltaKind,
   RECORD_TYPE_CONTROL,
   RECORD_TYPE_OBJECT,
-  emptyLocation,
+  ObjectLocation,
   readControl,
   readObjectDelta,
   sequenceOf,
   writeControl,
   writeObjectDelta,
 } from '../../../../src/shared/record/delta.ts';
-import type { ControlRecord, ObjectLocation } from '../../../../src/shared/record/delta.ts';
+import type { ControlRecord } from '../../../../src/shared/record/delta.ts';
 import { RECORD_TYPE_CONTROL_DONE } from '../../../../src/shared/record/notification.ts';
 import { anyU32, pick, seededRandom, wholeNumber } from '../ring/random.ts';
 import { RecordRing, anyFlags, anyInformer, anyKind, anyLength } from './record-ring.ts';
@@ -56,14 +56,14 @@ describe('an object delta', () => {
   test('is read as it was written, for all values of its fields', () => {
     const random = seededRandom(1);
     const ring = new RecordRing();
-    const read = emptyLocation();
+    const read = new ObjectLocation();
     for (let round = 0; round < ROUNDS; round++) {
       const written = anyLocation(random);
       assert.ok(writeObjectDelta(ring.producer, written));
       const consumer = ring.receive(RECORD_TYPE_OBJECT);
       assert.equal(sequenceOf(consumer), written.sequence);
       readObjectDelta(consumer, read);
-      assert.deepEqual(read, written);
+      assert.deepEqual({ ...read }, written);
       ring.release();
     }
   });
@@ -71,7 +71,7 @@ describe('an object delta', () => {
   test('keeps the sign of a hash and the unsignedness of sequence and log offset', () => {
     const ring = new RecordRing();
     const written = {
-      ...emptyLocation(),
+      ...new ObjectLocation(),
       sequence: 2 ** 32 - 1,
       informer: 0xffff,
       kind: DeltaKind.Replaced,
@@ -80,9 +80,9 @@ describe('an object delta', () => {
       offset: 2 ** 31 + 5,
     };
     writeObjectDelta(ring.producer, written);
-    const read = emptyLocation();
+    const read = new ObjectLocation();
     readObjectDelta(ring.receive(RECORD_TYPE_OBJECT), read);
-    assert.deepEqual(read, written);
+    assert.deepEqual({ ...read }, written);
   });
 });
 

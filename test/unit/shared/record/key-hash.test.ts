@@ -1,8 +1,7 @@
 /** The hash that decides the shard and the place in a shard's table. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HalfSipHash } from '../../../../src/shared/record/half-sip-hash.ts';
-import { KeyHash, randomHashKey } from '../../../../src/shared/record/key-hash.ts';
+import { HalfSipHash, KeyHash, randomHashKey } from '../../../../src/shared/record/key-hash.ts';
 import type { KeyPart } from '../../../../src/shared/record/key-hash.ts';
 import { allocatePipeline } from '../../../../src/shared/layout.ts';
 

@@ -9,13 +9,13 @@ import {
   PrefixKind,
   RECORD_TYPE_NOTIFICATION,
   RECORD_TYPE_PREFIX,
-  emptyNotification,
+  Notification,
   readNotification,
   readPrefix,
   writeNotification,
   writePrefix,
 } from '../../../../src/shared/record/notification.ts';
-import type { Notification, PrefixRecord } from '../../../../src/shared/record/notification.ts';
+import type { PrefixRecord } from '../../../../src/shared/record/notification.ts';
 import { anyU32, pick, seededRandom } from '../ring/random.ts';
 import { RecordRing, anyBytes, anyFlags, anyInformer, anyKind, anyLength } from './record-ring.ts';
 import { textOf } from './notification-text.ts';
@@ -93,7 +93,7 @@ describe('a notification', () => {
   test('is read as it was written, with every byte behind it', () => {
     const random = seededRandom(1);
     const ring = new RecordRing();
-    const read = emptyNotification();
+    const read = new Notification();
     for (let round = 0; round < ROUNDS; round++) {
       const sample = anySample(random);
       assert.ok(write(ring, sample));
@@ -114,9 +114,9 @@ describe('a notification', () => {
     const all = flags.reduce<number>((sum, flag) => sum | flag, 0);
     assert.equal(all, 0xff, 'the flags are eight different bits');
     for (const flag of [0, ...flags, all]) {
-      const notification = { ...emptyNotification(), flags: flag };
+      const notification = { ...new Notification(), flags: flag };
       writeNotification(ring.producer, notification, textOf(Buffer.alloc(0)));
-      const read = emptyNotification();
+      const read = new Notification();
       readNotification(ring.receive(RECORD_TYPE_NOTIFICATION), read);
       assert.equal(read.flags, flag);
       assert.equal(read.informer, 0);
@@ -129,9 +129,9 @@ describe('a notification', () => {
     for (const limit of RESOURCE_VERSIONS) {
       for (const resourceVersion of [limit - 1, limit, limit + 1]) {
         if (resourceVersion < 0 || resourceVersion > Number.MAX_SAFE_INTEGER) continue;
-        const notification = { ...emptyNotification(), resourceVersion };
+        const notification = { ...new Notification(), resourceVersion };
         writeNotification(ring.producer, notification, textOf(Buffer.alloc(0)));
-        const read = emptyNotification();
+        const read = new Notification();
         readNotification(ring.receive(RECORD_TYPE_NOTIFICATION), read);
         assert.equal(read.resourceVersion, resourceVersion);
         ring.release();

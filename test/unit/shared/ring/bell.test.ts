@@ -7,8 +7,7 @@ import type { TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
-import { RingProducer } from '../../../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import { RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { WORD_BYTES, allocateWords } from '../../../../src/shared/ring/word.ts';
 import { BELL_PROTOCOL } from './bell-model.ts';
 

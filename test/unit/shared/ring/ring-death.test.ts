@@ -5,9 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
-import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import { RingProducer } from '../../../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { allocateWords } from '../../../../src/shared/ring/word.ts';
 import { killedAt } from './accesses.ts';
 import { checkStressRecord, writeStressRecord } from './stress-records.ts';

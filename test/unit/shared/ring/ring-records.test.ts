@@ -2,10 +2,15 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import { CAPACITY_MAX_BYTES, payloadBytesMax, recordLength } from '../../../../src/shared/ring/layout.ts';
-import { INSUFFICIENT_CAPACITY, RingProducer } from '../../../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import {
+  INSUFFICIENT_CAPACITY,
+  RingConsumer,
+  RingMemory,
+  RingProducer,
+  allocateRing,
+  recordLength,
+} from '../../../../src/shared/ring/ring.ts';
+import { CAPACITY_MAX_BYTES } from '../../../../src/shared/ring/layout.ts';
 import { RingTwin } from './ring-twin.ts';
 
 const CAPACITY = 1024;
@@ -30,7 +35,7 @@ describe('records of every size', () => {
   test('arrive complete from every place in the ring, before and across 2^31 and 2^32', () => {
     for (const start of startPositions()) {
       const twin = new RingTwin(CAPACITY, start);
-      for (let size = 0; size <= payloadBytesMax(CAPACITY); size++) {
+      for (let size = 0; size <= ends().producer.payloadBytesMax; size++) {
         assert.ok(twin.write(1 + size, size), `size ${size} from ${start}`);
         twin.publish();
         assert.ok(twin.read());

@@ -10,10 +10,15 @@
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
-import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import { RECORD_HEADER_BYTES, recordLength } from '../../../../src/shared/ring/layout.ts';
-import { INSUFFICIENT_CAPACITY, RingProducer } from '../../../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import {
+  INSUFFICIENT_CAPACITY,
+  RingConsumer,
+  RingMemory,
+  RingProducer,
+  allocateRing,
+  recordLength,
+} from '../../../../src/shared/ring/ring.ts';
+import { RECORD_HEADER_BYTES } from '../../../../src/shared/ring/layout.ts';
 import { wholeNumber } from './random.ts';
 
 interface ModelRecord {

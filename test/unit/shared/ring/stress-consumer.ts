@@ -5,8 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
-import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import { RingMemory } from '../../../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory } from '../../../../src/shared/ring/ring.ts';
 import { checkStressRecord, mixed } from './stress-records.ts';
 import type { StressPlan, StressReport } from './stress-records.ts';
 

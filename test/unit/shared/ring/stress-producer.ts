@@ -5,8 +5,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
-import { RingProducer } from '../../../../src/shared/ring/producer.ts';
-import { RingMemory } from '../../../../src/shared/ring/ring.ts';
+import { RingMemory, RingProducer } from '../../../../src/shared/ring/ring.ts';
 import { mixed, payloadSize, writeStressRecord } from './stress-records.ts';
 import type { StressPlan, StressReport } from './stress-records.ts';
 

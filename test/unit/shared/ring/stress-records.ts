@@ -2,8 +2,7 @@
  * The records of the thread tests: record n is a function of n and the seed, so the consumer can check each byte
  * without communication.
  */
-import type { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import type { RingProducer } from '../../../../src/shared/ring/producer.ts';
+import type { RingConsumer, RingProducer } from '../../../../src/shared/ring/ring.ts';
 
 /** Parameters of both threads. */
 export interface StressPlan {

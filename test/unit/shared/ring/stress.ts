@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
-import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { allocateWords } from '../../../../src/shared/ring/word.ts';
 import { checkStressRecord } from './stress-records.ts';
 import type { StressPlan, StressReport } from './stress-records.ts';
