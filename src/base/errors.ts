@@ -55,16 +55,15 @@ export interface ErrorMessage {
 }
 
 export function toErrorMessage(error: unknown): ErrorMessage {
-  if (error instanceof KubeloomError) {
-    const details = detailsOf(error);
-    const base = { code: error.code, message: error.message, stack: error.stack ?? '' };
-    return Object.keys(details).length > 0 ? { ...base, details } : base;
-  }
-  if (error instanceof Error) {
-    const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_KUBELOOM_UNEXPECTED';
-    return { code, message: error.message, stack: error.stack ?? '' };
-  }
-  return { code: 'ERR_KUBELOOM_UNEXPECTED', message: String(error) };
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const base = {
+    code: typeof code === 'string' ? code : 'ERR_KUBELOOM_UNEXPECTED',
+    message: messageOf(error),
+  };
+  if (!(error instanceof Error)) return base;
+  const details = error instanceof KubeloomError ? detailsOf(error) : {};
+  const hasDetails = Object.keys(details).length > 0;
+  return { ...base, stack: error.stack ?? '', ...(hasDetails ? { details } : {}) };
 }
 
 export function fromErrorMessage(message: ErrorMessage): KubeloomError {

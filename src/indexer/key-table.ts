@@ -73,7 +73,9 @@ export class KeyTable {
 
   /** Adds an absent key and returns its id. */
   insert(bytes: Uint8Array, key: KeyLocation): number {
-    const id = this.#takeId();
+    let id = this.#firstFree;
+    if (id === NO_ID) id = this.#addId();
+    else this.#firstFree = this.#recordsOf(id)[recordAt(id) + NEXT_FREE] ?? NO_ID;
     this.#put(id, bytes, key);
     return id;
   }
@@ -116,7 +118,7 @@ export class KeyTable {
   #put(id: number, bytes: Uint8Array, key: KeyLocation): void {
     const { hash, namespaceLength, nameLength } = key;
     const length = namespaceLength + nameLength;
-    if (!this.#arena.hasRoom(length) && this.#arena.isMostlyFree) this.#compact();
+    if (this.#arena.isFragmentedFor(length)) this.#compact();
     const place = this.#arena.allocate(length);
     const stored = this.#arena.bytesAt(place);
     const at = this.#arena.indexOf(place);
@@ -129,13 +131,6 @@ export class KeyTable {
     records[record + NAMESPACE_LENGTH] = namespaceLength;
     records[record + NAME_LENGTH] = nameLength;
     this.#partOf(hash).put(hash, id);
-  }
-
-  #takeId(): number {
-    const free = this.#firstFree;
-    if (free === NO_ID) return this.#addId();
-    this.#firstFree = this.#recordsOf(free)[recordAt(free) + NEXT_FREE] ?? NO_ID;
-    return free;
   }
 
   #freeId(id: number): void {
@@ -174,7 +169,6 @@ export class KeyTable {
   }
 }
 
-/** Returns the start of an id's record in its chunk. */
 function recordAt(id: number): number {
   return (id & (CHUNK_IDS - 1)) * RECORD_WORDS;
 }
@@ -283,7 +277,7 @@ interface Chunk {
 /**
  * Private memory for the bytes of keys: blocks of a multiple of 8 bytes. They are allocated in a row, and later from
  * free lists, one for each block size. Names of one kind have few lengths, so a freed block is usually soon reused. If
- * it is not, the table copies the live keys together (`isMostlyFree`).
+ * it is not, the table copies the live keys together.
  *
  * Chunks, because one more key must never cause a copy of a million. The link of a free list is in the free block
  * itself, so freeing allocates nothing.
@@ -298,16 +292,15 @@ export class KeyArena {
   /** First free block by block size in bytes. The first word of a free block is the place of the next. */
   readonly #freeLists: Map<number, number> = new Map();
 
-  /** Returns whether `allocate` of this length needs no new memory. */
-  hasRoom(length: number): boolean {
+  /**
+   * Returns whether `allocate` of this length needs new memory although more than half is free, in blocks of other sizes.
+   * Copying is then better than growing.
+   */
+  isFragmentedFor(length: number): boolean {
+    if (this.#freeBytes * 2 <= this.capacityBytes) return false;
     const size = blockBytes(length);
-    if (this.#lastUsedBytes + size <= this.#last.bytes.length) return true;
-    return (this.#freeLists.get(size) ?? NO_BLOCK) !== NO_BLOCK;
-  }
-
-  /** Whether more than half is free, in blocks of unused sizes; copying is then better than growing. */
-  get isMostlyFree(): boolean {
-    return this.#freeBytes * 2 > this.capacityBytes;
+    const isLastFull = this.#lastUsedBytes + size > this.#last.bytes.length;
+    return isLastFull && (this.#freeLists.get(size) ?? NO_BLOCK) === NO_BLOCK;
   }
 
   /** Returns a place for `length` bytes in a row, for `bytesAt` and `indexOf`. */

@@ -117,12 +117,10 @@ const TAIL_LENGTH = 2;
 const CHUNK_SHIFT = 10;
 const CHUNK_IDS: number = 1 << CHUNK_SHIFT;
 
-/** Place of one object's head in a buffer. */
+/** Place of one object, and of its version's token, in a buffer. */
 export interface HeadSpan {
-  /** Start and end of the object. */
   start: number;
   end: number;
-  /** Start and end of the version's token. */
   versionStart: number;
   versionEnd: number;
 }

@@ -14,7 +14,6 @@ export interface LoadedModules {
   readonly indexes: readonly { readonly index: string; readonly valuesOf: ModuleFunction }[];
 }
 
-/** Deadline of an import. */
 export const MODULE_TIMEOUT_MS = 30_000;
 
 const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;

@@ -71,7 +71,6 @@ export class NotificationWriter {
     this.prefixBytesMax = ring.payloadBytesMax - BYTES_RECORD_FIXED_BYTES;
   }
 
-  /** Whether a record is not written yet. */
   get isOpen(): boolean {
     return this.#terminal !== 'none';
   }
@@ -152,13 +151,9 @@ export class NotificationWriter {
   }
 
   #flushPrefixes(): boolean {
-    let written = 0;
-    for (const prefix of this.#prefixes) {
-      if (!this.#writePrefix(prefix)) break;
-      written++;
-    }
-    this.#prefixes = this.#prefixes.slice(written);
-    return this.#prefixes.length === 0;
+    const full = this.#prefixes.findIndex((prefix) => !this.#writePrefix(prefix));
+    this.#prefixes = full < 0 ? [] : this.#prefixes.slice(full);
+    return full < 0;
   }
 
   #flushSwept(marks: RelistMarks, { sequence, informer }: ControlRecord): FlushResult {
@@ -217,7 +212,6 @@ export class ByteScratch {
   /** Length of the filled part. */
   length = 0;
 
-  /** Empties it for the next record. */
   reset(): void {
     this.length = 0;
     if (this.bytes.length > KEPT_BYTES_MAX) this.#use(Buffer.allocUnsafeSlow(CAPACITY_MIN_BYTES));

@@ -107,22 +107,19 @@ export class ObjectConversion {
     }
   }
 
-  /** Runs the steps before the extraction; returns 0, or the flag of the one that failed. */
+  /** Drops paths, then transforms; returns 0, or the flag of the step that failed. */
   #makeBytes(object: ConvertedObject): number {
-    if (this.#dropped && !this.#drop(object, this.#dropped)) return Malformed;
-    return this.#transform ? this.#runTransform(object, this.#transform) : 0;
-  }
-
-  /** Drops the paths; returns false when the object is malformed. */
-  #drop(object: ConvertedObject, paths: PathNode): boolean {
     const { bytes, start, end } = object;
     const scratch = this.#scratch;
-    scratch.reset();
-    scratch.reserve(end - start);
-    const length = dropPaths(bytes, start, end, paths, scratch.bytes, 0);
-    // An object without any of the paths stays in the log.
-    if (length !== DROP_MALFORMED && length !== end - start) object.use(scratch.bytes, 0, length, true);
-    return length !== DROP_MALFORMED;
+    if (this.#dropped) {
+      scratch.reset();
+      scratch.reserve(end - start);
+      const length = dropPaths(bytes, start, end, this.#dropped, scratch.bytes, 0);
+      if (length === DROP_MALFORMED) return Malformed;
+      // An object without any of the paths stays in the log.
+      if (length !== end - start) object.use(scratch.bytes, 0, length, true);
+    }
+    return this.#transform ? this.#runTransform(object, this.#transform) : 0;
   }
 
   #runTransform(object: ConvertedObject, transform: ModuleFunction): number {

@@ -92,17 +92,10 @@ export class RelistMarks {
     this.#bits[id] = (isLive ? LIVE : 0) | (isListed ? LISTED : 0);
   }
 
-  /** Restores the epoch that was open in the predecessor. */
-  restoreEpoch(epoch: number): void {
-    this.#phase = { phase: 'listing', epoch };
-  }
-
-  /** Whether a relist is open. */
   get isListing(): boolean {
     return this.#phase.phase === 'listing';
   }
 
-  /** Marks the id of an existing object. */
   mark(id: number): void {
     if (id >= this.#idEnd) this.#reach(id);
     const bits = this.#bits[id] ?? 0;

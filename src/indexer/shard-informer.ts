@@ -63,7 +63,7 @@ export class ShardInformer {
    */
   seed({ words, bytes, live, listed }: KeySeed, epoch: number | undefined): void {
     if (epoch !== undefined && !this.#marks.isListing) {
-      this.#marks.restoreEpoch(epoch);
+      this.#marks.begin(epoch);
       this.#versions.begin();
     }
     let offset = 0;
@@ -77,7 +77,6 @@ export class ShardInformer {
     }
   }
 
-  /** Ends the seeding. */
   seeded(): void {
     this.#keys.restored();
   }

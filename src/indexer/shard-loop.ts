@@ -113,7 +113,6 @@ export class Moderation {
     this.#windowStart = nowMs;
   }
 
-  /** Counts finished records. */
   add(records: number): void {
     this.#records += records;
   }

@@ -231,9 +231,9 @@ export class Shard {
   }
 
   #takeControl(record: ControlRecord): void {
-    const informer = this.#informers.get(record.informer);
     if (record.kind === DeltaKind.Detach) this.#informers.delete(record.informer);
-    if (informer && record.kind !== DeltaKind.Detach) informer.control(record);
+    const informer = this.#informers.get(record.informer);
+    if (informer) informer.control(record);
     else this.#output.openControl(record);
   }
 
@@ -242,14 +242,12 @@ export class Shard {
     if (out.publish()) mainBell.ring();
     const hasAdvanced = consumed.load() !== this.#consumed;
     if (hasAdvanced) consumed.store(this.#consumed);
-    if (this.#quarantined.length > 0) this.#forgetQuarantined();
+    if (this.#quarantined.length > 0) {
+      // Finished sequences go before the same numbers occur again.
+      this.#quarantined = this.#quarantined.filter((sequence) => compareU32(sequence, this.#consumed) > 0);
+    }
     const hasReleased = ring.release();
     if (hasAdvanced || hasReleased) reflectorBell.ring();
-  }
-
-  /** Removes finished sequences before the same numbers occur again. */
-  #forgetQuarantined(): void {
-    this.#quarantined = this.#quarantined.filter((sequence) => compareU32(sequence, this.#consumed) > 0);
   }
 
   /**

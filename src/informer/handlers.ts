@@ -1,8 +1,16 @@
 /** The handlers of one informer: registration, removal, and shutdown. */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { nearestName } from '../base/nearest-name.ts';
-import { callback, flag, number, refuse, signal, text, wantOptions } from '../base/option-checks.ts';
+import {
+  callback,
+  flag,
+  nearestName,
+  number,
+  refuse,
+  signal,
+  text,
+  wantOptions,
+} from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';

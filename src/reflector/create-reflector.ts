@@ -1,7 +1,7 @@
 /** The reflector over the shared memory: the same for its worker thread and for the in-process backend. */
 import { realClock } from '../base/clock.ts';
 import type { Clock, Random } from '../base/clock.ts';
-import { LogWriter } from '../shared/log/log-writer.ts';
+import { LogWriter } from '../shared/log/log.ts';
 import { sequenceAt } from '../shared/record/delta.ts';
 import { ReflectorThread } from './reflector-thread.ts';
 import { Router } from './router.ts';

@@ -9,9 +9,8 @@ import { KubeloomError, assert } from '../base/errors.ts';
 import { KeySpans, scanKey } from '../kube/json/key-spans.ts';
 import { bytesEqual, decodeStringContent } from '../kube/json/read.ts';
 import { openObject } from '../kube/json/walk.ts';
-import { LOG_FULL } from '../shared/log/log-writer.ts';
-import type { LogWriter } from '../shared/log/log-writer.ts';
-import { copyBytes } from '../base/copy-bytes.ts';
+import { LOG_FULL, copyBytes } from '../shared/log/log.ts';
+import type { LogWriter } from '../shared/log/log.ts';
 import {
   DeltaFlag,
   OBJECT_DELTA_BYTES,

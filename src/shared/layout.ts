@@ -14,7 +14,7 @@
  * | per shard: inFlight | shard | sequence in progress |
  * | per shard: heartbeat | shard | grows with every turn of its loop, and with every record |
  */
-import { allocateLog } from './log/log-writer.ts';
+import { allocateLog } from './log/log.ts';
 import { randomHashKey } from './record/key-hash.ts';
 import type { HashKey } from './record/key-hash.ts';
 import { BELL_LINES, Bell } from './ring/bell.ts';

@@ -2,7 +2,7 @@
  * A single-producer, single-consumer ring of variable-length records in shared memory. `RingProducer` and `RingConsumer`
  * are the two ends; each is used by one thread only.
  */
-import { KubeloomError, assert } from '../../base/errors.ts';
+import { assert } from '../../base/errors.ts';
 import {
   CAPACITY_MAX_BYTES,
   CAPACITY_MIN_BYTES,
@@ -55,18 +55,10 @@ export class RingMemory {
  */
 export function allocateRing(capacity: number, startPosition = 0): SharedArrayBuffer {
   const isPowerOfTwo = Number.isInteger(Math.log2(capacity));
-  if (!isPowerOfTwo || capacity < CAPACITY_MIN_BYTES || capacity > CAPACITY_MAX_BYTES) {
-    throw new KubeloomError(
-      'ERR_KUBELOOM_OPTION',
-      `ring capacity must be a power of two between ${CAPACITY_MIN_BYTES} and ${CAPACITY_MAX_BYTES} bytes, got ${capacity}`,
-    );
-  }
-  if (!(startPosition >= 0 && startPosition < 2 ** 32 && startPosition % RECORD_ALIGNMENT === 0)) {
-    throw new KubeloomError(
-      'ERR_KUBELOOM_OPTION',
-      `ring start position must be a u32 and a multiple of ${RECORD_ALIGNMENT}, got ${startPosition}`,
-    );
-  }
+  const isAllowed = isPowerOfTwo && capacity >= CAPACITY_MIN_BYTES && capacity <= CAPACITY_MAX_BYTES;
+  assert(isAllowed, 'a ring whose capacity is no power of two within the bounds', capacity);
+  const isPosition = startPosition >= 0 && startPosition < 2 ** 32 && startPosition % RECORD_ALIGNMENT === 0;
+  assert(isPosition, 'a ring with a start position that is no aligned u32', startPosition);
   const memory = new RingMemory(new SharedArrayBuffer(DATA_OFFSET + capacity));
   memory.tail.store(startPosition);
   memory.head.store(startPosition);
@@ -158,11 +150,6 @@ export class RingProducer {
     this.#published = this.#position;
     this.#memory.tail.store(this.#position);
     return true;
-  }
-
-  /** Committed bytes that the consumer has not released, for metrics. */
-  get backlogBytes(): number {
-    return (this.#position - this.#memory.head.load()) >>> 0;
   }
 
   #lengthOf(payloadBytes: number): number {
@@ -275,21 +262,16 @@ export class RingConsumer {
  * included, when more are committed.
  *
  * @param isDiscarded called with the offset of each record's payload
- * @returns number of discarded records
  */
-export function discardRecords(memory: RingMemory, isDiscarded: (offset: number) => boolean): number {
+export function discardRecords(memory: RingMemory, isDiscarded: (offset: number) => boolean): void {
   const { words, capacity } = memory;
   const tail = memory.tail.load();
   let position = memory.head.load();
-  let count = 0;
   while (position !== tail) {
     const place = position & (capacity - 1);
-    const word = place >> 2;
-    if ((words[word + TYPE_WORD] ?? 0) > PADDING_TYPE && isDiscarded(place + RECORD_HEADER_BYTES)) {
-      words[word + TYPE_WORD] = DISCARDED_TYPE;
-      count++;
-    }
+    const type = (place >> 2) + TYPE_WORD;
+    const isRecord = (words[type] ?? 0) > PADDING_TYPE;
+    if (isRecord && isDiscarded(place + RECORD_HEADER_BYTES)) words[type] = DISCARDED_TYPE;
     position = (position + memory.lengthAt(place)) >>> 0;
   }
-  return count;
 }

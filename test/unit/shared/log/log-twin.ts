@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 
-import { BLOCK_BYTES, blocksFor } from '../../../../src/shared/log/layout.ts';
-import { LOG_FULL, LogWriter, allocateLog } from '../../../../src/shared/log/log-writer.ts';
+import { BLOCK_BYTES } from '../../../../src/shared/log/layout.ts';
+import { LOG_FULL, LogWriter, allocateLog } from '../../../../src/shared/log/log.ts';
 import { compareU32 } from '../../../../src/shared/ring/word.ts';
 
 interface ModelExtent {
@@ -115,7 +115,7 @@ export class LogTwin {
     // First in, first out: an extent is free when readers have passed it and all older ones.
     while (this.#extents[0] && this.#isPassed(this.#extents[0])) this.#extents.shift();
     if (this.#extents.length === 0) this.#open = undefined;
-    const blocks = blocksFor(length);
+    const blocks = Math.ceil(length / BLOCK_BYTES);
     const isFree = (first: number): boolean =>
       this.#extents.every(
         (extent) => first + blocks <= extent.firstBlock || first >= extent.firstBlock + extent.blocks,

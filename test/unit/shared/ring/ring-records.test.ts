@@ -15,7 +15,6 @@ import { RingTwin } from './ring-twin.ts';
 
 const CAPACITY = 1024;
 const ASSERTION = { code: 'ERR_KUBELOOM_ASSERTION' };
-const OPTION = { code: 'ERR_KUBELOOM_OPTION' };
 
 function ends(startPosition = 0): { memory: RingMemory; producer: RingProducer; consumer: RingConsumer } {
   const memory = new RingMemory(allocateRing(CAPACITY, startPosition));
@@ -54,7 +53,6 @@ describe('records of every size', () => {
           assert.notEqual(producer.tryClaim(1, size), INSUFFICIENT_CAPACITY, `record ${index}`);
           producer.commit(size);
         }
-        assert.equal(producer.backlogBytes, CAPACITY);
         assert.equal(producer.canClaim(0), false);
         assert.equal(producer.tryClaim(1, 0), INSUFFICIENT_CAPACITY);
         producer.publish();
@@ -239,13 +237,13 @@ describe('the consumer', () => {
 describe('allocateRing', () => {
   test('rejects a capacity that is not a power of two within the bounds', () => {
     for (const capacity of [0, 512, 1000, 1536, 2 ** 31, Number.NaN, -1024]) {
-      assert.throws(() => allocateRing(capacity), OPTION, `${capacity}`);
+      assert.throws(() => allocateRing(capacity), ASSERTION, `${capacity}`);
     }
   });
 
   test('rejects a start position that would break the alignment', () => {
     for (const start of [4, 2 ** 32 - 4, 1.5, -8, 2 ** 32]) {
-      assert.throws(() => allocateRing(CAPACITY, start), OPTION, `${start}`);
+      assert.throws(() => allocateRing(CAPACITY, start), ASSERTION, `${start}`);
     }
   });
 });

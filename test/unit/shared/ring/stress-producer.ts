@@ -12,7 +12,9 @@ import type { StressPlan, StressReport } from './stress-records.ts';
 const PUBLISH_EVERY_MAX = 32;
 
 function produce(plan: StressPlan): StressReport {
-  const producer = new RingProducer(new RingMemory(plan.ring));
+  const memory = new RingMemory(plan.ring);
+  const producer = new RingProducer(memory);
+  const isDrained = (): boolean => memory.head.load() === memory.tail.load();
   const words = new Int32Array(plan.bells);
   const dataBell = new Bell(words, 0);
   const spaceBell = new Bell(words, BELL_LINES);
@@ -34,9 +36,9 @@ function produce(plan: StressPlan): StressReport {
     bytes += size;
     const chance = mixed(n, plan.seed + 1);
     if (chance % PUBLISH_EVERY_MAX === 0 && producer.publish()) dataBell.ring();
-    if (chance % plan.drainEvery === 0) waitFor(() => producer.backlogBytes === 0);
+    if (chance % plan.drainEvery === 0) waitFor(isDrained);
   }
-  waitFor(() => producer.backlogBytes === 0);
+  waitFor(isDrained);
   return { records: plan.recordCount, bytes, parks, lostWakeUps };
 }
 

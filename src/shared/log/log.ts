@@ -1,12 +1,13 @@
 /**
- * The reflector's end of the log. It reserves room for the bytes of a record, and frees blocks once the slowest reader
- * has passed their last sequence (the Disruptor's gating sequence). First in, first out; no reference counts.
+ * The reflector's end of the log, and copies into and out of it. The reflector reserves room for the bytes of a record, and
+ * frees blocks once the slowest reader has passed their last sequence (the Disruptor's gating sequence). First in, first out;
+ * no reference counts.
  *
  * The lowest free blocks are used first, so a log that is drained quickly stays in a few cached megabytes.
  */
-import { KubeloomError, assert } from '../../base/errors.ts';
+import { assert } from '../../base/errors.ts';
 import { compareU32 } from '../ring/word.ts';
-import { BLOCK_BYTES, LOG_BYTES_MAX, blocksFor } from './layout.ts';
+import { BLOCK_BYTES, LOG_BYTES_MAX } from './layout.ts';
 
 /** Returned by `reserve` when readers must first pass a sequence. */
 export const LOG_FULL = -1;
@@ -59,19 +60,18 @@ export class LogWriter {
     this.#reserved = 0;
   }
 
-  /** Releases the reservation unused. */
   cancel(): void {
     this.#reserved = 0;
   }
 
-  /** Bytes of blocks that are in use, for metrics. */
+  /** Bytes of blocks that are in use. */
   get usedBytes(): number {
     return this.#isFree.filter((free) => !free).length * BLOCK_BYTES;
   }
 
   #openExtent(length: number): boolean {
     this.#reclaim();
-    const blocks = blocksFor(length);
+    const blocks = Math.ceil(length / BLOCK_BYTES);
     const firstBlock = this.#findFreeRun(blocks);
     if (firstBlock < 0) return false;
     if (this.#open) this.#closed.push(this.#open);
@@ -111,11 +111,16 @@ export class LogWriter {
 
 /** @param bytes a multiple of the block size */
 export function allocateLog(bytes: number): SharedArrayBuffer {
-  if (bytes % BLOCK_BYTES !== 0 || bytes < BLOCK_BYTES || bytes > LOG_BYTES_MAX) {
-    throw new KubeloomError(
-      'ERR_KUBELOOM_OPTION',
-      `logBytes must be a multiple of ${BLOCK_BYTES} up to ${LOG_BYTES_MAX}, got ${bytes}`,
-    );
-  }
+  const isAllowed = bytes % BLOCK_BYTES === 0 && bytes >= BLOCK_BYTES && bytes <= LOG_BYTES_MAX;
+  assert(isAllowed, 'a log that is not made of whole blocks within the bounds', bytes);
   return new SharedArrayBuffer(bytes);
+}
+
+/**
+ * Copies bytes out of or into shared memory. V8's own copy (`set`, and `Buffer.copy` in Node 20) moves shared memory word by
+ * word, and byte by byte when source and target lie differently in their words. `fill` with a buffer is one memcpy: 350
+ * instead of 870 ns for 5 KB into memory that is not cached (docs/decisions/0014).
+ */
+export function copyBytes(source: Buffer, start: number, end: number, target: Buffer, at: number): void {
+  if (start < end) target.fill(source.subarray(start, end), at, at + end - start);
 }
