@@ -13,14 +13,12 @@ const KEY = { id: 0, identity: { key: 'a', namespace: '', name: 'a' }, live: 5, 
 const OTHER = 2;
 
 function send(twin: ShardTwin, resourceVersion: string): void {
-  twin.object({ kind: DeltaKind.Modified, name: 'a', resourceVersion, json: '{"metadata":{"name":"a"}}' });
-  twin.settle();
+  twin.deliver({ kind: DeltaKind.Modified, name: 'a', resourceVersion, json: '{"metadata":{"name":"a"}}' });
 }
 
 describe('a shard', () => {
   it('abandons an import that does not end in time, and works meanwhile', async () => {
-    const twin = new ShardTwin();
-    await twin.attach();
+    const twin = await ShardTwin.attached();
     const late = twin.attach(NEVER, OTHER);
     send(twin, '5');
     assert.equal(twin.main.last.resourceVersion, 5);
@@ -34,14 +32,12 @@ describe('a shard', () => {
   });
 
   it('has no pending deadline for a loaded module', async () => {
-    const twin = new ShardTwin();
-    await twin.attach(MISSING);
+    const twin = await ShardTwin.attached(MISSING);
     assert.equal(twin.clock.pending, 0);
   });
 
   it('removes a detached informer, also while it loads, and does not answer for it', async () => {
-    const twin = new ShardTwin();
-    await twin.attach();
+    const twin = await ShardTwin.attached();
     twin.send({ type: 'attach', informer: OTHER, spec: { ...PLAIN, ...NEVER } });
     twin.send({ type: 'detach', informer: OTHER });
     assert.equal(twin.shard.isLoading, false);

@@ -37,12 +37,10 @@ describe('a shard', () => {
   const json = '{"metadata":{"name":"a"}}';
 
   it('drops an event that comes twice or after a newer one, and reports the latter', async () => {
-    const twin = new ShardTwin();
-    await twin.attach();
+    const twin = await ShardTwin.attached();
     const send = (kind: DeltaKind, resourceVersion: string): boolean => {
       const before = twin.main.history.length;
-      twin.object({ kind, name: 'a', resourceVersion, json });
-      twin.settle();
+      twin.deliver({ kind, name: 'a', resourceVersion, json });
       return twin.main.history.length > before;
     };
     assert.equal(send(DeltaKind.Added, '5'), true);
@@ -61,8 +59,7 @@ describe('a shard', () => {
   });
 
   it('C3 that succeeds another takes over its versions', async () => {
-    const twin = new ShardTwin({ isSuccessor: true });
-    await twin.attach();
+    const twin = await ShardTwin.attached({}, { isSuccessor: true });
     const identity = (name: string): Identity => ({ key: name, namespace: '', name });
     await twin.inherit([
       { id: 0, identity: identity('a'), live: 5, listed: undefined },
@@ -71,15 +68,13 @@ describe('a shard', () => {
     twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '5', json });
     twin.object({ kind: DeltaKind.Modified, name: 'a', resourceVersion: '4', json });
     twin.object({ kind: DeltaKind.Modified, name: 'b', resourceVersion: '9007199254740993', json });
-    twin.object({ kind: DeltaKind.Modified, name: 'b', resourceVersion: '9007199254740992', json });
-    twin.settle();
+    twin.deliver({ kind: DeltaKind.Modified, name: 'b', resourceVersion: '9007199254740992', json });
     assert.deepEqual(twin.main.history, []);
     assert.equal(twin.main.warnings.length, 2);
   });
 
   it('C3 that succeeds another within a relist takes over the listed versions', async () => {
-    const twin = new ShardTwin({ isSuccessor: true });
-    await twin.attach();
+    const twin = await ShardTwin.attached({}, { isSuccessor: true });
     const identity = (name: string): Identity => ({ key: name, namespace: '', name });
     const epoch = 1;
     await twin.inherit(
@@ -105,26 +100,22 @@ describe('a shard', () => {
   });
 
   it('C3 drops the versions of an aborted relist, because the watch may resume before it', async () => {
-    const twin = new ShardTwin();
-    await twin.attach();
+    const twin = await ShardTwin.attached();
     twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '5', json });
     twin.control(DeltaKind.ReplaceBegin, 1);
     twin.object({ kind: DeltaKind.Replaced, name: 'a', resourceVersion: '9', json });
     twin.control(DeltaKind.ReplaceAbort, 1);
-    twin.object({ kind: DeltaKind.Modified, name: 'a', resourceVersion: '7', json });
-    twin.settle();
+    twin.deliver({ kind: DeltaKind.Modified, name: 'a', resourceVersion: '7', json });
     assert.equal(twin.main.last.resourceVersion, 7);
   });
 
   it('accepts a listed object, even an older one', async () => {
-    const twin = new ShardTwin();
-    await twin.attach();
+    const twin = await ShardTwin.attached();
     twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '50', json });
     twin.control(DeltaKind.ReplaceBegin, 1);
     twin.object({ kind: DeltaKind.Replaced, name: 'a', resourceVersion: '7', json });
     twin.control(DeltaKind.ReplaceEnd, 1, '7');
-    twin.object({ kind: DeltaKind.Modified, name: 'a', resourceVersion: '8', json });
-    twin.settle();
+    twin.deliver({ kind: DeltaKind.Modified, name: 'a', resourceVersion: '8', json });
     assert.equal(twin.main.last.resourceVersion, 8);
   });
 });

@@ -96,16 +96,14 @@ function randomPod(random: Random, index: number): { json: string; hasTrap: bool
 
 test("a shard's output is the result of JSON.parse on the wire's bytes, key order included, in both codecs", async () => {
   for (const codec of ['json', 'msgpack'] as const) {
-    const twin = new ShardTwin({ outBytes: 32 * 1024, logBytes: 4 * 2 ** 20 });
-    await twin.attach({ codec });
+    const twin = await ShardTwin.attached({ codec }, { outBytes: 32 * 1024, logBytes: 4 * 2 ** 20 });
     const random = seededRandom(7);
     let packed = 0;
     let traps = 0;
     for (let index = 0; index < 1500; index++) {
       const { json, hasTrap } = randomPod(random, index);
       const name = `pod-${index % 10}`;
-      twin.object({ kind: DeltaKind.Modified, name, resourceVersion: String(index), json });
-      twin.settle();
+      twin.deliver({ kind: DeltaKind.Modified, name, resourceVersion: String(index), json });
       const { bytes, flags } = twin.main.last;
       const isPacked = (flags & NotificationFlag.Msgpack) !== 0;
       const decoded: unknown = isPacked
@@ -218,12 +216,10 @@ test('a full table still packs every object, and its shapes stay records', () =>
 });
 
 test('an object that is nested too deep for the stack stays JSON, and the next one is packed', async () => {
-  const twin = new ShardTwin({ logBytes: 2 ** 20 });
-  await twin.attach({ codec: 'msgpack' });
+  const twin = await ShardTwin.attached({ codec: 'msgpack' }, { logBytes: 2 ** 20 });
   for (const depth of [100, 300, 20_000]) {
     const json = `{"metadata":{"name":"a"},"spec":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`;
-    twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: String(depth), json });
-    twin.settle();
+    twin.deliver({ kind: DeltaKind.Added, name: 'a', resourceVersion: String(depth), json });
     assert.equal((twin.main.last.flags & NotificationFlag.Msgpack) !== 0, depth === 100);
   }
 });

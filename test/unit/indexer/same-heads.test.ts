@@ -101,8 +101,7 @@ test("with fields outside metadata or a user's transform, every state is extract
     { codec: 'msgpack' },
   ];
   for (const spec of specs) {
-    const twin = new ShardTwin();
-    await twin.attach(spec);
+    const twin = await ShardTwin.attached(spec);
     for (let version = 1; version < 5; version++) {
       const resourceVersion = String(version);
       const json = podJson('web', resourceVersion, FIRST);

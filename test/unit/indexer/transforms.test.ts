@@ -29,8 +29,7 @@ async function store(spec: Partial<ShardSpec>, object: object, kind: DeltaKind =
   assert.deepEqual(answer, { type: 'attached', informer: 1 });
   const { name } = (object as { metadata: { name: string } }).metadata;
   const json = JSON.stringify(object);
-  twin.object({ kind, namespace: 'n', name, resourceVersion: '4', json });
-  twin.settle();
+  twin.deliver({ kind, namespace: 'n', name, resourceVersion: '4', json });
   const { flags, projection, bytes } = twin.main.last;
   const stored: unknown =
     flags & Msgpack ? twin.main.decoder.decode(bytes, 0, bytes.length) : JSON.parse(bytes.toString());
@@ -123,11 +122,9 @@ test('a transform that throws, returns no object or changes the identity leaves 
 });
 
 test('a transform does not receive a malformed object', async () => {
-  const twin = new ShardTwin();
-  await twin.attach({ transformModule: module('trim') });
+  const twin = await ShardTwin.attached({ transformModule: module('trim') });
   transforms.resetCalls();
-  twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '1', json: '{"metadata":{},"a":tru}' });
-  twin.settle();
+  twin.deliver({ kind: DeltaKind.Added, name: 'a', resourceVersion: '1', json: '{"metadata":{},"a":tru}' });
   assert.equal(twin.main.last.flags, NewKey | Malformed);
   assert.equal(twin.main.last.bytes.toString(), '{"metadata":{},"a":tru}');
   assert.equal(transforms.calls, 0);

@@ -11,8 +11,7 @@ const url = new URL('./modules/transforms.js', import.meta.url).href;
 const SLOW: Partial<ShardSpec> = { transformModule: { url, name: 'slow' } };
 
 async function filled(spec: Partial<ShardSpec>): Promise<ShardTwin> {
-  const twin = new ShardTwin({ inBytes: 16_384 });
-  await twin.attach(spec);
+  const twin = await ShardTwin.attached(spec, { inBytes: 16_384 });
   for (let version = 1; version <= RECORDS; version++) {
     const resourceVersion = String(version);
     const json = `{"metadata":{"name":"a","resourceVersion":"${resourceVersion}"}}`;
@@ -52,8 +51,7 @@ test('a shard without modules reads the clock once for many small records', asyn
 });
 
 test('C173 a successor takes over a million keys in parts, and increments its heartbeat with each', async () => {
-  const twin = new ShardTwin({ isSuccessor: true });
-  await twin.attach();
+  const twin = await ShardTwin.attached({}, { isSuccessor: true });
   const ids = Array.from({ length: 2000 }, (_, id) => {
     const name = `n${id}`;
     return { id, identity: { key: name, namespace: '', name }, live: 5, listed: undefined };
@@ -69,8 +67,7 @@ test('C173 a successor takes over a million keys in parts, and increments its he
 });
 
 test('C175 a shard drops quarantined sequences when it has passed them, because the numbers occur again', async () => {
-  const twin = new ShardTwin({ isSuccessor: true });
-  await twin.attach();
+  const twin = await ShardTwin.attached({}, { isSuccessor: true });
   twin.resume([1]);
   twin.work(1);
   const json = '{"metadata":{"name":"a"}}';
