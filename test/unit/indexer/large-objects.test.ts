@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { NotificationFlag } from '../../../src/shared/record/notification.ts';
 import { seededRandom, wholeNumber } from '../shared/ring/random.ts';
 import { ShardTwin } from './shard-twin.ts';
@@ -17,9 +16,9 @@ test('a transformed object of 32 MiB goes through a ring of 64 KiB, with its nei
   const json = (name: string, data: string): string =>
     `{"metadata":{"name":"${name}","uid":"u"},"spec":{"gone":1,"data":"${data}"}}`;
   const data = 'abcdefgh'.repeat(2 ** 22);
-  twin.object({ kind: DeltaKind.Added, name: 'before', resourceVersion: '1', json: json('before', 'x') });
-  twin.object({ kind: DeltaKind.Added, name: 'large', resourceVersion: '2', json: json('large', data) });
-  twin.deliver({ kind: DeltaKind.Added, name: 'after', resourceVersion: '3', json: json('after', 'y') });
+  twin.object({ name: 'before', json: json('before', 'x') });
+  twin.object({ name: 'large', json: json('large', data) });
+  twin.deliver({ name: 'after', json: json('after', 'y') });
   assert.deepEqual(
     twin.main.history.map(({ key }) => key),
     ['before', 'large', 'after'],
@@ -52,7 +51,7 @@ test('objects of all sizes around the limits of a record arrive complete, under 
         const metadata = { managedFields: [], name: `n${sent.length}`, uid: 'u' };
         const json = JSON.stringify({ metadata, data: 'd'.repeat(size) });
         const { name } = metadata;
-        const record = { kind: DeltaKind.Modified, name, resourceVersion: String(++resourceVersion), json };
+        const record = { name, resourceVersion: String(++resourceVersion), json };
         if (random() < 0.5 && twin.offerObject(record)) sent.push(json);
         else if (random() < 0.3) twin.commit();
         else if (random() < 0.6) twin.work(wholeNumber(random, 1, 5));
