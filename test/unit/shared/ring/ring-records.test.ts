@@ -21,6 +21,11 @@ function ends(startPosition = 0): { memory: RingMemory; producer: RingProducer; 
   return { memory, producer: new RingProducer(memory), consumer: new RingConsumer(memory) };
 }
 
+function put(producer: RingProducer, type: number, payloadBytes: number): void {
+  producer.tryClaim(type, payloadBytes);
+  producer.commit(payloadBytes);
+}
+
 /** Returns positions that cover every place in the ring on both sides of 2^31 and 2^32. */
 function startPositions(): number[] {
   const starts: number[] = [];
@@ -106,8 +111,7 @@ describe('the producer', () => {
   test('agrees in canClaim with tryClaim also while a claim is open', () => {
     const { producer } = ends(2 ** 32 - 64);
     for (let filled = 0; filled < 900; filled += 64) {
-      producer.tryClaim(1, 56);
-      producer.commit(56);
+      put(producer, 1, 56);
     }
     producer.tryClaim(1, 8);
     for (let size = 0; size <= 120; size++) {
@@ -139,8 +143,7 @@ describe('the producer', () => {
     const { producer } = ends();
     assert.throws(() => producer.commit(0), ASSERTION);
     for (let index = 0; index < 7; index++) {
-      producer.tryClaim(1, 120);
-      producer.commit(120);
+      put(producer, 1, 120);
       assert.throws(() => producer.commit(0), ASSERTION, 'twice');
     }
     assert.notEqual(producer.tryClaim(1, 0), INSUFFICIENT_CAPACITY);
@@ -159,15 +162,12 @@ describe('the producer', () => {
 
   test('continues where a predecessor on the same ring stopped', () => {
     const { memory, producer, consumer } = ends(2 ** 31 - 24);
-    producer.tryClaim(3, 8);
-    producer.commit(8);
+    put(producer, 3, 8);
     producer.publish();
-    producer.tryClaim(4, 8);
-    producer.commit(8);
+    put(producer, 4, 8);
     // The first producer died with a committed, unpublished record: the ring does not contain it.
     const successor = new RingProducer(memory);
-    successor.tryClaim(5, 8);
-    successor.commit(8);
+    put(successor, 5, 8);
     successor.publish();
     const types: number[] = [];
     for (; consumer.peek(); consumer.advance()) types.push(consumer.type);
@@ -180,8 +180,7 @@ describe('the consumer', () => {
     const { producer, consumer } = ends();
     assert.throws(() => consumer.advance(), ASSERTION);
     for (let index = 0; index < 2; index++) {
-      producer.tryClaim(1, 8);
-      producer.commit(8);
+      put(producer, 1, 8);
     }
     producer.publish();
     assert.ok(consumer.peek());
@@ -195,8 +194,7 @@ describe('the consumer', () => {
   test('reports by hasRecord a record that was published after its last peek', () => {
     const { producer, consumer } = ends();
     assert.equal(consumer.peek(), false);
-    producer.tryClaim(1, 0);
-    producer.commit(0);
+    put(producer, 1, 0);
     assert.equal(consumer.hasRecord, false);
     producer.publish();
     assert.ok(consumer.hasRecord);
@@ -204,8 +202,7 @@ describe('the consumer', () => {
 
   test('releases nothing while a record is only peeked at, even behind padding', () => {
     const { producer, consumer, memory } = ends(2 ** 32 - 32);
-    producer.tryClaim(1, 120);
-    producer.commit(120);
+    put(producer, 1, 120);
     producer.publish();
     assert.ok(consumer.peek());
     consumer.release();
@@ -219,8 +216,7 @@ describe('the consumer', () => {
   test('reads again, after a restart, the records that its predecessor had not released', () => {
     const { memory, producer, consumer } = ends(2 ** 32 - 16);
     for (const type of [1, 2, 3]) {
-      producer.tryClaim(type, 8);
-      producer.commit(8);
+      put(producer, type, 8);
     }
     producer.publish();
     consumer.peek();

@@ -17,6 +17,11 @@ export interface StressPlan {
   readonly parkTimeoutMs: number;
 }
 
+export interface StressTask {
+  readonly role: 'producer' | 'consumer';
+  readonly plan: StressPlan;
+}
+
 export interface StressReport {
   readonly records: number;
   readonly bytes: number;
