@@ -41,10 +41,6 @@ export class LogTwin {
     this.writer = new LogWriter(allocateLog(blocks * BLOCK_BYTES), () => this.gate);
   }
 
-  get liveCount(): number {
-    return this.#records.length;
-  }
-
   /** Reserves `length` bytes; returns the offset, or LOG_FULL. */
   reserve(length: number): number {
     const expected = this.#predict(length);
@@ -106,7 +102,7 @@ export class LogTwin {
 
   catchUp(): void {
     this.advance(2 ** 31 - 1);
-    assert.equal(this.liveCount, 0);
+    assert.equal(this.#records.length, 0);
   }
 
   #predict(length: number): number {
@@ -141,16 +137,13 @@ export class LogTwin {
   }
 
   /** Writes the record's sequence at both of its ends (in one byte each, if it is short). */
-  #stamp(record: LiveRecord): void {
-    if (record.end === record.start) return;
-    this.writer.bytes[record.start] = record.sequence & 0xff;
-    this.writer.bytes[record.end - 1] = record.sequence & 0xff;
+  #stamp({ sequence, start, end }: LiveRecord): void {
+    if (end > start) this.writer.bytes[start] = this.writer.bytes[end - 1] = sequence & 0xff;
   }
 
-  #checkStamp(record: LiveRecord): void {
-    if (record.end === record.start) return;
-    const stamp = record.sequence & 0xff;
-    assert.equal(this.writer.bytes[record.start], stamp, `first byte of sequence ${record.sequence}`);
-    assert.equal(this.writer.bytes[record.end - 1], stamp, `last byte of sequence ${record.sequence}`);
+  #checkStamp({ sequence, start, end }: LiveRecord): void {
+    for (const at of end > start ? [start, end - 1] : []) {
+      assert.equal(this.writer.bytes[at], sequence & 0xff, `byte ${at} of sequence ${sequence}`);
+    }
   }
 }
