@@ -66,7 +66,7 @@ function ring(): MicroPart {
 
 function log(): MicroPart {
   let sequence = 0;
-  const writer = new LogWriter(new SharedArrayBuffer(4 * BLOCK_BYTES), () => sequence);
+  const writer = new LogWriter(new SharedArrayBuffer(4 * BLOCK_BYTES), { load: () => sequence });
   return batch('log: append of 5 KB', (index) => {
     const pod = podAt(index);
     const offset = writer.reserve(pod.length);

@@ -7,6 +7,7 @@ import { KubeloomError, messageOf } from '../base/errors.ts';
 import type { ShardSpec } from '../shared/protocol.ts';
 import type { Warning } from './notification-writer.ts';
 
+type ModuleExport = NonNullable<ShardSpec['transformModule']>;
 export type ModuleFunction = (object: unknown) => unknown;
 
 export interface LoadedModules {
@@ -36,7 +37,7 @@ export async function loadModules(spec: ShardSpec, clock: Clock): Promise<Loaded
 }
 
 async function loadFunction(
-  { url, name }: { readonly url: string; readonly name: string },
+  { url, name }: ModuleExport,
   role: string,
   clock: Clock,
 ): Promise<ModuleFunction> {

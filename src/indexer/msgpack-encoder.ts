@@ -27,7 +27,7 @@ export class MsgpackEncoder {
   readonly #packr: Packr;
   readonly #result: ByteScratch = new ByteScratch();
   #structures: readonly Structure[] = [];
-  #toldStructures = 0;
+  #sentStructures = 0;
 
   /** @param structureBytesMax limit for the keys of one structure, as JSON */
   constructor(structureBytesMax: number) {
@@ -71,8 +71,8 @@ export class MsgpackEncoder {
 
   /** Returns structures that were not sent to the decoder yet, and the number of the first. */
   takeNewStructures(): { readonly first: number; readonly structures: readonly Structure[] } {
-    const first = this.#toldStructures;
-    this.#toldStructures = this.#structures.length;
+    const first = this.#sentStructures;
+    this.#sentStructures = this.#structures.length;
     return { first, structures: this.#structures.slice(first) };
   }
 }
@@ -113,7 +113,7 @@ class StructureShapes {
 
   /** Inspects an object; returns false when msgpackr would not give the same object back. */
   inspect(object: object): boolean {
-    if (this.#waitingNodes >= WAITING_NODES_MAX) this.#forgetSightings();
+    if (this.#waitingNodes >= WAITING_NODES_MAX) this.#dropSightings();
     this.#decisions.length = 0;
     this.#decisionAt = 0;
     this.#isSafe = true;
@@ -175,7 +175,7 @@ class StructureShapes {
   }
 
   /** Keeps the records only; shapes that have not occurred again make room. */
-  #forgetSightings(): void {
+  #dropSightings(): void {
     this.#root = emptyNode();
     this.#waitingNodes = 0;
     for (const keys of this.#records) {

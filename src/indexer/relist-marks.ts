@@ -43,9 +43,7 @@ type Phase =
   | { readonly phase: 'undoing'; readonly newerEpoch: number | undefined };
 
 type Event =
-  | { readonly type: 'begin'; readonly epoch: number }
-  | { readonly type: 'end'; readonly epoch: number }
-  | { readonly type: 'abort'; readonly epoch: number }
+  | { readonly type: 'begin' | 'end' | 'abort'; readonly epoch: number }
   | { readonly type: 'passed' };
 
 const STEADY: Phase = { phase: 'steady' };

@@ -1,6 +1,6 @@
 /**
  * One shard of the indexer. It reads deltas from its ring in order, and answers each one with exactly one terminal
- * record on its ring to the main thread. A worker thread or the in-process twin calls `doWork`, which never blocks.
+ * record on its ring to the main thread. A worker thread or the in-process backend calls `doWork`, which never blocks.
  *
  * The order of the stores is the protocol: the output is published before `consumed` advances and before the input is
  * released. So a thread that sees the input released can see the output.
@@ -77,7 +77,7 @@ export class Shard {
    * resume at. It takes them in their order. An informer whose keys are next may still be loading its modules; the
    * successor waits for no other informer.
    */
-  #inheritance: (Seed | Resume)[] | undefined;
+  #handover: (Seed | Resume)[] | undefined;
   /** Errors of informers that cannot be attached; they matter only for those that the predecessor had. */
   readonly #failures: Map<number, unknown> = new Map();
   /** Sequences behind `consumed` of quarantined records; usually empty. */
@@ -88,7 +88,7 @@ export class Shard {
     this.#output = new NotificationWriter(options.out);
     this.#turn = new Turn(options.clock);
     this.#consumed = options.consumed.load();
-    if (options.isSuccessor) this.#inheritance = [];
+    if (options.isSuccessor) this.#handover = [];
     options.port.onMessage((message) => this.#handle(message));
   }
 
@@ -105,7 +105,7 @@ export class Shard {
    */
   doWork(recordsMax: number = RECORDS_PER_TURN): number {
     this.#turn.begin();
-    if (this.#inheritance) return this.#inherit(this.#inheritance);
+    if (this.#handover) return this.#takeOver(this.#handover);
     const { ring, committed } = this.#options;
     // Read before the ring's tail: all committed records are then in the ring.
     const limit = committed.load();
@@ -131,7 +131,7 @@ export class Shard {
 
   /** Returns whether `doWork` would make progress; reads shared words only. */
   hasWork(): boolean {
-    if (this.#inheritance) return this.#inherited(this.#inheritance) !== undefined;
+    if (this.#handover) return this.#nextHandover(this.#handover) !== undefined;
     if (this.#output.isOpen) return this.#output.canContinue;
     const { ring, committed } = this.#options;
     const limit = committed.load();
@@ -152,23 +152,23 @@ export class Shard {
         break;
       case 'seed':
       case 'resume':
-        this.#inheritance?.push(message);
+        this.#handover?.push(message);
         break;
     }
   }
 
   /** Returns the next message to take over; undefined while the shard must wait for it. */
-  #inherited([message]: readonly (Seed | Resume)[]): Seed | Resume | undefined {
+  #nextHandover([message]: readonly (Seed | Resume)[]): Seed | Resume | undefined {
     if (message?.type !== 'seed') return message;
     const { informer } = message;
     return this.#informers.has(informer) || this.#failures.has(informer) ? message : undefined;
   }
 
   /** Takes over the predecessor's state, a part at a time. */
-  #inherit(inheritance: (Seed | Resume)[]): number {
+  #takeOver(handover: (Seed | Resume)[]): number {
     let parts = 0;
     while (!this.#turn.isOver) {
-      const message = this.#inherited(inheritance);
+      const message = this.#nextHandover(handover);
       if (!message) break;
       this.#options.heartbeat.increment();
       this.#turn.spendMuch();
@@ -180,7 +180,7 @@ export class Shard {
       const informer = this.#informers.get(message.informer);
       if (!informer) throw this.#failures.get(message.informer);
       informer.seed(message.keys, message.epoch);
-      inheritance.shift();
+      handover.shift();
     }
     return parts;
   }
@@ -192,7 +192,7 @@ export class Shard {
     while (ring.peek() && compareU32(sequenceOf(ring), after) <= 0) ring.advance();
     this.#consumed = after;
     this.#quarantined = quarantined;
-    this.#inheritance = undefined;
+    this.#handover = undefined;
     port.post({ type: 'resumed' });
   }
 
@@ -311,7 +311,7 @@ class Turn {
   }
 }
 
-/** Constructs a shard over the shared memory, for a worker thread and for the in-process twin. */
+/** Constructs a shard over the shared memory, for a worker thread and for the in-process backend. */
 export function createShard(
   index: number,
   memory: PipelineMemory,

@@ -44,7 +44,7 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
     rings: memory.toShard.map((buffer) => new RingProducer(new RingMemory(buffer))),
     bells: memory.toShard.map((_, index) => words.shard(index).bell),
     committed: words.committed,
-    log: new LogWriter(memory.log, words.gate()),
+    log: new LogWriter(memory.log, words.merged),
     hashKey: memory.hashKey,
   });
   return new ReflectorThread({

@@ -104,13 +104,4 @@ export class PipelineWords {
       heartbeat: new Word(this.#words, line + BELL_LINES + 2),
     };
   }
-
-  /**
-   * Returns a reader of the sequence up to which the log is free. That is `merged`: a sequence is merged after
-   * its shard has answered it, and the shard does not read the record's bytes after that. With `consumed` of
-   * every shard in addition, an idle shard would keep the log full until it wakes up.
-   */
-  gate(): () => number {
-    return () => this.merged.load();
-  }
 }

@@ -7,6 +7,7 @@
  */
 import { assert } from '../../base/errors.ts';
 import { compareU32 } from '../ring/word.ts';
+import type { Word } from '../ring/word.ts';
 import { BLOCK_BYTES, LOG_BYTES_MAX } from './layout.ts';
 
 /** Returned by `reserve` when readers must first pass a sequence. */
@@ -21,8 +22,7 @@ interface Extent {
 export class LogWriter {
   readonly bytes: Buffer;
   readonly #isFree: boolean[];
-  /** Returns the sequence that every reader has passed. */
-  readonly #gate: () => number;
+  readonly #merged: Pick<Word, 'load'>;
   /** Full extents, oldest first. */
   readonly #closed: Extent[] = [];
   #open: Extent | undefined;
@@ -31,9 +31,14 @@ export class LogWriter {
   /** Length of the open reservation, or 0. */
   #reserved = 0;
 
-  constructor(buffer: SharedArrayBuffer, gate: () => number) {
+  /**
+   * @param merged the sequence that all readers have passed: a sequence is merged after its shard has answered it, and the
+   *   shard does not read the record's bytes after that. With `consumed` of every shard in addition, an idle shard would keep
+   *   the log full until it wakes up
+   */
+  constructor(buffer: SharedArrayBuffer, merged: Pick<Word, 'load'>) {
     this.bytes = Buffer.from(buffer);
-    this.#gate = gate;
+    this.#merged = merged;
     this.#isFree = Array.from({ length: buffer.byteLength / BLOCK_BYTES }, () => true);
   }
 
@@ -76,22 +81,22 @@ export class LogWriter {
     if (firstBlock < 0) return false;
     if (this.#open) this.#closed.push(this.#open);
     this.#isFree.fill(false, firstBlock, firstBlock + blocks);
-    this.#open = { firstBlock, blocks, lastSequence: this.#gate() };
+    this.#open = { firstBlock, blocks, lastSequence: this.#merged.load() };
     this.#position = firstBlock * BLOCK_BYTES;
     this.#end = this.#position + blocks * BLOCK_BYTES;
     return true;
   }
 
   #reclaim(): void {
-    const gate = this.#gate();
+    const merged = this.#merged.load();
     for (;;) {
       const oldest = this.#closed[0];
-      if (!oldest || compareU32(oldest.lastSequence, gate) > 0) break;
+      if (!oldest || compareU32(oldest.lastSequence, merged) > 0) break;
       this.#isFree.fill(true, oldest.firstBlock, oldest.firstBlock + oldest.blocks);
       this.#closed.shift();
     }
     // Frees the open extent as well, or a log of few blocks could wait for itself forever.
-    if (this.#closed.length === 0 && this.#open && compareU32(this.#open.lastSequence, gate) <= 0) {
+    if (this.#closed.length === 0 && this.#open && compareU32(this.#open.lastSequence, merged) <= 0) {
       this.#isFree.fill(true, this.#open.firstBlock, this.#open.firstBlock + this.#open.blocks);
       this.#open = undefined;
       this.#position = 0;

@@ -34,7 +34,7 @@ describe('a shard', () => {
     ]);
   });
 
-  it('C3 that succeeds another takes over its versions', async () => {
+  it('C3 takes over the versions of the shard that it succeeds', async () => {
     const twin = await ShardTwin.attached({}, { isSuccessor: true });
     await twin.inherit([
       { id: 0, identity: identity('a'), live: 5, listed: undefined },
@@ -48,7 +48,7 @@ describe('a shard', () => {
     assert.equal(twin.main.warnings.length, 2);
   });
 
-  it('C3 that succeeds another within a relist takes over the listed versions', async () => {
+  it('C3 takes over the listed versions of the shard that it succeeds within a relist', async () => {
     const twin = await ShardTwin.attached({}, { isSuccessor: true });
     const epoch = 1;
     const ids = [

@@ -92,7 +92,7 @@ describe('the fingerprint of metadata', () => {
     }
   });
 
-  it('of one object is never kept for another', () => {
+  it('is never kept for another object', () => {
     const prints = new Fingerprints().keep(json, 1);
     assert.equal(prints.isSame(json.replace('"b"}', '"c"}'), 1), false);
     prints.kept.delete(1);
@@ -121,7 +121,7 @@ describe('the fingerprint of metadata', () => {
     assert.ok(matches(4000, (state) => state % 4 === 0) > 2900, 'hashing continues while it pays');
   });
 
-  it('of an id that was deleted or never set matches nothing; others stay', () => {
+  it('matches nothing after its id was deleted, or when it was never set', () => {
     const prints = new Fingerprints().keep(json).keep(json, 70_000);
     prints.kept.delete(7);
     prints.kept.delete(1_000_000);

@@ -47,7 +47,7 @@ test('a shard without modules reads the clock once for many small records', asyn
   assert.equal(looks, 1);
 });
 
-test('C173 a successor takes over a million keys in parts, and increments its heartbeat with each', async () => {
+test("C173 a successor takes over its predecessor's keys in parts, and increments its heartbeat with each", async () => {
   const twin = await ShardTwin.attached({}, { isSuccessor: true });
   const ids = Array.from({ length: 2000 }, (_, id) => {
     const name = `n${id}`;

@@ -115,7 +115,7 @@ test("with fields outside metadata or a user's transform, every state is extract
   }
 });
 
-test('an object over the size limit is not compared with', async () => {
+test('an object over the size limit is not compared with the state before it', async () => {
   const scene = await Scene.attached();
   scene.sends(DeltaKind.Added, FIRST);
   scene.sends(DeltaKind.Modified, FIRST);
@@ -151,7 +151,7 @@ function step(
   }
 }
 
-test('the main thread always has the right fields, whatever happens in between', async () => {
+test('random histories leave the right fields of every object in the main thread', async () => {
   let same = 0;
   for (let seed = 1; seed <= 20; seed++) {
     const random = seededRandom(seed);

@@ -61,7 +61,7 @@ export class Twin {
     this.#merged = options.lastSequence ?? 0;
     this.#passed = this.#merged;
     this.committed.store(this.#merged);
-    this.#log = new LogWriter(allocateLog(options.logBytes ?? 2 * BLOCK_BYTES), () => this.#passed);
+    this.#log = new LogWriter(allocateLog(options.logBytes ?? 2 * BLOCK_BYTES), { load: () => this.#passed });
     const memories = Array.from(
       { length: shards },
       () => new RingMemory(allocateRing(options.ringBytes ?? 2 ** 16, 2 ** 32 - 512)),

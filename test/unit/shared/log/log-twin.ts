@@ -38,7 +38,7 @@ export class LogTwin {
     this.blocks = blocks;
     this.sequence = firstSequence >>> 0;
     this.gate = this.sequence;
-    this.writer = new LogWriter(allocateLog(blocks * BLOCK_BYTES), () => this.gate);
+    this.writer = new LogWriter(allocateLog(blocks * BLOCK_BYTES), { load: () => this.gate });
   }
 
   /** Reserves `length` bytes; returns the offset, or LOG_FULL. */

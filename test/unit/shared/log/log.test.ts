@@ -75,7 +75,7 @@ describe('a full log', () => {
     assert.ok(twin.write(2 * BLOCK_BYTES));
   });
 
-  test('of a single block accepts record after record when its reader keeps up', () => {
+  test('with a single block accepts record after record when its reader keeps up', () => {
     const twin = new LogTwin(1, 2 ** 31 - 5);
     for (let count = 0; count < 20; count++) {
       assert.ok(twin.write(BLOCK_BYTES));
@@ -86,7 +86,7 @@ describe('a full log', () => {
 });
 
 describe('a large record', () => {
-  test('that is as long as the log fits when all has been passed, wherever the log stood', () => {
+  test('fits when it is as long as the log and all has been passed, wherever the log stood', () => {
     const twin = new LogTwin(5, 0);
     for (let round = 0; round < 12; round++) {
       assert.ok(twin.write(1 + round * 1_000_000));
@@ -97,7 +97,7 @@ describe('a large record', () => {
     }
   });
 
-  test('that is longer than the log never fits, and leaves the log usable', () => {
+  test('never fits when it is longer than the log, and leaves the log usable', () => {
     const twin = new LogTwin(3, 0);
     for (let round = 0; round < 3; round++) {
       assert.equal(twin.reserve(3 * BLOCK_BYTES + 1), LOG_FULL);
@@ -109,8 +109,8 @@ describe('a large record', () => {
   });
 });
 
-describe('the lowest free blocks are used first', () => {
-  test('so a log whose readers follow closely stays within two blocks, also after a backlog', () => {
+describe('a log that uses the lowest free blocks first', () => {
+  test('stays within two blocks when its readers follow closely, also after a backlog', () => {
     const twin = new LogTwin(32, 0);
     const random = seededRandom(7);
     while (twin.write(BLOCK_BYTES));
@@ -125,9 +125,9 @@ describe('the lowest free blocks are used first', () => {
   });
 });
 
-describe('misuse is rejected', () => {
+describe('the log rejects', () => {
   function writer(): LogWriter {
-    return new LogWriter(allocateLog(BLOCK_BYTES), () => 0);
+    return new LogWriter(allocateLog(BLOCK_BYTES), { load: () => 0 });
   }
 
   test('a second reservation before the first is sealed or cancelled, and a seal without one', () => {

@@ -45,7 +45,7 @@ describe('the hash of a key', () => {
     }
   });
 
-  it('tells apart where the namespace ends', () => {
+  it('differs by where the namespace ends', () => {
     const hashes = ['', 'a', 'ab', 'abc', 'abcd'].map((namespace) =>
       hashOf(KNOWN, 'abcde'.slice(namespace.length), namespace),
     );

@@ -127,8 +127,10 @@ describe('work found without a wake-up', () => {
   });
 
   for (const isLost of [false, true]) {
-    const bells = isLost ? 'before it parked' : 'in between';
-    test(`was ${isLost ? 'not ' : ''}announced by a bell that rang ${bells}`, () => {
+    const title = isLost
+      ? 'was not announced when the bell rang only before the park: a wake-up was lost'
+      : 'was announced by a bell that rang in between';
+    test(title, () => {
       const bell = new Bell(new Int32Array(allocateWords(FIRST_LINE + BELL_LINES)), FIRST_LINE);
       const never = (): boolean => false;
       if (isLost) bell.ring();

@@ -75,7 +75,7 @@ describe('records of every size', () => {
     }
   });
 
-  test('the largest record fits an empty ring wherever its position is', () => {
+  test('fit an empty ring at every position, also the largest', () => {
     for (const start of startPositions()) {
       const { producer } = ends(start);
       assert.ok(producer.canClaim(producer.payloadBytesMax));
