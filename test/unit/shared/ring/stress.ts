@@ -23,7 +23,7 @@ interface StressResult {
 /** Far beyond any pause of the machine: a park that takes as long with work present missed its wake-up. */
 const PARK_TIMEOUT_MS = 10_000;
 
-function planOf({ capacity, startPosition, ...rest }: StressOptions): StressPlan {
+export function planOf({ capacity, startPosition, ...rest }: StressOptions): StressPlan {
   const ring = allocateRing(capacity, startPosition);
   return { ...rest, ring, bells: allocateWords(2 * BELL_LINES), parkTimeoutMs: PARK_TIMEOUT_MS };
 }
