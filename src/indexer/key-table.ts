@@ -242,7 +242,7 @@ class KeySlots {
   #slotOf(hash: number, id: number): number {
     let slot = this.homeOf(hash);
     while (this.words[slot * 2 + 1] !== id + 1) {
-      assert(this.words[slot * 2 + 1] !== 0, `id ${id} is not in the table`);
+      assert(this.words[slot * 2 + 1] !== 0, 'an id is not in the table', id);
       slot = (slot + 1) & this.mask;
     }
     return slot;

@@ -62,6 +62,8 @@ export interface ShardOptions {
 }
 
 export class Shard {
+  /** Number of finished records. */
+  deltas = 0;
   readonly #options: ShardOptions;
   readonly #output: NotificationWriter;
   readonly #informers: Map<number, ShardInformer> = new Map();
@@ -70,15 +72,13 @@ export class Shard {
   readonly #delta = new ObjectLocation();
   readonly #turn: Turn;
   #consumed: number;
-  /** Number of finished records. */
-  deltas = 0;
   /**
    * Messages to a successor before it may begin: the keys of each informer that its predecessor had, then the position to
    * resume at. It takes them in their order. An informer whose keys are next may still be loading its modules; the
    * successor waits for no other informer.
    */
   #handover: (Seed | Resume)[] | undefined;
-  /** Errors of informers that cannot be attached; they matter only for those that the predecessor had. */
+  /** Errors of informers that a successor could not attach; they matter only for those that its predecessor had. */
   readonly #failures: Map<number, unknown> = new Map();
   /** Sequences behind `consumed` of quarantined records; usually empty. */
   #quarantined: readonly number[] = [];
@@ -265,7 +265,7 @@ export class Shard {
       port.post({ type: 'attached', informer });
     } catch (error) {
       if (!isWanted()) return;
-      this.#failures.set(informer, error);
+      if (this.#handover) this.#failures.set(informer, error);
       port.post({ type: 'attached', informer, error: toErrorMessage(error) });
     }
     this.#loading.delete(informer);
