@@ -40,13 +40,13 @@ export function wantOptions<Options>(
 }
 
 function unknownOption(what: string, name: string, known: readonly string[]): KubeloomError {
-  const meant = nearestName(name, known);
+  const meant = nearest(name, known);
   const advice = meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`;
   return new KubeloomError('ERR_KUBELOOM_OPTION', `${what} have no ${JSON.stringify(name)}: ${advice}`);
 }
 
 /** Returns the name that differs least; undefined when all of them differ by more than a typing error or an ending. */
-export function nearestName(wrong: string, names: readonly string[]): string | undefined {
+export function nearest(wrong: string, names: readonly string[]): string | undefined {
   const lower = wrong.toLowerCase();
   const ranked = names
     .map((name) => ({ name, edits: editsBetween(lower, name.toLowerCase()) }))

@@ -7,7 +7,7 @@
  *  prefixes (Structures, Warning) ─► swept ids of a relist ─► Parts of a long object ─► terminal record
  * ```
  *
- * Waiting copies nothing: the text, the object's bytes and the relist's marks belong to stages that do not continue
+ * Waiting copies nothing: the text, the object's bytes and the relist's marks belong to steps that do not continue
  * before this output is done.
  */
 import { assert } from '../base/errors.ts';
