@@ -1,22 +1,15 @@
 /** The key table of a successor. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeltaKind } from '../../../src/shared/record/delta.ts';
+import { DeltaKind, ObjectLocation } from '../../../src/shared/record/delta.ts';
 import { ShardTwin } from '../../unit/indexer/shard-twin.ts';
 import { KeyTable } from '../../../src/indexer/key-table.ts';
-import type { KeyLocation } from '../../../src/indexer/key-table.ts';
 
 test('ids between those of restored keys are used before new ones', () => {
   const keys = new KeyTable();
   const bytes = Buffer.from('abcdefgh');
-  const letter = (id: number): KeyLocation => ({
-    hash: id * 7919,
-    offset: 0,
-    namespaceOffset: 0,
-    namespaceLength: 0,
-    nameOffset: id,
-    nameLength: 1,
-  });
+  const letter = (id: number): ObjectLocation =>
+    Object.assign(new ObjectLocation(), { hash: id * 7919, nameOffset: id, nameLength: 1 });
   for (const id of [5, 2]) keys.restore(id, bytes, letter(id));
   keys.restored();
   assert.equal(keys.idEnd, 6);
