@@ -1,21 +1,18 @@
 /** Parts that need no informer, in the order in which an event passes them. */
-import { HeadHashes } from '../../src/indexer/head-hashes.ts';
+import { MetadataFingerprints } from '../../src/indexer/last-states.ts';
 import { MsgpackEncoder } from '../../src/indexer/msgpack-encoder.ts';
 import { ObjectTemplates } from '../source/object-templates.ts';
 import { dropPaths } from '../../src/kube/json/drop.ts';
 import { KeySpans, scanKey } from '../../src/kube/json/key-spans.ts';
 import { pathTrie } from '../../src/kube/json/path-trie.ts';
 import { skipValue } from '../../src/kube/json/skip.ts';
-import { copyBytes } from '../../src/base/copy-bytes.ts';
-import { LogWriter } from '../../src/shared/log/log-writer.ts';
+import { LogWriter, copyBytes } from '../../src/shared/log/log.ts';
 import { BLOCK_BYTES } from '../../src/shared/log/layout.ts';
 import { ChunkedQueue } from '../../src/replica/deliver/chunked-queue.ts';
 import { WorkQueue } from '../../src/index.ts';
 import { RealFIFO } from '../../src/client-go/index.ts';
 import { MsgpackDecoder } from '../../src/shared/record/msgpack.ts';
-import { RingConsumer } from '../../src/shared/ring/consumer.ts';
-import { RingProducer } from '../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../src/shared/ring/ring.ts';
 
 export interface MicroPart {
   readonly name: string;
@@ -69,7 +66,7 @@ function ring(): MicroPart {
 
 function log(): MicroPart {
   let sequence = 0;
-  const writer = new LogWriter(new SharedArrayBuffer(4 * BLOCK_BYTES), () => sequence);
+  const writer = new LogWriter(new SharedArrayBuffer(4 * BLOCK_BYTES), { load: () => sequence });
   return batch('log: append of 5 KB', (index) => {
     const pod = podAt(index);
     const offset = writer.reserve(pod.length);
@@ -80,7 +77,7 @@ function log(): MicroPart {
 }
 
 function heads(): MicroPart {
-  const hashes = new HeadHashes();
+  const hashes = new MetadataFingerprints();
   const keys = new KeySpans();
   const spans = pods.map((pod) => {
     scanKey(pod, 0, pod.length, keys);
@@ -89,7 +86,7 @@ function heads(): MicroPart {
   });
   return batch('shard: head of a 5 KB pod hashed', (index) => {
     const span = spans[index];
-    if (span) hashes.keep(index, podAt(index), span, span.headEnd);
+    if (span) hashes.set(index, podAt(index), span, span.headEnd);
   });
 }
 

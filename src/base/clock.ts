@@ -12,41 +12,29 @@ export interface Clock {
 /** Returns a uniform random number in [0, 1). */
 export type Random = () => number;
 
-export interface RealTimers {
-  readonly setTimeout: typeof globalThis.setTimeout;
-  readonly clearTimeout: typeof globalThis.clearTimeout;
-  readonly setInterval: typeof globalThis.setInterval;
-  readonly clearInterval: typeof globalThis.clearInterval;
-  readonly setImmediate: typeof globalThis.setImmediate;
-}
+export type RealTimers = Pick<
+  typeof globalThis,
+  'setTimeout' | 'clearTimeout' | 'setInterval' | 'clearInterval' | 'setImmediate'
+>;
+
+const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = globalThis;
 
 /**
  * The global timers as they are when this module is loaded. A test that replaces them (node:test's `mock.timers`,
  * vitest's and sinon's fakes) stops its own code, and not the pipeline. No other code in `src` uses the global timers.
  */
-export const realTimers: RealTimers = {
-  setTimeout: globalThis.setTimeout,
-  clearTimeout: globalThis.clearTimeout,
-  setInterval: globalThis.setInterval,
-  clearInterval: globalThis.clearInterval,
-  setImmediate: globalThis.setImmediate,
-};
+export const realTimers: RealTimers = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate };
 
-const now = performance.now.bind(performance);
-
-export const realClock: Clock = {
-  now,
-  schedule: (delayMs, callback) => {
-    const timer = realTimers.setTimeout(callback, delayMs);
-    return () => realTimers.clearTimeout(timer);
-  },
-};
+export const realClock: Clock = clockOf(false);
 
 /** The real clock for background work: its timers do not keep the process alive. */
-export const backgroundClock: Clock = {
-  now,
-  schedule: (delayMs, callback) => {
-    const timer = realTimers.setTimeout(callback, delayMs).unref();
+export const backgroundClock: Clock = clockOf(true);
+
+function clockOf(isBackground: boolean): Clock {
+  const schedule = (delayMs: number, callback: () => void): (() => void) => {
+    const timer = realTimers.setTimeout(callback, delayMs);
+    if (isBackground) timer.unref();
     return () => realTimers.clearTimeout(timer);
-  },
-};
+  };
+  return { now: performance.now.bind(performance), schedule };
+}

@@ -29,9 +29,13 @@ export function withCode(error: unknown): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_UNEXPECTED', firstLineOf(error), { cause: error });
 }
 
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Returns the first line of an error's message: later lines quote files and name modules. */
 export function firstLineOf(error: unknown): string {
-  const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+  const [line = ''] = messageOf(error).split('\n', 1);
   return line;
 }
 
@@ -51,16 +55,15 @@ export interface ErrorMessage {
 }
 
 export function toErrorMessage(error: unknown): ErrorMessage {
-  if (error instanceof KubeloomError) {
-    const details = detailsOf(error);
-    const base = { code: error.code, message: error.message, stack: error.stack ?? '' };
-    return Object.keys(details).length > 0 ? { ...base, details } : base;
-  }
-  if (error instanceof Error) {
-    const code = 'code' in error && typeof error.code === 'string' ? error.code : 'ERR_KUBELOOM_UNEXPECTED';
-    return { code, message: error.message, stack: error.stack ?? '' };
-  }
-  return { code: 'ERR_KUBELOOM_UNEXPECTED', message: String(error) };
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const base = {
+    code: typeof code === 'string' ? code : 'ERR_KUBELOOM_UNEXPECTED',
+    message: messageOf(error),
+  };
+  if (!(error instanceof Error)) return base;
+  const details = error instanceof KubeloomError ? detailsOf(error) : {};
+  const hasDetails = Object.keys(details).length > 0;
+  return { ...base, stack: error.stack ?? '', ...(hasDetails ? { details } : {}) };
 }
 
 export function fromErrorMessage(message: ErrorMessage): KubeloomError {
@@ -84,6 +87,5 @@ function detailsOf(error: KubeloomError): Record<string, string | number | boole
 /** Wraps an error of a user's function in a coded error that names the function; keeps a coded error as it is. */
 export function wrapped(code: string, what: string, cause: unknown): KubeloomError {
   if (cause instanceof KubeloomError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new KubeloomError(code, `${what}: ${reason}`, { cause });
+  return new KubeloomError(code, `${what}: ${messageOf(cause)}`, { cause });
 }

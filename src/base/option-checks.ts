@@ -4,13 +4,14 @@
  */
 import type { Clock } from './clock.ts';
 import { KubeloomError } from './errors.ts';
-import { nearestName } from './nearest-name.ts';
 
 /** Throws ERR_KUBELOOM_OPTION, or another code, for a wrong value. Never receives undefined. */
 export type OptionCheck = (name: string, value: unknown) => void;
 
 export type OptionChecks<Options> = { readonly [Name in keyof Options]-?: OptionCheck };
 
+/** The largest number of edits in a typing error. */
+const EDITS_MAX = 2;
 /** Text that messages quote completely. */
 const SHOWN_CHARACTERS_MAX = 100;
 
@@ -39,9 +40,35 @@ export function wantOptions<Options>(
 }
 
 function unknownOption(what: string, name: string, known: readonly string[]): KubeloomError {
-  const meant = nearestName(name, known);
+  const meant = nearest(name, known);
   const advice = meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`;
   return new KubeloomError('ERR_KUBELOOM_OPTION', `${what} have no ${JSON.stringify(name)}: ${advice}`);
+}
+
+/** Returns the name that differs least; undefined when all of them differ by more than a typing error or an ending. */
+export function nearest(wrong: string, names: readonly string[]): string | undefined {
+  const lower = wrong.toLowerCase();
+  const ranked = names
+    .map((name) => ({ name, edits: editsBetween(lower, name.toLowerCase()) }))
+    .toSorted((a, b) => a.edits - b.edits);
+  const [best] = ranked;
+  // In a short name two edits leave nothing of the original.
+  if (best && best.edits <= Math.min(EDITS_MAX, Math.floor(lower.length / 2))) return best.name;
+  return names.find((name) => lower !== '' && name.toLowerCase().startsWith(lower));
+}
+
+/** Returns how many characters must be inserted, removed or replaced: Levenshtein's distance. */
+function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
 }
 
 export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER): OptionCheck {

@@ -1,30 +1,23 @@
 /**
- * Loading of the functions that an informer's transform and indexes name as exports of modules. An import cannot be
- * cancelled, so it has a deadline.
+ * Functions that an informer's transform and indexes name as exports of modules: their import, which has a deadline because
+ * it cannot be cancelled, and their calls.
  */
 import type { Clock } from '../base/clock.ts';
-import { KubeloomError } from '../base/errors.ts';
+import { KubeloomError, messageOf } from '../base/errors.ts';
 import type { ShardSpec } from '../shared/protocol.ts';
+import type { Warning } from './notification-writer.ts';
 
+type ModuleExport = NonNullable<ShardSpec['transformModule']>;
 export type ModuleFunction = (object: unknown) => unknown;
-
-export interface ModuleIndexFunction {
-  readonly index: string;
-  readonly valuesOf: ModuleFunction;
-}
 
 export interface LoadedModules {
   readonly transform: ModuleFunction | undefined;
-  readonly indexes: readonly ModuleIndexFunction[];
+  readonly indexes: readonly { readonly index: string; readonly valuesOf: ModuleFunction }[];
 }
 
-/** Deadline of an import. */
 export const MODULE_TIMEOUT_MS = 30_000;
 
-interface ModuleExport {
-  readonly url: string;
-  readonly name: string;
-}
+const IDENTITY = ['name', 'namespace', 'uid', 'resourceVersion'] as const;
 
 /**
  * Loads all functions of an informer.
@@ -43,16 +36,18 @@ export async function loadModules(spec: ShardSpec, clock: Clock): Promise<Loaded
   return { transform, indexes };
 }
 
-async function loadFunction(module: ModuleExport, role: string, clock: Clock): Promise<ModuleFunction> {
-  const { url, name } = module;
+async function loadFunction(
+  { url, name }: ModuleExport,
+  role: string,
+  clock: Clock,
+): Promise<ModuleFunction> {
   let exports: Readonly<Record<string, unknown>>;
   try {
     exports = await importedInTime(url, clock);
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
     throw new KubeloomError(
       'ERR_KUBELOOM_MODULE',
-      `cannot load ${url}, which should export ${role} as ${JSON.stringify(name)}: ${reason}`,
+      `cannot load ${url}, which should export ${role} as ${JSON.stringify(name)}: ${messageOf(cause)}`,
       { cause },
     );
   }
@@ -79,4 +74,56 @@ function importedInTime(url: string, clock: Clock): Promise<Readonly<Record<stri
     const imported = import(url) as Promise<Readonly<Record<string, unknown>>>;
     void imported.then(resolve, reject).finally(cancel);
   });
+}
+
+/**
+ * Calls a transform once; returns its result as JSON. It may change the object in place, but neither key, uid nor
+ * resourceVersion, because every later stage relies on those that the reflector read.
+ *
+ * @throws the function's error, or a TypeError about its result
+ */
+export function callTransform(transform: ModuleFunction, object: object): string {
+  const before = identityOf(object);
+  const result = transform(object);
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) {
+    throw new TypeError(`it returned ${result === null ? 'null' : typeof result}, not an object`);
+  }
+  if ('then' in result && typeof result.then === 'function') {
+    throw new TypeError('it returned a promise: transforms are synchronous');
+  }
+  const after = identityOf(result);
+  const changed = IDENTITY.filter((_, index) => before[index] !== after[index]);
+  if (changed.length > 0) throw new TypeError(`it changed metadata.${changed.join(' and metadata.')}`);
+  return JSON.stringify(result);
+}
+
+function identityOf(object: object): readonly unknown[] {
+  const { metadata } = object as { readonly metadata?: Readonly<Record<string, unknown>> };
+  return IDENTITY.map((key) => metadata?.[key]);
+}
+
+/**
+ * Calls the index functions. If one throws, the object has no values in that index, and a warning is added.
+ *
+ * @returns JSON: an object from index names to values, without duplicates
+ */
+export function callIndexes(indexes: LoadedModules['indexes'], object: object, warnings: Warning[]): string {
+  const values: [string, readonly string[]][] = [];
+  for (const { index, valuesOf } of indexes) {
+    try {
+      values.push([index, checkedValues(valuesOf(object))]);
+    } catch (cause) {
+      const message = `index function ${index} failed, the object has no values in this index: ${messageOf(cause)}`;
+      warnings.push({ code: 'ERR_KUBELOOM_INDEX_FUNCTION', message });
+    }
+  }
+  return JSON.stringify(Object.fromEntries(values));
+}
+
+function checkedValues(values: unknown): readonly string[] {
+  if (!Array.isArray(values)) throw new TypeError(`it returned ${typeof values}, not an array of strings`);
+  for (const value of values as readonly unknown[]) {
+    if (typeof value !== 'string') throw new TypeError(`it returned an array with a ${typeof value}`);
+  }
+  return [...new Set(values as readonly string[])];
 }

@@ -7,28 +7,32 @@
  *  prefixes (Structures, Warning) ─► swept ids of a relist ─► Parts of a long object ─► terminal record
  * ```
  *
- * Waiting copies nothing: the text, the object's bytes and the relist's marks belong to stages that do not continue
+ * Waiting copies nothing: the text, the object's bytes and the relist's marks belong to steps that do not continue
  * before this output is done.
  */
 import { assert } from '../base/errors.ts';
-import { writeControl } from '../shared/record/delta.ts';
-import type { ControlRecord, DeltaKind } from '../shared/record/delta.ts';
+import { BYTES_RECORD_FIXED_BYTES, writeControl } from '../shared/record/delta.ts';
+import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
 import {
   NOTIFICATION_FIXED_BYTES,
+  Notification,
   NotificationFlag,
-  PREFIX_FIXED_BYTES,
   PrefixKind,
   RECORD_TYPE_CONTROL_DONE,
-  emptyNotification,
   writeNotification,
   writePrefix,
 } from '../shared/record/notification.ts';
-import type { Notification, PrefixRecord } from '../shared/record/notification.ts';
-import type { RingProducer } from '../shared/ring/producer.ts';
+import type { PrefixRecord } from '../shared/record/notification.ts';
+import type { RingProducer } from '../shared/ring/ring.ts';
 import { NO_ID } from './key-table.ts';
 import { PASS_DONE, PASS_PAUSED } from './relist-marks.ts';
 import type { RelistMarks } from './relist-marks.ts';
-import { ByteScratch } from './byte-scratch.ts';
+
+/** A report about an object, e.g. a user's function that failed, for the factory's `onError`. */
+export interface Warning {
+  readonly code: string;
+  readonly message: string;
+}
 
 /** Result of `flush`: all is written; the ring is full; or more work remains after a pause. */
 export type FlushResult = 'done' | 'full' | 'paused';
@@ -36,42 +40,39 @@ export type FlushResult = 'done' | 'full' | 'paused';
 const NO_BYTES = Buffer.alloc(0);
 /** Ids of a relist's pass in one call: a fraction of a millisecond. */
 const PASS_IDS_PER_FLUSH = 4096;
-/** Bytes of a control record without its text, see `writeControl`. */
-const CONTROL_FIXED_BYTES = 16;
-
-type Terminal =
-  | { readonly type: 'none' }
-  | { readonly type: 'notification' }
-  | { readonly type: 'control'; readonly record: ControlRecord };
-
-const NOTHING: Notification = { ...emptyNotification(), flags: NotificationFlag.Nothing };
-const NONE: Terminal = { type: 'none' };
-const NOTIFICATION: Terminal = { type: 'notification' };
+const NOTHING = Object.assign(new Notification(), { flags: NotificationFlag.Nothing });
+/** Sizes of a `ByteScratch`. */
+const CAPACITY_MIN_BYTES = 16 * 1024;
+const KEPT_BYTES_MAX = 2 ** 20;
 
 export class NotificationWriter {
   /** The notification to fill before `openNotification`. */
-  readonly notification: Notification = emptyNotification();
+  readonly notification: Notification = new Notification();
   /** Its variable part in a row: namespace, name, resourceVersion's text, extracted fields. */
   readonly text: ByteScratch = new ByteScratch();
+  /** Limit of the text with which the terminal record fits into the ring. */
+  readonly textBytesMax: number;
+  /** Limit of the bytes of one prefix record. */
+  readonly prefixBytesMax: number;
   readonly #ring: RingProducer;
-  readonly #text: { words: Int32Array; length: number } = { words: new Int32Array(0), length: 0 };
   #prefixes: PrefixRecord[] = [];
   #marks: RelistMarks | undefined;
   /** Swept id whose record is not written yet. */
   #sweptId: number = NO_ID;
   #inline: Buffer = NO_BYTES;
   #inlineAt = 0;
-  #terminal: Terminal = NONE;
+  #terminal: 'none' | 'notification' | ControlRecord = 'none';
   /** Bytes of the record that did not fit; 0 when all records fitted. */
   #neededBytes = 0;
 
   constructor(ring: RingProducer) {
     this.#ring = ring;
+    this.textBytesMax = ring.payloadBytesMax - NOTIFICATION_FIXED_BYTES;
+    this.prefixBytesMax = ring.payloadBytesMax - BYTES_RECORD_FIXED_BYTES;
   }
 
-  /** Whether a record is not written yet. */
   get isOpen(): boolean {
-    return this.#terminal.type !== 'none';
+    return this.#terminal !== 'none';
   }
 
   /** Whether `flush` would make progress now. */
@@ -79,22 +80,19 @@ export class NotificationWriter {
     return this.isOpen && this.#ring.canClaim(this.#neededBytes);
   }
 
-  /** Opens the output for a dropped record: the main thread receives only its sequence. */
-  openNothing(sequence: number, informer: number, kind: DeltaKind): void {
-    const { notification } = this;
+  /** Begins the notification and the text for a record. */
+  begin({ sequence, informer, kind }: ObjectLocation): void {
+    this.notification.sequence = sequence;
+    this.notification.informer = informer;
+    this.notification.kind = kind;
     this.text.reset();
-    Object.assign(notification, NOTHING, { sequence, informer, kind });
+  }
+
+  /** Opens the output for a dropped record: the main thread receives only its sequence. */
+  openNothing(delta: ObjectLocation): void {
+    Object.assign(this.notification, NOTHING);
+    this.begin(delta);
     this.openNotification();
-  }
-
-  /** Limit of the text with which the terminal record fits into the ring. */
-  get textBytesMax(): number {
-    return this.#ring.payloadBytesMax - NOTIFICATION_FIXED_BYTES;
-  }
-
-  /** Limit of the bytes of one prefix record. */
-  get prefixBytesMax(): number {
-    return this.#ring.payloadBytesMax - PREFIX_FIXED_BYTES;
   }
 
   /** Adds a record before the terminal record that is opened next. */
@@ -103,56 +101,62 @@ export class NotificationWriter {
     this.#prefixes.push({ sequence, informer, kind, id, bytes });
   }
 
+  /** Adds a warning about the object with this key. Shortens the message until it fits into one record of a small ring. */
+  addWarning({ code, message }: Warning, key: string): void {
+    let bytes = Buffer.from(JSON.stringify({ code, message, key }));
+    for (let keep = message.length; bytes.length > this.prefixBytesMax && keep > 0;) {
+      keep = Math.floor(keep / 2);
+      bytes = Buffer.from(JSON.stringify({ code, message: `${message.slice(0, keep)}…`, key }));
+    }
+    if (bytes.length > this.prefixBytesMax)
+      bytes = Buffer.from(JSON.stringify({ code, message: '', key: '' }));
+    this.addPrefix(PrefixKind.Warning, bytes);
+  }
+
   /**
    * Opens the output for the completed notification and its text.
    *
    * @param inline the object's bytes if they are not in the log
    */
   openNotification(inline: Buffer = NO_BYTES): void {
-    assert(this.text.end <= this.textBytesMax, 'too many bytes of text in one notification', this.text.end);
+    assert(
+      this.text.length <= this.textBytesMax,
+      'too many bytes of text in one notification',
+      this.text.length,
+    );
     this.#inline = inline;
     this.#inlineAt = 0;
-    this.#terminal = NOTIFICATION;
+    this.#terminal = 'notification';
   }
 
   /** Answers a control record, after the ids that `marks` sweeps for it. */
   openControl(record: ControlRecord, marks?: RelistMarks): void {
     this.#marks = marks;
-    this.#terminal = { type: 'control', record };
+    this.#terminal = record;
   }
 
   /** Writes as much as the ring takes. The records become visible when the ring is published. */
   flush(): FlushResult {
     this.#neededBytes = 0;
     if (this.#prefixes.length > 0 && !this.#flushPrefixes()) return 'full';
-    if (this.#marks !== undefined) {
-      const result = this.#flushSwept(this.#marks);
-      if (result !== 'done') return result;
+    if (typeof this.#terminal === 'object') {
+      const swept = this.#marks ? this.#flushSwept(this.#marks, this.#terminal) : 'done';
+      if (swept !== 'done') return swept;
       this.#marks = undefined;
-    }
-    const isWritten =
-      this.#terminal.type === 'control'
-        ? this.#write(this.#terminal.record)
-        : this.#flushParts() && this.#writeNotification();
-    if (!isWritten) return 'full';
-    this.#terminal = NONE;
+      if (!this.#writeControl(this.#terminal)) return 'full';
+    } else if (!this.#flushParts() || !this.#writeNotification()) return 'full';
+    this.#terminal = 'none';
     this.#inline = NO_BYTES;
     return 'done';
   }
 
   #flushPrefixes(): boolean {
-    let written = 0;
-    for (const prefix of this.#prefixes) {
-      if (!this.#writePrefix(prefix)) break;
-      written++;
-    }
-    this.#prefixes = this.#prefixes.slice(written);
-    return this.#prefixes.length === 0;
+    const full = this.#prefixes.findIndex((prefix) => !this.#writePrefix(prefix));
+    this.#prefixes = full < 0 ? [] : this.#prefixes.slice(full);
+    return full < 0;
   }
 
-  #flushSwept(marks: RelistMarks): FlushResult {
-    assert(this.#terminal.type === 'control', 'only control records sweep');
-    const { sequence, informer } = this.#terminal.record;
+  #flushSwept(marks: RelistMarks, { sequence, informer }: ControlRecord): FlushResult {
     for (let idsLeft = PASS_IDS_PER_FLUSH; idsLeft > 0; idsLeft--) {
       if (this.#sweptId === NO_ID) {
         const found = marks.next(idsLeft);
@@ -170,7 +174,7 @@ export class NotificationWriter {
   /** Writes the object's bytes except for the rest that fits into the terminal record. */
   #flushParts(): boolean {
     const { sequence, informer, id } = this.notification;
-    const restBytesMax = this.textBytesMax - this.text.end;
+    const restBytesMax = this.textBytesMax - this.text.length;
     while (this.#inline.length - this.#inlineAt > restBytesMax) {
       const end = Math.min(this.#inline.length, this.#inlineAt + this.prefixBytesMax);
       const bytes = this.#inline.subarray(this.#inlineAt, end);
@@ -182,23 +186,66 @@ export class NotificationWriter {
 
   #writePrefix(record: PrefixRecord): boolean {
     if (writePrefix(this.#ring, record)) return true;
-    this.#neededBytes = PREFIX_FIXED_BYTES + record.bytes.length;
+    this.#neededBytes = BYTES_RECORD_FIXED_BYTES + record.bytes.length;
     return false;
   }
 
   #writeNotification(): boolean {
-    const text = this.#text;
-    text.words = this.text.words;
-    text.length = this.text.end;
     const rest = this.#inlineAt === 0 ? this.#inline : this.#inline.subarray(this.#inlineAt);
-    if (writeNotification(this.#ring, this.notification, text, rest)) return true;
-    this.#neededBytes = NOTIFICATION_FIXED_BYTES + text.length + rest.length;
+    if (writeNotification(this.#ring, this.notification, this.text, rest)) return true;
+    this.#neededBytes = NOTIFICATION_FIXED_BYTES + this.text.length + rest.length;
     return false;
   }
 
-  #write(record: ControlRecord): boolean {
+  #writeControl(record: ControlRecord): boolean {
     if (writeControl(this.#ring, RECORD_TYPE_CONTROL_DONE, record)) return true;
-    this.#neededBytes = CONTROL_FIXED_BYTES + Buffer.byteLength(record.resourceVersion);
+    this.#neededBytes = BYTES_RECORD_FIXED_BYTES + Buffer.byteLength(record.resourceVersion);
     return false;
   }
+}
+
+/** Buffer that a step fills for one record after another. It grows for a large record and shrinks again after it. */
+export class ByteScratch {
+  bytes: Buffer = Buffer.allocUnsafeSlow(CAPACITY_MIN_BYTES);
+  /** The same memory as words. */
+  words: Int32Array = wordsOf(this.bytes);
+  /** Length of the filled part. */
+  length = 0;
+
+  reset(): void {
+    this.length = 0;
+    if (this.bytes.length > KEPT_BYTES_MAX) this.#use(Buffer.allocUnsafeSlow(CAPACITY_MIN_BYTES));
+  }
+
+  /** Makes room for `length` bytes behind the filled part. */
+  reserve(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.bytes.length) return;
+    const larger = Buffer.allocUnsafeSlow(Math.max(Math.ceil(needed / 4) * 4, this.bytes.length * 2));
+    larger.set(this.bytes.subarray(0, this.length));
+    this.#use(larger);
+  }
+
+  /** Appends a span of a few dozen bytes. */
+  append(source: Uint8Array, start: number, length: number): void {
+    this.reserve(length);
+    const { bytes, length: end } = this;
+    for (let at = 0; at < length; at++) bytes[end + at] = source[start + at] ?? 0;
+    this.length = end + length;
+  }
+
+  appendText(text: string): void {
+    // A UTF-16 code unit takes at most 3 bytes in UTF-8.
+    this.reserve(text.length * 3);
+    this.length += this.bytes.write(text, this.length, 'utf8');
+  }
+
+  #use(bytes: Buffer): void {
+    this.bytes = bytes;
+    this.words = wordsOf(bytes);
+  }
+}
+
+function wordsOf(bytes: Buffer): Int32Array {
+  return new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length / Int32Array.BYTES_PER_ELEMENT);
 }

@@ -43,9 +43,7 @@ type Phase =
   | { readonly phase: 'undoing'; readonly newerEpoch: number | undefined };
 
 type Event =
-  | { readonly type: 'begin'; readonly epoch: number }
-  | { readonly type: 'end'; readonly epoch: number }
-  | { readonly type: 'abort'; readonly epoch: number }
+  | { readonly type: 'begin' | 'end' | 'abort'; readonly epoch: number }
   | { readonly type: 'passed' };
 
 const STEADY: Phase = { phase: 'steady' };
@@ -92,17 +90,10 @@ export class RelistMarks {
     this.#bits[id] = (isLive ? LIVE : 0) | (isListed ? LISTED : 0);
   }
 
-  /** Restores the epoch that was open in the predecessor. */
-  restoreEpoch(epoch: number): void {
-    this.#phase = { phase: 'listing', epoch };
-  }
-
-  /** Whether a relist is open. */
   get isListing(): boolean {
     return this.#phase.phase === 'listing';
   }
 
-  /** Marks the id of an existing object. */
   mark(id: number): void {
     if (id >= this.#idEnd) this.#reach(id);
     const bits = this.#bits[id] ?? 0;

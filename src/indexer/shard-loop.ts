@@ -2,14 +2,14 @@
  * Loop of an indexer thread. The thread blocks when it has no work, and its event loop with it. Therefore it polls for
  * control messages, and the main thread rings the shard's bell after each message.
  */
-import { realClock, realTimers } from '../base/clock.ts';
-import type { MessagePort } from 'node:worker_threads';
 import { receiveMessageOnPort } from 'node:worker_threads';
-import type { PipelineMemory } from '../shared/layout.ts';
-import { Moderation, PAUSE_MS } from './moderation.ts';
-import type { ControlPort, FromShard, StatsRequest, ToShard } from '../shared/protocol.ts';
-import { createShard } from './create-shard.ts';
+import type { MessagePort } from 'node:worker_threads';
+import { realClock, realTimers } from '../base/clock.ts';
 import { threadCpuMs } from '../base/thread-cpu.ts';
+import { PipelineWords } from '../shared/layout.ts';
+import type { PipelineMemory } from '../shared/layout.ts';
+import type { ControlPort, FromShard, StatsRequest, ToShard } from '../shared/protocol.ts';
+import { createShard } from './shard.ts';
 
 export interface ShardTask {
   readonly index: number;
@@ -23,28 +23,31 @@ export interface ShardTask {
 const PARK_TIMEOUT_MS = 100;
 /** …unless the bell rings within this time: its producer was interrupted before it. */
 const LATE_RING_MS = 1000;
-const RECORDS_PER_TURN = 1024;
+/** Length of the window in which the rate is measured, and of a pause at a high rate. */
+export const PAUSE_MS = 1;
+const RECORDS_PER_MS = 32;
 /** Pause between two looks for records while modules load, because the thread cannot block on its bell then. */
 const LOADING_PAUSE_MS = 4;
 
 /** Runs until `shutdown` arrives. */
 export async function runShard(task: ShardTask): Promise<void> {
   const port = new PolledPort(task.port);
-  const { shard, words } = createShard(task.index, task.memory, port, { isSuccessor: task.isSuccessor });
+  const shard = createShard(task.index, task.memory, port, { isSuccessor: task.isSuccessor });
+  const { bell, heartbeat } = new PipelineWords(task.memory).shard(task.index);
   const moderation = new Moderation(realClock.now());
   while (!port.isShutdown) {
-    words.heartbeat.increment();
-    const records = shard.doWork(RECORDS_PER_TURN);
+    heartbeat.increment();
+    const records = shard.doWork();
     moderation.add(records);
     port.deltas = shard.deltas;
     const hasProgress = port.poll() || records > 0;
     if (shard.isLoading) {
       await eventLoop(hasProgress);
     } else if (records === 0 && moderation.shouldPause(realClock.now())) {
-      words.bell.nap(PAUSE_MS);
+      bell.nap(PAUSE_MS);
     } else if (records === 0 && !port.isShutdown) {
-      const isRung = words.bell.park(() => shard.hasWork() || port.poll(), PARK_TIMEOUT_MS);
-      if (!isRung && shard.hasWork() && !words.bell.ringsWithin(LATE_RING_MS)) port.lostWakeups++;
+      const isRung = bell.park(() => shard.hasWork() || port.poll(), PARK_TIMEOUT_MS);
+      if (!isRung && shard.hasWork() && !bell.ringsWithin(LATE_RING_MS)) port.lostWakeups++;
     }
   }
   port.post({ type: 'closed' });
@@ -93,5 +96,35 @@ class PolledPort implements ControlPort<ToShard, FromShard> {
       if (envelope.message.type === 'shutdown') this.isShutdown = true;
       this.#listener?.(envelope.message);
     }
+  }
+}
+
+/**
+ * Decision of an idle thread between a short pause and parking on its bell. At high rates a pause costs less than a
+ * wake-up for every read (docs/decisions/0004). The rate decides, not the size of a batch: over TLS all data comes in
+ * pieces of 16 KiB, about three objects each.
+ */
+export class Moderation {
+  #records = 0;
+  #windowStart: number;
+  #isBusy = false;
+
+  constructor(nowMs: number) {
+    this.#windowStart = nowMs;
+  }
+
+  add(records: number): void {
+    this.#records += records;
+  }
+
+  /** Returns whether to pause; called when no work is left. */
+  shouldPause(nowMs: number): boolean {
+    const elapsedMs = nowMs - this.#windowStart;
+    if (elapsedMs >= PAUSE_MS) {
+      this.#isBusy = this.#records > RECORDS_PER_MS * elapsedMs;
+      this.#windowStart = nowMs;
+      this.#records = 0;
+    }
+    return this.#isBusy;
   }
 }

@@ -1,34 +1,43 @@
 /**
  * One shard of the indexer. It reads deltas from its ring in order, and answers each one with exactly one terminal
- * record on its ring to the main thread. A worker thread or the in-process twin calls `doWork`, which never blocks.
+ * record on its ring to the main thread. A worker thread or the in-process backend calls `doWork`, which never blocks.
  *
  * The order of the stores is the protocol: the output is published before `consumed` advances and before the input is
  * released. So a thread that sees the input released can see the output.
  */
+import { realClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { KubeloomError, toErrorMessage } from '../base/errors.ts';
+import { PipelineWords } from '../shared/layout.ts';
+import type { OnRing, PipelineMemory } from '../shared/layout.ts';
+import type { ControlPort, FromShard, ShardSpec, ToShard } from '../shared/protocol.ts';
 import {
+  DeltaKind,
+  ObjectLocation,
   RECORD_TYPE_CONTROL,
   RECORD_TYPE_OBJECT,
-  DeltaKind,
-  emptyLocation,
   readControl,
   readObjectDelta,
   sequenceOf,
 } from '../shared/record/delta.ts';
-import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
+import type { ControlRecord } from '../shared/record/delta.ts';
 import type { Bell } from '../shared/ring/bell.ts';
-import type { RingConsumer } from '../shared/ring/consumer.ts';
-import type { RingProducer } from '../shared/ring/producer.ts';
+import { RingConsumer, RingMemory, RingProducer } from '../shared/ring/ring.ts';
 import { compareU32 } from '../shared/ring/word.ts';
 import type { Word } from '../shared/ring/word.ts';
-import type { Clock } from '../base/clock.ts';
-import type { ControlPort, FromShard, ShardSpec, ToShard } from '../shared/protocol.ts';
-import { Inheritance } from './inheritance.ts';
-import type { Resume } from './inheritance.ts';
 import { loadModules } from './modules.ts';
 import { NotificationWriter } from './notification-writer.ts';
 import { ShardInformer } from './shard-informer.ts';
-import { Turn } from './turn.ts';
+
+const RECORDS_PER_TURN = 1024;
+const TURN_MS = 4;
+/** Bytes of records after which a turn reads the clock. */
+const LOOK_BYTES = 64 * 1024;
+/** Cost of a record besides its object's bytes: after 32 empty records the clock is read. */
+const RECORD_BYTES: number = LOOK_BYTES / 32;
+
+type Seed = Extract<ToShard, { type: 'seed' }>;
+type Resume = Extract<ToShard, { type: 'resume' }>;
 
 export interface ShardOptions {
   /** Deltas from the reflector. */
@@ -52,20 +61,25 @@ export interface ShardOptions {
   readonly isSuccessor?: boolean;
 }
 
-const RECORDS_PER_TURN = 1024;
-
 export class Shard {
+  /** Number of finished records. */
+  deltas = 0;
   readonly #options: ShardOptions;
   readonly #output: NotificationWriter;
   readonly #informers: Map<number, ShardInformer> = new Map();
   /** Informers whose modules are being loaded. */
   readonly #loading: Map<number, Promise<unknown>> = new Map();
-  readonly #delta: ObjectLocation = emptyLocation();
+  readonly #delta = new ObjectLocation();
   readonly #turn: Turn;
   #consumed: number;
-  #deltas = 0;
-  /** Present in a successor until it may begin. */
-  #inheritance: Inheritance | undefined;
+  /**
+   * Messages to a successor before it may begin: the keys of each informer that its predecessor had, then the position to
+   * resume at. It takes them in their order. An informer whose keys are next may still be loading its modules; the
+   * successor waits for no other informer.
+   */
+  #handover: (Seed | Resume)[] | undefined;
+  /** Errors of informers that a successor could not attach; they matter only for those that its predecessor had. */
+  readonly #failures: Map<number, unknown> = new Map();
   /** Sequences behind `consumed` of quarantined records; usually empty. */
   #quarantined: readonly number[] = [];
 
@@ -74,13 +88,8 @@ export class Shard {
     this.#output = new NotificationWriter(options.out);
     this.#turn = new Turn(options.clock);
     this.#consumed = options.consumed.load();
-    if (options.isSuccessor) this.#inheritance = new Inheritance();
+    if (options.isSuccessor) this.#handover = [];
     options.port.onMessage((message) => this.#handle(message));
-  }
-
-  /** Number of finished records. */
-  get deltas(): number {
-    return this.#deltas;
   }
 
   /** Whether modules are being loaded, which needs the event loop. */
@@ -96,7 +105,7 @@ export class Shard {
    */
   doWork(recordsMax: number = RECORDS_PER_TURN): number {
     this.#turn.begin();
-    if (this.#inheritance) return this.#inherit(this.#inheritance);
+    if (this.#handover) return this.#takeOver(this.#handover);
     const { ring, committed } = this.#options;
     // Read before the ring's tail: all committed records are then in the ring.
     const limit = committed.load();
@@ -111,7 +120,7 @@ export class Shard {
       records++;
       if (this.#output.flush() !== 'done') break;
       this.#consumed = sequenceOf(ring);
-      this.#deltas++;
+      this.deltas++;
       ring.advance();
     }
     // Missing sequences up to the limit went to other shards; the log need not wait for this one.
@@ -122,7 +131,7 @@ export class Shard {
 
   /** Returns whether `doWork` would make progress; reads shared words only. */
   hasWork(): boolean {
-    if (this.#inheritance) return this.#inheritance.next(this.#informers) !== undefined;
+    if (this.#handover) return this.#nextHandover(this.#handover) !== undefined;
     if (this.#output.isOpen) return this.#output.canContinue;
     const { ring, committed } = this.#options;
     const limit = committed.load();
@@ -143,27 +152,35 @@ export class Shard {
         break;
       case 'seed':
       case 'resume':
-        this.#inheritance?.add(message);
+        this.#handover?.push(message);
         break;
     }
   }
 
+  /** Returns the next message to take over; undefined while the shard must wait for it. */
+  #nextHandover([message]: readonly (Seed | Resume)[]): Seed | Resume | undefined {
+    if (message?.type !== 'seed') return message;
+    const { informer } = message;
+    return this.#informers.has(informer) || this.#failures.has(informer) ? message : undefined;
+  }
+
   /** Takes over the predecessor's state, a part at a time. */
-  #inherit(inheritance: Inheritance): number {
+  #takeOver(handover: (Seed | Resume)[]): number {
     let parts = 0;
     while (!this.#turn.isOver) {
-      const step = inheritance.next(this.#informers);
-      if (!step) break;
-      if (step.type === 'failed') throw step.cause;
+      const message = this.#nextHandover(handover);
+      if (!message) break;
       this.#options.heartbeat.increment();
       this.#turn.spendMuch();
-      inheritance.taken();
       parts++;
-      if (step.type === 'resume') {
-        this.#resume(step);
+      if (message.type === 'resume') {
+        this.#resume(message);
         break;
       }
-      this.#informers.get(step.informer)?.seed(step.keys, step.epoch);
+      const informer = this.#informers.get(message.informer);
+      if (!informer) throw this.#failures.get(message.informer);
+      informer.seed(message.keys, message.epoch);
+      handover.shift();
     }
     return parts;
   }
@@ -175,7 +192,7 @@ export class Shard {
     while (ring.peek() && compareU32(sequenceOf(ring), after) <= 0) ring.advance();
     this.#consumed = after;
     this.#quarantined = quarantined;
-    this.#inheritance = undefined;
+    this.#handover = undefined;
     port.post({ type: 'resumed' });
   }
 
@@ -210,13 +227,13 @@ export class Shard {
     if (informer && this.#quarantined.includes(delta.sequence)) informer.quarantined(delta);
     else if (informer) informer.object(delta);
     // Sequences of a detached informer need an answer, too.
-    else this.#output.openNothing(delta.sequence, delta.informer, delta.kind);
+    else this.#output.openNothing(delta);
   }
 
   #takeControl(record: ControlRecord): void {
-    const informer = this.#informers.get(record.informer);
     if (record.kind === DeltaKind.Detach) this.#informers.delete(record.informer);
-    if (informer && record.kind !== DeltaKind.Detach) informer.control(record);
+    const informer = this.#informers.get(record.informer);
+    if (informer) informer.control(record);
     else this.#output.openControl(record);
   }
 
@@ -225,14 +242,12 @@ export class Shard {
     if (out.publish()) mainBell.ring();
     const hasAdvanced = consumed.load() !== this.#consumed;
     if (hasAdvanced) consumed.store(this.#consumed);
-    if (this.#quarantined.length > 0) this.#forgetQuarantined();
+    if (this.#quarantined.length > 0) {
+      // Finished sequences go before the same numbers occur again.
+      this.#quarantined = this.#quarantined.filter((sequence) => compareU32(sequence, this.#consumed) > 0);
+    }
     const hasReleased = ring.release();
     if (hasAdvanced || hasReleased) reflectorBell.ring();
-  }
-
-  /** Removes finished sequences before the same numbers occur again. */
-  #forgetQuarantined(): void {
-    this.#quarantined = this.#quarantined.filter((sequence) => compareU32(sequence, this.#consumed) > 0);
   }
 
   /**
@@ -250,9 +265,74 @@ export class Shard {
       port.post({ type: 'attached', informer });
     } catch (error) {
       if (!isWanted()) return;
-      this.#inheritance?.failed(informer, error);
+      if (this.#handover) this.#failures.set(informer, error);
       port.post({ type: 'attached', informer, error: toErrorMessage(error) });
     }
     this.#loading.delete(informer);
   }
+}
+
+/**
+ * The time for which a shard works before it publishes: a few milliseconds, however slow its modules are. So a first
+ * result does not wait for a thousand others, and a thread that must be replaced loses a few milliseconds of work.
+ *
+ * Reading the clock takes about a twentieth of the time of a small record. So the shard reads it once per number of
+ * bytes, and after every record that a user's module has processed.
+ */
+class Turn {
+  readonly #clock: Pick<Clock, 'now'>;
+  #endMs = 0;
+  /** Bytes since the clock was read. */
+  #bytes = 0;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
+
+  begin(): void {
+    this.#endMs = this.#clock.now() + TURN_MS;
+    this.#bytes = 0;
+  }
+
+  /** Counts a record with an object of this length. */
+  spend(bytes: number): void {
+    this.#bytes += RECORD_BYTES + bytes;
+  }
+
+  /** Counts work of unknown duration: the clock is read next. */
+  spendMuch(): void {
+    this.#bytes = LOOK_BYTES;
+  }
+
+  get isOver(): boolean {
+    if (this.#bytes < LOOK_BYTES) return false;
+    this.#bytes = 0;
+    return this.#clock.now() >= this.#endMs;
+  }
+}
+
+/** Constructs a shard over the shared memory, for a worker thread and for the in-process backend. */
+export function createShard(
+  index: number,
+  memory: PipelineMemory,
+  port: ControlPort<ToShard, FromShard>,
+  options: { readonly onRing?: OnRing; readonly clock?: Clock; readonly isSuccessor?: boolean },
+): Shard {
+  const { onRing, clock = realClock, isSuccessor = false } = options;
+  const words = new PipelineWords(memory, onRing);
+  const input = memory.toShard[index];
+  const output = memory.toMain[index];
+  if (!input || !output) throw new RangeError(`no rings for shard ${index}`);
+  return new Shard({
+    ...words.shard(index),
+    ring: new RingConsumer(new RingMemory(input)),
+    out: new RingProducer(new RingMemory(output)),
+    log: Buffer.from(memory.log),
+    committed: words.committed,
+    mainBell: words.mainBell,
+    reflectorBell: words.reflectorBell,
+    port,
+    clock,
+    isSuccessor,
+  });
 }

@@ -1,8 +1,7 @@
 /** The handlers of one informer: registration, removal, and shutdown. */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { nearestName } from '../base/nearest-name.ts';
-import { callback, flag, number, refuse, signal, text, wantOptions } from '../base/option-checks.ts';
+import { callback, flag, nearest, number, refuse, signal, text, wantOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
@@ -243,7 +242,7 @@ export function wantHandler(handler: unknown, options: HandlerOptions): void {
   const given = CALLBACKS.filter((name) => Reflect.get(handler, name) !== undefined);
   for (const name of given) callback(name, Reflect.get(handler, name));
   if (given.length === 0) {
-    const [meant] = Object.keys(handler).flatMap((name) => nearestName(name, CALLBACKS) ?? []);
+    const [meant] = Object.keys(handler).flatMap((name) => nearest(name, CALLBACKS) ?? []);
     refuse('a handler', handler, meant === undefined ? expected : `${expected} (did you mean ${meant}?)`);
   }
   wantOptions('options of a handler', options, HANDLER_CHECKS);

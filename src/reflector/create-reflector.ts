@@ -1,13 +1,11 @@
 /** The reflector over the shared memory: the same for its worker thread and for the in-process backend. */
 import { realClock } from '../base/clock.ts';
 import type { Clock, Random } from '../base/clock.ts';
-import { LogWriter } from '../shared/log/log-writer.ts';
+import { LogWriter } from '../shared/log/log.ts';
 import { sequenceAt } from '../shared/record/delta.ts';
 import { ReflectorThread } from './reflector-thread.ts';
 import { Router } from './router.ts';
-import { RingProducer } from '../shared/ring/producer.ts';
-import { RingMemory } from '../shared/ring/ring.ts';
-import { discardRecords } from '../shared/ring/discarded-records.ts';
+import { RingMemory, RingProducer, discardRecords } from '../shared/ring/ring.ts';
 import { compareU32 } from '../shared/ring/word.ts';
 import { DirectTransport } from './transport/direct-transport.ts';
 import type { HttpTransport } from './transport/http.ts';
@@ -46,7 +44,7 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
     rings: memory.toShard.map((buffer) => new RingProducer(new RingMemory(buffer))),
     bells: memory.toShard.map((_, index) => words.shard(index).bell),
     committed: words.committed,
-    log: new LogWriter(memory.log, words.gate()),
+    log: new LogWriter(memory.log, words.merged),
     hashKey: memory.hashKey,
   });
   return new ReflectorThread({

@@ -9,14 +9,13 @@ import { KubeloomError, assert } from '../base/errors.ts';
 import { KeySpans, scanKey } from '../kube/json/key-spans.ts';
 import { bytesEqual, decodeStringContent } from '../kube/json/read.ts';
 import { openObject } from '../kube/json/walk.ts';
-import { LOG_FULL } from '../shared/log/log-writer.ts';
-import type { LogWriter } from '../shared/log/log-writer.ts';
-import { copyBytes } from '../base/copy-bytes.ts';
+import { LOG_FULL, copyBytes } from '../shared/log/log.ts';
+import type { LogWriter } from '../shared/log/log.ts';
 import {
   DeltaFlag,
   OBJECT_DELTA_BYTES,
   RECORD_TYPE_CONTROL,
-  emptyLocation,
+  ObjectLocation,
   writeControl,
   writeObjectDelta,
 } from '../shared/record/delta.ts';
@@ -24,7 +23,7 @@ import type { DeltaKind } from '../shared/record/delta.ts';
 import { KeyHash } from '../shared/record/key-hash.ts';
 import type { HashKey, KeyPart } from '../shared/record/key-hash.ts';
 import type { Bell } from '../shared/ring/bell.ts';
-import type { RingProducer } from '../shared/ring/producer.ts';
+import type { RingProducer } from '../shared/ring/ring.ts';
 import type { Word } from '../shared/ring/word.ts';
 
 export interface RouterOptions {
@@ -71,7 +70,7 @@ export class Router {
   readonly #hash: KeyHash;
   #sequence: number;
   // Reused for every object, so that no object allocates.
-  readonly #location = emptyLocation();
+  readonly #location = new ObjectLocation();
   readonly #namespace: KeyPart = { bytes: NOTHING, start: 0, end: 0 };
   readonly #name: KeyPart = { bytes: NOTHING, start: 0, end: 0 };
   readonly #hasPublished: boolean[];

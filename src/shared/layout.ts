@@ -14,7 +14,7 @@
  * | per shard: inFlight | shard | sequence in progress |
  * | per shard: heartbeat | shard | grows with every turn of its loop, and with every record |
  */
-import { allocateLog } from './log/log-writer.ts';
+import { allocateLog } from './log/log.ts';
 import { randomHashKey } from './record/key-hash.ts';
 import type { HashKey } from './record/key-hash.ts';
 import { BELL_LINES, Bell } from './ring/bell.ts';
@@ -103,14 +103,5 @@ export class PipelineWords {
       inFlight: new Word(this.#words, line + BELL_LINES + 1),
       heartbeat: new Word(this.#words, line + BELL_LINES + 2),
     };
-  }
-
-  /**
-   * Returns a reader of the sequence up to which the log is free. That is `merged`: a sequence is merged after
-   * its shard has answered it, and the shard does not read the record's bytes after that. With `consumed` of
-   * every shard in addition, an idle shard would keep the log full until it wakes up.
-   */
-  gate(): () => number {
-    return () => this.merged.load();
   }
 }

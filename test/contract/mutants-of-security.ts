@@ -70,7 +70,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C193',
-    file: 'src/indexer/structure-shapes.ts',
+    file: 'src/indexer/msgpack-encoder.ts',
     find: "key === '__proto__'",
     replace: 'false',
   },
@@ -94,8 +94,8 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C196',
-    file: 'src/shared/ring/consumer.ts',
-    find: 'length >= RECORD_HEADER_BYTES && length <= this.#capacity',
+    file: 'src/shared/ring/ring.ts',
+    find: 'length >= RECORD_HEADER_BYTES && length <= this.capacity',
     replace: 'true',
   },
 ];

@@ -5,8 +5,7 @@
 import type { Shard } from '../../src/indexer/shard.ts';
 import { RECORD_TYPE_PREFIX } from '../../src/shared/record/notification.ts';
 import type { ReflectorThread } from '../../src/reflector/reflector-thread.ts';
-import { RingConsumer } from '../../src/shared/ring/consumer.ts';
-import { RingMemory } from '../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory } from '../../src/shared/ring/ring.ts';
 import type { Backend, BackendEvents, Role } from '../../src/informer/threads/backend.ts';
 import type { PipelineMemory } from '../../src/shared/layout.ts';
 import type {
@@ -17,7 +16,7 @@ import type {
   ToShard,
 } from '../../src/shared/protocol.ts';
 import { createReflector } from '../../src/reflector/create-reflector.ts';
-import { createShard } from '../../src/indexer/create-shard.ts';
+import { createShard } from '../../src/indexer/shard.ts';
 import type { Clock, Random } from '../../src/base/clock.ts';
 import type { HttpTransport } from '../../src/reflector/transport/http.ts';
 import type { AppliedRecord } from './oracle/histories.ts';
@@ -174,7 +173,7 @@ export class SimulatedBackend implements Backend {
   #startShard(index: number, isSuccessor: boolean): SimulatedShard {
     const { memory, events, kick, clock } = this.#options;
     const port = new Port<ToShard, FromShard>((message) => events.fromShard(index, message));
-    const { shard } = createShard(index, memory, port, { onRing: kick, clock, isSuccessor });
+    const shard = createShard(index, memory, port, { onRing: kick, clock, isSuccessor });
     const output = memory.toMain[index];
     if (!output) throw new RangeError(`no ring of shard ${index}`);
     const looker = new RingConsumer(new RingMemory(output));

@@ -15,7 +15,7 @@ import type {
   ToShard,
 } from '../../shared/protocol.ts';
 import { createReflector } from '../../reflector/create-reflector.ts';
-import { createShard } from '../../indexer/create-shard.ts';
+import { createShard } from '../../indexer/shard.ts';
 import type { ReflectorThread } from '../../reflector/reflector-thread.ts';
 import type { Shard } from '../../indexer/shard.ts';
 
@@ -163,7 +163,7 @@ export class TwinBackend implements Backend {
 
   #startShard(index: number, isSuccessor: boolean): TwinShard {
     const port = new LocalPort<ToShard, FromShard>((message) => this.#events.fromShard(index, message));
-    const { shard } = createShard(index, this.#memory, port, {
+    const shard = createShard(index, this.#memory, port, {
       onRing: this.#onRing,
       clock: backgroundClock,
       isSuccessor,

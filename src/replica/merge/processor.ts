@@ -12,13 +12,13 @@ import {
   RECORD_TYPE_CONTROL_DONE,
   RECORD_TYPE_NOTIFICATION,
   RECORD_TYPE_PREFIX,
-  emptyNotification,
+  Notification,
   readNotification,
   readPrefix,
 } from '../../shared/record/notification.ts';
 import type { PrefixRecord } from '../../shared/record/notification.ts';
 import type { Bell } from '../../shared/ring/bell.ts';
-import type { RingConsumer } from '../../shared/ring/consumer.ts';
+import type { RingConsumer } from '../../shared/ring/ring.ts';
 import type { Word } from '../../shared/ring/word.ts';
 import type { InformerMerge } from './informer-merge.ts';
 import type { ObjectBytes } from './object-bytes.ts';
@@ -56,7 +56,7 @@ export class Processor {
   #isBroken = false;
   /** Bytes of objects taken by the merge in progress. */
   #takenBytes = 0;
-  readonly #record = emptyNotification();
+  readonly #record = new Notification();
   readonly #object: ObjectBytes = { bytes: Buffer.alloc(0), start: 0, length: 0 };
 
   constructor(options: ProcessorOptions) {

@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
-import { copyBytes } from '../../base/copy-bytes.ts';
+import { copyBytes } from '../../shared/log/log.ts';
 import { metadataText } from '../../kube/json/metadata.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { DecodedCache } from './decoded-cache.ts';

@@ -7,7 +7,7 @@
  * dissolved: its entries are unpacked, and later packed against another one.
  */
 import { assert } from '../../base/errors.ts';
-import { copyBytes } from '../../base/copy-bytes.ts';
+import { copyBytes } from '../../shared/log/log.ts';
 import {
   DICTIONARY_BYTES_MAX,
   DICTIONARY_HELD_BYTES,

@@ -8,7 +8,7 @@
  * Nothing is left to the garbage collector, which would need constant major collections at full rate.
  */
 import { assert } from '../../base/errors.ts';
-import { copyBytes } from '../../base/copy-bytes.ts';
+import { copyBytes } from '../../shared/log/log.ts';
 import { SizeClass, chunkBytesFor } from './size-class.ts';
 import type { SlabAllocation, Slab } from './size-class.ts';
 import { SlabMemory } from './slab-memory.ts';

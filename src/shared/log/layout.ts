@@ -16,7 +16,3 @@
 export const BLOCK_BYTES: number = 4 * 2 ** 20;
 /** Offsets are u32 and a view of one buffer is limited to 4 GiB. */
 export const LOG_BYTES_MAX: number = 2 ** 32 - BLOCK_BYTES;
-
-export function blocksFor(bytes: number): number {
-  return Math.ceil(bytes / BLOCK_BYTES);
-}

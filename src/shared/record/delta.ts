@@ -18,9 +18,8 @@
  * namespace are plain UTF-8: for text with JSON escapes the reflector appends decoded copies to the object.
  * Control records go to every shard with the same sequence and are barriers (docs/architecture.md).
  */
-import type { RingConsumer } from '../ring/consumer.ts';
-import { INSUFFICIENT_CAPACITY } from '../ring/producer.ts';
-import type { RingProducer } from '../ring/producer.ts';
+import type { RingConsumer, RingProducer } from '../ring/ring.ts';
+import { INSUFFICIENT_CAPACITY } from '../ring/ring.ts';
 
 export const DeltaKind = {
   Added: 1,
@@ -47,65 +46,38 @@ export const DeltaFlag = {
 export const RECORD_TYPE_OBJECT = 1;
 export const RECORD_TYPE_CONTROL = 2;
 export const OBJECT_DELTA_BYTES: number = 13 * 4;
-const CONTROL_TEXT_BYTE = 16;
+export const BYTES_RECORD_FIXED_BYTES = 16;
 
 /** Location of an object in the log; reused for every record to avoid allocations. */
-export interface ObjectLocation {
-  sequence: number;
-  informer: number;
-  kind: DeltaKind;
-  flags: number;
-  hash: number;
-  offset: number;
-  length: number;
-  nameOffset: number;
-  nameLength: number;
-  namespaceOffset: number;
-  namespaceLength: number;
-  uidOffset: number;
-  uidLength: number;
-  resourceVersionOffset: number;
-  resourceVersionLength: number;
-}
-
-export function emptyLocation(): ObjectLocation {
-  return {
-    sequence: 0,
-    informer: 0,
-    kind: DeltaKind.Added,
-    flags: 0,
-    hash: 0,
-    offset: 0,
-    length: 0,
-    nameOffset: 0,
-    nameLength: 0,
-    namespaceOffset: 0,
-    namespaceLength: 0,
-    uidOffset: 0,
-    uidLength: 0,
-    resourceVersionOffset: 0,
-    resourceVersionLength: 0,
-  };
+export class ObjectLocation {
+  sequence = 0;
+  informer = 0;
+  kind: DeltaKind = DeltaKind.Added;
+  flags = 0;
+  hash = 0;
+  offset = 0;
+  length = 0;
+  nameOffset = 0;
+  nameLength = 0;
+  namespaceOffset = 0;
+  namespaceLength = 0;
+  uidOffset = 0;
+  uidLength = 0;
+  resourceVersionOffset = 0;
+  resourceVersionLength = 0;
 }
 
 /** The first two words of every record, here and in `notification.ts`. */
-export interface RecordHead {
+interface RecordHead {
   sequence: number;
   informer: number;
   kind: number;
   flags: number;
 }
 
-export function writeHead(
-  words: Int32Array,
-  word: number,
-  sequence: number,
-  informer: number,
-  kind: number,
-  flags: number,
-): void {
-  words[word] = sequence;
-  words[word + 1] = informer | (kind << 16) | (flags << 24);
+export function writeHead(words: Int32Array, word: number, head: Readonly<RecordHead>): void {
+  words[word] = head.sequence;
+  words[word + 1] = head.informer | (head.kind << 16) | (head.flags << 24);
 }
 
 export function readHead(words: Int32Array, word: number, out: RecordHead): void {
@@ -122,7 +94,7 @@ export function writeObjectDelta(ring: RingProducer, delta: ObjectLocation): boo
   if (at === INSUFFICIENT_CAPACITY) return false;
   const words = ring.words;
   const word = at >> 2;
-  writeHead(words, word, delta.sequence, delta.informer, delta.kind, delta.flags);
+  writeHead(words, word, delta);
   words[word + 2] = delta.hash;
   words[word + 3] = delta.offset;
   words[word + 4] = delta.length;
@@ -177,28 +149,48 @@ export interface ControlRecord {
 
 /** Writes the record; false when the ring has no room, and nothing was written. */
 export function writeControl(ring: RingProducer, type: number, record: ControlRecord): boolean {
-  const text = Buffer.from(record.resourceVersion);
-  const at = ring.tryClaim(type, CONTROL_TEXT_BYTE + text.length);
-  if (at === INSUFFICIENT_CAPACITY) return false;
-  const word = at >> 2;
-  writeHead(ring.words, word, record.sequence, record.informer, record.kind, 0);
-  ring.words[word + 2] = record.epoch;
-  ring.words[word + 3] = text.length;
-  ring.bytes.set(text, at + CONTROL_TEXT_BYTE);
-  ring.commit(CONTROL_TEXT_BYTE + text.length);
-  return true;
+  return writeBytesRecord(ring, type, record, record.epoch, Buffer.from(record.resourceVersion));
 }
 
 export function readControl(ring: RingConsumer): ControlRecord {
-  const word = ring.offset >> 2;
-  const head = ring.words[word + 1] ?? 0;
-  const textStart = ring.offset + CONTROL_TEXT_BYTE;
-  const text = ring.bytes.slice(textStart, textStart + (ring.words[word + 3] ?? 0));
+  const { sequence, informer, kind, word, bytes } = readBytesRecord(ring);
   return {
-    sequence: (ring.words[word] ?? 0) >>> 0,
-    informer: head & 0xffff,
-    kind: ((head >>> 16) & 0xff) as DeltaKind,
-    epoch: (ring.words[word + 2] ?? 0) >>> 0,
-    resourceVersion: Buffer.from(text).toString('utf8'),
+    sequence,
+    informer,
+    kind: kind as DeltaKind,
+    epoch: word >>> 0,
+    resourceVersion: bytes.toString(),
   };
+}
+
+/** Writes a record of the shape that control and prefix records share: a head, a word, and bytes with their length. */
+export function writeBytesRecord(
+  ring: RingProducer,
+  type: number,
+  head: Omit<RecordHead, 'flags'>,
+  word: number,
+  bytes: Buffer,
+): boolean {
+  const at = ring.tryClaim(type, BYTES_RECORD_FIXED_BYTES + bytes.length);
+  if (at === INSUFFICIENT_CAPACITY) return false;
+  const first = at >> 2;
+  const { sequence, informer, kind } = head;
+  writeHead(ring.words, first, { sequence, informer, kind, flags: 0 });
+  ring.words[first + 2] = word;
+  ring.words[first + 3] = bytes.length;
+  ring.bytes.set(bytes, at + BYTES_RECORD_FIXED_BYTES);
+  ring.commit(BYTES_RECORD_FIXED_BYTES + bytes.length);
+  return true;
+}
+
+/** Reads such a record; its bytes are a private copy. */
+export function readBytesRecord(
+  ring: RingConsumer,
+): RecordHead & { readonly word: number; readonly bytes: Buffer } {
+  const first = ring.offset >> 2;
+  const head = { sequence: 0, informer: 0, kind: 0, flags: 0 };
+  readHead(ring.words, first, head);
+  const start = ring.offset + BYTES_RECORD_FIXED_BYTES;
+  const bytes = ring.bytes.slice(start, start + (ring.words[first + 3] ?? 0));
+  return { ...head, word: ring.words[first + 2] ?? 0, bytes: Buffer.from(bytes.buffer) };
 }

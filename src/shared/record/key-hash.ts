@@ -1,10 +1,13 @@
 /**
- * The hash of a key's bytes. It decides the shard, and shards use it for their byte-keyed tables, so the reflector computes
- * it once and sends it with the delta. It is keyed, at random for each `InformerThreads`: a client that may create objects
- * could otherwise choose names of one hash, and make every lookup a search through all of them.
+ * Keyed hashes. `HalfSipHash` is HalfSipHash with one round a word and three at the end, 64 bits of result: SipHash for
+ * machines with words of 32 bits, as Linux has it for its tables. Without the key two texts of one hash cannot be constructed.
+ *
+ * `KeyHash` is its first word over a key's bytes. It decides the shard, and shards use it for their byte-keyed tables, so the
+ * reflector computes it once and sends it with the delta. The key is random for each `InformerThreads`: a client that may
+ * create objects could otherwise choose names of one hash, and make every lookup a search through all of them.
  */
 import { randomFillSync } from 'node:crypto';
-import { HalfSipHash } from './half-sip-hash.ts';
+import { wideView } from '../../kube/json/skip.ts';
 
 /** A part of a key: plain UTF-8 between two indices. */
 export interface KeyPart {
@@ -38,4 +41,102 @@ export class KeyHash {
     hash.endLow();
     return hash.low;
   }
+}
+
+const LAST_ROUNDS = 3;
+
+/** A text is given in spans, each of which is padded to whole words; so the caller begins with their lengths. */
+export class HalfSipHash {
+  /** The result. */
+  low = 0;
+  high = 0;
+  readonly #key0: number;
+  readonly #key1: number;
+  #v0 = 0;
+  #v1 = 0;
+  #v2 = 0;
+  #v3 = 0;
+
+  constructor(key: HashKey = randomHashKey()) {
+    this.#key0 = key[0] ?? 0;
+    this.#key1 = key[1] ?? 0;
+  }
+
+  begin(): void {
+    this.#v0 = this.#key0;
+    this.#v1 = this.#key1 ^ 0xee;
+    this.#v2 = this.#key0 ^ 0x6c796765;
+    this.#v3 = this.#key1 ^ 0x74656462;
+  }
+
+  word(word: number): void {
+    this.#v3 ^= word;
+    this.#round();
+    this.#v0 ^= word;
+  }
+
+  /** As `word` for each four bytes, in locals: a third of the time. */
+  span(bytes: Uint8Array, start: number, end: number): void {
+    const view = wideView(bytes);
+    const wideEnd = end - 4;
+    let v0 = this.#v0;
+    let v1 = this.#v1;
+    let v2 = this.#v2;
+    let v3 = this.#v3;
+    let at = start;
+    for (; at <= wideEnd; at += 4) {
+      const word = view.getInt32(at, true);
+      v3 ^= word;
+      v0 = (v0 + v1) | 0;
+      v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0;
+      v0 = (v0 << 16) | (v0 >>> 16);
+      v2 = (v2 + v3) | 0;
+      v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2;
+      v0 = (v0 + v3) | 0;
+      v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0;
+      v2 = (v2 + v1) | 0;
+      v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2;
+      v2 = (v2 << 16) | (v2 >>> 16);
+      v0 ^= word;
+    }
+    this.#v0 = v0;
+    this.#v1 = v1;
+    this.#v2 = v2;
+    this.#v3 = v3;
+    if (at === end) return;
+    let word = 0;
+    for (let shift = 0; at < end; at++, shift += 8) word |= (bytes[at] ?? 0) << shift;
+    this.word(word);
+  }
+
+  /** Computes `low` alone. */
+  endLow(): void {
+    this.#v2 ^= 0xee;
+    for (let count = 0; count < LAST_ROUNDS; count++) this.#round();
+    this.low = this.#v1 ^ this.#v3;
+  }
+
+  end(): void {
+    this.endLow();
+    this.#v1 ^= 0xdd;
+    for (let count = 0; count < LAST_ROUNDS; count++) this.#round();
+    this.high = this.#v1 ^ this.#v3;
+  }
+
+  #round(): void {
+    this.#v0 = (this.#v0 + this.#v1) | 0;
+    this.#v1 = rotated(this.#v1, 5) ^ this.#v0;
+    this.#v0 = rotated(this.#v0, 16);
+    this.#v2 = (this.#v2 + this.#v3) | 0;
+    this.#v3 = rotated(this.#v3, 8) ^ this.#v2;
+    this.#v0 = (this.#v0 + this.#v3) | 0;
+    this.#v3 = rotated(this.#v3, 7) ^ this.#v0;
+    this.#v2 = (this.#v2 + this.#v1) | 0;
+    this.#v1 = rotated(this.#v1, 13) ^ this.#v2;
+    this.#v2 = rotated(this.#v2, 16);
+  }
+}
+
+function rotated(word: number, bits: number): number {
+  return (word << bits) | (word >>> (32 - bits));
 }

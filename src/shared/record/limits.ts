@@ -1,5 +1,5 @@
 /** How long what identifies an object may be. The smallest ring carries the longest identity in one record. */
-import { capacityFor } from '../ring/layout.ts';
+import { capacityFor } from '../ring/ring.ts';
 import { NOTIFICATION_FIXED_BYTES } from './notification.ts';
 
 /** Longest name, namespace or uid, in bytes as on the wire. Kubernetes' names have up to 253 characters. */

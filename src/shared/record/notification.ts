@@ -24,10 +24,9 @@
  *
  * A shard answers a control record with a copy of it (`writeControl` of `delta.ts`).
  */
-import type { RingConsumer } from '../ring/consumer.ts';
-import { INSUFFICIENT_CAPACITY } from '../ring/producer.ts';
-import type { RingProducer } from '../ring/producer.ts';
-import { DeltaKind, readHead, writeHead } from './delta.ts';
+import type { RingConsumer, RingProducer } from '../ring/ring.ts';
+import { INSUFFICIENT_CAPACITY } from '../ring/ring.ts';
+import { DeltaKind, readBytesRecord, readHead, writeBytesRecord, writeHead } from './delta.ts';
 
 export const RECORD_TYPE_NOTIFICATION = 3;
 export const RECORD_TYPE_CONTROL_DONE = 4;
@@ -60,28 +59,25 @@ export type PrefixKind = (typeof PrefixKind)[keyof typeof PrefixKind];
 const FIXED_WORDS = 11;
 const SAME = -1;
 export const NOTIFICATION_FIXED_BYTES: number = FIXED_WORDS * 4;
-export const PREFIX_FIXED_BYTES: number = 4 * 4;
 
-/**
- * A notification, reused for every record; the byte fields are positions in the ring's memory, valid until `release`.
- */
-export interface Notification {
-  sequence: number;
-  informer: number;
-  kind: DeltaKind;
-  flags: number;
-  id: number;
-  logOffset: number;
-  length: number;
-  resourceVersion: number;
-  namespaceLength: number;
-  nameLength: number;
-  resourceVersionTextLength: number;
-  projectionLength: number;
+/** A notification, reused for every record. */
+export class Notification {
+  sequence = 0;
+  informer = 0;
+  kind: DeltaKind = DeltaKind.Added;
+  flags = 0;
+  id = 0;
+  logOffset = 0;
+  length = 0;
+  resourceVersion = 0;
+  namespaceLength = 0;
+  nameLength = 0;
+  resourceVersionTextLength = 0;
+  projectionLength = 0;
   /** True when only the version and managedFields of the metadata changed; then the record has no projection. */
-  isProjectionSame: boolean;
-  /** Offset of word 11. */
-  textOffset: number;
+  isProjectionSame = false;
+  /** Position of word 11 in the ring's memory, valid until `release`. */
+  textOffset = 0;
 }
 
 const TWO_POW_32 = 2 ** 32;
@@ -108,7 +104,7 @@ export function writeNotification(
   if (at === INSUFFICIENT_CAPACITY) return false;
   const words = ring.words;
   const word = at >> 2;
-  writeHead(words, word, notification.sequence, notification.informer, notification.kind, notification.flags);
+  writeHead(words, word, notification);
   words[word + 2] = notification.id;
   words[word + 3] = notification.logOffset;
   words[word + 4] = notification.length;
@@ -155,46 +151,10 @@ export interface PrefixRecord {
 
 /** Writes the record; false when the ring has no room, and nothing was written. */
 export function writePrefix(ring: RingProducer, record: PrefixRecord): boolean {
-  const payload = PREFIX_FIXED_BYTES + record.bytes.length;
-  const at = ring.tryClaim(RECORD_TYPE_PREFIX, payload);
-  if (at === INSUFFICIENT_CAPACITY) return false;
-  const word = at >> 2;
-  writeHead(ring.words, word, record.sequence, record.informer, record.kind, 0);
-  ring.words[word + 2] = record.id;
-  ring.words[word + 3] = record.bytes.length;
-  ring.bytes.set(record.bytes, at + PREFIX_FIXED_BYTES);
-  ring.commit(payload);
-  return true;
+  return writeBytesRecord(ring, RECORD_TYPE_PREFIX, record, record.id, record.bytes);
 }
 
 export function readPrefix(ring: RingConsumer): PrefixRecord {
-  const word = ring.offset >> 2;
-  const head = ring.words[word + 1] ?? 0;
-  const start = ring.offset + PREFIX_FIXED_BYTES;
-  return {
-    sequence: (ring.words[word] ?? 0) >>> 0,
-    informer: head & 0xffff,
-    kind: ((head >>> 16) & 0xff) as PrefixKind,
-    id: ring.words[word + 2] ?? 0,
-    bytes: Buffer.from(ring.bytes.slice(start, start + (ring.words[word + 3] ?? 0)).buffer),
-  };
-}
-
-export function emptyNotification(): Notification {
-  return {
-    sequence: 0,
-    informer: 0,
-    kind: DeltaKind.Added,
-    flags: 0,
-    id: 0,
-    logOffset: 0,
-    length: 0,
-    resourceVersion: 0,
-    namespaceLength: 0,
-    nameLength: 0,
-    resourceVersionTextLength: 0,
-    projectionLength: 0,
-    isProjectionSame: false,
-    textOffset: 0,
-  };
+  const { sequence, informer, kind, word, bytes } = readBytesRecord(ring);
+  return { sequence, informer, kind: kind as PrefixKind, id: word, bytes };
 }

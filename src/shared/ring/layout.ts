@@ -35,7 +35,7 @@ export const LENGTH_WORD = 0;
 export const TYPE_WORD = 1;
 export const PADDING_TYPE = 0;
 /**
- * Type of a record whose producer died before the record was committed: consumers skip it (see discarded-records.ts).
+ * Type of a record whose producer died before the record was committed: consumers skip it (see `discardRecords`).
  */
 export const DISCARDED_TYPE = -1;
 
@@ -43,23 +43,5 @@ export const CAPACITY_MIN_BYTES = 1024;
 /** Half of the u32 range, so that `compareU32` can distinguish full from empty. */
 export const CAPACITY_MAX_BYTES: number = 2 ** 30;
 
-export function recordLength(payloadBytes: number): number {
-  return (payloadBytes + RECORD_HEADER_BYTES + RECORD_ALIGNMENT - 1) & ~(RECORD_ALIGNMENT - 1);
-}
-
 /** A record takes at most a quarter of the ring, and so does the padding before it: an empty ring has room for both. */
-const RECORDS_PER_RING_MIN = 4;
-
-export function payloadBytesMax(capacity: number): number {
-  return capacity / RECORDS_PER_RING_MIN - RECORD_HEADER_BYTES;
-}
-
-/** The smallest ring for records with so much payload. */
-export function capacityFor(payloadBytes: number): number {
-  return 2 ** Math.ceil(Math.log2(recordLength(payloadBytes) * RECORDS_PER_RING_MIN));
-}
-
-/** A claim can fail only when more than this is used: a record and the padding before it have room in the rest. */
-export function roomyBytesMax(capacity: number): number {
-  return capacity - (2 * capacity) / RECORDS_PER_RING_MIN;
-}
+export const RECORDS_PER_RING_MIN = 4;

@@ -1,23 +1,25 @@
 /** The key table of a successor. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeltaKind } from '../../../src/shared/record/delta.ts';
+import { DeltaKind, ObjectLocation } from '../../../src/shared/record/delta.ts';
 import { ShardTwin } from '../../unit/indexer/shard-twin.ts';
 import { KeyTable } from '../../../src/indexer/key-table.ts';
 
 test('ids between those of restored keys are used before new ones', () => {
   const keys = new KeyTable();
   const bytes = Buffer.from('abcdefgh');
-  for (const id of [5, 2]) keys.restore(id, id * 7919, bytes, 0, 0, id, 1);
+  const letter = (id: number): ObjectLocation =>
+    Object.assign(new ObjectLocation(), { hash: id * 7919, nameOffset: id, nameLength: 1 });
+  for (const id of [5, 2]) keys.restore(id, bytes, letter(id));
   keys.restored();
   assert.equal(keys.idEnd, 6);
-  const given = [0, 1, 3, 4].map((name) => keys.insert(name * 7919, bytes, 0, 0, name, 1));
+  const given = [0, 1, 3, 4].map((name) => keys.insert(bytes, letter(name)));
   assert.deepEqual(
     given.toSorted((a, b) => a - b),
     [0, 1, 3, 4],
   );
-  assert.equal(keys.insert(6 * 7919, bytes, 0, 0, 6, 1), 6);
-  for (const id of [5, 2]) assert.equal(keys.find(id * 7919, bytes, 0, 0, id, 1), id);
+  assert.equal(keys.insert(bytes, letter(6)), 6);
+  for (const id of [5, 2]) assert.equal(keys.find(bytes, letter(id)), id);
 });
 
 test('C173 a successor continues the relist that was open and no other', async () => {

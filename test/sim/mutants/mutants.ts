@@ -34,7 +34,7 @@ function swapped(when: string): string {
 export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a state has the metadata of the one before, whatever changed',
-    file: 'src/indexer/head-hashes.ts',
+    file: 'src/indexer/last-states.ts',
     find: 'const isSame = chunk[at + LOW] === this.#hash.low && chunk[at + HIGH] === this.#hash.high;',
     replace: 'const isSame = true;',
   },
@@ -216,7 +216,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a member named __proto__ goes into a table of shapes',
-    file: 'src/indexer/structure-shapes.ts',
+    file: 'src/indexer/msgpack-encoder.ts',
     find: ["if (key === '__proto__')", '                this.#isSafe = false;'].join('\n'),
     replace: '',
   },

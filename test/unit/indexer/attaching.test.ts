@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { MODULE_TIMEOUT_MS } from '../../../src/indexer/modules.ts';
-import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { PLAIN, ShardTwin } from './shard-twin.ts';
 
 const NEVER = {
@@ -12,17 +11,11 @@ const MISSING = { transformModule: { url: 'file:///does/not/exist.js', name: 'x'
 const KEY = { id: 0, identity: { key: 'a', namespace: '', name: 'a' }, live: 5, listed: undefined };
 const OTHER = 2;
 
-function send(twin: ShardTwin, resourceVersion: string): void {
-  twin.object({ kind: DeltaKind.Modified, name: 'a', resourceVersion, json: '{"metadata":{"name":"a"}}' });
-  twin.settle();
-}
-
 describe('a shard', () => {
   it('abandons an import that does not end in time, and works meanwhile', async () => {
-    const twin = new ShardTwin();
-    await twin.attach();
+    const twin = await ShardTwin.attached();
     const late = twin.attach(NEVER, OTHER);
-    send(twin, '5');
+    twin.deliver({ name: 'a', resourceVersion: '5' });
     assert.equal(twin.main.last.resourceVersion, 5);
     assert.equal(twin.shard.isLoading, true);
     twin.clock.advance(MODULE_TIMEOUT_MS);
@@ -34,21 +27,19 @@ describe('a shard', () => {
   });
 
   it('has no pending deadline for a loaded module', async () => {
-    const twin = new ShardTwin();
-    await twin.attach(MISSING);
+    const twin = await ShardTwin.attached(MISSING);
     assert.equal(twin.clock.pending, 0);
   });
 
   it('removes a detached informer, also while it loads, and does not answer for it', async () => {
-    const twin = new ShardTwin();
-    await twin.attach();
+    const twin = await ShardTwin.attached();
     twin.send({ type: 'attach', informer: OTHER, spec: { ...PLAIN, ...NEVER } });
     twin.send({ type: 'detach', informer: OTHER });
     assert.equal(twin.shard.isLoading, false);
     twin.clock.advance(MODULE_TIMEOUT_MS);
     twin.send({ type: 'detach', informer: 1 });
     await new Promise(setImmediate);
-    send(twin, '5');
+    twin.deliver({ name: 'a', resourceVersion: '5' });
     assert.deepEqual(twin.main.history, []);
     assert.deepEqual(twin.posted, [{ type: 'attached', informer: 1 }]);
   });
@@ -61,7 +52,7 @@ describe('the successor of a shard', () => {
       twin.send({ type: 'attach', informer: OTHER, spec: { ...PLAIN, ...spec } });
       await twin.attach();
       await twin.inherit([KEY]);
-      send(twin, '6');
+      twin.deliver({ name: 'a', resourceVersion: '6' });
       assert.equal(twin.main.last.resourceVersion, 6);
     });
   }

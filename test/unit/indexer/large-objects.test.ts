@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { NotificationFlag } from '../../../src/shared/record/notification.ts';
 import { seededRandom, wholeNumber } from '../shared/ring/random.ts';
 import { ShardTwin } from './shard-twin.ts';
@@ -10,15 +9,16 @@ import { ShardTwin } from './shard-twin.ts';
 const { Inline, Msgpack } = NotificationFlag;
 
 test('a transformed object of 32 MiB goes through a ring of 64 KiB, with its neighbours in order', async () => {
-  const twin = new ShardTwin({ outBytes: 64 * 1024, logBytes: 40 * 2 ** 20 });
-  await twin.attach({ drop: ['spec.gone'] });
+  const twin = await ShardTwin.attached(
+    { drop: ['spec.gone'] },
+    { outBytes: 64 * 1024, logBytes: 40 * 2 ** 20 },
+  );
   const json = (name: string, data: string): string =>
     `{"metadata":{"name":"${name}","uid":"u"},"spec":{"gone":1,"data":"${data}"}}`;
   const data = 'abcdefgh'.repeat(2 ** 22);
-  twin.object({ kind: DeltaKind.Added, name: 'before', resourceVersion: '1', json: json('before', 'x') });
-  twin.object({ kind: DeltaKind.Added, name: 'large', resourceVersion: '2', json: json('large', data) });
-  twin.object({ kind: DeltaKind.Added, name: 'after', resourceVersion: '3', json: json('after', 'y') });
-  twin.settle();
+  twin.object({ name: 'before', json: json('before', 'x') });
+  twin.object({ name: 'large', json: json('large', data) });
+  twin.deliver({ name: 'after', json: json('after', 'y') });
   assert.deepEqual(
     twin.main.history.map(({ key }) => key),
     ['before', 'large', 'after'],
@@ -34,13 +34,15 @@ test('objects of all sizes around the limits of a record arrive complete, under 
     for (let seed = 1; seed <= 20; seed++) {
       const random = seededRandom(seed);
       const ringPosition = 2 ** 32 - 8 * wholeNumber(random, 1, 4000);
-      const twin = new ShardTwin({
-        outBytes: 4096,
-        logBytes: 256 * 1024,
-        sequence: 2 ** 32 - 40,
-        ringPosition,
-      });
-      await twin.attach({ codec, drop: ['metadata.managedFields'], fields: ['metadata.name'] });
+      const twin = await ShardTwin.attached(
+        { codec, drop: ['metadata.managedFields'], fields: ['metadata.name'] },
+        {
+          outBytes: 4096,
+          logBytes: 256 * 1024,
+          sequence: 2 ** 32 - 40,
+          ringPosition,
+        },
+      );
       const sent: string[] = [];
       let resourceVersion = 0;
       while (sent.length < 80) {
@@ -49,7 +51,7 @@ test('objects of all sizes around the limits of a record arrive complete, under 
         const metadata = { managedFields: [], name: `n${sent.length}`, uid: 'u' };
         const json = JSON.stringify({ metadata, data: 'd'.repeat(size) });
         const { name } = metadata;
-        const record = { kind: DeltaKind.Modified, name, resourceVersion: String(++resourceVersion), json };
+        const record = { name, resourceVersion: String(++resourceVersion), json };
         if (random() < 0.5 && twin.offerObject(record)) sent.push(json);
         else if (random() < 0.3) twin.commit();
         else if (random() < 0.6) twin.work(wholeNumber(random, 1, 5));

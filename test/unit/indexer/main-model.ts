@@ -12,18 +12,16 @@ import {
   RECORD_TYPE_CONTROL_DONE,
   RECORD_TYPE_NOTIFICATION,
   RECORD_TYPE_PREFIX,
-  emptyNotification,
+  Notification,
   readNotification,
   readPrefix,
 } from '../../../src/shared/record/notification.ts';
-import type { RingConsumer } from '../../../src/shared/ring/consumer.ts';
+import type { RingConsumer } from '../../../src/shared/ring/ring.ts';
 import { compareU32 } from '../../../src/shared/ring/word.ts';
 import type { UsedId } from '../../../src/replica/store/replica.ts';
 
 /** One merged object record. */
 export interface Merged {
-  readonly sequence: number;
-  readonly informer: number;
   readonly kind: DeltaKind;
   readonly flags: number;
   readonly id: number;
@@ -61,7 +59,7 @@ export class MainModel {
   readonly #ring: RingConsumer;
   readonly #log: Buffer;
   readonly #text: Buffer;
-  readonly #notification = emptyNotification();
+  readonly #notification = new Notification();
   #parts: Buffer[] = [];
   #live: Map<number, Held> = new Map();
   #shadow: Map<number, Held> | undefined;
@@ -188,21 +186,20 @@ export class MainModel {
       ? this.#projectionBefore(record.id)
       : this.#text.toString('utf8', projectionStart, end);
     const isText = (record.flags & NotificationFlag.ResourceVersionText) !== 0;
+    const versionText = this.#text.toString('utf8', versionStart, projectionStart);
     const bytes = this.#bytesOf(parts, end);
     this.history.push({
-      sequence: record.sequence,
-      informer: record.informer,
       kind: record.kind,
       flags: record.flags,
       id: record.id,
       key,
-      resourceVersion: isText
-        ? this.#text.toString('utf8', versionStart, projectionStart)
-        : record.resourceVersion,
+      resourceVersion: isText ? versionText : record.resourceVersion,
       projection: projection === '' ? undefined : (JSON.parse(projection) as unknown),
       bytes,
     });
-    this.#apply(record.kind, record.id, { key, text: bytes.toString(), projection });
+    const target = this.#shadow ?? this.#live;
+    if (record.kind === DeltaKind.Deleted) target.delete(record.id);
+    else target.set(record.id, { key, text: bytes.toString(), projection });
   }
 
   #projectionBefore(id: number): string {
@@ -232,12 +229,6 @@ export class MainModel {
     const partsLength = parts.reduce((sum, part) => sum + part.length, 0);
     const rest = this.#text.subarray(inlineStart, inlineStart + length - partsLength);
     return Buffer.concat([...parts, rest]);
-  }
-
-  #apply(kind: DeltaKind, id: number, held: Held): void {
-    const target = this.#shadow ?? this.#live;
-    if (kind === DeltaKind.Deleted) target.delete(id);
-    else target.set(id, held);
   }
 
   #takeControl(kind: DeltaKind): void {

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { Random } from '../../../src/base/clock.ts';
-import { MsgpackEncoder } from '../../../src/indexer/msgpack-encoder.ts';
-import { RECORDS_MAX } from '../../../src/indexer/structure-shapes.ts';
+import { RECORDS_MAX, MsgpackEncoder } from '../../../src/indexer/msgpack-encoder.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { MsgpackDecoder, encodeStructures } from '../../../src/shared/record/msgpack.ts';
 import { NotificationFlag } from '../../../src/shared/record/notification.ts';
@@ -17,17 +16,9 @@ const FIELD_KEYS = 'name image port a B9 $x under_score toJSON constructor hasOw
 const ODD_KEYS = 'valueOf length then __keys__ __defineGetter__ 1 10 2 007 f:spec . ü k8s.io/x'.split(' ');
 const KEYS = ['', 'k:{"uid":"x"}', 'x'.repeat(70), ...FIELD_KEYS, ...ODD_KEYS] as const;
 const POWERS = [5, 6, 7, 8, 15, 16, 31, 32, 52].map((bits) => 2 ** bits);
-const NUMBERS = [
-  0,
-  0.1,
-  -0.5,
-  1e-7,
-  1234567.5,
-  5e-324,
-  Number.MAX_SAFE_INTEGER,
-  Number.MIN_SAFE_INTEGER,
-  ...POWERS.flatMap((power) => [power - 1, power, power + 1, -power + 1, -power, -power - 1]),
-] as const;
+const FRACTIONS = [0, 0.1, -0.5, 1e-7, 1234567.5, 5e-324] as const;
+const INTEGERS = POWERS.flatMap((power) => [power - 1, power, power + 1, -power + 1, -power, -power - 1]);
+const NUMBERS = [...FRACTIONS, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, ...INTEGERS] as const;
 /** Numbers that msgpackr or JavaScript cannot keep; such objects stay JSON. */
 const UNSAFE_NUMBERS = [
   '-0',
@@ -97,16 +88,14 @@ function randomPod(random: Random, index: number): { json: string; hasTrap: bool
 
 test("a shard's output is the result of JSON.parse on the wire's bytes, key order included, in both codecs", async () => {
   for (const codec of ['json', 'msgpack'] as const) {
-    const twin = new ShardTwin({ outBytes: 32 * 1024, logBytes: 4 * 2 ** 20 });
-    await twin.attach({ codec });
+    const twin = await ShardTwin.attached({ codec }, { outBytes: 32 * 1024, logBytes: 4 * 2 ** 20 });
     const random = seededRandom(7);
     let packed = 0;
     let traps = 0;
     for (let index = 0; index < 1500; index++) {
       const { json, hasTrap } = randomPod(random, index);
       const name = `pod-${index % 10}`;
-      twin.object({ kind: DeltaKind.Modified, name, resourceVersion: String(index), json });
-      twin.settle();
+      twin.deliver({ kind: DeltaKind.Modified, name, resourceVersion: String(index), json });
       const { bytes, flags } = twin.main.last;
       const isPacked = (flags & NotificationFlag.Msgpack) !== 0;
       const decoded: unknown = isPacked
@@ -219,12 +208,10 @@ test('a full table still packs every object, and its shapes stay records', () =>
 });
 
 test('an object that is nested too deep for the stack stays JSON, and the next one is packed', async () => {
-  const twin = new ShardTwin({ logBytes: 2 ** 20 });
-  await twin.attach({ codec: 'msgpack' });
+  const twin = await ShardTwin.attached({ codec: 'msgpack' }, { logBytes: 2 ** 20 });
   for (const depth of [100, 300, 20_000]) {
     const json = `{"metadata":{"name":"a"},"spec":${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}}`;
-    twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: String(depth), json });
-    twin.settle();
+    twin.deliver({ kind: DeltaKind.Added, name: 'a', resourceVersion: String(depth), json });
     assert.equal((twin.main.last.flags & NotificationFlag.Msgpack) !== 0, depth === 100);
   }
 });

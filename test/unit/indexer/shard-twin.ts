@@ -9,20 +9,18 @@ import { Shard } from '../../../src/indexer/shard.ts';
 import { KeySpans, scanKey } from '../../../src/kube/json/key-spans.ts';
 import {
   DeltaFlag,
+  DeltaKind,
+  ObjectLocation,
   RECORD_TYPE_CONTROL,
-  emptyLocation,
   sequenceOf,
   writeControl,
   writeObjectDelta,
 } from '../../../src/shared/record/delta.ts';
-import type { DeltaKind, ObjectLocation } from '../../../src/shared/record/delta.ts';
 import { RECORD_TYPE_PREFIX } from '../../../src/shared/record/notification.ts';
 import { KeyHash } from '../../../src/shared/record/key-hash.ts';
 import { Bell } from '../../../src/shared/ring/bell.ts';
-import { RingConsumer } from '../../../src/shared/ring/consumer.ts';
-import { RingProducer } from '../../../src/shared/ring/producer.ts';
+import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../src/shared/ring/ring.ts';
 import { LENGTH_WORD } from '../../../src/shared/ring/layout.ts';
-import { RingMemory, allocateRing } from '../../../src/shared/ring/ring.ts';
 import { Word, allocateWords, compareU32 } from '../../../src/shared/ring/word.ts';
 import type { UsedId } from '../../../src/replica/store/replica.ts';
 import { keySeeds } from '../../../src/informer/threads/key-seeds.ts';
@@ -43,12 +41,14 @@ export interface ShardTwinOptions {
 }
 
 export interface ObjectRecord {
-  readonly kind: DeltaKind;
+  /** Default: Modified. */
+  readonly kind?: DeltaKind;
   readonly namespace?: string;
   readonly name: string;
-  readonly resourceVersion: string;
-  /** The object as sent. */
-  readonly json: string | Buffer;
+  /** Default: '1'. */
+  readonly resourceVersion?: string;
+  /** The object as sent; default: one with its name only. */
+  readonly json?: string | Buffer;
   readonly informer?: number;
   readonly flags?: number;
 }
@@ -78,7 +78,8 @@ export class ShardTwin {
   readonly #outputMemory: RingMemory;
   readonly #hashMask: number;
   readonly #ranges: LogRange[] = [];
-  #receive: (message: ToShard) => void = () => undefined;
+  /** Sends a message without waiting. */
+  send: (message: ToShard) => void = () => undefined;
   #logEnd = 0;
   #sequence: number;
   /** Reads the output ahead of the main thread, without releasing it. */
@@ -121,16 +122,23 @@ export class ShardTwin {
       reflectorBell: new Bell(words, 5, () => this.#checkReflectorRing()),
       port: {
         post: (message) => this.posted.push(message),
-        onMessage: (listener) => (this.#receive = listener),
+        onMessage: (listener) => (this.send = listener),
       },
       isSuccessor: options.isSuccessor ?? false,
     });
   }
 
+  /** Returns a twin with one informer. */
+  static async attached(spec: Partial<ShardSpec> = {}, options: ShardTwinOptions = {}): Promise<ShardTwin> {
+    const twin = new ShardTwin(options);
+    await twin.attach(spec);
+    return twin;
+  }
+
   /** Attaches and waits for the answer. */
   async attach(spec: Partial<ShardSpec> = {}, informer = 1): Promise<FromShard> {
     const answers = this.posted.length;
-    this.#receive({ type: 'attach', informer, spec: { ...PLAIN, ...spec } });
+    this.send({ type: 'attach', informer, spec: { ...PLAIN, ...spec } });
     while (this.posted.length === answers) await new Promise(setImmediate);
     const answer = this.posted.at(-1);
     assert.ok(answer);
@@ -148,18 +156,13 @@ export class ShardTwin {
   /** Sends a predecessor's keys; the shard takes them over in its turns. */
   inheritLater(ids: readonly UsedId[], epoch?: number, informer = 1): void {
     this.main.inherit(ids, epoch !== undefined);
-    for (const keys of keySeeds(ids, HASH)) this.#receive({ type: 'seed', informer, epoch, keys });
+    for (const keys of keySeeds(ids, HASH)) this.send({ type: 'seed', informer, epoch, keys });
     this.resume();
   }
 
   /** Sends a successor its last message: everything that its predecessor had finished is merged. */
   resume(quarantined: readonly number[] = []): void {
-    this.#receive({ type: 'resume', after: this.#sequence, quarantined });
-  }
-
-  /** Sends a message without waiting. */
-  send(message: ToShard): void {
-    this.#receive(message);
+    this.send({ type: 'resume', after: this.#sequence, quarantined });
   }
 
   /** Sets the length of the shard's next record to zero. */
@@ -168,27 +171,19 @@ export class ShardTwin {
     this.#inputMemory.words[(place >> 2) + LENGTH_WORD] = 0;
   }
 
-  get mainRings(): number {
-    return this.#mainRings;
-  }
-
-  get sequence(): number {
-    return this.#sequence;
-  }
-
   /** Writes a record; returns false and writes nothing when ring or log have no room. */
   offerObject(record: ObjectRecord): boolean {
-    const json = Buffer.from(record.json);
+    const json = Buffer.from(record.json ?? JSON.stringify({ metadata: { name: record.name } }));
     const namespace = Buffer.from(record.namespace ?? '');
     const name = Buffer.from(record.name);
-    const version = Buffer.from(record.resourceVersion);
+    const version = Buffer.from(record.resourceVersion ?? '1');
     const bytes = Buffer.concat([json, namespace, name, version]);
     const offset = this.#reserve(bytes.length);
     if (offset < 0) return false;
-    const delta = emptyLocation();
+    const delta = new ObjectLocation();
     delta.sequence = (this.#sequence + 1) >>> 0;
     delta.informer = record.informer ?? 1;
-    delta.kind = record.kind;
+    delta.kind = record.kind ?? DeltaKind.Modified;
     delta.flags = record.flags ?? 0;
     delta.hash = hashOf(namespace, name) & this.#hashMask;
     delta.offset = offset;
@@ -246,16 +241,11 @@ export class ShardTwin {
     const canWork = this.shard.hasWork();
     const records = this.shard.doWork(recordsMax);
     const hasPublished = this.#outputMemory.tail.load() !== tailBefore;
-    assert.equal(
-      this.#mainRings - ringsBefore,
-      hasPublished ? 1 : 0,
-      'the main bell rings once for each publication',
-    );
+    const rings = this.#mainRings - ringsBefore;
+    assert.equal(rings, hasPublished ? 1 : 0, 'the main bell rings once for each publication');
     assert.equal(records > 0, canWork, 'hasWork says whether doWork makes progress');
-    assert.ok(
-      compareU32(this.consumed.load(), this.committed.load()) <= 0,
-      'nothing uncommitted is consumed',
-    );
+    const isCommitted = compareU32(this.consumed.load(), this.committed.load()) <= 0;
+    assert.ok(isCommitted, 'nothing uncommitted is consumed');
     return records;
   }
 
@@ -282,17 +272,25 @@ export class ShardTwin {
     assert.equal(this.#inputMemory.head.load(), this.#inputMemory.tail.load(), 'all input is released');
   }
 
-  /** Offers a record, settling when there is no room. */
   object(record: ObjectRecord): void {
-    if (this.offerObject(record)) return;
-    this.settle();
-    assert.ok(this.offerObject(record), 'an idle pipeline has room');
+    this.#offer(() => this.offerObject(record));
   }
 
   control(kind: DeltaKind, epoch = 0, resourceVersion = ''): void {
-    if (this.offerControl(kind, epoch, resourceVersion)) return;
+    this.#offer(() => this.offerControl(kind, epoch, resourceVersion));
+  }
+
+  /** Sends an object and lets the main thread merge it. */
+  deliver(record: ObjectRecord): void {
+    this.object(record);
     this.settle();
-    assert.ok(this.offerControl(kind, epoch, resourceVersion), 'an idle pipeline has room');
+  }
+
+  /** Offers a record, settling when there is no room. */
+  #offer(offer: () => boolean): void {
+    if (offer()) return;
+    this.settle();
+    assert.ok(offer(), 'an idle pipeline has room');
   }
 
   /** Returns the start of free bytes in a row, or -1. */
@@ -309,11 +307,8 @@ export class ShardTwin {
   #checkMainRing(): void {
     this.#mainRings++;
     assert.equal(this.consumed.load(), this.#consumedSeen, 'output is published before consumed');
-    assert.equal(
-      this.#inputMemory.head.load(),
-      this.#headSeen,
-      'output is published before input is released',
-    );
+    const head = this.#inputMemory.head.load();
+    assert.equal(head, this.#headSeen, 'output is published before input is released');
     while (this.#spy.peek()) {
       if (this.#spy.type !== RECORD_TYPE_PREFIX) this.#answered = sequenceOf(this.#spy);
       this.#spy.advance();

@@ -29,28 +29,18 @@ async function store(spec: Partial<ShardSpec>, object: object, kind: DeltaKind =
   assert.deepEqual(answer, { type: 'attached', informer: 1 });
   const { name } = (object as { metadata: { name: string } }).metadata;
   const json = JSON.stringify(object);
-  twin.object({ kind, namespace: 'n', name, resourceVersion: '4', json });
-  twin.settle();
+  twin.deliver({ kind, namespace: 'n', name, resourceVersion: '4', json });
   const { flags, projection, bytes } = twin.main.last;
   const stored: unknown =
     flags & Msgpack ? twin.main.decoder.decode(bytes, 0, bytes.length) : JSON.parse(bytes.toString());
-  return {
-    flags: flags & ~(NewKey | Msgpack),
-    projection,
-    stored,
-    json,
-    text: bytes.toString(),
-    warnings: twin.main.warnings,
-  };
+  const { warnings } = twin.main;
+  return { flags: flags & ~(NewKey | Msgpack), projection, stored, json, text: bytes.toString(), warnings };
 }
 
 test('drop cuts paths out of the bytes, and fields are extracted from the result', async () => {
   for (const codec of CODECS) {
-    const spec = {
-      codec,
-      drop: ['metadata.managedFields', 'metadata.labels'],
-      fields: ['metadata.managedFields', 'kind'],
-    };
+    const drop = ['metadata.managedFields', 'metadata.labels'];
+    const spec = { codec, drop, fields: ['metadata.managedFields', 'kind'] };
     const { stored, projection, flags } = await store(spec, pod('a'));
     assert.deepEqual(stored, { kind: 'Pod', metadata: { name: 'a', uid: 'uid-a', resourceVersion: '4' } });
     assert.deepEqual(projection, ['uid-a', null, null, null, null, null, 'Pod']);
@@ -68,11 +58,8 @@ test('a module transform determines the stored object, for every kind of change,
   for (const codec of CODECS) {
     for (const kind of [DeltaKind.Added, DeltaKind.Modified, DeltaKind.Deleted, DeltaKind.Replaced]) {
       transforms.resetCalls();
-      const { stored, projection, flags, warnings } = await store(
-        { codec, transformModule: module('trim') },
-        pod('a'),
-        kind,
-      );
+      const spec = { codec, transformModule: module('trim') };
+      const { stored, projection, flags, warnings } = await store(spec, pod('a'), kind);
       assert.equal(transforms.calls, 1);
       assert.equal(flags, Inline);
       assert.deepEqual(stored, {
@@ -93,19 +80,7 @@ test('the result of a transform is stored as JSON writes it, in both codecs alik
 });
 
 test('a transform that throws, returns no object or changes the identity leaves the object as received', async () => {
-  const names = [
-    'throws',
-    'nothing',
-    'text',
-    'list',
-    'promise',
-    'circular',
-    'renames',
-    'moves',
-    'reborn',
-    'newer',
-    'headless',
-  ];
+  const names = 'throws nothing text list promise circular renames moves reborn newer headless'.split(' ');
   for (const codec of CODECS) {
     for (const name of names) {
       const spec = { codec, transformModule: module('moody'), drop: ['metadata.managedFields'] };
@@ -123,11 +98,9 @@ test('a transform that throws, returns no object or changes the identity leaves 
 });
 
 test('a transform does not receive a malformed object', async () => {
-  const twin = new ShardTwin();
-  await twin.attach({ transformModule: module('trim') });
+  const twin = await ShardTwin.attached({ transformModule: module('trim') });
   transforms.resetCalls();
-  twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '1', json: '{"metadata":{},"a":tru}' });
-  twin.settle();
+  twin.deliver({ kind: DeltaKind.Added, name: 'a', resourceVersion: '1', json: '{"metadata":{},"a":tru}' });
   assert.equal(twin.main.last.flags, NewKey | Malformed);
   assert.equal(twin.main.last.bytes.toString(), '{"metadata":{},"a":tru}');
   assert.equal(transforms.calls, 0);

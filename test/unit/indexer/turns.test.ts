@@ -1,7 +1,6 @@
 /** Duration of a shard's turns, and its heartbeat. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import type { ShardSpec } from '../../../src/shared/protocol.ts';
 import * as transforms from './modules/transforms.ts';
 import { ShardTwin } from './shard-twin.ts';
@@ -11,12 +10,9 @@ const url = new URL('./modules/transforms.js', import.meta.url).href;
 const SLOW: Partial<ShardSpec> = { transformModule: { url, name: 'slow' } };
 
 async function filled(spec: Partial<ShardSpec>): Promise<ShardTwin> {
-  const twin = new ShardTwin({ inBytes: 16_384 });
-  await twin.attach(spec);
+  const twin = await ShardTwin.attached(spec, { inBytes: 16_384 });
   for (let version = 1; version <= RECORDS; version++) {
-    const resourceVersion = String(version);
-    const json = `{"metadata":{"name":"a","resourceVersion":"${resourceVersion}"}}`;
-    assert.ok(twin.offerObject({ kind: DeltaKind.Modified, name: 'a', resourceVersion, json }));
+    assert.ok(twin.offerObject({ name: 'a', resourceVersion: `${version}` }));
   }
   twin.commit();
   return twin;
@@ -51,9 +47,8 @@ test('a shard without modules reads the clock once for many small records', asyn
   assert.equal(looks, 1);
 });
 
-test('C173 a successor takes over a million keys in parts, and increments its heartbeat with each', async () => {
-  const twin = new ShardTwin({ isSuccessor: true });
-  await twin.attach();
+test("C173 a successor takes over its predecessor's keys in parts, and increments its heartbeat with each", async () => {
+  const twin = await ShardTwin.attached({}, { isSuccessor: true });
   const ids = Array.from({ length: 2000 }, (_, id) => {
     const name = `n${id}`;
     return { id, identity: { key: name, namespace: '', name }, live: 5, listed: undefined };
@@ -69,13 +64,11 @@ test('C173 a successor takes over a million keys in parts, and increments its he
 });
 
 test('C175 a shard drops quarantined sequences when it has passed them, because the numbers occur again', async () => {
-  const twin = new ShardTwin({ isSuccessor: true });
-  await twin.attach();
+  const twin = await ShardTwin.attached({}, { isSuccessor: true });
   twin.resume([1]);
   twin.work(1);
-  const json = '{"metadata":{"name":"a"}}';
   const send = (resourceVersion: string): void => {
-    assert.ok(twin.offerObject({ kind: DeltaKind.Modified, name: 'a', resourceVersion, json }));
+    assert.ok(twin.offerObject({ name: 'a', resourceVersion }));
     twin.commit();
     twin.work();
     twin.merge();

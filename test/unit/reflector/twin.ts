@@ -1,21 +1,18 @@
 /** Rings, log and words in this process, read back as a shard and the main thread would see them. */
 import { strict as assert } from 'node:assert';
 import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
-import { LogWriter, allocateLog } from '../../../src/shared/log/log-writer.ts';
+import { LogWriter, allocateLog } from '../../../src/shared/log/log.ts';
 import {
   DeltaKind,
   RECORD_TYPE_CONTROL,
   RECORD_TYPE_OBJECT,
-  emptyLocation,
+  ObjectLocation,
   readControl,
   readObjectDelta,
   sequenceOf,
 } from '../../../src/shared/record/delta.ts';
-import type { ObjectLocation } from '../../../src/shared/record/delta.ts';
 import { Bell, BELL_LINES } from '../../../src/shared/ring/bell.ts';
-import { RingConsumer } from '../../../src/shared/ring/consumer.ts';
-import { RingProducer } from '../../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../src/shared/ring/ring.ts';
 import { Word, allocateWords, compareU32 } from '../../../src/shared/ring/word.ts';
 import { Router } from '../../../src/reflector/router.ts';
 
@@ -64,7 +61,7 @@ export class Twin {
     this.#merged = options.lastSequence ?? 0;
     this.#passed = this.#merged;
     this.committed.store(this.#merged);
-    this.#log = new LogWriter(allocateLog(options.logBytes ?? 2 * BLOCK_BYTES), () => this.#passed);
+    this.#log = new LogWriter(allocateLog(options.logBytes ?? 2 * BLOCK_BYTES), { load: () => this.#passed });
     const memories = Array.from(
       { length: shards },
       () => new RingMemory(allocateRing(options.ringBytes ?? 2 ** 16, 2 ** 32 - 512)),
@@ -127,7 +124,7 @@ export class Twin {
 
 function readRing(ring: RingConsumer, shard: number, log: Buffer, recordsMax: number): Seen[] {
   const seen: Seen[] = [];
-  const location = emptyLocation();
+  const location = new ObjectLocation();
   while (seen.length < recordsMax && ring.peek()) {
     if (ring.type === RECORD_TYPE_OBJECT) {
       readObjectDelta(ring, location);

@@ -10,14 +10,12 @@ import {
   NotificationFlag,
   PrefixKind,
   RECORD_TYPE_CONTROL_DONE,
-  emptyNotification,
+  Notification,
   writeNotification,
   writePrefix,
 } from '../../../../src/shared/record/notification.ts';
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
-import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import { RingProducer } from '../../../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { Word, allocateWords } from '../../../../src/shared/ring/word.ts';
 import { textOf } from '../../shared/record/notification-text.ts';
 import { identityOf, jsonOf, projectionText } from '../store/objects.ts';
@@ -111,7 +109,7 @@ export class FakeShards {
     const { namespace, name, key } = identityOf(spec);
     const { shard, id, isNew } = this.numbering.object(key, kind === DeltaKind.Deleted);
     const sequence = this.nextSequence();
-    const notification = { ...emptyNotification(), sequence, informer, kind, id };
+    const notification = { ...new Notification(), sequence, informer, kind, id };
     notification.length = bytes.length;
     notification.flags = (options.flags ?? 0) | (isNew ? NotificationFlag.NewKey : 0);
     const versionText = typeof spec.version === 'string' ? spec.version : '';

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IdentityReader } from '../../../../src/replica/merge/identity-reader.ts';
-import { emptyNotification } from '../../../../src/shared/record/notification.ts';
+import { Notification } from '../../../../src/shared/record/notification.ts';
 import type { Identity } from '../../../../src/replica/store/entry.ts';
 
 const TEXT_OFFSET = 12;
 
 function read(reader: IdentityReader, namespace: string, name: string): Identity {
   const record = {
-    ...emptyNotification(),
+    ...new Notification(),
     textOffset: TEXT_OFFSET,
     namespaceLength: Buffer.byteLength(namespace),
     nameLength: Buffer.byteLength(name),

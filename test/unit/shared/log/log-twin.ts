@@ -5,8 +5,8 @@
  */
 import assert from 'node:assert/strict';
 
-import { BLOCK_BYTES, blocksFor } from '../../../../src/shared/log/layout.ts';
-import { LOG_FULL, LogWriter, allocateLog } from '../../../../src/shared/log/log-writer.ts';
+import { BLOCK_BYTES } from '../../../../src/shared/log/layout.ts';
+import { LOG_FULL, LogWriter, allocateLog } from '../../../../src/shared/log/log.ts';
 import { compareU32 } from '../../../../src/shared/ring/word.ts';
 
 interface ModelExtent {
@@ -38,11 +38,7 @@ export class LogTwin {
     this.blocks = blocks;
     this.sequence = firstSequence >>> 0;
     this.gate = this.sequence;
-    this.writer = new LogWriter(allocateLog(blocks * BLOCK_BYTES), () => this.gate);
-  }
-
-  get liveCount(): number {
-    return this.#records.length;
+    this.writer = new LogWriter(allocateLog(blocks * BLOCK_BYTES), { load: () => this.gate });
   }
 
   /** Reserves `length` bytes; returns the offset, or LOG_FULL. */
@@ -106,7 +102,7 @@ export class LogTwin {
 
   catchUp(): void {
     this.advance(2 ** 31 - 1);
-    assert.equal(this.liveCount, 0);
+    assert.equal(this.#records.length, 0);
   }
 
   #predict(length: number): number {
@@ -115,7 +111,7 @@ export class LogTwin {
     // First in, first out: an extent is free when readers have passed it and all older ones.
     while (this.#extents[0] && this.#isPassed(this.#extents[0])) this.#extents.shift();
     if (this.#extents.length === 0) this.#open = undefined;
-    const blocks = blocksFor(length);
+    const blocks = Math.ceil(length / BLOCK_BYTES);
     const isFree = (first: number): boolean =>
       this.#extents.every(
         (extent) => first + blocks <= extent.firstBlock || first >= extent.firstBlock + extent.blocks,
@@ -141,16 +137,13 @@ export class LogTwin {
   }
 
   /** Writes the record's sequence at both of its ends (in one byte each, if it is short). */
-  #stamp(record: LiveRecord): void {
-    if (record.end === record.start) return;
-    this.writer.bytes[record.start] = record.sequence & 0xff;
-    this.writer.bytes[record.end - 1] = record.sequence & 0xff;
+  #stamp({ sequence, start, end }: LiveRecord): void {
+    if (end > start) this.writer.bytes[start] = this.writer.bytes[end - 1] = sequence & 0xff;
   }
 
-  #checkStamp(record: LiveRecord): void {
-    if (record.end === record.start) return;
-    const stamp = record.sequence & 0xff;
-    assert.equal(this.writer.bytes[record.start], stamp, `first byte of sequence ${record.sequence}`);
-    assert.equal(this.writer.bytes[record.end - 1], stamp, `last byte of sequence ${record.sequence}`);
+  #checkStamp({ sequence, start, end }: LiveRecord): void {
+    for (const at of end > start ? [start, end - 1] : []) {
+      assert.equal(this.writer.bytes[at], sequence & 0xff, `byte ${at} of sequence ${sequence}`);
+    }
   }
 }

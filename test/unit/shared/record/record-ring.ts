@@ -3,9 +3,7 @@ import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
-import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import { RingProducer } from '../../../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { pick, wholeNumber } from '../ring/random.ts';
 
 export class RecordRing {

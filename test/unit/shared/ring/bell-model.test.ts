@@ -40,29 +40,17 @@ describe('the bell protocol', () => {
 
   test('is safe by either of two guards: the bell loaded before looking, or the look after parked = 1', () => {
     const withoutSecondLook = withConsumer('load bell', 'look', 'parked = 1', 'wait on bell', 'parked = 0');
-    const flagLoadedBeforeBell = withProducer(
-      'store tail',
-      'load parked',
-      'add to bell',
-      'notify bell if parked',
-    );
+    const flagBeforeBell = withProducer('store tail', 'load parked', 'add to bell', 'notify bell if parked');
     assert.equal(firstLoss(withoutSecondLook), undefined);
-    assert.equal(firstLoss(flagLoadedBeforeBell), undefined);
-    const withNeitherGuard: Protocol = {
-      consumer: withoutSecondLook.consumer,
-      producer: flagLoadedBeforeBell.producer,
-    };
-    assert.ok(firstLoss(withNeitherGuard), 'without both guards a wake-up must be lost');
+    assert.equal(firstLoss(flagBeforeBell), undefined);
+    const withNeither = { consumer: withoutSecondLook.consumer, producer: flagBeforeBell.producer };
+    assert.ok(firstLoss(withNeither), 'without both guards a wake-up must be lost');
   });
 });
 
 describe('the checker finds the lost wake-up', () => {
   test('when the producer clears the flag and the consumer waits on the tail', () => {
-    assert.equal(
-      check(BROKEN_PROTOCOL, [1]).lost,
-      undefined,
-      'one record alone is safe: that hides the fault',
-    );
+    assert.equal(check(BROKEN_PROTOCOL, [1]).lost, undefined, 'one record alone hides the fault');
     assert.deepEqual(check(BROKEN_PROTOCOL, [2]).lost, [
       'start',
       'producer 0: store tail',
@@ -81,31 +69,21 @@ describe('the checker finds the lost wake-up', () => {
     ]);
   });
 
-  test('when the bell is loaded only just before waiting', () => {
-    assert.ok(
-      firstLoss(
-        withConsumer('look', 'parked = 1', 'look, or parked = 0', 'load bell', 'wait on bell', 'parked = 0'),
-      ),
-    );
-  });
-
-  test('when the flag is cleared before waiting', () => {
-    assert.ok(
-      firstLoss(
-        withConsumer('load bell', 'look', 'parked = 1', 'look, or parked = 0', 'parked = 0', 'wait on bell'),
-      ),
-    );
-  });
-
-  test('when the flag is never set', () => {
-    assert.ok(firstLoss(withConsumer('load bell', 'look', 'wait on bell')));
-  });
-
-  test('when the producer rings before it stores the tail', () => {
-    assert.ok(firstLoss(withProducer('add to bell', 'load parked', 'notify bell if parked', 'store tail')));
-  });
-
-  test('when the producer forgets to notify', () => {
-    assert.ok(firstLoss(withProducer('store tail', 'add to bell', 'load parked')));
-  });
+  const BROKEN: readonly [string, Protocol][] = [
+    [
+      'the bell is loaded only just before waiting',
+      withConsumer('look', 'parked = 1', 'look, or parked = 0', 'load bell', 'wait on bell', 'parked = 0'),
+    ],
+    [
+      'the flag is cleared before waiting',
+      withConsumer('load bell', 'look', 'parked = 1', 'look, or parked = 0', 'parked = 0', 'wait on bell'),
+    ],
+    ['the flag is never set', withConsumer('load bell', 'look', 'wait on bell')],
+    [
+      'the producer rings before it stores the tail',
+      withProducer('add to bell', 'load parked', 'notify bell if parked', 'store tail'),
+    ],
+    ['the producer does not notify', withProducer('store tail', 'add to bell', 'load parked')],
+  ];
+  for (const [fault, protocol] of BROKEN) test(`when ${fault}`, () => assert.ok(firstLoss(protocol)));
 });

@@ -7,8 +7,7 @@ import type { TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
-import { RingProducer } from '../../../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import { RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { WORD_BYTES, allocateWords } from '../../../../src/shared/ring/word.ts';
 import { BELL_PROTOCOL } from './bell-model.ts';
 
@@ -17,10 +16,12 @@ const BELL_INDEX = (FIRST_LINE * WORD_BYTES) / Int32Array.BYTES_PER_ELEMENT;
 const PARKED_INDEX = ((FIRST_LINE + 1) * WORD_BYTES) / Int32Array.BYTES_PER_ELEMENT;
 const BELL_BEFORE = -7;
 
+type WaitResult = 'ok' | 'timed-out' | 'not-equal';
+
 /** Returns a bell whose shared accesses are recorded in the notation of the model. */
 function recordedBell(
   t: TestContext,
-  waitResult: 'ok' | 'timed-out' | 'not-equal' = 'ok',
+  waitResult: WaitResult = 'ok',
   onSecondWait: () => void = () => assert.fail('waited twice'),
 ) {
   let waits = 0;
@@ -78,29 +79,37 @@ function recordedBell(
 const CONSUMER: readonly string[] = BELL_PROTOCOL.consumer.map((step) => step.replace(', or parked = 0', ''));
 const SECOND_LOOK = CONSUMER.lastIndexOf('look');
 
-describe('a consumer parks exactly as the model does', () => {
-  for (const waitResult of ['ok', 'not-equal', 'timed-out'] as const) {
-    test(`when it finds nothing and the wait ends with ${waitResult}`, (t) => {
-      const { bell, steps, looks, words } = recordedBell(t, waitResult);
-      assert.equal(bell.park(looks(false, false), 1234), waitResult !== 'timed-out');
-      assert.deepEqual(steps, CONSUMER);
+const PARKS: readonly [string, (bell: Bell, hasWork: () => boolean) => unknown, readonly WaitResult[]][] = [
+  ['that blocks', (bell, hasWork) => bell.park(hasWork, 1234), ['ok', 'not-equal', 'timed-out']],
+  ['with an event loop', (bell, hasWork) => bell.parkAsync(hasWork), ['ok', 'not-equal']],
+];
+
+for (const [consumer, park, waitResults] of PARKS) {
+  describe(`a consumer ${consumer} parks exactly as the model does`, () => {
+    for (const waitResult of waitResults) {
+      test(`when it finds nothing and the wait ends with ${waitResult}`, async (t) => {
+        const { bell, steps, looks, words } = recordedBell(t, waitResult);
+        const result = await park(bell, looks(false, false));
+        assert.equal(result === false, waitResult === 'timed-out');
+        assert.deepEqual(steps, CONSUMER);
+        assert.equal(words[PARKED_INDEX], 0);
+      });
+    }
+
+    test('when it finds work at the first look', async (t) => {
+      const { bell, steps, looks } = recordedBell(t);
+      assert.notEqual(await park(bell, looks(true)), false);
+      assert.deepEqual(steps, CONSUMER.slice(0, CONSUMER.indexOf('look') + 1));
+    });
+
+    test('when it finds work at the second look', async (t) => {
+      const { bell, steps, looks, words } = recordedBell(t);
+      assert.notEqual(await park(bell, looks(false, true)), false);
+      assert.deepEqual(steps, [...CONSUMER.slice(0, SECOND_LOOK + 1), 'parked = 0']);
       assert.equal(words[PARKED_INDEX], 0);
     });
-  }
-
-  test('when it finds work at the first look', (t) => {
-    const { bell, steps, looks } = recordedBell(t);
-    assert.equal(bell.park(looks(true), 1234), true);
-    assert.deepEqual(steps, CONSUMER.slice(0, CONSUMER.indexOf('look') + 1));
   });
-
-  test('when it finds work at the second look', (t) => {
-    const { bell, steps, looks, words } = recordedBell(t);
-    assert.equal(bell.park(looks(false, true), 1234), true);
-    assert.deepEqual(steps, [...CONSUMER.slice(0, SECOND_LOOK + 1), 'parked = 0']);
-    assert.equal(words[PARKED_INDEX], 0);
-  });
-});
+}
 
 describe('work found without a wake-up', () => {
   test('was announced by a bell that came late: no wake-up was lost', (t) => {
@@ -117,49 +126,19 @@ describe('work found without a wake-up', () => {
     assert.equal(words[PARKED_INDEX], 0);
   });
 
-  test('was announced by a bell that rang in between', () => {
-    const bell = new Bell(new Int32Array(allocateWords(FIRST_LINE + BELL_LINES)), FIRST_LINE);
-    assert.equal(
-      bell.park(() => false, 0),
-      false,
-    );
-    bell.ring();
-    assert.equal(bell.ringsWithin(0), true);
-  });
-
-  test('was not announced: a wake-up was lost', () => {
-    const bell = new Bell(new Int32Array(allocateWords(FIRST_LINE + BELL_LINES)), FIRST_LINE);
-    bell.ring();
-    assert.equal(
-      bell.park(() => false, 0),
-      false,
-    );
-    assert.equal(bell.ringsWithin(0), false);
-  });
-});
-
-describe('a consumer with an event loop parks exactly as the model does', () => {
-  for (const waitResult of ['ok', 'not-equal'] as const) {
-    test(`when it finds nothing and the wait ends with ${waitResult}`, async (t) => {
-      const { bell, steps, looks, words } = recordedBell(t, waitResult);
-      await bell.parkAsync(looks(false, false));
-      assert.deepEqual(steps, CONSUMER);
-      assert.equal(words[PARKED_INDEX], 0);
+  for (const isLost of [false, true]) {
+    const title = isLost
+      ? 'was not announced when the bell rang only before the park: a wake-up was lost'
+      : 'was announced by a bell that rang in between';
+    test(title, () => {
+      const bell = new Bell(new Int32Array(allocateWords(FIRST_LINE + BELL_LINES)), FIRST_LINE);
+      const never = (): boolean => false;
+      if (isLost) bell.ring();
+      assert.equal(bell.park(never, 0), false);
+      if (!isLost) bell.ring();
+      assert.equal(bell.ringsWithin(0), !isLost);
     });
   }
-
-  test('when it finds work at the first look', async (t) => {
-    const { bell, steps, looks } = recordedBell(t);
-    await bell.parkAsync(looks(true));
-    assert.deepEqual(steps, CONSUMER.slice(0, CONSUMER.indexOf('look') + 1));
-  });
-
-  test('when it finds work at the second look', async (t) => {
-    const { bell, steps, looks, words } = recordedBell(t);
-    await bell.parkAsync(looks(false, true));
-    assert.deepEqual(steps, [...CONSUMER.slice(0, SECOND_LOOK + 1), 'parked = 0']);
-    assert.equal(words[PARKED_INDEX], 0);
-  });
 });
 
 describe('a producer publishes and rings exactly as the model does', () => {

@@ -4,9 +4,7 @@
  */
 import { workerData } from 'node:worker_threads';
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
-import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import { RingProducer } from '../../../../src/shared/ring/producer.ts';
-import { RingMemory } from '../../../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory, RingProducer } from '../../../../src/shared/ring/ring.ts';
 import { observed } from './accesses.ts';
 import type { Access, WaitResult } from './accesses.ts';
 import {

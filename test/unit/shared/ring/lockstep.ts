@@ -70,16 +70,9 @@ class Scheduler {
   constructor(options: LockstepOptions) {
     this.#options = options;
     this.#ring = allocateRing(options.capacity, options.startPosition);
-    const { records, payloadBytesMax, mutant } = options;
     this.#workers = ROLES.map((role) => {
       const shared = { control: this.#control.buffer, ring: this.#ring, bells: this.#bells };
-      const plan: LockstepPlan = {
-        role,
-        ...shared,
-        records,
-        payloadBytesMax,
-        ...(mutant === undefined ? {} : { mutant }),
-      };
+      const plan: LockstepPlan = { role, ...shared, ...options };
       return new Worker(new URL('./lockstep-actor.js', import.meta.url), { workerData: plan });
     });
   }

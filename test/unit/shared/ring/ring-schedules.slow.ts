@@ -12,7 +12,7 @@ const RUNS = [
 describe('every interleaving of both ends of a ring', () => {
   for (const run of RUNS) {
     const { records, startPosition, preemptionsMax } = run;
-    test(`of ${records} records from ${startPosition} on, with up to ${preemptionsMax} preemptions`, async (t) => {
+    test(`delivers ${records} records from ${startPosition} on, with up to ${preemptionsMax} preemptions`, async (t) => {
       const result = await exploreRing({ ...run, capacity: 1024 });
       assert.equal(result.failure, undefined);
       assert.ok(result.isExhausted);

@@ -2,12 +2,8 @@
  * Tests a ring between real threads for some seconds: full most of the time, empty most of the time, a wake-up
  * for every few records, large records, positions that pass 2^31 and 2^32. Run by `npm run slow`.
  */
-import { describe, test } from 'node:test';
-import type { TestContext } from 'node:test';
-import assert from 'node:assert/strict';
-
-import { stressEventLoop, stressThreads } from './stress.ts';
-import type { StressOptions, StressResult } from './stress.ts';
+import { stressTests } from './stress.ts';
+import type { StressOptions } from './stress.ts';
 
 const BASE: StressOptions = {
   recordCount: 300_000,
@@ -25,21 +21,4 @@ const LOADS: readonly [string, StressOptions][] = [
   ['positions that pass 2^32', { ...BASE, startPosition: 2 ** 32 - 2 ** 20, seed: 5 }],
 ];
 
-function assertComplete(t: TestContext, { producer, consumer }: StressResult, recordCount: number): void {
-  t.diagnostic(`${consumer.records} records, parks: producer ${producer.parks}, consumer ${consumer.parks}`);
-  assert.equal(consumer.records, recordCount);
-  assert.equal(consumer.bytes, producer.bytes);
-  assert.equal(consumer.lostWakeUps + producer.lostWakeUps, 0, 'a thread slept beside work');
-}
-
-for (const [name, options] of LOADS) {
-  describe(`with ${name}, every record arrives complete and in order, no wake-up is lost`, () => {
-    test('at a consumer thread that blocks', async (t) => {
-      assertComplete(t, await stressThreads(options), options.recordCount);
-    });
-
-    test('at a thread with an event loop that waits with parkAsync', async (t) => {
-      assertComplete(t, await stressEventLoop(options), options.recordCount);
-    });
-  });
-}
+for (const [load, options] of LOADS) stressTests(load, options);

@@ -10,10 +10,15 @@
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
-import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import { RECORD_HEADER_BYTES, recordLength } from '../../../../src/shared/ring/layout.ts';
-import { INSUFFICIENT_CAPACITY, RingProducer } from '../../../../src/shared/ring/producer.ts';
-import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import {
+  INSUFFICIENT_CAPACITY,
+  RingConsumer,
+  RingMemory,
+  RingProducer,
+  allocateRing,
+  recordLength,
+} from '../../../../src/shared/ring/ring.ts';
+import { RECORD_HEADER_BYTES } from '../../../../src/shared/ring/layout.ts';
 import { wholeNumber } from './random.ts';
 
 interface ModelRecord {
@@ -121,7 +126,7 @@ export class RingTwin {
     while (this.read());
     this.release();
     assert.equal(this.#records.length, 0);
-    assert.equal(this.producer.backlogBytes, 0);
+    assert.equal(this.#backlogBytes, 0);
   }
 
   checkUnreleased(): void {
@@ -137,10 +142,15 @@ export class RingTwin {
     if (offset === RECORD_HEADER_BYTES) this.paddedCount++;
   }
 
+  get #backlogBytes(): number {
+    return (this.memory.tail.load() - this.memory.head.load()) >>> 0;
+  }
+
   #checkBacklog(): void {
     let bytes = 0;
-    for (const record of this.#records) bytes += recordLength(record.payload.length);
-    const padding = this.producer.backlogBytes - bytes;
+    for (const { payload } of this.#records.slice(0, this.#publishedCount))
+      bytes += recordLength(payload.length);
+    const padding = this.#backlogBytes - bytes;
     assert.ok(padding >= 0 && padding <= this.memory.capacity / 4, `backlog is off by ${padding} bytes`);
   }
 }

@@ -2,8 +2,7 @@
  * The records of the thread tests: record n is a function of n and the seed, so the consumer can check each byte
  * without communication.
  */
-import type { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import type { RingProducer } from '../../../../src/shared/ring/producer.ts';
+import type { RingConsumer, RingProducer } from '../../../../src/shared/ring/ring.ts';
 
 /** Parameters of both threads. */
 export interface StressPlan {
@@ -16,6 +15,11 @@ export interface StressPlan {
   /** The producer waits for an empty ring after every `drainEvery` records: both ends park repeatedly. */
   readonly drainEvery: number;
   readonly parkTimeoutMs: number;
+}
+
+export interface StressTask {
+  readonly role: 'producer' | 'consumer';
+  readonly plan: StressPlan;
 }
 
 export interface StressReport {

@@ -1,24 +1,21 @@
-/** Runs the two ends of a ring on real threads and returns both reports. */
+/** Tests of a ring between real threads. */
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
-import { RingConsumer } from '../../../../src/shared/ring/consumer.ts';
-import { RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
+import { RingConsumer, RingMemory, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { allocateWords } from '../../../../src/shared/ring/word.ts';
 import { checkStressRecord } from './stress-records.ts';
-import type { StressPlan, StressReport } from './stress-records.ts';
+import type { StressPlan, StressReport, StressTask } from './stress-records.ts';
 
-export interface StressOptions {
-  readonly recordCount: number;
+export interface StressOptions extends Omit<StressPlan, 'ring' | 'bells' | 'parkTimeoutMs'> {
   readonly capacity: number;
   readonly startPosition: number;
-  readonly payloadBytesMax: number;
-  readonly drainEvery: number;
-  readonly seed: number;
 }
 
-export interface StressResult {
+interface StressResult {
   readonly producer: StressReport;
   readonly consumer: StressReport;
 }
@@ -26,34 +23,48 @@ export interface StressResult {
 /** Far beyond any pause of the machine: a park that takes as long with work present missed its wake-up. */
 const PARK_TIMEOUT_MS = 10_000;
 
-function planOf(options: StressOptions): StressPlan {
-  return {
-    ring: allocateRing(options.capacity, options.startPosition),
-    bells: allocateWords(2 * BELL_LINES),
-    recordCount: options.recordCount,
-    payloadBytesMax: options.payloadBytesMax,
-    seed: options.seed,
-    drainEvery: options.drainEvery,
-    parkTimeoutMs: PARK_TIMEOUT_MS,
-  };
+export function planOf({ capacity, startPosition, ...rest }: StressOptions): StressPlan {
+  const ring = allocateRing(capacity, startPosition);
+  return { ...rest, ring, bells: allocateWords(2 * BELL_LINES), parkTimeoutMs: PARK_TIMEOUT_MS };
 }
 
-interface Running {
-  readonly worker: Worker;
-  readonly report: Promise<StressReport>;
-}
-
-function start(entry: 'stress-producer' | 'stress-consumer', plan: StressPlan): Running {
+function start(task: StressTask): { readonly worker: Worker; readonly report: Promise<StressReport> } {
   // The compiled entry is beside this compiled file.
-  const worker = new Worker(new URL(`./${entry}.js`, import.meta.url), { workerData: plan });
+  const worker = new Worker(new URL('./stress-thread.js', import.meta.url), { workerData: task });
   return { worker, report: once(worker, 'message').then(([report]) => report as StressReport) };
 }
 
+/**
+ * Declares the tests of one load.
+ *
+ * @param parksMin fewer parks of both threads make the test too weak
+ */
+export function stressTests(load: string, options: StressOptions, parksMin = 0): void {
+  describe(`with ${load}, every record arrives complete and in order, and no wake-up is lost`, () => {
+    for (const [title, run] of [
+      ['at a consumer thread that blocks', stressThreads],
+      ['at a thread with an event loop that waits with parkAsync', stressEventLoop],
+    ] as const) {
+      test(title, async (t) => {
+        const { producer, consumer } = await run(options);
+        t.diagnostic(
+          `${consumer.records} records, parks: producer ${producer.parks}, consumer ${consumer.parks}`,
+        );
+        assert.equal(consumer.records, options.recordCount);
+        assert.equal(consumer.bytes, producer.bytes);
+        assert.equal(consumer.lostWakeUps, 0, 'the consumer slept beside work');
+        assert.equal(producer.lostWakeUps, 0, 'the producer slept beside room');
+        assert.ok(producer.parks + consumer.parks >= parksMin, 'the threads hardly ever parked');
+      });
+    }
+  });
+}
+
 /** Runs a producer thread and a consumer thread, both of which block while they wait. */
-export async function stressThreads(options: StressOptions): Promise<StressResult> {
+async function stressThreads(options: StressOptions): Promise<StressResult> {
   const plan = planOf(options);
-  const consuming = start('stress-consumer', plan);
-  const producing = start('stress-producer', plan);
+  const consuming = start({ role: 'consumer', plan });
+  const producing = start({ role: 'producer', plan });
   try {
     const [consumer, producer] = await Promise.all([consuming.report, producing.report]);
     return { producer, consumer };
@@ -63,9 +74,9 @@ export async function stressThreads(options: StressOptions): Promise<StressResul
 }
 
 /** Runs a producer thread; the consumer is this thread, which has an event loop and waits with `parkAsync`. */
-export async function stressEventLoop(options: StressOptions): Promise<StressResult> {
+async function stressEventLoop(options: StressOptions): Promise<StressResult> {
   const plan = planOf(options);
-  const producing = start('stress-producer', plan);
+  const producing = start({ role: 'producer', plan });
   try {
     const [consumer, producer] = await Promise.all([consumeOnEventLoop(plan), producing.report]);
     return { producer, consumer };

@@ -1,0 +1,247 @@
+/**
+ * Conversion of one object from the JSON of the wire to what its notification holds, in these steps:
+ *
+ * ```
+ *  as received ─► drop (bytes) ─► module transform ─► extracted fields ─► codec ─► index modules
+ * ```
+ *
+ * A step is skipped when the informer does not declare it. Without a step that makes new bytes, the object stays in the
+ * log as received, and nothing is parsed.
+ */
+import { messageOf } from '../base/errors.ts';
+import { DROP_MALFORMED, dropPaths } from '../kube/json/drop.ts';
+import { pathTrie } from '../kube/json/path-trie.ts';
+import type { PathNode } from '../kube/json/path-trie.ts';
+import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../kube/json/projection.ts';
+import type { GoHead } from '../kube/json/projection.ts';
+import { decodeStringContent } from '../kube/json/read.ts';
+import type { ShardSpec } from '../shared/protocol.ts';
+import type { ObjectLocation } from '../shared/record/delta.ts';
+import { NotificationFlag } from '../shared/record/notification.ts';
+import { callIndexes, callTransform } from './modules.ts';
+import type { LoadedModules, ModuleFunction } from './modules.ts';
+import { MsgpackEncoder } from './msgpack-encoder.ts';
+import { ByteScratch } from './notification-writer.ts';
+import type { NotificationWriter, Warning } from './notification-writer.ts';
+
+/** An object on its way through the steps; reused for every record. */
+export class ConvertedObject {
+  /** The bytes as received, then as the steps changed them. */
+  bytes: Buffer = Buffer.alloc(0);
+  start = 0;
+  end = 0;
+  /** Whether the bytes differ from those in the log. */
+  isInline = false;
+  /** Places in the object as received, if its fields are in Go's order. */
+  goHead: GoHead | undefined = undefined;
+  /** Bits of NotificationFlag. */
+  flags = 0;
+  readonly warnings: Warning[] = [];
+  /** New structures of the msgpack table. */
+  structures: ReturnType<MsgpackEncoder['takeNewStructures']> | undefined = undefined;
+
+  use(bytes: Buffer, start: number, end: number, isInline: boolean): void {
+    this.bytes = bytes;
+    this.start = start;
+    this.end = end;
+    this.isInline = isInline;
+  }
+}
+
+const CODE_TOO_LARGE = 'ERR_KUBELOOM_PROJECTION_TOO_LARGE';
+/** Bytes of a Structures record besides its keys. A structure that does not fit stays a map. */
+const STRUCTURES_FRAME_BYTES = 64;
+const ROOM_BYTES = 1024;
+const CLOSE_BRACKET = 0x5d;
+const { Malformed, Msgpack, TooLarge, TransformFailed } = NotificationFlag;
+
+export class ObjectConversion {
+  readonly #dropped: PathNode | undefined;
+  readonly #transform: ModuleFunction | undefined;
+  readonly #projector: Projector;
+  /** Writer without the declared fields. */
+  readonly #fixed: Projector = new Projector([]);
+  readonly #absentFields: string;
+  readonly #encoder: MsgpackEncoder | undefined;
+  readonly #indexes: LoadedModules['indexes'];
+  readonly #scratch: ByteScratch = new ByteScratch();
+  /** The notification's text, to which the extracted fields are appended, and its limit. */
+  readonly #text: ByteScratch;
+  readonly #textBytesMax: number;
+
+  constructor(spec: ShardSpec, modules: LoadedModules, output: NotificationWriter) {
+    this.#dropped = spec.drop.length > 0 ? pathTrie(spec.drop) : undefined;
+    this.#transform = modules.transform;
+    this.#projector = new Projector(spec.fields);
+    this.#absentFields = ',null'.repeat(spec.fields.length);
+    if (spec.codec === 'msgpack')
+      this.#encoder = new MsgpackEncoder(output.prefixBytesMax - STRUCTURES_FRAME_BYTES);
+    this.#indexes = modules.indexes;
+    this.#text = output.text;
+    this.#textBytesMax = output.textBytesMax;
+  }
+
+  /**
+   * End of the only part of the last object, besides the part before its version, that determined `run`'s result; -1 when
+   * more of the object did.
+   */
+  get headEnd(): number {
+    const isPlain = !this.#dropped && !this.#transform && !this.#encoder && this.#indexes.length === 0;
+    return isPlain && this.#projector.readsOnlyHead ? this.#projector.managedFieldsStart : -1;
+  }
+
+  /** Runs the steps. Appends the extracted fields to the notification's text. */
+  run(object: ConvertedObject): void {
+    const { bytes, start, end } = object;
+    const failure = object.flags & TooLarge ? 0 : this.#makeBytes(object);
+    if (failure !== 0) {
+      // Use the object as received, including the paths to drop.
+      object.use(bytes, start, end, false);
+      object.flags |= failure;
+    }
+    if (!this.#extract(object)) object.flags |= Malformed;
+    const needsParsed = this.#encoder !== undefined || this.#indexes.length > 0;
+    if (needsParsed && (object.flags & (Malformed | TooLarge)) === 0 && !this.#useParsed(object)) {
+      object.use(bytes, start, end, false);
+      object.flags |= Malformed;
+    }
+  }
+
+  /** Drops paths, then transforms; returns 0, or the flag of the step that failed. */
+  #makeBytes(object: ConvertedObject): number {
+    const { bytes, start, end } = object;
+    const scratch = this.#scratch;
+    if (this.#dropped) {
+      scratch.reset();
+      scratch.reserve(end - start);
+      const length = dropPaths(bytes, start, end, this.#dropped, scratch.bytes, 0);
+      if (length === DROP_MALFORMED) return Malformed;
+      // An object without any of the paths stays in the log.
+      if (length !== end - start) object.use(scratch.bytes, 0, length, true);
+    }
+    return this.#transform ? this.#runTransform(object, this.#transform) : 0;
+  }
+
+  #runTransform(object: ConvertedObject, transform: ModuleFunction): number {
+    const parsed = parseObject(textOf(object));
+    if (parsed === undefined) return Malformed;
+    const scratch = this.#scratch;
+    scratch.reset();
+    try {
+      scratch.appendText(callTransform(transform, parsed));
+    } catch (cause) {
+      const message = `transform failed, the object is stored as received: ${messageOf(cause)}`;
+      object.warnings.push({ code: 'ERR_KUBELOOM_TRANSFORM', message });
+      return TransformFailed;
+    }
+    object.use(scratch.bytes, 0, scratch.length, true);
+    return 0;
+  }
+
+  /**
+   * Appends the extracted fields; returns false and appends nothing when the object is malformed. They must fit into one
+   * record (a quarter of the ring). Otherwise the declared fields are omitted and reported; labels and the controller's
+   * uid stay exact, so the store stays correct.
+   */
+  #extract(object: ConvertedObject): boolean {
+    const text = this.#text;
+    const start = text.length;
+    if (!extract(this.#projector, object, text)) return false;
+    if (text.length <= this.#textBytesMax) return true;
+    object.warnings.push({
+      code: CODE_TOO_LARGE,
+      message:
+        `the extracted fields take ${text.length - start} bytes, more than the limit of a record ` +
+        `(${this.#textBytesMax}), so they are omitted; declare smaller fields or raise ringBytes`,
+    });
+    text.length = start;
+    if (!extract(this.#fixed, object, text)) return false;
+    text.length--;
+    text.appendText(`${this.#absentFields}]`);
+    if (text.length > this.#textBytesMax) text.length = start;
+    return true;
+  }
+
+  /** Runs the steps that need a parsed object; returns false when its bytes are not JSON. */
+  #useParsed(object: ConvertedObject): boolean {
+    const json = textOf(object);
+    const parsed = parseObject(json);
+    if (parsed === undefined) return false;
+    // Encode first: a user's index function could change the object.
+    const packed = this.#encoder?.encode(parsed, json);
+    if (this.#encoder && packed) {
+      object.use(packed, 0, packed.length, true);
+      object.flags |= Msgpack;
+      object.structures = this.#encoder.takeNewStructures();
+    }
+    if (this.#indexes.length > 0)
+      this.#appendIndexValues(callIndexes(this.#indexes, parsed, object.warnings), object);
+    return true;
+  }
+
+  /** Adds the values of module indexes, given as JSON, as one more element of the extracted fields. */
+  #appendIndexValues(values: string, object: ConvertedObject): void {
+    const text = this.#text;
+    const end = text.length;
+    // Without extracted fields there is no array to add to.
+    if (text.bytes[end - 1] !== CLOSE_BRACKET) return;
+    text.length = end - 1;
+    text.appendText(`,${values}]`);
+    if (text.length <= this.#textBytesMax) return;
+    text.length = end;
+    text.bytes[end - 1] = CLOSE_BRACKET;
+    const message = `the values of the module indexes take ${values.length} bytes, so the object is in none of these indexes`;
+    object.warnings.push({ code: CODE_TOO_LARGE, message });
+  }
+}
+
+function extract(projector: Projector, object: ConvertedObject, text: ByteScratch): boolean {
+  const goHead = object.isInline ? undefined : object.goHead;
+  for (let room = ROOM_BYTES; ; room *= 2) {
+    text.reserve(room);
+    const end = projector.project(object.bytes, object.start, object.end, text.bytes, text.length, goHead);
+    if (end === PROJECTION_MALFORMED) return false;
+    if (end === PROJECTION_NO_ROOM) continue;
+    text.length = end;
+    return true;
+  }
+}
+
+function textOf({ bytes, start, end }: ConvertedObject): string {
+  return bytes.toString('utf8', start, end);
+}
+
+function parseObject(json: string): object | undefined {
+  try {
+    const parsed: unknown = JSON.parse(json);
+    return typeof parsed === 'object' && parsed !== null ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the extracted fields of an unreadable object: the uid only, in the form in which those of others begin. */
+export function uidFields(log: Buffer, delta: ObjectLocation): string {
+  return JSON.stringify([quoted(log, delta, delta.uidOffset, delta.uidLength) ?? null]);
+}
+
+/** Returns the JSON of the smallest object with the identity that its delta has; no other bytes of it are read. */
+export function identityJson(log: Buffer, delta: ObjectLocation): Buffer {
+  const plain = (offset: number, length: number): string | undefined => {
+    const start = delta.offset + offset;
+    return length === 0 ? undefined : log.toString('utf8', start, start + length);
+  };
+  const metadata = {
+    name: plain(delta.nameOffset, delta.nameLength),
+    namespace: plain(delta.namespaceOffset, delta.namespaceLength),
+    uid: quoted(log, delta, delta.uidOffset, delta.uidLength),
+    resourceVersion: quoted(log, delta, delta.resourceVersionOffset, delta.resourceVersionLength),
+  };
+  return Buffer.from(JSON.stringify({ metadata }));
+}
+
+/** Returns the content of a JSON string. Names need no decoding, unlike uid and version. */
+function quoted(log: Buffer, delta: ObjectLocation, offset: number, length: number): string | undefined {
+  const start = delta.offset + offset;
+  return length === 0 ? undefined : decodeStringContent(log, start, start + length);
+}

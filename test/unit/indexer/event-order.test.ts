@@ -1,0 +1,89 @@
+/** The latest version of a key decides whether an event is new. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { DeltaKind } from '../../../src/shared/record/delta.ts';
+import type { Identity } from '../../../src/replica/store/entry.ts';
+import { ShardTwin } from './shard-twin.ts';
+
+const LARGE = '9007199254740993';
+
+function identity(name: string): Identity {
+  return { key: name, namespace: '', name };
+}
+
+describe('a shard', () => {
+  it('drops an event that comes twice or after a newer one, and reports the latter', async () => {
+    const twin = await ShardTwin.attached();
+    const send = (kind: DeltaKind, resourceVersion: string): boolean => {
+      const before = twin.main.history.length;
+      twin.deliver({ kind, name: 'a', resourceVersion });
+      return twin.main.history.length > before;
+    };
+    assert.equal(send(DeltaKind.Added, '5'), true);
+    assert.equal(send(DeltaKind.Added, '5'), false);
+    assert.equal(send(DeltaKind.Modified, '4'), false);
+    assert.equal(send(DeltaKind.Deleted, '3'), false);
+    assert.equal(send(DeltaKind.Modified, '2'), false);
+    assert.equal(send(DeltaKind.Modified, '6'), true);
+    assert.equal(send(DeltaKind.Deleted, '6'), true, 'some servers delete with the last version');
+    assert.equal(send(DeltaKind.Added, '1'), true, 'nothing is known of it any more');
+    const codes = twin.main.warnings.map(({ code, message }) => [code, /\d+ so far/.exec(message)?.[0]]);
+    assert.deepEqual(codes, [
+      ['ERR_KUBELOOM_OUT_OF_ORDER', '1 so far'],
+      ['ERR_KUBELOOM_OUT_OF_ORDER', '2 so far'],
+    ]);
+  });
+
+  it('C3 takes over the versions of the shard that it succeeds', async () => {
+    const twin = await ShardTwin.attached({}, { isSuccessor: true });
+    await twin.inherit([
+      { id: 0, identity: identity('a'), live: 5, listed: undefined },
+      { id: 1, identity: identity('b'), live: LARGE, listed: undefined },
+    ]);
+    twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '5' });
+    twin.object({ name: 'a', resourceVersion: '4' });
+    twin.object({ name: 'b', resourceVersion: LARGE });
+    twin.deliver({ name: 'b', resourceVersion: '9007199254740992' });
+    assert.deepEqual(twin.main.history, []);
+    assert.equal(twin.main.warnings.length, 2);
+  });
+
+  it('C3 takes over the listed versions of the shard that it succeeds within a relist', async () => {
+    const twin = await ShardTwin.attached({}, { isSuccessor: true });
+    const epoch = 1;
+    const ids = [
+      { id: 0, identity: identity('a'), live: 5, listed: 7 },
+      { id: 1, identity: identity('b'), live: undefined, listed: LARGE },
+      { id: 2, identity: identity('c'), live: 6, listed: undefined },
+    ];
+    await twin.inherit(ids, epoch);
+    twin.control(DeltaKind.ReplaceEnd, epoch, '8');
+    twin.object({ name: 'a', resourceVersion: '7' });
+    twin.object({ name: 'a', resourceVersion: '6' });
+    twin.deliver({ name: 'b', resourceVersion: LARGE });
+    assert.deepEqual(twin.main.history, []);
+    assert.deepEqual(twin.main.swept, ['c']);
+    twin.deliver({ name: 'a', resourceVersion: '8' });
+    assert.equal(twin.main.last.resourceVersion, 8);
+  });
+
+  it('C3 drops the versions of an aborted relist, because the watch may resume before it', async () => {
+    const twin = await ShardTwin.attached();
+    twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '5' });
+    twin.control(DeltaKind.ReplaceBegin, 1);
+    twin.object({ kind: DeltaKind.Replaced, name: 'a', resourceVersion: '9' });
+    twin.control(DeltaKind.ReplaceAbort, 1);
+    twin.deliver({ name: 'a', resourceVersion: '7' });
+    assert.equal(twin.main.last.resourceVersion, 7);
+  });
+
+  it('accepts a listed object, even an older one', async () => {
+    const twin = await ShardTwin.attached();
+    twin.object({ kind: DeltaKind.Added, name: 'a', resourceVersion: '50' });
+    twin.control(DeltaKind.ReplaceBegin, 1);
+    twin.object({ kind: DeltaKind.Replaced, name: 'a', resourceVersion: '7' });
+    twin.control(DeltaKind.ReplaceEnd, 1, '7');
+    twin.deliver({ name: 'a', resourceVersion: '8' });
+    assert.equal(twin.main.last.resourceVersion, 8);
+  });
+});
