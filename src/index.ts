@@ -95,27 +95,30 @@ export type { InformerIndexer, InformerStore, SelectableStore } from './replica/
 
 export type { HandlerBacklog, HandlerRegistration, ResourceEventHandler } from './replica/deliver/handler.ts';
 
-export { SharedIndexInformer } from './informer/shared-index-informer.ts';
-export type { InformerController } from './informer/shared-index-informer.ts';
-export type { HandlerOptions, RemovalOptions, ShutDownOptions } from './informer/handlers.ts';
 export {
+  SharedIndexInformer,
   newSharedIndexInformer,
   newSharedIndexInformerWithOptions,
   newSharedInformer,
-} from './informer/constructors.ts';
+} from './informer/shared-index-informer.ts';
+export type { InformerController } from './informer/shared-index-informer.ts';
+export type { HandlerOptions, RemovalOptions, ShutDownOptions } from './informer/handlers.ts';
 export {
   FilteringResourceEventHandler,
   ResourceEventHandlerDetailedFuncs,
   ResourceEventHandlerFuncs,
+  nameForHandler,
+  deletedObject,
 } from './informer/handler-adaptors.ts';
-export type { FilteringOptions, HandlerDetailedFuncs, HandlerFuncs } from './informer/handler-adaptors.ts';
-export { nameForHandler } from './informer/handler-name.ts';
-export { deletedObject } from './informer/deleted-object.ts';
-export type { DeletedObject } from './informer/deleted-object.ts';
-export type { WatchErrorHandler } from './informer/error-reporter.ts';
+export type {
+  FilteringOptions,
+  HandlerDetailedFuncs,
+  HandlerFuncs,
+  DeletedObject,
+} from './informer/handler-adaptors.ts';
+export type { WatchErrorHandler, ErrorContext, ErrorListener } from './informer/error-reporter.ts';
 export type { InformerOptions, MutationDetection } from './informer/options.ts';
 export type { TweakListOptions } from './informer/tweak.ts';
-export type { ErrorContext, ErrorListener } from './informer/errors.ts';
 export { Lister, NamespaceLister, NotFoundError } from './informer/lister.ts';
 export type { SelectorLike } from './informer/lister.ts';
 export type { HandlerHealth, HealthChange, HealthListener, InformerHealth } from './informer/health.ts';
@@ -128,8 +131,10 @@ export { InformerFactory } from './informer/factory/informer-factory.ts';
 export type { GenericInformer, NewInformer } from './informer/factory/informer-factory.ts';
 export { SharedInformerFactory } from './informer/factory/shared-informer-factory.ts';
 export type { BuiltInInformers } from './informer/factory/shared-informer-factory.ts';
-export { DynamicSharedInformerFactory } from './informer/factory/dynamic-informer-factory.ts';
-export { MetadataInformerFactory } from './informer/factory/metadata-informer-factory.ts';
+export {
+  DynamicSharedInformerFactory,
+  MetadataInformerFactory,
+} from './informer/factory/dynamic-informer-factory.ts';
 export { ObjectOrMetadataInformerFactory } from './informer/factory/object-or-metadata-informer-factory.ts';
 export type {
   CustomResync,
@@ -142,10 +147,10 @@ export type { GroupVersionResource, ResourceQuery } from './informer/factory/res
 export { Cache, InformersMap } from './informer/map/informers-map.ts';
 export type { InformerForOptions } from './informer/map/informers-map.ts';
 export { InformerHandle } from './informer/map/informer-handle.ts';
-export { NotCachedError } from './informer/map/not-cached-error.ts';
+export { NotCachedError } from './informer/map/kind-cache.ts';
 export type { CacheList, CacheListOptions } from './informer/map/query.ts';
 export type { FieldExtractor } from './informer/map/field-indexes.ts';
-export type { ObjectKey } from './informer/map/object-key.ts';
+export type { ObjectKey } from './informer/map/informer-handle.ts';
 export type { View } from './informer/map/view.ts';
 export type { InformersMapOptions, KindOptions, NamespaceSet, ScopeOptions } from './informer/map/options.ts';
 

@@ -4,20 +4,23 @@ import { KubeloomError } from '../base/errors.ts';
 import { nearestName } from '../base/nearest-name.ts';
 import { callback, flag, number, refuse, signal, text, wantOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
-import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
+import type {
+  HandlerRegistration,
+  ResourceEventHandler,
+  HandlerBacklog,
+} from '../replica/deliver/handler.ts';
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
 import { ResyncTimer } from '../replica/deliver/resync.ts';
 import type { SlowLimits } from '../replica/deliver/slow-handler.ts';
 import type { SharedProcessor } from '../replica/deliver/shared-processor.ts';
 import type { Replica } from '../replica/store/replica.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
-import { abortable } from './abortable.ts';
+import { abortable } from './wait-condition.ts';
 import { SettableDoneChecker } from './settable-done-checker.ts';
 import type { HandlerHealth } from './health.ts';
-import { nameForHandler } from './handler-name.ts';
-import { Registration } from './registration.ts';
-import { pressureError } from './pressure-error.ts';
+import { nameForHandler } from './handler-adaptors.ts';
 import type { ErrorReporter } from './error-reporter.ts';
+import type { BacklogPressure } from '../replica/deliver/backlog-budget.ts';
 
 export interface HandlerOptions {
   /** Name in messages and done checkers. Default: the handler's class, or the names of its functions. */
@@ -255,4 +258,55 @@ function registrationStack(): string {
     .split('\n')
     .slice(1 + OWN_FRAMES)
     .join('\n');
+}
+
+export class Registration implements HandlerRegistration {
+  readonly name: string;
+  readonly hasSyncedChecker: SettableDoneChecker;
+  readonly #listener: ProcessorListener;
+  failure: KubeloomError | undefined;
+
+  constructor(name: string, hasSyncedChecker: SettableDoneChecker, listener: ProcessorListener) {
+    this.name = name;
+    this.hasSyncedChecker = hasSyncedChecker;
+    this.#listener = listener;
+  }
+
+  hasSynced(): boolean {
+    return this.#listener.hasSynced;
+  }
+
+  get backlog(): HandlerBacklog {
+    return this.#listener.backlog;
+  }
+}
+
+export function pressureError(
+  name: string,
+  { kind, bytes, limits }: BacklogPressure,
+  { notifications, ageMs }: HandlerBacklog,
+): KubeloomError {
+  const { backlogBytesMax, backlogTimeoutMs } = limits;
+  const handler =
+    `event handler ${name} is ${notifications} notifications behind, the oldest for ${Math.round(ageMs)} ms; ` +
+    `the backlogs of all handlers hold ${Math.round(bytes)} of ${backlogBytesMax} bytes (backlogBytesMax)`;
+  const advice = 'put keys into a work queue and process them outside the handler';
+  if (kind === 'coalescing') {
+    return new KubeloomError(
+      'ERR_KUBELOOM_BACKLOG_COALESCED',
+      `${handler}: until the backlog shrinks, several changes of one object are delivered as one; ${advice}`,
+    );
+  }
+  if (kind === 'paused') {
+    return new KubeloomError(
+      'ERR_KUBELOOM_BACKLOG_PAUSED',
+      `${handler}: reading from the server is paused, and the handler is removed unless the backlog shrinks ` +
+        `within ${backlogTimeoutMs} ms (backlogTimeoutMs); ${advice}`,
+    );
+  }
+  return new KubeloomError(
+    'ERR_KUBELOOM_HANDLER_OVERFLOW',
+    `${handler}, for longer than ${backlogTimeoutMs} ms (backlogTimeoutMs): the handler was removed and receives ` +
+      `nothing more; ${advice}, or raise backlogBytesMax`,
+  );
 }

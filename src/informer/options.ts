@@ -12,7 +12,7 @@ import type { ListerWatcher } from '../kube/list-watch.ts';
 import { apiVersionOf, resourcePath } from '../kube/resource.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { MutationError } from './mutation/mutation-error.ts';
-import type { ErrorListener } from './errors.ts';
+import type { ErrorListener } from './error-reporter.ts';
 import { splitTransform } from './transform.ts';
 import type { Transform } from './transform.ts';
 import type { TweakListOptions } from './tweak.ts';

@@ -2,6 +2,7 @@
  * The internal part of one informer: its replica with indexes and entries, and the settings with which the threads
  * fill it. `SharedIndexInformer` attaches and detaches it.
  */
+import type { Clock } from '../base/clock.ts';
 import type { DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { isListerWatcher } from '../kube/list-watch.ts';
@@ -41,26 +42,27 @@ export interface PipelineOptions<T> {
   readonly shards: number;
   readonly listener: ReplicaListener;
   readonly reports: ErrorReporter;
+  readonly clock: Clock;
   /** Receives each decoded object before its reader. */
   readonly guard: ((tree: unknown, key: string) => void) | undefined;
 }
 
 /** Events of a running pipeline. */
 export interface PipelineEvents {
-  phase(phase: ReflectorPhase): void;
-  progress(progress: DoneProgress): void;
-  /** Called once for a batch of merged records. */
-  merged(): void;
+  readonly phase: (phase: ReflectorPhase) => void;
+  /** Receives the progress of the list that is being read. */
+  readonly progress: (progress: DoneProgress) => void;
   /** Called when a whole list was applied. */
-  replaced(): void;
+  readonly replaced: () => void;
   /** Called when the threads have failed; no event follows. */
-  failed(error: KubeloomError): void;
+  readonly failed: (error: KubeloomError) => void;
 }
 
 /** State of an attached pipeline: its threads, and the owner of its entries. */
 interface Attached {
   readonly threads: InformerThreads;
   readonly owner: EntryOwner;
+  readonly merge: InformerMerge;
   /** Number of the informer on the shards; undefined until they have accepted it. */
   number: number | undefined;
 }
@@ -79,8 +81,11 @@ export class InformerPipeline<T> {
   #transform: Transform<T> | undefined;
   #attached: Attached | undefined;
   #credentials: Credentials | undefined;
-  /** Reports merged records since its last call. */
-  #look: () => void = () => {};
+  /** Number of records at the last look. */
+  #records = 0;
+  readonly #onNextMerge: Set<() => void> = new Set();
+  /** Time at which objects or bookmarks were merged last. */
+  mergedMs: number | undefined;
 
   /**
    * @param admit throws when indexers can no longer be added; returns true when the shards have started
@@ -102,6 +107,11 @@ export class InformerPipeline<T> {
     );
   }
 
+  /** Calls a function once, after the next merge of objects or bookmarks. */
+  onNextMerge(callback: () => void): void {
+    this.#onNextMerge.add(callback);
+  }
+
   /** Replaces the transform. @throws ERR_KUBELOOM_OPTION, and keeps the previous transform */
   setTransform(transform: Transform<T>): void {
     wantTransform(transform);
@@ -115,10 +125,12 @@ export class InformerPipeline<T> {
    * @param signal ends the attempt; then nothing has started
    */
   async attach(threads: InformerThreads, events: PipelineEvents, signal: AbortSignal): Promise<void> {
-    const attached: Attached = { threads, owner: this.#newOwner(threads), number: undefined };
+    const owner = this.#newOwner(threads);
+    const merge = this.#newMerge(threads, owner, events);
+    const attached: Attached = { threads, owner, merge, number: undefined };
     this.#attached = attached;
-    threads.drain.addUpkeep(this.#upkeep);
-    threads.storeMemory.packing.add(attached.owner.packed);
+    threads.drain.addUpkeep(this.#maintain);
+    threads.storeMemory.packing.add(owner.packed);
     attached.number = await threads.attach(this.#client(attached, events), signal);
   }
 
@@ -135,7 +147,7 @@ export class InformerPipeline<T> {
   close(): void {
     if (!this.#attached) return;
     const { threads, owner } = this.#attached;
-    threads.drain.removeUpkeep(this.#upkeep);
+    threads.drain.removeUpkeep(this.#maintain);
     threads.storeMemory.packing.remove(owner.packed);
   }
 
@@ -161,41 +173,43 @@ export class InformerPipeline<T> {
     });
   }
 
-  #client({ threads, owner }: Attached, events: PipelineEvents): PipelineClient {
-    const { reports, source, options, reflectorSpec } = this.#options;
-    const fields = this.#fields;
-    this.#indexes.fieldCount = fields.length;
+  #newMerge(threads: InformerThreads, owner: EntryOwner, events: PipelineEvents): InformerMerge {
+    const { object: onError } = this.#options.reports;
     const { plain } = splitTransform(this.#transform);
-    const merge = new InformerMerge({
+    this.#indexes.fieldCount = this.#fields.length;
+    return new InformerMerge({
       replica: this.replica,
       owner,
-      transform: plain ? new MainTransform(plain, fields, reports.object) : undefined,
-      onError: reports.object,
+      transform: plain ? new MainTransform(plain, this.#fields, onError) : undefined,
+      onError,
       onControl: (record) => {
         if (record.kind === DeltaKind.ReplaceEnd) events.replaced();
         if (record.kind === DeltaKind.Detach) threads.confirmDetached(record.informer);
       },
     });
-    this.#look = lookFor(merge, () => events.merged());
+  }
+
+  #client({ threads, merge }: Attached, events: PipelineEvents): PipelineClient {
+    const { reports, source, options, reflectorSpec } = this.#options;
+    const { tweakListOptions } = options;
     return {
       merge,
       shardSpec: this.#shardSpec(),
       reflectorSpec: { ...reflectorSpec, objectBytesMax: threads.options.objectBytesMax },
-      ...(isListerWatcher(source)
-        ? { listerWatcher: source }
-        : { prepare: preparing(this.#credentialsFor(source)) }),
-      ...(options.tweakListOptions ? { tweak: tweaking(options.tweakListOptions, reports) } : {}),
-      phase: (phase) => events.phase(phase),
-      progress: (progress) => events.progress(progress),
-      error: (_during, error) => reports.watch(error),
-      restarted: (error) => reports.report(error),
-      failed: (error) => events.failed(error),
+      ...(isListerWatcher(source) ? { listerWatcher: source } : { connect: this.#connector(source) }),
+      ...(tweakListOptions ? { tweak: tweaking(tweakListOptions, reports) } : {}),
+      phase: events.phase,
+      progress: events.progress,
+      error: (error) => reports.watch(error),
+      restarted: reports.report,
+      failed: events.failed,
     };
   }
 
-  #credentialsFor(source: ServerSource): Credentials {
-    this.#credentials = new Credentials(source, this.#options.reports.report);
-    return this.#credentials;
+  #connector(source: ServerSource): NonNullable<PipelineClient['connect']> {
+    const credentials = new Credentials(source, this.#options.reports.report);
+    this.#credentials = credentials;
+    return (isRefused) => credentials.connection(isRefused);
   }
 
   #admitIndexers(indexers: Indexers, isRunning: boolean): void {
@@ -218,29 +232,30 @@ export class InformerPipeline<T> {
     );
   }
 
-  readonly #upkeep = (): boolean => {
-    this.#look();
+  /** Runs after every round of the drain; returns true when there is more to do. */
+  readonly #maintain = (): boolean => {
     if (!this.#attached) return false;
-    const { slabs, packed } = this.#attached.owner;
+    const { merge, owner } = this.#attached;
+    if (merge.records !== this.#records) this.#merged(merge.records);
+    const { slabs, packed } = owner;
     const hasMore = compact(slabs) || compact(packed.slabs);
     return this.replica.dispose() || hasMore;
   };
+
+  #merged(records: number): void {
+    this.#records = records;
+    this.mergedMs = this.#options.clock.now();
+    if (this.#onNextMerge.size === 0) return;
+    const callbacks = [...this.#onNextMerge];
+    this.#onNextMerge.clear();
+    for (const callback of callbacks) callback();
+  }
 }
 
 /** Empties a few slabs; returns true while there is more to do. */
 function compact(slabs: Slabs): boolean {
   for (let count = 0; count < COMPACTIONS_PER_TURN && slabs.hasCompaction; count++) slabs.compact();
   return slabs.hasCompaction;
-}
-
-/** Returns a function that calls `onMerged` when records were merged since its previous call. */
-function lookFor(merge: InformerMerge, onMerged: () => void): () => void {
-  let { records } = merge;
-  return () => {
-    if (merge.records === records) return;
-    records = merge.records;
-    onMerged();
-  };
 }
 
 function tweaking(tweak: TweakListOptions, reports: ErrorReporter): NonNullable<PipelineClient['tweak']> {
@@ -250,8 +265,4 @@ function tweaking(tweak: TweakListOptions, reports: ErrorReporter): NonNullable<
       if (!isReported) reports.report(refusedOptions(names));
       isReported = true;
     });
-}
-
-function preparing(credentials: Credentials): NonNullable<PipelineClient['prepare']> {
-  return async (_verb, query, isRefused) => ({ connection: await credentials.connection(isRefused), query });
 }

@@ -3,7 +3,7 @@
  */
 import { parseFieldSelector } from '../kube/field-selector.ts';
 import { parseLabelSelector } from '../kube/label-selector.ts';
-import { isNamespaceName } from '../kube/resource.ts';
+import { isNamespaceName, resourcePath } from '../kube/resource.ts';
 import { splitPath } from '../kube/json/path.ts';
 import {
   callback,
@@ -29,6 +29,8 @@ import { STALE_AFTER_MS } from './health.ts';
 import { BACKOFF_INITIAL_MS, BACKOFF_MAX_MS, MIN_WATCH_TIMEOUT_MS, shardSpec } from './options.ts';
 import type { InformerOptions, MutationDetection } from './options.ts';
 import { wantTransform } from './transform.ts';
+import type { ResourceRef } from '../kube/resource.ts';
+import { assertServerSource } from '../kube/server-source.ts';
 
 /** One day: no server lets a watch last longer. */
 const MIN_WATCH_TIMEOUT_MS_MAX = 86_400_000;
@@ -113,4 +115,29 @@ export function resolveInformerOptions<T>(options: InformerOptions<T>): Resolved
     slowCallMs: options.slowCallMs ?? SLOW_LIMITS.slowCallMs,
     slowAgeMs: options.slowAgeMs ?? SLOW_LIMITS.slowAgeMs,
   };
+}
+
+/** Checks a source. @throws ERR_KUBELOOM_OPTION unless it is a KubeConfig, a connection or a ListerWatcher */
+export function wantSource(source: unknown): void {
+  const isOwn =
+    typeof source === 'object' &&
+    source !== null &&
+    ['list', 'watch'].every((name) => typeof Reflect.get(source, name) === 'function');
+  if (!isOwn) assertServerSource(source);
+}
+
+const REF = '{ group, version, resource, kind, isNamespaced }, such as resources.core.v1.pods';
+
+/** Checks a resource. @throws ERR_KUBELOOM_OPTION when it does not name a collection of a server */
+export function wantResource(resource: unknown): asserts resource is ResourceRef {
+  if (typeof resource !== 'object' || resource === null) refuse('resource', resource, REF);
+  for (const name of ['group', 'version', 'resource', 'kind'] as const) {
+    const value: unknown = Reflect.get(resource, name);
+    if (typeof value !== 'string') refuse(`resource.${name}`, value, `text: a resource is ${REF}`);
+  }
+  const isNamespaced: unknown = Reflect.get(resource, 'isNamespaced');
+  if (typeof isNamespaced !== 'boolean') {
+    refuse('resource.isNamespaced', isNamespaced, `true or false: a resource is ${REF}`);
+  }
+  resourcePath(resource as ResourceRef);
 }

@@ -5,8 +5,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C18',
     file: 'src/informer/pipeline.ts',
-    find: 'error: (_during, error) => reports.watch(error),',
-    replace: 'error: (_during, error) => events.failed(error),',
+    find: 'error: (error) => reports.watch(error),',
+    replace: 'error: (error) => events.failed(error),',
   },
   {
     clause: 'C53',
@@ -28,11 +28,11 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C56',
-    file: 'src/informer/errors.ts',
+    file: 'src/informer/error-reporter.ts',
     find: 'await listener(error, context);',
     replace: 'await undefined; } finally { await listener(error, context); } try {',
   },
-  { clause: 'C57', file: 'src/informer/errors.ts', find: 'process.emitWarning(', replace: 'void (' },
+  { clause: 'C57', file: 'src/informer/error-reporter.ts', find: 'process.emitWarning(', replace: 'void (' },
   {
     clause: 'C19',
     file: 'src/informer/lifecycle.ts',

@@ -1,7 +1,7 @@
 /** Informers of any resource: built-in, custom, or of an aggregated server. The kind may be unknown. */
 import type { ResourceRef } from '../../kube/resource.ts';
 import { findBuiltIn } from '../../kube/resources.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { InformerFactory } from './informer-factory.ts';
 import type { FactoryOptions, FactorySource } from './options.ts';
 import type { ResourceQuery } from './resource-query.ts';
@@ -24,4 +24,15 @@ export class DynamicSharedInformerFactory extends InformerFactory<KubeObject> {
 export function anyResource({ kind = '', isNamespaced = true, ...names }: ResourceQuery): ResourceRef {
   const { group, version, resource } = names;
   return findBuiltIn(names) ?? { group, version, resource, kind, isNamespaced };
+}
+
+export class MetadataInformerFactory extends InformerFactory<PartialObjectMetadata> {
+  /** @param source an apiserver, or functions on this thread that return metadata only */
+  constructor(source: FactorySource, options: FactoryOptions = {}) {
+    super(source, options, 'metadata');
+  }
+
+  protected override resolve(query: ResourceQuery): ResourceRef {
+    return anyResource(query);
+  }
 }

@@ -7,7 +7,7 @@ import type { SharedIndexInformer } from '../shared-index-informer.ts';
 import type { WaitOptions } from '../wait-for.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import type { GenericInformer } from './informer-factory.ts';
-import type { MetadataInformerFactory } from './metadata-informer-factory.ts';
+import type { MetadataInformerFactory } from './dynamic-informer-factory.ts';
 import type { ResourceQuery } from './resource-query.ts';
 import type { SharedInformerFactory } from './shared-informer-factory.ts';
 

@@ -7,13 +7,13 @@ import type { ResourceRef } from '../../kube/resource.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../../replica/deliver/handler.ts';
 import type { CachedObject } from '../../replica/store/entry.ts';
 import type { Subscription, KindCache } from './kind-cache.ts';
-import { objectKey } from './object-key.ts';
-import type { ObjectKey } from './object-key.ts';
-import { NotCachedError } from './not-cached-error.ts';
+import { NotCachedError } from './kind-cache.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { ViewRegistration } from './view-registration.ts';
 import { show, showList } from './view.ts';
 import type { View } from './view.ts';
+import { parseObjectName } from '../../kube/keys.ts';
+import { groupResource } from '../factory/resource-query.ts';
 
 export interface InformerHandleParts {
   readonly view: View;
@@ -115,4 +115,20 @@ export class InformerHandle<T> implements AsyncDisposable {
     if (this.#released) throw new NotCachedError(kind.label, 'this informer handle was released');
     return kind;
   }
+}
+
+/** `namespace/name`, or only `name` for cluster-scoped objects. */
+export type ObjectKey = string | { readonly namespace?: string; readonly name: string };
+
+/** Parses a key. @throws ERR_KUBELOOM_KEY_FORMAT when it does not fit the scope of the resource */
+export function objectKey(key: ObjectKey, resource: ResourceRef): { namespace: string; name: string } {
+  const { namespace = '', name } = typeof key === 'string' ? parseObjectName(key) : (key ?? {});
+  if (typeof name === 'string' && name !== '' && (namespace !== '') === resource.isNamespaced) {
+    return { namespace, name };
+  }
+  throw new KubeloomError(
+    'ERR_KUBELOOM_KEY_FORMAT',
+    `unexpected key format: ${JSON.stringify(key)}; a key of ${groupResource(resource)} is ` +
+      (resource.isNamespaced ? 'namespace/name' : 'a name without a namespace'),
+  );
 }

@@ -1,7 +1,7 @@
 /** One kind of an InformersMap: its namespaces, the subscriptions that keep it, and reads across its namespaces. */
 import { KubeloomError } from '../../base/errors.ts';
 import { groupResource } from '../factory/resource-query.ts';
-import { abortable } from '../abortable.ts';
+import { abortable } from '../wait-condition.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import type { KubeObject } from '../../kube/wire.ts';
@@ -9,7 +9,6 @@ import type { CachedObject } from '../../replica/store/entry.ts';
 import type { InformerIndexer } from '../../replica/store/indexer.ts';
 import type { FieldIndexes } from './field-indexes.ts';
 import type { InformerView } from '../options.ts';
-import { NotCachedError } from './not-cached-error.ts';
 import { checkNamespaces, clusterScoped } from './options.ts';
 import type { ResolvedKind } from './options.ts';
 import { queryOf, runQuery } from './query.ts';
@@ -310,5 +309,16 @@ export class KindCache {
   #track(end: Promise<void>): void {
     const tracked = end.catch(() => undefined).finally(() => this.#removals.delete(tracked));
     this.#removals.add(tracked);
+  }
+}
+
+export class NotCachedError extends KubeloomError {
+  /** Resource such as `deployments.apps`, or the caller's text when it is unknown. */
+  readonly kind: string;
+
+  /** @param why reason in the message */
+  constructor(kind: string, why: string) {
+    super('ERR_KUBELOOM_NOT_CACHED', `${kind} cannot be read from the cache: ${why}`);
+    this.kind = kind;
   }
 }

@@ -6,7 +6,7 @@ import { KubeloomError } from '../../base/errors.ts';
 import { SettableDoneChecker } from '../settable-done-checker.ts';
 import { wantHandler } from '../handlers.ts';
 import type { HandlerOptions } from '../handlers.ts';
-import { nameForHandler } from '../handler-name.ts';
+import { nameForHandler } from '../handler-adaptors.ts';
 import type { ErrorReporter } from '../error-reporter.ts';
 import type { SharedIndexInformer } from '../shared-index-informer.ts';
 import type { KubeObject } from '../../kube/wire.ts';
@@ -17,7 +17,6 @@ import type {
 } from '../../replica/deliver/handler.ts';
 import { DeletedFinalStateUnknown } from '../../replica/store/entry.ts';
 import type { Borrowed, CachedObject } from '../../replica/store/entry.ts';
-import { CallQueue } from './call-queue.ts';
 
 export type Informer = SharedIndexInformer<KubeObject>;
 
@@ -256,4 +255,28 @@ export class ViewRegistration implements HandlerRegistration {
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
+}
+
+export class CallQueue {
+  #last: Promise<unknown> | undefined;
+
+  /** Returns the result of `call`, or a promise of it. `call` must not throw or reject. */
+  run(call: () => unknown): unknown {
+    if (this.#last) return this.#set(this.#last.then(call));
+    const result = call();
+    return result instanceof Promise ? this.#set(result) : result;
+  }
+
+  /** Resolves when no call is pending. */
+  async idle(): Promise<void> {
+    while (this.#last) await this.#last;
+  }
+
+  #set(promise: Promise<unknown>): Promise<unknown> {
+    const last = promise.then(() => {
+      if (this.#last === last) this.#last = undefined;
+    });
+    this.#last = last;
+    return last;
+  }
 }

@@ -3,12 +3,13 @@
  * server sent it. `metadata` shows only metadata, even if whole objects are stored.
  */
 import type { ResourceRef } from '../../kube/resource.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { refuse } from '../../base/option-checks.ts';
-import type { Borrowed, CachedObject } from '../../replica/store/entry.ts';
+import type { Borrowed, CachedObject, MetadataOf, Mutable } from '../../replica/store/entry.ts';
 import type { InformerView } from '../options.ts';
-import { metadataEntry } from './metadata-entry.ts';
 import type { CacheList } from './query.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import type { Labels } from '../../replica/store/projected-fields.ts';
 
 export type View = 'structured' | 'unstructured' | 'metadata';
 
@@ -27,4 +28,108 @@ export function show(view: View, entry: Borrowed<KubeObject>, resource: Resource
 export function showList<T>(view: View, list: CacheList<KubeObject>, resource: ResourceRef): CacheList<T> {
   if (view !== 'metadata') return list as unknown as CacheList<T>;
   return { ...list, items: list.items.map((entry) => show(view, entry, resource) as CachedObject<T>) };
+}
+
+/** Metadata entry of each entry, so that the same entry always gives the same object. */
+const SHOWN: WeakMap<object, MetadataEntry> = new WeakMap();
+
+export function metadataEntry(entry: Borrowed<KubeObject>, resource: ResourceRef): MetadataEntry {
+  const known = SHOWN.get(entry);
+  if (known) return known;
+  const shown = new MetadataEntry(entry, resource);
+  SHOWN.set(entry, shown);
+  return shown;
+}
+
+export class MetadataEntry implements CachedObject<PartialObjectMetadata> {
+  readonly #entry: Borrowed<KubeObject>;
+  readonly #resource: ResourceRef;
+  #object: PartialObjectMetadata | undefined;
+
+  constructor(entry: Borrowed<KubeObject>, resource: ResourceRef) {
+    this.#entry = entry;
+    this.#resource = resource;
+  }
+
+  get finalStateUnknown(): false {
+    return false;
+  }
+
+  get kept(): true {
+    return true;
+  }
+
+  get key(): string {
+    return this.#entry.key;
+  }
+
+  get namespace(): string {
+    return this.#entry.namespace;
+  }
+
+  get name(): string {
+    return this.#entry.name;
+  }
+
+  get uid(): string {
+    return this.#entry.uid;
+  }
+
+  get resourceVersion(): string {
+    return this.#entry.resourceVersion;
+  }
+
+  get generation(): number | undefined {
+    return this.#entry.generation;
+  }
+
+  get deletionTimestamp(): string | undefined {
+    return this.#entry.deletionTimestamp;
+  }
+
+  get controllerUid(): string | undefined {
+    return this.#entry.controllerUid;
+  }
+
+  get labels(): Labels {
+    return this.#entry.labels;
+  }
+
+  get fields(): Readonly<Record<string, unknown>> {
+    return this.#entry.fields;
+  }
+
+  get metadata(): MetadataOf<PartialObjectMetadata> {
+    return this.#entry.metadata;
+  }
+
+  get object(): PartialObjectMetadata {
+    // Reads the entry every time: its getter throws when the borrow has ended.
+    const { metadata } = this;
+    if (this.#object?.metadata === metadata) return this.#object;
+    const { kind } = this.#resource;
+    this.#object = Object.freeze({ kind, apiVersion: apiVersionOf(this.#resource), metadata });
+    return this.#object;
+  }
+
+  copy(): Mutable<PartialObjectMetadata> {
+    return structuredClone(this.object) as Mutable<PartialObjectMetadata>;
+  }
+
+  bytes(): Buffer {
+    const json = Buffer.from(JSON.stringify(this.object));
+    // A buffer outside Node's pool can be transferred to another thread.
+    const own = Buffer.allocUnsafeSlow(json.length);
+    json.copy(own);
+    return own;
+  }
+
+  retain(): CachedObject<PartialObjectMetadata> {
+    this.#entry.retain();
+    return this;
+  }
+
+  toJSON(): PartialObjectMetadata {
+    return this.object;
+  }
 }

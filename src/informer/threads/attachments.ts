@@ -5,6 +5,7 @@ import type { ListerWatcher } from '../../kube/list-watch.ts';
 import type { InformerMerge } from '../../replica/merge/informer-merge.ts';
 import type {
   ConnectionOptions,
+  FeedAnswer,
   FromShard,
   ListingProgress,
   Query,
@@ -13,7 +14,7 @@ import type {
   ShardSpec,
 } from '../../shared/protocol.ts';
 import type { Backend } from './backend.ts';
-import type { ListWatchFeed } from './list-watch-feed.ts';
+import { ListWatchFeed } from './list-watch-feed.ts';
 
 /** One informer, as the threads see it. */
 export interface PipelineClient {
@@ -23,21 +24,18 @@ export interface PipelineClient {
   /** Functions of the main thread that list and watch instead of a server. */
   readonly listerWatcher?: ListerWatcher<unknown>;
   /**
-   * Returns credentials and options for the next request. Needed without a `listerWatcher`.
+   * Returns credentials and address for the next request. Needed without a `listerWatcher`.
    *
    * @param isRefused whether the server refused the last credentials, so that remembered ones must not be used
    */
-  prepare?(
-    verb: 'list' | 'watch',
-    query: Query,
-    isRefused: boolean,
-  ): Promise<{ connection: ConnectionOptions; query: Query }>;
+  connect?(isRefused: boolean): Promise<ConnectionOptions>;
   /** Applies the user's change to the query of every request; an error that it throws fails the request. */
   tweak?(query: Query): Query;
   phase(phase: ReflectorPhase): void;
   /** Receives the progress of the list that is being read. */
   progress?(progress: ListingProgress): void;
-  error(during: 'list' | 'watch' | 'decode', error: KubeloomError): void;
+  /** Reports an error of LIST, WATCH or decoding. */
+  readonly error: (error: KubeloomError) => void;
   /** Reports that a thread was replaced; the informer continues. */
   restarted?(error: KubeloomError): void;
   /** Reports that the threads have ended; nothing is delivered after that. */
@@ -65,11 +63,14 @@ const INFORMERS_MAX = 0xffff;
 
 export class AttachmentTable extends Map<number, Attachment> {
   readonly #shards: number;
+  readonly #toReflector: (answer: FeedAnswer) => void;
   #next = 1;
 
-  constructor(shards: number) {
+  /** @param toReflector sends the answer of a feed to the current reflector */
+  constructor(shards: number, toReflector: (answer: FeedAnswer) => void) {
     super();
     this.#shards = shards;
+    this.#toReflector = toReflector;
   }
 
   freeNumber(): number {
@@ -110,6 +111,16 @@ export class AttachmentTable extends Map<number, Attachment> {
     } finally {
       stopListening();
     }
+  }
+
+  /** Marks an informer whose `start` is sent to a reflector, and opens its feed. */
+  started(informer: number): void {
+    const attachment = this.get(informer);
+    if (!attachment) return;
+    attachment.isStarted = true;
+    const { listerWatcher, error: onError } = attachment.client;
+    if (!listerWatcher) return;
+    attachment.feed = new ListWatchFeed(listerWatcher, { informer, post: this.#toReflector, onError });
   }
 
   /**

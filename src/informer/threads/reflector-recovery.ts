@@ -5,10 +5,9 @@
  * is merged, so the successor may write anywhere in it.
  */
 import type { Processor } from '../../replica/merge/processor.ts';
-import type { Attachment, Attachments } from './attachments.ts';
+import type { AttachmentTable } from './attachments.ts';
 import type { Backend } from './backend.ts';
 import type { PipelineWords } from '../../shared/layout.ts';
-import type { ListWatchFeed } from './list-watch-feed.ts';
 import type { Supervised } from './supervisor.ts';
 
 export interface ReflectorRecoveryOptions {
@@ -16,14 +15,16 @@ export interface ReflectorRecoveryOptions {
   readonly processor: Processor;
   readonly words: PipelineWords;
   readonly shards: number;
-  readonly attachments: Attachments;
-  readonly feedOf: (informer: number, attachment: Attachment) => ListWatchFeed | undefined;
+  readonly attachments: AttachmentTable;
   /** Called when the successor was started. */
   readonly succeeded: () => void;
 }
 
 export class ReflectorRecovery implements Supervised {
   readonly role = 'reflector';
+  /** A reflector inherits nothing and begins at once. */
+  readonly hasResumed = true;
+  readonly isSeeded = true;
   readonly #options: ReflectorRecoveryOptions;
 
   constructor(options: ReflectorRecoveryOptions) {
@@ -52,25 +53,19 @@ export class ReflectorRecovery implements Supervised {
     return undefined;
   }
 
+  seed(): false {
+    return false;
+  }
+
   replace(): void {
-    const { backend, attachments, feedOf, succeeded } = this.#options;
+    const { backend, attachments, succeeded } = this.#options;
     backend.succeed(this.role);
     succeeded();
-    for (const [informer, attachment] of attachments) {
-      if (!attachment.isStarted) continue;
-      const { client, detached } = attachment;
-      attachment.feed = feedOf(informer, attachment);
+    for (const [informer, { client, isStarted, detached }] of attachments) {
+      if (!isStarted) continue;
+      attachments.started(informer);
       const resume = { ...client.merge.position, isStopping: detached !== undefined };
       backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec, resume });
     }
-  }
-
-  /** True: a reflector inherits nothing and begins at once. */
-  get hasResumed(): boolean {
-    return true;
-  }
-
-  seed(): boolean {
-    return false;
   }
 }

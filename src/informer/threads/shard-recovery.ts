@@ -10,10 +10,15 @@ import type { HashKey } from '../../shared/record/key-hash.ts';
 import { compareU32 } from '../../shared/ring/word.ts';
 import type { Attachments } from './attachments.ts';
 import type { Backend } from './backend.ts';
-import { keySeeds } from './key-seeds.ts';
 import type { ShardWords } from '../../shared/layout.ts';
-import type { ToShard } from '../../shared/protocol.ts';
+import type { ToShard, KeySeed } from '../../shared/protocol.ts';
 import type { Supervised } from './supervisor.ts';
+import type { UsedId } from '../../replica/store/replica.ts';
+
+const KEYS_PER_SEED = 512;
+const WORDS_PER_KEY = 4;
+/** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
+const BYTES_PER_UNIT_MAX = 3;
 
 export interface ShardRecoveryOptions {
   readonly shard: number;
@@ -89,6 +94,10 @@ export class ShardRecovery implements Supervised {
     return !done;
   }
 
+  get isSeeded(): boolean {
+    return !this.#messages && this.#quarantined.length === 0;
+  }
+
   /** Removes merged sequences before the same numbers occur again. */
   #forgetMerged(): void {
     if (this.#quarantined.length === 0) return;
@@ -115,4 +124,45 @@ export class ShardRecovery implements Supervised {
     }
     yield { type: 'resume', after: processor.merged, quarantined: this.#quarantined };
   }
+}
+
+/**
+ * Yields the keys of an informer with their ids and their versions in both states, from the main thread's replica. There
+ * may be a million keys, so each seed has a few. They cannot change meanwhile: only the shard itself could change them,
+ * and no relist ends without its answer.
+ *
+ * @param hash a hash with the reflector's key
+ */
+export function* keySeeds(ids: Iterable<UsedId>, hash: KeyHash): Generator<KeySeed> {
+  let some: UsedId[] = [];
+  for (const id of ids) {
+    some.push(id);
+    if (some.length < KEYS_PER_SEED) continue;
+    yield seedOf(some, hash);
+    some = [];
+  }
+  // Send the last one even without keys: a seed also carries the open relist's epoch.
+  yield seedOf(some, hash);
+}
+
+function seedOf(ids: readonly UsedId[], hash: KeyHash): KeySeed {
+  const units = ids.reduce((sum, { identity }) => sum + identity.namespace.length + identity.name.length, 0);
+  const bytes = Buffer.allocUnsafeSlow(units * BYTES_PER_UNIT_MAX);
+  const words = new Int32Array(ids.length * WORDS_PER_KEY);
+  let end = 0;
+  for (const [index, { id, identity }] of ids.entries()) {
+    const nameStart = end + bytes.write(identity.namespace, end, 'utf8');
+    const nameEnd = nameStart + bytes.write(identity.name, nameStart, 'utf8');
+    const namespace = { bytes, start: end, end: nameStart };
+    const name = { bytes, start: nameStart, end: nameEnd };
+    const lengths = [nameStart - end, nameEnd - nameStart];
+    words.set([id, hash.of(namespace, name), ...lengths], index * WORDS_PER_KEY);
+    end = nameEnd;
+  }
+  return {
+    words,
+    bytes: new Uint8Array(bytes.subarray(0, end)),
+    live: ids.map(({ live }) => live),
+    listed: ids.map(({ listed }) => listed),
+  };
 }

@@ -39,6 +39,8 @@ export interface Supervised {
   replace(quarantined: number | undefined): void;
   /** Sends the successor a part of its predecessor's state; returns true while there is more. */
   seed(): boolean;
+  /** Whether `seed` has nothing left to do, now or after later merges. */
+  readonly isSeeded: boolean;
 }
 
 export interface SupervisorOptions {
@@ -49,8 +51,10 @@ export interface SupervisorOptions {
   readonly restarted: (error: KubeloomError) => void;
   /** Reports that no thread will be replaced any more and nothing will be delivered. */
   readonly failed: (error: KubeloomError) => void;
-  /** Requests a turn of the main thread's loop, which calls `work`. */
-  readonly kick: () => void;
+  /** Called when a recovery begins, from where every turn of the main loop must call `work`, and when none is left. */
+  readonly recovering: (isRecovering: boolean) => void;
+  /** Requests a turn of the main loop. */
+  readonly wake: () => void;
 }
 
 const TICK_MS = 250;
@@ -75,22 +79,15 @@ export class Supervisor {
     return this.#states.get(role)?.history;
   }
 
-  /**
-   * Returns whether the thread is not running: a message to it is lost, and its successor receives the state instead.
-   */
-  isDown(role: Role): boolean {
-    return this.#states.get(role)?.kind !== 'running';
-  }
-
   died(role: Role, cause: unknown): void {
     const thread = this.#options.threads.find((candidate) => candidate.role === role);
     if (thread) this.#happened(thread, { type: 'died', cause });
   }
 
-  /** Performs what is possible now; called in every turn of the main thread's loop. Returns true when there is more. */
+  /** Continues the recoveries under way as far as possible now. Returns true when there is more to do at once. */
   work(): boolean {
-    if (this.#isClosed) return false;
     let hasMore = false;
+    let isRecovering = false;
     for (const thread of this.#options.threads) {
       if (this.#states.get(thread.role)?.kind === 'draining' && thread.isDrained()) {
         const nowMs = this.#options.clock.now();
@@ -100,13 +97,16 @@ export class Supervisor {
         this.#happened(thread, { type: 'drained', nowMs, unfinished, heartbeat, hasResumed });
       }
       hasMore = thread.seed() || hasMore;
+      isRecovering ||= this.#states.get(thread.role)?.kind !== 'running' || !thread.isSeeded;
     }
-    return hasMore;
+    if (!isRecovering) this.#options.recovering(false);
+    return hasMore && !this.#isClosed;
   }
 
   close(): void {
     this.#isClosed = true;
     this.#cancelTick();
+    this.#options.recovering(false);
   }
 
   #tickLater(): void {
@@ -132,18 +132,19 @@ export class Supervisor {
   }
 
   #perform(thread: Supervised, effect: ThreadEffect): void {
-    const { restarted, failed, kick } = this.#options;
+    const { restarted, failed, recovering, wake } = this.#options;
     switch (effect.type) {
       case 'end':
+        recovering(true);
         void thread.end().then(() => {
           this.#happened(thread, { type: 'ended' });
-          kick();
+          wake();
         });
         break;
       case 'replace':
         thread.replace(effect.quarantined);
         restarted(restartedError(thread.role, effect.cause));
-        kick();
+        wake();
         break;
       default:
         this.close();

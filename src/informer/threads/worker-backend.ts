@@ -4,9 +4,8 @@ import type { Backend, BackendEvents, Role } from './backend.ts';
 import { PipelineWords } from '../../shared/layout.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
 import type { StatsRequest, ToReflectorThread, ToShard } from '../../shared/protocol.ts';
-import { ReflectorWorker } from './reflector-worker.ts';
-import { ShardWorker } from './shard-worker.ts';
-import type { WorkerThread } from './worker-thread.ts';
+import { startReflectorThread, startShardThread } from './worker-threads.ts';
+import type { WorkerThread } from './worker-threads.ts';
 
 /** Time for a thread to end after `shutdown`; then it is terminated. */
 const CLOSE_TIMEOUT_MS = 5000;
@@ -15,8 +14,8 @@ export class WorkerBackend implements Backend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #words: PipelineWords;
-  #reflector: WorkerThread<ToReflectorThread | StatsRequest>;
-  readonly #shards: WorkerThread<ToShard | StatsRequest>[];
+  #reflector: WorkerThread<ToReflectorThread>;
+  readonly #shards: WorkerThread<ToShard>[];
   #isClosing = false;
   #isUnref = false;
 
@@ -73,44 +72,41 @@ export class WorkerBackend implements Backend {
     return role === 'reflector' ? this.#reflector : this.#shards[role];
   }
 
-  #startReflector(): ReflectorWorker {
-    const worker: ReflectorWorker = new ReflectorWorker(this.#memory, {
+  #startReflector(): WorkerThread<ToReflectorThread> {
+    const thread: WorkerThread<ToReflectorThread> = startReflectorThread(this.#memory, {
       message: (message) => {
-        if (this.#reflector === worker) this.#events.fromReflector(message);
+        if (this.#reflector === thread) this.#events.fromReflector(message);
       },
-      died: (cause) => {
-        if (this.#reflector === worker) this.#died('reflector', cause);
-      },
+      died: (cause) => this.#died('reflector', thread, cause),
     });
-    return worker;
+    return thread;
   }
 
-  #startShard(shard: number, isSuccessor: boolean): ShardWorker {
-    const task = { index: shard, memory: this.#memory, isSuccessor };
-    const worker: ShardWorker = new ShardWorker(task, {
+  #startShard(index: number, isSuccessor: boolean): WorkerThread<ToShard> {
+    const task = { index, memory: this.#memory, isSuccessor };
+    const thread: WorkerThread<ToShard> = startShardThread(task, {
       message: (message) => {
-        if (this.#shards[shard] === worker) this.#events.fromShard(shard, message);
+        if (this.#shards[index] === thread) this.#events.fromShard(index, message);
       },
-      died: (cause) => {
-        if (this.#shards[shard] === worker) this.#died(shard, cause);
-      },
+      died: (cause) => this.#died(index, thread, cause),
     });
-    return worker;
+    return thread;
   }
 
-  #died(role: Role, cause: unknown): void {
-    if (!this.#isClosing) this.#events.died(role, cause);
+  /** Reports the end of a thread that was neither asked to end nor replaced. */
+  #died(role: Role, thread: WorkerThread<never>, cause: unknown): void {
+    if (!this.#isClosing && this.#threadOf(role) === thread) this.#events.died(role, cause);
   }
 }
 
 /** Waits for a thread that has received `shutdown`, then terminates it. */
 async function endSoon(thread: WorkerThread<never>): Promise<void> {
-  const timeout = new AbortController();
+  let cancel = (): void => {};
   const late = new Promise<void>((resolve) => {
     const timer = realTimers.setTimeout(resolve, CLOSE_TIMEOUT_MS);
-    timeout.signal.addEventListener('abort', () => realTimers.clearTimeout(timer));
+    cancel = () => realTimers.clearTimeout(timer);
   });
   await Promise.race([thread.ended, late]);
-  timeout.abort();
+  cancel();
   await thread.end();
 }

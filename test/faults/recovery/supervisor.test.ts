@@ -11,6 +11,7 @@ const LIMITS = { stallTimeoutMs: 5000, restartsMax: 3, restartWindowMs: 60_000 }
 class Thread implements Supervised {
   readonly role: number;
   readonly hasResumed = true;
+  readonly isSeeded = true;
   beats = 0;
   canDrain = true;
   readonly calls: string[] = [];
@@ -60,7 +61,8 @@ class Scene {
     threads: this.threads,
     restarted: (error) => this.reports.push(codeOf(error)),
     failed: (error) => this.reports.push(codeOf(error)),
-    kick: () => undefined,
+    recovering: () => undefined,
+    wake: () => undefined,
   });
 
   /** Lets time pass; all threads but one beat. */

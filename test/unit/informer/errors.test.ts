@@ -4,9 +4,9 @@ import type { TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { KubeloomError } from '../../../src/base/errors.ts';
-import { ErrorSink } from '../../../src/informer/errors.ts';
+import { ErrorSink } from '../../../src/informer/error-reporter.ts';
 import { MutationError } from '../../../src/informer/mutation/mutation-error.ts';
-import type { ErrorContext } from '../../../src/informer/errors.ts';
+import type { ErrorContext } from '../../../src/informer/error-reporter.ts';
 import { FakeClock } from '../reflector/fake-clock.ts';
 
 const PODS: ErrorContext = { informer: 'pods (all namespaces)' };

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { Health } from '../../../src/informer/health.ts';
-import type { HealthChange, HealthSource } from '../../../src/informer/health.ts';
+import type { HealthChange, HealthSource, Merges } from '../../../src/informer/health.ts';
 import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
 
 const STALE_AFTER_MS = 100;
@@ -18,18 +18,30 @@ const SOURCE: HealthSource = {
   coalesced: 0,
 };
 
+const NO_MERGES: Merges = { mergedMs: undefined, onNextMerge: () => undefined };
+
 let clock: FakeClock;
+let mergedMs: number | undefined;
+let onMerge: Set<() => void>;
 let health: Health;
 let changes: HealthChange[];
 let listenerErrors: unknown[];
 
 beforeEach(() => {
   clock = new FakeClock(0);
+  mergedMs = undefined;
+  onMerge = new Set();
   listenerErrors = [];
   health = new Health({
     clock,
     staleAfterMs: STALE_AFTER_MS,
     source: () => SOURCE,
+    merges: {
+      get mergedMs() {
+        return mergedMs;
+      },
+      onNextMerge: (callback) => onMerge.add(callback),
+    },
     onListenerError: (cause) => listenerErrors.push(cause),
     wallNow: () => EPOCH_MS + clock.now(),
   });
@@ -42,6 +54,13 @@ function connect(): void {
   health.apply({ type: 'started' });
   health.apply({ type: 'replaced' });
   health.apply({ type: 'phase', phase: 'watching' });
+}
+
+function merge(): void {
+  mergedMs = clock.now();
+  const callbacks = [...onMerge];
+  onMerge.clear();
+  for (const callback of callbacks) callback();
 }
 
 function types(): readonly string[] {
@@ -68,7 +87,7 @@ describe('health', () => {
     clock.advance(10);
     connect();
     clock.advance(5);
-    health.merged();
+    merge();
     clock.advance(3);
     health.apply({ type: 'error' });
     clock.advance(2);
@@ -87,8 +106,8 @@ describe('health', () => {
     assert.deepEqual(types(), ['stale 100']);
     assert.equal(changes[0]?.health.staleSinceMs, EPOCH_MS + 100);
     clock.advance(500);
-    health.merged();
-    health.merged();
+    merge();
+    merge();
     assert.deepEqual(types(), ['stale 100', 'recovered 0']);
     assert.equal(changes[1]?.health.isStale, false);
     clock.advance(100);
@@ -99,7 +118,7 @@ describe('health', () => {
     connect();
     for (let events = 0; events < 50; events++) {
       clock.advance(60);
-      health.merged();
+      merge();
       assert.equal(clock.pending, 1);
     }
     clock.advance(99);
@@ -112,11 +131,11 @@ describe('health', () => {
   test('an event counts in the state in which it was merged', () => {
     connect();
     clock.advance(50);
-    health.merged();
+    merge();
     clock.advance(10);
     health.apply({ type: 'phase', phase: 'backing-off' });
     assert.equal(health.snapshot.lagMs, 10);
-    health.merged();
+    merge();
     clock.advance(10);
     health.apply({ type: 'phase', phase: 'watching' });
     clock.advance(5);
@@ -175,6 +194,7 @@ describe('health', () => {
       clock: { now: () => late.now(), schedule: () => () => {} },
       staleAfterMs: STALE_AFTER_MS,
       source: () => SOURCE,
+      merges: NO_MERGES,
       onListenerError: () => {},
     });
     blocked.listen((change) => changes.push(change));

@@ -42,7 +42,7 @@ class FeedScene {
       {
         informer: 7,
         post: (answer) => void this.answers.push(answer),
-        onError: (_during, error) => void this.errors.push(error),
+        onError: (error) => void this.errors.push(error),
       },
     );
   }

@@ -1,7 +1,7 @@
 /** Freezing: every write throws where it is written, and nothing that is read changes. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deepFreeze } from '../../../../src/informer/mutation/deep-freeze.ts';
+import { deepFreeze } from '../../../../src/informer/mutation/snapshot.ts';
 import { MutationError, refusedWrite } from '../../../../src/informer/mutation/mutation-error.ts';
 
 interface Pod {

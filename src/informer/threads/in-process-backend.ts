@@ -23,22 +23,22 @@ const RECORDS_PER_TURN = 256;
 /** The longest delay that a timer supports. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1;
 
-interface TwinReflector {
+interface RunningReflector {
   readonly port: LocalPort<ToReflectorThread, FromReflectorThread>;
   readonly thread: ReflectorThread;
 }
 
-interface TwinShard {
+interface RunningShard {
   readonly port: LocalPort<ToShard, FromShard>;
   readonly shard: Shard;
 }
 
-export class TwinBackend implements Backend {
+export class InProcessBackend implements Backend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #onRing: () => void;
-  #reflector: TwinReflector | undefined;
-  readonly #shards: (TwinShard | undefined)[];
+  #reflector: RunningReflector | undefined;
+  readonly #shards: (RunningShard | undefined)[];
   readonly #words: PipelineWords;
   readonly #firstSequence: number;
   #closed: (() => void) | undefined;
@@ -99,15 +99,15 @@ export class TwinBackend implements Backend {
   }
 
   toShard(shard: number, message: ToShard | StatsRequest): void {
-    const twin = this.#shards[shard];
+    const running = this.#shards[shard];
     if (message.type === 'stats') {
-      const deltas = twin?.shard.deltas ?? 0;
+      const deltas = running?.shard.deltas ?? 0;
       realTimers.setImmediate(() =>
         this.#events.fromShard(shard, { type: 'stats', deltas, cpuMs: undefined }),
       );
       return;
     }
-    twin?.port.deliver(message);
+    running?.port.deliver(message);
     // Ring after the message: the shard may wait for it, as a thread waits on its bell.
     realTimers.setImmediate(this.#onRing);
   }
@@ -125,7 +125,7 @@ export class TwinBackend implements Backend {
     await closed;
   }
 
-  #turnShard(index: number, shard: TwinShard): number {
+  #turnShard(index: number, shard: RunningShard): number {
     try {
       return shard.shard.doWork(RECORDS_PER_TURN);
     } catch (cause) {
@@ -146,7 +146,7 @@ export class TwinBackend implements Backend {
     }
   }
 
-  #startReflector(): TwinReflector {
+  #startReflector(): RunningReflector {
     const port = new LocalPort<ToReflectorThread, FromReflectorThread>((message) => {
       if (message.type === 'closed') this.#closed?.();
       else this.#events.fromReflector(message);
@@ -161,7 +161,7 @@ export class TwinBackend implements Backend {
     return { port, thread };
   }
 
-  #startShard(index: number, isSuccessor: boolean): TwinShard {
+  #startShard(index: number, isSuccessor: boolean): RunningShard {
     const port = new LocalPort<ToShard, FromShard>((message) => this.#events.fromShard(index, message));
     const { shard } = createShard(index, this.#memory, port, {
       onRing: this.#onRing,
