@@ -1,7 +1,7 @@
 /** Waits for the first lists of several informers. */
-import type { DoneProgress } from '../base/done-checker.ts';
-import { NotSyncedError } from './wait-for.ts';
-import type { DoneState } from './wait-for.ts';
+import type { DoneChecker, DoneProgress } from '../base/done-checker.ts';
+import { NotSyncedError, waitFor } from './wait-for.ts';
+import type { DoneState, WaitOptions } from './wait-for.ts';
 
 /** The part of an informer that a wait uses. */
 export interface Syncable {
@@ -49,6 +49,29 @@ export async function waitForNamedCacheSync(
   // An informer that has synced by now counts, even if its wait was ended.
   if (states.every(({ isDone }) => isDone)) return;
   throw new NotSyncedError(controller, states, signal?.aborted ? signal.reason : failure?.cause);
+}
+
+/**
+ * Does the same by the informers' done checkers, and reports progress.
+ *
+ * @param what name of the wait in messages
+ */
+export async function waitForCheckers(
+  what: string,
+  { signal, ...options }: WaitOptions,
+  informers: readonly (Pick<Syncable, 'waitForSync'> & { readonly hasSyncedChecker: DoneChecker })[],
+): Promise<void> {
+  const over = new AbortController();
+  for (const informer of informers) {
+    informer.waitForSync(over.signal).catch((error: unknown) => over.abort(error));
+  }
+  const any = AbortSignal.any(signal ? [signal, over.signal] : [over.signal]);
+  try {
+    const checkers = informers.map(({ hasSyncedChecker }) => hasSyncedChecker);
+    await waitFor(what, { ...options, signal: any }, ...checkers);
+  } finally {
+    over.abort();
+  }
 }
 
 /** Returns whether an informer has synced, and if not, the reason and its progress. */

@@ -8,7 +8,7 @@ import type { ShutDownOptions } from '../handlers.ts';
 import { Lister } from '../lister.ts';
 import type { InformerOptions, InformerView } from '../options.ts';
 import { SharedIndexInformer } from '../shared-index-informer.ts';
-import { waitFor } from '../wait-for.ts';
+import { waitForCheckers } from '../sync.ts';
 import type { WaitOptions } from '../wait-for.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
@@ -105,21 +105,11 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
    */
   async waitForCacheSync(signal?: AbortSignal, options: Omit<WaitOptions, 'signal'> = {}): Promise<void> {
     const started = [...this.#held.values()].filter(({ isStarted }) => isStarted);
-    const over = new AbortController();
-    const isOver = forMany(over.signal);
-    for (const { informer } of started) {
-      informer.waitForSync(isOver).catch((error: unknown) => over.abort(error));
-    }
-    const signals = signal ? [signal, over.signal] : [over.signal];
-    try {
-      await waitFor(
-        this.name,
-        { ...options, signal: AbortSignal.any(signals) },
-        ...started.map(({ informer }) => informer.hasSyncedChecker),
-      );
-    } finally {
-      over.abort();
-    }
+    await waitForCheckers(
+      this.name,
+      signal ? { ...options, signal } : options,
+      started.map(({ informer }) => informer),
+    );
   }
 
   /**

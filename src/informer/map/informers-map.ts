@@ -31,7 +31,7 @@ import type { ObjectKey } from './informer-handle.ts';
 import { CacheOptions } from './options.ts';
 import type { InformersMapOptions } from './options.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
-import { waitForInformers } from './synced.ts';
+import { waitForCheckers } from '../sync.ts';
 import { informerViewOf, show, showList } from './view.ts';
 import type { View } from './view.ts';
 
@@ -218,7 +218,7 @@ export class InformersMap implements AsyncDisposable {
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the missing informers and the reasons
    */
   async waitForCacheSync(signal?: AbortSignal): Promise<void> {
-    await waitForInformers(this.name, signal, this.informers);
+    await waitForCheckers(this.name, signal ? { signal } : {}, this.informers);
   }
 
   /**

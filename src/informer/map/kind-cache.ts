@@ -14,7 +14,7 @@ import type { ResolvedKind } from './options.ts';
 import { queryOf, runQuery } from './query.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { NamespaceInformer } from './namespace-informer.ts';
-import { waitForInformers } from './synced.ts';
+import { waitForCheckers } from '../sync.ts';
 import type { Informer, ViewRegistration } from './view-registration.ts';
 
 export interface KindCacheParts {
@@ -254,7 +254,7 @@ export class KindCache {
           views().map((view) => namespaceInformer.informer(view)),
         );
         const running = new Set(informers.filter((informer) => informer !== undefined));
-        await waitForInformers(this.#parts.name, signal, [...running]);
+        await waitForCheckers(this.#parts.name, signal ? { signal } : {}, [...running]);
         await abortable(Promise.all(waiting.map((namespaceInformer) => namespaceInformer.moved())), signal);
       } catch (error) {
         const isRemoved = waiting.some(
