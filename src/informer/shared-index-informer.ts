@@ -25,10 +25,8 @@ import type { CacheMutationDetectorOptions } from './mutation/cache-mutation-det
 import { CacheMutationDetector } from './mutation/cache-mutation-detector.ts';
 import { deepFreeze } from './mutation/snapshot.ts';
 import { InformerLifecycle } from './lifecycle.ts';
-import { reflectorSpec } from './options.ts';
-import type { ResolvedInformerOptions } from './resolve-options.ts';
-import { resolveInformerOptions, wantResource, wantSource } from './resolve-options.ts';
-import type { InformerOptions } from './options.ts';
+import { reflectorSpec, resolveInformerOptions, wantResource, wantSource } from './options.ts';
+import type { ResolvedInformerOptions, InformerOptions } from './options.ts';
 import { InformerPipeline } from './pipeline.ts';
 import { ErrorReporter } from './error-reporter.ts';
 import type { WatchErrorHandler } from './error-reporter.ts';

@@ -11,7 +11,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C53',
     file: 'src/informer/error-reporter.ts',
-    find: `void this.#callListener('the watch error handler', this.watchErrorHandler, error);`,
+    find: `void this.#call('the watch error handler', this.watchErrorHandler, error);`,
     replace: 'void error;',
   },
   {

@@ -1,7 +1,6 @@
 /** The options of all factories. */
 import { KubeloomError } from '../../base/errors.ts';
-import { INFORMER_CHECKS } from '../resolve-options.ts';
-import { resolveInformerOptions } from '../resolve-options.ts';
+import { INFORMER_CHECKS, resolveInformerOptions } from '../options.ts';
 import type { InformerOptions } from '../options.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import type { ResourceRef } from '../../kube/resource.ts';

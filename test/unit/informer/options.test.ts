@@ -2,8 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { reflectorSpec, shardSpec } from '../../../src/informer/options.ts';
-import { resolveInformerOptions } from '../../../src/informer/resolve-options.ts';
+import { reflectorSpec, shardSpec, resolveInformerOptions } from '../../../src/informer/options.ts';
 import type { InformerOptions } from '../../../src/informer/options.ts';
 import { drop, transformModule } from '../../../src/informer/transform.ts';
 import {
