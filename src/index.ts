@@ -150,7 +150,7 @@ export { InformerHandle } from './informer/map/informer-handle.ts';
 export { NotCachedError } from './informer/map/kind-cache.ts';
 export type { CacheList, CacheListOptions } from './informer/map/query.ts';
 export type { FieldExtractor } from './informer/map/field-indexes.ts';
-export type { ObjectKey } from './informer/map/informer-handle.ts';
+export type { ObjectKey } from './informer/map/kind-cache.ts';
 export type { View } from './informer/map/view.ts';
 export type { InformersMapOptions, KindOptions, NamespaceSet, ScopeOptions } from './informer/map/options.ts';
 

@@ -11,7 +11,7 @@ import type {
 } from '../replica/deliver/handler.ts';
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
 import { ResyncTimer } from '../replica/deliver/resync.ts';
-import type { SlowLimits } from '../replica/deliver/slow-handler.ts';
+import type { ResolvedInformerOptions } from './options.ts';
 import type { SharedProcessor } from '../replica/deliver/shared-processor.ts';
 import type { Replica } from '../replica/store/replica.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
@@ -46,9 +46,7 @@ export const SHUT_DOWN_CHECKS: OptionChecks<ShutDownOptions> = { ...REMOVAL_CHEC
 export interface HandlersOptions {
   readonly replica: Replica;
   readonly processor: SharedProcessor;
-  readonly isStrict: boolean;
-  readonly resyncPeriodMs: number;
-  readonly slowLimits: SlowLimits;
+  readonly resolved: ResolvedInformerOptions;
   readonly clock: Clock;
   readonly reports: ErrorReporter;
   /** Name of the informer's done checker. */
@@ -72,10 +70,10 @@ export class Handlers {
 
   constructor(options: HandlersOptions) {
     this.#options = options;
-    const { processor, replica, reports, clock, resyncPeriodMs } = options;
+    const { processor, replica, reports, clock, resolved } = options;
     this.#resync = new ResyncTimer({
       clock,
-      periodMs: resyncPeriodMs,
+      periodMs: resolved.resyncPeriodMs,
       onDue: (due) => {
         processor.resync(replica, due);
         this.#threads?.kick();
@@ -85,7 +83,6 @@ export class Handlers {
   }
 
   add(handler: ResourceEventHandler<never>, options: HandlerOptions): HandlerRegistration {
-    const { resyncPeriodMs } = options;
     wantHandler(handler, options);
     const { replica, processor, syncName } = this.#options;
     const name = options.name ?? nameForHandler(handler);
@@ -106,7 +103,7 @@ export class Handlers {
       this.#threads?.drain.remove(listener);
       this.#coalescedBefore += listener.coalesced;
     });
-    this.#resync.add(listener, resyncPeriodMs);
+    this.#resync.add(listener, options.resyncPeriodMs);
     processor.add(listener, replica);
     this.#threads?.drain.add(listener);
     this.#threads?.kick();
@@ -197,13 +194,14 @@ export class Handlers {
     checker: SettableDoneChecker,
     giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
-    const { isStrict, clock, slowLimits, reports, onProgress } = this.#options;
+    const { resolved, clock, reports, onProgress } = this.#options;
+    const isStrict = resolved.borrowChecks === 'strict';
     const listener = new ProcessorListener({
       handler,
       isStrict,
       registeredAt: isStrict ? registrationStack() : '',
       clock,
-      slowLimits,
+      slowLimits: resolved,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
       onSlow: (callMs) => reports.slowHandler(name, callMs, listener.backlog),
       onReady: () => {
@@ -233,11 +231,7 @@ export class Handlers {
   }
 }
 
-const CALLBACKS = [
-  'onAdd',
-  'onUpdate',
-  'onDelete',
-] as const satisfies (keyof ResourceEventHandler<unknown>)[];
+const CALLBACKS: readonly (keyof ResourceEventHandler<unknown>)[] = ['onAdd', 'onUpdate', 'onDelete'];
 
 /** Checks a handler. @throws ERR_KUBELOOM_OPTION when it has no callback, or one that is no function */
 export function wantHandler(handler: unknown, options: HandlerOptions): void {
@@ -253,14 +247,12 @@ export function wantHandler(handler: unknown, options: HandlerOptions): void {
 }
 
 function registrationStack(): string {
-  const stack = new Error('registered').stack ?? '';
-  return stack
-    .split('\n')
-    .slice(1 + OWN_FRAMES)
-    .join('\n');
+  const lines = new Error('registered').stack?.split('\n') ?? [];
+  return lines.slice(1 + OWN_FRAMES).join('\n');
 }
 
-export class Registration implements HandlerRegistration {
+/** Handle of one registration. An informer accepts only its own handles for removal. */
+class Registration implements HandlerRegistration {
   readonly name: string;
   readonly hasSyncedChecker: SettableDoneChecker;
   readonly #listener: ProcessorListener;
@@ -281,7 +273,8 @@ export class Registration implements HandlerRegistration {
   }
 }
 
-export function pressureError(
+/** Returns the error for a handler whose backlog is too large. */
+function pressureError(
   name: string,
   { kind, bytes, limits }: BacklogPressure,
   { notifications, ageMs }: HandlerBacklog,

@@ -72,8 +72,8 @@ export class SharedIndexInformer<T = unknown> {
     const spec = reflectorSpec(resource, options, source);
     this.resource = resource;
     this.#source = source;
-    this.name = `${resource.resource} (${options.namespace ? `namespace ${options.namespace}` : 'all namespaces'})`;
-    const clock = options.clock ?? backgroundClock;
+    const { namespace, clock = backgroundClock } = options;
+    this.name = `${resource.resource} (${namespace ? `namespace ${namespace}` : 'all namespaces'})`;
     const reports = new ErrorReporter(this.name, options.onError, clock, options.onMutation);
     const threads = new ThreadsHandle(options.threads);
     const { shards } = threads;
@@ -94,20 +94,15 @@ export class SharedIndexInformer<T = unknown> {
       ...(options.clock ? { wallNow: () => clock.now() } : {}),
     });
     reports.onLastError = () => health.apply({ type: 'error' });
-    const where = options.namespace
-      ? `${resource.resource} (namespace ${options.namespace})`
-      : resource.resource;
     const synced = new SettableDoneChecker(
-      `SharedIndexInformer ${where}`,
+      `SharedIndexInformer ${namespace ? this.name : resource.resource}`,
       () => reasonOf(this),
       () => this.progress,
     );
     const handlers = new Handlers({
       replica: pipeline.replica,
       processor: listener,
-      isStrict: resolved.borrowChecks === 'strict',
-      resyncPeriodMs: resolved.resyncPeriodMs,
-      slowLimits: resolved,
+      resolved,
       clock,
       reports,
       syncName: synced.name,

@@ -6,17 +6,14 @@ import type { ErrorReporter } from '../error-reporter.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../../replica/deliver/handler.ts';
 import type { CachedObject } from '../../replica/store/entry.ts';
-import type { Subscription, KindCache } from './kind-cache.ts';
 import { NotCachedError } from './kind-cache.ts';
+import type { KindCache, ObjectKey, Subscription } from './kind-cache.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { ViewRegistration } from './view-registration.ts';
-import { show, showList } from './view.ts';
+import { show } from './view.ts';
 import type { View } from './view.ts';
-import { parseObjectName } from '../../kube/keys.ts';
-import { groupResource } from '../factory/resource-query.ts';
 
 export interface InformerHandleParts {
-  readonly view: View;
   readonly kind: KindCache;
   readonly subscription: Subscription;
   readonly reports: ErrorReporter;
@@ -31,12 +28,12 @@ export class InformerHandle<T> implements AsyncDisposable {
   constructor(parts: InformerHandleParts) {
     this.#parts = parts;
     this.resource = parts.kind.resource;
-    this.view = parts.view;
+    this.view = parts.subscription.view;
   }
 
   /** Returns whether all its namespaces have synced; always true unless `informerFor` had `wait: false`. */
   hasSynced(): boolean {
-    return !this.#released && this.#parts.kind.isReady(this.#parts.subscription.view);
+    return !this.#released && this.#parts.kind.isReady(this.#parts.subscription.stored);
   }
 
   /**
@@ -47,12 +44,12 @@ export class InformerHandle<T> implements AsyncDisposable {
    * @throws NotCachedError when this handle was released
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
-    const { subscription, reports, view } = this.#parts;
+    const { subscription, reports } = this.#parts;
     const kind = this.#open();
     const registration = new ViewRegistration({
       handler,
       options,
-      show: (entry) => show(view, entry, this.resource),
+      show: (entry) => show(this.view, entry, this.resource),
       reports,
       syncName: `InformersMap ${kind.label}`,
     });
@@ -76,25 +73,20 @@ export class InformerHandle<T> implements AsyncDisposable {
 
   /** Returns one object. @throws NotCachedError when this handle was released, or the namespace is not cached */
   get(key: ObjectKey): CachedObject<T> | undefined {
-    const { namespace, name } = objectKey(key, this.resource);
-    const entry = this.#open().get(this.#parts.subscription.view, namespace, name);
-    return entry && (show(this.view, entry, this.resource) as CachedObject<T>);
+    return this.#open().get(this.view, key) as CachedObject<T> | undefined;
   }
 
   /** Returns one object. @throws NotFoundError (ERR_KUBELOOM_NOT_FOUND) when it does not exist, and the errors of `get` */
   require(key: ObjectKey): CachedObject<T> {
     const found = this.get(key);
     if (found) return found;
-    const { namespace, name } = objectKey(key, this.resource);
-    const { label } = this.#parts.kind;
-    throw new NotFoundError(
-      `${label} ${JSON.stringify(namespace === '' ? name : `${namespace}/${name}`)} not found`,
-    );
+    const { kind } = this.#parts;
+    throw new NotFoundError(`${kind.label} ${JSON.stringify(kind.keyOf(key).text)} not found`);
   }
 
   /** Returns the selected objects, as `InformersMap.list`. */
   list(options: CacheListOptions = {}): CacheList<T> {
-    return showList(this.view, this.#open().list(this.#parts.subscription.view, options), this.resource);
+    return this.#open().list(this.view, options) as CacheList<T>;
   }
 
   /**
@@ -115,20 +107,4 @@ export class InformerHandle<T> implements AsyncDisposable {
     if (this.#released) throw new NotCachedError(kind.label, 'this informer handle was released');
     return kind;
   }
-}
-
-/** `namespace/name`, or only `name` for cluster-scoped objects. */
-export type ObjectKey = string | { readonly namespace?: string; readonly name: string };
-
-/** Parses a key. @throws ERR_KUBELOOM_KEY_FORMAT when it does not fit the scope of the resource */
-export function objectKey(key: ObjectKey, resource: ResourceRef): { namespace: string; name: string } {
-  const { namespace = '', name } = typeof key === 'string' ? parseObjectName(key) : (key ?? {});
-  if (typeof name === 'string' && name !== '' && (namespace !== '') === resource.isNamespaced) {
-    return { namespace, name };
-  }
-  throw new KubeloomError(
-    'ERR_KUBELOOM_KEY_FORMAT',
-    `unexpected key format: ${JSON.stringify(key)}; a key of ${groupResource(resource)} is ` +
-      (resource.isNamespaced ? 'namespace/name' : 'a name without a namespace'),
-  );
 }

@@ -26,13 +26,13 @@ import { jsonGetter } from './api-get.ts';
 import { FieldIndexes } from './field-indexes.ts';
 import type { FieldExtractor } from './field-indexes.ts';
 import { KindCache, NotCachedError } from './kind-cache.ts';
-import { InformerHandle, objectKey } from './informer-handle.ts';
-import type { ObjectKey } from './informer-handle.ts';
+import type { ObjectKey } from './kind-cache.ts';
+import { InformerHandle } from './informer-handle.ts';
 import { CacheOptions } from './options.ts';
 import type { InformersMapOptions } from './options.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { waitForCheckers } from '../sync.ts';
-import { informerViewOf, show, showList } from './view.ts';
+import { informerViewOf } from './view.ts';
 import type { View } from './view.ts';
 
 export interface InformerForOptions<V extends View = View> {
@@ -97,20 +97,20 @@ export class InformersMap implements AsyncDisposable {
   async informerFor(kind: KindLike, options: InformerForOptions = {}): Promise<InformerHandle<unknown>> {
     wantOptions('options of informerFor', options, INFORMER_FOR_CHECKS);
     const { view = 'structured', wait = true, signal } = options;
-    const stored = informerViewOf(view);
+    informerViewOf(view);
     this.#wantRunning();
     signal?.throwIfAborted();
     const resource = await abortable(this.restMapper.resourceFor(kind), signal);
     this.#wantRunning();
     const followed = this.#kinds.get(keyOfResource(resource)) ?? this.#newKind(resource);
-    const subscription = followed.acquire(stored);
+    const subscription = followed.acquire(view);
     try {
-      if (wait) await followed.ready(stored, signal);
+      if (wait) await followed.ready(subscription.stored, signal);
     } catch (error) {
       this.#track(followed.release(subscription));
       throw error;
     }
-    return new InformerHandle({ view, kind: followed, subscription, reports: this.#reports });
+    return new InformerHandle({ kind: followed, subscription, reports: this.#reports });
   }
 
   /**
@@ -134,11 +134,7 @@ export class InformersMap implements AsyncDisposable {
     key: ObjectKey,
     { view = 'structured' }: ViewOption<View> = {},
   ): CachedObject<unknown> | undefined {
-    const stored = informerViewOf(view);
-    const followed = this.#followed(kind);
-    const { namespace, name } = objectKey(key, followed.resource);
-    const entry = followed.get(stored, namespace, name);
-    return entry && (show(view, entry, followed.resource) as CachedObject<unknown>);
+    return this.#followed(kind, view).get(view, key);
   }
 
   /**
@@ -157,9 +153,7 @@ export class InformersMap implements AsyncDisposable {
   ): CacheList<PartialObjectMetadata>;
   list(kind: KindLike, options: CacheListOptions & ViewOption<View> = {}): CacheList<unknown> {
     const { view = 'structured' } = options;
-    const stored = informerViewOf(view);
-    const followed = this.#followed(kind);
-    return showList(view, followed.list(stored, options), followed.resource);
+    return this.#followed(kind, view).list(view, options);
   }
 
   /**
@@ -269,7 +263,8 @@ export class InformersMap implements AsyncDisposable {
     return indexes;
   }
 
-  #followed(kind: KindLike): KindCache {
+  #followed(kind: KindLike, view: View = 'structured'): KindCache {
+    informerViewOf(view);
     const resource = this.restMapper.find(kind);
     const followed = resource && this.#kinds.get(keyOfResource(resource));
     if (followed) return followed;

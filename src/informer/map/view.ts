@@ -2,13 +2,12 @@
  * The views of a cache of kinds. `structured` and `unstructured` differ only in their types: both show the object as the
  * server sent it. `metadata` shows only metadata, even if whole objects are stored.
  */
+import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { refuse } from '../../base/option-checks.ts';
 import type { Borrowed, CachedObject, MetadataOf, Mutable } from '../../replica/store/entry.ts';
 import type { InformerView } from '../options.ts';
-import type { CacheList } from './query.ts';
-import { apiVersionOf } from '../../kube/resource.ts';
 import type { Labels } from '../../replica/store/projected-fields.ts';
 
 export type View = 'structured' | 'unstructured' | 'metadata';
@@ -21,27 +20,49 @@ export function informerViewOf(view: View): InformerView {
   return view === 'metadata' ? 'metadata' : 'object';
 }
 
-export function show(view: View, entry: Borrowed<KubeObject>, resource: ResourceRef): Borrowed<unknown> {
-  return view === 'metadata' ? metadataEntry(entry, resource) : entry;
-}
-
-export function showList<T>(view: View, list: CacheList<KubeObject>, resource: ResourceRef): CacheList<T> {
-  if (view !== 'metadata') return list as unknown as CacheList<T>;
-  return { ...list, items: list.items.map((entry) => show(view, entry, resource) as CachedObject<T>) };
-}
-
 /** Metadata entry of each entry, so that the same entry always gives the same object. */
 const SHOWN: WeakMap<object, MetadataEntry> = new WeakMap();
 
-export function metadataEntry(entry: Borrowed<KubeObject>, resource: ResourceRef): MetadataEntry {
-  const known = SHOWN.get(entry);
-  if (known) return known;
-  const shown = new MetadataEntry(entry, resource);
+/** Returns an entry as the view shows it. */
+export function show(view: View, entry: Borrowed<KubeObject>, resource: ResourceRef): CachedObject<unknown> {
+  if (view !== 'metadata') return entry as CachedObject<unknown>;
+  const shown = SHOWN.get(entry) ?? new MetadataEntry(entry, resource);
   SHOWN.set(entry, shown);
   return shown;
 }
 
-export class MetadataEntry implements CachedObject<PartialObjectMetadata> {
+/** Members that a metadata entry reads from the stored entry at every access: their getters check the borrow. */
+const READ = [
+  ...(['key', 'namespace', 'name', 'uid', 'resourceVersion', 'generation', 'deletionTimestamp'] as const),
+  ...(['controllerUid', 'labels', 'fields', 'metadata'] as const),
+];
+
+/**
+ * Entry with only kind, apiVersion and `metadata` without managedFields, even if a whole object is stored. It reads the
+ * stored entry and keeps no second copy.
+ */
+class MetadataEntry implements CachedObject<PartialObjectMetadata> {
+  static {
+    for (const name of READ) {
+      Object.defineProperty(this.prototype, name, {
+        get(this: MetadataEntry) {
+          return this.#entry[name];
+        },
+      });
+    }
+  }
+
+  declare readonly key: string;
+  declare readonly namespace: string;
+  declare readonly name: string;
+  declare readonly uid: string;
+  declare readonly resourceVersion: string;
+  declare readonly generation: number | undefined;
+  declare readonly deletionTimestamp: string | undefined;
+  declare readonly controllerUid: string | undefined;
+  declare readonly labels: Labels;
+  declare readonly fields: Readonly<Record<string, unknown>>;
+  declare readonly metadata: MetadataOf<PartialObjectMetadata>;
   readonly #entry: Borrowed<KubeObject>;
   readonly #resource: ResourceRef;
   #object: PartialObjectMetadata | undefined;
@@ -57,50 +78,6 @@ export class MetadataEntry implements CachedObject<PartialObjectMetadata> {
 
   get kept(): true {
     return true;
-  }
-
-  get key(): string {
-    return this.#entry.key;
-  }
-
-  get namespace(): string {
-    return this.#entry.namespace;
-  }
-
-  get name(): string {
-    return this.#entry.name;
-  }
-
-  get uid(): string {
-    return this.#entry.uid;
-  }
-
-  get resourceVersion(): string {
-    return this.#entry.resourceVersion;
-  }
-
-  get generation(): number | undefined {
-    return this.#entry.generation;
-  }
-
-  get deletionTimestamp(): string | undefined {
-    return this.#entry.deletionTimestamp;
-  }
-
-  get controllerUid(): string | undefined {
-    return this.#entry.controllerUid;
-  }
-
-  get labels(): Labels {
-    return this.#entry.labels;
-  }
-
-  get fields(): Readonly<Record<string, unknown>> {
-    return this.#entry.fields;
-  }
-
-  get metadata(): MetadataOf<PartialObjectMetadata> {
-    return this.#entry.metadata;
   }
 
   get object(): PartialObjectMetadata {
