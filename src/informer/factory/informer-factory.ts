@@ -7,7 +7,8 @@ import { KubeloomError } from '../../base/errors.ts';
 import type { ShutDownOptions } from '../handlers.ts';
 import { Lister } from '../lister.ts';
 import type { InformerOptions, InformerView } from '../options.ts';
-import { SharedIndexInformer } from '../shared-index-informer.ts';
+import { newSharedIndexInformerWithOptions } from '../shared-index-informer.ts';
+import type { SharedIndexInformer } from '../shared-index-informer.ts';
 import { waitForCheckers } from '../sync.ts';
 import type { WaitOptions } from '../wait-for.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
@@ -65,14 +66,14 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
    * @throws ERR_KUBELOOM_STOPPED when the informer does not exist and the factory was shut down
    */
   forResource<T = Default>(resource: ResourceQuery): GenericInformer<T> {
-    const held = this.#find(resource) ?? this.#make(resource, newInformer);
+    const held = this.#find(resource) ?? this.#make(resource, newSharedIndexInformerWithOptions);
     return { informer: held.informer, lister: held.lister } as unknown as GenericInformer<T>;
   }
 
   /** Returns the informer of a resource. The first request may create it itself with `make`, e.g. with indexers. */
   informerFor<T = Default>(
     resource: ResourceQuery,
-    make: NewInformer<T> = newInformer,
+    make: NewInformer<T> = newSharedIndexInformerWithOptions,
   ): SharedIndexInformer<T> {
     const held = this.#find(resource) ?? this.#make(resource, make as unknown as NewInformer<KubeObject>);
     return held.informer as unknown as SharedIndexInformer<T>;
@@ -161,7 +162,7 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
       );
     }
     const informer = this.#informer(resource, make);
-    const lister = new Lister<KubeObject>(informer.getIndexer(), resource);
+    const lister = new Lister(informer.getIndexer(), resource);
     const held: Held = { resource, informer, lister, isStarted: false };
     this.#held.set(keyOfResource(resource), held);
     return held;
@@ -170,11 +171,8 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
   #informer(resource: ResourceRef, make: NewInformer<KubeObject>): SharedIndexInformer<KubeObject> {
     const { namespace: _all, ...ofInformers } = this.#options.ofInformers;
     const namespace = resource.isNamespaced ? this.#namespace : '';
-    const options: InformerOptions<KubeObject> = {
-      ...ofInformers,
-      resyncPeriodMs: this.#options.resyncPeriodMs(resource),
-      view: this.#view,
-    };
+    const resyncPeriodMs = this.#options.resyncPeriodMs(resource);
+    const options: InformerOptions<KubeObject> = { ...ofInformers, resyncPeriodMs, view: this.#view };
     if (typeof this.#source !== 'function') {
       return make(this.#source, resource, namespace === '' ? options : { ...options, namespace });
     }
@@ -188,12 +186,4 @@ function forMany(signal: AbortSignal): AbortSignal {
   const own = AbortSignal.any([signal]);
   setMaxListeners(0, own);
   return own;
-}
-
-function newInformer<T>(
-  source: ServerSource | ListerWatcher<T>,
-  resource: ResourceRef,
-  options: InformerOptions<T>,
-): SharedIndexInformer<T> {
-  return new SharedIndexInformer(source, resource, options);
 }

@@ -130,15 +130,14 @@ export function runQuery(query: Query, indexers: readonly Indexer[]): CacheList<
 function findIn(indexer: Indexer, query: Query): Found {
   const { namespace, labels, fields, after } = query;
   const source = cheapest(indexer, query);
+  const matches = matcherOf(indexer, fields);
   if (source === undefined) {
     const isNamespaced = namespace !== '';
     const examined = isNamespaced ? indexer.countByIndex(NAMESPACE_INDEX, namespace) : indexer.size;
     const selected = indexer.select(labels, namespace);
-    const matches = matcherOf(indexer, fields);
     const items = selected.filter((entry) => entry.key > after && matches(entry));
     return { items, examined, index: isNamespaced ? NAMESPACE_INDEX : '' };
   }
-  const matches = matcherOf(indexer, fields);
   const items: CachedObject<KubeObject>[] = [];
   let examined = 0;
   for (const key of source.keys()) {
@@ -166,11 +165,8 @@ function cheapest(indexer: Indexer, { namespace, fields }: Query): Source | unde
 
 function byIndex(indexer: Indexer, field: string, value: string): Source {
   const index = indexNameOf(field);
-  return {
-    index: field,
-    count: indexer.countByIndex(index, value),
-    keys: () => indexer.indexKeys(index, value),
-  };
+  const count = indexer.countByIndex(index, value);
+  return { index: field, count, keys: () => indexer.indexKeys(index, value) };
 }
 
 /** Returns the source for `metadata.name`, with one key in each namespace. */
@@ -189,25 +185,24 @@ function matcherOf(
   const tests = fields.map(({ field, operator, value }) => {
     const index = indexers[indexNameOf(field)] as PlainIndexFunction<KubeObject> | undefined;
     return (entry: CachedObject<KubeObject>): boolean => {
-      const values =
-        field === NAME
-          ? [entry.name]
-          : field === NAMESPACE
-            ? [entry.namespace]
-            : index && fieldValues(index, entry);
-      return (values?.includes(value) ?? false) === (operator === '=');
+      if (field === NAME) return (entry.name === value) === (operator === '=');
+      if (field === NAMESPACE) return (entry.namespace === value) === (operator === '=');
+      return (index !== undefined && fieldValues(index, entry).includes(value)) === (operator === '=');
     };
   });
   return (entry) => tests.every((test) => test(entry));
 }
 
-/** Returns a token. @param query text that must be equal for all pages */
-export function continueToken(query: string, lastKey: string): string {
+/**
+ * Returns a continue token: a digest of the query, which must be equal for all pages, and the last key of a page. Lists
+ * are in the order of keys, so the next page begins after that key even if objects were added or deleted since.
+ */
+function continueToken(query: string, lastKey: string): string {
   return Buffer.from(JSON.stringify([digest(query), lastKey])).toString('base64url');
 }
 
 /** Returns the key after which the next page begins. @throws ERR_KUBELOOM_CONTINUE */
-export function keyOfToken(query: string, token: string): string {
+function keyOfToken(query: string, token: string): string {
   const [ofQuery, key] = parsed(token);
   if (typeof ofQuery !== 'string' || typeof key !== 'string') {
     throw new KubeloomError(
@@ -216,9 +211,10 @@ export function keyOfToken(query: string, token: string): string {
     );
   }
   if (ofQuery === digest(query)) return key;
-  const message =
-    'the continue token is of another list: keep kind, view, namespace and selectors the same for all pages';
-  throw new KubeloomError('ERR_KUBELOOM_CONTINUE', message);
+  throw new KubeloomError(
+    'ERR_KUBELOOM_CONTINUE',
+    'the continue token is of another list: keep kind, view, namespace and selectors the same for all pages',
+  );
 }
 
 function parsed(token: string): readonly unknown[] {

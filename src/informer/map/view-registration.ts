@@ -32,6 +32,31 @@ export interface ViewRegistrationOptions {
   readonly syncName: string;
 }
 
+/** Calls that run one after the other, each when the previous call's promise has settled; at once when none is pending. */
+class CallQueue {
+  #last: Promise<unknown> | undefined;
+
+  /** Returns the result of `call`, or a promise of it. `call` must not throw or reject. */
+  run(call: () => unknown): unknown {
+    if (this.#last) return this.#set(this.#last.then(call));
+    const result = call();
+    return result instanceof Promise ? this.#set(result) : result;
+  }
+
+  /** Resolves when no call is pending. */
+  async idle(): Promise<void> {
+    while (this.#last) await this.#last;
+  }
+
+  #set(promise: Promise<unknown>): Promise<unknown> {
+    const last = promise.then(() => {
+      if (this.#last === last) this.#last = undefined;
+    });
+    this.#last = last;
+    return last;
+  }
+}
+
 /** State of a handler that leaves an informer. */
 interface Departure {
   /** Objects that the handler has received once `drained` has resolved. */
@@ -74,7 +99,7 @@ export class ViewRegistration implements HandlerRegistration {
   }
 
   get backlog(): HandlerBacklog {
-    const backlogs = [...this.#joined.values(), ...this.#leaving].map(({ backlog }) => backlog);
+    const backlogs = this.#registrations.map(({ backlog }) => backlog);
     return {
       notifications: backlogs.reduce((sum, { notifications }) => sum + notifications, 0),
       bytes: backlogs.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -83,7 +108,11 @@ export class ViewRegistration implements HandlerRegistration {
   }
 
   get failure(): KubeloomError | undefined {
-    return [...this.#joined.values(), ...this.#leaving].find(({ failure }) => failure)?.failure;
+    return this.#registrations.find(({ failure }) => failure)?.failure;
+  }
+
+  get #registrations(): readonly HandlerRegistration[] {
+    return [...this.#joined.values(), ...this.#leaving];
   }
 
   /** Registers with these informers; when one rejects the handler, with none of them. */
@@ -99,7 +128,13 @@ export class ViewRegistration implements HandlerRegistration {
 
   /** Removes the registrations with these informers. */
   forget(...informers: readonly Informer[]): void {
-    for (const informer of informers) this.#drop(informer);
+    for (const informer of informers) {
+      const registration = this.#joined.get(informer);
+      if (!registration) continue;
+      this.#joined.delete(informer);
+      this.#initial.delete(registration);
+      informer.removeEventHandler(registration);
+    }
   }
 
   /**
@@ -153,21 +188,9 @@ export class ViewRegistration implements HandlerRegistration {
     });
   }
 
-  #drop(informer: Informer): void {
-    const registration = this.#joined.get(informer);
-    if (!registration) return;
-    this.#joined.delete(informer);
-    this.#initial.delete(registration);
-    informer.removeEventHandler(registration);
-  }
-
   #depart(from: Informer): Departure {
-    const known = new Map(
-      from
-        .getStore()
-        .list()
-        .map((entry) => [entry.key, entry]),
-    );
+    const entries = from.getStore().list();
+    const known = new Map(entries.map((entry) => [entry.key, entry]));
     const registration = this.#joined.get(from);
     this.#joined.delete(from);
     if (!registration) return { known, hadSynced: true, drained: Promise.resolve() };
@@ -236,7 +259,7 @@ export class ViewRegistration implements HandlerRegistration {
         const result = deliver();
         return isThenable(result) ? this.#settled(result, key) : undefined;
       } catch (error) {
-        this.#options.reports.handler(error, key, this.name, this.#registeredAt);
+        this.#report(error, key);
         return undefined;
       } finally {
         this.#isInside = false;
@@ -248,35 +271,15 @@ export class ViewRegistration implements HandlerRegistration {
     try {
       await result;
     } catch (error) {
-      this.#options.reports.handler(error, key, this.name, this.#registeredAt);
+      this.#report(error, key);
     }
+  }
+
+  #report(thrown: unknown, key: string): void {
+    this.#options.reports.handler(thrown, key, this.name, this.#registeredAt);
   }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
-}
-
-export class CallQueue {
-  #last: Promise<unknown> | undefined;
-
-  /** Returns the result of `call`, or a promise of it. `call` must not throw or reject. */
-  run(call: () => unknown): unknown {
-    if (this.#last) return this.#set(this.#last.then(call));
-    const result = call();
-    return result instanceof Promise ? this.#set(result) : result;
-  }
-
-  /** Resolves when no call is pending. */
-  async idle(): Promise<void> {
-    while (this.#last) await this.#last;
-  }
-
-  #set(promise: Promise<unknown>): Promise<unknown> {
-    const last = promise.then(() => {
-      if (this.#last === last) this.#last = undefined;
-    });
-    this.#last = last;
-    return last;
-  }
 }
