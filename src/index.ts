@@ -128,7 +128,14 @@ export type { DoneChecker, DoneProgress } from './base/done-checker.ts';
 export type { Missing, WaitOptions, WaitProgress } from './informer/wait-for.ts';
 
 export { InformerFactory } from './informer/factory/informer-factory.ts';
-export type { GenericInformer, NewInformer } from './informer/factory/informer-factory.ts';
+export type {
+  CustomResync,
+  FactoryOptions,
+  FactorySource,
+  GenericInformer,
+  ListerWatcherSource,
+  NewInformer,
+} from './informer/factory/informer-factory.ts';
 export { SharedInformerFactory } from './informer/factory/shared-informer-factory.ts';
 export type { BuiltInInformers } from './informer/factory/shared-informer-factory.ts';
 export {
@@ -136,12 +143,6 @@ export {
   MetadataInformerFactory,
 } from './informer/factory/dynamic-informer-factory.ts';
 export { ObjectOrMetadataInformerFactory } from './informer/factory/object-or-metadata-informer-factory.ts';
-export type {
-  CustomResync,
-  FactoryOptions,
-  FactorySource,
-  ListerWatcherSource,
-} from './informer/factory/options.ts';
 export type { GroupVersionResource, ResourceQuery } from './informer/factory/resource-query.ts';
 
 export { Cache, InformersMap } from './informer/map/informers-map.ts';

@@ -13,7 +13,6 @@ import type { WaitCondition } from './wait-condition.ts';
 import { SHUT_DOWN_CHECKS } from './handlers.ts';
 import type { Handlers, ShutDownOptions } from './handlers.ts';
 import type { Health } from './health.ts';
-import type { CacheMutationDetector } from './mutation/cache-mutation-detector.ts';
 import type { InformerPipeline, PipelineEvents } from './pipeline.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import { VersionWaiters } from './version-waiters.ts';
@@ -25,7 +24,6 @@ export interface InformerParts {
   readonly threads: ThreadsHandle;
   readonly reports: ErrorReporter;
   readonly health: Health;
-  readonly detector: CacheMutationDetector | undefined;
   /** Notified of every change that a caller may wait for. */
   readonly changed: WaitCondition;
   readonly onSynced: () => void;
@@ -117,14 +115,13 @@ export class InformerLifecycle {
   }
 
   async run(signal: AbortSignal | undefined): Promise<void> {
-    const { name, pipeline, handlers, threads: handle, changed, health, detector } = this.#parts;
+    const { name, pipeline, handlers, threads: handle, changed, health } = this.#parts;
     if (this.#state.kind !== 'created') {
       throw new KubeloomError('ERR_KUBELOOM_STARTED', `${name} was started already: an informer runs once`);
     }
     this.#state = { kind: 'running' };
     health.apply({ type: 'started' });
     const anySignal = AbortSignal.any(signal ? [signal, this.#stop.signal] : [this.#stop.signal]);
-    void detector?.run(anySignal);
     try {
       const threads = handle.take();
       handlers.start(threads);

@@ -29,10 +29,13 @@ import type { InformerOptions, ResolvedInformerOptions } from './options.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import { splitTransform, wantTransform } from './transform.ts';
 import type { Transform } from './transform.ts';
-import { refusedOptions, tweaked } from './tweak.ts';
-import type { TweakListOptions } from './tweak.ts';
+import { tweaking } from './tweak.ts';
+import { CacheMutationDetector } from './mutation/cache-mutation-detector.ts';
+import { deepFreeze } from './mutation/snapshot.ts';
 
 export interface PipelineOptions<T> {
+  /** Name of the informer in messages. */
+  readonly name: string;
   readonly source: ServerSource | ListerWatcher<T>;
   readonly resource: ResourceRef;
   readonly options: InformerOptions<T>;
@@ -42,8 +45,6 @@ export interface PipelineOptions<T> {
   readonly listener: ReplicaListener;
   readonly reports: ErrorReporter;
   readonly clock: Clock;
-  /** Receives each decoded object before its reader. */
-  readonly guard: ((tree: unknown, key: string) => void) | undefined;
 }
 
 /** Events of a running pipeline. */
@@ -76,6 +77,7 @@ export class InformerPipeline<T> {
   readonly #indexes: IndexSet;
   readonly replica: Replica;
   readonly indexer: ReplicaIndexer<T>;
+  readonly #detector: CacheMutationDetector | undefined;
   /** Transform that was set last before start. */
   #transform: Transform<T> | undefined;
   #attached: Attached | undefined;
@@ -91,8 +93,10 @@ export class InformerPipeline<T> {
    * @param wantStarted throws when the informer was never started
    */
   constructor(options: PipelineOptions<T>, admit: () => boolean, wantStarted: () => void) {
-    const { shards, listener, reports, resolved } = options;
+    const { name, clock, shards, listener, reports, resolved } = options;
     this.#options = options;
+    if (resolved.mutationDetector === 'compare')
+      this.#detector = new CacheMutationDetector({ name, clock, failureFunc: reports.mutation });
     this.#transform = options.options.transform;
     this.#fields = [...resolved.fields];
     const indexers = (options.options.indexers ?? {}) as Indexers;
@@ -121,13 +125,14 @@ export class InformerPipeline<T> {
   /**
    * Starts to list and watch. Rejects when a shard cannot accept the informer, e.g. cannot load a module.
    *
-   * @param signal ends the attempt; then nothing has started
+   * @param signal ends the attempt, when nothing has started yet, and later the detection of writes
    */
   async attach(threads: InformerThreads, events: PipelineEvents, signal: AbortSignal): Promise<void> {
     const owner = this.#newOwner(threads);
     const merge = this.#newMerge(threads, owner, events);
     const attached: Attached = { threads, owner, merge, number: undefined };
     this.#attached = attached;
+    void this.#detector?.run(signal);
     threads.drain.addUpkeep(this.#maintain);
     threads.storeMemory.packing.add(owner.packed);
     attached.number = await threads.attach(this.#client(attached, events), signal);
@@ -158,7 +163,7 @@ export class InformerPipeline<T> {
   }
 
   #newOwner({ storeMemory, options }: InformerThreads): EntryOwner {
-    const { resource, resolved, guard } = this.#options;
+    const { resource, resolved } = this.#options;
     return new EntryOwner({
       // Used in messages. A resource that was given without its kind has an empty kind.
       kind: resource.kind || resource.resource,
@@ -168,8 +173,15 @@ export class InformerPipeline<T> {
       slabMemory: storeMemory.slabMemory,
       packing: { totalBytesMin: storeMemory.packBytesMin },
       objectBytesMax: options.objectBytesMax,
-      guard,
+      guard: this.#guard(),
     });
+  }
+
+  /** Returns the function that receives every decoded object before its reader; undefined when detection is off. */
+  #guard(): ((tree: unknown, key: string) => void) | undefined {
+    const detector = this.#detector;
+    if (detector) return (tree, key) => detector.addObject(tree, key);
+    return this.#options.resolved.mutationDetector === 'freeze' ? deepFreeze : undefined;
   }
 
   #newMerge(threads: InformerThreads, owner: EntryOwner, events: PipelineEvents): InformerMerge {
@@ -196,7 +208,7 @@ export class InformerPipeline<T> {
       shardSpec: this.#shardSpec(),
       reflectorSpec: { ...reflectorSpec, objectBytesMax: threads.options.objectBytesMax },
       ...(isListerWatcher(source) ? { listerWatcher: source } : { connect: this.#connector(source) }),
-      ...(tweakListOptions ? { tweak: tweaking(tweakListOptions, reports) } : {}),
+      ...(tweakListOptions ? { tweak: tweaking(tweakListOptions, reports.report) } : {}),
       phase: events.phase,
       progress: events.progress,
       error: (error) => reports.watch(error),
@@ -255,13 +267,4 @@ export class InformerPipeline<T> {
 function compact(slabs: Slabs): boolean {
   for (let count = 0; count < COMPACTIONS_PER_TURN && slabs.hasCompaction; count++) slabs.compact();
   return slabs.hasCompaction;
-}
-
-function tweaking(tweak: TweakListOptions, reports: ErrorReporter): NonNullable<PipelineClient['tweak']> {
-  let isReported = false;
-  return (query) =>
-    tweaked(query, tweak, (names) => {
-      if (!isReported) reports.report(refusedOptions(names));
-      isReported = true;
-    });
 }

@@ -20,13 +20,10 @@ import { SettableDoneChecker } from './settable-done-checker.ts';
 import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
 import { Health } from './health.ts';
-import type { HealthListener, HealthSource, InformerHealth } from './health.ts';
-import type { CacheMutationDetectorOptions } from './mutation/cache-mutation-detector.ts';
-import { CacheMutationDetector } from './mutation/cache-mutation-detector.ts';
-import { deepFreeze } from './mutation/snapshot.ts';
+import type { HealthListener, InformerHealth } from './health.ts';
 import { InformerLifecycle } from './lifecycle.ts';
 import { reflectorSpec, resolveInformerOptions, wantResource, wantSource } from './options.ts';
-import type { ResolvedInformerOptions, InformerOptions } from './options.ts';
+import type { InformerOptions } from './options.ts';
 import { InformerPipeline } from './pipeline.ts';
 import { ErrorReporter } from './error-reporter.ts';
 import type { WatchErrorHandler } from './error-reporter.ts';
@@ -76,19 +73,25 @@ export class SharedIndexInformer<T = unknown> {
     this.name = `${resource.resource} (${namespace ? `namespace ${namespace}` : 'all namespaces'})`;
     const reports = new ErrorReporter(this.name, options.onError, clock, options.onMutation);
     const threads = new ThreadsHandle(options.threads);
+    const { name } = this;
     const { shards } = threads;
     const listener = new SharedProcessor();
-    const detector = detectorOf(resolved, { name: this.name, clock, failureFunc: reports.mutation });
-    const guard = guardOf(resolved, detector);
     const pipeline = new InformerPipeline<T>(
-      { source, resource, options, resolved, reflectorSpec: spec, shards, reports, clock, listener, guard },
+      { name, source, resource, options, resolved, reflectorSpec: spec, shards, reports, clock, listener },
       this.#admitIndexers,
       () => this.#lifecycle.wantStarted(),
     );
     const health = new Health({
       clock,
       staleAfterMs: resolved.staleAfterMs,
-      source: () => ({ ...this.#healthSource(), unmerged: threads.threads?.unmerged ?? 0 }),
+      source: () => ({
+        phase: this.phase,
+        lastError: this.lastError,
+        resourceVersion: this.lastSyncResourceVersion(),
+        handlers: this.#handlers.backlogs,
+        unmerged: threads.threads?.unmerged ?? 0,
+        coalesced: this.#handlers.coalesced,
+      }),
       merges: pipeline,
       onListenerError: (cause) => reports.listener('a health listener', cause),
       ...(options.clock ? { wallNow: () => clock.now() } : {}),
@@ -120,7 +123,6 @@ export class SharedIndexInformer<T = unknown> {
       threads,
       reports,
       health,
-      detector,
       changed: this.#changed,
       onSynced: () => synced.finish(),
     });
@@ -319,36 +321,10 @@ export class SharedIndexInformer<T = unknown> {
     return this.shutdown();
   }
 
-  #healthSource(): Omit<HealthSource, 'unmerged'> {
-    return {
-      phase: this.phase,
-      lastError: this.lastError,
-      resourceVersion: this.lastSyncResourceVersion(),
-      handlers: this.#handlers.backlogs,
-      coalesced: this.#handlers.coalesced,
-    };
-  }
-
   readonly #admitIndexers = (): boolean => {
     this.#lifecycle.wantNotStopped(`${this.name} has stopped: add indexers before that`);
     return this.#lifecycle.hasStarted;
   };
-}
-
-function detectorOf(
-  { mutationDetector }: ResolvedInformerOptions,
-  options: CacheMutationDetectorOptions,
-): CacheMutationDetector | undefined {
-  return mutationDetector === 'compare' ? new CacheMutationDetector(options) : undefined;
-}
-
-/** Returns the function that receives every decoded object before its reader; undefined when detection is off. */
-function guardOf(
-  { mutationDetector }: ResolvedInformerOptions,
-  detector: CacheMutationDetector | undefined,
-): ((tree: unknown, key: string) => void) | undefined {
-  if (detector) return (tree, key) => detector.addObject(tree, key);
-  return mutationDetector === 'freeze' ? deepFreeze : undefined;
 }
 
 /** Creates an informer. @param resyncPeriodMs of handlers without their own period; 0: never */

@@ -3,7 +3,7 @@ import type { ResourceRef } from '../../kube/resource.ts';
 import { findBuiltIn } from '../../kube/resources.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { InformerFactory } from './informer-factory.ts';
-import type { FactoryOptions, FactorySource } from './options.ts';
+import type { FactoryOptions, FactorySource } from './informer-factory.ts';
 import type { ResourceQuery } from './resource-query.ts';
 
 export class DynamicSharedInformerFactory extends InformerFactory<KubeObject> {

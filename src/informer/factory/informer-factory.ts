@@ -15,10 +15,64 @@ import type { ListerWatcher } from '../../kube/list-watch.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import type { KubeObject } from '../../kube/wire.ts';
-import { splitOptions } from './options.ts';
-import type { FactoryOptions, FactorySource, SplitOptions } from './options.ts';
-import { checkAgrees, checkQuery, keyOfResource } from './resource-query.ts';
-import type { ResourceQuery } from './resource-query.ts';
+import { checkAgrees, checkQuery, keyOfResource, groupResource } from './resource-query.ts';
+import type { ResourceQuery, GroupVersionResource } from './resource-query.ts';
+import { INFORMER_CHECKS, resolveInformerOptions } from '../options.ts';
+import { assertServerSource } from '../../kube/server-source.ts';
+import { refuse, text, wantNumber, wantOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+
+/** Function that returns the ListerWatcher of a resource, instead of a server. @param namespace '' for all */
+export type ListerWatcherSource = (resource: ResourceRef, namespace: string) => ListerWatcher<unknown>;
+
+/** Source from which a factory's informers list and watch. */
+export type FactorySource = ServerSource | ListerWatcherSource;
+
+/**
+ * Resync periods in ms by resource: `deployments.apps` or `pods` for all versions. A Map may also have keys of group,
+ * version and resource; such a key takes precedence.
+ */
+export type CustomResync =
+  | ReadonlyMap<string | GroupVersionResource, number>
+  | Readonly<Record<string, number>>;
+
+/** Options of all the factory's informers. Cluster-scoped resources ignore the namespace. */
+export interface FactoryOptions extends Omit<
+  InformerOptions<KubeObject>,
+  'indexers' | 'view' | 'resyncPeriodMs'
+> {
+  /** Name in messages. Default: the factory's class. */
+  readonly name?: string;
+  /** Resync period of handlers without their own period; 0 (default): never. */
+  readonly defaultResyncMs?: number;
+  /** Resync periods of single resources, which replace the default. */
+  readonly customResync?: CustomResync;
+}
+
+const { indexers: _indexers, view: _view, resyncPeriodMs, ...SHARED_CHECKS } = INFORMER_CHECKS;
+const CHECKS: OptionChecks<FactoryOptions> = {
+  ...SHARED_CHECKS,
+  name: text,
+  defaultResyncMs: resyncPeriodMs,
+  customResync: (name, value) => {
+    if (typeof value !== 'object' || value === null)
+      refuse(name, value, 'periods by resource, or a Map of them');
+  },
+};
+
+function periodsOf(customResync: CustomResync): ReadonlyMap<string, number> {
+  const entries = customResync instanceof Map ? [...customResync] : Object.entries(customResync);
+  const periods = new Map<string, number>();
+  for (const [resource, periodMs] of entries as Iterable<[string | GroupVersionResource, number]>) {
+    const key = typeof resource === 'string' ? resource : keyOfResource(resource);
+    wantNumber(`customResync of ${key}`, periodMs, 0, Number.MAX_SAFE_INTEGER);
+    if (periods.has(key)) {
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', `customResync has ${key} twice`);
+    }
+    periods.set(key, periodMs);
+  }
+  return periods;
+}
 
 /** An informer and the lister of its cache. */
 export interface GenericInformer<T> {
@@ -44,7 +98,10 @@ interface Held {
 export abstract class InformerFactory<Default> implements AsyncDisposable {
   readonly name: string;
   readonly #source: FactorySource;
-  readonly #options: SplitOptions;
+  /** Options of the informers, without the namespace. */
+  readonly #options: InformerOptions<KubeObject>;
+  readonly #defaultResyncMs: number;
+  readonly #customResyncMs: ReadonlyMap<string, number>;
   readonly #namespace: string;
   readonly #view: InformerView;
   /** Informers in the order of the first requests. */
@@ -52,10 +109,17 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
   #isShutDown = false;
 
   protected constructor(source: FactorySource, options: FactoryOptions, view: InformerView) {
-    this.name = options.name ?? this.constructor.name;
+    if (typeof source !== 'function') assertServerSource(source);
+    wantOptions('options of a factory', options, CHECKS);
+    const { name, defaultResyncMs = 0, customResync = {}, ...all } = options;
+    resolveInformerOptions(all);
+    const { namespace = '', ...ofInformers } = all;
+    this.name = name ?? this.constructor.name;
     this.#source = source;
-    this.#options = splitOptions(source, options);
-    this.#namespace = options.namespace ?? '';
+    this.#options = ofInformers;
+    this.#defaultResyncMs = defaultResyncMs;
+    this.#customResyncMs = periodsOf(customResync);
+    this.#namespace = namespace;
     this.#view = view;
   }
 
@@ -169,10 +233,11 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
   }
 
   #informer(resource: ResourceRef, make: NewInformer<KubeObject>): SharedIndexInformer<KubeObject> {
-    const { namespace: _all, ...ofInformers } = this.#options.ofInformers;
     const namespace = resource.isNamespaced ? this.#namespace : '';
-    const resyncPeriodMs = this.#options.resyncPeriodMs(resource);
-    const options: InformerOptions<KubeObject> = { ...ofInformers, resyncPeriodMs, view: this.#view };
+    const periods = this.#customResyncMs;
+    const custom = periods.get(keyOfResource(resource)) ?? periods.get(groupResource(resource));
+    const resyncPeriodMs = custom ?? this.#defaultResyncMs;
+    const options: InformerOptions<KubeObject> = { ...this.#options, resyncPeriodMs, view: this.#view };
     if (typeof this.#source !== 'function') {
       return make(this.#source, resource, namespace === '' ? options : { ...options, namespace });
     }

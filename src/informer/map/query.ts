@@ -3,10 +3,11 @@
  * candidates, and only these are examined. All other requirements are checked on the candidates' extracted fields.
  */
 import { KubeloomError } from '../../base/errors.ts';
+import { selectorOf } from '../lister.ts';
 import type { SelectorLike } from '../lister.ts';
 import { parseFieldSelector } from '../../kube/field-selector.ts';
 import type { FieldRequirement } from '../../kube/field-selector.ts';
-import { LabelSelector, parseLabelSelector } from '../../kube/label-selector.ts';
+import type { LabelSelector } from '../../kube/label-selector.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import { anything, integer, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
@@ -96,7 +97,7 @@ export function queryOf(
 ): Query {
   wantOptions('options of a list', options, LIST_CHECKS);
   const { namespace = '', labelSelector = '', fieldSelector = '', limit = 0 } = options;
-  const labels = labelSelector instanceof LabelSelector ? labelSelector : parseLabelSelector(labelSelector);
+  const labels = selectorOf(labelSelector);
   const fields = parseFieldSelector(fieldSelector);
   for (const { field } of fields) {
     if (field === NAME || field === NAMESPACE || indexes.has(field, view)) continue;

@@ -41,30 +41,14 @@ function compare(path: string, before: unknown, after: unknown, max: number, fou
     if (!isDeepStrictEqual(before, after)) found.push(`${path || '.'}: ${show(before)} -> ${show(after)}`);
     return;
   }
-  if (Array.isArray(before)) compareMembers(path, Object.entries(before), after, max, found, elementOf);
-  else compareMembers(path, Object.entries(before), after, max, found, memberOf);
-  for (const [name, value] of Object.entries(after)) {
-    if (Object.hasOwn(before, name) || found.length >= max) continue;
-    const at = Array.isArray(after) ? elementOf(path, name) : memberOf(path, name);
-    found.push(`${at}: absent -> ${show(value)}`);
-  }
-}
-
-function compareMembers(
-  path: string,
-  members: readonly (readonly [string, unknown])[],
-  after: object,
-  max: number,
-  found: string[],
-  pathOf: (path: string, name: string) => string,
-): void {
-  for (const [name, value] of members) {
+  const pathOf = Array.isArray(before) ? elementOf : memberOf;
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (found.length >= max) return;
-    if (Object.hasOwn(after, name)) {
-      compare(pathOf(path, name), value, Reflect.get(after, name), max, found);
-    } else {
-      found.push(`${pathOf(path, name)}: ${show(value)} -> absent`);
-    }
+    const at = pathOf(path, name);
+    const [was, is]: unknown[] = [Reflect.get(before, name), Reflect.get(after, name)];
+    if (!Object.hasOwn(after, name)) found.push(`${at}: ${show(was)} -> absent`);
+    else if (!Object.hasOwn(before, name)) found.push(`${at}: absent -> ${show(is)}`);
+    else compare(at, was, is, max, found);
   }
 }
 

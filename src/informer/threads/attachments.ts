@@ -43,7 +43,7 @@ export interface PipelineClient {
 }
 
 /** State of one informer on the main thread. */
-export interface Attachment {
+interface Attachment {
   readonly client: PipelineClient;
   /** Answers requests of the current reflector since its start. A successor sends its requests anew, to a new feed. */
   feed?: ListWatchFeed | undefined;
@@ -55,8 +55,6 @@ export interface Attachment {
   /** Resolves a pending `detach`; undefined unless the informer is being stopped. */
   detached?: () => void;
 }
-
-export type Attachments = ReadonlyMap<number, Attachment>;
 
 /** Limit of the 16 bits that a record has for its informer's number. */
 const INFORMERS_MAX = 0xffff;

@@ -30,6 +30,7 @@ import type {
   ToReflector,
 } from '../../shared/protocol.ts';
 import { ReflectorRecovery } from './reflector-recovery.ts';
+import type { RecoveryParts } from './reflector-recovery.ts';
 import { ShardRecovery } from './shard-recovery.ts';
 import { Supervisor, brokenError } from './supervisor.ts';
 import { threadCpuMs } from '../../base/thread-cpu.ts';
@@ -247,39 +248,25 @@ export class InformerThreads {
   }
 
   #supervise(backend: Backend): Running {
-    const processor = this.#processor;
-    const words = this.#words;
-    const attachments = this.#attachments;
-    const shards = Array.from(
-      { length: this.shards },
-      (_, shard) =>
-        new ShardRecovery({
-          shard,
-          backend,
-          processor,
-          words: words.shard(shard),
-          hashKey: this.#memory.hashKey,
-          attachments,
-          succeeded: () => this.#askStats(shard),
-        }),
-    );
-    const reflector = new ReflectorRecovery({
+    const parts: RecoveryParts = {
       backend,
-      processor,
-      words,
+      processor: this.#processor,
+      words: this.#words,
       shards: this.shards,
-      attachments,
-      succeeded: () => {
-        this.#reflectors++;
-        this.#askStats('reflector');
+      hashKey: this.#memory.hashKey,
+      attachments: this.#attachments,
+      succeeded: (role) => {
+        if (role === 'reflector') this.#reflectors++;
+        this.#askStats(role);
       },
-    });
+    };
+    const shards = Array.from({ length: this.shards }, (_, shard) => new ShardRecovery(shard, parts));
     const supervisor = new Supervisor({
       clock: this.#clock,
       limits: this.options,
-      threads: [...shards, reflector],
+      threads: [...shards, new ReflectorRecovery(parts)],
       restarted: (error) => {
-        for (const { client } of attachments.values()) client.restarted?.(error);
+        for (const { client } of this.#attachments.values()) client.restarted?.(error);
       },
       failed: (error) => this.#failed(error),
       recovering: (isRecovering) => {

@@ -6,18 +6,21 @@
  */
 import type { Processor } from '../../replica/merge/processor.ts';
 import type { AttachmentTable } from './attachments.ts';
-import type { Backend } from './backend.ts';
+import type { Backend, Role } from './backend.ts';
+import type { HashKey } from '../../shared/record/key-hash.ts';
 import type { PipelineWords } from '../../shared/layout.ts';
 import type { Supervised } from './supervisor.ts';
 
-export interface ReflectorRecoveryOptions {
+/** Parts of the threads that recoveries use. */
+export interface RecoveryParts {
   readonly backend: Backend;
   readonly processor: Processor;
   readonly words: PipelineWords;
   readonly shards: number;
+  readonly hashKey: HashKey;
   readonly attachments: AttachmentTable;
-  /** Called when the successor was started. */
-  readonly succeeded: () => void;
+  /** Called when a successor was started. */
+  readonly succeeded: (role: Role) => void;
 }
 
 export class ReflectorRecovery implements Supervised {
@@ -25,18 +28,18 @@ export class ReflectorRecovery implements Supervised {
   /** A reflector inherits nothing and begins at once. */
   readonly hasResumed = true;
   readonly isSeeded = true;
-  readonly #options: ReflectorRecoveryOptions;
+  readonly #parts: RecoveryParts;
 
-  constructor(options: ReflectorRecoveryOptions) {
-    this.#options = options;
+  constructor(parts: RecoveryParts) {
+    this.#parts = parts;
   }
 
   heartbeat(): number | undefined {
-    return this.#options.backend.heartbeat(this.role);
+    return this.#parts.backend.heartbeat(this.role);
   }
 
   async end(): Promise<void> {
-    const { backend, attachments, words, shards } = this.#options;
+    const { backend, attachments, words, shards } = this.#parts;
     // No thread would read the answers of the user's functions; the successor asks again.
     for (const { feed } of attachments.values()) feed?.close();
     await backend.end(this.role);
@@ -45,7 +48,7 @@ export class ReflectorRecovery implements Supervised {
   }
 
   isDrained(): boolean {
-    const { processor, words } = this.#options;
+    const { processor, words } = this.#parts;
     return processor.merged === words.committed.load();
   }
 
@@ -58,9 +61,9 @@ export class ReflectorRecovery implements Supervised {
   }
 
   replace(): void {
-    const { backend, attachments, succeeded } = this.#options;
+    const { backend, attachments, succeeded } = this.#parts;
     backend.succeed(this.role);
-    succeeded();
+    succeeded(this.role);
     for (const [informer, { client, isStarted, detached }] of attachments) {
       if (!isStarted) continue;
       attachments.started(informer);

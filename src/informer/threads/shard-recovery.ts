@@ -4,12 +4,9 @@
  * with the records in the ring: a shard releases a record only after it has published the answer. So every record is
  * answered once, in order.
  */
-import type { Processor } from '../../replica/merge/processor.ts';
 import { KeyHash } from '../../shared/record/key-hash.ts';
-import type { HashKey } from '../../shared/record/key-hash.ts';
 import { compareU32 } from '../../shared/ring/word.ts';
-import type { Attachments } from './attachments.ts';
-import type { Backend } from './backend.ts';
+import type { RecoveryParts } from './reflector-recovery.ts';
 import type { ShardWords } from '../../shared/layout.ts';
 import type { ToShard, KeySeed } from '../../shared/protocol.ts';
 import type { Supervised } from './supervisor.ts';
@@ -20,38 +17,29 @@ const WORDS_PER_KEY = 4;
 /** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
 const BYTES_PER_UNIT_MAX = 3;
 
-export interface ShardRecoveryOptions {
-  readonly shard: number;
-  readonly backend: Backend;
-  readonly processor: Processor;
-  readonly words: ShardWords;
-  readonly attachments: Attachments;
-  readonly hashKey: HashKey;
-  /** Called when the successor was started. */
-  readonly succeeded: () => void;
-}
-
 export class ShardRecovery implements Supervised {
   readonly role: number;
-  readonly #options: ShardRecoveryOptions;
+  readonly #parts: RecoveryParts;
+  readonly #words: ShardWords;
   /** Messages that the successor has not received yet. */
   #messages: Iterator<ToShard> | undefined;
   #quarantined: number[] = [];
   #hasResumed = true;
 
-  constructor(options: ShardRecoveryOptions) {
-    this.role = options.shard;
-    this.#options = options;
+  constructor(shard: number, parts: RecoveryParts) {
+    this.role = shard;
+    this.#parts = parts;
+    this.#words = parts.words.shard(shard);
   }
 
   heartbeat(): number | undefined {
-    return this.#options.backend.heartbeat(this.role);
+    return this.#parts.backend.heartbeat(this.role);
   }
 
   end(): Promise<void> {
     // Stop sending: this thread may be a successor that ended before it had received all messages.
     this.#messages = undefined;
-    return this.#options.backend.end(this.role);
+    return this.#parts.backend.end(this.role);
   }
 
   get hasResumed(): boolean {
@@ -64,33 +52,32 @@ export class ShardRecovery implements Supervised {
   }
 
   isDrained(): boolean {
-    return this.#options.processor.isDrained(this.role);
+    return this.#parts.processor.isDrained(this.role);
   }
 
   unfinished(): number | undefined {
-    const { words, processor } = this.#options;
-    const sequence = words.inFlight.load();
-    return compareU32(sequence, processor.merged) > 0 ? sequence : undefined;
+    const sequence = this.#words.inFlight.load();
+    return compareU32(sequence, this.#parts.processor.merged) > 0 ? sequence : undefined;
   }
 
   replace(quarantined: number | undefined): void {
-    const { backend, processor, words, succeeded } = this.#options;
+    const { backend, processor, succeeded } = this.#parts;
     processor.discardUnfinished(this.role);
     this.#forgetMerged();
     if (quarantined !== undefined) this.#quarantined.push(quarantined);
     // No record counts as the cause of a death before the first record.
-    words.inFlight.store(processor.merged);
+    this.#words.inFlight.store(processor.merged);
     this.#hasResumed = false;
     backend.succeed(this.role);
     this.#messages = this.#inheritance();
-    succeeded();
+    succeeded(this.role);
   }
 
   seed(): boolean {
     this.#forgetMerged();
     const { value, done = true } = this.#messages?.next() ?? {};
     if (done) this.#messages = undefined;
-    else this.#options.backend.toShard(this.role, value);
+    else this.#parts.backend.toShard(this.role, value);
     return !done;
   }
 
@@ -101,7 +88,7 @@ export class ShardRecovery implements Supervised {
   /** Removes merged sequences before the same numbers occur again. */
   #forgetMerged(): void {
     if (this.#quarantined.length === 0) return;
-    const { processor } = this.#options;
+    const { processor } = this.#parts;
     this.#quarantined = this.#quarantined.filter((sequence) => compareU32(sequence, processor.merged) > 0);
   }
 
@@ -110,7 +97,7 @@ export class ShardRecovery implements Supervised {
    * been started has no records: it only has to be attached, and only its own start waits for that.
    */
   *#inheritance(): Generator<ToShard> {
-    const { attachments, processor, hashKey } = this.#options;
+    const { attachments, processor, hashKey } = this.#parts;
     const hash = new KeyHash(hashKey);
     const known = [...attachments];
     for (const [informer, attachment] of known) {

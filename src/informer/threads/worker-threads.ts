@@ -13,7 +13,8 @@ import type {
   ToReflectorThread,
   ToShard,
 } from '../../shared/protocol.ts';
-import { workerUrl } from './worker-files.ts';
+import { existsSync } from 'node:fs';
+import { KubeloomError } from '../../base/errors.ts';
 
 export interface WorkerThreadEvents<From> {
   readonly message: (message: From | StatsAnswer) => void;
@@ -121,4 +122,29 @@ function unrefPort(worker: object): void {
       info.port.unref();
     }
   }
+}
+
+/**
+ * Entry files by thread. The indexer's is CommonJS; that file gives the reason. A CommonJS bundle may name it `.js`.
+ */
+const ENTRIES: Readonly<Record<'reflector' | 'indexer', readonly string[]>> = {
+  reflector: ['reflector.js'],
+  indexer: ['indexer.cjs', 'indexer.js'],
+};
+
+export function workerUrl(name: keyof typeof ENTRIES): URL {
+  const isSource = import.meta.url.endsWith('.ts');
+  const candidates = ENTRIES[name]
+    .flatMap((entry) => [
+      `../../../workers/${isSource ? entry.replace('js', 'ts') : entry}`,
+      `./workers/${entry}`,
+    ])
+    .map((path) => new URL(path, import.meta.url));
+  const found = candidates.find((url) => existsSync(fileURLToPath(url)));
+  if (found) return found;
+  throw new KubeloomError(
+    'ERR_KUBELOOM_WORKER_FILE',
+    `the thread entry ${name} was not found at ${candidates.map(String).join(' or ')}; ` +
+      'when bundling, emit kubeloom/workers/* beside the bundle as docs/bundling.md says',
+  );
 }
