@@ -10,7 +10,7 @@ import {
   deletedObject,
   nameForHandler,
 } from '../../../src/index.ts';
-import type { Borrowed } from '../../../src/index.ts';
+import type { Borrowed, ResourceEventHandler } from '../../../src/index.ts';
 import { tombstone } from '../../../src/kube/tombstone.ts';
 import { Lines, pod } from './scene.ts';
 import type { Pod } from './scene.ts';
@@ -105,41 +105,39 @@ describe('the name of a handler', () => {
   function podAdded(): void {}
   function podChanged(): void {}
 
-  test('is its class', () => {
-    assert.equal(nameForHandler(new Lines()), 'Lines');
-    assert.equal(nameForHandler(new (class extends Lines {})()), 'handler', 'a class without a name');
-  });
-
-  test('is what its functions are called, each once, joined by +', () => {
-    assert.equal(
-      nameForHandler({ onAdd: podAdded, onUpdate: podChanged, onDelete: podChanged }),
+  const filterFunc = (): boolean => true;
+  const CASES: readonly (readonly [string, ResourceEventHandler<never>, string])[] = [
+    ['its class', new Lines(), 'Lines'],
+    ['`handler` for a class without a name', new (class extends Lines {})(), 'handler'],
+    [
+      'the names of its functions, each once',
+      { onAdd: podAdded, onUpdate: podChanged, onDelete: podChanged },
       'podAdded+podChanged',
-    );
-    assert.equal(nameForHandler({ onAdd: podAdded.bind(undefined), onDelete() {} }), 'podAdded');
-    assert.equal(nameForHandler(new ResourceEventHandlerFuncs({ updateFunc: podChanged })), 'podChanged');
-    assert.equal(
-      nameForHandler(new ResourceEventHandlerDetailedFuncs({ addFunc: podAdded, deleteFunc: () => {} })),
+    ],
+    ['the name of a bound function', { onAdd: podAdded.bind(undefined), onDelete() {} }, 'podAdded'],
+    ['a name in its funcs', new ResourceEventHandlerFuncs({ updateFunc: podChanged }), 'podChanged'],
+    [
+      'a name in its detailed funcs',
+      new ResourceEventHandlerDetailedFuncs({ addFunc: podAdded, deleteFunc: () => {} }),
       'podAdded',
-    );
-  });
-
-  test('is `handler` when no function has a name', () => {
-    assert.equal(nameForHandler({}), 'handler');
-    assert.equal(nameForHandler({ onAdd() {}, onUpdate: () => {} }), 'handler');
-    assert.equal(
-      nameForHandler(Object.assign(Object.create(null) as object, { onAdd: podAdded })),
+    ],
+    ['`handler` without functions', {}, 'handler'],
+    ['`handler` for functions without names', { onAdd() {}, onUpdate: () => {} }, 'handler'],
+    ['`handler` for funcs without names', new ResourceEventHandlerFuncs({ addFunc: () => {} }), 'handler'],
+    [
+      'the name of a function of an object without a prototype',
+      Object.assign(Object.create(null) as object, { onAdd: podAdded }),
       'podAdded',
-    );
-    assert.equal(nameForHandler(new ResourceEventHandlerFuncs({ addFunc: () => {} })), 'handler');
-  });
-
-  test('is that of the handler behind a filter', () => {
-    const filter = { filterFunc: () => true };
-    assert.equal(
-      nameForHandler(new FilteringResourceEventHandler({ ...filter, handler: new Lines() })),
+    ],
+    [
+      'the name of the handler behind a filter',
+      new FilteringResourceEventHandler({ filterFunc, handler: new Lines() }),
       'Lines',
-    );
-  });
+    ],
+  ];
+  for (const [what, handler, name] of CASES) {
+    test(`is ${what}`, () => assert.equal(nameForHandler(handler), name));
+  }
 });
 
 describe('a deleted object', () => {

@@ -151,9 +151,49 @@ export class Gate {
   }
 }
 
+/** A handler whose calls for additions wait until the test opens its gate. */
+export class HeldHandler {
+  /** `add a`, `delete a`, `gone a`. */
+  readonly lines: string[] = [];
+  /** Resolves in the first call. */
+  readonly begun: Promise<void>;
+  readonly gate: Gate = new Gate();
+  #begin!: () => void;
+
+  constructor() {
+    this.begun = new Promise((resolve) => (this.#begin = resolve));
+  }
+
+  onAdd({ name }: { readonly name: string }): Promise<void> {
+    this.lines.push(`add ${name}`);
+    this.#begin();
+    return this.gate.opened;
+  }
+
+  onDelete({
+    name,
+    finalStateUnknown,
+  }: {
+    readonly name: string;
+    readonly finalStateUnknown: unknown;
+  }): void {
+    this.lines.push(`${finalStateUnknown ? 'gone' : 'delete'} ${name}`);
+  }
+}
+
 /** Until the promise reactions and the pipeline's turns that are due have run, a few times over. */
 export async function turns(count: number = 20): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
+}
+
+/** `pending` until the promise settles; then `resolved` or the message of its error. */
+export function outcome(promise: Promise<void>): { state: string } {
+  const watched = { state: 'pending' };
+  promise.then(
+    () => (watched.state = 'resolved'),
+    (error: Error) => (watched.state = error.message),
+  );
+  return watched;
 }
 
 export async function isPending(promise: Promise<unknown>): Promise<boolean> {

@@ -9,6 +9,7 @@ import type { Syncable } from '../../../src/informer/sync.ts';
 import { NotSyncedError, waitFor } from '../../../src/informer/wait-for.ts';
 import type { WaitProgress } from '../../../src/informer/wait-for.ts';
 import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
+import { outcome, turns } from './scene.ts';
 
 /** Something that is done when the test says so. */
 class Task implements DoneChecker {
@@ -30,44 +31,29 @@ class Task implements DoneChecker {
   }
 }
 
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** `pending` until it settles. */
-function watch(promise: Promise<void>): { state: string } {
-  const watched = { state: 'pending' };
-  promise.then(
-    () => (watched.state = 'resolved'),
-    (error: Error) => (watched.state = error.message),
-  );
-  return watched;
-}
-
 describe('waitFor', () => {
   test('resolves when the last one is done, without looking at a clock', async () => {
     const clock = new FakeClock();
     const [pods, nodes] = [new Task('pods'), new Task('nodes')];
-    const waiting = watch(waitFor('controller', { clock }, pods, nodes));
-    await settled();
+    const waiting = outcome(waitFor('controller', { clock }, pods, nodes));
+    await turns(1);
     assert.equal(waiting.state, 'pending');
     pods.finish();
-    await settled();
+    await turns(1);
     assert.equal(waiting.state, 'pending');
     nodes.finish();
-    await settled();
+    await turns(1);
     assert.equal(waiting.state, 'resolved');
     assert.equal(clock.pending, 0);
-  });
-
-  test('resolves at once when there is nothing to wait for', async () => {
-    await waitFor('controller', {});
   });
 
   test('C145 counts what is done although the signal was aborted before', async () => {
     const pods = new Task('pods');
     pods.finish();
     await waitFor('controller', { signal: AbortSignal.abort() }, pods);
+    await waitFor('controller', {});
+    const aborted = waitFor('controller', { signal: AbortSignal.abort('over') }, new Task('nodes'));
+    await assert.rejects(aborted, { message: 'controller: not synced: nodes', cause: 'over' });
   });
 
   test('counts what was done in the same task in which the signal was aborted', async () => {
@@ -89,7 +75,7 @@ describe('waitFor', () => {
     nodes.progress = { items: 500, bytes: 4096, expectedItems: 2000 };
     const waiting = waitFor('controller', { signal: abort.signal }, ...tasks);
     pods.finish();
-    await settled();
+    await turns(1);
     abort.abort(reason);
     await assert.rejects(waiting, (error: NotSyncedError) => {
       assert.equal(error.code, 'ERR_KUBELOOM_NOT_SYNCED');
@@ -108,27 +94,28 @@ describe('waitFor', () => {
     });
   });
 
-  test('is refused with the same error when the signal was aborted before', async () => {
-    const signal = AbortSignal.abort('over');
-    const waiting = waitFor('controller', { signal }, new Task('pods'));
-    await assert.rejects(waiting, { message: 'controller: not synced: pods', cause: 'over' });
-  });
-
   test('leaves no timer and no listener, however it ends', async () => {
     const clock = new FakeClock();
-    for (const ending of ['done', 'aborted', 'thrown']) {
+    for (const ending of ['done', 'aborted', 'thrown', 'rejected']) {
       const abort = new AbortController();
       const pods = new Task('pods');
-      const onProgress = (): void => {
+      const onProgress = (): unknown => {
         if (ending === 'thrown') throw new Error('no screen');
+        return ending === 'rejected' ? Promise.reject(new Error('no terminal')) : undefined;
       };
-      const waiting = watch(waitFor('controller', { signal: abort.signal, clock, onProgress }, pods));
+      const waiting = outcome(waitFor('controller', { signal: abort.signal, clock, onProgress }, pods));
       assert.deepEqual([clock.pending, getEventListeners(abort.signal, 'abort').length], [1, 1]);
       if (ending === 'aborted') abort.abort();
+      else if (ending === 'rejected') clock.advance(1000);
       else pods.finish();
-      await settled();
+      await turns(1);
       assert.deepEqual([clock.pending, getEventListeners(abort.signal, 'abort').length], [0, 0], ending);
-      const expected = { done: 'resolved', aborted: 'controller: not synced: pods', thrown: 'no screen' };
+      const expected = {
+        done: 'resolved',
+        aborted: 'controller: not synced: pods',
+        thrown: 'no screen',
+        rejected: 'no terminal',
+      };
       assert.equal(waiting.state, expected[ending as keyof typeof expected]);
     }
   });
@@ -158,7 +145,7 @@ describe('waitFor', () => {
     ]);
     clock.advance(100);
     pods.finish();
-    await settled();
+    await turns(1);
     const { done, missing, elapsedMs, items } = seen[1] as WaitProgress;
     assert.deepEqual([done, missing, elapsedMs, items], [['pods'], [missingNodes], 350, 11]);
     clock.advance(400);
@@ -189,16 +176,6 @@ function syncable(name: string, wait: Promise<void>, isSynced: boolean, error?: 
     waitForSync: () => wait,
   };
 }
-
-test('waitFor ends with what onProgress rejects with', async () => {
-  const clock = new FakeClock();
-  const onProgress = (): Promise<never> => Promise.reject(new Error('no terminal'));
-  const waiting = watch(waitFor('controller', { clock, onProgress }, new Task('pods')));
-  clock.advance(1000);
-  await settled();
-  assert.equal(waiting.state, 'no terminal');
-  assert.equal(clock.pending, 0);
-});
 
 describe('waiting for caches', () => {
   test('names every informer that has not synced with its last error, or else with what it does', async () => {

@@ -76,22 +76,6 @@ describe('the dynamic factory', () => {
     }
   }
 
-  test('asks for no list when the watch answers with a bookmark, and for one when streaming is switched off', async () => {
-    for (const watchList of ['auto', 'off'] as const) {
-      await using scene = await Scene.start(0);
-      const factory = scene.dynamic({ watchList });
-      const { informer } = factory.forResource(WIDGET);
-      await synced(factory);
-      assert.ok(informer.hasSynced());
-      await scene.server.waitForWatches(1);
-      const requests = await scene.requests('/apis/example.com/v1/widgets');
-      assert.deepEqual(
-        requests.map(({ watch }) => watch),
-        watchList === 'auto' ? [true] : [false, true],
-      );
-    }
-  });
-
   test('stores objects without a kind unchanged when the kind is unknown; else they get it', async () => {
     await using scene = await Scene.start(0);
     const source: ListerWatcher<unknown> = {

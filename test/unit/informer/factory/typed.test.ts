@@ -183,12 +183,8 @@ describe('the typed factory', () => {
           ['pods.v1.', 2],
         ]),
       },
-      { namespace: 7 },
       { name: 7 },
       { codec: 'xml' },
-      { watchList: 'yes' },
-      { tweakListOptions: {} },
-      { threads: { shards: -1 } },
     ];
     for (const options of wrong) {
       assert.throws(() => scene.typed(options), refused, JSON.stringify(options));

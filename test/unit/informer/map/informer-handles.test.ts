@@ -5,7 +5,7 @@ import { Cache, InformersMap, NotCachedError, NotFoundError, NotSyncedError } fr
 import type { InformerHandle, KubeObject } from '../../../../src/index.ts';
 import { settled } from '../../../../src/apiserver/testing/index.ts';
 import {
-  Gate,
+  HeldHandler,
   Lines,
   NODE,
   POD,
@@ -121,7 +121,7 @@ describe('release', () => {
     assert.equal(again.list().items.length, 1);
   });
 
-  test("ends the calls of the lease's handlers, and of no others", async () => {
+  test("ends the calls of the handle's handlers, and of no others", async () => {
     await using scene = await Scene.start();
     const cache = scene.cache();
     const one = await cache.informerFor(POD);
@@ -143,23 +143,14 @@ describe('release', () => {
     await scene.create('pods', pod('x', 'a'), pod('y', 'a'));
     const cache = scene.cache();
     const one = await cache.informerFor(POD);
-    const gate = new Gate();
-    let calls = 0;
-    const begun = new Promise<void>((resolve) => {
-      one.addEventHandler({
-        onAdd: async () => {
-          calls++;
-          resolve();
-          await gate.opened;
-        },
-      });
-    });
-    await begun;
+    const held = new HeldHandler();
+    one.addEventHandler(held);
+    await held.begun;
     const releasing = one.release();
     assert.ok(await isPending(releasing));
-    gate.open();
+    held.gate.open();
     await releasing;
-    assert.equal(calls, 1);
+    assert.equal(held.lines.length, 1);
 
     const two = await cache.informerFor(POD);
     const refused = await new Promise<Error & { readonly code?: string }>((resolve) => {
@@ -262,19 +253,13 @@ describe('shutdown', () => {
     await scene.create('pods', pod('x', 'a'));
     const cache = scene.cache();
     const pods: InformerHandle<KubeObject> = await cache.informerFor(POD);
-    const gate = new Gate();
-    await new Promise<void>((resolve) => {
-      pods.addEventHandler({
-        onAdd: () => {
-          resolve();
-          return gate.opened;
-        },
-      });
-    });
+    const held = new HeldHandler();
+    pods.addEventHandler(held);
+    await held.begun;
     const error = await rejection(cache.shutdown({ signal: AbortSignal.abort(new Error('enough')) }));
     assert.equal(error.code, 'ERR_KUBELOOM_STILL_RUNNING');
     assert.match(error.message, /pods/);
-    gate.open();
+    held.gate.open();
     await cache.shutdown();
   });
 });

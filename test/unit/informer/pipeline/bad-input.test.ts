@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
 import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import { InformerThreads, SharedIndexInformer, waitForCacheSync } from '../../../../src/index.ts';
+import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
 import type { InformerOptions, KubeloomError, ResourceRef } from '../../../../src/index.ts';
 import { Harness, PODS, Recorder, pod } from './harness.ts';
 
@@ -98,50 +98,6 @@ async function firstError(
   void run;
   return error;
 }
-
-test('waitForCacheSync rejects on abort with one error that names every informer that has not synced', async () => {
-  await using harness = await Harness.start(TWIN);
-  const good = harness.informer();
-  const bad = harness.informer({ fieldSelector: 'a=b' });
-  await harness.synced(good);
-  const failed = new Promise((resolve) => bad.setWatchErrorHandler(resolve));
-  harness.run(bad);
-  const abort = new AbortController();
-  const waiting = waitForCacheSync(abort.signal, good, bad);
-  await failed;
-  abort.abort();
-  await assert.rejects(waiting, (error: KubeloomError) => {
-    assert.equal(error.code, 'ERR_KUBELOOM_NOT_SYNCED');
-    assert.match(error.message, /^not synced: pods \(all namespaces\): .*: .*field label not supported: a/);
-    return true;
-  });
-});
-
-const BAD_OPTIONS: readonly (readonly [string, InformerOptions<unknown>])[] = [
-  ['codec', { codec: 'xml' as 'json' }],
-  ['watchList', { watchList: 'yes' as 'auto' }],
-  ['borrowChecks', { borrowChecks: 'eternal' as 'off' }],
-  ['resyncPeriodMs', { resyncPeriodMs: -1 }],
-  ['pageSize', { pageSize: 0.5 }],
-  ['backoff', { backoff: { initialMs: 100, maxMs: 1 } }],
-];
-
-for (const [name, options] of BAD_OPTIONS) {
-  test(`an invalid ${name} is refused when the informer is made`, async () => {
-    await using threads = new InformerThreads({ shards: 0 });
-    assert.throws(() => new SharedIndexInformer(new KubeConfig(), PODS, { threads, ...options }), {
-      code: 'ERR_KUBELOOM_OPTION',
-    });
-  });
-}
-
-test('an informer runs once', async () => {
-  await using harness = await Harness.start(TWIN);
-  const informer = harness.informer();
-  await harness.synced(informer);
-  await assert.rejects(informer.run(), { code: 'ERR_KUBELOOM_STARTED' });
-  assert.throws(() => informer.setTransform((object) => object), { code: 'ERR_KUBELOOM_STARTED' });
-});
 
 test('C18 HTTP errors in between are reported and the informer converges', async () => {
   await using harness = await Harness.start(TWIN);

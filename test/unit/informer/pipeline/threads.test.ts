@@ -73,25 +73,3 @@ test('C8 stopping waits for the call in progress of a handler that was removed b
   finish();
   await stopping;
 });
-
-test('a watch error handler that throws does not keep the informer from going on', async () => {
-  await using harness = await Harness.start({ threads: 0, codec: 'json' });
-  await harness.server.failNext({ status: 500, count: 2 });
-  const informer = harness.informer();
-  informer.setWatchErrorHandler(() => {
-    throw new Error('thrown by the watch error handler');
-  });
-  await harness.synced(informer);
-  assert.ok(harness.errors.some(({ message }) => message.includes('thrown by the watch error handler')));
-});
-
-test('closing the threads under a running informer ends it with a coded error', async () => {
-  await using harness = await Harness.start({ threads: 2, codec: 'json' });
-  const informer = harness.informer();
-  const run = informer.run();
-  await informer.waitForSync();
-  const rejected = assert.rejects(run, { code: 'ERR_KUBELOOM_STOPPED' });
-  await harness.threads.close();
-  await rejected;
-  assert.ok(informer.isStopped());
-});
