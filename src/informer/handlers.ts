@@ -110,7 +110,6 @@ export class Handlers {
     return registration;
   }
 
-  /** Starts delivery by these threads. */
   start(threads: InformerThreads): void {
     this.#threads = threads;
     for (const listener of this.#listeners.values()) threads.drain.add(listener);
@@ -133,7 +132,6 @@ export class Handlers {
     if (listener) this.#end(listener, options.drain ?? false);
   }
 
-  /** Removes a handler and resolves when its last call has returned. */
   async shutDown(registration: HandlerRegistration, options: ShutDownOptions): Promise<void> {
     wantOptions('options of a shutdown', options, SHUT_DOWN_CHECKS);
     const { drain = false, signal } = options;
@@ -150,7 +148,6 @@ export class Handlers {
     await abortable(listener.ended, signal);
   }
 
-  /** Starts the resync periods; called when the cache has synced. */
   startResync(): void {
     this.#resync.start();
   }
@@ -171,19 +168,16 @@ export class Handlers {
     return [...this.#listeners].filter(([, listener]) => !listener.isIdle).map(([{ name }]) => name);
   }
 
-  /** Pending notifications of every handler that has not ended. */
   get backlogs(): readonly HandlerHealth[] {
     return Array.from(this.#listeners.keys(), ({ name, backlog }) => ({ name, ...backlog }));
   }
 
-  /** Number of coalesced notifications, including those of handlers that have ended. */
   get coalesced(): number {
     let sum = this.#coalescedBefore;
     for (const { coalesced } of this.#listeners.values()) sum += coalesced;
     return sum;
   }
 
-  /** Names of the handlers that have not ended. */
   get names(): readonly string[] {
     return Array.from(this.#listeners.keys(), ({ name }) => name);
   }
@@ -273,7 +267,6 @@ class Registration implements HandlerRegistration {
   }
 }
 
-/** Returns the error for a handler whose backlog is too large. */
 function pressureError(
   name: string,
   { kind, bytes, limits }: BacklogPressure,

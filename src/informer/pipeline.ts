@@ -34,7 +34,6 @@ import { CacheMutationDetector } from './mutation/cache-mutation-detector.ts';
 import { deepFreeze } from './mutation/snapshot.ts';
 
 export interface PipelineOptions<T> {
-  /** Name of the informer in messages. */
   readonly name: string;
   readonly source: ServerSource | ListerWatcher<T>;
   readonly resource: ResourceRef;
@@ -47,10 +46,8 @@ export interface PipelineOptions<T> {
   readonly clock: Clock;
 }
 
-/** Events of a running pipeline. */
 export interface PipelineEvents {
   readonly phase: (phase: ReflectorPhase) => void;
-  /** Receives the progress of the list that is being read. */
   readonly progress: (progress: DoneProgress) => void;
   /** Called when a whole list was applied. */
   readonly replaced: () => void;
@@ -58,7 +55,6 @@ export interface PipelineEvents {
   readonly failed: (error: KubeloomError) => void;
 }
 
-/** State of an attached pipeline: its threads, and the owner of its entries. */
 interface Attached {
   readonly threads: InformerThreads;
   readonly owner: EntryOwner;
@@ -67,7 +63,6 @@ interface Attached {
   number: number | undefined;
 }
 
-/** Slabs that one round of maintenance may empty. */
 const COMPACTIONS_PER_TURN = 2;
 
 export class InformerPipeline<T> {
@@ -82,7 +77,6 @@ export class InformerPipeline<T> {
   #transform: Transform<T> | undefined;
   #attached: Attached | undefined;
   #credentials: Credentials | undefined;
-  /** Number of records at the last look. */
   #records = 0;
   readonly #onNextMerge: Set<() => void> = new Set();
   /** Time at which objects or bookmarks were merged last. */

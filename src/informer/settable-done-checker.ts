@@ -5,11 +5,11 @@ export class SettableDoneChecker implements DoneChecker {
   readonly name: string;
   readonly done: Promise<void>;
   readonly failed: Promise<Error>;
+  isDone = false;
   readonly #reason: () => string;
   readonly #progress: () => DoneProgress | undefined;
   #resolve!: () => void;
   #fail!: (failure: Error) => void;
-  #isDone = false;
 
   /**
    * @param reason text that says why it is not done yet
@@ -27,13 +27,8 @@ export class SettableDoneChecker implements DoneChecker {
     this.failed = new Promise((resolve) => (this.#fail = resolve));
   }
 
-  get isDone(): boolean {
-    return this.#isDone;
-  }
-
-  /** Reason why it is not done; '' once it is done. */
   get reason(): string {
-    return this.#isDone ? '' : this.#reason();
+    return this.isDone ? '' : this.#reason();
   }
 
   get progress(): DoneProgress | undefined {
@@ -42,11 +37,11 @@ export class SettableDoneChecker implements DoneChecker {
 
   /** Resolves `failed`: it can never be done. */
   fail(failure: Error): void {
-    if (!this.#isDone) this.#fail(failure);
+    if (!this.isDone) this.#fail(failure);
   }
 
   finish(): void {
-    this.#isDone = true;
+    this.isDone = true;
     this.#resolve();
   }
 }

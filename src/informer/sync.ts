@@ -81,7 +81,6 @@ export function syncStateOf(informer: Syncable): DoneState {
   return progress ? { ...state, progress } : state;
 }
 
-/** Returns the phase and the last error as text. */
 export function reasonOf(informer: Omit<Syncable, 'waitForSync'>): string {
   const { phase, lastError } = informer;
   const doing = informer.hasStarted?.() === false && phase !== 'stopped' ? 'not started: call run()' : phase;

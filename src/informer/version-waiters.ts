@@ -31,7 +31,6 @@ export class VersionWaiters {
   #current = '';
   #closedWith: KubeloomError | undefined;
 
-  /** @param informer name in messages */
   constructor(informer: string) {
     this.#informer = informer;
   }
@@ -109,7 +108,6 @@ export class VersionWaiters {
     return low;
   }
 
-  /** Ends the first `count` waits. */
   #end(count: number, end: (waiter: Waiter) => void): void {
     for (const waiter of this.#sorted.splice(0, count)) {
       if (waiter.signal) this.#forget(waiter.signal, waiter);

@@ -5,12 +5,10 @@ import { onAbort } from '../base/on-abort.ts';
 export class WaitCondition {
   readonly #waiters: Set<() => void> = new Set();
 
-  /** Number of pending promises. */
   get size(): number {
     return this.#waiters.size;
   }
 
-  /** Checks all conditions again. */
   changed(): void {
     for (const look of this.#waiters) look();
   }

@@ -22,7 +22,6 @@ import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { flag, signal as aSignal, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import type { CachedObject } from '../../replica/store/entry.ts';
-import { jsonGetter } from './api-get.ts';
 import { FieldIndexes } from './field-indexes.ts';
 import type { FieldExtractor } from './field-indexes.ts';
 import { KindCache, NotCachedError } from './kind-cache.ts';
@@ -34,6 +33,8 @@ import type { CacheList, CacheListOptions } from './query.ts';
 import { waitForCheckers } from '../sync.ts';
 import { informerViewOf } from './view.ts';
 import type { View } from './view.ts';
+import { ApiClient } from '../../reflector/api-client.ts';
+import type { GetJson } from '../../kube/discovery.ts';
 
 export interface InformerForOptions<V extends View = View> {
   /** Default: structured. */
@@ -43,6 +44,9 @@ export interface InformerForOptions<V extends View = View> {
   /** Ends the wait and releases the kind. */
   readonly signal?: AbortSignal;
 }
+
+/** Time without a byte after which a request for discovery fails. */
+const SILENCE_MS_MAX = 30_000;
 
 const INFORMER_FOR_CHECKS: OptionChecks<InformerForOptions> = { view: text, wait: flag, signal: aSignal };
 
@@ -287,4 +291,28 @@ export { InformersMap as Cache };
 
 function stoppedError(name: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} was shut down: create a new one`);
+}
+
+/** Returns a function that GETs a discovery document. @param signal ends the requests in progress */
+function jsonGetter(source: ServerSource, signal: AbortSignal): GetJson {
+  const client = new ApiClient(source);
+  return async (path) => {
+    const body = await new Promise<Buffer>((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      void client.get(
+        { path, verb: 'LIST', signal, silenceMaxMs: SILENCE_MS_MAX },
+        {
+          opened: () => undefined,
+          data: (chunk) => void chunks.push(Buffer.from(chunk)),
+          end: (error) => (error ? reject(error) : resolve(Buffer.concat(chunks))),
+        },
+      );
+    });
+    try {
+      return JSON.parse(body.toString()) as unknown;
+    } catch (cause) {
+      const message = `GET ${path}: the answer is not JSON; is this a Kubernetes apiserver?`;
+      throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message, { cause });
+    }
+  };
 }

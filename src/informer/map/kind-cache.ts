@@ -24,7 +24,6 @@ import type { Informer, ViewRegistration } from './view-registration.ts';
 export type ObjectKey = string | { readonly namespace?: string; readonly name: string };
 
 export interface KindCacheParts {
-  /** Name of the InformersMap in messages. */
   readonly name: string;
   readonly source: ServerSource;
   readonly resource: ResourceRef;

@@ -43,7 +43,6 @@ export interface CacheList<T> {
   readonly index: string;
 }
 
-/** Parsed options of a list. */
 export interface Query {
   /** '' for all. */
   readonly namespace: string;

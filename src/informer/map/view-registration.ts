@@ -20,7 +20,6 @@ import type { Borrowed, CachedObject } from '../../replica/store/entry.ts';
 
 export type Informer = SharedIndexInformer<KubeObject>;
 
-/** Function that returns an entry as a view shows it. */
 export type Show = (entry: Borrowed<KubeObject>) => Borrowed<unknown>;
 
 export interface ViewRegistrationOptions {
@@ -43,7 +42,6 @@ class CallQueue {
     return result instanceof Promise ? this.#set(result) : result;
   }
 
-  /** Resolves when no call is pending. */
   async idle(): Promise<void> {
     while (this.#last) await this.#last;
   }
@@ -70,7 +68,6 @@ export class ViewRegistration implements HandlerRegistration {
   readonly hasSyncedChecker: SettableDoneChecker;
   readonly #handler: ResourceEventHandler<unknown>;
   readonly #options: ViewRegistrationOptions;
-  /** Registrations by informer. */
   readonly #joined: Map<Informer, HandlerRegistration> = new Map();
   /** Registrations that were removed and still deliver pending notifications. */
   readonly #leaving: Set<HandlerRegistration> = new Set();
@@ -126,7 +123,6 @@ export class ViewRegistration implements HandlerRegistration {
     }
   }
 
-  /** Removes the registrations with these informers. */
   forget(...informers: readonly Informer[]): void {
     for (const informer of informers) {
       const registration = this.#joined.get(informer);
@@ -212,7 +208,6 @@ export class ViewRegistration implements HandlerRegistration {
     if (this.#initial.size === 0) this.hasSyncedChecker.finish();
   }
 
-  /** Returns the handler that is registered with one informer. */
   #listener(departure: Departure | undefined): ResourceEventHandler<KubeObject> {
     const { show } = this.#options;
     const known = departure?.known;

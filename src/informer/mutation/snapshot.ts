@@ -4,7 +4,6 @@
  */
 import { inspect, isDeepStrictEqual } from 'node:util';
 
-/** Returns a deep copy of a tree. */
 export function snapshotOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(snapshotOf);

@@ -1,6 +1,6 @@
 /** Informers that the threads serve, by number, and their registration with every shard. */
 import { KubeloomError, fromErrorMessage } from '../../base/errors.ts';
-import { onAbort } from '../../base/on-abort.ts';
+import { abortable } from '../wait-condition.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import type { InformerMerge } from '../../replica/merge/informer-merge.ts';
 import type {
@@ -32,9 +32,7 @@ export interface PipelineClient {
   /** Applies the user's change to the query of every request; an error that it throws fails the request. */
   tweak?(query: Query): Query;
   phase(phase: ReflectorPhase): void;
-  /** Receives the progress of the list that is being read. */
   progress?(progress: ListingProgress): void;
-  /** Reports an error of LIST, WATCH or decoding. */
   readonly error: (error: KubeloomError) => void;
   /** Reports that a thread was replaced; the informer continues. */
   restarted?(error: KubeloomError): void;
@@ -42,7 +40,6 @@ export interface PipelineClient {
   failed(error: KubeloomError): void;
 }
 
-/** State of one informer on the main thread. */
 interface Attachment {
   readonly client: PipelineClient;
   /** Answers requests of the current reflector since its start. A successor sends its requests anew, to a new feed. */
@@ -91,23 +88,19 @@ export class AttachmentTable extends Map<number, Attachment> {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
-    let stopListening: () => void = () => undefined;
     try {
-      await new Promise<void>((resolve, reject) => {
-        signal?.throwIfAborted();
-        if (signal) stopListening = onAbort(signal, () => reject(signal.reason as Error));
+      signal?.throwIfAborted();
+      const answered = new Promise<void>((resolve, reject) => {
         const attached = (error: KubeloomError | undefined): void => (error ? reject(error) : resolve());
         this.set(informer, { client, unanswered: new Set(shards), attached, isStarted: false });
-        for (const shard of shards) {
-          backend.toShard(shard, { type: 'attach', informer, spec: client.shardSpec });
-        }
       });
+      for (const shard of shards)
+        backend.toShard(shard, { type: 'attach', informer, spec: client.shardSpec });
+      await abortable(answered, signal);
     } catch (error) {
       this.delete(informer);
       for (const shard of shards) backend.toShard(shard, { type: 'detach', informer });
       throw error;
-    } finally {
-      stopListening();
     }
   }
 

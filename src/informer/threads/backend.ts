@@ -32,9 +32,7 @@ export interface Backend {
   heartbeat(role: Role): number | undefined;
   /** Terminates the thread during any work; resolves when it can no longer touch shared memory. */
   end(role: Role): Promise<void>;
-  /** Starts a successor of a thread that has ended. */
   succeed(role: Role): void;
-  /** Lets the process exit while the threads run. */
   unref(): void;
   /** Resolves when every thread has ended. */
   close(): Promise<void>;
@@ -45,7 +43,6 @@ export interface ThreadsParts {
   readonly backend?: (memory: PipelineMemory, events: BackendEvents, wake: () => void) => Backend;
   readonly memory?: PipelineMemory;
   readonly clock?: Clock;
-  /** Timers of the main thread's loop. */
   readonly timers?: LoopTimers;
   /** Total bytes of an informer's objects below which they are not packed. */
   readonly packBytesMin?: number;

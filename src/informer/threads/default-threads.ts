@@ -9,7 +9,6 @@ import { resolveThreadsOptions } from './options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from './options.ts';
 import { InformerThreads } from './informer-threads.ts';
 
-/** The threads of the process. */
 interface DefaultThreads {
   readonly options: ResolvedThreadsOptions;
   /** Informers that were constructed and have not ended; they keep the options reserved. */

@@ -22,6 +22,8 @@ import type { Shard } from '../../indexer/shard.ts';
 const RECORDS_PER_TURN = 256;
 /** The longest delay that a timer supports. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1;
+/** The roles have no processor time of their own. */
+const STATS = { type: 'stats', cpuMs: undefined } as const;
 
 interface RunningReflector {
   readonly port: LocalPort<ToReflectorThread, FromReflectorThread>;
@@ -58,9 +60,16 @@ export class InProcessBackend implements Backend {
 
   /** Runs reflector and shards for a bounded number of records; returns true when they did something. */
   turn(): boolean {
-    const { thread } = this.#reflector ?? {};
+    const thread = this.#reflector?.thread;
     let work = thread?.hasBacklog ? thread.doWork() : 0;
-    for (const [index, shard] of this.#shards.entries()) if (shard) work += this.#turnShard(index, shard);
+    for (const [index, running] of this.#shards.entries()) {
+      try {
+        work += running?.shard.doWork(RECORDS_PER_TURN) ?? 0;
+      } catch (cause) {
+        this.kill(index, cause);
+        work++;
+      }
+    }
     return work > 0;
   }
 
@@ -90,24 +99,16 @@ export class InProcessBackend implements Backend {
   }
 
   toReflector(message: ToReflectorThread | StatsRequest): void {
-    if (message.type === 'stats') {
-      const deltas = (this.#words.committed.load() - this.#firstSequence) >>> 0;
-      realTimers.setImmediate(() => this.#events.fromReflector({ type: 'stats', deltas, cpuMs: undefined }));
-      return;
-    }
-    this.#reflector?.port.deliver(message);
+    const deltas = (this.#words.committed.load() - this.#firstSequence) >>> 0;
+    if (message.type !== 'stats') this.#reflector?.port.deliver(message);
+    else realTimers.setImmediate(() => this.#events.fromReflector({ ...STATS, deltas }));
   }
 
   toShard(shard: number, message: ToShard | StatsRequest): void {
     const running = this.#shards[shard];
-    if (message.type === 'stats') {
-      const deltas = running?.shard.deltas ?? 0;
-      realTimers.setImmediate(() =>
-        this.#events.fromShard(shard, { type: 'stats', deltas, cpuMs: undefined }),
-      );
-      return;
-    }
-    running?.port.deliver(message);
+    const deltas = running?.shard.deltas ?? 0;
+    if (message.type !== 'stats') running?.port.deliver(message);
+    else realTimers.setImmediate(() => this.#events.fromShard(shard, { ...STATS, deltas }));
     // Ring after the message: the shard may wait for it, as a thread waits on its bell.
     realTimers.setImmediate(this.#onRing);
   }
@@ -123,15 +124,6 @@ export class InProcessBackend implements Backend {
     const closed = new Promise<void>((resolve) => (this.#closed = resolve));
     this.toReflector({ type: 'shutdown' });
     await closed;
-  }
-
-  #turnShard(index: number, shard: RunningShard): number {
-    try {
-      return shard.shard.doWork(RECORDS_PER_TURN);
-    } catch (cause) {
-      this.kill(index, cause);
-      return 1;
-    }
   }
 
   #drop(role: Role): void {
@@ -163,12 +155,8 @@ export class InProcessBackend implements Backend {
 
   #startShard(index: number, isSuccessor: boolean): RunningShard {
     const port = new LocalPort<ToShard, FromShard>((message) => this.#events.fromShard(index, message));
-    const { shard } = createShard(index, this.#memory, port, {
-      onRing: this.#onRing,
-      clock: backgroundClock,
-      isSuccessor,
-    });
-    return { port, shard };
+    const options = { onRing: this.#onRing, clock: backgroundClock, isSuccessor };
+    return { port, shard: createShard(index, this.#memory, port, options).shard };
   }
 }
 
@@ -183,9 +171,7 @@ class LocalPort<In, Out> implements ControlPort<In, Out> {
   }
 
   post(message: Out): void {
-    realTimers.setImmediate(() => {
-      if (!this.#isClosed) this.#receive(message);
-    });
+    realTimers.setImmediate(() => this.#isClosed || this.#receive(message));
   }
 
   /** Drops all further messages in both directions. */

@@ -54,7 +54,6 @@ interface StatsWaiter {
 
 type PreparedAnswer = Omit<Extract<ToReflector, { type: 'prepared' }>, 'type' | 'request'>;
 
-/** A running backend with its supervisor. */
 interface Running {
   readonly backend: Backend;
   readonly shards: readonly ShardRecovery[];
@@ -265,6 +264,7 @@ export class InformerThreads {
       clock: this.#clock,
       limits: this.options,
       threads: [...shards, new ReflectorRecovery(parts)],
+      heartbeat: (role) => backend.heartbeat(role),
       restarted: (error) => {
         for (const { client } of this.#attachments.values()) client.restarted?.(error);
       },

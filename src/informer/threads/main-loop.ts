@@ -38,7 +38,6 @@ export class MainLoop {
     this.wake();
   }
 
-  /** Requests a turn. */
   readonly wake = (): void => {
     if (this.#isScheduled || this.#isStopped) return;
     this.#isScheduled = true;

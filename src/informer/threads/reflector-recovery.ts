@@ -11,7 +11,6 @@ import type { HashKey } from '../../shared/record/key-hash.ts';
 import type { PipelineWords } from '../../shared/layout.ts';
 import type { Supervised } from './supervisor.ts';
 
-/** Parts of the threads that recoveries use. */
 export interface RecoveryParts {
   readonly backend: Backend;
   readonly processor: Processor;
@@ -19,7 +18,6 @@ export interface RecoveryParts {
   readonly shards: number;
   readonly hashKey: HashKey;
   readonly attachments: AttachmentTable;
-  /** Called when a successor was started. */
   readonly succeeded: (role: Role) => void;
 }
 
@@ -32,10 +30,6 @@ export class ReflectorRecovery implements Supervised {
 
   constructor(parts: RecoveryParts) {
     this.#parts = parts;
-  }
-
-  heartbeat(): number | undefined {
-    return this.#parts.backend.heartbeat(this.role);
   }
 
   async end(): Promise<void> {

@@ -32,10 +32,6 @@ export class ShardRecovery implements Supervised {
     this.#words = parts.words.shard(shard);
   }
 
-  heartbeat(): number | undefined {
-    return this.#parts.backend.heartbeat(this.role);
-  }
-
   end(): Promise<void> {
     // Stop sending: this thread may be a successor that ended before it had received all messages.
     this.#messages = undefined;
@@ -46,7 +42,6 @@ export class ShardRecovery implements Supervised {
     return this.#hasResumed;
   }
 
-  /** Notes that the successor has begun. */
   resumed(): void {
     this.#hasResumed = true;
   }

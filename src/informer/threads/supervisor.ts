@@ -21,8 +21,6 @@ import type {
 /** One thread, as its supervisor uses it. */
 export interface Supervised {
   readonly role: Role;
-  /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
-  heartbeat(): number | undefined;
   /** Terminates the thread; resolves when it has ended. */
   end(): Promise<void>;
   /** Returns whether everything that the thread had finished is merged. */
@@ -47,13 +45,14 @@ export interface SupervisorOptions {
   readonly clock: Clock;
   readonly limits: SupervisorLimits;
   readonly threads: readonly Supervised[];
+  /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
+  readonly heartbeat: (role: Role) => number | undefined;
   /** Reports that a thread was replaced; everything continues. */
   readonly restarted: (error: KubeloomError) => void;
   /** Reports that no thread will be replaced any more and nothing will be delivered. */
   readonly failed: (error: KubeloomError) => void;
   /** Called when a recovery begins, from where every turn of the main loop must call `work`, and when none is left. */
   readonly recovering: (isRecovering: boolean) => void;
-  /** Requests a turn of the main loop. */
   readonly wake: () => void;
 }
 
@@ -91,7 +90,7 @@ export class Supervisor {
     for (const thread of this.#options.threads) {
       if (this.#states.get(thread.role)?.kind === 'draining' && thread.isDrained()) {
         const nowMs = this.#options.clock.now();
-        const heartbeat = thread.heartbeat() ?? 0;
+        const heartbeat = this.#options.heartbeat(thread.role) ?? 0;
         const { hasResumed } = thread;
         const unfinished = thread.unfinished();
         this.#happened(thread, { type: 'drained', nowMs, unfinished, heartbeat, hasResumed });
@@ -114,11 +113,11 @@ export class Supervisor {
   }
 
   #tick(): void {
-    const { clock, threads } = this.#options;
+    const { clock, threads, heartbeat } = this.#options;
     const elapsedMs = Math.min(clock.now() - this.#tickedMs, TICK_MAX_MS);
     this.#tickedMs = clock.now();
     for (const thread of threads) {
-      this.#happened(thread, { type: 'tick', elapsedMs, heartbeat: thread.heartbeat() });
+      this.#happened(thread, { type: 'tick', elapsedMs, heartbeat: heartbeat(thread.role) });
     }
     if (!this.#isClosed) this.#tickLater();
   }

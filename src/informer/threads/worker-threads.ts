@@ -26,7 +26,6 @@ export interface WorkerThread<To> {
   /** Resolves when the thread's work has ended, by itself or by `end`. */
   readonly ended: Promise<void>;
   post(message: To | StatsRequest): void;
-  /** Lets the process exit while the thread runs. */
   unref(): void;
   /** Terminates the thread during any work; resolves when it has exited. */
   end(): Promise<void>;

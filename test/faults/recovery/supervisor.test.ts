@@ -20,10 +20,6 @@ class Thread implements Supervised {
     this.role = role;
   }
 
-  heartbeat(): number {
-    return this.beats;
-  }
-
   end(): Promise<void> {
     this.calls.push('end');
     return Promise.resolve();
@@ -59,6 +55,7 @@ class Scene {
     },
     limits: LIMITS,
     threads: this.threads,
+    heartbeat: (role) => this.threads[Number(role)]?.beats,
     restarted: (error) => this.reports.push(codeOf(error)),
     failed: (error) => this.reports.push(codeOf(error)),
     recovering: () => undefined,
