@@ -2,15 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { V1ObjectMeta } from '@kubernetes/client-node';
-import {
-  DynamicSharedInformerFactory,
+import { ObjectOrMetadataInformerFactory } from '../../../../src/index.ts';
+import type {
   MetadataInformerFactory,
-  ObjectOrMetadataInformerFactory,
+  PartialObjectMetadata,
+  SharedIndexInformer,
+  Wire,
 } from '../../../../src/index.ts';
-import type { PartialObjectMetadata, SharedIndexInformer, Wire } from '../../../../src/index.ts';
 import { settled } from '../../../../src/apiserver/testing/index.ts';
 import type { ObjectLike } from '../../../../src/apiserver/testing/index.ts';
-import { CountingProxy, POD, SECRET, Scene, THREADS, WIDGET, keys, object, synced } from './scene.ts';
+import { POD, SECRET, Scene, THREADS, WIDGET, keys, object, synced } from './scene.ts';
 
 type Equal<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
 
@@ -19,20 +20,6 @@ function secret(name: string, labels: Record<string, string> = {}): ObjectLike {
     metadata: { name, namespace: 'default', labels },
     data: { key: 'x'.repeat(10_000) },
   } as ObjectLike;
-}
-
-/** Bytes of the server's answers until all secrets are in the cache. */
-async function bytesToSync(
-  scene: Scene,
-  Factory: typeof MetadataInformerFactory | typeof DynamicSharedInformerFactory,
-  watchList: 'auto' | 'off',
-): Promise<number> {
-  await using proxy = await CountingProxy.start(scene);
-  await using factory = new Factory(proxy.kubeConfig, scene.options({ watchList }));
-  const { lister } = factory.forResource(SECRET);
-  await synced(factory);
-  assert.equal(lister.list().length, 20);
-  return proxy.bytes;
 }
 
 /** Never called. */
@@ -82,15 +69,6 @@ describe('the metadata factory', () => {
         assert.deepEqual(scene.errors, []);
         const lists = (await scene.requests('/api/v1/secrets')).filter(({ watch }) => !watch);
         assert.equal(lists.length, watchList === 'auto' ? 0 : 1);
-      });
-
-      test(`takes a fraction of the bytes ${title}`, async () => {
-        await using scene = await Scene.start(threads);
-        await scene.create('secrets', ...Array.from({ length: 20 }, (_, index) => secret(`s${index}`)));
-        const whole = await bytesToSync(scene, DynamicSharedInformerFactory, watchList);
-        const metadata = await bytesToSync(scene, MetadataInformerFactory, watchList);
-        assert.ok(whole > 20 * 10_000, `${whole} bytes`);
-        assert.ok(metadata > 0 && metadata < whole / 10, `${metadata} of ${whole} bytes`);
       });
     }
   }

@@ -216,27 +216,30 @@ describe('resync periods', () => {
     return counts;
   }
 
-  test('are never by default', async () => {
-    assert.deepEqual(await resyncs({}, 1_000_000), { pods: 0, deployments: 0, configmaps: 0 });
-  });
-
-  test('are the default, or the resource’s own', async () => {
-    const customResync = { 'deployments.apps': 10_000, pods: 0 };
-    const counts = await resyncs({ defaultResyncMs: 60_000, customResync }, 61_000);
-    assert.equal(counts['pods'], 0);
-    assert.equal(counts['configmaps'], 1);
-    assert.ok((counts['deployments'] ?? 0) > 1, `${counts['deployments']}`);
-  });
-
-  test('may be said for one version of a resource, which counts more than for all', async () => {
-    const customResync = new Map<string | typeof DEPLOYMENT, number>([
-      [DEPLOYMENT, 60_000],
-      ['deployments.apps', 0],
-      ['configmaps', 60_000],
-    ]);
-    const counts = await resyncs({ customResync }, 61_000);
-    assert.deepEqual(counts, { pods: 0, deployments: 1, configmaps: 1 });
-  });
+  const CASES: readonly (readonly [string, FactoryOptions, number, Record<string, number>])[] = [
+    ['are never by default', {}, 1_000_000, { pods: 0, deployments: 0, configmaps: 0 }],
+    [
+      'are the default, or the resource’s own',
+      { defaultResyncMs: 60_000, customResync: { 'deployments.apps': 30_000, pods: 0 } },
+      61_000,
+      { pods: 0, deployments: 2, configmaps: 1 },
+    ],
+    [
+      'of one version of a resource take precedence over those of all versions',
+      {
+        customResync: new Map<string | typeof DEPLOYMENT, number>([
+          [DEPLOYMENT, 60_000],
+          ['deployments.apps', 0],
+          ['configmaps', 60_000],
+        ]),
+      },
+      61_000,
+      { pods: 0, deployments: 1, configmaps: 1 },
+    ],
+  ];
+  for (const [title, options, advanceMs, expected] of CASES) {
+    test(title, async () => assert.deepEqual(await resyncs(options, advanceMs), expected));
+  }
 });
 
 describe('a factory’s transform', () => {

@@ -29,19 +29,13 @@ beforeEach(() => {
 });
 
 describe('the comparing detector', () => {
-  test('finds nothing without a write', () => {
-    const web = pod('web-0');
-    detector.addObject(web);
-    detector.compareObjects();
-    web.metadata = { ...web.metadata };
-    detector.compareObjects();
-    assert.deepEqual(failures, []);
-  });
-
   test('C149 names the object that was written to and what has changed', () => {
     const [web, api] = [pod('web-0'), pod('api-0')];
     detector.addObject(web);
     detector.addObject(api);
+    web.metadata = { ...web.metadata };
+    detector.compareObjects();
+    assert.deepEqual(failures, [], 'nothing is found without a write');
     web.metadata.labels['app'] = 'api';
     detector.compareObjects();
     assert.equal(failures.length, 1);

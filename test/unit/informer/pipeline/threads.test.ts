@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { transformModule } from '../../../../src/index.ts';
 import type { KubeloomError } from '../../../../src/index.ts';
+import { HeldHandler } from '../scene.ts';
 import { Harness, pod } from './harness.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
@@ -52,24 +53,16 @@ test('an informer that runs after the others have ended starts the shared thread
 test('C8 stopping waits for the call in progress of a handler that was removed before', async () => {
   await using harness = await Harness.start({ threads: 0, codec: 'json' });
   const informer = harness.informer();
-  let finish: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => (finish = resolve));
-  let isCalled: () => void = () => undefined;
-  const called = new Promise<void>((resolve) => (isCalled = resolve));
-  const registration = informer.addEventHandler({
-    onAdd: async () => {
-      isCalled();
-      await held;
-    },
-  });
+  const held = new HeldHandler();
+  const registration = informer.addEventHandler(held);
   await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
   await harness.synced(informer);
-  await called;
+  await held.begun;
   informer.removeEventHandler(registration);
   let isStopped = false;
   const stopping = informer[Symbol.asyncDispose]().then(() => (isStopped = true));
   for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
   assert.equal(isStopped, false);
-  finish();
+  held.gate.open();
   await stopping;
 });
