@@ -35,7 +35,7 @@ describe('the comparing detector', () => {
     detector.addObject(api);
     web.metadata = { ...web.metadata };
     detector.compareObjects();
-    assert.deepEqual(failures, [], 'nothing is found without a write');
+    assert.deepEqual([...failures], [], 'nothing is found without a write');
     web.metadata.labels['app'] = 'api';
     detector.compareObjects();
     assert.equal(failures.length, 1);
