@@ -141,41 +141,28 @@ describe('the name of a handler', () => {
 });
 
 describe('a deleted object', () => {
-  test('is the last state, of an ordinary deletion', () => {
-    const last = entry('a');
-    const deleted = deletedObject(last);
-    assert.equal(deleted.optionalObject, last);
-    assert.equal(deleted.finalStateUnknown, undefined);
-    assert.deepEqual([deleted.key, deleted.namespace, deleted.name], ['ns/a', 'ns', 'a']);
-    const { optionalObject, ...plain } = deletedObject(pod('b'));
-    assert.deepEqual(optionalObject, pod('b'));
-    assert.deepEqual(plain, { key: 'ns/b', namespace: 'ns', name: 'b', finalStateUnknown: undefined });
-  });
-
-  test('is what was last known, if anything, of one that a relist found missing', () => {
-    const last = entry('a');
-    const lost = new DeletedFinalStateUnknown(last);
-    const fromInformer = deletedObject(lost);
-    assert.equal(fromInformer.optionalObject, last);
-    assert.equal(fromInformer.finalStateUnknown, lost);
-    assert.deepEqual([fromInformer.key, fromInformer.namespace, fromInformer.name], ['ns/a', 'ns', 'a']);
-    const mark = tombstone('ns/b', undefined);
-    assert.deepEqual(deletedObject(mark), {
-      key: 'ns/b',
-      namespace: 'ns',
-      name: 'b',
-      optionalObject: undefined,
-      finalStateUnknown: mark,
+  const last = entry('a');
+  const lost = new DeletedFinalStateUnknown(last);
+  const marks = [tombstone('ns/b', undefined), tombstone('cluster', { a: 1 }), tombstone('a/b/c', undefined)];
+  const CASES: readonly (readonly [string, unknown, readonly [string, string, string], unknown, unknown])[] =
+    [
+      ['is the last state, of an ordinary deletion', last, ['ns/a', 'ns', 'a'], last, undefined],
+      ['is a plain object of the lower layers', pod('b'), ['ns/b', 'ns', 'b'], pod('b'), undefined],
+      ['is what was last known of one that a relist found missing', lost, ['ns/a', 'ns', 'a'], last, lost],
+      ['has no state without a last known one', marks[0], ['ns/b', 'ns', 'b'], undefined, marks[0]],
+      ['is the object in a tombstone', marks[1], ['cluster', '', 'cluster'], { a: 1 }, marks[1]],
+      ['has a name for a key of another form', marks[2], ['a/b/c', '', 'a/b/c'], undefined, marks[2]],
+      ['has an empty key without an object', undefined, ['', '', ''], undefined, undefined],
+      ['has an empty key for text', 'text', ['', '', ''], 'text', undefined],
+      ['has an empty key without metadata', {}, ['', '', ''], {}, undefined],
+      ['has an empty key without a name', { metadata: {} }, ['', '', ''], { metadata: {} }, undefined],
+    ];
+  for (const [title, deleted, identity, optionalObject, finalStateUnknown] of CASES) {
+    test(title, () => {
+      const found = deletedObject(deleted);
+      assert.deepEqual([found.key, found.namespace, found.name], identity);
+      assert.deepEqual(found.optionalObject, optionalObject);
+      assert.equal(found.finalStateUnknown, finalStateUnknown);
     });
-    assert.deepEqual(deletedObject(tombstone('cluster', { a: 1 })).optionalObject, { a: 1 });
-  });
-
-  test('has key, namespace and name whatever it is', () => {
-    const strange = deletedObject(tombstone('a/b/c', undefined));
-    assert.deepEqual([strange.key, strange.namespace, strange.name], ['a/b/c', '', 'a/b/c']);
-    for (const value of [undefined, 'text', {}, { metadata: {} }]) {
-      const { key, namespace, name } = deletedObject(value);
-      assert.deepEqual([key, namespace, name], ['', '', '']);
-    }
-  });
+  }
 });

@@ -5,7 +5,7 @@ import { SharedIndexInformer, waitFor } from '../../../src/index.ts';
 import type { HealthChange, KubeloomError, MutationError } from '../../../src/index.ts';
 import { FakeWatch } from '../../../src/apiserver/testing/fake-watch.ts';
 import { settled } from '../../../src/apiserver/testing/index.ts';
-import { Lines, PODS, Scene, isPending, pod } from './scene.ts';
+import { HeldHandler, Lines, PODS, Scene, isPending, pod } from './scene.ts';
 import type { Pod } from './scene.ts';
 
 /** Until it is so, turn by turn. */
@@ -107,9 +107,8 @@ describe('the health of an informer', () => {
   test('shows the backlogs of the handlers, by their names', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
-    let open = (): void => {};
-    const opened = new Promise<void>((resolve) => (open = resolve));
-    informer.addEventHandler({ onAdd: () => opened }, { name: 'slow' });
+    const held = new HeldHandler();
+    informer.addEventHandler(held, { name: 'slow' });
     informer.addEventHandler(new Lines(), { name: 'quick' });
     for (const name of ['a', 'b', 'c']) scene.source.add(pod(name));
     void informer.run();
@@ -124,7 +123,7 @@ describe('the health of an informer', () => {
       ],
     );
     assert.equal(unmerged, 0);
-    open();
+    held.gate.open();
   });
 
   test('C146 notifies when the server is unreachable for too long, and when it is back', async () => {

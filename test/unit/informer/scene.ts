@@ -3,6 +3,7 @@ import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import type {
   Borrowed,
   DeletedFinalStateUnknown,
+  HandlerRegistration,
   InformerOptions,
   ResourceEventHandler,
   ResourceRef,
@@ -179,6 +180,26 @@ export class HeldHandler {
   }): void {
     this.lines.push(`${finalStateUnknown ? 'gone' : 'delete'} ${name}`);
   }
+}
+
+/** An informer that runs, with a handler in its call for `a` and with `b` pending. */
+export interface Busy {
+  readonly informer: SharedIndexInformer<Pod>;
+  readonly registration: HandlerRegistration;
+  readonly lines: Lines;
+  readonly gate: Gate;
+  readonly run: Promise<void>;
+}
+
+export async function busy(scene: Scene, signal?: AbortSignal): Promise<Busy> {
+  const informer = scene.informer();
+  const gate = new Gate();
+  const lines = new Lines(() => gate.opened);
+  const registration = informer.addEventHandler(lines, { name: 'slow one' });
+  for (const name of ['a', 'b']) scene.source.add(pod(name));
+  const run = informer.run(signal);
+  await lines.until('add! a');
+  return { informer, registration, lines, gate, run };
 }
 
 /** Until the promise reactions and the pipeline's turns that are due have run, a few times over. */

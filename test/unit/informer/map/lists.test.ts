@@ -58,23 +58,14 @@ describe('list', () => {
     await populated(scene);
     const cache = scene.cache();
     await using _pods = await cache.informerFor(POD);
-    assert.deepEqual(
-      keys(cache, {}),
-      where(() => true),
-    );
-    assert.deepEqual(
-      keys(cache, { namespace: 'b' }),
-      where((at) => at >= 30),
-    );
     const odd = { labelSelector: 'parity notin (even)' };
-    assert.deepEqual(
-      keys(cache, odd),
-      where((at) => at % 2 === 1),
-    );
-    assert.deepEqual(
-      keys(cache, { ...odd, namespace: 'a' }),
-      where((at) => at % 2 === 1 && at < 30),
-    );
+    const cases: readonly (readonly [CacheListOptions, (at: number) => boolean])[] = [
+      [{}, () => true],
+      [{ namespace: 'b' }, (at) => at >= 30],
+      [odd, (at) => at % 2 === 1],
+      [{ ...odd, namespace: 'a' }, (at) => at % 2 === 1 && at < 30],
+    ];
+    for (const [options, isWanted] of cases) assert.deepEqual(keys(cache, options), where(isWanted));
     const all = cache.list(POD);
     assert.deepEqual([all.examined, all.index, all.continue], [60, '', '']);
     assert.equal(cache.list(POD, { namespace: 'a' }).examined, 30);
