@@ -43,16 +43,8 @@ describe('a wait for a resourceVersion', () => {
     assert.equal(waiters.size, 0);
   });
 
-  test('is compared as a number of any length', async () => {
-    wait('10', '9');
-    wait('9007199254740993', '9');
-    waiters.advance('9007199254740992');
-    await turns(1);
-    assert.deepEqual(answers, ['10']);
-  });
-
   test('of many ends in the order of versions, whatever the order of asking', async () => {
-    const asked = ['30', '100', '7', '31', '9', '100', '30', '1000'];
+    const asked = ['30', '100', '7', '31', '9', '9007199254740993', '100', '30', '1000'];
     for (const version of asked) wait(version, '5');
     waiters.advance('8');
     await turns(1);
@@ -60,10 +52,11 @@ describe('a wait for a resourceVersion', () => {
     waiters.advance('30');
     await turns(1);
     assert.deepEqual(answers, ['7', '9', '30', '30']);
-    assert.equal(waiters.size, 4);
-    waiters.advance('1000');
+    assert.equal(waiters.size, 5);
+    waiters.advance('9007199254740992');
     await turns(1);
     assert.deepEqual(answers, ['7', '9', '30', '30', '31', '100', '100', '1000']);
+    assert.equal(waiters.size, 1, 'versions are compared as numbers of any length');
   });
 
   test('for an older version than the last seen one resolves at once', async () => {

@@ -102,15 +102,4 @@ describe('the dynamic factory', () => {
     assert.equal(pods.lister.get('default/a')?.object.kind, 'Pod');
     await factory.shutdown();
   });
-
-  test('keeps the first answer', async () => {
-    await using scene = await Scene.start(0);
-    const factory = scene.dynamic();
-    factory.forResource({ ...WIDGET, kind: 'Widget', isNamespaced: true });
-    const refused = { code: 'ERR_KUBELOOM_OPTION' };
-    assert.throws(() => factory.forResource({ ...WIDGET, kind: 'Gadget' }), refused);
-    assert.throws(() => factory.forResource({ ...WIDGET, isNamespaced: false }), refused);
-    assert.throws(() => factory.forResource({ ...POD, kind: 'Node' }), refused, 'the table knows better');
-    assert.equal(factory.informers.length, 1);
-  });
 });

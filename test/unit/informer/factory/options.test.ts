@@ -1,9 +1,8 @@
 /** The options that all factories have: they reach every request and every informer. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SharedInformerFactory } from '../../../../src/index.ts';
 import type { FactoryOptions, ListOptions } from '../../../../src/index.ts';
-import { FakeClock, FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
+import { FakeClock, settled } from '../../../../src/apiserver/testing/index.ts';
 import type { RequestRecord } from '../../../../src/apiserver/testing/index.ts';
 import { POD, Scene, THREADS, WIDGET, keys, object, rejection, synced } from './scene.ts';
 
@@ -127,21 +126,6 @@ describe('tweakListOptions', () => {
     assert.deepEqual(scene.codes, ['ERR_KUBELOOM_LIST_OPTIONS', 'ERR_KUBELOOM_LIST_OPTIONS']);
     assert.match(scene.errors[0]?.message ?? '', /tweakListOptions threw: Error: not yet/);
     assert.match(scene.errors[1]?.message ?? '', /must return an options object, got undefined/);
-  });
-
-  test('has its say in what a ListerWatcher is asked for', async () => {
-    await using scene = await Scene.start(0);
-    const source = new FakeControllerSource();
-    source.add({ metadata: { name: 'a', namespace: 'default' } });
-    const factory = new SharedInformerFactory(
-      () => source,
-      scene.options({ tweakListOptions: (options) => ({ ...options, limit: 3 }) }),
-    );
-    assert.ok(factory.core.v1.pods.informer);
-    await synced(factory);
-    assert.ok(source.requests.length > 0);
-    assert.ok(source.requests.every(({ options }) => options.limit === 3));
-    await factory.shutdown();
   });
 });
 
