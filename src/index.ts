@@ -122,8 +122,7 @@ export type { TweakListOptions } from './informer/tweak.ts';
 export { Lister, NamespaceLister, NotFoundError } from './informer/lister.ts';
 export type { SelectorLike } from './informer/lister.ts';
 export type { HandlerHealth, HealthChange, HealthListener, InformerHealth } from './informer/health.ts';
-export { waitForCacheSync, waitForNamedCacheSync } from './informer/sync.ts';
-export { NotSyncedError, waitFor } from './informer/wait-for.ts';
+export { NotSyncedError, waitFor, waitForCacheSync, waitForNamedCacheSync } from './informer/wait-for.ts';
 export type { DoneChecker, DoneProgress } from './base/done-checker.ts';
 export type { Missing, WaitOptions, WaitProgress } from './informer/wait-for.ts';
 
@@ -141,8 +140,8 @@ export type { BuiltInInformers } from './informer/factory/shared-informer-factor
 export {
   DynamicSharedInformerFactory,
   MetadataInformerFactory,
+  ObjectOrMetadataInformerFactory,
 } from './informer/factory/dynamic-informer-factory.ts';
-export { ObjectOrMetadataInformerFactory } from './informer/factory/object-or-metadata-informer-factory.ts';
 export type { GroupVersionResource, ResourceQuery } from './informer/factory/resource-query.ts';
 
 export { Cache, InformersMap } from './informer/map/informers-map.ts';

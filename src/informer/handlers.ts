@@ -16,7 +16,7 @@ import type { SharedProcessor } from '../replica/deliver/shared-processor.ts';
 import type { Replica } from '../replica/store/replica.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
 import { abortable } from './wait-condition.ts';
-import { SettableDoneChecker } from './settable-done-checker.ts';
+import { SettableDoneChecker } from './wait-for.ts';
 import type { HandlerHealth } from './health.ts';
 import { nameForHandler } from './handler-adaptors.ts';
 import type { ErrorReporter } from './error-reporter.ts';

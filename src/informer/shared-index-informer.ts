@@ -16,7 +16,7 @@ import type { InformerIndexer, InformerStore } from '../replica/store/indexer.ts
 import { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import { WaitCondition } from './wait-condition.ts';
-import { SettableDoneChecker } from './settable-done-checker.ts';
+import { SettableDoneChecker, NotSyncedError, reasonOf, syncStateOf } from './wait-for.ts';
 import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
 import { Health } from './health.ts';
@@ -28,8 +28,6 @@ import { InformerPipeline } from './pipeline.ts';
 import { ErrorReporter } from './error-reporter.ts';
 import type { WatchErrorHandler } from './error-reporter.ts';
 import type { Transform } from './transform.ts';
-import { reasonOf, syncStateOf } from './sync.ts';
-import { NotSyncedError } from './wait-for.ts';
 
 /** The part of client-go's Controller that a shared informer exposes. */
 export interface InformerController {

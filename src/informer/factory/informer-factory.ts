@@ -9,7 +9,7 @@ import { Lister } from '../lister.ts';
 import type { InformerOptions, InformerView } from '../options.ts';
 import { newSharedIndexInformerWithOptions } from '../shared-index-informer.ts';
 import type { SharedIndexInformer } from '../shared-index-informer.ts';
-import { waitForCheckers } from '../sync.ts';
+import { waitForCheckers } from '../wait-for.ts';
 import type { WaitOptions } from '../wait-for.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import type { ResourceRef } from '../../kube/resource.ts';

@@ -30,7 +30,7 @@ import { InformerHandle } from './informer-handle.ts';
 import { CacheOptions } from './options.ts';
 import type { InformersMapOptions } from './options.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
-import { waitForCheckers } from '../sync.ts';
+import { waitForCheckers } from '../wait-for.ts';
 import { informerViewOf } from './view.ts';
 import type { View } from './view.ts';
 import { ApiClient } from '../../reflector/api-client.ts';

@@ -15,7 +15,7 @@ import type { ResolvedKind } from './options.ts';
 import { queryOf, runQuery } from './query.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { NamespaceInformer } from './namespace-informer.ts';
-import { waitForCheckers } from '../sync.ts';
+import { waitForCheckers } from '../wait-for.ts';
 import { informerViewOf, show } from './view.ts';
 import type { View } from './view.ts';
 import type { Informer, ViewRegistration } from './view-registration.ts';

@@ -3,7 +3,7 @@
  * When it moves from one informer to another, every change is delivered exactly once.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import { SettableDoneChecker } from '../settable-done-checker.ts';
+import { SettableDoneChecker } from '../wait-for.ts';
 import { wantHandler } from '../handlers.ts';
 import type { HandlerOptions } from '../handlers.ts';
 import { nameForHandler } from '../handler-adaptors.ts';

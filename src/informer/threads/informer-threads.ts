@@ -29,9 +29,8 @@ import type {
   ThreadStats,
   ToReflector,
 } from '../../shared/protocol.ts';
-import { ReflectorRecovery } from './reflector-recovery.ts';
-import type { RecoveryParts } from './reflector-recovery.ts';
-import { ShardRecovery } from './shard-recovery.ts';
+import { ReflectorRecovery, ShardRecovery } from './recovery.ts';
+import type { RecoveryParts } from './recovery.ts';
 import { Supervisor, brokenError } from './supervisor.ts';
 import { threadCpuMs } from '../../base/thread-cpu.ts';
 import { InProcessBackend } from './in-process-backend.ts';

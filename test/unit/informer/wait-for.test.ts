@@ -4,10 +4,13 @@ import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
 import type { DoneChecker, DoneProgress } from '../../../src/base/done-checker.ts';
 import { WaitCondition } from '../../../src/informer/wait-condition.ts';
-import { waitForCacheSync, waitForNamedCacheSync } from '../../../src/informer/sync.ts';
-import type { Syncable } from '../../../src/informer/sync.ts';
-import { NotSyncedError, waitFor } from '../../../src/informer/wait-for.ts';
-import type { WaitProgress } from '../../../src/informer/wait-for.ts';
+import {
+  waitForCacheSync,
+  waitForNamedCacheSync,
+  NotSyncedError,
+  waitFor,
+} from '../../../src/informer/wait-for.ts';
+import type { Syncable, WaitProgress } from '../../../src/informer/wait-for.ts';
 import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
 import { outcome, turns } from './scene.ts';
 

@@ -1,22 +1,37 @@
 /**
- * Replacement of a shard that ended. The main thread first merges all that the shard had published. Its replica is then
- * exactly the state that the shard had after its last finished record. The successor receives this state and continues
- * with the records in the ring: a shard releases a record only after it has published the answer. So every record is
- * answered once, in order.
+ * Replacement of threads that ended. The main thread first merges all that the thread had published, so its replicas are
+ * exactly the state after the last finished record.
  */
 import { KeyHash } from '../../shared/record/key-hash.ts';
 import { compareU32 } from '../../shared/ring/word.ts';
-import type { RecoveryParts } from './reflector-recovery.ts';
-import type { ShardWords } from '../../shared/layout.ts';
+import type { ShardWords, PipelineWords } from '../../shared/layout.ts';
 import type { ToShard, KeySeed } from '../../shared/protocol.ts';
 import type { Supervised } from './supervisor.ts';
 import type { UsedId } from '../../replica/store/replica.ts';
+import type { Processor } from '../../replica/merge/processor.ts';
+import type { AttachmentTable } from './attachments.ts';
+import type { Backend, Role } from './backend.ts';
+import type { HashKey } from '../../shared/record/key-hash.ts';
 
 const KEYS_PER_SEED = 512;
 const WORDS_PER_KEY = 4;
 /** A UTF-16 code unit takes at most 3 bytes in UTF-8. */
 const BYTES_PER_UNIT_MAX = 3;
 
+export interface RecoveryParts {
+  readonly backend: Backend;
+  readonly processor: Processor;
+  readonly words: PipelineWords;
+  readonly shards: number;
+  readonly hashKey: HashKey;
+  readonly attachments: AttachmentTable;
+  readonly succeeded: (role: Role) => void;
+}
+
+/**
+ * Replacement of a shard. The successor receives the state of the replicas and continues with the records in the ring: a
+ * shard releases a record only after it has published the answer. So every record is answered once, in order.
+ */
 export class ShardRecovery implements Supervised {
   readonly role: number;
   readonly #parts: RecoveryParts;
@@ -147,4 +162,55 @@ function seedOf(ids: readonly UsedId[], hash: KeyHash): KeySeed {
     live: ids.map(({ live }) => live),
     listed: ids.map(({ listed }) => listed),
   };
+}
+
+/**
+ * Replacement of a reflector. The successor watches from the last version in the replicas, and begins an unfinished list
+ * anew. Sequences continue. Other records of the old reflector are discarded in the rings (`discardRecords`). No bytes in
+ * the log are read after their record is merged, so the successor may write anywhere in it.
+ */
+export class ReflectorRecovery implements Supervised {
+  readonly role = 'reflector';
+  /** A reflector inherits nothing and begins at once. */
+  readonly hasResumed = true;
+  readonly isSeeded = true;
+  readonly #parts: RecoveryParts;
+
+  constructor(parts: RecoveryParts) {
+    this.#parts = parts;
+  }
+
+  async end(): Promise<void> {
+    const { backend, attachments, words, shards } = this.#parts;
+    // No thread would read the answers of the user's functions; the successor asks again.
+    for (const { feed } of attachments.values()) feed?.close();
+    await backend.end(this.role);
+    // The reflector may have died after it wrote `committed` and before it rang the bells.
+    for (let shard = 0; shard < shards; shard++) words.shard(shard).bell.ring();
+  }
+
+  isDrained(): boolean {
+    const { processor, words } = this.#parts;
+    return processor.merged === words.committed.load();
+  }
+
+  unfinished(): undefined {
+    return undefined;
+  }
+
+  seed(): false {
+    return false;
+  }
+
+  replace(): void {
+    const { backend, attachments, succeeded } = this.#parts;
+    backend.succeed(this.role);
+    succeeded(this.role);
+    for (const [informer, { client, isStarted, detached }] of attachments) {
+      if (!isStarted) continue;
+      attachments.started(informer);
+      const resume = { ...client.merge.position, isStopping: detached !== undefined };
+      backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec, resume });
+    }
+  }
 }
