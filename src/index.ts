@@ -154,9 +154,8 @@ export type { ObjectKey } from './informer/map/kind-cache.ts';
 export type { View } from './informer/map/view.ts';
 export type { InformersMapOptions, KindOptions, NamespaceSet, ScopeOptions } from './informer/map/options.ts';
 
-export { CacheMutationDetector } from './informer/mutation/cache-mutation-detector.ts';
+export { CacheMutationDetector, MutationError } from './informer/mutation/cache-mutation-detector.ts';
 export type { CacheMutationDetectorOptions } from './informer/mutation/cache-mutation-detector.ts';
-export { MutationError } from './informer/mutation/mutation-error.ts';
 
 export { KubeloomError } from './base/errors.ts';
 

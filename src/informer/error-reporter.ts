@@ -7,8 +7,8 @@ import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf } from '../base/errors.ts';
 import { escapeControls } from '../base/printable.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
-import { refusedWrite } from './mutation/mutation-error.ts';
-import type { MutationError } from './mutation/mutation-error.ts';
+import { refusedWrite } from './mutation/cache-mutation-detector.ts';
+import type { MutationError } from './mutation/cache-mutation-detector.ts';
 
 export interface ErrorContext {
   /** Name of the informer: `pods (all namespaces)`. */

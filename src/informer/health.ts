@@ -57,14 +57,10 @@ export interface HealthChange {
 export type HealthListener = (change: HealthChange) => unknown;
 
 /** Values of `InformerHealth` that other parts of the informer keep. */
-export interface HealthSource {
-  readonly phase: ReflectorPhase;
-  readonly lastError: KubeloomError | undefined;
-  readonly resourceVersion: string;
-  readonly handlers: readonly HandlerHealth[];
-  readonly unmerged: number;
-  readonly coalesced: number;
-}
+export type HealthSource = Pick<
+  InformerHealth,
+  'phase' | 'lastError' | 'resourceVersion' | 'handlers' | 'unmerged' | 'coalesced'
+>;
 
 /** The merges of the informer's records. */
 export interface Merges {

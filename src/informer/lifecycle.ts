@@ -41,9 +41,10 @@ export class InformerLifecycle {
   #end!: () => void;
   readonly #waiters: VersionWaiters;
   #state: State = { kind: 'created' };
-  #phase: ReflectorPhase = 'connecting';
+  phase: ReflectorPhase = 'connecting';
+  /** Progress of the first list; undefined before it begins and after it is in the cache. */
+  progress: DoneProgress | undefined;
   #failure: KubeloomError | undefined;
-  #progress: DoneProgress | undefined;
   /** Whether ERR_KUBELOOM_NOT_STARTED was reported. */
   #isReported = false;
   /** Whether pending notifications are delivered when the informer stops. */
@@ -55,18 +56,9 @@ export class InformerLifecycle {
     this.#ended = new Promise((resolve) => (this.#end = resolve));
   }
 
-  get phase(): ReflectorPhase {
-    return this.#phase;
-  }
-
   /** Error that ended the informer; undefined when the user stopped it. */
   get failure(): KubeloomError | undefined {
     return this.#failure;
-  }
-
-  /** Progress of the first list; undefined before it begins and after it is in the cache. */
-  get progress(): DoneProgress | undefined {
-    return this.#progress;
   }
 
   get hasStarted(): boolean {
@@ -160,7 +152,7 @@ export class InformerLifecycle {
   async #close(hasStarted: boolean): Promise<void> {
     const { pipeline, handlers, threads, changed, health } = this.#parts;
     this.#state = { kind: 'stopped', hasStarted };
-    this.#phase = 'stopped';
+    this.phase = 'stopped';
     health.apply({ type: 'stopped' });
     this.#waiters.close();
     this.#stop.abort();
@@ -180,14 +172,14 @@ export class InformerLifecycle {
 
   readonly #events: PipelineEvents = {
     phase: (phase) => {
-      this.#phase = phase;
+      this.phase = phase;
       this.#parts.health.apply({ type: 'phase', phase });
     },
     progress: (progress) => {
-      if (!this.#parts.pipeline.replica.hasSynced) this.#progress = progress;
+      if (!this.#parts.pipeline.replica.hasSynced) this.progress = progress;
     },
     replaced: () => {
-      this.#progress = undefined;
+      this.progress = undefined;
       this.#parts.health.apply({ type: 'replaced' });
       this.#advance();
       this.#parts.onSynced();

@@ -13,7 +13,7 @@ import { isListerWatcher } from '../kube/list-watch.ts';
 import type { ListerWatcher } from '../kube/list-watch.ts';
 import { apiVersionOf, resourcePath, isNamespaceName } from '../kube/resource.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { MutationError } from './mutation/mutation-error.ts';
+import type { MutationError } from './mutation/cache-mutation-detector.ts';
 import type { ErrorListener } from './error-reporter.ts';
 import { splitTransform, wantTransform } from './transform.ts';
 import type { Transform } from './transform.ts';

@@ -88,7 +88,6 @@ export type NewInformer<T> = (
 ) => SharedIndexInformer<T>;
 
 interface Held {
-  readonly resource: ResourceRef;
   readonly informer: SharedIndexInformer<KubeObject>;
   readonly lister: Lister<KubeObject>;
   isStarted: boolean;
@@ -212,7 +211,7 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
   #find(query: ResourceQuery): Held | undefined {
     checkQuery(query);
     const held = this.#held.get(keyOfResource(query));
-    if (held) checkAgrees(query, held.resource);
+    if (held) checkAgrees(query, held.informer.resource);
     return held;
   }
 
@@ -227,7 +226,7 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
     }
     const informer = this.#informer(resource, make);
     const lister = new Lister(informer.getIndexer(), resource);
-    const held: Held = { resource, informer, lister, isStarted: false };
+    const held: Held = { informer, lister, isStarted: false };
     this.#held.set(keyOfResource(resource), held);
     return held;
   }

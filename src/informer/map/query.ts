@@ -63,11 +63,7 @@ interface Source {
   keys(): readonly string[];
 }
 
-interface Found {
-  readonly items: readonly CachedObject<KubeObject>[];
-  readonly examined: number;
-  readonly index: string;
-}
+type Found = Omit<CacheList<KubeObject>, 'continue'>;
 
 /** Checks of the options. The selectors are checked when they are parsed. */
 const LIST_CHECKS: OptionChecks<CacheListOptions & { readonly view: string }> = {

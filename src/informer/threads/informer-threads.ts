@@ -345,8 +345,9 @@ export class InformerThreads {
   }
 
   #fromShard(shard: number, message: FromShard | StatsAnswer): void {
+    const recovery = this.#running?.shards[shard];
     if (message.type === 'stats') this.#answerStats(shard, message);
-    else if (message.type === 'resumed') this.#running?.shards[shard]?.resumed();
+    else if (message.type === 'resumed' && recovery) recovery.hasResumed = true;
     else if (message.type === 'attached') this.#attachments.answered(shard, message);
     this.#loop.wake();
   }

@@ -3,11 +3,18 @@
  * and formats their results as the apiserver would. It serialises every object here, which takes about as long as
  * parsing it: the price of functions on the main thread.
  */
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
 import { listOptionsOf } from '../../kube/list-options.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
-import { FeedResponse } from './feed-response.ts';
 import type { ConnectionOptions, FeedAnswer, FeedRequest } from '../../shared/protocol.ts';
+import { realTimers } from '../../base/clock.ts';
+
+/** Large, because a message costs some microseconds whatever its size. */
+const CHUNK_CHARACTERS = 64 * 1024;
+/** Enough to keep the reflector working while an acknowledgement is on its way. */
+export const WINDOW_BYTES: number = 256 * 1024;
+
+const encoder = new TextEncoder();
 
 export interface ListWatchFeedOptions {
   readonly informer: number;
@@ -180,7 +187,7 @@ function textOf(object: unknown): string {
   return JSON.stringify(object);
 }
 
-export interface StatusAnswer {
+interface StatusAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** A Status as JSON. */
@@ -191,7 +198,7 @@ export interface StatusAnswer {
  * Returns the server's answer that an error carries: `KubeStatusError`, another error with an `httpStatus`, or
  * client-node's `ApiException` with its `code` and the `body` that the server sent. Otherwise undefined.
  */
-export function answerOf(error: unknown): StatusAnswer | undefined {
+function answerOf(error: unknown): StatusAnswer | undefined {
   if (!(error instanceof Error)) return undefined;
   const thrown = error as Error & Readonly<Record<string, unknown>>;
   const status = thrown['httpStatus'] ?? thrown['code'];
@@ -217,19 +224,121 @@ function statusOf(thrown: Error & Readonly<Record<string, unknown>>, code: numbe
 }
 
 /** Wraps any other error in a message that names the user's function. */
-export function failed(verb: 'list' | 'watch', error: unknown): KubeloomError {
+function failed(verb: 'list' | 'watch', error: unknown): KubeloomError {
   if (error instanceof KubeloomError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return listerWatcherError(`${verb}() of the ListerWatcher failed: ${message}`, error);
 }
 
-export function listerWatcherError(message: string, cause?: unknown): KubeloomError {
+function listerWatcherError(message: string, cause?: unknown): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_LISTER_WATCHER', message, cause === undefined ? {} : { cause });
 }
 
-export function missingVersion(what: string, consequence: string): KubeloomError {
+function missingVersion(what: string, consequence: string): KubeloomError {
   return new KubeloomError(
     'ERR_KUBELOOM_NO_RESOURCE_VERSION',
     `${what} that the ListerWatcher gave has no metadata.resourceVersion: ${consequence}`,
   );
+}
+
+/**
+ * One answer of a feed to the reflector. Gathers text into chunks. `isFull` asks the feed to stop calling the user's
+ * functions while too many bytes are unacknowledged.
+ */
+class FeedResponse {
+  readonly #request: number;
+  readonly #post: (answer: FeedAnswer) => void;
+  readonly #controller: AbortController = new AbortController();
+  #text: string[] = [];
+  #characters = 0;
+  #unacknowledgedBytes = 0;
+  #isFlushing = false;
+  /** Whether the answer has ended or the reflector has closed the request. */
+  isOver = false;
+  #roomMade: (() => void) | undefined;
+
+  constructor(request: number, post: (answer: FeedAnswer) => void) {
+    this.#request = request;
+    this.#post = post;
+  }
+
+  /** Aborted when the reflector closes the request. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether the feed must wait for `room` before the next `write`. */
+  get isFull(): boolean {
+    return !this.isOver && this.#unacknowledgedBytes + this.#characters >= WINDOW_BYTES;
+  }
+
+  /** Resolves when there is room or the answer has ended. Allows one waiting caller at a time. */
+  async room(): Promise<void> {
+    this.#flush();
+    while (this.isFull) {
+      await new Promise<void>((resolve) => {
+        this.#roomMade = resolve;
+      });
+    }
+  }
+
+  head(status: number, headers: Readonly<Record<string, string>> = {}): void {
+    if (this.isOver) return;
+    this.#post({ type: 'feed', request: this.#request, part: 'head', status, headers });
+  }
+
+  /** Sends the text, together with everything else written in this turn of the event loop. */
+  write(text: string): void {
+    if (this.isOver) return;
+    this.#text.push(text);
+    this.#characters += text.length;
+    if (this.#characters >= CHUNK_CHARACTERS) this.#flush();
+    else this.#flushSoon();
+  }
+
+  end(error?: unknown): void {
+    if (this.isOver) return;
+    this.#flush();
+    this.isOver = true;
+    const ended = { type: 'feed', request: this.#request, part: 'end' } as const;
+    this.#post(error === undefined ? ended : { ...ended, error: toErrorMessage(error) });
+  }
+
+  /** Acknowledges bytes that the reflector has read. */
+  taken(bytes: number): void {
+    this.#unacknowledgedBytes -= bytes;
+    this.#wake();
+  }
+
+  /** Drops the rest: the reflector has closed the request. */
+  close(): void {
+    this.isOver = true;
+    this.#text = [];
+    this.#controller.abort();
+    this.#wake();
+  }
+
+  #wake(): void {
+    const roomMade = this.#roomMade;
+    this.#roomMade = undefined;
+    roomMade?.();
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    realTimers.setImmediate(() => {
+      this.#isFlushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.isOver || this.#text.length === 0) return;
+    const chunk = encoder.encode(this.#text.join(''));
+    this.#text = [];
+    this.#characters = 0;
+    this.#unacknowledgedBytes += chunk.length;
+    this.#post({ type: 'feed', request: this.#request, part: 'data', chunk });
+  }
 }

@@ -39,7 +39,8 @@ export class ShardRecovery implements Supervised {
   /** Messages that the successor has not received yet. */
   #messages: Iterator<ToShard> | undefined;
   #quarantined: number[] = [];
-  #hasResumed = true;
+  /** Whether the successor has begun. */
+  hasResumed = true;
 
   constructor(shard: number, parts: RecoveryParts) {
     this.role = shard;
@@ -51,14 +52,6 @@ export class ShardRecovery implements Supervised {
     // Stop sending: this thread may be a successor that ended before it had received all messages.
     this.#messages = undefined;
     return this.#parts.backend.end(this.role);
-  }
-
-  get hasResumed(): boolean {
-    return this.#hasResumed;
-  }
-
-  resumed(): void {
-    this.#hasResumed = true;
   }
 
   isDrained(): boolean {
@@ -77,7 +70,7 @@ export class ShardRecovery implements Supervised {
     if (quarantined !== undefined) this.#quarantined.push(quarantined);
     // No record counts as the cause of a death before the first record.
     this.#words.inFlight.store(processor.merged);
-    this.#hasResumed = false;
+    this.hasResumed = false;
     backend.succeed(this.role);
     this.#messages = this.#inheritance();
     succeeded(this.role);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { ErrorReporter } from '../../../src/informer/error-reporter.ts';
-import { MutationError } from '../../../src/informer/mutation/mutation-error.ts';
+import { MutationError } from '../../../src/informer/mutation/cache-mutation-detector.ts';
 import { FakeClock } from '../reflector/fake-clock.ts';
 
 const PODS = 'pods (all namespaces)';

@@ -208,7 +208,7 @@ export async function turns(count: number = 20): Promise<void> {
 }
 
 /** `pending` until the promise settles; then `resolved` or the message of its error. */
-export function outcome(promise: Promise<void>): { state: string } {
+export function outcome(promise: Promise<unknown>): { state: string } {
   const watched = { state: 'pending' };
   promise.then(
     () => (watched.state = 'resolved'),
@@ -218,11 +218,7 @@ export function outcome(promise: Promise<void>): { state: string } {
 }
 
 export async function isPending(promise: Promise<unknown>): Promise<boolean> {
-  let isOpen = true;
-  void promise.then(
-    () => (isOpen = false),
-    () => (isOpen = false),
-  );
+  const watched = outcome(promise);
   await turns();
-  return isOpen;
+  return watched.state === 'pending';
 }

@@ -2,35 +2,30 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
-import type { DoneChecker, DoneProgress } from '../../../src/base/done-checker.ts';
+import type { DoneProgress } from '../../../src/base/done-checker.ts';
 import { WaitCondition } from '../../../src/informer/wait-condition.ts';
 import {
   waitForCacheSync,
   waitForNamedCacheSync,
   NotSyncedError,
   waitFor,
+  SettableDoneChecker,
 } from '../../../src/informer/wait-for.ts';
 import type { Syncable, WaitProgress } from '../../../src/informer/wait-for.ts';
 import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
 import { outcome, turns } from './scene.ts';
 
-/** Something that is done when the test says so. */
-class Task implements DoneChecker {
-  readonly name: string;
-  readonly done: Promise<void>;
-  reason = '';
-  progress: DoneProgress = { items: 0, bytes: 0 };
-  isDone = false;
-  #resolve!: () => void;
+/** A task that is done when the test says so. */
+class Task extends SettableDoneChecker {
+  why = '';
+  read: DoneProgress = { items: 0, bytes: 0 };
 
   constructor(name: string) {
-    this.name = name;
-    this.done = new Promise((resolve) => (this.#resolve = resolve));
-  }
-
-  finish(): void {
-    this.isDone = true;
-    this.#resolve();
+    super(
+      name,
+      () => this.why,
+      () => this.read,
+    );
   }
 }
 
@@ -73,9 +68,9 @@ describe('waitFor', () => {
     const reason = new Error('30 s are over');
     const tasks = ['secrets', 'pods', 'nodes', 'leases'].map((name) => new Task(name));
     const [secrets, pods, nodes] = tasks as [Task, Task, Task];
-    secrets.reason = '403: secrets is forbidden';
-    nodes.reason = 'listing';
-    nodes.progress = { items: 500, bytes: 4096, expectedItems: 2000 };
+    secrets.why = '403: secrets is forbidden';
+    nodes.why = 'listing';
+    nodes.read = { items: 500, bytes: 4096, expectedItems: 2000 };
     const waiting = waitFor('controller', { signal: abort.signal }, ...tasks);
     pods.finish();
     await turns(1);
@@ -129,9 +124,9 @@ describe('waitFor', () => {
     const [pods, nodes] = [new Task('pods'), new Task('nodes')];
     const options = { clock, intervalMs: 250, onProgress: (progress: WaitProgress) => seen.push(progress) };
     const waiting = waitFor('controller', options, pods, nodes);
-    pods.progress = { items: 10, bytes: 1000 };
-    nodes.progress = { items: 1, bytes: 50, expectedItems: 3 };
-    nodes.reason = 'listing';
+    pods.read = { items: 10, bytes: 1000 };
+    nodes.read = { items: 1, bytes: 50, expectedItems: 3 };
+    nodes.why = 'listing';
     clock.advance(249);
     assert.equal(seen.length, 0);
     clock.advance(1);

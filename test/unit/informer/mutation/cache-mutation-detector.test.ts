@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { beforeEach, describe, test } from 'node:test';
-import { CacheMutationDetector } from '../../../../src/informer/mutation/cache-mutation-detector.ts';
-import { MutationError } from '../../../../src/informer/mutation/mutation-error.ts';
+import {
+  CacheMutationDetector,
+  MutationError,
+} from '../../../../src/informer/mutation/cache-mutation-detector.ts';
 import { FakeClock } from '../../../../src/apiserver/testing/fake-clock.ts';
 
 interface Pod {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deepFreeze } from '../../../../src/informer/mutation/snapshot.ts';
-import { MutationError, refusedWrite } from '../../../../src/informer/mutation/mutation-error.ts';
+import { MutationError, refusedWrite } from '../../../../src/informer/mutation/cache-mutation-detector.ts';
 
 interface Pod {
   metadata: { labels: Record<string, string> };
