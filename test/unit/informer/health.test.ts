@@ -68,7 +68,7 @@ function types(): readonly string[] {
 }
 
 describe('health', () => {
-  test('before start says so, and knows no times', () => {
+  test('before start has no times', () => {
     assert.deepEqual(health.snapshot, {
       ...SOURCE,
       state: 'not-started',
@@ -83,7 +83,7 @@ describe('health', () => {
     assert.equal(clock.pending, 0);
   });
 
-  test('gives times of the wall clock, and the age of the cache', () => {
+  test('has times of the wall clock, and the age of the cache', () => {
     clock.advance(10);
     connect();
     clock.advance(5);
@@ -98,7 +98,7 @@ describe('health', () => {
     );
   });
 
-  test('C146 tells of staleness at its moment, once, and of recovery, once', () => {
+  test('C146 notifies once when the cache becomes stale, and once when it has recovered', () => {
     connect();
     clock.advance(99);
     assert.deepEqual(types(), []);
@@ -142,7 +142,7 @@ describe('health', () => {
     assert.equal(health.snapshot.lagMs, 5);
   });
 
-  test('says nothing before the first sync, however long that takes', () => {
+  test('calls no listener before the first sync, however long that takes', () => {
     health.apply({ type: 'started' });
     health.apply({ type: 'phase', phase: 'backing-off' });
     clock.advance(10_000);
@@ -151,7 +151,7 @@ describe('health', () => {
     assert.deepEqual(changes, []);
   });
 
-  test('says nothing at the end, and leaves no timer', () => {
+  test('calls no listener when the informer stops, and leaves no timer', () => {
     connect();
     clock.advance(100);
     health.apply({ type: 'stopped' });
@@ -176,7 +176,7 @@ describe('health', () => {
     assert.deepEqual(seen, ['stale']);
   });
 
-  test('asked when the timer is late, it tells what is overdue first', () => {
+  test('notifies of overdue staleness before it returns a snapshot, when its timer is late', () => {
     connect();
     const late = new FakeClock(0);
     const blocked = new Health({

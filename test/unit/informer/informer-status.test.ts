@@ -81,7 +81,7 @@ describe('waiting for a resourceVersion', () => {
 });
 
 describe('the health of an informer', () => {
-  test('goes through its life', async () => {
+  test('shows each state of the informer', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
     assert.equal(informer.health.state, 'not-started');
@@ -156,7 +156,7 @@ describe('the health of an informer', () => {
     assert.equal(changes.length, 2);
   });
 
-  test('a server that says nothing on an open watch is noticed, and one bookmark is enough', async () => {
+  test('becomes stale when an open watch is silent, and recovers with one bookmark', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
     const types: string[] = [];
@@ -251,7 +251,7 @@ describe('a write to what is shared', () => {
     assert.match(JSON.stringify(entry), /"image":"a"/);
   });
 
-  test('is not looked for with fast borrowChecks, unless asked', async () => {
+  test('is not detected with borrowChecks off, unless the option asks for it', async () => {
     await using scene = new Scene();
     const off = scene.informer({ borrowChecks: 'off' });
     const asked = scene.informer({ borrowChecks: 'off', mutationDetector: 'freeze' });

@@ -143,7 +143,7 @@ describe('the end', () => {
     assert.equal(slow.lines.at(-1), 'add b49');
   });
 
-  test('C8 is not waited for longer than the signal says; who still runs is named, and can be dropped', async () => {
+  test('C8 is not waited for after the signal; the error names the handlers that still run, which can be dropped', async () => {
     await using scene = new Scene();
     const { informer, lines, gate, run } = await busy(scene);
     informer.addEventHandler({ onAdd: () => undefined }, { name: 'quick one' });
@@ -183,7 +183,7 @@ describe('the end', () => {
 });
 
 describe('the controller of an informer', () => {
-  test('tells how far it is, and running it does nothing', async () => {
+  test('shows the sync state, and running it does nothing', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
     const controller = informer.getController();

@@ -73,7 +73,7 @@ describe('removing a handler', () => {
     await assert.rejects(informer.shutDownEventHandler(wrong), { code });
   });
 
-  test('C8 C137 drops what is pending, or with `drain` tells it and then nothing more', async () => {
+  test('C8 C137 drops pending notifications, or with `drain` delivers them and nothing after them', async () => {
     for (const drain of [false, true]) {
       await using scene = new Scene();
       const informer = scene.informer();
@@ -98,7 +98,7 @@ describe('removing a handler', () => {
     }
   });
 
-  test('C8 again, without `drain`, drops what a draining handler has left', async () => {
+  test('C8 again, without `drain`, drops the rest of a draining handler', async () => {
     await using scene = new Scene();
     const { informer, registration, lines, gate } = await busy(scene);
     informer.removeEventHandler(registration, { drain: true });

@@ -11,7 +11,7 @@ describe('a condition', () => {
     await new WaitCondition().until(() => true, AbortSignal.abort());
   });
 
-  test('is looked at when something changed, and not in between', async () => {
+  test('is checked after a change, and not in between', async () => {
     const condition = new WaitCondition();
     let isTrue = false;
     let looks = 0;

@@ -63,7 +63,7 @@ describe('waitFor', () => {
     await waiting;
   });
 
-  test('C145 names in order what is missing, why, and how far it was, with the reason of the signal', async () => {
+  test('C145 names the missing checkers in order, with reasons and progress, and the reason of the signal as its cause', async () => {
     const abort = new AbortController();
     const reason = new Error('30 s are over');
     const tasks = ['secrets', 'pods', 'nodes', 'leases'].map((name) => new Task(name));
@@ -118,7 +118,7 @@ describe('waitFor', () => {
     }
   });
 
-  test('tells how far it is in every interval and whenever something is done', async () => {
+  test('reports progress in every interval and whenever a checker is done', async () => {
     const clock = new FakeClock();
     const seen: WaitProgress[] = [];
     const [pods, nodes] = [new Task('pods'), new Task('nodes')];
@@ -157,7 +157,7 @@ describe('waitFor', () => {
     assert.deepEqual(seen.at(-1)?.missing, []);
   });
 
-  test('refuses an interval that is no time', async () => {
+  test('refuses an interval of 0', async () => {
     const waiting = waitFor('controller', { intervalMs: 0 }, new Task('pods'));
     await assert.rejects(waiting, { code: 'ERR_KUBELOOM_OPTION' });
   });

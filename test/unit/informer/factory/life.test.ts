@@ -8,7 +8,7 @@ import { Scene, THREADS, keys, object, rejection, soon, synced } from './scene.t
 
 describe('start', () => {
   for (const threads of THREADS) {
-    test(`C157 starts what was asked for; what is asked for later needs another start (threads ${threads})`, async () => {
+    test(`C157 starts the requested informers; those that are requested later need another start (threads ${threads})`, async () => {
       await using scene = await Scene.start(threads);
       await scene.create('configmaps', object('c'));
       const factory = scene.typed();
@@ -17,7 +17,11 @@ describe('start', () => {
       const configMaps = factory.core.v1.configMaps;
       assert.equal(configMaps.informer.hasStarted(), false);
       await factory.waitForCacheSync(soon());
-      assert.equal(configMaps.informer.hasSynced(), false, 'nobody waits for what was not started');
+      assert.equal(
+        configMaps.informer.hasSynced(),
+        false,
+        'the wait leaves out informers that were not started',
+      );
       await synced(factory);
       assert.deepEqual(keys(configMaps.lister.list()), ['default/c']);
       assert.ok(pods.hasSynced());
@@ -53,7 +57,7 @@ describe('start', () => {
     assert.deepEqual(scene.errors, []);
   });
 
-  test('C157 does nothing after shutdown, and nothing new can be asked for', async () => {
+  test('C157 does nothing after shutdown, when requests of new informers throw', async () => {
     await using scene = await Scene.start(0);
     const factory = scene.typed();
     const { informer } = factory.core.v1.pods;
@@ -79,7 +83,7 @@ describe('waitForCacheSync', () => {
     await factory.waitForCacheSync();
   });
 
-  test('C158 names what is missing, and why, when its signal is aborted', async () => {
+  test('C158 names the missing informers and the reasons when its signal is aborted', async () => {
     await using scene = await Scene.start(0);
     const factory = scene.typed();
     const pods = factory.core.v1.pods.informer;
@@ -104,7 +108,7 @@ describe('waitForCacheSync', () => {
     assert.deepEqual(error.synced, ['SharedIndexInformer configmaps']);
   });
 
-  test('tells how far it is', async () => {
+  test('reports the progress of its informers', async () => {
     await using scene = await Scene.start(0);
     const factory = scene.typed();
     assert.ok(factory.core.v1.pods.informer);
@@ -119,7 +123,7 @@ describe('waitForCacheSync', () => {
   });
 
   for (const threads of THREADS) {
-    test(`C158 rejects when a module cannot be loaded, which onError hears of too (threads ${threads})`, async () => {
+    test(`C158 rejects when a module cannot be loaded, which is also reported to onError (threads ${threads})`, async () => {
       await using scene = await Scene.start(threads);
       const url = new URL('./there-is-none.js', import.meta.url).href;
       const factory = scene.typed({ transform: transformModule(url) });
@@ -187,7 +191,7 @@ describe('shutdown', () => {
     });
   }
 
-  test('C159 names the handlers that still run when its signal is aborted, and can be asked again', async () => {
+  test('C159 names the handlers that still run when its signal is aborted, and may be called again', async () => {
     await using scene = await Scene.start(0);
     await scene.create('pods', object('p'));
     const factory = scene.typed();

@@ -16,7 +16,7 @@ const web = { labels: { app: 'web' } };
 
 describe('tweakListOptions', () => {
   for (const threads of THREADS) {
-    test(`C160 has its say in every page of a list, and in the watch after it (threads ${threads})`, async () => {
+    test(`C160 changes the options of every page of a list, and of the watch after it (threads ${threads})`, async () => {
       await using scene = await Scene.start(threads);
       const names = ['a', 'b', 'c', 'd', 'e'];
       await scene.create('pods', ...names.map((name) => object(name, 'default', web)), object('other'));
@@ -52,7 +52,7 @@ describe('tweakListOptions', () => {
       }
     });
 
-    test(`C160 has its say in the streaming list and what follows it (threads ${threads})`, async () => {
+    test(`C160 changes the options of the streaming list and of the watch after it (threads ${threads})`, async () => {
       await using scene = await Scene.start(threads);
       await scene.create('pods', object('a', 'default', web), object('b'));
       const factory = scene.typed({ tweakListOptions: selecting });
@@ -74,7 +74,7 @@ describe('tweakListOptions', () => {
     });
   }
 
-  test('C160 cannot change what the rules of list-and-watch decide, and reports that once', async () => {
+  test('C160 does not change options that list-and-watch sets, and the attempt is reported once', async () => {
     await using scene = await Scene.start(0);
     await scene.create('pods', object('a'));
     const factory = scene.typed({
@@ -111,7 +111,7 @@ describe('tweakListOptions', () => {
     );
   });
 
-  test('fails requests when it throws or gives nothing, and they are made again', async () => {
+  test('fails a request when it throws or returns nothing, and the request is repeated', async () => {
     await using scene = await Scene.start(0);
     let calls = 0;
     const factory = scene.typed({

@@ -32,7 +32,7 @@ describe('informerFor', () => {
     assert.throws(() => pods.require('a/nobody'), NotFoundError);
   });
 
-  test('asks discovery only for what is not built in, and reads by any name afterwards', async () => {
+  test('requests discovery only for kinds that are not built in, and reads by any name afterwards', async () => {
     await using scene = await Scene.start();
     await scene.create('widgets.example.com', object('w', 'a'));
     const cache = scene.cache();
@@ -47,7 +47,7 @@ describe('informerFor', () => {
     assert.equal((await scene.requests()).length, before);
   });
 
-  test('rejects for what no server has, with a code, and follows nothing', async () => {
+  test('rejects for an unknown kind with a code, and starts no informer', async () => {
     await using scene = await Scene.start();
     const cache = scene.cache();
     const unknown = await rejection(cache.informerFor({ kind: 'Gadget', group: 'example.com' }));
@@ -57,7 +57,7 @@ describe('informerFor', () => {
     assert.deepEqual(cache.informers, []);
   });
 
-  test('gives back what was asked for when its signal is aborted, and names what is missing', async () => {
+  test('releases the kind when its signal is aborted, and names the missing informers', async () => {
     await using scene = await Scene.start();
     await scene.server.failNext({ status: 403, count: 1_000_000, match: { path: '/pods' } });
     const cache = scene.cache({ name: 'mine' });
@@ -219,7 +219,7 @@ describe('handlers', () => {
 });
 
 describe('shutdown', () => {
-  test('C165 ends every kind, and everything that waits; nothing is left', async () => {
+  test('C165 ends every kind and every wait, and leaves no watch', async () => {
     await using scene = await Scene.start();
     const cache = scene.cache();
     assert.ok(cache instanceof InformersMap && Cache === InformersMap);
@@ -248,7 +248,7 @@ describe('shutdown', () => {
     assert.deepEqual(scene.errors, []);
   });
 
-  test('says what still runs when its signal is aborted first', async () => {
+  test('names the kinds that still run when its signal is aborted first', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('x', 'a'));
     const cache = scene.cache();

@@ -34,7 +34,7 @@ describe('a set of namespaces', () => {
     });
   }
 
-  test('makes everything else NotCached, not absent', async () => {
+  test('reads of other namespaces throw NotCachedError', async () => {
     await using scene = await Scene.start();
     const cache = scene.cache({ namespaces: ['a'] });
     await using pods = await cache.informerFor(POD);
@@ -156,7 +156,7 @@ describe('addNamespaces', () => {
     await told.count(3);
   });
 
-  test('refuses at the call what makes no sense', async () => {
+  test('rejects wrong names, and kinds without a handle or with all namespaces', async () => {
     await using scene = await Scene.start();
     const some = scene.cache({ namespaces: ['a'] });
     assert.throws(() => some.namespaces(POD), NotCachedError);
@@ -172,7 +172,7 @@ describe('addNamespaces', () => {
     assert.deepEqual(all.namespaces(POD), []);
   });
 
-  test('of metadata alone follows metadata; whole objects are then wanted of all', async () => {
+  test('of a kind with metadata only starts a metadata informer, and whole objects later come for all namespaces', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('x', 'a'), pod('x', 'b'));
     const cache = scene.cache({ namespaces: ['a'] });
@@ -189,7 +189,7 @@ describe('addNamespaces', () => {
 });
 
 describe('removeNamespaces', () => {
-  test('C166 ends the watch; handlers hear that what was there is gone', async () => {
+  test('C166 ends the watch, and handlers receive its objects as deleted with unknown final state', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('x', 'a'), pod('x', 'b'), pod('y', 'b'));
     const cache = scene.cache({ namespaces: ['a', 'b'] });
@@ -214,7 +214,7 @@ describe('removeNamespaces', () => {
     assert.equal(pods.list().items.length, 5);
   });
 
-  test('C166 tells a handler that is behind first what was pending', async () => {
+  test('C166 delivers the pending notifications of a slow handler before the deletions', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('w', 'a'), pod('x', 'b'), pod('y', 'b'));
     const cache = scene.cache({ namespaces: ['a', 'b'] });
@@ -231,7 +231,7 @@ describe('removeNamespaces', () => {
     assert.deepEqual(ofB, ['add x', 'add y', 'gone x', 'gone y']);
   });
 
-  test('refuses what is not followed, and the last one', async () => {
+  test('refuses a namespace that is not cached, and the last one', async () => {
     await using scene = await Scene.start();
     const cache = scene.cache({ namespaces: ['a', 'b'] });
     await using _pods = await cache.informerFor(POD);
@@ -241,7 +241,7 @@ describe('removeNamespaces', () => {
     assert.equal(cache.informers.length, 2);
   });
 
-  test('of a namespace that never synced lets those go on who waited for it', async () => {
+  test('of a namespace that never synced ends the waits for it without an error', async () => {
     await using scene = await Scene.start();
     await scene.server.failNext({ status: 403, count: 1_000_000, match: { path: '/namespaces/b/' } });
     const cache = scene.cache({ namespaces: ['a', 'b'] });

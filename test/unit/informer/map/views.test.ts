@@ -99,7 +99,7 @@ describe('views', () => {
     assert.deepEqual(cache.list(POD, { view: 'metadata' }).items, []);
   });
 
-  test('are refused when there is none of that name', async () => {
+  test('of unknown names are refused', async () => {
     await using scene = await Scene.start();
     const cache = scene.cache();
     const view = 'all' as 'structured';
@@ -216,7 +216,7 @@ describe('from metadata to whole objects', () => {
     assert.equal(structured.list().items.length, 2);
   });
 
-  test('stays as it is when whole objects are given back, and metadata are read from them', async () => {
+  test('does not happen in reverse when the handle of whole objects is released', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('x', 'a'));
     const cache = scene.cache();

@@ -26,7 +26,7 @@ test('a thread that cannot be kept is reported with its cause, and run() rejects
   await assert.rejects(harness.informer().run(), { code: 'ERR_KUBELOOM_THREAD' });
 });
 
-test('informers that share the default threads must wish for the same', async () => {
+test('informers that share the default threads must have the same options', async () => {
   await using harness = await Harness.start({ threads: 0, codec: 'json' });
   const first = harness.informer({ threads: { shards: 0 } });
   assert.throws(() => harness.informer({ threads: { shards: 1 } }), {
