@@ -122,12 +122,7 @@ export class Handlers {
    */
   remove(registration: HandlerRegistration, options: RemovalOptions): void {
     wantOptions('options of a removal', options, REMOVAL_CHECKS);
-    if (!(registration instanceof Registration)) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_REGISTRATION',
-        'a handler is removed by the registration that addEventHandler() returned for it',
-      );
-    }
+    if (!(registration instanceof Registration)) throw wrongRegistration();
     const listener = this.#listeners.get(registration);
     if (listener) this.#end(listener, options.drain ?? false);
   }
@@ -193,7 +188,7 @@ export class Handlers {
     const listener = new ProcessorListener({
       handler,
       isStrict,
-      registeredAt: isStrict ? registrationStack() : '',
+      registeredAt: isStrict ? registrationStack(OWN_FRAMES) : '',
       clock,
       slowLimits: resolved,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
@@ -240,9 +235,15 @@ export function wantHandler(handler: unknown, options: HandlerOptions): void {
   wantOptions('options of a handler', options, HANDLER_CHECKS);
 }
 
-function registrationStack(): string {
+/** Returns the stack of a registration. @param ownFrames number of kubeloom's own frames above the caller's */
+export function registrationStack(ownFrames: number): string {
   const lines = new Error('registered').stack?.split('\n') ?? [];
-  return lines.slice(1 + OWN_FRAMES).join('\n');
+  return lines.slice(1 + ownFrames).join('\n');
+}
+
+export function wrongRegistration(): KubeloomError {
+  const message = 'a handler is removed by the registration that addEventHandler() returned for it';
+  return new KubeloomError('ERR_KUBELOOM_REGISTRATION', message);
 }
 
 /** Handle of one registration. An informer accepts only its own handles for removal. */

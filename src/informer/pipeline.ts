@@ -203,11 +203,9 @@ export class InformerPipeline<T> {
       reflectorSpec: { ...reflectorSpec, objectBytesMax: threads.options.objectBytesMax },
       ...(isListerWatcher(source) ? { listerWatcher: source } : { connect: this.#connector(source) }),
       ...(tweakListOptions ? { tweak: tweaking(tweakListOptions, reports.report) } : {}),
-      phase: events.phase,
-      progress: events.progress,
       error: (error) => reports.watch(error),
       restarted: reports.report,
-      failed: events.failed,
+      ...events,
     };
   }
 

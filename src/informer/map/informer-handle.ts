@@ -1,5 +1,5 @@
 /** Result of `informerFor`: reads one kind and registers handlers for it, until it is released. */
-import { KubeloomError } from '../../base/errors.ts';
+import { wrongRegistration } from '../handlers.ts';
 import type { HandlerOptions } from '../handlers.ts';
 import { NotFoundError } from '../lister.ts';
 import type { ErrorReporter } from '../error-reporter.ts';
@@ -64,10 +64,7 @@ export class InformerHandle<T> implements AsyncDisposable {
    */
   async removeEventHandler(registration: HandlerRegistration): Promise<void> {
     const { registrations } = this.#parts.subscription;
-    if (!(registration instanceof ViewRegistration)) {
-      const message = 'a handler is removed by the registration that addEventHandler() returned for it';
-      throw new KubeloomError('ERR_KUBELOOM_REGISTRATION', message);
-    }
+    if (!(registration instanceof ViewRegistration)) throw wrongRegistration();
     if (registrations.delete(registration)) await registration.close();
   }
 

@@ -24,7 +24,7 @@ import type { OptionChecks } from '../../base/option-checks.ts';
 import type { CachedObject } from '../../replica/store/entry.ts';
 import { FieldIndexes } from './field-indexes.ts';
 import type { FieldExtractor } from './field-indexes.ts';
-import { KindCache, NotCachedError } from './kind-cache.ts';
+import { KindCache, NotCachedError, track } from './kind-cache.ts';
 import type { ObjectKey } from './kind-cache.ts';
 import { InformerHandle } from './informer-handle.ts';
 import { CacheOptions } from './options.ts';
@@ -111,7 +111,7 @@ export class InformersMap implements AsyncDisposable {
     try {
       if (wait) await followed.ready(subscription.stored, signal);
     } catch (error) {
-      this.#track(followed.release(subscription));
+      track(this.#ends, followed.release(subscription));
       throw error;
     }
     return new InformerHandle({ kind: followed, subscription, reports: this.#reports });
@@ -229,7 +229,7 @@ export class InformersMap implements AsyncDisposable {
     this.#stop.abort(stoppedError(this.name));
     const kinds = [...this.#kinds.values()];
     this.#kinds.clear();
-    for (const kind of kinds) this.#track(kind.close(drain));
+    for (const kind of kinds) track(this.#ends, kind.close(drain));
     try {
       await abortable(Promise.all(this.#ends), signal);
     } catch (cause) {
@@ -253,7 +253,7 @@ export class InformersMap implements AsyncDisposable {
       indexes: this.#indexesOf(resource),
       onUnused: () => {
         if (this.#kinds.get(key) === kind) this.#kinds.delete(key);
-        this.#track(kind.close());
+        track(this.#ends, kind.close());
       },
     });
     this.#kinds.set(key, kind);
@@ -278,11 +278,6 @@ export class InformersMap implements AsyncDisposable {
 
   #wantRunning(): void {
     if (this.#stop.signal.aborted) throw stoppedError(this.name);
-  }
-
-  #track(end: Promise<void>): void {
-    const tracked = end.catch(() => undefined).finally(() => this.#ends.delete(tracked));
-    this.#ends.add(tracked);
   }
 }
 

@@ -153,7 +153,7 @@ export class KindCache {
       for (const { registrations } of this.#subscriptions) {
         for (const registration of registrations) registration.forget(...informers);
       }
-      for (const each of added.values()) this.#track(each.close());
+      for (const each of added.values()) track(this.#removals, each.close());
       throw error;
     } finally {
       for (const name of added.keys()) this.#joining.delete(name);
@@ -166,7 +166,7 @@ export class KindCache {
     const removed = names.flatMap((name) => this.#byNamespace.get(name) ?? []);
     for (const name of names) this.#byNamespace.delete(name);
     const ends = removed.map((each) => this.#leave(each));
-    for (const end of ends) this.#track(end);
+    for (const end of ends) track(this.#removals, end);
     await Promise.all(ends);
   }
 
@@ -273,7 +273,7 @@ export class KindCache {
       try {
         const running = new Set(views().flatMap((view) => informersOf(waiting, view)));
         await waitForCheckers(this.#parts.name, signal ? { signal } : {}, [...running]);
-        await abortable(Promise.all(waiting.map((each) => each.moved())), signal);
+        await abortable(Promise.all(waiting.map(({ moving }) => moving)), signal);
       } catch (error) {
         const isRemoved = waiting.some((each) => !namespaceInformers().includes(each));
         if (!isRemoved || signal?.aborted) throw error;
@@ -321,11 +321,12 @@ export class KindCache {
     });
     await Promise.all([...leaving, left.close(true)]);
   }
+}
 
-  #track(end: Promise<void>): void {
-    const tracked = end.catch(() => undefined).finally(() => this.#removals.delete(tracked));
-    this.#removals.add(tracked);
-  }
+/** Keeps a promise in the set until it has settled. */
+export function track(pending: Set<Promise<void>>, end: Promise<void>): void {
+  const tracked = end.catch(() => undefined).finally(() => pending.delete(tracked));
+  pending.add(tracked);
 }
 
 /** Returns the running informers of a view. */

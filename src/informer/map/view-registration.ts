@@ -4,7 +4,7 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { SettableDoneChecker } from '../wait-for.ts';
-import { wantHandler } from '../handlers.ts';
+import { registrationStack, wantHandler } from '../handlers.ts';
 import type { HandlerOptions } from '../handlers.ts';
 import { nameForHandler } from '../handler-adaptors.ts';
 import type { ErrorReporter } from '../error-reporter.ts';
@@ -84,7 +84,7 @@ export class ViewRegistration implements HandlerRegistration {
     this.#options = options;
     this.#handler = handler;
     this.name = options.options.name ?? nameForHandler(handler);
-    this.#registeredAt = new Error('registered').stack?.split('\n').slice(2).join('\n') ?? '';
+    this.#registeredAt = registrationStack(2);
     this.hasSyncedChecker = new SettableDoneChecker(
       `${syncName} + event handler ${this.name}`,
       () => `${this.backlog.notifications} notifications are pending`,
