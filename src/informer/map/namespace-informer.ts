@@ -28,7 +28,7 @@ export class NamespaceInformer {
   /** Informer of metadata, until its handlers have moved to `#object`. */
   #metadata: Informer | undefined;
   /** Resolves when the handlers of metadata have moved; rejects with the error that prevents it. */
-  moving: Promise<void> | undefined;
+  moving: Promise<void> = Promise.resolve();
   readonly #ends: Set<Promise<void>> = new Set();
 
   constructor(parts: NamespaceInformerParts) {
@@ -61,7 +61,7 @@ export class NamespaceInformer {
     }
     this.#object = informer;
     if (this.#metadata) this.moving = this.#moveTo(informer, this.#metadata);
-    this.moving?.catch(() => undefined);
+    this.moving.catch(() => undefined);
   }
 
   /** Ends the informer of whole objects if the handlers of metadata have not moved to it yet. */
@@ -69,7 +69,7 @@ export class NamespaceInformer {
     const object = this.#object;
     if (!object || !this.#metadata) return;
     this.#object = undefined;
-    this.moving = undefined;
+    this.moving = Promise.resolve();
     this.#end(object);
   }
 
