@@ -95,63 +95,67 @@ export type { InformerIndexer, InformerStore, SelectableStore } from './replica/
 
 export type { HandlerBacklog, HandlerRegistration, ResourceEventHandler } from './replica/deliver/handler.ts';
 
-export { SharedIndexInformer } from './informer/shared-index-informer.ts';
-export type { InformerController } from './informer/shared-index-informer.ts';
-export type { HandlerOptions, RemovalOptions, ShutDownOptions } from './informer/handlers.ts';
 export {
+  SharedIndexInformer,
   newSharedIndexInformer,
   newSharedIndexInformerWithOptions,
   newSharedInformer,
-} from './informer/constructors.ts';
+} from './informer/shared-index-informer.ts';
+export type { InformerController } from './informer/shared-index-informer.ts';
+export type { HandlerOptions, RemovalOptions, ShutDownOptions } from './informer/handlers.ts';
 export {
   FilteringResourceEventHandler,
   ResourceEventHandlerDetailedFuncs,
   ResourceEventHandlerFuncs,
+  nameForHandler,
+  deletedObject,
 } from './informer/handler-adaptors.ts';
-export type { FilteringOptions, HandlerDetailedFuncs, HandlerFuncs } from './informer/handler-adaptors.ts';
-export { nameForHandler } from './informer/handler-name.ts';
-export { deletedObject } from './informer/deleted-object.ts';
-export type { DeletedObject } from './informer/deleted-object.ts';
-export type { WatchErrorHandler } from './informer/error-reporter.ts';
+export type {
+  FilteringOptions,
+  HandlerDetailedFuncs,
+  HandlerFuncs,
+  DeletedObject,
+} from './informer/handler-adaptors.ts';
+export type { WatchErrorHandler, ErrorContext, ErrorListener } from './informer/error-reporter.ts';
 export type { InformerOptions, MutationDetection } from './informer/options.ts';
 export type { TweakListOptions } from './informer/tweak.ts';
-export type { ErrorContext, ErrorListener } from './informer/errors.ts';
 export { Lister, NamespaceLister, NotFoundError } from './informer/lister.ts';
 export type { SelectorLike } from './informer/lister.ts';
 export type { HandlerHealth, HealthChange, HealthListener, InformerHealth } from './informer/health.ts';
-export { waitForCacheSync, waitForNamedCacheSync } from './informer/sync.ts';
-export { NotSyncedError, waitFor } from './informer/wait-for.ts';
+export { NotSyncedError, waitFor, waitForCacheSync, waitForNamedCacheSync } from './informer/wait-for.ts';
 export type { DoneChecker, DoneProgress } from './base/done-checker.ts';
 export type { Missing, WaitOptions, WaitProgress } from './informer/wait-for.ts';
 
 export { InformerFactory } from './informer/factory/informer-factory.ts';
-export type { GenericInformer, NewInformer } from './informer/factory/informer-factory.ts';
-export { SharedInformerFactory } from './informer/factory/shared-informer-factory.ts';
-export type { BuiltInInformers } from './informer/factory/shared-informer-factory.ts';
-export { DynamicSharedInformerFactory } from './informer/factory/dynamic-informer-factory.ts';
-export { MetadataInformerFactory } from './informer/factory/metadata-informer-factory.ts';
-export { ObjectOrMetadataInformerFactory } from './informer/factory/object-or-metadata-informer-factory.ts';
 export type {
   CustomResync,
   FactoryOptions,
   FactorySource,
+  GenericInformer,
   ListerWatcherSource,
-} from './informer/factory/options.ts';
+  NewInformer,
+} from './informer/factory/informer-factory.ts';
+export { SharedInformerFactory } from './informer/factory/shared-informer-factory.ts';
+export type { BuiltInInformers } from './informer/factory/shared-informer-factory.ts';
+export {
+  DynamicSharedInformerFactory,
+  MetadataInformerFactory,
+  ObjectOrMetadataInformerFactory,
+} from './informer/factory/dynamic-informer-factory.ts';
 export type { GroupVersionResource, ResourceQuery } from './informer/factory/resource-query.ts';
 
 export { Cache, InformersMap } from './informer/map/informers-map.ts';
 export type { InformerForOptions } from './informer/map/informers-map.ts';
 export { InformerHandle } from './informer/map/informer-handle.ts';
-export { NotCachedError } from './informer/map/not-cached-error.ts';
+export { NotCachedError } from './informer/map/kind-cache.ts';
 export type { CacheList, CacheListOptions } from './informer/map/query.ts';
 export type { FieldExtractor } from './informer/map/field-indexes.ts';
-export type { ObjectKey } from './informer/map/object-key.ts';
+export type { ObjectKey } from './informer/map/kind-cache.ts';
 export type { View } from './informer/map/view.ts';
 export type { InformersMapOptions, KindOptions, NamespaceSet, ScopeOptions } from './informer/map/options.ts';
 
-export { CacheMutationDetector } from './informer/mutation/cache-mutation-detector.ts';
+export { CacheMutationDetector, MutationError } from './informer/mutation/cache-mutation-detector.ts';
 export type { CacheMutationDetectorOptions } from './informer/mutation/cache-mutation-detector.ts';
-export { MutationError } from './informer/mutation/mutation-error.ts';
 
 export { KubeloomError } from './base/errors.ts';
 

@@ -1,7 +1,10 @@
 /** client-go's ready-made handlers: handlers made of single functions, and a filtering handler. */
 import type { ResourceEventHandler } from '../replica/deliver/handler.ts';
 import { DeletedFinalStateUnknown } from '../replica/store/entry.ts';
-import type { Borrowed } from '../replica/store/entry.ts';
+import type { Borrowed, Identity } from '../replica/store/entry.ts';
+import { deletionHandlingObjectToName } from '../kube/keys.ts';
+import { isTombstone } from '../kube/tombstone.ts';
+import type { Tombstone } from '../kube/tombstone.ts';
 
 export interface HandlerFuncs<T> {
   readonly addFunc?: (added: Borrowed<T>) => unknown;
@@ -95,4 +98,61 @@ function lastOf<T>(deleted: Borrowed<T> | DeletedFinalStateUnknown<T>): Borrowed
   return deleted instanceof DeletedFinalStateUnknown
     ? deleted.last
     : (deleted as { object: Borrowed<T> }).object;
+}
+
+/**
+ * Returns the class name of the handler. For a plain object it returns the names of its functions, joined by `+`, without
+ * functions that are named after their callback; `handler` when none is left.
+ */
+export function nameForHandler(handler: ResourceEventHandler<never>): string {
+  if (handler instanceof FilteringResourceEventHandler) return nameForHandler(handler.handler);
+  if (handler instanceof ResourceEventHandlerFuncs || handler instanceof ResourceEventHandlerDetailedFuncs) {
+    return nameForFunctions(handler.funcs, ['addFunc', 'updateFunc', 'deleteFunc']);
+  }
+  const className: unknown = handler.constructor?.name;
+  if (typeof className === 'string' && className !== '' && className !== 'Object') return className;
+  return nameForFunctions(handler, ['onAdd', 'onUpdate', 'onDelete']);
+}
+
+function nameForFunctions(of: object, properties: readonly string[]): string {
+  const names = new Set<string>();
+  for (const property of properties) {
+    const callback: unknown = Reflect.get(of, property);
+    const name = typeof callback === 'function' ? callback.name.replace(/^bound /, '') : '';
+    // An inline function has the name of its property, which does not identify the handler.
+    if (name !== '' && name !== property) names.add(name);
+  }
+  return names.size > 0 ? [...names].join('+') : 'handler';
+}
+
+export interface DeletedObject<Item> extends Identity {
+  /** Last known state; undefined when there is none. */
+  readonly optionalObject: Item | undefined;
+  /** Tombstone that the handler received instead of an object, when a relist found the object missing. */
+  readonly finalStateUnknown: Tombstone | undefined;
+}
+
+/**
+ * Returns the identity and last state of a deleted object. Accepts entries of an informer, and plain objects and
+ * tombstones of the client-go layers. An unknown key or namespace is ''.
+ */
+export function deletedObject<T>(
+  deleted: Borrowed<T> | DeletedFinalStateUnknown<T>,
+): DeletedObject<Borrowed<T>>;
+export function deletedObject<Item>(deleted: Item | Tombstone<Item>): DeletedObject<Item>;
+export function deletedObject(deleted: unknown): DeletedObject<unknown> {
+  if (!isTombstone(deleted)) {
+    return { ...identityOf(deleted, ''), optionalObject: deleted, finalStateUnknown: undefined };
+  }
+  const last = deleted instanceof DeletedFinalStateUnknown ? deleted.last : deleted.object;
+  return { ...identityOf(deleted, deleted.key), optionalObject: last, finalStateUnknown: deleted };
+}
+
+function identityOf(deleted: unknown, key: string): Identity {
+  try {
+    const { namespace, name } = deletionHandlingObjectToName(deleted);
+    return { key: namespace === '' ? name : `${namespace}/${name}`, namespace, name };
+  } catch {
+    return { key, namespace: '', name: key };
+  }
 }

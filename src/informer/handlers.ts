@@ -3,20 +3,23 @@ import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { callback, flag, nearest, number, refuse, signal, text, wantOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
-import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
+import type {
+  HandlerRegistration,
+  ResourceEventHandler,
+  HandlerBacklog,
+} from '../replica/deliver/handler.ts';
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
 import { ResyncTimer } from '../replica/deliver/resync.ts';
-import type { SlowLimits } from '../replica/deliver/slow-handler.ts';
+import type { ResolvedInformerOptions } from './options.ts';
 import type { SharedProcessor } from '../replica/deliver/shared-processor.ts';
 import type { Replica } from '../replica/store/replica.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
-import { abortable } from './abortable.ts';
-import { SettableDoneChecker } from './settable-done-checker.ts';
+import { abortable } from './wait-condition.ts';
+import { SettableDoneChecker } from './wait-for.ts';
 import type { HandlerHealth } from './health.ts';
-import { nameForHandler } from './handler-name.ts';
-import { Registration } from './registration.ts';
-import { pressureError } from './pressure-error.ts';
+import { nameForHandler } from './handler-adaptors.ts';
 import type { ErrorReporter } from './error-reporter.ts';
+import type { BacklogPressure } from '../replica/deliver/backlog-budget.ts';
 
 export interface HandlerOptions {
   /** Name in messages and done checkers. Default: the handler's class, or the names of its functions. */
@@ -42,9 +45,7 @@ export const SHUT_DOWN_CHECKS: OptionChecks<ShutDownOptions> = { ...REMOVAL_CHEC
 export interface HandlersOptions {
   readonly replica: Replica;
   readonly processor: SharedProcessor;
-  readonly isStrict: boolean;
-  readonly resyncPeriodMs: number;
-  readonly slowLimits: SlowLimits;
+  readonly resolved: ResolvedInformerOptions;
   readonly clock: Clock;
   readonly reports: ErrorReporter;
   /** Name of the informer's done checker. */
@@ -68,10 +69,10 @@ export class Handlers {
 
   constructor(options: HandlersOptions) {
     this.#options = options;
-    const { processor, replica, reports, clock, resyncPeriodMs } = options;
+    const { processor, replica, reports, clock, resolved } = options;
     this.#resync = new ResyncTimer({
       clock,
-      periodMs: resyncPeriodMs,
+      periodMs: resolved.resyncPeriodMs,
       onDue: (due) => {
         processor.resync(replica, due);
         this.#threads?.kick();
@@ -81,7 +82,6 @@ export class Handlers {
   }
 
   add(handler: ResourceEventHandler<never>, options: HandlerOptions): HandlerRegistration {
-    const { resyncPeriodMs } = options;
     wantHandler(handler, options);
     const { replica, processor, syncName } = this.#options;
     const name = options.name ?? nameForHandler(handler);
@@ -102,14 +102,13 @@ export class Handlers {
       this.#threads?.drain.remove(listener);
       this.#coalescedBefore += listener.coalesced;
     });
-    this.#resync.add(listener, resyncPeriodMs);
+    this.#resync.add(listener, options.resyncPeriodMs);
     processor.add(listener, replica);
     this.#threads?.drain.add(listener);
     this.#threads?.kick();
     return registration;
   }
 
-  /** Starts delivery by these threads. */
   start(threads: InformerThreads): void {
     this.#threads = threads;
     for (const listener of this.#listeners.values()) threads.drain.add(listener);
@@ -122,17 +121,11 @@ export class Handlers {
    */
   remove(registration: HandlerRegistration, options: RemovalOptions): void {
     wantOptions('options of a removal', options, REMOVAL_CHECKS);
-    if (!(registration instanceof Registration)) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_REGISTRATION',
-        'a handler is removed by the registration that addEventHandler() returned for it',
-      );
-    }
+    if (!(registration instanceof Registration)) throw wrongRegistration();
     const listener = this.#listeners.get(registration);
     if (listener) this.#end(listener, options.drain ?? false);
   }
 
-  /** Removes a handler and resolves when its last call has returned. */
   async shutDown(registration: HandlerRegistration, options: ShutDownOptions): Promise<void> {
     wantOptions('options of a shutdown', options, SHUT_DOWN_CHECKS);
     const { drain = false, signal } = options;
@@ -149,7 +142,6 @@ export class Handlers {
     await abortable(listener.ended, signal);
   }
 
-  /** Starts the resync periods; called when the cache has synced. */
   startResync(): void {
     this.#resync.start();
   }
@@ -170,19 +162,16 @@ export class Handlers {
     return [...this.#listeners].filter(([, listener]) => !listener.isIdle).map(([{ name }]) => name);
   }
 
-  /** Pending notifications of every handler that has not ended. */
   get backlogs(): readonly HandlerHealth[] {
     return Array.from(this.#listeners.keys(), ({ name, backlog }) => ({ name, ...backlog }));
   }
 
-  /** Number of coalesced notifications, including those of handlers that have ended. */
   get coalesced(): number {
     let sum = this.#coalescedBefore;
     for (const { coalesced } of this.#listeners.values()) sum += coalesced;
     return sum;
   }
 
-  /** Names of the handlers that have not ended. */
   get names(): readonly string[] {
     return Array.from(this.#listeners.keys(), ({ name }) => name);
   }
@@ -193,13 +182,14 @@ export class Handlers {
     checker: SettableDoneChecker,
     giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
-    const { isStrict, clock, slowLimits, reports, onProgress } = this.#options;
+    const { resolved, clock, reports, onProgress } = this.#options;
+    const isStrict = resolved.borrowChecks === 'strict';
     const listener = new ProcessorListener({
       handler,
       isStrict,
-      registeredAt: isStrict ? registrationStack() : '',
+      registeredAt: isStrict ? registrationStack(OWN_FRAMES) : '',
       clock,
-      slowLimits,
+      slowLimits: resolved,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
       onSlow: (callMs) => reports.slowHandler(name, callMs, listener.backlog),
       onReady: () => {
@@ -229,11 +219,7 @@ export class Handlers {
   }
 }
 
-const CALLBACKS = [
-  'onAdd',
-  'onUpdate',
-  'onDelete',
-] as const satisfies (keyof ResourceEventHandler<unknown>)[];
+const CALLBACKS: readonly (keyof ResourceEventHandler<unknown>)[] = ['onAdd', 'onUpdate', 'onDelete'];
 
 /** Checks a handler. @throws ERR_KUBELOOM_OPTION when it has no callback, or one that is no function */
 export function wantHandler(handler: unknown, options: HandlerOptions): void {
@@ -248,10 +234,65 @@ export function wantHandler(handler: unknown, options: HandlerOptions): void {
   wantOptions('options of a handler', options, HANDLER_CHECKS);
 }
 
-function registrationStack(): string {
-  const stack = new Error('registered').stack ?? '';
-  return stack
-    .split('\n')
-    .slice(1 + OWN_FRAMES)
-    .join('\n');
+/** Returns the stack of a registration. @param ownFrames number of kubeloom's own frames above the caller's */
+export function registrationStack(ownFrames: number): string {
+  const lines = new Error('registered').stack?.split('\n') ?? [];
+  return lines.slice(1 + ownFrames).join('\n');
+}
+
+export function wrongRegistration(): KubeloomError {
+  const message = 'a handler is removed by the registration that addEventHandler() returned for it';
+  return new KubeloomError('ERR_KUBELOOM_REGISTRATION', message);
+}
+
+/** Handle of one registration. An informer accepts only its own handles for removal. */
+class Registration implements HandlerRegistration {
+  readonly name: string;
+  readonly hasSyncedChecker: SettableDoneChecker;
+  readonly #listener: ProcessorListener;
+  failure: KubeloomError | undefined;
+
+  constructor(name: string, hasSyncedChecker: SettableDoneChecker, listener: ProcessorListener) {
+    this.name = name;
+    this.hasSyncedChecker = hasSyncedChecker;
+    this.#listener = listener;
+  }
+
+  hasSynced(): boolean {
+    return this.#listener.hasSynced;
+  }
+
+  get backlog(): HandlerBacklog {
+    return this.#listener.backlog;
+  }
+}
+
+function pressureError(
+  name: string,
+  { kind, bytes, limits }: BacklogPressure,
+  { notifications, ageMs }: HandlerBacklog,
+): KubeloomError {
+  const { backlogBytesMax, backlogTimeoutMs } = limits;
+  const handler =
+    `event handler ${name} is ${notifications} notifications behind, the oldest for ${Math.round(ageMs)} ms; ` +
+    `the backlogs of all handlers hold ${Math.round(bytes)} of ${backlogBytesMax} bytes (backlogBytesMax)`;
+  const advice = 'put keys into a work queue and process them outside the handler';
+  if (kind === 'coalescing') {
+    return new KubeloomError(
+      'ERR_KUBELOOM_BACKLOG_COALESCED',
+      `${handler}: until the backlog shrinks, several changes of one object are delivered as one; ${advice}`,
+    );
+  }
+  if (kind === 'paused') {
+    return new KubeloomError(
+      'ERR_KUBELOOM_BACKLOG_PAUSED',
+      `${handler}: reading from the server is paused, and the handler is removed unless the backlog shrinks ` +
+        `within ${backlogTimeoutMs} ms (backlogTimeoutMs); ${advice}`,
+    );
+  }
+  return new KubeloomError(
+    'ERR_KUBELOOM_HANDLER_OVERFLOW',
+    `${handler}, for longer than ${backlogTimeoutMs} ms (backlogTimeoutMs): the handler was removed and receives ` +
+      `nothing more; ${advice}, or raise backlogBytesMax`,
+  );
 }

@@ -12,7 +12,6 @@ export type Connection =
   | { readonly kind: 'not-started' }
   /** The first list is not in the cache yet. */
   | { readonly kind: 'syncing'; readonly isOpen: boolean; readonly sinceMs: number }
-  /** A watch is open. */
   | { readonly kind: 'connected'; readonly sinceMs: number }
   /** No watch is open: between two, listing again, or backing off. */
   | { readonly kind: 'disconnected'; readonly sinceMs: number }
@@ -31,12 +30,9 @@ export interface HealthState {
 export type HealthInput =
   | { readonly type: 'started' }
   | { readonly type: 'phase'; readonly phase: ReflectorPhase }
-  /** Records of the server were merged. */
   | { readonly type: 'merged' }
-  /** A whole list was applied to the cache. */
   | { readonly type: 'replaced' }
   | { readonly type: 'error' }
-  /** Time has passed. */
   | { readonly type: 'tick' }
   | { readonly type: 'stopped' };
 

@@ -1,6 +1,7 @@
 /**
  * Health of an informer. It calls the step function, keeps one timer for the moment at which the cache becomes stale,
- * and notifies listeners of `stale` and `recovered` after the first sync. A merged batch costs one assignment.
+ * and notifies listeners of `stale` and `recovered` after the first sync. It reads the time of the last merge when it
+ * needs it: only a stale cache asks to be called for the next merge.
  */
 import type { Clock } from '../base/clock.ts';
 import type { KubeloomError } from '../base/errors.ts';
@@ -56,19 +57,24 @@ export interface HealthChange {
 export type HealthListener = (change: HealthChange) => unknown;
 
 /** Values of `InformerHealth` that other parts of the informer keep. */
-export interface HealthSource {
-  readonly phase: ReflectorPhase;
-  readonly lastError: KubeloomError | undefined;
-  readonly resourceVersion: string;
-  readonly handlers: readonly HandlerHealth[];
-  readonly unmerged: number;
-  readonly coalesced: number;
+export type HealthSource = Pick<
+  InformerHealth,
+  'phase' | 'lastError' | 'resourceVersion' | 'handlers' | 'unmerged' | 'coalesced'
+>;
+
+/** The merges of the informer's records. */
+export interface Merges {
+  /** Time of the last merge, of the same clock. */
+  readonly mergedMs: number | undefined;
+  /** Calls a function once, after the next merge. */
+  onNextMerge(callback: () => void): void;
 }
 
 export interface HealthOptions {
   readonly clock: Clock;
   readonly staleAfterMs: number;
   readonly source: () => HealthSource;
+  readonly merges: Merges;
   /** Called when a listener throws, or its promise rejects. */
   readonly onListenerError: (cause: unknown) => void;
   /** Default `Date.now`. */
@@ -82,29 +88,24 @@ export class Health {
   readonly #options: HealthOptions;
   readonly #listeners: Set<HealthListener> = new Set();
   #state: HealthState = NOT_STARTED;
-  /** Time of a merge that `#state` does not include yet. */
-  #mergedMs: number | undefined;
+  /** Time of the last merge that `#state` includes. */
+  #appliedMergeMs: number | undefined;
   #cancelTimer: (() => void) | undefined;
 
   constructor(options: HealthOptions) {
     this.#options = options;
   }
 
-  /** Records the time of a merge. Only a merge that ends staleness runs the step function. */
-  merged(): void {
-    this.#mergedMs = this.#options.clock.now();
-    if (this.#state.staleSinceMs !== undefined) this.apply({ type: 'tick' });
-  }
-
   apply(input: HealthInput): void {
     const { clock, staleAfterMs } = this.#options;
     const before = this.#state;
     const nowMs = clock.now();
-    this.#foldMerged();
+    this.#applyMerge();
     this.#state = stepHealth(this.#state, input, nowMs, staleAfterMs);
     this.#schedule(nowMs);
     const wasStale = before.staleSinceMs !== undefined;
     const isStale = this.#state.staleSinceMs !== undefined;
+    if (isStale) this.#options.merges.onNextMerge(this.#tick);
     if (wasStale === isStale || this.#state.connection.kind === 'stopped') return;
     this.#notify(isStale ? 'stale' : 'recovered');
   }
@@ -140,11 +141,15 @@ export class Health {
     };
   }
 
-  /** Applies the recorded merge at the time of the merge, before any later input. */
-  #foldMerged(): void {
-    if (this.#mergedMs === undefined) return;
-    this.#state = stepHealth(this.#state, { type: 'merged' }, this.#mergedMs, this.#options.staleAfterMs);
-    this.#mergedMs = undefined;
+  readonly #tick = (): void => this.apply({ type: 'tick' });
+
+  /** Applies the last merge at the time of the merge, before any later input. */
+  #applyMerge(): void {
+    const { merges, staleAfterMs } = this.#options;
+    const { mergedMs } = merges;
+    if (mergedMs === undefined || mergedMs === this.#appliedMergeMs) return;
+    this.#appliedMergeMs = mergedMs;
+    this.#state = stepHealth(this.#state, { type: 'merged' }, mergedMs, staleAfterMs);
   }
 
   /** Keeps one timer. It may fire too early, because merges delay staleness without rescheduling the timer. */
@@ -157,7 +162,7 @@ export class Health {
     }
     this.#cancelTimer ??= this.#options.clock.schedule(Math.max(1, atMs - nowMs), () => {
       this.#cancelTimer = undefined;
-      this.apply({ type: 'tick' });
+      this.#tick();
     });
   }
 

@@ -1,26 +1,29 @@
 /**
  * The lifecycle of one informer: created, running, stopped; once, in that order. Stopping has client-go's order: it ends
- * the input, then rejects new handlers, then ends the existing handlers.
+ * the input, then rejects new handlers, then ends the existing handlers. The events of the running pipeline are passed
+ * on to the informer's health, its waits and its handlers.
  */
+import type { DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
 import { wantOptions } from '../base/option-checks.ts';
-import type { ThreadsLease } from './threads/default-threads.ts';
+import type { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
-import { abortable } from './abortable.ts';
+import { abortable } from './wait-condition.ts';
 import type { WaitCondition } from './wait-condition.ts';
 import { SHUT_DOWN_CHECKS } from './handlers.ts';
 import type { Handlers, ShutDownOptions } from './handlers.ts';
+import type { Health } from './health.ts';
 import type { InformerPipeline, PipelineEvents } from './pipeline.ts';
 import type { ErrorReporter } from './error-reporter.ts';
-import type { InformerStatus } from './informer-status.ts';
+import { VersionWaiters } from './version-waiters.ts';
 
 export interface InformerParts {
   readonly name: string;
-  readonly pipeline: Pick<InformerPipeline<never>, 'attach' | 'detach' | 'close' | 'replica'>;
+  readonly pipeline: Pick<InformerPipeline<never>, 'attach' | 'detach' | 'close' | 'replica' | 'onNextMerge'>;
   readonly handlers: Handlers;
-  readonly lease: ThreadsLease;
+  readonly threads: ThreadsHandle;
   readonly reports: ErrorReporter;
-  readonly status: InformerStatus;
+  readonly health: Health;
   /** Notified of every change that a caller may wait for. */
   readonly changed: WaitCondition;
   readonly onSynced: () => void;
@@ -36,8 +39,11 @@ export class InformerLifecycle {
   readonly #stop: AbortController = new AbortController();
   readonly #ended: Promise<void>;
   #end!: () => void;
+  readonly #waiters: VersionWaiters;
   #state: State = { kind: 'created' };
-  #phase: ReflectorPhase = 'connecting';
+  phase: ReflectorPhase = 'connecting';
+  /** Progress of the first list; undefined before it begins and after it is in the cache. */
+  progress: DoneProgress | undefined;
   #failure: KubeloomError | undefined;
   /** Whether ERR_KUBELOOM_NOT_STARTED was reported. */
   #isReported = false;
@@ -46,11 +52,8 @@ export class InformerLifecycle {
 
   constructor(parts: InformerParts) {
     this.#parts = parts;
+    this.#waiters = new VersionWaiters(parts.name);
     this.#ended = new Promise((resolve) => (this.#end = resolve));
-  }
-
-  get phase(): ReflectorPhase {
-    return this.#phase;
   }
 
   /** Error that ended the informer; undefined when the user stopped it. */
@@ -66,6 +69,10 @@ export class InformerLifecycle {
     return this.#state.kind === 'stopped';
   }
 
+  get isStartedOrStopped(): boolean {
+    return this.#state.kind !== 'created';
+  }
+
   wantNotStarted(): void {
     if (this.#state.kind !== 'created') {
       throw new KubeloomError('ERR_KUBELOOM_STARTED', 'informer has already started');
@@ -74,10 +81,6 @@ export class InformerLifecycle {
 
   wantNotStopped(message: string): void {
     if (this.#state.kind === 'stopped') throw new KubeloomError('ERR_KUBELOOM_STOPPED', message);
-  }
-
-  get isStartedOrStopped(): boolean {
-    return this.#state.kind !== 'created';
   }
 
   /** Rejects reads before start. @throws ERR_KUBELOOM_NOT_STARTED when it was never started, even if it was stopped */
@@ -97,16 +100,22 @@ export class InformerLifecycle {
     return new KubeloomError('ERR_KUBELOOM_NOT_STARTED', message, cause === undefined ? {} : { cause });
   }
 
+  waitForVersion(resourceVersion: string, signal: AbortSignal | undefined): Promise<void> {
+    const { pipeline } = this.#parts;
+    pipeline.onNextMerge(this.#advance);
+    return this.#waiters.wait(resourceVersion, pipeline.replica.live.resourceVersion, signal);
+  }
+
   async run(signal: AbortSignal | undefined): Promise<void> {
-    const { name, pipeline, handlers, lease, changed } = this.#parts;
+    const { name, pipeline, handlers, threads: handle, changed, health } = this.#parts;
     if (this.#state.kind !== 'created') {
       throw new KubeloomError('ERR_KUBELOOM_STARTED', `${name} was started already: an informer runs once`);
     }
     this.#state = { kind: 'running' };
-    this.#parts.status.started();
+    health.apply({ type: 'started' });
     const anySignal = AbortSignal.any(signal ? [signal, this.#stop.signal] : [this.#stop.signal]);
     try {
-      const threads = lease.take();
+      const threads = handle.take();
       handlers.start(threads);
       await pipeline.attach(threads, this.#events, anySignal);
       anySignal.addEventListener('abort', () => changed.changed(), { once: true });
@@ -141,26 +150,38 @@ export class InformerLifecycle {
 
   /** Ends the informer. After a failure of the threads it drops pending notifications: the threads cannot deliver them. */
   async #close(hasStarted: boolean): Promise<void> {
-    const { pipeline, handlers, lease, changed, status } = this.#parts;
+    const { pipeline, handlers, threads, changed, health } = this.#parts;
     this.#state = { kind: 'stopped', hasStarted };
-    this.#phase = 'stopped';
-    status.stopped();
+    this.phase = 'stopped';
+    health.apply({ type: 'stopped' });
+    this.#waiters.close();
+    this.#stop.abort();
     changed.changed();
     await handlers.close(this.#drain && !this.#failure);
     pipeline.close();
-    await lease.release();
+    await threads.release();
     this.#end();
   }
 
+  /** Resolves the waits for versions that the cache has reached. */
+  readonly #advance = (): void => {
+    const { pipeline } = this.#parts;
+    this.#waiters.advance(pipeline.replica.live.resourceVersion);
+    if (this.#waiters.size > 0) pipeline.onNextMerge(this.#advance);
+  };
+
   readonly #events: PipelineEvents = {
     phase: (phase) => {
-      this.#phase = phase;
-      this.#parts.status.phase(phase);
+      this.phase = phase;
+      this.#parts.health.apply({ type: 'phase', phase });
     },
-    progress: (progress) => this.#parts.status.progressed(progress),
-    merged: () => this.#parts.status.merged(this.#parts.pipeline.replica.live.resourceVersion),
+    progress: (progress) => {
+      if (!this.#parts.pipeline.replica.hasSynced) this.progress = progress;
+    },
     replaced: () => {
-      this.#parts.status.replaced(this.#parts.pipeline.replica.live.resourceVersion);
+      this.progress = undefined;
+      this.#parts.health.apply({ type: 'replaced' });
+      this.#advance();
       this.#parts.onSynced();
       this.#parts.handlers.startResync();
       this.#parts.changed.changed();

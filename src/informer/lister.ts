@@ -5,6 +5,7 @@
 import { KubeloomError } from '../base/errors.ts';
 import { LabelSelector, parseLabelSelector } from '../kube/label-selector.ts';
 import type { ResourceRef } from '../kube/resource.ts';
+import { groupResource } from './factory/resource-query.ts';
 import type { CachedObject } from '../replica/store/entry.ts';
 import type { SelectableStore } from '../replica/store/indexer.ts';
 
@@ -15,10 +16,12 @@ export type SelectorLike = string | LabelSelector;
 export class Lister<T> {
   readonly #store: SelectableStore<T>;
   readonly #resource: ResourceRef;
+  readonly #all: NamespaceLister<T>;
 
   constructor(store: SelectableStore<T>, resource: ResourceRef) {
     this.#store = store;
     this.#resource = resource;
+    this.#all = this.namespace('');
   }
 
   /**
@@ -27,19 +30,17 @@ export class Lister<T> {
    * @throws ERR_KUBELOOM_SELECTOR when the text is no label selector
    */
   list(selector: SelectorLike = ''): CachedObject<T>[] {
-    this.#store.wantStarted?.();
-    return this.#store.select(selectorOf(selector), '');
+    return this.#all.list(selector);
   }
 
   /** Returns a cluster-scoped object; undefined when it is not in the cache. */
   get(name: string): CachedObject<T> | undefined {
-    this.#store.wantStarted?.();
-    return this.#store.getByKey(name);
+    return this.#all.get(name);
   }
 
   /** @throws ERR_KUBELOOM_NOT_FOUND when it is not in the cache */
   require(name: string): CachedObject<T> {
-    return this.get(name) ?? notFound(this.#resource, name);
+    return this.#all.require(name);
   }
 
   /** Returns a lister of one namespace. */
@@ -78,7 +79,9 @@ export class NamespaceLister<T> {
 
   /** @throws ERR_KUBELOOM_NOT_FOUND when it is not in the cache */
   require(name: string): CachedObject<T> {
-    return this.get(name) ?? notFound(this.#resource, name);
+    const found = this.get(name);
+    if (found) return found;
+    throw new NotFoundError(`${groupResource(this.#resource)} ${JSON.stringify(name)} not found`);
   }
 }
 
@@ -92,11 +95,6 @@ export class NotFoundError extends KubeloomError {
   }
 }
 
-function notFound({ resource, group }: ResourceRef, name: string): never {
-  const qualified = group === '' ? resource : `${resource}.${group}`;
-  throw new NotFoundError(`${qualified} ${JSON.stringify(name)} not found`);
-}
-
-function selectorOf(selector: SelectorLike): LabelSelector {
+export function selectorOf(selector: SelectorLike): LabelSelector {
   return selector instanceof LabelSelector ? selector : parseLabelSelector(selector);
 }

@@ -1,4 +1,7 @@
-/** The options of one informer, their defaults and bounds. */
+/**
+ * The options of one informer: their checks, defaults and bounds, and what they mean for reflector and shards. Factories
+ * and InformersMap use parts of the table of checks.
+ */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import type { ServerSource } from '../kube/server-source.ts';
@@ -6,16 +9,38 @@ import type { Codec, ThreadsOptions } from './threads/options.ts';
 import type { BorrowChecks } from '../replica/store/entry-owner.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
 import type { ReflectorSpec, ShardSpec } from '../shared/protocol.ts';
-import type { InformerThreads } from './threads/informer-threads.ts';
 import { isListerWatcher } from '../kube/list-watch.ts';
 import type { ListerWatcher } from '../kube/list-watch.ts';
-import { apiVersionOf, resourcePath } from '../kube/resource.ts';
+import { apiVersionOf, resourcePath, isNamespaceName } from '../kube/resource.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { MutationError } from './mutation/mutation-error.ts';
-import type { ErrorListener } from './errors.ts';
-import { splitTransform } from './transform.ts';
+import type { MutationError } from './mutation/cache-mutation-detector.ts';
+import type { ErrorListener } from './error-reporter.ts';
+import { splitTransform, wantTransform } from './transform.ts';
 import type { Transform } from './transform.ts';
 import type { TweakListOptions } from './tweak.ts';
+import { parseFieldSelector } from '../kube/field-selector.ts';
+import { parseLabelSelector } from '../kube/label-selector.ts';
+import { splitPath } from '../kube/json/path.ts';
+import {
+  callback,
+  clock,
+  integer,
+  naming,
+  nested,
+  number,
+  oneOf,
+  refuse,
+  wantNumber,
+  wantOptions,
+} from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import { defaultBorrowChecks, resolveThreadsOptions } from './threads/options.ts';
+import { SLOW_LIMITS } from '../replica/deliver/slow-handler.ts';
+import type { SlowLimits } from '../replica/deliver/slow-handler.ts';
+import { declaredFields, wantIndexers } from '../replica/store/index-functions.ts';
+import { InformerThreads } from './threads/informer-threads.ts';
+import { STALE_AFTER_MS } from './health.ts';
+import { assertServerSource } from '../kube/server-source.ts';
 
 /** The part of objects that an informer keeps. */
 export type InformerView = 'object' | 'metadata';
@@ -169,4 +194,113 @@ export function shardSpec<T>(
     codec: plain ? 'json' : codec,
     isRaw: plain !== undefined,
   };
+}
+
+/** One day: no server lets a watch last longer. */
+const MIN_WATCH_TIMEOUT_MS_MAX = 86_400_000;
+/** A shorter limit could be reached by a pause of the machine. */
+const SILENCE_MS_MIN = 100;
+/** Longest timer of Node.js. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+const silence = number(SILENCE_MS_MIN, TIMER_MS_MAX);
+
+export const INFORMER_CHECKS: OptionChecks<InformerOptions<unknown>> = {
+  namespace: wantNamespace,
+  labelSelector: naming(parseLabelSelector),
+  fieldSelector: naming(parseFieldSelector),
+  tweakListOptions: callback,
+  view: oneOf('object', 'metadata'),
+  fields: wantFields,
+  indexers: (_name, value) => wantIndexers(value),
+  transform: (_name, value) => wantTransform(value),
+  codec: oneOf('json', 'msgpack'),
+  resyncPeriodMs: number(0),
+  borrowChecks: oneOf('strict', 'off'),
+  threads: wantThreads,
+  onError: callback,
+  clock,
+  watchList: oneOf('auto', 'off'),
+  pageSize: integer(0, 1_000_000),
+  backoff: nested<NonNullable<InformerOptions<unknown>['backoff']>>({
+    initialMs: number(1),
+    maxMs: number(1),
+  }),
+  minWatchTimeoutMs: number(MIN_WATCH_TIMEOUT_MS, MIN_WATCH_TIMEOUT_MS_MAX),
+  watchIdleTimeoutMs: silence,
+  watchListIdleTimeoutMs: silence,
+  maxInternalErrorRetryDurationMs: number(0),
+  staleAfterMs: number(1, TIMER_MS_MAX),
+  mutationDetector: oneOf('freeze', 'compare', 'off'),
+  slowNotifications: integer(0),
+  slowCallMs: number(0),
+  slowAgeMs: number(0, TIMER_MS_MAX),
+  onMutation: callback,
+};
+
+/** Checks a namespace. Empty text selects all namespaces. */
+function wantNamespace(name: string, value: unknown): void {
+  if (value !== '' && !(typeof value === 'string' && isNamespaceName(value))) {
+    refuse(name, value, 'the name of a namespace (lower-case letters, digits and -)');
+  }
+}
+
+function wantFields(name: string, value: unknown): void {
+  if (!Array.isArray(value)) refuse(name, value, "an array of dotted paths such as 'spec.nodeName'");
+  for (const path of value as readonly unknown[]) naming(splitPath)(name, path);
+}
+
+function wantThreads(_name: string, value: unknown): void {
+  if (!(value instanceof InformerThreads)) resolveThreadsOptions(value as object);
+}
+
+export type ResolvedInformerOptions = Required<
+  Pick<
+    InformerOptions<unknown>,
+    keyof SlowLimits | 'fields' | 'borrowChecks' | 'resyncPeriodMs' | 'staleAfterMs' | 'mutationDetector'
+  >
+>;
+
+/** Checks options and applies defaults. @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_SELECTOR for invalid options */
+export function resolveInformerOptions<T>(options: InformerOptions<T>): ResolvedInformerOptions {
+  wantOptions('options of an informer', options, INFORMER_CHECKS);
+  const { initialMs = BACKOFF_INITIAL_MS, maxMs = BACKOFF_MAX_MS } = options.backoff ?? {};
+  wantNumber('backoff.initialMs', initialMs, 1, maxMs);
+  const { borrowChecks = defaultBorrowChecks(), fields = [], indexers = {} } = options;
+  shardSpec(options.codec ?? 'json', fields, indexers, options.transform);
+  return {
+    fields: [...new Set([...fields, ...declaredFields(indexers as Indexers)])],
+    borrowChecks,
+    resyncPeriodMs: options.resyncPeriodMs ?? 0,
+    staleAfterMs: options.staleAfterMs ?? STALE_AFTER_MS,
+    mutationDetector: options.mutationDetector ?? (borrowChecks === 'strict' ? 'freeze' : 'off'),
+    slowNotifications: options.slowNotifications ?? SLOW_LIMITS.slowNotifications,
+    slowCallMs: options.slowCallMs ?? SLOW_LIMITS.slowCallMs,
+    slowAgeMs: options.slowAgeMs ?? SLOW_LIMITS.slowAgeMs,
+  };
+}
+
+/** Checks a source. @throws ERR_KUBELOOM_OPTION unless it is a KubeConfig, a connection or a ListerWatcher */
+export function wantSource(source: unknown): void {
+  const isOwn =
+    typeof source === 'object' &&
+    source !== null &&
+    ['list', 'watch'].every((name) => typeof Reflect.get(source, name) === 'function');
+  if (!isOwn) assertServerSource(source);
+}
+
+const REF = '{ group, version, resource, kind, isNamespaced }, such as resources.core.v1.pods';
+
+/** Checks a resource. @throws ERR_KUBELOOM_OPTION when it does not name a collection of a server */
+export function wantResource(resource: unknown): asserts resource is ResourceRef {
+  if (typeof resource !== 'object' || resource === null) refuse('resource', resource, REF);
+  for (const name of ['group', 'version', 'resource', 'kind'] as const) {
+    const value: unknown = Reflect.get(resource, name);
+    if (typeof value !== 'string') refuse(`resource.${name}`, value, `text: a resource is ${REF}`);
+  }
+  const isNamespaced: unknown = Reflect.get(resource, 'isNamespaced');
+  if (typeof isNamespaced !== 'boolean') {
+    refuse('resource.isNamespaced', isNamespaced, `true or false: a resource is ${REF}`);
+  }
+  resourcePath(resource as ResourceRef);
 }

@@ -2,6 +2,7 @@
  * The internal part of one informer: its replica with indexes and entries, and the settings with which the threads
  * fill it. `SharedIndexInformer` attaches and detaches it.
  */
+import type { Clock } from '../base/clock.ts';
 import type { DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { isListerWatcher } from '../kube/list-watch.ts';
@@ -24,15 +25,16 @@ import type { InformerThreads } from './threads/informer-threads.ts';
 import type { ReflectorPhase, ReflectorSpec, ShardSpec } from '../shared/protocol.ts';
 import { Credentials } from '../reflector/transport/credentials.ts';
 import { shardSpec } from './options.ts';
-import type { InformerOptions } from './options.ts';
-import type { ResolvedInformerOptions } from './resolve-options.ts';
+import type { InformerOptions, ResolvedInformerOptions } from './options.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import { splitTransform, wantTransform } from './transform.ts';
 import type { Transform } from './transform.ts';
-import { refusedOptions, tweaked } from './tweak.ts';
-import type { TweakListOptions } from './tweak.ts';
+import { tweaking } from './tweak.ts';
+import { CacheMutationDetector } from './mutation/cache-mutation-detector.ts';
+import { deepFreeze } from './mutation/snapshot.ts';
 
 export interface PipelineOptions<T> {
+  readonly name: string;
   readonly source: ServerSource | ListerWatcher<T>;
   readonly resource: ResourceRef;
   readonly options: InformerOptions<T>;
@@ -41,31 +43,26 @@ export interface PipelineOptions<T> {
   readonly shards: number;
   readonly listener: ReplicaListener;
   readonly reports: ErrorReporter;
-  /** Receives each decoded object before its reader. */
-  readonly guard: ((tree: unknown, key: string) => void) | undefined;
+  readonly clock: Clock;
 }
 
-/** Events of a running pipeline. */
 export interface PipelineEvents {
-  phase(phase: ReflectorPhase): void;
-  progress(progress: DoneProgress): void;
-  /** Called once for a batch of merged records. */
-  merged(): void;
+  readonly phase: (phase: ReflectorPhase) => void;
+  readonly progress: (progress: DoneProgress) => void;
   /** Called when a whole list was applied. */
-  replaced(): void;
+  readonly replaced: () => void;
   /** Called when the threads have failed; no event follows. */
-  failed(error: KubeloomError): void;
+  readonly failed: (error: KubeloomError) => void;
 }
 
-/** State of an attached pipeline: its threads, and the owner of its entries. */
 interface Attached {
   readonly threads: InformerThreads;
   readonly owner: EntryOwner;
+  readonly merge: InformerMerge;
   /** Number of the informer on the shards; undefined until they have accepted it. */
   number: number | undefined;
 }
 
-/** Slabs that one round of maintenance may empty. */
 const COMPACTIONS_PER_TURN = 2;
 
 export class InformerPipeline<T> {
@@ -75,20 +72,25 @@ export class InformerPipeline<T> {
   readonly #indexes: IndexSet;
   readonly replica: Replica;
   readonly indexer: ReplicaIndexer<T>;
+  readonly #detector: CacheMutationDetector | undefined;
   /** Transform that was set last before start. */
   #transform: Transform<T> | undefined;
   #attached: Attached | undefined;
   #credentials: Credentials | undefined;
-  /** Reports merged records since its last call. */
-  #look: () => void = () => {};
+  #records = 0;
+  readonly #onNextMerge: Set<() => void> = new Set();
+  /** Time at which objects or bookmarks were merged last. */
+  mergedMs: number | undefined;
 
   /**
    * @param admit throws when indexers can no longer be added; returns true when the shards have started
    * @param wantStarted throws when the informer was never started
    */
   constructor(options: PipelineOptions<T>, admit: () => boolean, wantStarted: () => void) {
-    const { shards, listener, reports, resolved } = options;
+    const { name, clock, shards, listener, reports, resolved } = options;
     this.#options = options;
+    if (resolved.mutationDetector === 'compare')
+      this.#detector = new CacheMutationDetector({ name, clock, failureFunc: reports.mutation });
     this.#transform = options.options.transform;
     this.#fields = [...resolved.fields];
     const indexers = (options.options.indexers ?? {}) as Indexers;
@@ -102,6 +104,11 @@ export class InformerPipeline<T> {
     );
   }
 
+  /** Calls a function once, after the next merge of objects or bookmarks. */
+  onNextMerge(callback: () => void): void {
+    this.#onNextMerge.add(callback);
+  }
+
   /** Replaces the transform. @throws ERR_KUBELOOM_OPTION, and keeps the previous transform */
   setTransform(transform: Transform<T>): void {
     wantTransform(transform);
@@ -112,13 +119,16 @@ export class InformerPipeline<T> {
   /**
    * Starts to list and watch. Rejects when a shard cannot accept the informer, e.g. cannot load a module.
    *
-   * @param signal ends the attempt; then nothing has started
+   * @param signal ends the attempt, when nothing has started yet, and later the detection of writes
    */
   async attach(threads: InformerThreads, events: PipelineEvents, signal: AbortSignal): Promise<void> {
-    const attached: Attached = { threads, owner: this.#newOwner(threads), number: undefined };
+    const owner = this.#newOwner(threads);
+    const merge = this.#newMerge(threads, owner, events);
+    const attached: Attached = { threads, owner, merge, number: undefined };
     this.#attached = attached;
-    threads.drain.addUpkeep(this.#upkeep);
-    threads.storeMemory.packing.add(attached.owner.packed);
+    void this.#detector?.run(signal);
+    threads.drain.addUpkeep(this.#maintain);
+    threads.storeMemory.packing.add(owner.packed);
     attached.number = await threads.attach(this.#client(attached, events), signal);
   }
 
@@ -135,7 +145,7 @@ export class InformerPipeline<T> {
   close(): void {
     if (!this.#attached) return;
     const { threads, owner } = this.#attached;
-    threads.drain.removeUpkeep(this.#upkeep);
+    threads.drain.removeUpkeep(this.#maintain);
     threads.storeMemory.packing.remove(owner.packed);
   }
 
@@ -147,7 +157,7 @@ export class InformerPipeline<T> {
   }
 
   #newOwner({ storeMemory, options }: InformerThreads): EntryOwner {
-    const { resource, resolved, guard } = this.#options;
+    const { resource, resolved } = this.#options;
     return new EntryOwner({
       // Used in messages. A resource that was given without its kind has an empty kind.
       kind: resource.kind || resource.resource,
@@ -157,45 +167,52 @@ export class InformerPipeline<T> {
       slabMemory: storeMemory.slabMemory,
       packing: { totalBytesMin: storeMemory.packBytesMin },
       objectBytesMax: options.objectBytesMax,
-      guard,
+      guard: this.#guard(),
     });
   }
 
-  #client({ threads, owner }: Attached, events: PipelineEvents): PipelineClient {
-    const { reports, source, options, reflectorSpec } = this.#options;
-    const fields = this.#fields;
-    this.#indexes.fieldCount = fields.length;
+  /** Returns the function that receives every decoded object before its reader; undefined when detection is off. */
+  #guard(): ((tree: unknown, key: string) => void) | undefined {
+    const detector = this.#detector;
+    if (detector) return (tree, key) => detector.addObject(tree, key);
+    return this.#options.resolved.mutationDetector === 'freeze' ? deepFreeze : undefined;
+  }
+
+  #newMerge(threads: InformerThreads, owner: EntryOwner, events: PipelineEvents): InformerMerge {
+    const { object: onError } = this.#options.reports;
     const { plain } = splitTransform(this.#transform);
-    const merge = new InformerMerge({
+    this.#indexes.fieldCount = this.#fields.length;
+    return new InformerMerge({
       replica: this.replica,
       owner,
-      transform: plain ? new MainTransform(plain, fields, reports.object) : undefined,
-      onError: reports.object,
+      transform: plain ? new MainTransform(plain, this.#fields, onError) : undefined,
+      onError,
       onControl: (record) => {
         if (record.kind === DeltaKind.ReplaceEnd) events.replaced();
         if (record.kind === DeltaKind.Detach) threads.confirmDetached(record.informer);
       },
     });
-    this.#look = lookFor(merge, () => events.merged());
+  }
+
+  #client({ threads, merge }: Attached, events: PipelineEvents): PipelineClient {
+    const { reports, source, options, reflectorSpec } = this.#options;
+    const { tweakListOptions } = options;
     return {
       merge,
       shardSpec: this.#shardSpec(),
       reflectorSpec: { ...reflectorSpec, objectBytesMax: threads.options.objectBytesMax },
-      ...(isListerWatcher(source)
-        ? { listerWatcher: source }
-        : { prepare: preparing(this.#credentialsFor(source)) }),
-      ...(options.tweakListOptions ? { tweak: tweaking(options.tweakListOptions, reports) } : {}),
-      phase: (phase) => events.phase(phase),
-      progress: (progress) => events.progress(progress),
-      error: (_during, error) => reports.watch(error),
-      restarted: (error) => reports.report(error),
-      failed: (error) => events.failed(error),
+      ...(isListerWatcher(source) ? { listerWatcher: source } : { connect: this.#connector(source) }),
+      ...(tweakListOptions ? { tweak: tweaking(tweakListOptions, reports.report) } : {}),
+      error: (error) => reports.watch(error),
+      restarted: reports.report,
+      ...events,
     };
   }
 
-  #credentialsFor(source: ServerSource): Credentials {
-    this.#credentials = new Credentials(source, this.#options.reports.report);
-    return this.#credentials;
+  #connector(source: ServerSource): NonNullable<PipelineClient['connect']> {
+    const credentials = new Credentials(source, this.#options.reports.report);
+    this.#credentials = credentials;
+    return (isRefused) => credentials.connection(isRefused);
   }
 
   #admitIndexers(indexers: Indexers, isRunning: boolean): void {
@@ -218,40 +235,28 @@ export class InformerPipeline<T> {
     );
   }
 
-  readonly #upkeep = (): boolean => {
-    this.#look();
+  /** Runs after every round of the drain; returns true when there is more to do. */
+  readonly #maintain = (): boolean => {
     if (!this.#attached) return false;
-    const { slabs, packed } = this.#attached.owner;
+    const { merge, owner } = this.#attached;
+    if (merge.records !== this.#records) this.#merged(merge.records);
+    const { slabs, packed } = owner;
     const hasMore = compact(slabs) || compact(packed.slabs);
     return this.replica.dispose() || hasMore;
   };
+
+  #merged(records: number): void {
+    this.#records = records;
+    this.mergedMs = this.#options.clock.now();
+    if (this.#onNextMerge.size === 0) return;
+    const callbacks = [...this.#onNextMerge];
+    this.#onNextMerge.clear();
+    for (const callback of callbacks) callback();
+  }
 }
 
 /** Empties a few slabs; returns true while there is more to do. */
 function compact(slabs: Slabs): boolean {
   for (let count = 0; count < COMPACTIONS_PER_TURN && slabs.hasCompaction; count++) slabs.compact();
   return slabs.hasCompaction;
-}
-
-/** Returns a function that calls `onMerged` when records were merged since its previous call. */
-function lookFor(merge: InformerMerge, onMerged: () => void): () => void {
-  let { records } = merge;
-  return () => {
-    if (merge.records === records) return;
-    records = merge.records;
-    onMerged();
-  };
-}
-
-function tweaking(tweak: TweakListOptions, reports: ErrorReporter): NonNullable<PipelineClient['tweak']> {
-  let isReported = false;
-  return (query) =>
-    tweaked(query, tweak, (names) => {
-      if (!isReported) reports.report(refusedOptions(names));
-      isReported = true;
-    });
-}
-
-function preparing(credentials: Credentials): NonNullable<PipelineClient['prepare']> {
-  return async (_verb, query, isRefused) => ({ connection: await credentials.connection(isRefused), query });
 }

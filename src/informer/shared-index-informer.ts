@@ -13,25 +13,21 @@ import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliv
 import { SharedProcessor } from '../replica/deliver/shared-processor.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
 import type { InformerIndexer, InformerStore } from '../replica/store/indexer.ts';
-import { leaseThreads } from './threads/default-threads.ts';
+import { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import { WaitCondition } from './wait-condition.ts';
-import { SettableDoneChecker } from './settable-done-checker.ts';
+import { SettableDoneChecker, NotSyncedError, reasonOf, syncStateOf } from './wait-for.ts';
 import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
-import type { HealthListener, HealthSource, InformerHealth } from './health.ts';
+import { Health } from './health.ts';
+import type { HealthListener, InformerHealth } from './health.ts';
 import { InformerLifecycle } from './lifecycle.ts';
-import { reflectorSpec } from './options.ts';
-import { resolveInformerOptions } from './resolve-options.ts';
+import { reflectorSpec, resolveInformerOptions, wantResource, wantSource } from './options.ts';
 import type { InformerOptions } from './options.ts';
 import { InformerPipeline } from './pipeline.ts';
 import { ErrorReporter } from './error-reporter.ts';
 import type { WatchErrorHandler } from './error-reporter.ts';
-import { wantResource, wantSource } from './source.ts';
 import type { Transform } from './transform.ts';
-import { reasonOf, syncStateOf } from './sync.ts';
-import { InformerStatus } from './informer-status.ts';
-import { NotSyncedError } from './wait-for.ts';
 
 /** The part of client-go's Controller that a shared informer exposes. */
 export interface InformerController {
@@ -53,7 +49,7 @@ export class SharedIndexInformer<T = unknown> {
   readonly #pipeline: InformerPipeline<T>;
   readonly #handlers: Handlers;
   readonly #lifecycle: InformerLifecycle;
-  readonly #status: InformerStatus;
+  readonly #health: Health;
   readonly #changed: WaitCondition = new WaitCondition();
 
   /**
@@ -71,40 +67,43 @@ export class SharedIndexInformer<T = unknown> {
     const spec = reflectorSpec(resource, options, source);
     this.resource = resource;
     this.#source = source;
-    this.name = `${resource.resource} (${options.namespace ? `namespace ${options.namespace}` : 'all namespaces'})`;
-    const clock = options.clock ?? backgroundClock;
+    const { namespace, clock = backgroundClock } = options;
+    this.name = `${resource.resource} (${namespace ? `namespace ${namespace}` : 'all namespaces'})`;
     const reports = new ErrorReporter(this.name, options.onError, clock, options.onMutation);
-    const lease = leaseThreads(options.threads);
+    const threads = new ThreadsHandle(options.threads);
+    const { name } = this;
+    const { shards } = threads;
     const listener = new SharedProcessor();
-    const status = new InformerStatus({
-      ...resolved,
-      name: this.name,
-      clock: options.clock,
-      reports,
-      source: () => ({ ...this.#healthSource(), unmerged: lease.threads?.unmerged ?? 0 }),
-    });
-    reports.onLastError = () => status.errored();
-    const { guard } = status;
-    const { shards } = lease;
     const pipeline = new InformerPipeline<T>(
-      { source, resource, options, resolved, reflectorSpec: spec, shards, reports, listener, guard },
+      { name, source, resource, options, resolved, reflectorSpec: spec, shards, reports, clock, listener },
       this.#admitIndexers,
       () => this.#lifecycle.wantStarted(),
     );
-    const where = options.namespace
-      ? `${resource.resource} (namespace ${options.namespace})`
-      : resource.resource;
+    const health = new Health({
+      clock,
+      staleAfterMs: resolved.staleAfterMs,
+      source: () => ({
+        phase: this.phase,
+        lastError: this.lastError,
+        resourceVersion: this.lastSyncResourceVersion(),
+        handlers: this.#handlers.backlogs,
+        unmerged: threads.threads?.unmerged ?? 0,
+        coalesced: this.#handlers.coalesced,
+      }),
+      merges: pipeline,
+      onListenerError: (cause) => reports.listener('a health listener', cause),
+      ...(options.clock ? { wallNow: () => clock.now() } : {}),
+    });
+    reports.onLastError = () => health.apply({ type: 'error' });
     const synced = new SettableDoneChecker(
-      `SharedIndexInformer ${where}`,
+      `SharedIndexInformer ${namespace ? this.name : resource.resource}`,
       () => reasonOf(this),
-      () => status.progress,
+      () => this.progress,
     );
     const handlers = new Handlers({
       replica: pipeline.replica,
       processor: listener,
-      isStrict: resolved.borrowChecks === 'strict',
-      resyncPeriodMs: resolved.resyncPeriodMs,
-      slowLimits: resolved,
+      resolved,
       clock,
       reports,
       syncName: synced.name,
@@ -112,16 +111,16 @@ export class SharedIndexInformer<T = unknown> {
     });
     this.hasSyncedChecker = synced;
     this.#reports = reports;
-    this.#status = status;
+    this.#health = health;
     this.#pipeline = pipeline;
     this.#handlers = handlers;
     this.#lifecycle = new InformerLifecycle({
       name: this.name,
       pipeline,
       handlers,
-      lease,
+      threads,
       reports,
-      status,
+      health,
       changed: this.#changed,
       onSynced: () => synced.finish(),
     });
@@ -222,12 +221,12 @@ export class SharedIndexInformer<T = unknown> {
    * ERR_KUBELOOM_RESOURCE_VERSION when the version, or the server's versions, have no order.
    */
   waitForResourceVersion(resourceVersion: string, signal?: AbortSignal): Promise<void> {
-    return this.#status.waitForVersion(resourceVersion, signal);
+    return this.#lifecycle.waitForVersion(resourceVersion, signal);
   }
 
   /** Current health: whether the cache follows the server, since when, and the backlogs of the handlers. */
   get health(): InformerHealth {
-    return this.#status.health.snapshot;
+    return this.#health.snapshot;
   }
 
   /**
@@ -237,12 +236,12 @@ export class SharedIndexInformer<T = unknown> {
    * @returns a function that removes the listener
    */
   onHealth(listener: HealthListener): () => void {
-    return this.#status.health.listen(listener);
+    return this.#health.listen(listener);
   }
 
   /** Progress of the first list; undefined before it begins and after it is in the cache. */
   get progress(): DoneProgress | undefined {
-    return this.#status.progress;
+    return this.#lifecycle.progress;
   }
 
   /** Error that ended the informer, or else the last error of LIST, WATCH or decoding; undefined without an error. */
@@ -320,18 +319,35 @@ export class SharedIndexInformer<T = unknown> {
     return this.shutdown();
   }
 
-  #healthSource(): Omit<HealthSource, 'unmerged'> {
-    return {
-      phase: this.phase,
-      lastError: this.lastError,
-      resourceVersion: this.lastSyncResourceVersion(),
-      handlers: this.#handlers.backlogs,
-      coalesced: this.#handlers.coalesced,
-    };
-  }
-
   readonly #admitIndexers = (): boolean => {
     this.#lifecycle.wantNotStopped(`${this.name} has stopped: add indexers before that`);
     return this.#lifecycle.hasStarted;
   };
+}
+
+/** Creates an informer. @param resyncPeriodMs of handlers without their own period; 0: never */
+export function newSharedInformer<T>(
+  source: ServerSource | ListerWatcher<T>,
+  resource: ResourceOf<T>,
+  resyncPeriodMs: number,
+): SharedIndexInformer<T> {
+  return new SharedIndexInformer(source, resource, { resyncPeriodMs });
+}
+
+/** Creates an informer with indexes. @param resyncPeriodMs of handlers without their own period; 0: never */
+export function newSharedIndexInformer<T>(
+  source: ServerSource | ListerWatcher<T>,
+  resource: ResourceOf<T>,
+  resyncPeriodMs: number,
+  indexers: Indexers<T>,
+): SharedIndexInformer<T> {
+  return new SharedIndexInformer(source, resource, { resyncPeriodMs, indexers });
+}
+
+export function newSharedIndexInformerWithOptions<T>(
+  source: ServerSource | ListerWatcher<T>,
+  resource: ResourceOf<T>,
+  options: InformerOptions<T>,
+): SharedIndexInformer<T> {
+  return new SharedIndexInformer(source, resource, options);
 }

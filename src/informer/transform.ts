@@ -68,16 +68,16 @@ function isDeclared(transform: unknown): transform is DropTransform | ModuleTran
   return kind === 'module' && typeof url === 'string' && typeof name === 'string';
 }
 
+/** The parts of a transform by the place where they run; at most one of them is there. */
 export interface SplitTransform {
   readonly drop: readonly string[];
-  readonly module: { readonly url: string; readonly name: string } | undefined;
-  readonly plain: PlainTransform<unknown> | undefined;
+  readonly module?: { readonly url: string; readonly name: string };
+  readonly plain?: PlainTransform<unknown>;
 }
 
 export function splitTransform<T>(transform: Transform<T> | undefined): SplitTransform {
-  const nothing = { drop: [], module: undefined, plain: undefined };
-  if (transform === undefined) return nothing;
-  if (typeof transform === 'function') return { ...nothing, plain: transform as PlainTransform<unknown> };
-  if (transform.transform === 'drop') return { ...nothing, drop: transform.paths };
-  return { ...nothing, module: { url: transform.url, name: transform.name } };
+  if (transform === undefined) return { drop: [] };
+  if (typeof transform === 'function') return { drop: [], plain: transform as PlainTransform<unknown> };
+  if (transform.transform === 'drop') return { drop: transform.paths };
+  return { drop: [], module: { url: transform.url, name: transform.name } };
 }

@@ -25,21 +25,31 @@ const OWN = [
   'sendInitialEvents',
 ] as const satisfies readonly (keyof ListOptions)[];
 
-/** Returns the query after the user's changes. @param onRefused called with the names of ignored options */
-export function tweaked(query: Query, tweak: TweakListOptions, onRefused: (names: string) => void): Query {
-  const requested = queryOf(call(tweak, query));
-  const refused = OWN.filter((name) => requested[name] !== query[name]);
-  if (refused.length > 0) onRefused(refused.join(', '));
-  const isWatch = query['watch'] === 'true';
-  for (const name of OWN) delete requested[name];
-  delete requested['watch'];
-  const own = OWN.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]] as const]));
-  return {
-    // A watch always has an end; otherwise its silence would look like a dead connection.
-    ...(query['timeoutSeconds'] === undefined ? {} : { timeoutSeconds: query['timeoutSeconds'] }),
-    ...requested,
-    ...(isWatch ? { watch: 'true' } : {}),
-    ...Object.fromEntries(own),
+/** Returns a function that applies the user's changes to a query. @param report receives the first ignored change */
+export function tweaking(
+  tweak: TweakListOptions,
+  report: (error: KubeloomError) => void,
+): (query: Query) => Query {
+  let isReported = false;
+  return (query) => {
+    const requested = queryOf(call(tweak, query));
+    const refused = OWN.filter((name) => requested[name] !== query[name]).join(', ');
+    if (refused !== '' && !isReported) {
+      isReported = true;
+      report(
+        refusal(`tweakListOptions cannot change ${refused}: list-and-watch sets it; leave it unchanged`),
+      );
+    }
+    for (const name of OWN) delete requested[name];
+    delete requested['watch'];
+    const own = OWN.flatMap((name) => (query[name] === undefined ? [] : [[name, query[name]] as const]));
+    return {
+      // A watch always has an end; otherwise its silence would look like a dead connection.
+      ...(query['timeoutSeconds'] === undefined ? {} : { timeoutSeconds: query['timeoutSeconds'] }),
+      ...requested,
+      ...(query['watch'] === 'true' ? { watch: 'true' } : {}),
+      ...Object.fromEntries(own),
+    };
   };
 }
 
@@ -53,10 +63,6 @@ function call(tweak: TweakListOptions, query: Query): ListOptions {
   // A promise has no options: the request would list everything.
   if (typeof options === 'object' && options !== null && !('then' in options)) return options;
   throw refusal(`tweakListOptions must return an options object, got ${String(options)}`);
-}
-
-export function refusedOptions(names: string): KubeloomError {
-  return refusal(`tweakListOptions cannot change ${names}: list-and-watch sets it; leave it unchanged`);
 }
 
 function refusal(message: string, cause?: unknown): KubeloomError {

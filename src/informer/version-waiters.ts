@@ -31,7 +31,6 @@ export class VersionWaiters {
   #current = '';
   #closedWith: KubeloomError | undefined;
 
-  /** @param informer name in messages */
   constructor(informer: string) {
     this.#informer = informer;
   }
@@ -51,12 +50,14 @@ export class VersionWaiters {
       // An error that is thrown here rejects the promise.
       wantComparable(resourceVersion);
       this.advance(current);
-      if (this.#hasReached(resourceVersion)) return resolve();
+      const noOrder = this.#noOrder();
+      if (current !== '' && !noOrder && compareResourceVersions(current, resourceVersion) >= 0)
+        return resolve();
       if (this.#closedWith) throw this.#closedWith;
       if (signal?.aborted) return reject(signal.reason as Error);
-      if (this.#isWithoutOrder()) throw this.#noOrder();
+      if (noOrder) throw noOrder;
       const waiter = { resourceVersion, signal, resolve, reject };
-      this.#insert(waiter);
+      this.#sorted.splice(this.#countUpTo(resourceVersion), 0, waiter);
       if (signal) this.#listen(signal, waiter);
     });
   }
@@ -66,33 +67,24 @@ export class VersionWaiters {
     if (current === this.#current) return;
     this.#current = current;
     if (this.#sorted.length === 0) return;
-    if (this.#isWithoutOrder()) {
-      this.#end(this.#sorted.length, (waiter) => waiter.reject(this.#noOrder()));
-      return;
-    }
-    this.#end(this.#countUpTo(current), (waiter) => waiter.resolve());
+    const noOrder = this.#noOrder();
+    if (noOrder) this.#end(this.#sorted.length, (waiter) => waiter.reject(noOrder));
+    else this.#end(this.#countUpTo(current), (waiter) => waiter.resolve());
   }
 
   /** Rejects all waits, because the store does not change any more. */
   close(): void {
-    this.#closedWith ??= new KubeloomError(
+    const error = new KubeloomError(
       'ERR_KUBELOOM_STOPPED',
       `${this.#informer} stopped before its cache reached the resourceVersion`,
     );
-    const error = this.#closedWith;
+    this.#closedWith = error;
     this.#end(this.#sorted.length, (waiter) => waiter.reject(error));
   }
 
-  #hasReached(resourceVersion: string): boolean {
-    if (this.#current === '' || this.#isWithoutOrder()) return false;
-    return compareResourceVersions(this.#current, resourceVersion) >= 0;
-  }
-
-  #isWithoutOrder(): boolean {
-    return this.#current !== '' && !isComparableResourceVersion(this.#current);
-  }
-
-  #noOrder(): KubeloomError {
+  /** Returns an error when the server's versions cannot be compared. */
+  #noOrder(): KubeloomError | undefined {
+    if (this.#current === '' || isComparableResourceVersion(this.#current)) return undefined;
     return new KubeloomError(
       'ERR_KUBELOOM_RESOURCE_VERSION',
       `the server of ${this.#informer} has resourceVersions without an order ("${this.#current}"): the informer cannot ` +
@@ -100,27 +92,22 @@ export class VersionWaiters {
     );
   }
 
-  #insert(waiter: Waiter): void {
-    this.#sorted.splice(this.#countUpTo(waiter.resourceVersion), 0, waiter);
-  }
-
   /** Number of waits for this version or an older one. */
   #countUpTo(resourceVersion: string): number {
+    const isWithin = (waiter: Waiter | undefined): boolean =>
+      !waiter || compareResourceVersions(waiter.resourceVersion, resourceVersion) <= 0;
     let low = 0;
     let high = this.#sorted.length;
     // Most waits arrive in the order of versions.
-    const last = this.#sorted[high - 1];
-    if (!last || compareResourceVersions(last.resourceVersion, resourceVersion) <= 0) return high;
+    if (isWithin(this.#sorted[high - 1])) return high;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      const waiter = this.#sorted[middle];
-      if (waiter && compareResourceVersions(waiter.resourceVersion, resourceVersion) <= 0) low = middle + 1;
+      if (isWithin(this.#sorted[middle])) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  /** Ends the first `count` waits. */
   #end(count: number, end: (waiter: Waiter) => void): void {
     for (const waiter of this.#sorted.splice(0, count)) {
       if (waiter.signal) this.#forget(waiter.signal, waiter);
@@ -132,8 +119,7 @@ export class VersionWaiters {
     let signalled = this.#bySignal.get(signal);
     if (!signalled) {
       const waiters = new Set<Waiter>();
-      const abort = (): void => this.#abort(signal, waiters);
-      signalled = { waiters, unlisten: onAbort(signal, abort) };
+      signalled = { waiters, unlisten: onAbort(signal, () => this.#abort(signal, waiters)) };
       this.#bySignal.set(signal, signalled);
     }
     signalled.waiters.add(waiter);
@@ -141,9 +127,8 @@ export class VersionWaiters {
 
   #forget(signal: AbortSignal, waiter: Waiter): void {
     const signalled = this.#bySignal.get(signal);
-    if (!signalled) return;
-    signalled.waiters.delete(waiter);
-    if (signalled.waiters.size > 0) return;
+    signalled?.waiters.delete(waiter);
+    if (signalled?.waiters.size !== 0) return;
     this.#bySignal.delete(signal);
     signalled.unlisten();
   }

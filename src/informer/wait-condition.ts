@@ -1,15 +1,14 @@
-/** Promises that resolve when a condition is true. The caller reports possible changes; an AbortSignal ends the wait. */
+/** Promises that resolve when a condition is true, or reject when a signal is aborted first. */
 import { onAbort } from '../base/on-abort.ts';
 
+/** Conditions that are checked when the caller reports a possible change. */
 export class WaitCondition {
   readonly #waiters: Set<() => void> = new Set();
 
-  /** Number of pending promises. */
   get size(): number {
     return this.#waiters.size;
   }
 
-  /** Checks all conditions again. */
   changed(): void {
     for (const look of this.#waiters) look();
   }
@@ -17,36 +16,28 @@ export class WaitCondition {
   /** Resolves when `isTrue()` returns true; rejects with the signal's reason when the signal is aborted first. */
   until(isTrue: () => boolean, signal?: AbortSignal): Promise<void> {
     if (isTrue()) return Promise.resolve();
-    if (signal?.aborted) return Promise.reject(signal.reason as Error);
-    const { promise, resolve, reject } = withResolvers();
-    let unlisten = (): void => {};
-    const look = (): void => {
-      if (!isTrue()) return;
-      this.#waiters.delete(look);
-      unlisten();
-      resolve();
-    };
-    const abort = (): void => {
-      this.#waiters.delete(look);
-      reject(signal?.reason as Error);
-    };
-    this.#waiters.add(look);
-    if (signal) unlisten = onAbort(signal, abort);
-    return promise;
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (isTrue()) end(resolve);
+      };
+      const unlisten = signal && onAbort(signal, () => end(() => reject(signal.reason as Error)));
+      const end = (settle: () => void): void => {
+        this.#waiters.delete(look);
+        unlisten?.();
+        settle();
+      };
+      if (signal?.aborted) end(() => reject(signal.reason as Error));
+      else this.#waiters.add(look);
+    });
   }
 }
 
-/** Replacement of `Promise.withResolvers`, which Node 20 does not have. */
-function withResolvers<T = void>(): {
-  promise: Promise<T>;
-  resolve: (value: T) => void;
-  reject: (reason: Error) => void;
-} {
-  let resolve!: (value: T) => void;
-  let reject!: (reason: Error) => void;
-  const promise = new Promise<T>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
+/** Settles like the promise; rejects with the signal's reason when the signal is aborted first. */
+export function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(signal.reason as Error);
+    if (signal.aborted) abort();
+    promise.then(resolve, reject).finally(onAbort(signal, abort));
   });
-  return { promise, resolve, reject };
 }

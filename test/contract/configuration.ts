@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { InformerThreads } from '../../src/index.ts';
 import type { Codec, ThreadsOptions } from '../../src/index.ts';
-import type { ThreadsParts } from '../../src/informer/threads/threads-parts.ts';
+import type { ThreadsParts } from '../../src/informer/threads/backend.ts';
 import { EVIDENCE_TITLE, THREADS_OF } from './configuration-names.ts';
 import type { ConfigurationName } from './configuration-names.ts';
 

@@ -18,7 +18,7 @@ export const MANY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C158',
-    file: 'src/informer/factory/informer-factory.ts',
+    file: 'src/informer/wait-for.ts',
     find: 'over.abort(error)',
     replace: 'void error',
   },

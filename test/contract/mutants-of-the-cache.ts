@@ -194,7 +194,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   { clause: 'C203', file: 'src/informer/lifecycle.ts', find: 'if (!this.hasStarted)', replace: 'if (false)' },
   {
     clause: 'C42',
-    file: 'src/informer/sync.ts',
+    file: 'src/informer/wait-for.ts',
     find: 'isDone: informer.hasSynced(),',
     replace: 'isDone: !informer.hasSynced(),',
   },

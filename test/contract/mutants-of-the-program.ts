@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 export const PROGRAM_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C131',
-    file: 'src/informer/threads/feed-errors.ts',
+    file: 'src/informer/threads/list-watch-feed.ts',
     find: "thrown['httpStatus'] ?? thrown['code']",
     replace: "thrown['code']",
   },

@@ -5,13 +5,13 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C18',
     file: 'src/informer/pipeline.ts',
-    find: 'error: (_during, error) => reports.watch(error),',
-    replace: 'error: (_during, error) => events.failed(error),',
+    find: 'error: (error) => reports.watch(error),',
+    replace: 'error: (error) => events.failed(error),',
   },
   {
     clause: 'C53',
     file: 'src/informer/error-reporter.ts',
-    find: `void this.#callListener('the watch error handler', this.watchErrorHandler, error);`,
+    find: `void this.#call('the watch error handler', this.watchErrorHandler, error);`,
     replace: 'void error;',
   },
   {
@@ -28,11 +28,11 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C56',
-    file: 'src/informer/errors.ts',
+    file: 'src/informer/error-reporter.ts',
     find: 'await listener(error, context);',
     replace: 'await undefined; } finally { await listener(error, context); } try {',
   },
-  { clause: 'C57', file: 'src/informer/errors.ts', find: 'process.emitWarning(', replace: 'void (' },
+  { clause: 'C57', file: 'src/informer/error-reporter.ts', find: 'process.emitWarning(', replace: 'void (' },
   {
     clause: 'C19',
     file: 'src/informer/lifecycle.ts',

@@ -1,10 +1,14 @@
 /** Informers of any resource: built-in, custom, or of an aggregated server. The kind may be unknown. */
 import type { ResourceRef } from '../../kube/resource.ts';
 import { findBuiltIn } from '../../kube/resources.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { InformerFactory } from './informer-factory.ts';
-import type { FactoryOptions, FactorySource } from './options.ts';
+import type { FactoryOptions, FactorySource, GenericInformer } from './informer-factory.ts';
 import type { ResourceQuery } from './resource-query.ts';
+import type { ShutDownOptions } from '../handlers.ts';
+import type { SharedIndexInformer } from '../shared-index-informer.ts';
+import type { WaitOptions } from '../wait-for.ts';
+import type { SharedInformerFactory } from './shared-informer-factory.ts';
 
 export class DynamicSharedInformerFactory extends InformerFactory<KubeObject> {
   /** @param source an apiserver, or functions on this thread instead */
@@ -24,4 +28,69 @@ export class DynamicSharedInformerFactory extends InformerFactory<KubeObject> {
 export function anyResource({ kind = '', isNamespaced = true, ...names }: ResourceQuery): ResourceRef {
   const { group, version, resource } = names;
   return findBuiltIn(names) ?? { group, version, resource, kind, isNamespaced };
+}
+
+/**
+ * Informers that receive and store only metadata: they request PartialObjectMetadata from the server. They need a fraction
+ * of the bytes, and suit code that reads only labels, owners and finalizers.
+ */
+export class MetadataInformerFactory extends InformerFactory<PartialObjectMetadata> {
+  /** @param source an apiserver, or functions on this thread that return metadata only */
+  constructor(source: FactorySource, options: FactoryOptions = {}) {
+    super(source, options, 'metadata');
+  }
+
+  protected override resolve(query: ResourceQuery): ResourceRef {
+    return anyResource(query);
+  }
+}
+
+/**
+ * Informers for code that follows all resources, such as a garbage collector. Resources of the typed factory have whole
+ * objects, because other code is likely to watch them anyway. All other resources have metadata only.
+ */
+export class ObjectOrMetadataInformerFactory implements AsyncDisposable {
+  readonly #typed: SharedInformerFactory;
+  readonly #metadata: MetadataInformerFactory;
+
+  /** Shares the informers of both factories, which the caller may still use directly. */
+  constructor(typed: SharedInformerFactory, metadata: MetadataInformerFactory) {
+    this.#typed = typed;
+    this.#metadata = metadata;
+  }
+
+  /** Returns a typed informer if the resource is built in or the typed factory has an informer of it; else metadata. */
+  forResource<T = PartialObjectMetadata>(resource: ResourceQuery): GenericInformer<T> {
+    const factory = this.#typed.knows(resource) ? this.#typed : this.#metadata;
+    return factory.forResource<T>(resource);
+  }
+
+  /** Informers of both factories. */
+  get informers(): readonly SharedIndexInformer<KubeObject>[] {
+    return [...this.#typed.informers, ...this.#metadata.informers];
+  }
+
+  /** Starts the informers of both factories. */
+  start(signal?: AbortSignal): void {
+    this.#typed.start(signal);
+    this.#metadata.start(signal);
+  }
+
+  /** Waits for the started informers of both factories; rejects when one of the waits rejects. */
+  async waitForCacheSync(signal?: AbortSignal, options: Omit<WaitOptions, 'signal'> = {}): Promise<void> {
+    await Promise.all([
+      this.#typed.waitForCacheSync(signal, options),
+      this.#metadata.waitForCacheSync(signal, options),
+    ]);
+  }
+
+  /** Shuts both factories down. */
+  async shutdown(options: ShutDownOptions = {}): Promise<void> {
+    const ends = await Promise.allSettled([this.#typed.shutdown(options), this.#metadata.shutdown(options)]);
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.shutdown();
+  }
 }

@@ -7,17 +7,72 @@ import { KubeloomError } from '../../base/errors.ts';
 import type { ShutDownOptions } from '../handlers.ts';
 import { Lister } from '../lister.ts';
 import type { InformerOptions, InformerView } from '../options.ts';
-import { SharedIndexInformer } from '../shared-index-informer.ts';
-import { waitFor } from '../wait-for.ts';
+import { newSharedIndexInformerWithOptions } from '../shared-index-informer.ts';
+import type { SharedIndexInformer } from '../shared-index-informer.ts';
+import { waitForCheckers } from '../wait-for.ts';
 import type { WaitOptions } from '../wait-for.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import type { KubeObject } from '../../kube/wire.ts';
-import { splitOptions } from './options.ts';
-import type { FactoryOptions, FactorySource, SplitOptions } from './options.ts';
-import { checkAgrees, checkQuery, keyOfResource } from './resource-query.ts';
-import type { ResourceQuery } from './resource-query.ts';
+import { checkAgrees, checkQuery, keyOfResource, groupResource } from './resource-query.ts';
+import type { ResourceQuery, GroupVersionResource } from './resource-query.ts';
+import { INFORMER_CHECKS, resolveInformerOptions } from '../options.ts';
+import { assertServerSource } from '../../kube/server-source.ts';
+import { refuse, text, wantNumber, wantOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+
+/** Function that returns the ListerWatcher of a resource, instead of a server. @param namespace '' for all */
+export type ListerWatcherSource = (resource: ResourceRef, namespace: string) => ListerWatcher<unknown>;
+
+/** Source from which a factory's informers list and watch. */
+export type FactorySource = ServerSource | ListerWatcherSource;
+
+/**
+ * Resync periods in ms by resource: `deployments.apps` or `pods` for all versions. A Map may also have keys of group,
+ * version and resource; such a key takes precedence.
+ */
+export type CustomResync =
+  | ReadonlyMap<string | GroupVersionResource, number>
+  | Readonly<Record<string, number>>;
+
+/** Options of all the factory's informers. Cluster-scoped resources ignore the namespace. */
+export interface FactoryOptions extends Omit<
+  InformerOptions<KubeObject>,
+  'indexers' | 'view' | 'resyncPeriodMs'
+> {
+  /** Name in messages. Default: the factory's class. */
+  readonly name?: string;
+  /** Resync period of handlers without their own period; 0 (default): never. */
+  readonly defaultResyncMs?: number;
+  /** Resync periods of single resources, which replace the default. */
+  readonly customResync?: CustomResync;
+}
+
+const { indexers: _indexers, view: _view, resyncPeriodMs, ...SHARED_CHECKS } = INFORMER_CHECKS;
+const CHECKS: OptionChecks<FactoryOptions> = {
+  ...SHARED_CHECKS,
+  name: text,
+  defaultResyncMs: resyncPeriodMs,
+  customResync: (name, value) => {
+    if (typeof value !== 'object' || value === null)
+      refuse(name, value, 'periods by resource, or a Map of them');
+  },
+};
+
+function periodsOf(customResync: CustomResync): ReadonlyMap<string, number> {
+  const entries = customResync instanceof Map ? [...customResync] : Object.entries(customResync);
+  const periods = new Map<string, number>();
+  for (const [resource, periodMs] of entries as Iterable<[string | GroupVersionResource, number]>) {
+    const key = typeof resource === 'string' ? resource : keyOfResource(resource);
+    wantNumber(`customResync of ${key}`, periodMs, 0, Number.MAX_SAFE_INTEGER);
+    if (periods.has(key)) {
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', `customResync has ${key} twice`);
+    }
+    periods.set(key, periodMs);
+  }
+  return periods;
+}
 
 /** An informer and the lister of its cache. */
 export interface GenericInformer<T> {
@@ -33,7 +88,6 @@ export type NewInformer<T> = (
 ) => SharedIndexInformer<T>;
 
 interface Held {
-  readonly resource: ResourceRef;
   readonly informer: SharedIndexInformer<KubeObject>;
   readonly lister: Lister<KubeObject>;
   isStarted: boolean;
@@ -43,7 +97,10 @@ interface Held {
 export abstract class InformerFactory<Default> implements AsyncDisposable {
   readonly name: string;
   readonly #source: FactorySource;
-  readonly #options: SplitOptions;
+  /** Options of the informers, without the namespace. */
+  readonly #options: InformerOptions<KubeObject>;
+  readonly #defaultResyncMs: number;
+  readonly #customResyncMs: ReadonlyMap<string, number>;
   readonly #namespace: string;
   readonly #view: InformerView;
   /** Informers in the order of the first requests. */
@@ -51,10 +108,17 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
   #isShutDown = false;
 
   protected constructor(source: FactorySource, options: FactoryOptions, view: InformerView) {
-    this.name = options.name ?? this.constructor.name;
+    if (typeof source !== 'function') assertServerSource(source);
+    wantOptions('options of a factory', options, CHECKS);
+    const { name, defaultResyncMs = 0, customResync = {}, ...all } = options;
+    resolveInformerOptions(all);
+    const { namespace = '', ...ofInformers } = all;
+    this.name = name ?? this.constructor.name;
     this.#source = source;
-    this.#options = splitOptions(source, options);
-    this.#namespace = options.namespace ?? '';
+    this.#options = ofInformers;
+    this.#defaultResyncMs = defaultResyncMs;
+    this.#customResyncMs = periodsOf(customResync);
+    this.#namespace = namespace;
     this.#view = view;
   }
 
@@ -65,14 +129,14 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
    * @throws ERR_KUBELOOM_STOPPED when the informer does not exist and the factory was shut down
    */
   forResource<T = Default>(resource: ResourceQuery): GenericInformer<T> {
-    const held = this.#find(resource) ?? this.#make(resource, newInformer);
+    const held = this.#find(resource) ?? this.#make(resource, newSharedIndexInformerWithOptions);
     return { informer: held.informer, lister: held.lister } as unknown as GenericInformer<T>;
   }
 
   /** Returns the informer of a resource. The first request may create it itself with `make`, e.g. with indexers. */
   informerFor<T = Default>(
     resource: ResourceQuery,
-    make: NewInformer<T> = newInformer,
+    make: NewInformer<T> = newSharedIndexInformerWithOptions,
   ): SharedIndexInformer<T> {
     const held = this.#find(resource) ?? this.#make(resource, make as unknown as NewInformer<KubeObject>);
     return held.informer as unknown as SharedIndexInformer<T>;
@@ -105,21 +169,11 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
    */
   async waitForCacheSync(signal?: AbortSignal, options: Omit<WaitOptions, 'signal'> = {}): Promise<void> {
     const started = [...this.#held.values()].filter(({ isStarted }) => isStarted);
-    const over = new AbortController();
-    const isOver = forMany(over.signal);
-    for (const { informer } of started) {
-      informer.waitForSync(isOver).catch((error: unknown) => over.abort(error));
-    }
-    const signals = signal ? [signal, over.signal] : [over.signal];
-    try {
-      await waitFor(
-        this.name,
-        { ...options, signal: AbortSignal.any(signals) },
-        ...started.map(({ informer }) => informer.hasSyncedChecker),
-      );
-    } finally {
-      over.abort();
-    }
+    await waitForCheckers(
+      this.name,
+      signal ? { ...options, signal } : options,
+      started.map(({ informer }) => informer),
+    );
   }
 
   /**
@@ -157,7 +211,7 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
   #find(query: ResourceQuery): Held | undefined {
     checkQuery(query);
     const held = this.#held.get(keyOfResource(query));
-    if (held) checkAgrees(query, held.resource);
+    if (held) checkAgrees(query, held.informer.resource);
     return held;
   }
 
@@ -171,20 +225,18 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
       );
     }
     const informer = this.#informer(resource, make);
-    const lister = new Lister<KubeObject>(informer.getIndexer(), resource);
-    const held: Held = { resource, informer, lister, isStarted: false };
+    const lister = new Lister(informer.getIndexer(), resource);
+    const held: Held = { informer, lister, isStarted: false };
     this.#held.set(keyOfResource(resource), held);
     return held;
   }
 
   #informer(resource: ResourceRef, make: NewInformer<KubeObject>): SharedIndexInformer<KubeObject> {
-    const { namespace: _all, ...ofInformers } = this.#options.ofInformers;
     const namespace = resource.isNamespaced ? this.#namespace : '';
-    const options: InformerOptions<KubeObject> = {
-      ...ofInformers,
-      resyncPeriodMs: this.#options.resyncPeriodMs(resource),
-      view: this.#view,
-    };
+    const periods = this.#customResyncMs;
+    const custom = periods.get(keyOfResource(resource)) ?? periods.get(groupResource(resource));
+    const resyncPeriodMs = custom ?? this.#defaultResyncMs;
+    const options: InformerOptions<KubeObject> = { ...this.#options, resyncPeriodMs, view: this.#view };
     if (typeof this.#source !== 'function') {
       return make(this.#source, resource, namespace === '' ? options : { ...options, namespace });
     }
@@ -198,12 +250,4 @@ function forMany(signal: AbortSignal): AbortSignal {
   const own = AbortSignal.any([signal]);
   setMaxListeners(0, own);
   return own;
-}
-
-function newInformer<T>(
-  source: ServerSource | ListerWatcher<T>,
-  resource: ResourceRef,
-  options: InformerOptions<T>,
-): SharedIndexInformer<T> {
-  return new SharedIndexInformer(source, resource, options);
 }

@@ -10,8 +10,7 @@ import { BUILT_IN_GROUPS, findBuiltIn } from '../../kube/resources.ts';
 import type { BuiltInGroups } from '../../kube/resources.ts';
 import type { BuiltInWire, KubeObject } from '../../kube/wire.ts';
 import { InformerFactory } from './informer-factory.ts';
-import type { GenericInformer } from './informer-factory.ts';
-import type { FactoryOptions, FactorySource } from './options.ts';
+import type { GenericInformer, FactoryOptions, FactorySource } from './informer-factory.ts';
 import { groupResource } from './resource-query.ts';
 import type { ResourceQuery } from './resource-query.ts';
 

@@ -1,22 +1,19 @@
 /** Result of `informerFor`: reads one kind and registers handlers for it, until it is released. */
-import { KubeloomError } from '../../base/errors.ts';
+import { wrongRegistration } from '../handlers.ts';
 import type { HandlerOptions } from '../handlers.ts';
 import { NotFoundError } from '../lister.ts';
 import type { ErrorReporter } from '../error-reporter.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../../replica/deliver/handler.ts';
 import type { CachedObject } from '../../replica/store/entry.ts';
-import type { Subscription, KindCache } from './kind-cache.ts';
-import { objectKey } from './object-key.ts';
-import type { ObjectKey } from './object-key.ts';
-import { NotCachedError } from './not-cached-error.ts';
+import { NotCachedError } from './kind-cache.ts';
+import type { KindCache, ObjectKey, Subscription } from './kind-cache.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { ViewRegistration } from './view-registration.ts';
-import { show, showList } from './view.ts';
+import { show } from './view.ts';
 import type { View } from './view.ts';
 
 export interface InformerHandleParts {
-  readonly view: View;
   readonly kind: KindCache;
   readonly subscription: Subscription;
   readonly reports: ErrorReporter;
@@ -31,12 +28,12 @@ export class InformerHandle<T> implements AsyncDisposable {
   constructor(parts: InformerHandleParts) {
     this.#parts = parts;
     this.resource = parts.kind.resource;
-    this.view = parts.view;
+    this.view = parts.subscription.view;
   }
 
   /** Returns whether all its namespaces have synced; always true unless `informerFor` had `wait: false`. */
   hasSynced(): boolean {
-    return !this.#released && this.#parts.kind.isReady(this.#parts.subscription.view);
+    return !this.#released && this.#parts.kind.isReady(this.#parts.subscription.stored);
   }
 
   /**
@@ -47,12 +44,12 @@ export class InformerHandle<T> implements AsyncDisposable {
    * @throws NotCachedError when this handle was released
    */
   addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
-    const { subscription, reports, view } = this.#parts;
+    const { subscription, reports } = this.#parts;
     const kind = this.#open();
     const registration = new ViewRegistration({
       handler,
       options,
-      show: (entry) => show(view, entry, this.resource),
+      show: (entry) => show(this.view, entry, this.resource),
       reports,
       syncName: `InformersMap ${kind.label}`,
     });
@@ -67,34 +64,26 @@ export class InformerHandle<T> implements AsyncDisposable {
    */
   async removeEventHandler(registration: HandlerRegistration): Promise<void> {
     const { registrations } = this.#parts.subscription;
-    if (!(registration instanceof ViewRegistration)) {
-      const message = 'a handler is removed by the registration that addEventHandler() returned for it';
-      throw new KubeloomError('ERR_KUBELOOM_REGISTRATION', message);
-    }
+    if (!(registration instanceof ViewRegistration)) throw wrongRegistration();
     if (registrations.delete(registration)) await registration.close();
   }
 
   /** Returns one object. @throws NotCachedError when this handle was released, or the namespace is not cached */
   get(key: ObjectKey): CachedObject<T> | undefined {
-    const { namespace, name } = objectKey(key, this.resource);
-    const entry = this.#open().get(this.#parts.subscription.view, namespace, name);
-    return entry && (show(this.view, entry, this.resource) as CachedObject<T>);
+    return this.#open().get(this.view, key) as CachedObject<T> | undefined;
   }
 
   /** Returns one object. @throws NotFoundError (ERR_KUBELOOM_NOT_FOUND) when it does not exist, and the errors of `get` */
   require(key: ObjectKey): CachedObject<T> {
     const found = this.get(key);
     if (found) return found;
-    const { namespace, name } = objectKey(key, this.resource);
-    const { label } = this.#parts.kind;
-    throw new NotFoundError(
-      `${label} ${JSON.stringify(namespace === '' ? name : `${namespace}/${name}`)} not found`,
-    );
+    const { kind } = this.#parts;
+    throw new NotFoundError(`${kind.label} ${JSON.stringify(kind.keyOf(key).text)} not found`);
   }
 
   /** Returns the selected objects, as `InformersMap.list`. */
   list(options: CacheListOptions = {}): CacheList<T> {
-    return showList(this.view, this.#open().list(this.#parts.subscription.view, options), this.resource);
+    return this.#open().list(this.view, options) as CacheList<T>;
   }
 
   /**

@@ -9,7 +9,7 @@
 import { realClock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { keyOfResource } from '../factory/resource-query.ts';
-import { abortable } from '../abortable.ts';
+import { abortable } from '../wait-condition.ts';
 import type { ShutDownOptions } from '../handlers.ts';
 import { ErrorReporter } from '../error-reporter.ts';
 import type { SharedIndexInformer } from '../shared-index-informer.ts';
@@ -22,20 +22,19 @@ import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { flag, signal as aSignal, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import type { CachedObject } from '../../replica/store/entry.ts';
-import { jsonGetter } from './api-get.ts';
 import { FieldIndexes } from './field-indexes.ts';
 import type { FieldExtractor } from './field-indexes.ts';
-import { KindCache } from './kind-cache.ts';
+import { KindCache, NotCachedError, track } from './kind-cache.ts';
+import type { ObjectKey } from './kind-cache.ts';
 import { InformerHandle } from './informer-handle.ts';
-import { NotCachedError } from './not-cached-error.ts';
-import { objectKey } from './object-key.ts';
-import type { ObjectKey } from './object-key.ts';
 import { CacheOptions } from './options.ts';
 import type { InformersMapOptions } from './options.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
-import { waitForInformers } from './synced.ts';
-import { informerViewOf, show, showList } from './view.ts';
+import { waitForCheckers } from '../wait-for.ts';
+import { informerViewOf } from './view.ts';
 import type { View } from './view.ts';
+import { ApiClient } from '../../reflector/api-client.ts';
+import type { GetJson } from '../../kube/discovery.ts';
 
 export interface InformerForOptions<V extends View = View> {
   /** Default: structured. */
@@ -45,6 +44,9 @@ export interface InformerForOptions<V extends View = View> {
   /** Ends the wait and releases the kind. */
   readonly signal?: AbortSignal;
 }
+
+/** Time without a byte after which a request for discovery fails. */
+const SILENCE_MS_MAX = 30_000;
 
 const INFORMER_FOR_CHECKS: OptionChecks<InformerForOptions> = { view: text, wait: flag, signal: aSignal };
 
@@ -99,20 +101,20 @@ export class InformersMap implements AsyncDisposable {
   async informerFor(kind: KindLike, options: InformerForOptions = {}): Promise<InformerHandle<unknown>> {
     wantOptions('options of informerFor', options, INFORMER_FOR_CHECKS);
     const { view = 'structured', wait = true, signal } = options;
-    const stored = informerViewOf(view);
+    informerViewOf(view);
     this.#wantRunning();
     signal?.throwIfAborted();
     const resource = await abortable(this.restMapper.resourceFor(kind), signal);
     this.#wantRunning();
     const followed = this.#kinds.get(keyOfResource(resource)) ?? this.#newKind(resource);
-    const subscription = followed.acquire(stored);
+    const subscription = followed.acquire(view);
     try {
-      if (wait) await followed.ready(stored, signal);
+      if (wait) await followed.ready(subscription.stored, signal);
     } catch (error) {
-      this.#track(followed.release(subscription));
+      track(this.#ends, followed.release(subscription));
       throw error;
     }
-    return new InformerHandle({ view, kind: followed, subscription, reports: this.#reports });
+    return new InformerHandle({ kind: followed, subscription, reports: this.#reports });
   }
 
   /**
@@ -136,11 +138,7 @@ export class InformersMap implements AsyncDisposable {
     key: ObjectKey,
     { view = 'structured' }: ViewOption<View> = {},
   ): CachedObject<unknown> | undefined {
-    const stored = informerViewOf(view);
-    const followed = this.#followed(kind);
-    const { namespace, name } = objectKey(key, followed.resource);
-    const entry = followed.get(stored, namespace, name);
-    return entry && (show(view, entry, followed.resource) as CachedObject<unknown>);
+    return this.#followed(kind, view).get(view, key);
   }
 
   /**
@@ -159,9 +157,7 @@ export class InformersMap implements AsyncDisposable {
   ): CacheList<PartialObjectMetadata>;
   list(kind: KindLike, options: CacheListOptions & ViewOption<View> = {}): CacheList<unknown> {
     const { view = 'structured' } = options;
-    const stored = informerViewOf(view);
-    const followed = this.#followed(kind);
-    return showList(view, followed.list(stored, options), followed.resource);
+    return this.#followed(kind, view).list(view, options);
   }
 
   /**
@@ -220,7 +216,7 @@ export class InformersMap implements AsyncDisposable {
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the missing informers and the reasons
    */
   async waitForCacheSync(signal?: AbortSignal): Promise<void> {
-    await waitForInformers(this.name, signal, this.informers);
+    await waitForCheckers(this.name, signal ? { signal } : {}, this.informers);
   }
 
   /**
@@ -233,7 +229,7 @@ export class InformersMap implements AsyncDisposable {
     this.#stop.abort(stoppedError(this.name));
     const kinds = [...this.#kinds.values()];
     this.#kinds.clear();
-    for (const kind of kinds) this.#track(kind.close(drain));
+    for (const kind of kinds) track(this.#ends, kind.close(drain));
     try {
       await abortable(Promise.all(this.#ends), signal);
     } catch (cause) {
@@ -257,7 +253,7 @@ export class InformersMap implements AsyncDisposable {
       indexes: this.#indexesOf(resource),
       onUnused: () => {
         if (this.#kinds.get(key) === kind) this.#kinds.delete(key);
-        this.#track(kind.close());
+        track(this.#ends, kind.close());
       },
     });
     this.#kinds.set(key, kind);
@@ -271,7 +267,8 @@ export class InformersMap implements AsyncDisposable {
     return indexes;
   }
 
-  #followed(kind: KindLike): KindCache {
+  #followed(kind: KindLike, view: View = 'structured'): KindCache {
+    informerViewOf(view);
     const resource = this.restMapper.find(kind);
     const followed = resource && this.#kinds.get(keyOfResource(resource));
     if (followed) return followed;
@@ -282,11 +279,6 @@ export class InformersMap implements AsyncDisposable {
   #wantRunning(): void {
     if (this.#stop.signal.aborted) throw stoppedError(this.name);
   }
-
-  #track(end: Promise<void>): void {
-    const tracked = end.catch(() => undefined).finally(() => this.#ends.delete(tracked));
-    this.#ends.add(tracked);
-  }
 }
 
 /** Alias with controller-runtime's name. */
@@ -294,4 +286,28 @@ export { InformersMap as Cache };
 
 function stoppedError(name: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} was shut down: create a new one`);
+}
+
+/** Returns a function that GETs a discovery document. @param signal ends the requests in progress */
+function jsonGetter(source: ServerSource, signal: AbortSignal): GetJson {
+  const client = new ApiClient(source);
+  return async (path) => {
+    const body = await new Promise<Buffer>((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      void client.get(
+        { path, verb: 'LIST', signal, silenceMaxMs: SILENCE_MS_MAX },
+        {
+          opened: () => undefined,
+          data: (chunk) => void chunks.push(Buffer.from(chunk)),
+          end: (error) => (error ? reject(error) : resolve(Buffer.concat(chunks))),
+        },
+      );
+    });
+    try {
+      return JSON.parse(body.toString()) as unknown;
+    } catch (cause) {
+      const message = `GET ${path}: the answer is not JSON; is this a Kubernetes apiserver?`;
+      throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message, { cause });
+    }
+  };
 }

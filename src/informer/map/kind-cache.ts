@@ -1,7 +1,8 @@
 /** One kind of an InformersMap: its namespaces, the subscriptions that keep it, and reads across its namespaces. */
 import { KubeloomError } from '../../base/errors.ts';
 import { groupResource } from '../factory/resource-query.ts';
-import { abortable } from '../abortable.ts';
+import { abortable } from '../wait-condition.ts';
+import { parseObjectName } from '../../kube/keys.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import type { KubeObject } from '../../kube/wire.ts';
@@ -9,17 +10,20 @@ import type { CachedObject } from '../../replica/store/entry.ts';
 import type { InformerIndexer } from '../../replica/store/indexer.ts';
 import type { FieldIndexes } from './field-indexes.ts';
 import type { InformerView } from '../options.ts';
-import { NotCachedError } from './not-cached-error.ts';
 import { checkNamespaces, clusterScoped } from './options.ts';
 import type { ResolvedKind } from './options.ts';
 import { queryOf, runQuery } from './query.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
 import { NamespaceInformer } from './namespace-informer.ts';
-import { waitForInformers } from './synced.ts';
+import { waitForCheckers } from '../wait-for.ts';
+import { informerViewOf, show } from './view.ts';
+import type { View } from './view.ts';
 import type { Informer, ViewRegistration } from './view-registration.ts';
 
+/** `namespace/name`, or only `name` for cluster-scoped objects. */
+export type ObjectKey = string | { readonly namespace?: string; readonly name: string };
+
 export interface KindCacheParts {
-  /** Name of the InformersMap in messages. */
   readonly name: string;
   readonly source: ServerSource;
   readonly resource: ResourceRef;
@@ -31,11 +35,28 @@ export interface KindCacheParts {
 
 /** View that one informer handle keeps, and the handlers of that handle. */
 export interface Subscription {
-  readonly view: InformerView;
+  readonly view: View;
+  /** View of the informers that this view reads. */
+  readonly stored: InformerView;
   readonly registrations: Set<ViewRegistration>;
 }
 
+/** Error of a read for which no informer runs or has synced; an object that does not exist is `undefined` instead. */
+export class NotCachedError extends KubeloomError {
+  /** Resource such as `deployments.apps`, or the caller's text when it is unknown. */
+  readonly kind: string;
+
+  /** @param why reason in the message */
+  constructor(kind: string, why: string) {
+    super('ERR_KUBELOOM_NOT_CACHED', `${kind} cannot be read from the cache: ${why}`);
+    this.kind = kind;
+  }
+}
+
 export class KindCache {
+  readonly resource: ResourceRef;
+  /** Name in messages: `deployments.apps`. */
+  readonly label: string;
   readonly #parts: KindCacheParts;
   /** Informers by namespace, '' for all namespaces. */
   readonly #byNamespace: Map<string, NamespaceInformer> = new Map();
@@ -47,17 +68,10 @@ export class KindCache {
 
   constructor(parts: KindCacheParts) {
     this.#parts = parts;
+    this.resource = parts.resource;
+    this.label = groupResource(parts.resource);
     for (const namespace of parts.resolved.namespaces)
       this.#byNamespace.set(namespace, this.#newNamespaceInformer(namespace));
-  }
-
-  get resource(): ResourceRef {
-    return this.#parts.resource;
-  }
-
-  /** Name in messages: `deployments.apps`. */
-  get label(): string {
-    return groupResource(this.#parts.resource);
   }
 
   /** Namespaces, sorted; empty for all. */
@@ -71,11 +85,11 @@ export class KindCache {
   }
 
   /** Starts the missing informers of a view and keeps them until the subscription is released. */
-  acquire(view: InformerView): Subscription {
-    const subscription: Subscription = { view, registrations: new Set() };
+  acquire(view: View): Subscription {
+    const subscription: Subscription = { view, stored: informerViewOf(view), registrations: new Set() };
     this.#subscriptions.add(subscription);
     try {
-      for (const namespaceInformer of this.#all) namespaceInformer.ensure(view);
+      for (const each of this.#all) each.ensure(subscription.stored);
     } catch (error) {
       void this.release(subscription).catch(() => undefined);
       throw error;
@@ -91,8 +105,8 @@ export class KindCache {
     if (this.#subscriptions.size === 0) {
       this.#parts.onUnused();
       void this.close();
-    } else if (subscription.view === 'object' && !this.#views.includes('object')) {
-      for (const namespaceInformer of this.#all) namespaceInformer.abandonObjects();
+    } else if (subscription.stored === 'object' && !this.#views.includes('object')) {
+      for (const each of this.#all) each.abandonObjects();
     }
     for (const end of await closed) if (end.status === 'rejected') throw end.reason;
     await this.#closing;
@@ -100,10 +114,7 @@ export class KindCache {
 
   /** Returns whether all namespaces can be read in this view. */
   isReady(view: InformerView): boolean {
-    return (
-      !this.#closing &&
-      [...this.#byNamespace.values()].every((namespaceInformer) => namespaceInformer.isReady(view))
-    );
+    return !this.#closing && [...this.#byNamespace.values()].every((each) => each.isReady(view));
   }
 
   /** Resolves when all namespaces can be read; rejects when one cannot, or the signal is aborted first. */
@@ -117,10 +128,7 @@ export class KindCache {
 
   /** Registers a handler with all namespaces, including those that are added later. */
   register(subscription: Subscription, registration: ViewRegistration): void {
-    const informers = [...this.#byNamespace.values()].map((namespaceInformer) =>
-      namespaceInformer.informer(subscription.view),
-    );
-    registration.join(...informers.filter((informer) => informer !== undefined));
+    registration.join(...informersOf(this.#byNamespace.values(), subscription.stored));
     subscription.registrations.add(registration);
   }
 
@@ -129,27 +137,23 @@ export class KindCache {
     this.#checkAdded(names);
     const added = new Map(names.map((name) => [name, this.#newNamespaceInformer(name)]));
     try {
-      for (const view of this.#views)
-        for (const namespaceInformer of added.values()) namespaceInformer.ensure(view);
-      for (const [name, namespaceInformer] of added) this.#joining.set(name, namespaceInformer);
+      for (const view of this.#views) for (const each of added.values()) each.ensure(view);
+      for (const [name, each] of added) this.#joining.set(name, each);
       await this.#readyAll(
         () => [...added.values()],
         () => this.#views,
         signal,
       );
-      for (const { view, registrations } of this.#subscriptions) {
-        const informers = [...added.values()].map((namespaceInformer) => namespaceInformer.informer(view));
-        for (const registration of registrations) {
-          registration.join(...informers.filter((informer) => informer !== undefined));
-        }
+      for (const { stored, registrations } of this.#subscriptions) {
+        for (const registration of registrations) registration.join(...informersOf(added.values(), stored));
       }
-      for (const [name, namespaceInformer] of added) this.#byNamespace.set(name, namespaceInformer);
+      for (const [name, each] of added) this.#byNamespace.set(name, each);
     } catch (error) {
-      const informers = [...added.values()].flatMap((namespaceInformer) => namespaceInformer.informers);
+      const informers = [...added.values()].flatMap((each) => each.informers);
       for (const { registrations } of this.#subscriptions) {
         for (const registration of registrations) registration.forget(...informers);
       }
-      for (const namespaceInformer of added.values()) this.#track(namespaceInformer.close());
+      for (const each of added.values()) track(this.#removals, each.close());
       throw error;
     } finally {
       for (const name of added.keys()) this.#joining.delete(name);
@@ -161,27 +165,46 @@ export class KindCache {
     this.#checkRemoved(names);
     const removed = names.flatMap((name) => this.#byNamespace.get(name) ?? []);
     for (const name of names) this.#byNamespace.delete(name);
-    const ends = removed.map((namespaceInformer) => this.#leave(namespaceInformer));
-    for (const end of ends) this.#track(end);
+    const ends = removed.map((each) => this.#leave(each));
+    for (const end of ends) track(this.#removals, end);
     await Promise.all(ends);
   }
 
   addIndexers(): void {
-    for (const namespaceInformer of this.#all) namespaceInformer.addIndexers();
+    for (const each of this.#all) each.addIndexers();
   }
 
-  /** Returns one object. @throws NotCachedError when this view and namespace have no informer */
-  get(view: InformerView, namespace: string, name: string): CachedObject<KubeObject> | undefined {
+  /** Returns one object. @throws NotCachedError when this view and namespace have no informer; the error of `keyOf` */
+  get(view: View, key: ObjectKey): CachedObject<unknown> | undefined {
+    const { namespace, text } = this.keyOf(key);
+    const [indexer] = this.#indexers(informerViewOf(view), namespace);
+    const entry = indexer?.getByKey(text);
+    return entry && show(view, entry, this.resource);
+  }
+
+  /** Parses a key. @throws ERR_KUBELOOM_KEY_FORMAT when it does not fit the scope of the resource */
+  keyOf(key: ObjectKey): { readonly namespace: string; readonly text: string } {
+    const { namespace = '', name } = typeof key === 'string' ? parseObjectName(key) : (key ?? {});
     const { isNamespaced } = this.resource;
-    const [indexer] = this.#indexers(view, isNamespaced ? namespace : '');
-    return indexer?.getByKey(isNamespaced ? `${namespace}/${name}` : name);
+    if (typeof name === 'string' && name !== '' && (namespace !== '') === isNamespaced) {
+      return { namespace, text: isNamespaced ? `${namespace}/${name}` : name };
+    }
+    throw new KubeloomError(
+      'ERR_KUBELOOM_KEY_FORMAT',
+      `unexpected key format: ${JSON.stringify(key)}; a key of ${this.label} is ` +
+        (isNamespaced ? 'namespace/name' : 'a name without a namespace'),
+    );
   }
 
   /** Returns a page of objects. @throws NotCachedError, and the errors of `queryOf` */
-  list(view: InformerView, options: CacheListOptions): CacheList<KubeObject> {
-    if (options.namespace && !this.resource.isNamespaced) throw clusterScoped(this.resource);
-    const query = queryOf(options, this.label, this.#parts.indexes, view);
-    return runQuery(query, this.#indexers(view, this.resource.isNamespaced ? query.namespace : ''));
+  list(view: View, options: CacheListOptions): CacheList<unknown> {
+    const { isNamespaced } = this.resource;
+    if (options.namespace && !isNamespaced) throw clusterScoped(this.resource);
+    const stored = informerViewOf(view);
+    const query = queryOf(options, this.label, this.#parts.indexes, stored);
+    const list = runQuery(query, this.#indexers(stored, isNamespaced ? query.namespace : ''));
+    if (stored === 'object') return list;
+    return { ...list, items: list.items.map((entry) => show(view, entry, this.resource)) };
   }
 
   /** Ends the informers for good. Drops pending notifications, or delivers them with `drain`. */
@@ -191,7 +214,7 @@ export class KindCache {
   }
 
   async #close(drain: boolean): Promise<void> {
-    await Promise.all(this.#all.map((namespaceInformer) => namespaceInformer.close(drain)));
+    await Promise.all(this.#all.map((each) => each.close(drain)));
     await Promise.all(this.#removals);
   }
 
@@ -200,7 +223,7 @@ export class KindCache {
   }
 
   get #views(): readonly InformerView[] {
-    return [...new Set(Array.from(this.#subscriptions, ({ view }) => view))];
+    return [...new Set(Array.from(this.#subscriptions, ({ stored }) => stored))];
   }
 
   #newNamespaceInformer(namespace: string): NamespaceInformer {
@@ -212,7 +235,7 @@ export class KindCache {
       options: resolved.optionsOf(namespace),
       metadataHandlers: () =>
         [...this.#subscriptions]
-          .filter(({ view }) => view === 'metadata')
+          .filter(({ stored }) => stored === 'metadata')
           .flatMap(({ registrations }) => [...registrations]),
     });
   }
@@ -225,9 +248,7 @@ export class KindCache {
       const followed = this.namespaces.join(', ');
       throw new NotCachedError(this.label, `namespace ${namespace} is not cached, only ${followed}`);
     }
-    return (one ? [one] : [...this.#byNamespace.values()]).map((namespaceInformer) =>
-      this.#indexer(namespaceInformer, view),
-    );
+    return (one ? [one] : [...this.#byNamespace.values()]).map((each) => this.#indexer(each, view));
   }
 
   #indexer(namespaceInformer: NamespaceInformer, view: InformerView): InformerIndexer<KubeObject> {
@@ -239,6 +260,7 @@ export class KindCache {
     return informer.getIndexer();
   }
 
+  /** Waits until all can be read. Both may change meanwhile: the wait for a removed namespace ends without an error. */
   async #readyAll(
     namespaceInformers: () => readonly NamespaceInformer[],
     views: () => readonly InformerView[],
@@ -246,21 +268,14 @@ export class KindCache {
   ): Promise<void> {
     for (;;) {
       this.#wantOpen();
-      const waiting = namespaceInformers().filter(
-        (namespaceInformer) => !views().every((view) => namespaceInformer.isReady(view)),
-      );
+      const waiting = namespaceInformers().filter((each) => !views().every((view) => each.isReady(view)));
       if (waiting.length === 0) return;
       try {
-        const informers = waiting.flatMap((namespaceInformer) =>
-          views().map((view) => namespaceInformer.informer(view)),
-        );
-        const running = new Set(informers.filter((informer) => informer !== undefined));
-        await waitForInformers(this.#parts.name, signal, [...running]);
-        await abortable(Promise.all(waiting.map((namespaceInformer) => namespaceInformer.moved())), signal);
+        const running = new Set(views().flatMap((view) => informersOf(waiting, view)));
+        await waitForCheckers(this.#parts.name, signal ? { signal } : {}, [...running]);
+        await abortable(Promise.all(waiting.map(({ moving }) => moving)), signal);
       } catch (error) {
-        const isRemoved = waiting.some(
-          (namespaceInformer) => !namespaceInformers().includes(namespaceInformer),
-        );
+        const isRemoved = waiting.some((each) => !namespaceInformers().includes(each));
         if (!isRemoved || signal?.aborted) throw error;
       }
     }
@@ -299,16 +314,22 @@ export class KindCache {
     return new KubeloomError('ERR_KUBELOOM_OPTION', `namespaces of ${this.label}: ${why}`);
   }
 
-  async #leave(namespaceInformer: NamespaceInformer): Promise<void> {
-    const left = [...this.#subscriptions].flatMap(({ view, registrations }) => {
-      const informer = namespaceInformer.informer(view);
+  async #leave(left: NamespaceInformer): Promise<void> {
+    const leaving = [...this.#subscriptions].flatMap(({ stored, registrations }) => {
+      const informer = left.informer(stored);
       return informer ? Array.from(registrations, (registration) => registration.leave(informer)) : [];
     });
-    await Promise.all([...left, namespaceInformer.close(true)]);
+    await Promise.all([...leaving, left.close(true)]);
   }
+}
 
-  #track(end: Promise<void>): void {
-    const tracked = end.catch(() => undefined).finally(() => this.#removals.delete(tracked));
-    this.#removals.add(tracked);
-  }
+/** Keeps a promise in the set until it has settled. */
+export function track(pending: Set<Promise<void>>, end: Promise<void>): void {
+  const tracked = end.catch(() => undefined).finally(() => pending.delete(tracked));
+  pending.add(tracked);
+}
+
+/** Returns the running informers of a view. */
+function informersOf(namespaceInformers: Iterable<NamespaceInformer>, view: InformerView): Informer[] {
+  return [...namespaceInformers].flatMap((each) => each.informer(view) ?? []);
 }

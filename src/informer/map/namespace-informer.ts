@@ -27,7 +27,8 @@ export class NamespaceInformer {
   #object: Informer | undefined;
   /** Informer of metadata, until its handlers have moved to `#object`. */
   #metadata: Informer | undefined;
-  #moving: Promise<void> | undefined;
+  /** Resolves when the handlers of metadata have moved; rejects with the error that prevents it. */
+  moving: Promise<void> = Promise.resolve();
   readonly #ends: Set<Promise<void>> = new Set();
 
   constructor(parts: NamespaceInformerParts) {
@@ -59,13 +60,8 @@ export class NamespaceInformer {
       return;
     }
     this.#object = informer;
-    if (this.#metadata) this.#moving = this.#moveTo(informer, this.#metadata);
-    this.#moving?.catch(() => undefined);
-  }
-
-  /** Resolves when the handlers of metadata have moved; rejects with the error that prevents it. */
-  async moved(): Promise<void> {
-    await this.#moving;
+    if (this.#metadata) this.moving = this.#moveTo(informer, this.#metadata);
+    this.moving.catch(() => undefined);
   }
 
   /** Ends the informer of whole objects if the handlers of metadata have not moved to it yet. */
@@ -73,7 +69,7 @@ export class NamespaceInformer {
     const object = this.#object;
     if (!object || !this.#metadata) return;
     this.#object = undefined;
-    this.#moving = undefined;
+    this.moving = Promise.resolve();
     this.#end(object);
   }
 
@@ -85,10 +81,8 @@ export class NamespaceInformer {
     ] as const) {
       if (!informer) continue;
       const known = informer.getIndexer().getIndexers();
-      const missing = Object.entries(this.#parts.indexes.indexers(view, new Set())).filter(
-        ([name]) => !Object.hasOwn(known, name),
-      );
-      informer.addIndexers(Object.fromEntries(missing));
+      const all = Object.entries(this.#parts.indexes.indexers(view, new Set()));
+      informer.addIndexers(Object.fromEntries(all.filter(([name]) => !Object.hasOwn(known, name))));
     }
   }
 
@@ -103,7 +97,7 @@ export class NamespaceInformer {
     const fields = indexes.paths(view);
     const informer = new SharedIndexInformer<KubeObject>(source, resource, {
       ...options,
-      view: view,
+      view,
       fields,
       indexers: indexes.indexers(view, new Set(fields)),
     });

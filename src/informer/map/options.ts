@@ -4,8 +4,7 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { groupResource } from '../factory/resource-query.ts';
-import { INFORMER_CHECKS } from '../resolve-options.ts';
-import { resolveInformerOptions } from '../resolve-options.ts';
+import { INFORMER_CHECKS, resolveInformerOptions } from '../options.ts';
 import type { InformerOptions } from '../options.ts';
 import type { Transform } from '../transform.ts';
 import { isNamespaceName } from '../../kube/resource.ts';

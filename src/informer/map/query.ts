@@ -3,10 +3,11 @@
  * candidates, and only these are examined. All other requirements are checked on the candidates' extracted fields.
  */
 import { KubeloomError } from '../../base/errors.ts';
+import { selectorOf } from '../lister.ts';
 import type { SelectorLike } from '../lister.ts';
 import { parseFieldSelector } from '../../kube/field-selector.ts';
 import type { FieldRequirement } from '../../kube/field-selector.ts';
-import { LabelSelector, parseLabelSelector } from '../../kube/label-selector.ts';
+import type { LabelSelector } from '../../kube/label-selector.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import { anything, integer, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
@@ -14,10 +15,10 @@ import type { CachedObject } from '../../replica/store/entry.ts';
 import { NAMESPACE_INDEX } from '../../replica/store/index-functions.ts';
 import type { PlainIndexFunction } from '../../replica/store/index-functions.ts';
 import type { InformerIndexer } from '../../replica/store/indexer.ts';
-import { continueToken, keyOfToken } from './continue-token.ts';
 import { fieldValues, indexNameOf } from './field-indexes.ts';
 import type { FieldIndexes } from './field-indexes.ts';
 import type { InformerView } from '../options.ts';
+import { createHash } from 'node:crypto';
 
 /** Options of a list of a cache. */
 export interface CacheListOptions {
@@ -42,7 +43,6 @@ export interface CacheList<T> {
   readonly index: string;
 }
 
-/** Parsed options of a list. */
 export interface Query {
   /** '' for all. */
   readonly namespace: string;
@@ -63,11 +63,7 @@ interface Source {
   keys(): readonly string[];
 }
 
-interface Found {
-  readonly items: readonly CachedObject<KubeObject>[];
-  readonly examined: number;
-  readonly index: string;
-}
+type Found = Omit<CacheList<KubeObject>, 'continue'>;
 
 /** Checks of the options. The selectors are checked when they are parsed. */
 const LIST_CHECKS: OptionChecks<CacheListOptions & { readonly view: string }> = {
@@ -96,7 +92,7 @@ export function queryOf(
 ): Query {
   wantOptions('options of a list', options, LIST_CHECKS);
   const { namespace = '', labelSelector = '', fieldSelector = '', limit = 0 } = options;
-  const labels = labelSelector instanceof LabelSelector ? labelSelector : parseLabelSelector(labelSelector);
+  const labels = selectorOf(labelSelector);
   const fields = parseFieldSelector(fieldSelector);
   for (const { field } of fields) {
     if (field === NAME || field === NAMESPACE || indexes.has(field, view)) continue;
@@ -130,15 +126,14 @@ export function runQuery(query: Query, indexers: readonly Indexer[]): CacheList<
 function findIn(indexer: Indexer, query: Query): Found {
   const { namespace, labels, fields, after } = query;
   const source = cheapest(indexer, query);
+  const matches = matcherOf(indexer, fields);
   if (source === undefined) {
     const isNamespaced = namespace !== '';
     const examined = isNamespaced ? indexer.countByIndex(NAMESPACE_INDEX, namespace) : indexer.size;
     const selected = indexer.select(labels, namespace);
-    const matches = matcherOf(indexer, fields);
     const items = selected.filter((entry) => entry.key > after && matches(entry));
     return { items, examined, index: isNamespaced ? NAMESPACE_INDEX : '' };
   }
-  const matches = matcherOf(indexer, fields);
   const items: CachedObject<KubeObject>[] = [];
   let examined = 0;
   for (const key of source.keys()) {
@@ -166,11 +161,8 @@ function cheapest(indexer: Indexer, { namespace, fields }: Query): Source | unde
 
 function byIndex(indexer: Indexer, field: string, value: string): Source {
   const index = indexNameOf(field);
-  return {
-    index: field,
-    count: indexer.countByIndex(index, value),
-    keys: () => indexer.indexKeys(index, value),
-  };
+  const count = indexer.countByIndex(index, value);
+  return { index: field, count, keys: () => indexer.indexKeys(index, value) };
 }
 
 /** Returns the source for `metadata.name`, with one key in each namespace. */
@@ -189,14 +181,47 @@ function matcherOf(
   const tests = fields.map(({ field, operator, value }) => {
     const index = indexers[indexNameOf(field)] as PlainIndexFunction<KubeObject> | undefined;
     return (entry: CachedObject<KubeObject>): boolean => {
-      const values =
-        field === NAME
-          ? [entry.name]
-          : field === NAMESPACE
-            ? [entry.namespace]
-            : index && fieldValues(index, entry);
-      return (values?.includes(value) ?? false) === (operator === '=');
+      if (field === NAME) return (entry.name === value) === (operator === '=');
+      if (field === NAMESPACE) return (entry.namespace === value) === (operator === '=');
+      return (index !== undefined && fieldValues(index, entry).includes(value)) === (operator === '=');
     };
   });
   return (entry) => tests.every((test) => test(entry));
+}
+
+/**
+ * Returns a continue token: a digest of the query, which must be equal for all pages, and the last key of a page. Lists
+ * are in the order of keys, so the next page begins after that key even if objects were added or deleted since.
+ */
+function continueToken(query: string, lastKey: string): string {
+  return Buffer.from(JSON.stringify([digest(query), lastKey])).toString('base64url');
+}
+
+/** Returns the key after which the next page begins. @throws ERR_KUBELOOM_CONTINUE */
+function keyOfToken(query: string, token: string): string {
+  const [ofQuery, key] = parsed(token);
+  if (typeof ofQuery !== 'string' || typeof key !== 'string') {
+    throw new KubeloomError(
+      'ERR_KUBELOOM_CONTINUE',
+      `${JSON.stringify(token)} is no continue token of this cache: pass \`continue\` of the previous page`,
+    );
+  }
+  if (ofQuery === digest(query)) return key;
+  throw new KubeloomError(
+    'ERR_KUBELOOM_CONTINUE',
+    'the continue token is of another list: keep kind, view, namespace and selectors the same for all pages',
+  );
+}
+
+function parsed(token: string): readonly unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(token, 'base64url').toString());
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+function digest(query: string): string {
+  return createHash('sha256').update(query).digest('base64url').slice(0, 16);
 }

@@ -3,10 +3,10 @@
  * When it moves from one informer to another, every change is delivered exactly once.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import { SettableDoneChecker } from '../settable-done-checker.ts';
-import { wantHandler } from '../handlers.ts';
+import { SettableDoneChecker } from '../wait-for.ts';
+import { registrationStack, wantHandler } from '../handlers.ts';
 import type { HandlerOptions } from '../handlers.ts';
-import { nameForHandler } from '../handler-name.ts';
+import { nameForHandler } from '../handler-adaptors.ts';
 import type { ErrorReporter } from '../error-reporter.ts';
 import type { SharedIndexInformer } from '../shared-index-informer.ts';
 import type { KubeObject } from '../../kube/wire.ts';
@@ -17,11 +17,9 @@ import type {
 } from '../../replica/deliver/handler.ts';
 import { DeletedFinalStateUnknown } from '../../replica/store/entry.ts';
 import type { Borrowed, CachedObject } from '../../replica/store/entry.ts';
-import { CallQueue } from './call-queue.ts';
 
 export type Informer = SharedIndexInformer<KubeObject>;
 
-/** Function that returns an entry as a view shows it. */
 export type Show = (entry: Borrowed<KubeObject>) => Borrowed<unknown>;
 
 export interface ViewRegistrationOptions {
@@ -31,6 +29,30 @@ export interface ViewRegistrationOptions {
   readonly reports: ErrorReporter;
   /** Prefix of the done checker's name. */
   readonly syncName: string;
+}
+
+/** Calls that run one after the other, each when the previous call's promise has settled; at once when none is pending. */
+class CallQueue {
+  #last: Promise<unknown> | undefined;
+
+  /** Returns the result of `call`, or a promise of it. `call` must not throw or reject. */
+  run(call: () => unknown): unknown {
+    if (this.#last) return this.#set(this.#last.then(call));
+    const result = call();
+    return result instanceof Promise ? this.#set(result) : result;
+  }
+
+  async idle(): Promise<void> {
+    while (this.#last) await this.#last;
+  }
+
+  #set(promise: Promise<unknown>): Promise<unknown> {
+    const last = promise.then(() => {
+      if (this.#last === last) this.#last = undefined;
+    });
+    this.#last = last;
+    return last;
+  }
 }
 
 /** State of a handler that leaves an informer. */
@@ -46,7 +68,6 @@ export class ViewRegistration implements HandlerRegistration {
   readonly hasSyncedChecker: SettableDoneChecker;
   readonly #handler: ResourceEventHandler<unknown>;
   readonly #options: ViewRegistrationOptions;
-  /** Registrations by informer. */
   readonly #joined: Map<Informer, HandlerRegistration> = new Map();
   /** Registrations that were removed and still deliver pending notifications. */
   readonly #leaving: Set<HandlerRegistration> = new Set();
@@ -63,7 +84,7 @@ export class ViewRegistration implements HandlerRegistration {
     this.#options = options;
     this.#handler = handler;
     this.name = options.options.name ?? nameForHandler(handler);
-    this.#registeredAt = new Error('registered').stack?.split('\n').slice(2).join('\n') ?? '';
+    this.#registeredAt = registrationStack(2);
     this.hasSyncedChecker = new SettableDoneChecker(
       `${syncName} + event handler ${this.name}`,
       () => `${this.backlog.notifications} notifications are pending`,
@@ -75,7 +96,7 @@ export class ViewRegistration implements HandlerRegistration {
   }
 
   get backlog(): HandlerBacklog {
-    const backlogs = [...this.#joined.values(), ...this.#leaving].map(({ backlog }) => backlog);
+    const backlogs = this.#registrations.map(({ backlog }) => backlog);
     return {
       notifications: backlogs.reduce((sum, { notifications }) => sum + notifications, 0),
       bytes: backlogs.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -84,7 +105,11 @@ export class ViewRegistration implements HandlerRegistration {
   }
 
   get failure(): KubeloomError | undefined {
-    return [...this.#joined.values(), ...this.#leaving].find(({ failure }) => failure)?.failure;
+    return this.#registrations.find(({ failure }) => failure)?.failure;
+  }
+
+  get #registrations(): readonly HandlerRegistration[] {
+    return [...this.#joined.values(), ...this.#leaving];
   }
 
   /** Registers with these informers; when one rejects the handler, with none of them. */
@@ -98,9 +123,14 @@ export class ViewRegistration implements HandlerRegistration {
     }
   }
 
-  /** Removes the registrations with these informers. */
   forget(...informers: readonly Informer[]): void {
-    for (const informer of informers) this.#drop(informer);
+    for (const informer of informers) {
+      const registration = this.#joined.get(informer);
+      if (!registration) continue;
+      this.#joined.delete(informer);
+      this.#initial.delete(registration);
+      informer.removeEventHandler(registration);
+    }
   }
 
   /**
@@ -154,21 +184,9 @@ export class ViewRegistration implements HandlerRegistration {
     });
   }
 
-  #drop(informer: Informer): void {
-    const registration = this.#joined.get(informer);
-    if (!registration) return;
-    this.#joined.delete(informer);
-    this.#initial.delete(registration);
-    informer.removeEventHandler(registration);
-  }
-
   #depart(from: Informer): Departure {
-    const known = new Map(
-      from
-        .getStore()
-        .list()
-        .map((entry) => [entry.key, entry]),
-    );
+    const entries = from.getStore().list();
+    const known = new Map(entries.map((entry) => [entry.key, entry]));
     const registration = this.#joined.get(from);
     this.#joined.delete(from);
     if (!registration) return { known, hadSynced: true, drained: Promise.resolve() };
@@ -190,7 +208,6 @@ export class ViewRegistration implements HandlerRegistration {
     if (this.#initial.size === 0) this.hasSyncedChecker.finish();
   }
 
-  /** Returns the handler that is registered with one informer. */
   #listener(departure: Departure | undefined): ResourceEventHandler<KubeObject> {
     const { show } = this.#options;
     const known = departure?.known;
@@ -237,7 +254,7 @@ export class ViewRegistration implements HandlerRegistration {
         const result = deliver();
         return isThenable(result) ? this.#settled(result, key) : undefined;
       } catch (error) {
-        this.#options.reports.handler(error, key, this.name, this.#registeredAt);
+        this.#report(error, key);
         return undefined;
       } finally {
         this.#isInside = false;
@@ -249,8 +266,12 @@ export class ViewRegistration implements HandlerRegistration {
     try {
       await result;
     } catch (error) {
-      this.#options.reports.handler(error, key, this.name, this.#registeredAt);
+      this.#report(error, key);
     }
+  }
+
+  #report(thrown: unknown, key: string): void {
+    this.#options.reports.handler(thrown, key, this.name, this.#registeredAt);
   }
 }
 

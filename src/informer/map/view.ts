@@ -2,13 +2,13 @@
  * The views of a cache of kinds. `structured` and `unstructured` differ only in their types: both show the object as the
  * server sent it. `metadata` shows only metadata, even if whole objects are stored.
  */
+import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { refuse } from '../../base/option-checks.ts';
-import type { Borrowed, CachedObject } from '../../replica/store/entry.ts';
+import type { Borrowed, CachedObject, MetadataOf, Mutable } from '../../replica/store/entry.ts';
 import type { InformerView } from '../options.ts';
-import { metadataEntry } from './metadata-entry.ts';
-import type { CacheList } from './query.ts';
+import type { Labels } from '../../replica/store/projected-fields.ts';
 
 export type View = 'structured' | 'unstructured' | 'metadata';
 
@@ -20,11 +20,92 @@ export function informerViewOf(view: View): InformerView {
   return view === 'metadata' ? 'metadata' : 'object';
 }
 
-export function show(view: View, entry: Borrowed<KubeObject>, resource: ResourceRef): Borrowed<unknown> {
-  return view === 'metadata' ? metadataEntry(entry, resource) : entry;
+/** Metadata entry of each entry, so that the same entry always gives the same object. */
+const SHOWN: WeakMap<object, MetadataEntry> = new WeakMap();
+
+export function show(view: View, entry: Borrowed<KubeObject>, resource: ResourceRef): CachedObject<unknown> {
+  if (view !== 'metadata') return entry as CachedObject<unknown>;
+  const shown = SHOWN.get(entry) ?? new MetadataEntry(entry, resource);
+  SHOWN.set(entry, shown);
+  return shown;
 }
 
-export function showList<T>(view: View, list: CacheList<KubeObject>, resource: ResourceRef): CacheList<T> {
-  if (view !== 'metadata') return list as unknown as CacheList<T>;
-  return { ...list, items: list.items.map((entry) => show(view, entry, resource) as CachedObject<T>) };
+/** Members that a metadata entry reads from the stored entry at every access: their getters check the borrow. */
+const READ = [
+  ...(['key', 'namespace', 'name', 'uid', 'resourceVersion', 'generation', 'deletionTimestamp'] as const),
+  ...(['controllerUid', 'labels', 'fields', 'metadata'] as const),
+];
+
+/**
+ * Entry with only kind, apiVersion and `metadata` without managedFields, even if a whole object is stored. It reads the
+ * stored entry and keeps no second copy.
+ */
+class MetadataEntry implements CachedObject<PartialObjectMetadata> {
+  static {
+    for (const name of READ) {
+      Object.defineProperty(this.prototype, name, {
+        get(this: MetadataEntry) {
+          return this.#entry[name];
+        },
+      });
+    }
+  }
+
+  declare readonly key: string;
+  declare readonly namespace: string;
+  declare readonly name: string;
+  declare readonly uid: string;
+  declare readonly resourceVersion: string;
+  declare readonly generation: number | undefined;
+  declare readonly deletionTimestamp: string | undefined;
+  declare readonly controllerUid: string | undefined;
+  declare readonly labels: Labels;
+  declare readonly fields: Readonly<Record<string, unknown>>;
+  declare readonly metadata: MetadataOf<PartialObjectMetadata>;
+  readonly #entry: Borrowed<KubeObject>;
+  readonly #resource: ResourceRef;
+  #object: PartialObjectMetadata | undefined;
+
+  constructor(entry: Borrowed<KubeObject>, resource: ResourceRef) {
+    this.#entry = entry;
+    this.#resource = resource;
+  }
+
+  get finalStateUnknown(): false {
+    return false;
+  }
+
+  get kept(): true {
+    return true;
+  }
+
+  get object(): PartialObjectMetadata {
+    // Reads the entry every time: its getter throws when the borrow has ended.
+    const { metadata } = this;
+    if (this.#object?.metadata === metadata) return this.#object;
+    const { kind } = this.#resource;
+    this.#object = Object.freeze({ kind, apiVersion: apiVersionOf(this.#resource), metadata });
+    return this.#object;
+  }
+
+  copy(): Mutable<PartialObjectMetadata> {
+    return structuredClone(this.object) as Mutable<PartialObjectMetadata>;
+  }
+
+  bytes(): Buffer {
+    const json = Buffer.from(JSON.stringify(this.object));
+    // A buffer outside Node's pool can be transferred to another thread.
+    const own = Buffer.allocUnsafeSlow(json.length);
+    json.copy(own);
+    return own;
+  }
+
+  retain(): CachedObject<PartialObjectMetadata> {
+    this.#entry.retain();
+    return this;
+  }
+
+  toJSON(): PartialObjectMetadata {
+    return this.object;
+  }
 }

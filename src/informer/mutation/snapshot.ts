@@ -4,7 +4,6 @@
  */
 import { inspect, isDeepStrictEqual } from 'node:util';
 
-/** Returns a deep copy of a tree. */
 export function snapshotOf(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(snapshotOf);
@@ -41,30 +40,14 @@ function compare(path: string, before: unknown, after: unknown, max: number, fou
     if (!isDeepStrictEqual(before, after)) found.push(`${path || '.'}: ${show(before)} -> ${show(after)}`);
     return;
   }
-  if (Array.isArray(before)) compareMembers(path, Object.entries(before), after, max, found, elementOf);
-  else compareMembers(path, Object.entries(before), after, max, found, memberOf);
-  for (const [name, value] of Object.entries(after)) {
-    if (Object.hasOwn(before, name) || found.length >= max) continue;
-    const at = Array.isArray(after) ? elementOf(path, name) : memberOf(path, name);
-    found.push(`${at}: absent -> ${show(value)}`);
-  }
-}
-
-function compareMembers(
-  path: string,
-  members: readonly (readonly [string, unknown])[],
-  after: object,
-  max: number,
-  found: string[],
-  pathOf: (path: string, name: string) => string,
-): void {
-  for (const [name, value] of members) {
+  const pathOf = Array.isArray(before) ? elementOf : memberOf;
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
     if (found.length >= max) return;
-    if (Object.hasOwn(after, name)) {
-      compare(pathOf(path, name), value, Reflect.get(after, name), max, found);
-    } else {
-      found.push(`${pathOf(path, name)}: ${show(value)} -> absent`);
-    }
+    const at = pathOf(path, name);
+    const [was, is]: unknown[] = [Reflect.get(before, name), Reflect.get(after, name)];
+    if (!Object.hasOwn(after, name)) found.push(`${at}: ${show(was)} -> absent`);
+    else if (!Object.hasOwn(before, name)) found.push(`${at}: absent -> ${show(is)}`);
+    else compare(at, was, is, max, found);
   }
 }
 
@@ -89,4 +72,16 @@ function isPlain(value: object): boolean {
 
 function show(value: unknown): string {
   return inspect(value, { depth: 2, breakLength: Infinity, maxStringLength: 80, maxArrayLength: 5 });
+}
+
+export function deepFreeze(root: unknown): void {
+  if (typeof root !== 'object' || root === null) return;
+  const pending: object[] = [root];
+  for (let parent = pending.pop(); parent !== undefined; parent = pending.pop()) {
+    Object.freeze(parent);
+    for (const name in parent) {
+      const child: unknown = parent[name as keyof typeof parent];
+      if (typeof child === 'object' && child !== null) pending.push(child);
+    }
+  }
 }

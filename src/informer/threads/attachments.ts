@@ -1,10 +1,11 @@
 /** Informers that the threads serve, by number, and their registration with every shard. */
 import { KubeloomError, fromErrorMessage } from '../../base/errors.ts';
-import { onAbort } from '../../base/on-abort.ts';
+import { abortable } from '../wait-condition.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import type { InformerMerge } from '../../replica/merge/informer-merge.ts';
 import type {
   ConnectionOptions,
+  FeedAnswer,
   FromShard,
   ListingProgress,
   Query,
@@ -13,7 +14,7 @@ import type {
   ShardSpec,
 } from '../../shared/protocol.ts';
 import type { Backend } from './backend.ts';
-import type { ListWatchFeed } from './list-watch-feed.ts';
+import { ListWatchFeed } from './list-watch-feed.ts';
 
 /** One informer, as the threads see it. */
 export interface PipelineClient {
@@ -23,29 +24,23 @@ export interface PipelineClient {
   /** Functions of the main thread that list and watch instead of a server. */
   readonly listerWatcher?: ListerWatcher<unknown>;
   /**
-   * Returns credentials and options for the next request. Needed without a `listerWatcher`.
+   * Returns credentials and address for the next request. Needed without a `listerWatcher`.
    *
    * @param isRefused whether the server refused the last credentials, so that remembered ones must not be used
    */
-  prepare?(
-    verb: 'list' | 'watch',
-    query: Query,
-    isRefused: boolean,
-  ): Promise<{ connection: ConnectionOptions; query: Query }>;
+  connect?(isRefused: boolean): Promise<ConnectionOptions>;
   /** Applies the user's change to the query of every request; an error that it throws fails the request. */
   tweak?(query: Query): Query;
   phase(phase: ReflectorPhase): void;
-  /** Receives the progress of the list that is being read. */
   progress?(progress: ListingProgress): void;
-  error(during: 'list' | 'watch' | 'decode', error: KubeloomError): void;
+  readonly error: (error: KubeloomError) => void;
   /** Reports that a thread was replaced; the informer continues. */
   restarted?(error: KubeloomError): void;
   /** Reports that the threads have ended; nothing is delivered after that. */
   failed(error: KubeloomError): void;
 }
 
-/** State of one informer on the main thread. */
-export interface Attachment {
+interface Attachment {
   readonly client: PipelineClient;
   /** Answers requests of the current reflector since its start. A successor sends its requests anew, to a new feed. */
   feed?: ListWatchFeed | undefined;
@@ -58,18 +53,19 @@ export interface Attachment {
   detached?: () => void;
 }
 
-export type Attachments = ReadonlyMap<number, Attachment>;
-
 /** Limit of the 16 bits that a record has for its informer's number. */
 const INFORMERS_MAX = 0xffff;
 
 export class AttachmentTable extends Map<number, Attachment> {
   readonly #shards: number;
+  readonly #toReflector: (answer: FeedAnswer) => void;
   #next = 1;
 
-  constructor(shards: number) {
+  /** @param toReflector sends the answer of a feed to the current reflector */
+  constructor(shards: number, toReflector: (answer: FeedAnswer) => void) {
     super();
     this.#shards = shards;
+    this.#toReflector = toReflector;
   }
 
   freeNumber(): number {
@@ -92,24 +88,30 @@ export class AttachmentTable extends Map<number, Attachment> {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const shards = Array.from({ length: this.#shards }, (_, shard) => shard);
-    let stopListening: () => void = () => undefined;
     try {
-      await new Promise<void>((resolve, reject) => {
-        signal?.throwIfAborted();
-        if (signal) stopListening = onAbort(signal, () => reject(signal.reason as Error));
+      signal?.throwIfAborted();
+      const answered = new Promise<void>((resolve, reject) => {
         const attached = (error: KubeloomError | undefined): void => (error ? reject(error) : resolve());
         this.set(informer, { client, unanswered: new Set(shards), attached, isStarted: false });
-        for (const shard of shards) {
-          backend.toShard(shard, { type: 'attach', informer, spec: client.shardSpec });
-        }
       });
+      for (const shard of shards)
+        backend.toShard(shard, { type: 'attach', informer, spec: client.shardSpec });
+      await abortable(answered, signal);
     } catch (error) {
       this.delete(informer);
       for (const shard of shards) backend.toShard(shard, { type: 'detach', informer });
       throw error;
-    } finally {
-      stopListening();
     }
+  }
+
+  /** Marks an informer whose `start` is sent to a reflector, and opens its feed. */
+  started(informer: number): void {
+    const attachment = this.get(informer);
+    if (!attachment) return;
+    attachment.isStarted = true;
+    const { listerWatcher, error: onError } = attachment.client;
+    if (!listerWatcher) return;
+    attachment.feed = new ListWatchFeed(listerWatcher, { informer, post: this.#toReflector, onError });
   }
 
   /**

@@ -1,4 +1,5 @@
-/** Common interface of the two runners of reflector and shards: worker threads, or the in-process twin. */
+/** Common interface of the two runners of reflector and shards: worker threads, or the calling thread. */
+import type { Clock } from '../../base/clock.ts';
 import type {
   FromReflectorThread,
   FromShard,
@@ -7,6 +8,8 @@ import type {
   ToReflectorThread,
   ToShard,
 } from '../../shared/protocol.ts';
+import type { PipelineMemory } from '../../shared/layout.ts';
+import type { LoopTimers } from './main-loop.ts';
 
 /** The reflector, or the shard with this number. */
 export type Role = 'reflector' | number;
@@ -29,12 +32,18 @@ export interface Backend {
   heartbeat(role: Role): number | undefined;
   /** Terminates the thread during any work; resolves when it can no longer touch shared memory. */
   end(role: Role): Promise<void>;
-  /** Starts a successor of a thread that has ended. */
   succeed(role: Role): void;
-  /** Lets the process exit while the threads run. */
   unref(): void;
   /** Resolves when every thread has ended. */
   close(): Promise<void>;
 }
 
-export type StartBackend = (events: BackendEvents) => Backend;
+/** Replacements for tests and simulators. */
+export interface ThreadsParts {
+  readonly backend?: (memory: PipelineMemory, events: BackendEvents, wake: () => void) => Backend;
+  readonly memory?: PipelineMemory;
+  readonly clock?: Clock;
+  readonly timers?: LoopTimers;
+  /** Total bytes of an informer's objects below which they are not packed. */
+  readonly packBytesMin?: number;
+}

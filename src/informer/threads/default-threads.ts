@@ -4,57 +4,12 @@
  * that never runs starts no thread and keeps none alive.
  */
 import { isDeepStrictEqual } from 'node:util';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, assert } from '../../base/errors.ts';
 import { resolveThreadsOptions } from './options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from './options.ts';
 import { InformerThreads } from './informer-threads.ts';
 
-export interface ThreadsLease {
-  /** Options of the threads; known before the threads start. */
-  readonly options: ResolvedThreadsOptions;
-  readonly shards: number;
-  /** Undefined before `take`. */
-  readonly threads: InformerThreads | undefined;
-  take(): InformerThreads;
-  /** Resolves when the threads have ended, if this informer was their last user. */
-  release(): Promise<void>;
-}
-
-/**
- * Returns the handle for an informer's threads. The caller closes an instance that the caller has constructed; all
- * other informers share the threads of the process.
- *
- * @throws ERR_KUBELOOM_THREADS_CONFLICT when another informer, running or not, has reserved different options
- */
-export function leaseThreads(requested: InformerThreads | ThreadsOptions | undefined): ThreadsLease {
-  return requested instanceof InformerThreads ? new OwnLease(requested) : new SharedLease(reserve(requested));
-}
-
-class OwnLease implements ThreadsLease {
-  readonly threads: InformerThreads;
-
-  constructor(threads: InformerThreads) {
-    this.threads = threads;
-  }
-
-  get options(): ResolvedThreadsOptions {
-    return this.threads.options;
-  }
-
-  get shards(): number {
-    return this.threads.shards;
-  }
-
-  take(): InformerThreads {
-    return this.threads;
-  }
-
-  release(): Promise<void> {
-    return Promise.resolve();
-  }
-}
-
-interface Shared {
+interface DefaultThreads {
   readonly options: ResolvedThreadsOptions;
   /** Informers that were constructed and have not ended; they keep the options reserved. */
   reservations: number;
@@ -63,58 +18,69 @@ interface Shared {
   threads: InformerThreads | undefined;
 }
 
-let shared: Shared | undefined;
+let defaults: DefaultThreads | undefined;
 
-function reserve(requested: ThreadsOptions | undefined): Shared {
+/** An informer's use of its own threads, or of the threads of the process until its release. */
+export class ThreadsHandle {
+  readonly #shared: DefaultThreads | undefined;
+  /** Undefined before `take`, unless they were given. */
+  threads: InformerThreads | undefined;
+  #isReleased = false;
+
+  /**
+   * Reserves threads. The caller closes an instance that the caller has constructed; all other informers share the
+   * threads of the process.
+   *
+   * @throws ERR_KUBELOOM_THREADS_CONFLICT when another informer, running or not, has reserved different options
+   */
+  constructor(requested: InformerThreads | ThreadsOptions | undefined) {
+    if (requested instanceof InformerThreads) this.threads = requested;
+    else this.#shared = reserve(requested);
+  }
+
+  /** Number of shards; known before the threads start. */
+  get shards(): number {
+    return this.threads?.shards ?? Math.max(1, this.#shared?.options.shards ?? 1);
+  }
+
+  /** Starts the threads unless they run already. */
+  take(): InformerThreads {
+    const shared = this.#shared;
+    if (shared) {
+      shared.threads ??= new InformerThreads(shared.options);
+      shared.users++;
+      this.threads = shared.threads;
+    }
+    assert(this.threads !== undefined, 'threads are given or shared');
+    return this.threads;
+  }
+
+  /** Resolves when the threads have ended, if this informer was the last user of those of the process. */
+  async release(): Promise<void> {
+    const shared = this.#shared;
+    if (!shared || this.#isReleased) return;
+    this.#isReleased = true;
+    shared.reservations--;
+    if (shared.reservations === 0 && defaults === shared) defaults = undefined;
+    if (!this.threads) return;
+    shared.users--;
+    if (shared.users > 0) return;
+    const { threads } = shared;
+    shared.threads = undefined;
+    await threads?.close();
+  }
+}
+
+function reserve(requested: ThreadsOptions | undefined): DefaultThreads {
   const options = resolveThreadsOptions(requested);
-  if (shared && requested !== undefined && !isDeepStrictEqual(shared.options, options)) {
+  if (defaults && requested !== undefined && !isDeepStrictEqual(defaults.options, options)) {
     throw new KubeloomError(
       'ERR_KUBELOOM_THREADS_CONFLICT',
       'the informers of this process share threads with different options; pass the same options everywhere, ' +
         'or give this informer an `InformerThreads` of its own',
     );
   }
-  shared ??= { options, reservations: 0, users: 0, threads: undefined };
-  shared.reservations++;
-  return shared;
-}
-
-class SharedLease implements ThreadsLease {
-  readonly #shared: Shared;
-  threads: InformerThreads | undefined;
-  #isReleased = false;
-
-  constructor(reserved: Shared) {
-    this.#shared = reserved;
-  }
-
-  get options(): ResolvedThreadsOptions {
-    return this.#shared.options;
-  }
-
-  get shards(): number {
-    return Math.max(1, this.options.shards);
-  }
-
-  take(): InformerThreads {
-    const held = this.#shared;
-    held.threads ??= new InformerThreads(held.options);
-    held.users++;
-    this.threads = held.threads;
-    return held.threads;
-  }
-
-  async release(): Promise<void> {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    const held = this.#shared;
-    held.reservations--;
-    if (held.reservations === 0 && shared === held) shared = undefined;
-    if (!this.threads) return;
-    held.users--;
-    if (held.users > 0) return;
-    const { threads } = held;
-    held.threads = undefined;
-    await threads?.close();
-  }
+  defaults ??= { options, reservations: 0, users: 0, threads: undefined };
+  defaults.reservations++;
+  return defaults;
 }

@@ -3,6 +3,7 @@
  * thread. Construct one and pass it to informers, or let them share the threads of the process.
  */
 import { backgroundClock, realClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, assert, fromErrorMessage, toErrorMessage } from '../../base/errors.ts';
 import { resolveThreadsOptions } from './options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from './options.ts';
@@ -14,34 +15,43 @@ import { StoreMemory } from '../../replica/store/store-memory.ts';
 import { AttachmentTable } from './attachments.ts';
 import type { PipelineClient } from './attachments.ts';
 import { roleName } from './backend.ts';
-import type { Backend, BackendEvents, Role } from './backend.ts';
+import type { Backend, BackendEvents, Role, ThreadsParts } from './backend.ts';
 import { BellWatch } from '../../shared/ring/bell-watch.ts';
 import { PipelineWords, allocatePipeline } from '../../shared/layout.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
-import { ListWatchFeed } from './list-watch-feed.ts';
 import { MainLoop } from './main-loop.ts';
 import type {
   FromReflector,
   FromReflectorThread,
   FromShard,
   StatsAnswer,
+  ThreadStats,
   ToReflector,
 } from '../../shared/protocol.ts';
-import { ReflectorRecovery } from './reflector-recovery.ts';
-import { ShardRecovery } from './shard-recovery.ts';
-import { StatsWaiters } from './stats-waiters.ts';
-import type { RoleStats } from './stats-waiters.ts';
+import { ReflectorRecovery, ShardRecovery } from './recovery.ts';
+import type { RecoveryParts } from './recovery.ts';
 import { Supervisor, brokenError } from './supervisor.ts';
 import { threadCpuMs } from '../../base/thread-cpu.ts';
-import type { ThreadsParts } from './threads-parts.ts';
-import { TwinBackend } from './twin-backend.ts';
+import { InProcessBackend } from './in-process-backend.ts';
 import { WorkerBackend } from './worker-backend.ts';
 
-export type { RoleStats } from './stats-waiters.ts';
+export interface RoleStats extends ThreadStats {
+  /** `reflector`, `shard 0` …, `main`. The figures are those of the current thread. */
+  readonly role: string;
+  /** Number of threads of this role so far, the current one included. */
+  readonly incarnation: number;
+  /** Times that a thread of this role was replaced. */
+  readonly restarts: number;
+}
+
+/** A caller of `stats`. It keeps waiting when a thread dies: the successor answers. */
+interface StatsWaiter {
+  readonly resolve: (stats: RoleStats) => void;
+  readonly reject: (error: KubeloomError) => void;
+}
 
 type PreparedAnswer = Omit<Extract<ToReflector, { type: 'prepared' }>, 'type' | 'request'>;
 
-/** A running backend with its supervisor. */
 interface Running {
   readonly backend: Backend;
   readonly shards: readonly ShardRecovery[];
@@ -59,32 +69,38 @@ export class InformerThreads {
   readonly #bellWatch: BellWatch | undefined;
   readonly #words: PipelineWords;
   readonly #parts: ThreadsParts;
+  readonly #clock: Clock;
   /** Started with the first informer that runs: an informer that is only constructed keeps no process alive. */
   #running: Running | undefined;
-  #twin: TwinBackend | undefined;
   /** Number of reflectors so far; an answer to a reflector that has ended must not reach its successor. */
   #reflectors = 1;
   #isUnref = false;
   readonly #attachments: AttachmentTable;
-  readonly #statsWaiters: StatsWaiters = new StatsWaiters();
+  readonly #statsWaiters: Map<Role, StatsWaiter[]> = new Map();
   #failure: KubeloomError | undefined;
   #closing: Promise<void> | undefined;
 
   constructor(options: ThreadsOptions = {}, parts: ThreadsParts = {}) {
     this.options = resolveThreadsOptions(options);
     this.#parts = parts;
+    this.#clock = parts.clock ?? backgroundClock;
+    this.#loop = new MainLoop(parts.timers);
     const { shards, logBytes, ringBytes, drainBudgetMs } = this.options;
     this.storeMemory = new StoreMemory({
       ...this.options,
       packBytesMin: parts.packBytesMin,
-      clock: parts.clock ?? backgroundClock,
+      clock: this.#clock,
       merged: () => this.#processor.merged,
     });
     const memory = parts.memory ?? allocatePipeline(Math.max(1, shards), logBytes, ringBytes);
     this.#memory = memory;
-    this.#attachments = new AttachmentTable(memory.toShard.length);
-    const words = new PipelineWords(memory, shards === 0 ? () => this.kick() : undefined);
+    this.#attachments = new AttachmentTable(memory.toShard.length, (answer) =>
+      this.#running?.backend.toReflector(answer),
+    );
+    // The bells of the in-process backend ring on this thread and request a turn of the loop.
+    const words = new PipelineWords(memory, shards === 0 ? this.#loop.wake : undefined);
     this.#words = words;
+    if (shards > 0) this.#bellWatch = new BellWatch(words.mainBell, backgroundClock);
     this.#processor = new Processor({
       shards: memory.toMain.map((buffer, shard) => ({
         ring: new RingConsumer(new RingMemory(buffer)),
@@ -96,16 +112,11 @@ export class InformerThreads {
       broken: (error) => this.#failed(brokenError(error)),
     });
     this.#backlogs = new BacklogBudget({
-      clock: parts.clock ?? backgroundClock,
+      clock: this.#clock,
       limits: this.options,
-      kick: () => this.kick(),
+      kick: this.#loop.wake,
     });
     this.drain = new Drain(this.#processor, parts.clock ?? realClock, drainBudgetMs, this.#backlogs);
-    this.drain.addUpkeep(() => this.#running?.supervisor.work() ?? false);
-    // The bells of the in-process twin ring on this thread and request a turn of the loop.
-    if (shards > 0) this.#bellWatch = new BellWatch(words.mainBell, backgroundClock);
-    const bell = this.#bellWatch ?? words.mainBell;
-    this.#loop = new MainLoop(this.drain, bell, () => this.#twin?.turn() ?? false, parts.timers);
   }
 
   /** Number of shards, also when they run in-process. */
@@ -120,7 +131,7 @@ export class InformerThreads {
 
   /** Requests a drain soon, e.g. after a handler's promise has settled or a cursor was queued. */
   kick(): void {
-    this.#loop.kick();
+    this.#loop.wake();
   }
 
   /** Lets the process exit while informers run. */
@@ -147,11 +158,7 @@ export class InformerThreads {
       if (signal?.aborted) return undefined;
       throw error;
     }
-    const attachment = this.#attachments.get(informer);
-    if (attachment) {
-      attachment.isStarted = true;
-      attachment.feed = this.#feedOf(informer, client);
-    }
+    this.#attachments.started(informer);
     backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec });
     return informer;
   }
@@ -173,22 +180,20 @@ export class InformerThreads {
     this.#attachments.delete(informer);
   }
 
-  /**
-   * Resolves a pending `detach`: the informer's last control record is merged, so none of its records is on its way.
-   */
+  /** Resolves a pending `detach`: the informer's last control record is merged, so none of its records is on its way. */
   confirmDetached(informer: number): void {
     this.#attachments.get(informer)?.detached?.();
   }
 
-  /** Returns figures of each thread. Of the in-process twin, reflector and shard run on `main`. */
+  /** Returns figures of each thread. In-process, reflector and shard run on `main`. */
   async stats(): Promise<readonly RoleStats[]> {
     if (this.#failure) throw this.#failure;
     if (!this.#running) return [];
-    const ask = (role: Role): Promise<RoleStats> => {
-      const answered = this.#statsWaiters.wait(role);
-      this.#askStats(role);
-      return answered;
-    };
+    const ask = (role: Role): Promise<RoleStats> =>
+      new Promise((resolve, reject) => {
+        this.#statsWaiters.set(role, [...(this.#statsWaiters.get(role) ?? []), { resolve, reject }]);
+        this.#askStats(role);
+      });
     const shards = Array.from({ length: this.shards }, (_, shard) => ask(shard));
     const reflector = ask('reflector');
     const deltas = this.#processor.merged;
@@ -226,57 +231,49 @@ export class InformerThreads {
       fromShard: (shard, message) => this.#fromShard(shard, message),
       died: (role, cause) => this.#running?.supervisor.died(role, cause),
     };
-    this.#loop.kick();
-    const kick = (): void => this.kick();
-    const given = this.#parts.backend?.(this.#memory, events, kick);
-    const isTwin = this.options.shards === 0;
+    const { wake } = this.#loop;
     const backend =
-      given ??
-      (isTwin ? new TwinBackend(this.#memory, events, kick) : new WorkerBackend(this.#memory, events));
-    if (backend instanceof TwinBackend) this.#twin = backend;
+      this.#parts.backend?.(this.#memory, events, wake) ??
+      (this.options.shards === 0
+        ? new InProcessBackend(this.#memory, events, wake)
+        : new WorkerBackend(this.#memory, events));
+    const bell = this.#bellWatch ?? this.#words.mainBell;
+    const inProcess = backend instanceof InProcessBackend ? backend : undefined;
+    this.#loop.start({ drain: this.drain, bell, inProcess });
     if (this.#isUnref) backend.unref();
     return this.#supervise(backend);
   }
 
   #supervise(backend: Backend): Running {
-    const processor = this.#processor;
-    const words = this.#words;
-    const attachments = this.#attachments;
-    const shards = Array.from(
-      { length: this.shards },
-      (_, shard) =>
-        new ShardRecovery({
-          shard,
-          backend,
-          processor,
-          words: words.shard(shard),
-          hashKey: this.#memory.hashKey,
-          attachments,
-          succeeded: () => this.#askStats(shard),
-        }),
-    );
-    const reflector = new ReflectorRecovery({
+    const parts: RecoveryParts = {
       backend,
-      processor,
-      words,
+      processor: this.#processor,
+      words: this.#words,
       shards: this.shards,
-      attachments,
-      feedOf: (informer, { client }) => this.#feedOf(informer, client),
-      succeeded: () => {
-        this.#reflectors++;
-        this.#askStats('reflector');
+      hashKey: this.#memory.hashKey,
+      attachments: this.#attachments,
+      succeeded: (role) => {
+        if (role === 'reflector') this.#reflectors++;
+        this.#askStats(role);
       },
-    });
+    };
+    const shards = Array.from({ length: this.shards }, (_, shard) => new ShardRecovery(shard, parts));
     const supervisor = new Supervisor({
-      clock: this.#parts.clock ?? backgroundClock,
+      clock: this.#clock,
       limits: this.options,
-      threads: [...shards, reflector],
+      threads: [...shards, new ReflectorRecovery(parts)],
+      heartbeat: (role) => backend.heartbeat(role),
       restarted: (error) => {
-        for (const { client } of attachments.values()) client.restarted?.(error);
+        for (const { client } of this.#attachments.values()) client.restarted?.(error);
       },
       failed: (error) => this.#failed(error),
-      kick: () => this.kick(),
+      recovering: (isRecovering) => {
+        if (isRecovering) this.drain.addUpkeep(work);
+        else this.drain.removeUpkeep(work);
+      },
+      wake: this.#loop.wake,
     });
+    const work = (): boolean => supervisor.work();
     return { backend, shards, supervisor };
   }
 
@@ -293,15 +290,13 @@ export class InformerThreads {
   #answerStats(role: Role, { type: _type, ...stats }: StatsAnswer): void {
     const restarts = this.#running?.supervisor.historyOf(role)?.restarts ?? 0;
     const answer = { role: roleName(role), ...stats, incarnation: restarts + 1, restarts };
-    this.#statsWaiters.answer(role, answer);
+    for (const { resolve } of this.#statsWaiters.get(role) ?? []) resolve(answer);
+    this.#statsWaiters.delete(role);
   }
 
   #fromReflector(message: FromReflectorThread | StatsAnswer): void {
-    if (message.type === 'stats') {
-      this.#answerStats('reflector', message);
-      return;
-    }
-    if (message.type === 'closed') return;
+    if (message.type === 'stats') this.#answerStats('reflector', message);
+    if (message.type === 'stats' || message.type === 'closed') return;
     const attachment = this.#attachments.get(message.informer);
     if (!attachment) return;
     const { client, feed } = attachment;
@@ -313,18 +308,17 @@ export class InformerThreads {
         client.phase(message.phase);
         break;
       case 'progress': {
-        const { items, bytes, expectedItems } = message;
-        client.progress?.({ items, bytes, ...(expectedItems === undefined ? {} : { expectedItems }) });
+        const { type: _type, informer: _informer, ...progress } = message;
+        client.progress?.(progress);
         break;
       }
       case 'error':
-        client.error(message.during, fromErrorMessage(message.error));
-        break;
-      case 'stopped':
+        client.error(fromErrorMessage(message.error));
         break;
       case 'feed':
         feed?.receive(message);
         break;
+      default:
     }
   }
 
@@ -332,7 +326,7 @@ export class InformerThreads {
     client: PipelineClient,
     message: Extract<FromReflector, { type: 'prepare' }>,
   ): Promise<void> {
-    const { request, verb, isRefused = false } = message;
+    const { request, isRefused = false } = message;
     const reflectors = this.#reflectors;
     const answer = (prepared: PreparedAnswer): void => {
       const isSame = this.#reflectors === reflectors;
@@ -341,21 +335,20 @@ export class InformerThreads {
     try {
       const query = client.tweak?.(message.query) ?? message.query;
       const feed = this.#attachments.get(message.informer)?.feed;
-      const prepared = feed
-        ? { connection: feed.connection, query }
-        : await client.prepare?.(verb, query, isRefused);
-      assert(prepared !== undefined, 'a client has a listerWatcher or prepares');
-      answer(prepared);
+      const connection = feed ? feed.connection : await client.connect?.(isRefused);
+      assert(connection !== undefined, 'a client has a listerWatcher or connects');
+      answer({ connection, query });
     } catch (error) {
       answer({ error: toErrorMessage(error) });
     }
   }
 
   #fromShard(shard: number, message: FromShard | StatsAnswer): void {
+    const recovery = this.#running?.shards[shard];
     if (message.type === 'stats') this.#answerStats(shard, message);
-    else if (message.type === 'resumed') this.#running?.shards[shard]?.resumed();
+    else if (message.type === 'resumed' && recovery) recovery.hasResumed = true;
     else if (message.type === 'attached') this.#attachments.answered(shard, message);
-    this.kick();
+    this.#loop.wake();
   }
 
   /** Ends all informers. Only the first failure counts, because a thread that threw also ends. */
@@ -363,24 +356,12 @@ export class InformerThreads {
     if (this.#failure) return;
     this.#failure = error;
     this.#running?.supervisor.close();
-    this.#statsWaiters.fail(error);
+    for (const { reject } of [...this.#statsWaiters.values()].flat()) reject(error);
     for (const { client, feed, attached, detached } of this.#attachments.values()) {
       feed?.close();
       attached(error);
       detached?.();
       client.failed(error);
     }
-  }
-
-  #feedOf(informer: number, client: PipelineClient): ListWatchFeed | undefined {
-    if (!client.listerWatcher) return undefined;
-    const reflectors = this.#reflectors;
-    return new ListWatchFeed(client.listerWatcher, {
-      informer,
-      post: (message) => {
-        if (this.#reflectors === reflectors) this.#running?.backend.toReflector(message);
-      },
-      onError: (during, error) => client.error(during, error),
-    });
   }
 }

@@ -3,18 +3,24 @@
  * and formats their results as the apiserver would. It serialises every object here, which takes about as long as
  * parsing it: the price of functions on the main thread.
  */
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
 import { listOptionsOf } from '../../kube/list-options.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
-import { FeedResponse } from './feed-response.ts';
-import { answerOf, failed, listerWatcherError, missingVersion } from './feed-errors.ts';
 import type { ConnectionOptions, FeedAnswer, FeedRequest } from '../../shared/protocol.ts';
+import { realTimers } from '../../base/clock.ts';
+
+/** Large, because a message costs some microseconds whatever its size. */
+const CHUNK_CHARACTERS = 64 * 1024;
+/** Enough to keep the reflector working while an acknowledgement is on its way. */
+export const WINDOW_BYTES: number = 256 * 1024;
+
+const encoder = new TextEncoder();
 
 export interface ListWatchFeedOptions {
   readonly informer: number;
   readonly post: (answer: FeedAnswer) => void;
   /** Reports an error that no answer can carry. */
-  readonly onError: (during: 'list' | 'watch', error: KubeloomError) => void;
+  readonly onError: (error: KubeloomError) => void;
 }
 
 export class ListWatchFeed {
@@ -107,7 +113,7 @@ export class ListWatchFeed {
   #endWatch(response: FeedResponse, error: unknown): void {
     const answer = answerOf(error);
     if (answer) response.write(`{"type":"ERROR","object":${answer.body}}\n`);
-    else if (!response.isOver) this.#options.onError('watch', failed('watch', error));
+    else if (!response.isOver) this.#options.onError(failed('watch', error));
     response.end();
   }
 
@@ -115,7 +121,7 @@ export class ListWatchFeed {
     try {
       watch.stop();
     } catch (error) {
-      this.#options.onError('watch', failed('watch', error));
+      this.#options.onError(failed('watch', error));
     }
   }
 }
@@ -179,4 +185,160 @@ function textOf(object: unknown): string {
     throw missingVersion(key === '' ? 'an object' : `object ${key}`, 'it cannot be put in order');
   }
   return JSON.stringify(object);
+}
+
+interface StatusAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** A Status as JSON. */
+  readonly body: string;
+}
+
+/**
+ * Returns the server's answer that an error carries: `KubeStatusError`, another error with an `httpStatus`, or
+ * client-node's `ApiException` with its `code` and the `body` that the server sent. Otherwise undefined.
+ */
+function answerOf(error: unknown): StatusAnswer | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const thrown = error as Error & Readonly<Record<string, unknown>>;
+  const status = thrown['httpStatus'] ?? thrown['code'];
+  if (typeof status !== 'number' || status < 400 || status > 599) return undefined;
+  const { retryAfterSeconds, body } = thrown;
+  const isLater = typeof retryAfterSeconds === 'number' && retryAfterSeconds > 0;
+  const headers = isLater ? { 'retry-after': String(retryAfterSeconds) } : {};
+  if (typeof body === 'string') return { status, headers, body };
+  return { status, headers, body: JSON.stringify(body ?? statusOf(thrown, status)) };
+}
+
+function statusOf(thrown: Error & Readonly<Record<string, unknown>>, code: number): object {
+  const { message, reason, serverMessage, retryAfterSeconds, causes } = thrown;
+  return {
+    kind: 'Status',
+    apiVersion: 'v1',
+    status: 'Failure',
+    message: serverMessage ?? message,
+    reason,
+    details: { causes, retryAfterSeconds },
+    code,
+  };
+}
+
+/** Wraps any other error in a message that names the user's function. */
+function failed(verb: 'list' | 'watch', error: unknown): KubeloomError {
+  if (error instanceof KubeloomError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return listerWatcherError(`${verb}() of the ListerWatcher failed: ${message}`, error);
+}
+
+function listerWatcherError(message: string, cause?: unknown): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_LISTER_WATCHER', message, cause === undefined ? {} : { cause });
+}
+
+function missingVersion(what: string, consequence: string): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_NO_RESOURCE_VERSION',
+    `${what} that the ListerWatcher gave has no metadata.resourceVersion: ${consequence}`,
+  );
+}
+
+/**
+ * One answer of a feed to the reflector. Gathers text into chunks. `isFull` asks the feed to stop calling the user's
+ * functions while too many bytes are unacknowledged.
+ */
+class FeedResponse {
+  readonly #request: number;
+  readonly #post: (answer: FeedAnswer) => void;
+  readonly #controller: AbortController = new AbortController();
+  #text: string[] = [];
+  #characters = 0;
+  #unacknowledgedBytes = 0;
+  #isFlushing = false;
+  /** Whether the answer has ended or the reflector has closed the request. */
+  isOver = false;
+  #roomMade: (() => void) | undefined;
+
+  constructor(request: number, post: (answer: FeedAnswer) => void) {
+    this.#request = request;
+    this.#post = post;
+  }
+
+  /** Aborted when the reflector closes the request. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether the feed must wait for `room` before the next `write`. */
+  get isFull(): boolean {
+    return !this.isOver && this.#unacknowledgedBytes + this.#characters >= WINDOW_BYTES;
+  }
+
+  /** Resolves when there is room or the answer has ended. Allows one waiting caller at a time. */
+  async room(): Promise<void> {
+    this.#flush();
+    while (this.isFull) {
+      await new Promise<void>((resolve) => {
+        this.#roomMade = resolve;
+      });
+    }
+  }
+
+  head(status: number, headers: Readonly<Record<string, string>> = {}): void {
+    if (this.isOver) return;
+    this.#post({ type: 'feed', request: this.#request, part: 'head', status, headers });
+  }
+
+  /** Sends the text, together with everything else written in this turn of the event loop. */
+  write(text: string): void {
+    if (this.isOver) return;
+    this.#text.push(text);
+    this.#characters += text.length;
+    if (this.#characters >= CHUNK_CHARACTERS) this.#flush();
+    else this.#flushSoon();
+  }
+
+  end(error?: unknown): void {
+    if (this.isOver) return;
+    this.#flush();
+    this.isOver = true;
+    const ended = { type: 'feed', request: this.#request, part: 'end' } as const;
+    this.#post(error === undefined ? ended : { ...ended, error: toErrorMessage(error) });
+  }
+
+  /** Acknowledges bytes that the reflector has read. */
+  taken(bytes: number): void {
+    this.#unacknowledgedBytes -= bytes;
+    this.#wake();
+  }
+
+  /** Drops the rest: the reflector has closed the request. */
+  close(): void {
+    this.isOver = true;
+    this.#text = [];
+    this.#controller.abort();
+    this.#wake();
+  }
+
+  #wake(): void {
+    const roomMade = this.#roomMade;
+    this.#roomMade = undefined;
+    roomMade?.();
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    realTimers.setImmediate(() => {
+      this.#isFlushing = false;
+      this.#flush();
+    });
+  }
+
+  #flush(): void {
+    if (this.isOver || this.#text.length === 0) return;
+    const chunk = encoder.encode(this.#text.join(''));
+    this.#text = [];
+    this.#characters = 0;
+    this.#unacknowledgedBytes += chunk.length;
+    this.#post({ type: 'feed', request: this.#request, part: 'data', chunk });
+  }
 }

@@ -13,32 +13,32 @@ const MODERATION_SEQUENCES = 32;
 const MODERATION_PAUSE_MS = 1;
 
 export type LoopTimers = Pick<RealTimers, 'setImmediate' | 'setTimeout'>;
-export type LoopBell = Pick<Bell, 'ring' | 'parkAsync'>;
+
+export interface LoopWork {
+  readonly drain: Drain;
+  readonly bell: Pick<Bell, 'ring' | 'parkAsync'>;
+  /** Reflector and shards that run on this thread; their turn comes before each turn of the drain. */
+  readonly inProcess: { turn(): boolean } | undefined;
+}
 
 export class MainLoop {
-  readonly #drain: Drain;
-  readonly #bell: LoopBell;
-  /** Work of the in-process twin, done before each turn. */
-  readonly #before: () => boolean;
   readonly #timers: LoopTimers;
+  /** Undefined before the first informer runs: until then there is nothing to do. */
+  #work: LoopWork | undefined;
   #isScheduled = false;
   #isParked = false;
   #isStopped = false;
 
-  constructor(
-    drain: Drain,
-    bell: LoopBell,
-    before: () => boolean = () => false,
-    timers: LoopTimers = realTimers,
-  ) {
-    this.#drain = drain;
-    this.#bell = bell;
-    this.#before = before;
+  constructor(timers: LoopTimers = realTimers) {
     this.#timers = timers;
   }
 
-  /** Requests a turn. */
-  readonly kick = (): void => {
+  start(work: LoopWork): void {
+    this.#work = work;
+    this.wake();
+  }
+
+  readonly wake = (): void => {
     if (this.#isScheduled || this.#isStopped) return;
     this.#isScheduled = true;
     this.#timers.setImmediate(this.#turn);
@@ -47,17 +47,18 @@ export class MainLoop {
   stop(): void {
     this.#isStopped = true;
     // Ends the open wait.
-    this.#bell.ring();
+    this.#work?.bell.ring();
   }
 
   readonly #turn = (): void => {
     this.#isScheduled = false;
-    if (this.#isStopped) return;
-    const before = this.#before();
-    const hasMore = this.#drain.turn() || before;
-    if (hasMore) this.kick();
-    else if (this.#drain.lastMerged > MODERATION_SEQUENCES) this.#pause();
-    else this.#park();
+    if (this.#isStopped || !this.#work) return;
+    const { drain, inProcess } = this.#work;
+    const didWork = inProcess?.turn() ?? false;
+    const hasMore = drain.turn() || didWork;
+    if (hasMore) this.wake();
+    else if (drain.lastMerged > MODERATION_SEQUENCES) this.#pause();
+    else this.#park(this.#work);
   };
 
   #pause(): void {
@@ -65,14 +66,14 @@ export class MainLoop {
     this.#timers.setTimeout(this.#turn, MODERATION_PAUSE_MS);
   }
 
-  #park(): void {
+  #park({ drain, bell }: LoopWork): void {
     if (this.#isParked) return;
     this.#isParked = true;
-    void this.#bell
-      .parkAsync(() => this.#drain.hasWork())
+    void bell
+      .parkAsync(() => drain.hasWork())
       .then(() => {
         this.#isParked = false;
-        this.kick();
+        this.wake();
       });
   }
 }

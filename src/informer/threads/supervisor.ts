@@ -21,8 +21,6 @@ import type {
 /** One thread, as its supervisor uses it. */
 export interface Supervised {
   readonly role: Role;
-  /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
-  heartbeat(): number | undefined;
   /** Terminates the thread; resolves when it has ended. */
   end(): Promise<void>;
   /** Returns whether everything that the thread had finished is merged. */
@@ -39,18 +37,23 @@ export interface Supervised {
   replace(quarantined: number | undefined): void;
   /** Sends the successor a part of its predecessor's state; returns true while there is more. */
   seed(): boolean;
+  /** Whether `seed` has nothing left to do, now or after later merges. */
+  readonly isSeeded: boolean;
 }
 
 export interface SupervisorOptions {
   readonly clock: Clock;
   readonly limits: SupervisorLimits;
   readonly threads: readonly Supervised[];
+  /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
+  readonly heartbeat: (role: Role) => number | undefined;
   /** Reports that a thread was replaced; everything continues. */
   readonly restarted: (error: KubeloomError) => void;
   /** Reports that no thread will be replaced any more and nothing will be delivered. */
   readonly failed: (error: KubeloomError) => void;
-  /** Requests a turn of the main thread's loop, which calls `work`. */
-  readonly kick: () => void;
+  /** Called when a recovery begins, from where every turn of the main loop must call `work`, and when none is left. */
+  readonly recovering: (isRecovering: boolean) => void;
+  readonly wake: () => void;
 }
 
 const TICK_MS = 250;
@@ -75,38 +78,34 @@ export class Supervisor {
     return this.#states.get(role)?.history;
   }
 
-  /**
-   * Returns whether the thread is not running: a message to it is lost, and its successor receives the state instead.
-   */
-  isDown(role: Role): boolean {
-    return this.#states.get(role)?.kind !== 'running';
-  }
-
   died(role: Role, cause: unknown): void {
     const thread = this.#options.threads.find((candidate) => candidate.role === role);
     if (thread) this.#happened(thread, { type: 'died', cause });
   }
 
-  /** Performs what is possible now; called in every turn of the main thread's loop. Returns true when there is more. */
+  /** Continues the recoveries under way as far as possible now. Returns true when there is more to do at once. */
   work(): boolean {
-    if (this.#isClosed) return false;
     let hasMore = false;
+    let isRecovering = false;
     for (const thread of this.#options.threads) {
       if (this.#states.get(thread.role)?.kind === 'draining' && thread.isDrained()) {
         const nowMs = this.#options.clock.now();
-        const heartbeat = thread.heartbeat() ?? 0;
+        const heartbeat = this.#options.heartbeat(thread.role) ?? 0;
         const { hasResumed } = thread;
         const unfinished = thread.unfinished();
         this.#happened(thread, { type: 'drained', nowMs, unfinished, heartbeat, hasResumed });
       }
       hasMore = thread.seed() || hasMore;
+      isRecovering ||= this.#states.get(thread.role)?.kind !== 'running' || !thread.isSeeded;
     }
-    return hasMore;
+    if (!isRecovering) this.#options.recovering(false);
+    return hasMore && !this.#isClosed;
   }
 
   close(): void {
     this.#isClosed = true;
     this.#cancelTick();
+    this.#options.recovering(false);
   }
 
   #tickLater(): void {
@@ -114,11 +113,11 @@ export class Supervisor {
   }
 
   #tick(): void {
-    const { clock, threads } = this.#options;
+    const { clock, threads, heartbeat } = this.#options;
     const elapsedMs = Math.min(clock.now() - this.#tickedMs, TICK_MAX_MS);
     this.#tickedMs = clock.now();
     for (const thread of threads) {
-      this.#happened(thread, { type: 'tick', elapsedMs, heartbeat: thread.heartbeat() });
+      this.#happened(thread, { type: 'tick', elapsedMs, heartbeat: heartbeat(thread.role) });
     }
     if (!this.#isClosed) this.#tickLater();
   }
@@ -132,18 +131,19 @@ export class Supervisor {
   }
 
   #perform(thread: Supervised, effect: ThreadEffect): void {
-    const { restarted, failed, kick } = this.#options;
+    const { restarted, failed, recovering, wake } = this.#options;
     switch (effect.type) {
       case 'end':
+        recovering(true);
         void thread.end().then(() => {
           this.#happened(thread, { type: 'ended' });
-          kick();
+          wake();
         });
         break;
       case 'replace':
         thread.replace(effect.quarantined);
         restarted(restartedError(thread.role, effect.cause));
-        kick();
+        wake();
         break;
       default:
         this.close();

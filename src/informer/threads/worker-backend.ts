@@ -1,12 +1,26 @@
-/** Reflector and shards on one thread each; each thread can be terminated and replaced alone. */
+/**
+ * Reflector and shards on one thread each: a Worker with an event loop for the reflector, a pool of one thread for each
+ * shard. Each thread can be terminated and replaced alone.
+ */
 import { realTimers } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
 import { PipelineWords } from '../../shared/layout.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
-import type { StatsRequest, ToReflectorThread, ToShard } from '../../shared/protocol.ts';
-import { ReflectorWorker } from './reflector-worker.ts';
-import { ShardWorker } from './shard-worker.ts';
-import type { WorkerThread } from './worker-thread.ts';
+import type {
+  StatsRequest,
+  ToReflectorThread,
+  ToShard,
+  FromReflectorThread,
+  FromShard,
+  StatsAnswer,
+} from '../../shared/protocol.ts';
+import { MessageChannel, MessagePort, Worker } from 'node:worker_threads';
+import { fileURLToPath } from 'node:url';
+import { Piscina } from 'piscina';
+import type { ShardTask } from '../../indexer/shard-loop.ts';
+import type { ReflectorTask } from '../../reflector/reflector-loop.ts';
+import { existsSync } from 'node:fs';
+import { KubeloomError } from '../../base/errors.ts';
 
 /** Time for a thread to end after `shutdown`; then it is terminated. */
 const CLOSE_TIMEOUT_MS = 5000;
@@ -15,8 +29,8 @@ export class WorkerBackend implements Backend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #words: PipelineWords;
-  #reflector: WorkerThread<ToReflectorThread | StatsRequest>;
-  readonly #shards: WorkerThread<ToShard | StatsRequest>[];
+  #reflector: WorkerThread<ToReflectorThread>;
+  readonly #shards: WorkerThread<ToShard>[];
   #isClosing = false;
   #isUnref = false;
 
@@ -73,44 +87,173 @@ export class WorkerBackend implements Backend {
     return role === 'reflector' ? this.#reflector : this.#shards[role];
   }
 
-  #startReflector(): ReflectorWorker {
-    const worker: ReflectorWorker = new ReflectorWorker(this.#memory, {
+  #startReflector(): WorkerThread<ToReflectorThread> {
+    const thread: WorkerThread<ToReflectorThread> = startReflectorThread(this.#memory, {
       message: (message) => {
-        if (this.#reflector === worker) this.#events.fromReflector(message);
+        if (this.#reflector === thread) this.#events.fromReflector(message);
       },
-      died: (cause) => {
-        if (this.#reflector === worker) this.#died('reflector', cause);
-      },
+      died: (cause) => this.#died('reflector', thread, cause),
     });
-    return worker;
+    return thread;
   }
 
-  #startShard(shard: number, isSuccessor: boolean): ShardWorker {
-    const task = { index: shard, memory: this.#memory, isSuccessor };
-    const worker: ShardWorker = new ShardWorker(task, {
+  #startShard(index: number, isSuccessor: boolean): WorkerThread<ToShard> {
+    const task = { index, memory: this.#memory, isSuccessor };
+    const thread: WorkerThread<ToShard> = startShardThread(task, {
       message: (message) => {
-        if (this.#shards[shard] === worker) this.#events.fromShard(shard, message);
+        if (this.#shards[index] === thread) this.#events.fromShard(index, message);
       },
-      died: (cause) => {
-        if (this.#shards[shard] === worker) this.#died(shard, cause);
-      },
+      died: (cause) => this.#died(index, thread, cause),
     });
-    return worker;
+    return thread;
   }
 
-  #died(role: Role, cause: unknown): void {
-    if (!this.#isClosing) this.#events.died(role, cause);
+  /** Reports the end of a thread that was neither asked to end nor replaced. */
+  #died(role: Role, thread: WorkerThread<never>, cause: unknown): void {
+    if (!this.#isClosing && this.#threadOf(role) === thread) this.#events.died(role, cause);
   }
 }
 
 /** Waits for a thread that has received `shutdown`, then terminates it. */
 async function endSoon(thread: WorkerThread<never>): Promise<void> {
-  const timeout = new AbortController();
+  let cancel = (): void => {};
   const late = new Promise<void>((resolve) => {
     const timer = realTimers.setTimeout(resolve, CLOSE_TIMEOUT_MS);
-    timeout.signal.addEventListener('abort', () => realTimers.clearTimeout(timer));
+    cancel = () => realTimers.clearTimeout(timer);
   });
   await Promise.race([thread.ended, late]);
-  timeout.abort();
+  cancel();
   await thread.end();
+}
+
+interface WorkerThreadEvents<From> {
+  readonly message: (message: From | StatsAnswer) => void;
+  /** Reports that the thread threw or ended, on request or not; may be called more than once. */
+  readonly died: (cause: unknown) => void;
+}
+
+interface WorkerThread<To> {
+  /** Resolves when the thread's work has ended, by itself or by `end`. */
+  readonly ended: Promise<void>;
+  post(message: To | StatsRequest): void;
+  unref(): void;
+  /** Terminates the thread during any work; resolves when it has exited. */
+  end(): Promise<void>;
+}
+
+function startReflectorThread(
+  memory: PipelineMemory,
+  events: WorkerThreadEvents<FromReflectorThread>,
+): WorkerThread<ToReflectorThread> {
+  const { port1: port, port2 } = new MessageChannel();
+  port.on('message', events.message);
+  const workerData: ReflectorTask = { memory, port: port2 };
+  const worker = new Worker(workerUrl('reflector'), {
+    workerData,
+    transferList: [port2],
+    name: 'kubeloom-reflector',
+  });
+  worker.on('error', events.died);
+  const ended = new Promise<void>((resolve) => {
+    worker.on('exit', (code) => {
+      // Report exit code 0, too; the caller ignores the end of a thread that it has terminated.
+      events.died(new Error(`exit code ${code}`));
+      resolve();
+    });
+  });
+  return {
+    ended,
+    post: (message) => port.postMessage(message),
+    unref: () => {
+      worker.unref();
+      port.unref();
+    },
+    end: async () => {
+      await worker.terminate();
+      await ended;
+      port.close();
+    },
+  };
+}
+
+/**
+ * Starts a shard: one endless task in a Piscina pool of its own. One pool for all shards could terminate a single thread
+ * by its task's abort signal, but it says neither which thread that was nor when it has exited, and a successor may use
+ * the shard's memory only then. It would need `unrefPort`, too.
+ */
+function startShardThread(
+  task: Omit<ShardTask, 'port'>,
+  events: WorkerThreadEvents<FromShard>,
+): WorkerThread<ToShard> {
+  const pool = new Piscina({
+    filename: fileURLToPath(workerUrl('indexer')),
+    minThreads: 1,
+    maxThreads: 1,
+    idleTimeout: Infinity,
+    atomics: 'disabled',
+    recordTiming: false,
+  });
+  // Ignore errors of a thread without a task: the end of its task has already been reported.
+  pool.on('error', () => undefined);
+  const created = new Promise<object>((resolve) => pool.once('workerCreate', resolve));
+  const exited = Promise.all(
+    pool.threads.map((thread) => new Promise((resolve) => thread.once('exit', resolve))),
+  );
+  const { port1: port, port2 } = new MessageChannel();
+  port.on('message', events.message);
+  const ended = pool.run({ ...task, port: port2 }, { transferList: [port2] }).then(
+    () => events.died(new Error('its task returned')),
+    (error: unknown) => events.died(error),
+  );
+  return {
+    ended,
+    post: (message) => port.postMessage(message),
+    unref: () => {
+      port.unref();
+      void created.then(unrefPort);
+    },
+    end: async () => {
+      await pool.destroy();
+      await exited;
+      port.close();
+    },
+  };
+}
+
+/**
+ * Unrefs the private MessagePort of a pool's worker. Piscina refs this port while a task runs, and a shard's task never
+ * ends. Piscina has no API to unref it, so this function finds it behind a symbol of the worker that `workerCreate` passes.
+ */
+function unrefPort(worker: object): void {
+  for (const symbol of Object.getOwnPropertySymbols(worker)) {
+    const info: unknown = Reflect.get(worker, symbol);
+    if (typeof info === 'object' && info !== null && 'port' in info && info.port instanceof MessagePort) {
+      info.port.unref();
+    }
+  }
+}
+
+/**
+ * Entry files by thread. The indexer's is CommonJS; that file gives the reason. A CommonJS bundle may name it `.js`.
+ */
+const ENTRIES: Readonly<Record<'reflector' | 'indexer', readonly string[]>> = {
+  reflector: ['reflector.js'],
+  indexer: ['indexer.cjs', 'indexer.js'],
+};
+
+export function workerUrl(name: keyof typeof ENTRIES): URL {
+  const isSource = import.meta.url.endsWith('.ts');
+  const candidates = ENTRIES[name]
+    .flatMap((entry) => [
+      `../../../workers/${isSource ? entry.replace('js', 'ts') : entry}`,
+      `./workers/${entry}`,
+    ])
+    .map((path) => new URL(path, import.meta.url));
+  const found = candidates.find((url) => existsSync(fileURLToPath(url)));
+  if (found) return found;
+  throw new KubeloomError(
+    'ERR_KUBELOOM_WORKER_FILE',
+    `the thread entry ${name} was not found at ${candidates.map(String).join(' or ')}; ` +
+      'when bundling, emit kubeloom/workers/* beside the bundle as docs/bundling.md says',
+  );
 }

@@ -12,7 +12,7 @@ import { Word } from '../../../src/shared/ring/word.ts';
 import type { Role } from '../../../src/informer/threads/backend.ts';
 import { allocatePipeline } from '../../../src/shared/layout.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
-import { TwinBackend } from '../../../src/informer/threads/twin-backend.ts';
+import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
 
 const MIB = 2 ** 20;
 const SHARDS = 2;
@@ -27,7 +27,7 @@ export interface Death {
 
 export class MortalTwin implements AsyncDisposable {
   readonly threads: InformerThreads;
-  #backend: TwinBackend | undefined;
+  #backend: InProcessBackend | undefined;
   readonly #death: Death;
   #stores = 0;
   #isFrozen = false;
@@ -43,7 +43,7 @@ export class MortalTwin implements AsyncDisposable {
       { shards: 0, logBytes: 16 * MIB },
       {
         memory: allocatePipeline(SHARDS, 16 * MIB, 64 * 1024, FIRST_SEQUENCE),
-        backend: (...args) => (this.#backend = new TwinBackend(...args)),
+        backend: (...args) => (this.#backend = new InProcessBackend(...args)),
       },
     );
   }

@@ -5,7 +5,7 @@ import { SharedIndexInformer } from '../../../src/index.ts';
 import type { Borrowed } from '../../../src/index.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
-import { TwinBackend } from '../../../src/informer/threads/twin-backend.ts';
+import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
 import type { Role } from '../../../src/informer/threads/backend.ts';
 import { Gate, PODS, pod, turns } from '../../unit/informer/scene.ts';
 import type { Pod } from '../../unit/informer/scene.ts';
@@ -19,10 +19,10 @@ for (const role of [0, 'reflector'] satisfies Role[]) {
   test(`C174 C180 ${role === 0 ? 'a shard' : 'the reflector'} that ends during a pause is replaced after it, and no change is lost or repeated`, async () => {
     const clock = new FakeClock();
     const source = new FakeControllerSource<Pod>();
-    let backend: TwinBackend | undefined;
+    let backend: InProcessBackend | undefined;
     await using threads = new InformerThreads(
       { shards: 0, backlogBytesMax: 2 ** 16, backlogTimeoutMs: HOUR_MS },
-      { clock, backend: (...args) => (backend = new TwinBackend(...args)) },
+      { clock, backend: (...args) => (backend = new InProcessBackend(...args)) },
     );
     const codes: unknown[] = [];
     await using informer = new SharedIndexInformer<Pod>(source, PODS, {

@@ -8,7 +8,6 @@ import type { PipelineClient } from '../../../src/informer/threads/attachments.t
 import type {
   ConnectionOptions,
   FromReflectorThread,
-  Query,
   ReflectorSpec,
   StatsRequest,
   ToReflectorThread,
@@ -82,8 +81,8 @@ function wordsOf(message: ToReflectorThread | StatsRequest): string {
 
 test('C174 credentials that a dead reflector requested do not reach its successor', async () => {
   await using scene = new Scene();
-  const answers: ((prepared: { connection: ConnectionOptions; query: Query }) => void)[] = [];
-  const attaching = scene.attach({ prepare: () => new Promise((resolve) => answers.push(resolve)) });
+  const answers: ((connection: ConnectionOptions) => void)[] = [];
+  const attaching = scene.attach({ connect: () => new Promise((resolve) => answers.push(resolve)) });
   scene.attached();
   const informer = await attaching;
   const ask = (): void =>
@@ -93,11 +92,11 @@ test('C174 credentials that a dead reflector requested do not reach its successo
   await turns();
   assert.deepEqual(scene.sent, ['start', 'succeed reflector', 'start']);
   ask();
-  const prepared = { connection: { server: 'https://kubernetes', headers: {} }, query: {} };
-  answers[0]?.(prepared);
+  const connection = { server: 'https://kubernetes', headers: {} };
+  answers[0]?.(connection);
   await turns();
   assert.equal(scene.sent.length, 3, 'the number is the same, but the request is not');
-  answers[1]?.(prepared);
+  answers[1]?.(connection);
   await turns();
   assert.deepEqual(scene.sent.at(-1), 'prepared 1');
 });

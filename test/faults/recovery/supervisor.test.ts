@@ -11,16 +11,13 @@ const LIMITS = { stallTimeoutMs: 5000, restartsMax: 3, restartWindowMs: 60_000 }
 class Thread implements Supervised {
   readonly role: number;
   readonly hasResumed = true;
+  readonly isSeeded = true;
   beats = 0;
   canDrain = true;
   readonly calls: string[] = [];
 
   constructor(role: number) {
     this.role = role;
-  }
-
-  heartbeat(): number {
-    return this.beats;
   }
 
   end(): Promise<void> {
@@ -58,9 +55,11 @@ class Scene {
     },
     limits: LIMITS,
     threads: this.threads,
+    heartbeat: (role) => this.threads[Number(role)]?.beats,
     restarted: (error) => this.reports.push(codeOf(error)),
     failed: (error) => this.reports.push(codeOf(error)),
-    kick: () => undefined,
+    recovering: () => undefined,
+    wake: () => undefined,
   });
 
   /** Lets time pass; all threads but one beat. */

@@ -7,7 +7,7 @@ import { FakeControllerSource, settled } from '../../../src/apiserver/testing/in
 import type { FakeObject } from '../../../src/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
 import { allocatePipeline } from '../../../src/shared/layout.ts';
-import { TwinBackend } from '../../../src/informer/threads/twin-backend.ts';
+import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
 import { PODS } from '../../unit/informer/pipeline/harness.ts';
 
 const MIB = 2 ** 20;
@@ -32,12 +32,12 @@ for (const [what, url] of Object.entries(MODULES)) {
   const transform = transformModule(url, 'found');
 
   test(`C173 a shard is replaced while an informer starts whose module ${what}`, async () => {
-    let backend: TwinBackend | undefined;
+    let backend: InProcessBackend | undefined;
     await using threads = new InformerThreads(
       { shards: 0, logBytes: 16 * MIB },
       {
         memory: allocatePipeline(2, 16 * MIB, 64 * 1024),
-        backend: (...args) => (backend = new TwinBackend(...args)),
+        backend: (...args) => (backend = new InProcessBackend(...args)),
       },
     );
     const source = new FakeControllerSource();

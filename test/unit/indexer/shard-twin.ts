@@ -23,7 +23,7 @@ import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../s
 import { LENGTH_WORD } from '../../../src/shared/ring/layout.ts';
 import { Word, allocateWords, compareU32 } from '../../../src/shared/ring/word.ts';
 import type { UsedId } from '../../../src/replica/store/replica.ts';
-import { keySeeds } from '../../../src/informer/threads/key-seeds.ts';
+import { keySeeds } from '../../../src/informer/threads/recovery.ts';
 import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
 import type { FromShard, ShardSpec, ToShard } from '../../../src/shared/protocol.ts';
 import { MainModel } from './main-model.ts';

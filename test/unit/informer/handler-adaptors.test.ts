@@ -10,7 +10,7 @@ import {
   deletedObject,
   nameForHandler,
 } from '../../../src/index.ts';
-import type { Borrowed } from '../../../src/index.ts';
+import type { Borrowed, ResourceEventHandler } from '../../../src/index.ts';
 import { tombstone } from '../../../src/kube/tombstone.ts';
 import { Lines, pod } from './scene.ts';
 import type { Pod } from './scene.ts';
@@ -105,79 +105,64 @@ describe('the name of a handler', () => {
   function podAdded(): void {}
   function podChanged(): void {}
 
-  test('is its class', () => {
-    assert.equal(nameForHandler(new Lines()), 'Lines');
-    assert.equal(nameForHandler(new (class extends Lines {})()), 'handler', 'a class without a name');
-  });
-
-  test('is what its functions are called, each once, joined by +', () => {
-    assert.equal(
-      nameForHandler({ onAdd: podAdded, onUpdate: podChanged, onDelete: podChanged }),
+  const filterFunc = (): boolean => true;
+  const CASES: readonly (readonly [string, ResourceEventHandler<never>, string])[] = [
+    ['its class', new Lines(), 'Lines'],
+    ['`handler` for a class without a name', new (class extends Lines {})(), 'handler'],
+    [
+      'the names of its functions, each once',
+      { onAdd: podAdded, onUpdate: podChanged, onDelete: podChanged },
       'podAdded+podChanged',
-    );
-    assert.equal(nameForHandler({ onAdd: podAdded.bind(undefined), onDelete() {} }), 'podAdded');
-    assert.equal(nameForHandler(new ResourceEventHandlerFuncs({ updateFunc: podChanged })), 'podChanged');
-    assert.equal(
-      nameForHandler(new ResourceEventHandlerDetailedFuncs({ addFunc: podAdded, deleteFunc: () => {} })),
+    ],
+    ['the name of a bound function', { onAdd: podAdded.bind(undefined), onDelete() {} }, 'podAdded'],
+    ['a name in its funcs', new ResourceEventHandlerFuncs({ updateFunc: podChanged }), 'podChanged'],
+    [
+      'a name in its detailed funcs',
+      new ResourceEventHandlerDetailedFuncs({ addFunc: podAdded, deleteFunc: () => {} }),
       'podAdded',
-    );
-  });
-
-  test('is `handler` when no function has a name', () => {
-    assert.equal(nameForHandler({}), 'handler');
-    assert.equal(nameForHandler({ onAdd() {}, onUpdate: () => {} }), 'handler');
-    assert.equal(
-      nameForHandler(Object.assign(Object.create(null) as object, { onAdd: podAdded })),
+    ],
+    ['`handler` without functions', {}, 'handler'],
+    ['`handler` for functions without names', { onAdd() {}, onUpdate: () => {} }, 'handler'],
+    ['`handler` for funcs without names', new ResourceEventHandlerFuncs({ addFunc: () => {} }), 'handler'],
+    [
+      'the name of a function of an object without a prototype',
+      Object.assign(Object.create(null) as object, { onAdd: podAdded }),
       'podAdded',
-    );
-    assert.equal(nameForHandler(new ResourceEventHandlerFuncs({ addFunc: () => {} })), 'handler');
-  });
-
-  test('is that of the handler behind a filter', () => {
-    const filter = { filterFunc: () => true };
-    assert.equal(
-      nameForHandler(new FilteringResourceEventHandler({ ...filter, handler: new Lines() })),
+    ],
+    [
+      'the name of the handler behind a filter',
+      new FilteringResourceEventHandler({ filterFunc, handler: new Lines() }),
       'Lines',
-    );
-  });
+    ],
+  ];
+  for (const [what, handler, name] of CASES) {
+    test(`is ${what}`, () => assert.equal(nameForHandler(handler), name));
+  }
 });
 
 describe('a deleted object', () => {
-  test('is the last state, of an ordinary deletion', () => {
-    const last = entry('a');
-    const deleted = deletedObject(last);
-    assert.equal(deleted.optionalObject, last);
-    assert.equal(deleted.finalStateUnknown, undefined);
-    assert.deepEqual([deleted.key, deleted.namespace, deleted.name], ['ns/a', 'ns', 'a']);
-    const { optionalObject, ...plain } = deletedObject(pod('b'));
-    assert.deepEqual(optionalObject, pod('b'));
-    assert.deepEqual(plain, { key: 'ns/b', namespace: 'ns', name: 'b', finalStateUnknown: undefined });
-  });
-
-  test('is what was last known, if anything, of one that a relist found missing', () => {
-    const last = entry('a');
-    const lost = new DeletedFinalStateUnknown(last);
-    const fromInformer = deletedObject(lost);
-    assert.equal(fromInformer.optionalObject, last);
-    assert.equal(fromInformer.finalStateUnknown, lost);
-    assert.deepEqual([fromInformer.key, fromInformer.namespace, fromInformer.name], ['ns/a', 'ns', 'a']);
-    const mark = tombstone('ns/b', undefined);
-    assert.deepEqual(deletedObject(mark), {
-      key: 'ns/b',
-      namespace: 'ns',
-      name: 'b',
-      optionalObject: undefined,
-      finalStateUnknown: mark,
+  const last = entry('a');
+  const lost = new DeletedFinalStateUnknown(last);
+  const marks = [tombstone('ns/b', undefined), tombstone('cluster', { a: 1 }), tombstone('a/b/c', undefined)];
+  const CASES: readonly (readonly [string, unknown, readonly [string, string, string], unknown, unknown])[] =
+    [
+      ['is the last state, of an ordinary deletion', last, ['ns/a', 'ns', 'a'], last, undefined],
+      ['is a plain object of the lower layers', pod('b'), ['ns/b', 'ns', 'b'], pod('b'), undefined],
+      ['is what was last known of one that a relist found missing', lost, ['ns/a', 'ns', 'a'], last, lost],
+      ['has no state without a last known one', marks[0], ['ns/b', 'ns', 'b'], undefined, marks[0]],
+      ['is the object in a tombstone', marks[1], ['cluster', '', 'cluster'], { a: 1 }, marks[1]],
+      ['has a name for a key of another form', marks[2], ['a/b/c', '', 'a/b/c'], undefined, marks[2]],
+      ['has an empty key without an object', undefined, ['', '', ''], undefined, undefined],
+      ['has an empty key for text', 'text', ['', '', ''], 'text', undefined],
+      ['has an empty key without metadata', {}, ['', '', ''], {}, undefined],
+      ['has an empty key without a name', { metadata: {} }, ['', '', ''], { metadata: {} }, undefined],
+    ];
+  for (const [title, deleted, identity, optionalObject, finalStateUnknown] of CASES) {
+    test(title, () => {
+      const found = deletedObject(deleted);
+      assert.deepEqual([found.key, found.namespace, found.name], identity);
+      assert.deepEqual(found.optionalObject, optionalObject);
+      assert.equal(found.finalStateUnknown, finalStateUnknown);
     });
-    assert.deepEqual(deletedObject(tombstone('cluster', { a: 1 })).optionalObject, { a: 1 });
-  });
-
-  test('has key, namespace and name whatever it is', () => {
-    const strange = deletedObject(tombstone('a/b/c', undefined));
-    assert.deepEqual([strange.key, strange.namespace, strange.name], ['a/b/c', '', 'a/b/c']);
-    for (const value of [undefined, 'text', {}, { metadata: {} }]) {
-      const { key, namespace, name } = deletedObject(value);
-      assert.deepEqual([key, namespace, name], ['', '', '']);
-    }
-  });
+  }
 });

@@ -27,7 +27,7 @@ const CONNECTED = [...SYNCED, '10 watching'];
 
 describe('the connection', () => {
   const CASES: readonly (readonly [string, readonly string[], HealthState['connection']])[] = [
-    ['has not started', [], { kind: 'not-started' }],
+    ['is not started at first', [], { kind: 'not-started' }],
     ['ignores phases before start', ['0 watching'], { kind: 'not-started' }],
     ['is syncing from start', ['3 started'], { kind: 'syncing', isOpen: false, sinceMs: 3 }],
     [
@@ -35,15 +35,15 @@ describe('the connection', () => {
       ['3 started', '4 listing', '5 merged', '9 backing-off'],
       { kind: 'syncing', isOpen: false, sinceMs: 3 },
     ],
-    ['is away between the first list and the watch', SYNCED, { kind: 'disconnected', sinceMs: 6 }],
-    ['is there when the watch opens', CONNECTED, { kind: 'connected', sinceMs: 10 }],
+    ['is disconnected between the first list and the watch', SYNCED, { kind: 'disconnected', sinceMs: 6 }],
+    ['is connected when the watch opens', CONNECTED, { kind: 'connected', sinceMs: 10 }],
     [
-      'is there at once when the list came over the watch',
+      'is connected at once when the list came over the watch',
       ['0 started', '1 streaming-list', '8 watching', '9 replaced'],
       { kind: 'connected', sinceMs: 9 },
     ],
     [
-      'is there whichever message comes first',
+      'is connected whichever message comes first',
       ['0 started', '1 streaming-list', '8 replaced', '9 watching'],
       { kind: 'connected', sinceMs: 9 },
     ],
@@ -54,12 +54,12 @@ describe('the connection', () => {
       { kind: 'connected', sinceMs: 10 },
     ],
     [
-      'is there while the watch is paused',
+      'is connected while the watch is paused',
       [...CONNECTED, '20 paused', '30 watching'],
       { kind: 'connected', sinceMs: 10 },
     ],
     [
-      'is away from the end of the watch, through whatever is tried',
+      'is disconnected from the end of the watch through all attempts',
       [...CONNECTED, '20 connecting', '21 backing-off', '30 listing', '35 paused', '40 replaced'],
       { kind: 'disconnected', sinceMs: 20 },
     ],
@@ -86,13 +86,13 @@ describe('a cache is fresh', () => {
     ['when a relist is complete', [...CONNECTED, '20 listing', '30 merged', '31 replaced'], 31],
     ['not by pausing and going on', [...CONNECTED, '20 paused', '30 watching'], 10],
     ['not by an error', [...CONNECTED, '20 error'], 10],
-    ['not by trying', [...CONNECTED, '20 connecting', '21 backing-off'], 10],
+    ['not by attempts to connect', [...CONNECTED, '20 connecting', '21 backing-off'], 10],
   ];
   for (const [title, history, expected] of CASES) {
     test(`C146 C147 ${title}`, () => assert.equal(after(...history).freshMs, expected));
   }
 
-  test('whatever was merged is the last event, and errors have a time of their own', () => {
+  test('every merged record is the last event, and errors have a time of their own', () => {
     const state = after(...CONNECTED, '20 listing', '30 merged', '40 error');
     assert.deepEqual([state.lastEventMs, state.lastErrorMs], [30, 40]);
   });

@@ -5,7 +5,7 @@ import { SharedIndexInformer, waitFor } from '../../../src/index.ts';
 import type { HealthChange, KubeloomError, MutationError } from '../../../src/index.ts';
 import { FakeWatch } from '../../../src/apiserver/testing/fake-watch.ts';
 import { settled } from '../../../src/apiserver/testing/index.ts';
-import { Lines, PODS, Scene, isPending, pod } from './scene.ts';
+import { HeldHandler, Lines, PODS, Scene, isPending, pod } from './scene.ts';
 import type { Pod } from './scene.ts';
 
 /** Until it is so, turn by turn. */
@@ -81,7 +81,7 @@ describe('waiting for a resourceVersion', () => {
 });
 
 describe('the health of an informer', () => {
-  test('goes through its life', async () => {
+  test('shows each state of the informer', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
     assert.equal(informer.health.state, 'not-started');
@@ -107,9 +107,8 @@ describe('the health of an informer', () => {
   test('shows the backlogs of the handlers, by their names', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
-    let open = (): void => {};
-    const opened = new Promise<void>((resolve) => (open = resolve));
-    informer.addEventHandler({ onAdd: () => opened }, { name: 'slow' });
+    const held = new HeldHandler();
+    informer.addEventHandler(held, { name: 'slow' });
     informer.addEventHandler(new Lines(), { name: 'quick' });
     for (const name of ['a', 'b', 'c']) scene.source.add(pod(name));
     void informer.run();
@@ -124,7 +123,7 @@ describe('the health of an informer', () => {
       ],
     );
     assert.equal(unmerged, 0);
-    open();
+    held.gate.open();
   });
 
   test('C146 notifies when the server is unreachable for too long, and when it is back', async () => {
@@ -157,7 +156,7 @@ describe('the health of an informer', () => {
     assert.equal(changes.length, 2);
   });
 
-  test('a server that says nothing on an open watch is noticed, and one bookmark is enough', async () => {
+  test('becomes stale when an open watch is silent, and recovers with one bookmark', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
     const types: string[] = [];
@@ -169,19 +168,6 @@ describe('the health of an informer', () => {
     scene.source.sendBookmarks();
     await until(() => types.length > 1);
     assert.deepEqual(types, ['stale connected', 'recovered connected']);
-  });
-
-  test('a listener that throws is reported', async () => {
-    await using scene = new Scene();
-    const informer = scene.informer();
-    informer.onHealth(() => {
-      throw new Error('no pager');
-    });
-    await scene.started(informer);
-    scene.clock.advance(120_000);
-    await until(() => scene.reported.length > 0);
-    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_ERROR_LISTENER']);
-    assert.match(scene.reported[0]?.message ?? '', /no pager/);
   });
 });
 
@@ -265,7 +251,7 @@ describe('a write to what is shared', () => {
     assert.match(JSON.stringify(entry), /"image":"a"/);
   });
 
-  test('is not looked for with fast borrowChecks, unless asked', async () => {
+  test('is not detected with borrowChecks off, unless the option asks for it', async () => {
     await using scene = new Scene();
     const off = scene.informer({ borrowChecks: 'off' });
     const asked = scene.informer({ borrowChecks: 'off', mutationDetector: 'freeze' });
@@ -310,23 +296,23 @@ describe('a write to what is shared', () => {
     await informer.shutdown();
     assert.equal(scene.clock.pending, 0);
   });
+});
 
-  test('a listener of mutations that throws is reported', async () => {
-    await using scene = new Scene();
-    const onMutation = (): never => {
-      throw new Error('no pager');
-    };
-    const informer = scene.informer({ borrowChecks: 'strict', onMutation });
-    informer.addEventHandler({ onAdd: ({ object }) => void Object.assign(object, { status: {} }) });
-    scene.source.add(WEB);
-    await scene.started(informer);
-    await until(() => scene.reported.length > 0);
-    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_ERROR_LISTENER']);
-  });
+test('a listener of health or of mutations that throws is reported', async () => {
+  await using scene = new Scene();
+  const informer = scene.informer({ borrowChecks: 'strict', onMutation: raise });
+  informer.addEventHandler({ onAdd: ({ object }) => void Object.assign(object, { status: {} }) });
+  scene.source.add(WEB);
+  await scene.started(informer);
+  informer.onHealth(raise);
+  scene.clock.advance(120_000);
+  await until(() => scene.reported.length > 1);
+  assert.deepEqual(scene.codes, ['ERR_KUBELOOM_ERROR_LISTENER', 'ERR_KUBELOOM_ERROR_LISTENER']);
+  assert.match(scene.reported[1]?.message ?? '', /a health listener .*no pager/);
 });
 
 test('C56 a watch error handler that throws or rejects is reported, and stops nothing', async () => {
-  for (const fail of [(): never => raise(), (): Promise<never> => Promise.reject(new Error('no pager'))]) {
+  for (const fail of [raise, (): Promise<never> => Promise.reject(new Error('no pager'))]) {
     await using scene = new Scene();
     const informer = scene.informer();
     informer.setWatchErrorHandler(fail);

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { label } from '../../../src/index.ts';
 import type { SharedIndexInformer } from '../../../src/index.ts';
 import { settled } from '../../../src/apiserver/testing/index.ts';
-import { Gate, Lines, Scene, isPending, pod } from './scene.ts';
+import { Gate, Lines, Scene, busy, isPending, pod, turns } from './scene.ts';
 import type { Pod } from './scene.ts';
 
 function life(informer: SharedIndexInformer<Pod>): boolean[] {
@@ -107,15 +107,8 @@ describe('the lifecycle of an informer', () => {
 describe('the end', () => {
   test('C8 comes after the calls in progress, and no handler is taken while it waits for them', async () => {
     await using scene = new Scene();
-    const informer = scene.informer();
-    const gate = new Gate();
-    const lines = new Lines(() => gate.opened);
-    informer.addEventHandler(lines);
-    scene.source.add(pod('a'));
-    scene.source.add(pod('b'));
     const abort = new AbortController();
-    const run = informer.run(abort.signal);
-    await lines.until('add! a');
+    const { informer, lines, gate, run } = await busy(scene, abort.signal);
     abort.abort();
     assert.ok(await isPending(run));
     assert.ok(informer.isStopped());
@@ -150,17 +143,11 @@ describe('the end', () => {
     assert.equal(slow.lines.at(-1), 'add b49');
   });
 
-  test('C8 is not waited for longer than the signal says; who still runs is named, and can be dropped', async () => {
+  test('C8 is not waited for after the signal; the error names the handlers that still run, which can be dropped', async () => {
     await using scene = new Scene();
-    const informer = scene.informer();
-    const gate = new Gate();
-    const slow = new Lines(() => gate.opened);
-    informer.addEventHandler(slow, { name: 'slow one' });
+    const { informer, lines, gate, run } = await busy(scene);
     informer.addEventHandler({ onAdd: () => undefined }, { name: 'quick one' });
-    scene.source.add(pod('a'));
-    scene.source.add(pod('b'));
-    const run = informer.run();
-    await slow.until('add! a');
+    await turns();
     const abort = new AbortController();
     const shutdown = informer.shutdown({ drain: true, signal: abort.signal });
     assert.ok(await isPending(shutdown));
@@ -175,7 +162,7 @@ describe('the end', () => {
     gate.open();
     await dropped;
     await run;
-    assert.deepEqual(slow.lines, ['add! a']);
+    assert.deepEqual(lines.lines, ['add! a']);
   });
 
   test('leaves no threads, timers or requests behind, whether it ran or not', async () => {
@@ -196,7 +183,7 @@ describe('the end', () => {
 });
 
 describe('the controller of an informer', () => {
-  test('tells how far it is, and running it does nothing', async () => {
+  test('shows the sync state, and running it does nothing', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
     const controller = informer.getController();

@@ -14,7 +14,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-test('C181 who waits for the initial list of a handler that is given up is rejected, others are not', async () => {
+test('C181 waits for the initial list of a handler that is removed for its backlog reject, and other waits do not', async () => {
   const clock = new FakeClock();
   const source = new FakeControllerSource<Pod>();
   const limits = { backlogBytesMax: 2 ** 16, backlogTimeoutMs: 1000 };

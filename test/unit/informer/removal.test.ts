@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 
 import type { HandlerRegistration } from '../../../src/index.ts';
 import { settled } from '../../../src/apiserver/testing/index.ts';
-import { Gate, Lines, Scene, isPending, pod } from './scene.ts';
+import { Gate, Lines, Scene, busy, isPending, pod } from './scene.ts';
 
 describe('removing a handler', () => {
   test('C8 ends its calls, and leaves the calls of the other registration', async () => {
@@ -73,7 +73,7 @@ describe('removing a handler', () => {
     await assert.rejects(informer.shutDownEventHandler(wrong), { code });
   });
 
-  test('C8 C137 drops what is pending, or with `drain` tells it and then nothing more', async () => {
+  test('C8 C137 drops pending notifications, or with `drain` delivers them and nothing after them', async () => {
     for (const drain of [false, true]) {
       await using scene = new Scene();
       const informer = scene.informer();
@@ -98,37 +98,23 @@ describe('removing a handler', () => {
     }
   });
 
-  test('C8 again, without `drain`, drops what a draining handler has left', async () => {
+  test('C8 again, without `drain`, drops the rest of a draining handler', async () => {
     await using scene = new Scene();
-    const informer = scene.informer();
-    const gate = new Gate();
-    const slow = new Lines(() => gate.opened);
-    const registration = informer.addEventHandler(slow);
-    scene.source.add(pod('a'));
-    scene.source.add(pod('b'));
-    void informer.run();
-    await slow.until('add! a');
+    const { informer, registration, lines, gate } = await busy(scene);
     informer.removeEventHandler(registration, { drain: true });
     assert.equal(registration.backlog.notifications, 1);
     informer.removeEventHandler(registration);
     assert.equal(registration.backlog.notifications, 0);
     gate.open();
     await informer.shutDownEventHandler(registration);
-    assert.deepEqual(slow.lines, ['add! a']);
+    assert.deepEqual(lines.lines, ['add! a']);
   });
 });
 
 describe('shutting a handler down', () => {
   test('C8 C139 waits for the call in progress, its promise included, and no longer than its signal', async () => {
     await using scene = new Scene();
-    const informer = scene.informer();
-    const gate = new Gate();
-    const lines = new Lines(() => gate.opened);
-    const registration = informer.addEventHandler(lines);
-    scene.source.add(pod('a'));
-    scene.source.add(pod('b'));
-    void informer.run();
-    await lines.until('add! a');
+    const { informer, registration, lines, gate } = await busy(scene);
     const reason = new Error('enough');
     const abort = new AbortController();
     const impatient = informer.shutDownEventHandler(registration, { signal: abort.signal });

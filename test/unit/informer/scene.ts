@@ -3,6 +3,7 @@ import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import type {
   Borrowed,
   DeletedFinalStateUnknown,
+  HandlerRegistration,
   InformerOptions,
   ResourceEventHandler,
   ResourceRef,
@@ -151,17 +152,73 @@ export class Gate {
   }
 }
 
+/** A handler whose calls for additions wait until the test opens its gate. */
+export class HeldHandler {
+  /** `add a`, `delete a`, `gone a`. */
+  readonly lines: string[] = [];
+  /** Resolves in the first call. */
+  readonly begun: Promise<void>;
+  readonly gate: Gate = new Gate();
+  #begin!: () => void;
+
+  constructor() {
+    this.begun = new Promise((resolve) => (this.#begin = resolve));
+  }
+
+  onAdd({ name }: { readonly name: string }): Promise<void> {
+    this.lines.push(`add ${name}`);
+    this.#begin();
+    return this.gate.opened;
+  }
+
+  onDelete({
+    name,
+    finalStateUnknown,
+  }: {
+    readonly name: string;
+    readonly finalStateUnknown: unknown;
+  }): void {
+    this.lines.push(`${finalStateUnknown ? 'gone' : 'delete'} ${name}`);
+  }
+}
+
+/** An informer that runs, with a handler in its call for `a` and with `b` pending. */
+export interface Busy {
+  readonly informer: SharedIndexInformer<Pod>;
+  readonly registration: HandlerRegistration;
+  readonly lines: Lines;
+  readonly gate: Gate;
+  readonly run: Promise<void>;
+}
+
+export async function busy(scene: Scene, signal?: AbortSignal): Promise<Busy> {
+  const informer = scene.informer();
+  const gate = new Gate();
+  const lines = new Lines(() => gate.opened);
+  const registration = informer.addEventHandler(lines, { name: 'slow one' });
+  for (const name of ['a', 'b']) scene.source.add(pod(name));
+  const run = informer.run(signal);
+  await lines.until('add! a');
+  return { informer, registration, lines, gate, run };
+}
+
 /** Until the promise reactions and the pipeline's turns that are due have run, a few times over. */
 export async function turns(count: number = 20): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate);
 }
 
-export async function isPending(promise: Promise<unknown>): Promise<boolean> {
-  let isOpen = true;
-  void promise.then(
-    () => (isOpen = false),
-    () => (isOpen = false),
+/** `pending` until the promise settles; then `resolved` or the message of its error. */
+export function outcome(promise: Promise<unknown>): { state: string } {
+  const watched = { state: 'pending' };
+  promise.then(
+    () => (watched.state = 'resolved'),
+    (error: Error) => (watched.state = error.message),
   );
+  return watched;
+}
+
+export async function isPending(promise: Promise<unknown>): Promise<boolean> {
+  const watched = outcome(promise);
   await turns();
-  return isOpen;
+  return watched.state === 'pending';
 }

@@ -2,72 +2,56 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
-import type { DoneChecker, DoneProgress } from '../../../src/base/done-checker.ts';
+import type { DoneProgress } from '../../../src/base/done-checker.ts';
 import { WaitCondition } from '../../../src/informer/wait-condition.ts';
-import { waitForCacheSync, waitForNamedCacheSync } from '../../../src/informer/sync.ts';
-import type { Syncable } from '../../../src/informer/sync.ts';
-import { NotSyncedError, waitFor } from '../../../src/informer/wait-for.ts';
-import type { WaitProgress } from '../../../src/informer/wait-for.ts';
+import {
+  waitForCacheSync,
+  waitForNamedCacheSync,
+  NotSyncedError,
+  waitFor,
+  SettableDoneChecker,
+} from '../../../src/informer/wait-for.ts';
+import type { Syncable, WaitProgress } from '../../../src/informer/wait-for.ts';
 import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
+import { outcome, turns } from './scene.ts';
 
-/** Something that is done when the test says so. */
-class Task implements DoneChecker {
-  readonly name: string;
-  readonly done: Promise<void>;
-  reason = '';
-  progress: DoneProgress = { items: 0, bytes: 0 };
-  isDone = false;
-  #resolve!: () => void;
+/** A task that is done when the test says so. */
+class Task extends SettableDoneChecker {
+  why = '';
+  read: DoneProgress = { items: 0, bytes: 0 };
 
   constructor(name: string) {
-    this.name = name;
-    this.done = new Promise((resolve) => (this.#resolve = resolve));
+    super(
+      name,
+      () => this.why,
+      () => this.read,
+    );
   }
-
-  finish(): void {
-    this.isDone = true;
-    this.#resolve();
-  }
-}
-
-function settled(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** `pending` until it settles. */
-function watch(promise: Promise<void>): { state: string } {
-  const watched = { state: 'pending' };
-  promise.then(
-    () => (watched.state = 'resolved'),
-    (error: Error) => (watched.state = error.message),
-  );
-  return watched;
 }
 
 describe('waitFor', () => {
   test('resolves when the last one is done, without looking at a clock', async () => {
     const clock = new FakeClock();
     const [pods, nodes] = [new Task('pods'), new Task('nodes')];
-    const waiting = watch(waitFor('controller', { clock }, pods, nodes));
-    await settled();
+    const waiting = outcome(waitFor('controller', { clock }, pods, nodes));
+    await turns(1);
     assert.equal(waiting.state, 'pending');
     pods.finish();
-    await settled();
+    await turns(1);
     assert.equal(waiting.state, 'pending');
     nodes.finish();
-    await settled();
+    await turns(1);
     assert.equal(waiting.state, 'resolved');
     assert.equal(clock.pending, 0);
-  });
-
-  test('resolves at once when there is nothing to wait for', async () => {
-    await waitFor('controller', {});
   });
 
   test('C145 counts what is done although the signal was aborted before', async () => {
     const pods = new Task('pods');
     pods.finish();
     await waitFor('controller', { signal: AbortSignal.abort() }, pods);
+    await waitFor('controller', {});
+    const aborted = waitFor('controller', { signal: AbortSignal.abort('over') }, new Task('nodes'));
+    await assert.rejects(aborted, { message: 'controller: not synced: nodes', cause: 'over' });
   });
 
   test('counts what was done in the same task in which the signal was aborted', async () => {
@@ -79,17 +63,17 @@ describe('waitFor', () => {
     await waiting;
   });
 
-  test('C145 names in order what is missing, why, and how far it was, with the reason of the signal', async () => {
+  test('C145 names the missing checkers in order, with reasons and progress, and the reason of the signal as its cause', async () => {
     const abort = new AbortController();
     const reason = new Error('30 s are over');
     const tasks = ['secrets', 'pods', 'nodes', 'leases'].map((name) => new Task(name));
     const [secrets, pods, nodes] = tasks as [Task, Task, Task];
-    secrets.reason = '403: secrets is forbidden';
-    nodes.reason = 'listing';
-    nodes.progress = { items: 500, bytes: 4096, expectedItems: 2000 };
+    secrets.why = '403: secrets is forbidden';
+    nodes.why = 'listing';
+    nodes.read = { items: 500, bytes: 4096, expectedItems: 2000 };
     const waiting = waitFor('controller', { signal: abort.signal }, ...tasks);
     pods.finish();
-    await settled();
+    await turns(1);
     abort.abort(reason);
     await assert.rejects(waiting, (error: NotSyncedError) => {
       assert.equal(error.code, 'ERR_KUBELOOM_NOT_SYNCED');
@@ -108,40 +92,41 @@ describe('waitFor', () => {
     });
   });
 
-  test('is refused with the same error when the signal was aborted before', async () => {
-    const signal = AbortSignal.abort('over');
-    const waiting = waitFor('controller', { signal }, new Task('pods'));
-    await assert.rejects(waiting, { message: 'controller: not synced: pods', cause: 'over' });
-  });
-
   test('leaves no timer and no listener, however it ends', async () => {
     const clock = new FakeClock();
-    for (const ending of ['done', 'aborted', 'thrown']) {
+    for (const ending of ['done', 'aborted', 'thrown', 'rejected']) {
       const abort = new AbortController();
       const pods = new Task('pods');
-      const onProgress = (): void => {
+      const onProgress = (): unknown => {
         if (ending === 'thrown') throw new Error('no screen');
+        return ending === 'rejected' ? Promise.reject(new Error('no terminal')) : undefined;
       };
-      const waiting = watch(waitFor('controller', { signal: abort.signal, clock, onProgress }, pods));
+      const waiting = outcome(waitFor('controller', { signal: abort.signal, clock, onProgress }, pods));
       assert.deepEqual([clock.pending, getEventListeners(abort.signal, 'abort').length], [1, 1]);
       if (ending === 'aborted') abort.abort();
+      else if (ending === 'rejected') clock.advance(1000);
       else pods.finish();
-      await settled();
+      await turns(1);
       assert.deepEqual([clock.pending, getEventListeners(abort.signal, 'abort').length], [0, 0], ending);
-      const expected = { done: 'resolved', aborted: 'controller: not synced: pods', thrown: 'no screen' };
+      const expected = {
+        done: 'resolved',
+        aborted: 'controller: not synced: pods',
+        thrown: 'no screen',
+        rejected: 'no terminal',
+      };
       assert.equal(waiting.state, expected[ending as keyof typeof expected]);
     }
   });
 
-  test('tells how far it is in every interval and whenever something is done', async () => {
+  test('reports progress in every interval and whenever a checker is done', async () => {
     const clock = new FakeClock();
     const seen: WaitProgress[] = [];
     const [pods, nodes] = [new Task('pods'), new Task('nodes')];
     const options = { clock, intervalMs: 250, onProgress: (progress: WaitProgress) => seen.push(progress) };
     const waiting = waitFor('controller', options, pods, nodes);
-    pods.progress = { items: 10, bytes: 1000 };
-    nodes.progress = { items: 1, bytes: 50, expectedItems: 3 };
-    nodes.reason = 'listing';
+    pods.read = { items: 10, bytes: 1000 };
+    nodes.read = { items: 1, bytes: 50, expectedItems: 3 };
+    nodes.why = 'listing';
     clock.advance(249);
     assert.equal(seen.length, 0);
     clock.advance(1);
@@ -158,7 +143,7 @@ describe('waitFor', () => {
     ]);
     clock.advance(100);
     pods.finish();
-    await settled();
+    await turns(1);
     const { done, missing, elapsedMs, items } = seen[1] as WaitProgress;
     assert.deepEqual([done, missing, elapsedMs, items], [['pods'], [missingNodes], 350, 11]);
     clock.advance(400);
@@ -172,7 +157,7 @@ describe('waitFor', () => {
     assert.deepEqual(seen.at(-1)?.missing, []);
   });
 
-  test('refuses an interval that is no time', async () => {
+  test('refuses an interval of 0', async () => {
     const waiting = waitFor('controller', { intervalMs: 0 }, new Task('pods'));
     await assert.rejects(waiting, { code: 'ERR_KUBELOOM_OPTION' });
   });
@@ -190,39 +175,24 @@ function syncable(name: string, wait: Promise<void>, isSynced: boolean, error?: 
   };
 }
 
-test('waitFor ends with what onProgress rejects with', async () => {
-  const clock = new FakeClock();
-  const onProgress = (): Promise<never> => Promise.reject(new Error('no terminal'));
-  const waiting = watch(waitFor('controller', { clock, onProgress }, new Task('pods')));
-  clock.advance(1000);
-  await settled();
-  assert.equal(waiting.state, 'no terminal');
-  assert.equal(clock.pending, 0);
-});
-
 describe('waiting for caches', () => {
-  test('names every informer that has not synced with its last error, or else with what it does', async () => {
+  test('names the controller, and every informer that has not synced with its last error or its phase', async () => {
     const reason = new Error('aborted');
     const informers = [
       syncable('pods', Promise.resolve(), true),
       syncable('secrets', Promise.reject(reason), false, 'forbidden'),
       syncable('nodes', Promise.reject(reason), false),
     ];
-    await assert.rejects(waitForCacheSync(undefined, ...informers), (error: NotSyncedError) => {
-      assert.equal(error.message, 'not synced: nodes: listing; secrets: listing: forbidden');
+    const waiting = waitForNamedCacheSync('node-controller', undefined, ...informers);
+    await assert.rejects(waiting, (error: NotSyncedError) => {
+      assert.equal(error.message, 'node-controller: not synced: nodes: listing; secrets: listing: forbidden');
       assert.equal(error.cause, reason);
       assert.deepEqual(error.synced, ['pods']);
       return true;
     });
   });
 
-  test('on behalf of a controller says whose wait it was', async () => {
-    const nodes = syncable('nodes', Promise.reject(new Error('aborted')), false);
-    const waiting = waitForNamedCacheSync('node-controller', undefined, nodes);
-    await assert.rejects(waiting, { message: 'node-controller: not synced: nodes: listing' });
-  });
-
-  test('does not wait for the others once one can sync no more, and leaves nothing behind', async () => {
+  test('does not wait for the others once one can sync no more, counts one that has synced, and leaves nothing behind', async () => {
     const stop = new AbortController();
     const condition = new WaitCondition();
     const nodes = {
@@ -230,15 +200,12 @@ describe('waiting for caches', () => {
       waitForSync: (signal?: AbortSignal) => condition.until(() => false, signal),
     };
     const ended = new Error('stopped before it synced');
+    await waitForCacheSync(undefined, syncable('pods', Promise.reject(ended), true));
     await assert.rejects(
       waitForCacheSync(stop.signal, nodes, syncable('pods', Promise.reject(ended), false)),
       { message: 'not synced: nodes: listing; pods: listing', cause: ended },
     );
     assert.equal(condition.size, 0);
     assert.equal(getEventListeners(stop.signal, 'abort').length, 0);
-  });
-
-  test('counts an informer that has synced although its wait was aborted', async () => {
-    await waitForCacheSync(undefined, syncable('pods', Promise.reject(new Error('aborted')), true));
   });
 });

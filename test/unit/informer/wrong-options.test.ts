@@ -74,6 +74,26 @@ test('C62 so it is when it is set or added later, and nothing has changed then',
   assert.deepEqual(Object.keys(informer.getIndexer().getIndexers()), ['namespace', ...Object.keys(good)]);
 });
 
+const OUT_OF_BOUNDS: Readonly<Record<string, readonly unknown[]>> = {
+  codec: ['protobuf'],
+  watchList: ['on'],
+  borrowChecks: ['weak'],
+  resyncPeriodMs: [-1, Number.NaN, '10s'],
+  pageSize: [-1, 1.5, 2_000_000],
+  backoff: [{ initialMs: 0 }, { initialMs: 100, maxMs: 50 }, { maxMs: 100 }],
+  fields: [['']],
+  slowNotifications: [-1, 1.5],
+  slowCallMs: [-1, '100'],
+  slowAgeMs: [2 ** 31, Number.NaN],
+};
+
+test('C62 a value out of bounds is refused by the name of its option', async () => {
+  await using scene = new Scene();
+  for (const [name, values] of Object.entries(OUT_OF_BOUNDS)) {
+    for (const value of values) assert.throws(() => scene.informer({ [name]: value }), refused(`^${name}`));
+  }
+});
+
 const UNKNOWN: readonly (readonly [object, RegExp])[] = [
   [{ onEror: () => undefined }, /"onEror": did you mean onError\?$/],
   [{ namespaces: 'web' }, /"namespaces": did you mean namespace\?$/],

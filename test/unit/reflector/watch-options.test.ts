@@ -1,8 +1,7 @@
 /** The options of list-and-watch of informers: their results, and the refusals. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reflectorSpec } from '../../../src/informer/options.ts';
-import { resolveInformerOptions } from '../../../src/informer/resolve-options.ts';
+import { reflectorSpec, resolveInformerOptions } from '../../../src/informer/options.ts';
 
 const PODS = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
 const REFUSED = { code: 'ERR_KUBELOOM_OPTION' };

@@ -9,9 +9,8 @@ import type {
   Watch,
   WatchEvent,
 } from '../../../../src/kube/list-watch.ts';
-import { WINDOW_BYTES } from '../../../../src/informer/threads/feed-response.ts';
+import { WINDOW_BYTES, ListWatchFeed } from '../../../../src/informer/threads/list-watch-feed.ts';
 import { FeedTransports } from '../../../../src/reflector/transport/feed-transport.ts';
-import { ListWatchFeed } from '../../../../src/informer/threads/list-watch-feed.ts';
 import type {
   FeedAnswer,
   FromReflectorThread,
@@ -42,7 +41,7 @@ class FeedScene {
       {
         informer: 7,
         post: (answer) => void this.answers.push(answer),
-        onError: (_during, error) => void this.errors.push(error),
+        onError: (error) => void this.errors.push(error),
       },
     );
   }

@@ -76,22 +76,6 @@ describe('the dynamic factory', () => {
     }
   }
 
-  test('asks for no list when the watch answers with a bookmark, and for one when streaming is switched off', async () => {
-    for (const watchList of ['auto', 'off'] as const) {
-      await using scene = await Scene.start(0);
-      const factory = scene.dynamic({ watchList });
-      const { informer } = factory.forResource(WIDGET);
-      await synced(factory);
-      assert.ok(informer.hasSynced());
-      await scene.server.waitForWatches(1);
-      const requests = await scene.requests('/apis/example.com/v1/widgets');
-      assert.deepEqual(
-        requests.map(({ watch }) => watch),
-        watchList === 'auto' ? [true] : [false, true],
-      );
-    }
-  });
-
   test('stores objects without a kind unchanged when the kind is unknown; else they get it', async () => {
     await using scene = await Scene.start(0);
     const source: ListerWatcher<unknown> = {
@@ -117,16 +101,5 @@ describe('the dynamic factory', () => {
     assert.deepEqual(Object.keys(widgets.lister.get('default/a')?.object ?? {}), ['metadata']);
     assert.equal(pods.lister.get('default/a')?.object.kind, 'Pod');
     await factory.shutdown();
-  });
-
-  test('keeps the first answer', async () => {
-    await using scene = await Scene.start(0);
-    const factory = scene.dynamic();
-    factory.forResource({ ...WIDGET, kind: 'Widget', isNamespaced: true });
-    const refused = { code: 'ERR_KUBELOOM_OPTION' };
-    assert.throws(() => factory.forResource({ ...WIDGET, kind: 'Gadget' }), refused);
-    assert.throws(() => factory.forResource({ ...WIDGET, isNamespaced: false }), refused);
-    assert.throws(() => factory.forResource({ ...POD, kind: 'Node' }), refused, 'the table knows better');
-    assert.equal(factory.informers.length, 1);
   });
 });

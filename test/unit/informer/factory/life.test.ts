@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { InformerThreads, NotSyncedError, builtInResources, transformModule } from '../../../../src/index.ts';
 import type { KubeloomError, WaitProgress } from '../../../../src/index.ts';
-import { Gate, turns } from '../scene.ts';
-import { POD, Scene, THREADS, keys, object, rejection, soon, synced } from './scene.ts';
+import { HeldHandler, turns } from '../scene.ts';
+import { Scene, THREADS, keys, object, rejection, soon, synced } from './scene.ts';
 
 describe('start', () => {
   for (const threads of THREADS) {
-    test(`C157 starts what was asked for; what is asked for later needs another start (threads ${threads})`, async () => {
+    test(`C157 starts the requested informers; those that are requested later need another start (threads ${threads})`, async () => {
       await using scene = await Scene.start(threads);
       await scene.create('configmaps', object('c'));
       const factory = scene.typed();
@@ -17,7 +17,11 @@ describe('start', () => {
       const configMaps = factory.core.v1.configMaps;
       assert.equal(configMaps.informer.hasStarted(), false);
       await factory.waitForCacheSync(soon());
-      assert.equal(configMaps.informer.hasSynced(), false, 'nobody waits for what was not started');
+      assert.equal(
+        configMaps.informer.hasSynced(),
+        false,
+        'the wait leaves out informers that were not started',
+      );
       await synced(factory);
       assert.deepEqual(keys(configMaps.lister.list()), ['default/c']);
       assert.ok(pods.hasSynced());
@@ -53,7 +57,7 @@ describe('start', () => {
     assert.deepEqual(scene.errors, []);
   });
 
-  test('C157 does nothing after shutdown, and nothing new can be asked for', async () => {
+  test('C157 does nothing after shutdown, when requests of new informers throw', async () => {
     await using scene = await Scene.start(0);
     const factory = scene.typed();
     const { informer } = factory.core.v1.pods;
@@ -79,7 +83,7 @@ describe('waitForCacheSync', () => {
     await factory.waitForCacheSync();
   });
 
-  test('C158 names what is missing, and why, when its signal is aborted', async () => {
+  test('C158 names the missing informers and the reasons when its signal is aborted', async () => {
     await using scene = await Scene.start(0);
     const factory = scene.typed();
     const pods = factory.core.v1.pods.informer;
@@ -104,7 +108,7 @@ describe('waitForCacheSync', () => {
     assert.deepEqual(error.synced, ['SharedIndexInformer configmaps']);
   });
 
-  test('tells how far it is', async () => {
+  test('reports the progress of its informers', async () => {
     await using scene = await Scene.start(0);
     const factory = scene.typed();
     assert.ok(factory.core.v1.pods.informer);
@@ -119,7 +123,7 @@ describe('waitForCacheSync', () => {
   });
 
   for (const threads of THREADS) {
-    test(`C158 rejects when a module cannot be loaded, which onError hears of too (threads ${threads})`, async () => {
+    test(`C158 rejects when a module cannot be loaded, which is also reported to onError (threads ${threads})`, async () => {
       await using scene = await Scene.start(threads);
       const url = new URL('./there-is-none.js', import.meta.url).href;
       const factory = scene.typed({ transform: transformModule(url) });
@@ -138,35 +142,26 @@ describe('waitForCacheSync', () => {
       await rejection(factory.waitForCacheSync(soon()));
     });
 
-    test(`rejects when the threads end, which onError hears of once (threads ${threads})`, async () => {
-      await using scene = await Scene.start(threads);
-      await using doomed = new InformerThreads({ shards: threads });
-      const factory = scene.typed({ threads: doomed });
-      assert.ok(factory.core.v1.pods.informer);
-      await scene.server.failNext({ status: 'hang', count: 1000 });
-      factory.start();
-      const waiting = rejection(factory.waitForCacheSync(soon()));
-      await turns();
-      await doomed.close();
-      const error = await waiting;
-      assert.equal((error.cause as KubeloomError).code, 'ERR_KUBELOOM_STOPPED');
-      await factory.shutdown();
-      assert.deepEqual(scene.codes, ['ERR_KUBELOOM_STOPPED']);
-    });
+    for (const ending of ['the threads are closed', 'the factory is shut down']) {
+      test(`rejects when ${ending}; only an end of the threads is reported (threads ${threads})`, async () => {
+        await using scene = await Scene.start(threads);
+        await using doomed = new InformerThreads({ shards: threads });
+        const factory = scene.typed({ threads: doomed });
+        assert.ok(factory.core.v1.pods.informer);
+        await scene.server.failNext({ status: 'hang', count: 1000 });
+        factory.start();
+        const waiting = rejection(factory.waitForCacheSync(soon()));
+        await turns();
+        const isOfThreads = ending === 'the threads are closed';
+        await (isOfThreads ? doomed.close() : factory.shutdown());
+        const error = await waiting;
+        assert.equal(error.code, 'ERR_KUBELOOM_NOT_SYNCED');
+        assert.equal((error.cause as KubeloomError).code, 'ERR_KUBELOOM_STOPPED');
+        await factory.shutdown();
+        assert.deepEqual(scene.codes, isOfThreads ? ['ERR_KUBELOOM_STOPPED'] : []);
+      });
+    }
   }
-
-  test('rejects when the factory is shut down meanwhile', async () => {
-    await using scene = await Scene.start(0);
-    await scene.server.failNext({ status: 'hang', count: 1000 });
-    const factory = scene.typed();
-    assert.ok(factory.core.v1.pods.informer);
-    factory.start();
-    const waiting = rejection(factory.waitForCacheSync(soon()));
-    await factory.shutdown();
-    const error = await waiting;
-    assert.equal(error.code, 'ERR_KUBELOOM_NOT_SYNCED');
-    assert.equal((error.cause as KubeloomError).code, 'ERR_KUBELOOM_STOPPED');
-  });
 });
 
 describe('shutdown', () => {
@@ -176,58 +171,36 @@ describe('shutdown', () => {
       await scene.create('pods', object('p'));
       await scene.create('services', object('s'));
       const factory = scene.typed();
-      const gate = new Gate();
-      const done: string[] = [];
-      const begun = Promise.all(
-        [factory.core.v1.pods, factory.core.v1.services].map(
-          ({ informer }) =>
-            new Promise<void>((resolve) => {
-              informer.addEventHandler({
-                onAdd: async ({ key }: { key: string }) => {
-                  resolve();
-                  await gate.opened;
-                  done.push(key);
-                },
-              });
-            }),
-        ),
-      );
+      const [ofPods, ofServices] = [new HeldHandler(), new HeldHandler()];
+      factory.core.v1.pods.informer.addEventHandler(ofPods);
+      factory.core.v1.services.informer.addEventHandler(ofServices);
       await synced(factory);
-      await begun;
+      await Promise.all([ofPods.begun, ofServices.begun]);
       let isOver = false;
       const ending = factory.shutdown().then(() => (isOver = true));
       const again = factory.shutdown();
       await turns();
+      ofPods.gate.open();
+      await turns();
       assert.equal(isOver, false);
-      gate.open();
+      ofServices.gate.open();
       await ending;
-      assert.deepEqual(done.toSorted(), ['default/p', 'default/s']);
       await again;
       await factory.shutdown();
       assert.deepEqual(scene.errors, []);
     });
   }
 
-  test('C159 names the handlers that still run when its signal is aborted, and can be asked again', async () => {
+  test('C159 names the handlers that still run when its signal is aborted, and may be called again', async () => {
     await using scene = await Scene.start(0);
     await scene.create('pods', object('p'));
     const factory = scene.typed();
-    const gate = new Gate();
-    await using _opened = { [Symbol.asyncDispose]: () => Promise.resolve(gate.open()) };
-    const begun = new Promise<void>((resolve) => {
-      factory.core.v1.pods.informer.addEventHandler(
-        {
-          onAdd: () => {
-            resolve();
-            return gate.opened;
-          },
-        },
-        { name: 'stubborn' },
-      );
-    });
+    const held = new HeldHandler();
+    await using _opened = { [Symbol.asyncDispose]: () => Promise.resolve(held.gate.open()) };
+    factory.core.v1.pods.informer.addEventHandler(held, { name: 'stubborn' });
     factory.core.v1.services.informer.addEventHandler({ onAdd: () => undefined }, { name: 'obedient' });
     await synced(factory);
-    await begun;
+    await held.begun;
     const end = new AbortController();
     const ending = rejection(factory.shutdown({ signal: end.signal }));
     await turns();
@@ -238,7 +211,7 @@ describe('shutdown', () => {
     assert.match(error.message, /^SharedInformerFactory: .*pods.*stubborn/);
     assert.doesNotMatch(error.message, /obedient/);
     assert.equal(error.cause, enough);
-    gate.open();
+    held.gate.open();
     await factory.shutdown();
   });
 
@@ -247,24 +220,15 @@ describe('shutdown', () => {
       await using scene = await Scene.start(0);
       await scene.create('pods', object('a'), object('b'), object('c'));
       const factory = scene.typed();
-      const gate = new Gate();
-      const told: string[] = [];
-      const begun = new Promise<void>((resolve) => {
-        factory.core.v1.pods.informer.addEventHandler({
-          onAdd: ({ name }) => {
-            told.push(name);
-            resolve();
-            return gate.opened;
-          },
-        });
-      });
+      const held = new HeldHandler();
+      factory.core.v1.pods.informer.addEventHandler(held);
       await synced(factory);
-      await begun;
+      await held.begun;
       const ending = factory.shutdown({ drain });
       await turns();
-      gate.open();
+      held.gate.open();
       await ending;
-      assert.equal(told.length, drain ? 3 : 1);
+      assert.equal(held.lines.length, drain ? 3 : 1);
     }
   });
 
@@ -284,22 +248,16 @@ describe('shutdown', () => {
     assert.deepEqual(warnings, []);
   });
 
-  test('ends informers that were never started, and needs no start', async () => {
-    await using scene = await Scene.start(0);
-    const factory = scene.typed();
-    const { informer } = factory.forResource(POD);
-    await factory[Symbol.asyncDispose]();
-    assert.ok(informer.isStopped());
-  });
-
-  test('leaves no watch open', async () => {
+  test('leaves no watch open, and stops informers that were never started', async () => {
     await using scene = await Scene.start(2);
     const factory = scene.typed();
     assert.ok(factory.core.v1.pods.informer);
     assert.ok(factory.core.v1.nodes.informer);
     await synced(factory);
     assert.equal((await scene.server.watches()).length, 2);
-    await factory.shutdown();
+    const { informer } = factory.core.v1.secrets;
+    await factory[Symbol.asyncDispose]();
+    assert.ok(informer.isStopped());
     while ((await scene.server.watches()).length > 0) await turns(1);
   });
 });

@@ -1,17 +1,14 @@
 /** Metadata only, over the wire; and the factory that takes metadata of what is not built in. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { connect, createServer } from 'node:net';
-import type { AddressInfo, Server, Socket } from 'node:net';
 import { describe, test } from 'node:test';
-import { KubeConfig } from '@kubernetes/client-node';
 import type { V1ObjectMeta } from '@kubernetes/client-node';
-import {
-  DynamicSharedInformerFactory,
+import { ObjectOrMetadataInformerFactory } from '../../../../src/index.ts';
+import type {
   MetadataInformerFactory,
-  ObjectOrMetadataInformerFactory,
+  PartialObjectMetadata,
+  SharedIndexInformer,
+  Wire,
 } from '../../../../src/index.ts';
-import type { PartialObjectMetadata, SharedIndexInformer, Wire } from '../../../../src/index.ts';
 import { settled } from '../../../../src/apiserver/testing/index.ts';
 import type { ObjectLike } from '../../../../src/apiserver/testing/index.ts';
 import { POD, SECRET, Scene, THREADS, WIDGET, keys, object, synced } from './scene.ts';
@@ -23,59 +20,6 @@ function secret(name: string, labels: Record<string, string> = {}): ObjectLike {
     metadata: { name, namespace: 'default', labels },
     data: { key: 'x'.repeat(10_000) },
   } as ObjectLike;
-}
-
-/** Lets everything through to a server of this machine, and counts what it answers. */
-class Meter implements AsyncDisposable {
-  bytes = 0;
-  readonly #listener: Server;
-  readonly #sockets: Set<Socket> = new Set();
-
-  constructor(port: number) {
-    this.#listener = createServer((client) => {
-      const upstream = connect(port, '127.0.0.1');
-      upstream.on('data', (chunk) => (this.bytes += chunk.length));
-      for (const socket of [client, upstream]) {
-        this.#sockets.add(socket);
-        socket.on('error', () => {});
-        socket.on('close', () => [client, upstream].forEach((end) => end.destroy()));
-      }
-      client.pipe(upstream).pipe(client);
-    });
-  }
-
-  /** @returns the port that it listens on */
-  async listen(): Promise<number> {
-    this.#listener.listen(0, '127.0.0.1');
-    await once(this.#listener, 'listening');
-    return (this.#listener.address() as AddressInfo).port;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#listener.close();
-    await once(this.#listener, 'close');
-  }
-}
-
-/** Bytes of the server's answers until all secrets are in the cache. */
-async function bytesToSync(
-  scene: Scene,
-  Factory: typeof MetadataInformerFactory | typeof DynamicSharedInformerFactory,
-  watchList: 'auto' | 'off',
-): Promise<number> {
-  await using meter = new Meter(scene.server.port);
-  const kubeConfig = new KubeConfig();
-  const text = scene.server.kubeConfigYaml.replaceAll(
-    scene.server.url,
-    `http://127.0.0.1:${await meter.listen()}`,
-  );
-  kubeConfig.loadFromString(text);
-  await using factory = new Factory(kubeConfig, scene.options({ watchList }));
-  const { lister } = factory.forResource(SECRET);
-  await synced(factory);
-  assert.equal(lister.list().length, 20);
-  return meter.bytes;
 }
 
 /** Never called. */
@@ -125,15 +69,6 @@ describe('the metadata factory', () => {
         assert.deepEqual(scene.errors, []);
         const lists = (await scene.requests('/api/v1/secrets')).filter(({ watch }) => !watch);
         assert.equal(lists.length, watchList === 'auto' ? 0 : 1);
-      });
-
-      test(`takes a fraction of the bytes ${title}`, async () => {
-        await using scene = await Scene.start(threads);
-        await scene.create('secrets', ...Array.from({ length: 20 }, (_, index) => secret(`s${index}`)));
-        const whole = await bytesToSync(scene, DynamicSharedInformerFactory, watchList);
-        const metadata = await bytesToSync(scene, MetadataInformerFactory, watchList);
-        assert.ok(whole > 20 * 10_000, `${whole} bytes`);
-        assert.ok(metadata > 0 && metadata < whole / 10, `${metadata} of ${whole} bytes`);
       });
     }
   }

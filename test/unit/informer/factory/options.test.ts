@@ -1,9 +1,8 @@
 /** The options that all factories have: they reach every request and every informer. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SharedInformerFactory } from '../../../../src/index.ts';
 import type { FactoryOptions, ListOptions } from '../../../../src/index.ts';
-import { FakeClock, FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
+import { FakeClock, settled } from '../../../../src/apiserver/testing/index.ts';
 import type { RequestRecord } from '../../../../src/apiserver/testing/index.ts';
 import { POD, Scene, THREADS, WIDGET, keys, object, rejection, synced } from './scene.ts';
 
@@ -17,7 +16,7 @@ const web = { labels: { app: 'web' } };
 
 describe('tweakListOptions', () => {
   for (const threads of THREADS) {
-    test(`C160 has its say in every page of a list, and in the watch after it (threads ${threads})`, async () => {
+    test(`C160 changes the options of every page of a list, and of the watch after it (threads ${threads})`, async () => {
       await using scene = await Scene.start(threads);
       const names = ['a', 'b', 'c', 'd', 'e'];
       await scene.create('pods', ...names.map((name) => object(name, 'default', web)), object('other'));
@@ -53,7 +52,7 @@ describe('tweakListOptions', () => {
       }
     });
 
-    test(`C160 has its say in the streaming list and what follows it (threads ${threads})`, async () => {
+    test(`C160 changes the options of the streaming list and of the watch after it (threads ${threads})`, async () => {
       await using scene = await Scene.start(threads);
       await scene.create('pods', object('a', 'default', web), object('b'));
       const factory = scene.typed({ tweakListOptions: selecting });
@@ -75,7 +74,7 @@ describe('tweakListOptions', () => {
     });
   }
 
-  test('C160 cannot change what the rules of list-and-watch decide, and reports that once', async () => {
+  test('C160 does not change options that list-and-watch sets, and the attempt is reported once', async () => {
     await using scene = await Scene.start(0);
     await scene.create('pods', object('a'));
     const factory = scene.typed({
@@ -112,7 +111,7 @@ describe('tweakListOptions', () => {
     );
   });
 
-  test('fails requests when it throws or gives nothing, and they are made again', async () => {
+  test('fails a request when it throws or returns nothing, and the request is repeated', async () => {
     await using scene = await Scene.start(0);
     let calls = 0;
     const factory = scene.typed({
@@ -127,21 +126,6 @@ describe('tweakListOptions', () => {
     assert.deepEqual(scene.codes, ['ERR_KUBELOOM_LIST_OPTIONS', 'ERR_KUBELOOM_LIST_OPTIONS']);
     assert.match(scene.errors[0]?.message ?? '', /tweakListOptions threw: Error: not yet/);
     assert.match(scene.errors[1]?.message ?? '', /must return an options object, got undefined/);
-  });
-
-  test('has its say in what a ListerWatcher is asked for', async () => {
-    await using scene = await Scene.start(0);
-    const source = new FakeControllerSource();
-    source.add({ metadata: { name: 'a', namespace: 'default' } });
-    const factory = new SharedInformerFactory(
-      () => source,
-      scene.options({ tweakListOptions: (options) => ({ ...options, limit: 3 }) }),
-    );
-    assert.ok(factory.core.v1.pods.informer);
-    await synced(factory);
-    assert.ok(source.requests.length > 0);
-    assert.ok(source.requests.every(({ options }) => options.limit === 3));
-    await factory.shutdown();
   });
 });
 
@@ -216,27 +200,30 @@ describe('resync periods', () => {
     return counts;
   }
 
-  test('are never by default', async () => {
-    assert.deepEqual(await resyncs({}, 1_000_000), { pods: 0, deployments: 0, configmaps: 0 });
-  });
-
-  test('are the default, or the resource’s own', async () => {
-    const customResync = { 'deployments.apps': 10_000, pods: 0 };
-    const counts = await resyncs({ defaultResyncMs: 60_000, customResync }, 61_000);
-    assert.equal(counts['pods'], 0);
-    assert.equal(counts['configmaps'], 1);
-    assert.ok((counts['deployments'] ?? 0) > 1, `${counts['deployments']}`);
-  });
-
-  test('may be said for one version of a resource, which counts more than for all', async () => {
-    const customResync = new Map<string | typeof DEPLOYMENT, number>([
-      [DEPLOYMENT, 60_000],
-      ['deployments.apps', 0],
-      ['configmaps', 60_000],
-    ]);
-    const counts = await resyncs({ customResync }, 61_000);
-    assert.deepEqual(counts, { pods: 0, deployments: 1, configmaps: 1 });
-  });
+  const CASES: readonly (readonly [string, FactoryOptions, number, Record<string, number>])[] = [
+    ['are never by default', {}, 1_000_000, { pods: 0, deployments: 0, configmaps: 0 }],
+    [
+      'are the default, or the resource’s own',
+      { defaultResyncMs: 60_000, customResync: { 'deployments.apps': 30_000, pods: 0 } },
+      61_000,
+      { pods: 0, deployments: 2, configmaps: 1 },
+    ],
+    [
+      'of one version of a resource take precedence over those of all versions',
+      {
+        customResync: new Map<string | typeof DEPLOYMENT, number>([
+          [DEPLOYMENT, 60_000],
+          ['deployments.apps', 0],
+          ['configmaps', 60_000],
+        ]),
+      },
+      61_000,
+      { pods: 0, deployments: 1, configmaps: 1 },
+    ],
+  ];
+  for (const [title, options, advanceMs, expected] of CASES) {
+    test(title, async () => assert.deepEqual(await resyncs(options, advanceMs), expected));
+  }
 });
 
 describe('a factory’s transform', () => {

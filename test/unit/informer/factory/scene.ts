@@ -1,13 +1,17 @@
-/** A server, threads of a kind, and factories on them; everything ends with the scene. */
+/** A server, threads, factories and caches on them; everything ends with the scene. */
 import assert from 'node:assert/strict';
-import type { KubeConfig } from '@kubernetes/client-node';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { KubeConfig } from '@kubernetes/client-node';
 import {
   DynamicSharedInformerFactory,
   InformerThreads,
+  InformersMap,
   MetadataInformerFactory,
   SharedInformerFactory,
 } from '../../../../src/index.ts';
-import type { FactoryOptions } from '../../../../src/index.ts';
+import type { FactoryOptions, InformersMapOptions } from '../../../../src/index.ts';
 import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import type {
   EmbeddedApiServer,
@@ -19,7 +23,7 @@ import { kubeConfigOf } from '../pipeline/harness.ts';
 
 export const THREADS = [0, 2] as const;
 
-export const WIDGETS: ResourceDefinition = {
+const WIDGETS: ResourceDefinition = {
   group: 'example.com',
   version: 'v1',
   resource: 'widgets',
@@ -32,7 +36,7 @@ export const WIDGET = { group: 'example.com', version: 'v1', resource: 'widgets'
 export const POD = { group: '', version: 'v1', resource: 'pods' };
 export const SECRET = { group: '', version: 'v1', resource: 'secrets' };
 
-export const SYNC_TIMEOUT_MS = 20_000;
+const SYNC_TIMEOUT_MS = 20_000;
 
 /** For waits that are expected to end by themselves. */
 export function soon(): AbortSignal {
@@ -44,7 +48,7 @@ export class Scene implements AsyncDisposable {
   readonly kubeConfig: KubeConfig;
   readonly threads: InformerThreads;
   readonly errors: (Error & { readonly code?: string })[] = [];
-  readonly #factories: { shutdown(): Promise<void> }[] = [];
+  readonly #users: { shutdown(): Promise<void> }[] = [];
 
   private constructor(server: EmbeddedApiServer, threads: number) {
     this.server = server;
@@ -52,17 +56,17 @@ export class Scene implements AsyncDisposable {
     this.threads = new InformerThreads({ shards: threads });
   }
 
-  static async start(threads: number): Promise<Scene> {
+  static async start(threads: number = 0): Promise<Scene> {
     return new Scene(await startEmbeddedApiServer({ tls: false, resources: [WIDGETS] }), threads);
   }
 
-  options(options: FactoryOptions = {}): FactoryOptions {
+  options<Options extends FactoryOptions | InformersMapOptions>(options?: Options): Options {
     return {
       threads: this.threads,
-      onError: (error) => this.errors.push(error),
+      onError: (error: Error) => this.errors.push(error),
       backoff: { initialMs: 1, maxMs: 5 },
       ...options,
-    };
+    } as unknown as Options;
   }
 
   typed(options: FactoryOptions = {}): SharedInformerFactory {
@@ -77,13 +81,25 @@ export class Scene implements AsyncDisposable {
     return this.#keep(new MetadataInformerFactory(this.kubeConfig, this.options(options)));
   }
 
+  cache(options: InformersMapOptions = {}, kubeConfig: KubeConfig = this.kubeConfig): InformersMap {
+    return this.#keep(new InformersMap(kubeConfig, this.options(options)));
+  }
+
   async create(resource: string, ...objects: readonly ObjectLike[]): Promise<void> {
     await this.server.apply(objects.map((object) => ({ type: 'create', resource, object })));
   }
 
-  /** Returns the server's requests under this path. */
-  async requests(path: string): Promise<RequestRecord[]> {
-    return (await this.server.requests()).filter((request) => request.path === path);
+  async put(resource: string, ...objects: readonly ObjectLike[]): Promise<void> {
+    await this.server.apply(objects.map((object) => ({ type: 'put', resource, object })));
+  }
+
+  async remove(resource: string, namespace: string, name: string): Promise<void> {
+    await this.server.apply([{ type: 'delete', resource, namespace, name }]);
+  }
+
+  /** Returns the requests with paths that contain this text. */
+  async requests(part: string = ''): Promise<RequestRecord[]> {
+    return (await this.server.requests()).filter(({ path }) => path.includes(part));
   }
 
   get codes(): (string | undefined)[] {
@@ -91,14 +107,54 @@ export class Scene implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#factories.map((factory) => factory.shutdown()));
+    await Promise.all(this.#users.map((user) => user.shutdown()));
     await this.threads.close();
     await this.server.close();
   }
 
-  #keep<Factory extends { shutdown(): Promise<void> }>(factory: Factory): Factory {
-    this.#factories.push(factory);
-    return factory;
+  #keep<User extends { shutdown(): Promise<void> }>(user: User): User {
+    this.#users.push(user);
+    return user;
+  }
+}
+
+/** Counts the bytes that the scene's server sends. */
+export class CountingProxy implements AsyncDisposable {
+  bytes = 0;
+  readonly kubeConfig: KubeConfig = new KubeConfig();
+  readonly #sockets: Set<Socket> = new Set();
+  readonly #listener = createServer((down) => this.#connect(down));
+  readonly #scene: Scene;
+
+  private constructor(scene: Scene) {
+    this.#scene = scene;
+  }
+
+  static async start(scene: Scene): Promise<CountingProxy> {
+    const proxy = new CountingProxy(scene);
+    proxy.#listener.listen(0, '127.0.0.1');
+    await once(proxy.#listener, 'listening');
+    const { port } = proxy.#listener.address() as AddressInfo;
+    const { kubeConfigYaml, url } = scene.server;
+    proxy.kubeConfig.loadFromString(kubeConfigYaml.replaceAll(url, `http://127.0.0.1:${port}`));
+    return proxy;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#listener.close();
+    await once(this.#listener, 'close');
+  }
+
+  #connect(down: Socket): void {
+    const up = connect(this.#scene.server.port, '127.0.0.1');
+    up.on('data', (chunk) => (this.bytes += chunk.length));
+    for (const socket of [down, up]) {
+      this.#sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => [down, up].forEach((end) => end.destroy()));
+    }
+    down.pipe(up).pipe(down);
   }
 }
 

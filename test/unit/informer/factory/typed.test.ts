@@ -121,6 +121,10 @@ describe('the typed factory', () => {
     assert.deepEqual(factory.informers, []);
     factory.forResource({ ...POD, kind: 'Pod', isNamespaced: true });
     assert.throws(() => factory.forResource({ ...POD, kind: 'Node' }), refused, 'also of one that is there');
+    const dynamic = scene.dynamic();
+    dynamic.forResource({ ...WIDGET, kind: 'Widget', isNamespaced: true });
+    assert.throws(() => dynamic.forResource({ ...WIDGET, kind: 'Gadget' }), refused, 'the first answer');
+    assert.throws(() => dynamic.forResource({ ...POD, kind: 'Node' }), refused, 'the table of resources');
   });
 
   test('lets the first to ask make the informer, with what all informers of the factory have', async () => {
@@ -150,7 +154,7 @@ describe('the typed factory', () => {
     assert.ok(factory.core.v1.pods.informer);
   });
 
-  test('takes functions in the place of a server', async () => {
+  test('takes functions in the place of a server, with the changes of tweakListOptions', async () => {
     await using scene = await Scene.start(0);
     const source = new FakeControllerSource();
     source.add({ metadata: { name: 'a', namespace: 'default' } });
@@ -160,11 +164,13 @@ describe('the typed factory', () => {
         asked.push(`${resource.resource} ${namespace}`);
         return source;
       },
-      scene.options({ namespace: 'default' }),
+      scene.options({ namespace: 'default', tweakListOptions: (options) => ({ ...options, limit: 3 }) }),
     );
     const { lister } = factory.core.v1.pods;
     await synced(factory);
     assert.deepEqual(asked, ['pods default']);
+    assert.ok(source.requests.length > 0);
+    assert.ok(source.requests.every(({ options }) => options.limit === 3));
     assert.deepEqual(keys(lister.list()), ['default/a']);
     await factory.shutdown();
     assert.equal((await scene.server.requests()).length, 0);
@@ -183,12 +189,8 @@ describe('the typed factory', () => {
           ['pods.v1.', 2],
         ]),
       },
-      { namespace: 7 },
       { name: 7 },
       { codec: 'xml' },
-      { watchList: 'yes' },
-      { tweakListOptions: {} },
-      { threads: { shards: -1 } },
     ];
     for (const options of wrong) {
       assert.throws(() => scene.typed(options), refused, JSON.stringify(options));

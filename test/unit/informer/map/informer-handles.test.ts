@@ -5,7 +5,7 @@ import { Cache, InformersMap, NotCachedError, NotFoundError, NotSyncedError } fr
 import type { InformerHandle, KubeObject } from '../../../../src/index.ts';
 import { settled } from '../../../../src/apiserver/testing/index.ts';
 import {
-  Gate,
+  HeldHandler,
   Lines,
   NODE,
   POD,
@@ -32,7 +32,7 @@ describe('informerFor', () => {
     assert.throws(() => pods.require('a/nobody'), NotFoundError);
   });
 
-  test('asks discovery only for what is not built in, and reads by any name afterwards', async () => {
+  test('requests discovery only for kinds that are not built in, and reads by any name afterwards', async () => {
     await using scene = await Scene.start();
     await scene.create('widgets.example.com', object('w', 'a'));
     const cache = scene.cache();
@@ -47,7 +47,7 @@ describe('informerFor', () => {
     assert.equal((await scene.requests()).length, before);
   });
 
-  test('rejects for what no server has, with a code, and follows nothing', async () => {
+  test('rejects for an unknown kind with a code, and starts no informer', async () => {
     await using scene = await Scene.start();
     const cache = scene.cache();
     const unknown = await rejection(cache.informerFor({ kind: 'Gadget', group: 'example.com' }));
@@ -57,7 +57,7 @@ describe('informerFor', () => {
     assert.deepEqual(cache.informers, []);
   });
 
-  test('gives back what was asked for when its signal is aborted, and names what is missing', async () => {
+  test('releases the kind when its signal is aborted, and names the missing informers', async () => {
     await using scene = await Scene.start();
     await scene.server.failNext({ status: 403, count: 1_000_000, match: { path: '/pods' } });
     const cache = scene.cache({ name: 'mine' });
@@ -121,7 +121,7 @@ describe('release', () => {
     assert.equal(again.list().items.length, 1);
   });
 
-  test("ends the calls of the lease's handlers, and of no others", async () => {
+  test("ends the calls of the handle's handlers, and of no others", async () => {
     await using scene = await Scene.start();
     const cache = scene.cache();
     const one = await cache.informerFor(POD);
@@ -143,23 +143,14 @@ describe('release', () => {
     await scene.create('pods', pod('x', 'a'), pod('y', 'a'));
     const cache = scene.cache();
     const one = await cache.informerFor(POD);
-    const gate = new Gate();
-    let calls = 0;
-    const begun = new Promise<void>((resolve) => {
-      one.addEventHandler({
-        onAdd: async () => {
-          calls++;
-          resolve();
-          await gate.opened;
-        },
-      });
-    });
-    await begun;
+    const held = new HeldHandler();
+    one.addEventHandler(held);
+    await held.begun;
     const releasing = one.release();
     assert.ok(await isPending(releasing));
-    gate.open();
+    held.gate.open();
     await releasing;
-    assert.equal(calls, 1);
+    assert.equal(held.lines.length, 1);
 
     const two = await cache.informerFor(POD);
     const refused = await new Promise<Error & { readonly code?: string }>((resolve) => {
@@ -228,7 +219,7 @@ describe('handlers', () => {
 });
 
 describe('shutdown', () => {
-  test('C165 ends every kind, and everything that waits; nothing is left', async () => {
+  test('C165 ends every kind and every wait, and leaves no watch', async () => {
     await using scene = await Scene.start();
     const cache = scene.cache();
     assert.ok(cache instanceof InformersMap && Cache === InformersMap);
@@ -257,24 +248,18 @@ describe('shutdown', () => {
     assert.deepEqual(scene.errors, []);
   });
 
-  test('says what still runs when its signal is aborted first', async () => {
+  test('names the kinds that still run when its signal is aborted first', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('x', 'a'));
     const cache = scene.cache();
     const pods: InformerHandle<KubeObject> = await cache.informerFor(POD);
-    const gate = new Gate();
-    await new Promise<void>((resolve) => {
-      pods.addEventHandler({
-        onAdd: () => {
-          resolve();
-          return gate.opened;
-        },
-      });
-    });
+    const held = new HeldHandler();
+    pods.addEventHandler(held);
+    await held.begun;
     const error = await rejection(cache.shutdown({ signal: AbortSignal.abort(new Error('enough')) }));
     assert.equal(error.code, 'ERR_KUBELOOM_STILL_RUNNING');
     assert.match(error.message, /pods/);
-    gate.open();
+    held.gate.open();
     await cache.shutdown();
   });
 });

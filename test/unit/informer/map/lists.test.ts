@@ -58,23 +58,14 @@ describe('list', () => {
     await populated(scene);
     const cache = scene.cache();
     await using _pods = await cache.informerFor(POD);
-    assert.deepEqual(
-      keys(cache, {}),
-      where(() => true),
-    );
-    assert.deepEqual(
-      keys(cache, { namespace: 'b' }),
-      where((at) => at >= 30),
-    );
     const odd = { labelSelector: 'parity notin (even)' };
-    assert.deepEqual(
-      keys(cache, odd),
-      where((at) => at % 2 === 1),
-    );
-    assert.deepEqual(
-      keys(cache, { ...odd, namespace: 'a' }),
-      where((at) => at % 2 === 1 && at < 30),
-    );
+    const cases: readonly (readonly [CacheListOptions, (at: number) => boolean])[] = [
+      [{}, () => true],
+      [{ namespace: 'b' }, (at) => at >= 30],
+      [odd, (at) => at % 2 === 1],
+      [{ ...odd, namespace: 'a' }, (at) => at % 2 === 1 && at < 30],
+    ];
+    for (const [options, isWanted] of cases) assert.deepEqual(keys(cache, options), where(isWanted));
     const all = cache.list(POD);
     assert.deepEqual([all.examined, all.index, all.continue], [60, '', '']);
     assert.equal(cache.list(POD, { namespace: 'a' }).examined, 30);
@@ -139,7 +130,7 @@ describe('list', () => {
     assert.deepEqual(keys(cache, { fieldSelector: 'spec.nodeName=n1' }), ['a/x']);
   });
 
-  test('of what is cluster-scoped goes by name as well', async () => {
+  test('of cluster-scoped objects can select by name', async () => {
     await using scene = await Scene.start();
     await scene.create('nodes', { metadata: { name: 'n1' } }, { metadata: { name: 'n2' } });
     const cache = scene.cache();
@@ -217,7 +208,7 @@ describe('indexField', () => {
     assert.match(scene.errors[0]?.message ?? '', /field:odd threw for a\/bad/);
   });
 
-  test('may be said twice, but not with another meaning', async () => {
+  test('accepts the same field twice, and refuses another extractor for it', async () => {
     await using scene = await Scene.start();
     const cache = scene.cache();
     await cache.indexField(POD, 'node', 'spec.nodeName');
@@ -265,7 +256,7 @@ describe('pages', () => {
     }
   });
 
-  test('what comes before the page has passed is not seen, what comes behind is', async () => {
+  test('show objects that are created behind the last page, and none before it', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('b', 'a'), pod('d', 'a'), pod('f', 'a'), pod('h', 'a'));
     const cache = scene.cache();

@@ -2,7 +2,19 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { settled } from '../../../../src/apiserver/testing/index.ts';
-import { CountingProxy, Lines, POD, Scene, WIDGET, object, pod, rejection, soon, turns } from './scene.ts';
+import {
+  CountingProxy,
+  HeldHandler,
+  Lines,
+  POD,
+  Scene,
+  WIDGET,
+  object,
+  pod,
+  rejection,
+  soon,
+  turns,
+} from './scene.ts';
 
 const LARGE = { containers: [{ name: 'c', image: 'x'.repeat(20_000) }], nodeName: 'n1' };
 
@@ -87,7 +99,7 @@ describe('views', () => {
     assert.deepEqual(cache.list(POD, { view: 'metadata' }).items, []);
   });
 
-  test('are refused when there is none of that name', async () => {
+  test('of unknown names are refused', async () => {
     await using scene = await Scene.start();
     const cache = scene.cache();
     const view = 'all' as 'structured';
@@ -162,19 +174,8 @@ describe('from metadata to whole objects', () => {
     await scene.create('pods', pod('x', 'a'), pod('y', 'a'));
     const cache = scene.cache();
     await using metadata = await cache.informerFor(POD, { view: 'metadata' });
-    const order: string[] = [];
-    let open = (): void => undefined;
-    const opened = new Promise<void>((resolve) => (open = resolve));
-    let inside = 0;
-    const slow = metadata.addEventHandler({
-      onAdd: async ({ key }) => {
-        assert.equal(++inside, 1, 'one call at a time');
-        order.push(key);
-        await opened;
-        inside--;
-      },
-      onDelete: ({ key }) => order.push(`delete ${key}`),
-    });
+    const held = new HeldHandler();
+    const slow = metadata.addEventHandler(held);
     const quick = new Lines();
     metadata.addEventHandler(quick);
     await quick.count(2);
@@ -182,14 +183,14 @@ describe('from metadata to whole objects', () => {
     await scene.create('pods', pod('z', 'a'));
     await scene.remove('pods', 'a', 'x');
     await quick.count(4);
-    assert.deepEqual(order, ['a/x']);
+    assert.deepEqual(held.lines, ['add x']);
     assert.ok(slow.backlog.notifications >= 2);
     assert.equal(slow.hasSynced(), false);
     assert.equal(structured.list().items.length, 2);
-    open();
+    held.gate.open();
     await slow.hasSyncedChecker.done;
-    while (order.length < 4) await turns();
-    assert.deepEqual(order, ['a/x', 'a/y', 'a/z', 'delete a/x']);
+    while (held.lines.length < 4) await turns();
+    assert.deepEqual(held.lines, ['add x', 'add y', 'add z', 'delete x']);
   });
 
   test('ends when the last handle of whole objects is released', async () => {
@@ -215,7 +216,7 @@ describe('from metadata to whole objects', () => {
     assert.equal(structured.list().items.length, 2);
   });
 
-  test('stays as it is when whole objects are given back, and metadata are read from them', async () => {
+  test('does not happen in reverse when the handle of whole objects is released', async () => {
     await using scene = await Scene.start();
     await scene.create('pods', pod('x', 'a'));
     const cache = scene.cache();

@@ -1,6 +1,7 @@
 /** Handlers of a running pipeline: late ones, slow ones, throwing ones, removed ones. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { HeldHandler } from '../scene.ts';
 import { Harness, Recorder, VARIANTS, pod } from './harness.ts';
 
 for (const variant of VARIANTS) {
@@ -38,38 +39,28 @@ for (const variant of VARIANTS) {
     await harness.server.populate({ count: 50 });
     const informer = harness.informer();
     const steady = new Recorder();
-    const stuck: string[] = [];
-    let release: () => void = () => undefined;
-    const held = new Promise<void>((resolve) => (release = resolve));
-    let isCalled: () => void = () => undefined;
-    const called = new Promise<void>((resolve) => (isCalled = resolve));
+    const held = new HeldHandler();
     const throwing = informer.addEventHandler({
       onAdd: () => {
         throw new Error('thrown by the handler');
       },
     });
-    const waiting = informer.addEventHandler({
-      onAdd: async ({ key }) => {
-        stuck.push(key);
-        isCalled();
-        await held;
-      },
-    });
+    const waiting = informer.addEventHandler(held);
     const synced = informer.addEventHandler(steady);
     await harness.synced(informer);
     await informer.waitForSync(undefined, synced);
     await informer.waitForSync(undefined, throwing);
-    await called;
+    await held.begun;
     assert.equal(steady.seen.length, 50);
-    assert.equal(stuck.length, 1);
+    assert.equal(held.lines.length, 1);
     assert.equal(waiting.hasSynced(), false);
     assert.equal(
       harness.errors.filter(({ message }) => message.endsWith(': thrown by the handler')).length,
       50,
     );
-    release();
+    held.gate.open();
     await informer.waitForSync(undefined, waiting);
-    assert.equal(stuck.length, 50);
+    assert.equal(held.lines.length, 50);
   });
 
   test(`C8 a removed handler receives nothing more, and stop waits for the call in progress ${title}`, async () => {

@@ -57,23 +57,6 @@ for (const variant of VARIANTS) {
     assert.deepEqual(harness.errors, []);
   });
 
-  test(`indexers added before start bring their fields, after start only declared ones fit ${title}`, async () => {
-    await using harness = await Harness.start(variant);
-    const informer = harness.informer();
-    informer.addIndexers({ node: field('spec.nodeName'), image: indexModule(MODULE, 'byImage') });
-    await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
-    await harness.synced(informer);
-    const indexer = informer.getIndexer();
-    assert.deepEqual(indexer.indexKeys('node', 'node-1'), ['default/a']);
-    assert.deepEqual(indexer.indexKeys('image', 'registry/app:1'), ['default/a']);
-    indexer.addIndexers({ again: field('spec.nodeName') });
-    assert.deepEqual(indexer.indexKeys('again', 'node-1'), ['default/a']);
-    const late = { code: 'ERR_KUBELOOM_INDEX_TOO_LATE' };
-    assert.throws(() => indexer.addIndexers({ phase: field('status.phase') }), late);
-    assert.throws(() => informer.addIndexers({ module: indexModule(MODULE, 'byImage') }), late);
-    assert.deepEqual(indexer.listIndexFuncValues('phase'), []);
-  });
-
   const strip = (object: V1Pod): V1Pod => {
     delete object.spec;
     object.metadata = { ...object.metadata, labels: { app: 'transformed' } };

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { transformModule } from '../../../../src/index.ts';
 import type { KubeloomError } from '../../../../src/index.ts';
+import { HeldHandler } from '../scene.ts';
 import { Harness, pod } from './harness.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
@@ -25,7 +26,7 @@ test('a thread that cannot be kept is reported with its cause, and run() rejects
   await assert.rejects(harness.informer().run(), { code: 'ERR_KUBELOOM_THREAD' });
 });
 
-test('informers that share the default threads must wish for the same', async () => {
+test('informers that share the default threads must have the same options', async () => {
   await using harness = await Harness.start({ threads: 0, codec: 'json' });
   const first = harness.informer({ threads: { shards: 0 } });
   assert.throws(() => harness.informer({ threads: { shards: 1 } }), {
@@ -52,46 +53,16 @@ test('an informer that runs after the others have ended starts the shared thread
 test('C8 stopping waits for the call in progress of a handler that was removed before', async () => {
   await using harness = await Harness.start({ threads: 0, codec: 'json' });
   const informer = harness.informer();
-  let finish: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => (finish = resolve));
-  let isCalled: () => void = () => undefined;
-  const called = new Promise<void>((resolve) => (isCalled = resolve));
-  const registration = informer.addEventHandler({
-    onAdd: async () => {
-      isCalled();
-      await held;
-    },
-  });
+  const held = new HeldHandler();
+  const registration = informer.addEventHandler(held);
   await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
   await harness.synced(informer);
-  await called;
+  await held.begun;
   informer.removeEventHandler(registration);
   let isStopped = false;
   const stopping = informer[Symbol.asyncDispose]().then(() => (isStopped = true));
   for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
   assert.equal(isStopped, false);
-  finish();
+  held.gate.open();
   await stopping;
-});
-
-test('a watch error handler that throws does not keep the informer from going on', async () => {
-  await using harness = await Harness.start({ threads: 0, codec: 'json' });
-  await harness.server.failNext({ status: 500, count: 2 });
-  const informer = harness.informer();
-  informer.setWatchErrorHandler(() => {
-    throw new Error('thrown by the watch error handler');
-  });
-  await harness.synced(informer);
-  assert.ok(harness.errors.some(({ message }) => message.includes('thrown by the watch error handler')));
-});
-
-test('closing the threads under a running informer ends it with a coded error', async () => {
-  await using harness = await Harness.start({ threads: 2, codec: 'json' });
-  const informer = harness.informer();
-  const run = informer.run();
-  await informer.waitForSync();
-  const rejected = assert.rejects(run, { code: 'ERR_KUBELOOM_STOPPED' });
-  await harness.threads.close();
-  await rejected;
-  assert.ok(informer.isStopped());
 });

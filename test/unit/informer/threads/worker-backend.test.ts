@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { workerUrl } from '../../../../src/informer/threads/worker-files.ts';
+import { workerUrl } from '../../../../src/informer/threads/worker-backend.ts';
 
 test('an indexer thread loads no ES module by `require`, because ending a thread there aborts the process', () => {
   const entry = fileURLToPath(workerUrl('indexer'));

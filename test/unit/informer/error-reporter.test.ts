@@ -1,15 +1,14 @@
-/** The error sink: to the listener if there is one, else rate-limited warnings; it never throws itself. */
+/** Reports of errors: to the listener if there is one, else rate-limited warnings; a report never throws itself. */
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { KubeloomError } from '../../../src/base/errors.ts';
-import { ErrorSink } from '../../../src/informer/errors.ts';
-import { MutationError } from '../../../src/informer/mutation/mutation-error.ts';
-import type { ErrorContext } from '../../../src/informer/errors.ts';
+import { ErrorReporter } from '../../../src/informer/error-reporter.ts';
+import { MutationError } from '../../../src/informer/mutation/cache-mutation-detector.ts';
 import { FakeClock } from '../reflector/fake-clock.ts';
 
-const PODS: ErrorContext = { informer: 'pods (all namespaces)' };
+const PODS = 'pods (all namespaces)';
 
 /** `code: message` of every warning of the process. */
 function warnings(context: TestContext): string[] {
@@ -25,23 +24,29 @@ describe('with a listener', () => {
   test('C18 every error goes to it, with its context, and none becomes a warning', (context) => {
     const warned = warnings(context);
     const seen: unknown[] = [];
-    const sink = new ErrorSink((error, about) => seen.push([error.message, about]), new FakeClock());
-    const about = { ...PODS, key: 'default/web-0', handler: 'onPod', registeredAt: 'at app.js' };
-    sink.report(new KubeloomError('ERR_KUBELOOM_X', 'one'), about);
-    sink.report(new KubeloomError('ERR_KUBELOOM_X', 'two'), PODS);
+    const reports = new ErrorReporter(
+      PODS,
+      (error, about) => seen.push([error.message, about]),
+      new FakeClock(),
+    );
+    const about = { informer: PODS, key: 'default/web-0', handler: 'onPod', registeredAt: 'at app.js' };
+    reports.handler('one', 'default/web-0', 'onPod', 'at app.js');
+    reports.object(new KubeloomError('ERR_KUBELOOM_X', 'two'), 'default/web-1');
+    reports.report(new KubeloomError('ERR_KUBELOOM_X', 'three'));
     assert.deepEqual(seen, [
-      ['one', about],
-      ['two', PODS],
+      ['event handler onPod threw for default/web-0: one', about],
+      ['two', { informer: PODS, key: 'default/web-1' }],
+      ['three', { informer: PODS }],
     ]);
     assert.deepEqual(warned, []);
   });
 
-  test('C18 that throws, the sink does not: it warns of the listener', (context) => {
+  test('C18 that throws, a report does not throw: it warns of the listener', (context) => {
     const warned = warnings(context);
-    const sink = new ErrorSink(() => {
+    const onError = (): never => {
       throw new Error('broken');
-    }, new FakeClock());
-    sink.report(new KubeloomError('ERR_KUBELOOM_X', 'one'), PODS);
+    };
+    new ErrorReporter(PODS, onError, new FakeClock()).report(new KubeloomError('ERR_KUBELOOM_X', 'one'));
     assert.equal(warned.length, 1);
     assert.match(warned[0] ?? '', /^ERR_KUBELOOM_ERROR_LISTENER: pods.*broken/);
   });
@@ -50,8 +55,8 @@ describe('with a listener', () => {
 describe('without a listener', () => {
   test('C18 an error is a warning that says where, about which object, and carries the code', (context) => {
     const warned = warnings(context);
-    const sink = new ErrorSink(undefined, new FakeClock());
-    sink.report(new KubeloomError('ERR_KUBELOOM_X', 'what happened'), { ...PODS, key: 'default/web-0' });
+    const reports = new ErrorReporter(PODS, undefined, new FakeClock());
+    reports.object(new KubeloomError('ERR_KUBELOOM_X', 'what happened'), 'default/web-0');
     assert.deepEqual(warned, ['ERR_KUBELOOM_X: pods (all namespaces), default/web-0: what happened']);
   });
 
@@ -60,20 +65,19 @@ describe('without a listener', () => {
     context.mock.method(process, 'emitWarning', (_message: string, { detail }: { detail: string }) => {
       details.push(detail);
     });
-    const sink = new ErrorSink(undefined, new FakeClock());
+    const { report } = new ErrorReporter(PODS, undefined, new FakeClock());
     const cause = new Error('boom \u001b[31m');
-    sink.report(new KubeloomError('ERR_A', 'handler threw', { cause }), PODS);
-    sink.report(new KubeloomError('ERR_B', 'no cause'), PODS);
-    assert.match(details[0] ?? '', /^Error: boom \\x1b\[31m\n {4}at .*errors\.test\.js/);
-    assert.match(details[1] ?? '', /^KubeloomError: no cause\n {4}at .*errors\.test\.js/);
+    report(new KubeloomError('ERR_A', 'handler threw', { cause }));
+    report(new KubeloomError('ERR_B', 'no cause'));
+    assert.match(details[0] ?? '', /^Error: boom \\x1b\[31m\n {4}at .*error-reporter\.test\.js/);
+    assert.match(details[1] ?? '', /^KubeloomError: no cause\n {4}at .*error-reporter\.test\.js/);
   });
 
   test('C18 a warning names object and informer once, also where the error itself names them', (context) => {
     const warned = warnings(context);
-    const sink = new ErrorSink(undefined, new FakeClock());
-    const mutation = new MutationError('default/web-0: a handler wrote to it', { key: 'default/web-0' });
-    sink.report(mutation, { ...PODS, key: 'default/web-0' });
-    sink.report(new KubeloomError('ERR_X', `${PODS.informer}: it ended`), PODS);
+    const reports = new ErrorReporter(PODS, undefined, new FakeClock());
+    reports.mutation(new MutationError('default/web-0: a handler wrote to it', { key: 'default/web-0' }));
+    reports.report(new KubeloomError('ERR_X', `${PODS}: it ended`));
     assert.deepEqual(warned, [
       'ERR_KUBELOOM_MUTATION: pods (all namespaces): default/web-0: a handler wrote to it',
       'ERR_X: pods (all namespaces): it ended',
@@ -82,15 +86,15 @@ describe('without a listener', () => {
 
   test('C189 a warning has no control characters', (context) => {
     const warned = warnings(context);
-    new ErrorSink(undefined, new FakeClock()).report(new KubeloomError('ERR_X', 'a\u001b[2J\nb'), PODS);
+    new ErrorReporter(PODS, undefined, new FakeClock()).report(new KubeloomError('ERR_X', 'a\u001b[2J\nb'));
     assert.deepEqual(warned, ['ERR_X: pods (all namespaces): a\\x1b[2J\\nb']);
   });
 
   test('C18 there is one warning a second for each code, and the next says how many it stands for', (context) => {
     const warned = warnings(context);
     const clock = new FakeClock();
-    const sink = new ErrorSink(undefined, clock);
-    const report = (code: string): void => sink.report(new KubeloomError(code, 'm'), PODS);
+    const reports = new ErrorReporter(PODS, undefined, clock);
+    const report = (code: string): void => reports.report(new KubeloomError(code, 'm'));
     for (let count = 0; count < 5; count++) report('ERR_A');
     report('ERR_B');
     assert.equal(warned.length, 2);

@@ -22,23 +22,25 @@ import type { Shard } from '../../indexer/shard.ts';
 const RECORDS_PER_TURN = 256;
 /** The longest delay that a timer supports. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1;
+/** The roles have no processor time of their own. */
+const STATS = { type: 'stats', cpuMs: undefined } as const;
 
-interface TwinReflector {
+interface RunningReflector {
   readonly port: LocalPort<ToReflectorThread, FromReflectorThread>;
   readonly thread: ReflectorThread;
 }
 
-interface TwinShard {
+interface RunningShard {
   readonly port: LocalPort<ToShard, FromShard>;
   readonly shard: Shard;
 }
 
-export class TwinBackend implements Backend {
+export class InProcessBackend implements Backend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #onRing: () => void;
-  #reflector: TwinReflector | undefined;
-  readonly #shards: (TwinShard | undefined)[];
+  #reflector: RunningReflector | undefined;
+  readonly #shards: (RunningShard | undefined)[];
   readonly #words: PipelineWords;
   readonly #firstSequence: number;
   #closed: (() => void) | undefined;
@@ -58,9 +60,16 @@ export class TwinBackend implements Backend {
 
   /** Runs reflector and shards for a bounded number of records; returns true when they did something. */
   turn(): boolean {
-    const { thread } = this.#reflector ?? {};
+    const thread = this.#reflector?.thread;
     let work = thread?.hasBacklog ? thread.doWork() : 0;
-    for (const [index, shard] of this.#shards.entries()) if (shard) work += this.#turnShard(index, shard);
+    for (const [index, running] of this.#shards.entries()) {
+      try {
+        work += running?.shard.doWork(RECORDS_PER_TURN) ?? 0;
+      } catch (cause) {
+        this.kill(index, cause);
+        work++;
+      }
+    }
     return work > 0;
   }
 
@@ -90,24 +99,16 @@ export class TwinBackend implements Backend {
   }
 
   toReflector(message: ToReflectorThread | StatsRequest): void {
-    if (message.type === 'stats') {
-      const deltas = (this.#words.committed.load() - this.#firstSequence) >>> 0;
-      realTimers.setImmediate(() => this.#events.fromReflector({ type: 'stats', deltas, cpuMs: undefined }));
-      return;
-    }
-    this.#reflector?.port.deliver(message);
+    const deltas = (this.#words.committed.load() - this.#firstSequence) >>> 0;
+    if (message.type !== 'stats') this.#reflector?.port.deliver(message);
+    else realTimers.setImmediate(() => this.#events.fromReflector({ ...STATS, deltas }));
   }
 
   toShard(shard: number, message: ToShard | StatsRequest): void {
-    const twin = this.#shards[shard];
-    if (message.type === 'stats') {
-      const deltas = twin?.shard.deltas ?? 0;
-      realTimers.setImmediate(() =>
-        this.#events.fromShard(shard, { type: 'stats', deltas, cpuMs: undefined }),
-      );
-      return;
-    }
-    twin?.port.deliver(message);
+    const running = this.#shards[shard];
+    const deltas = running?.shard.deltas ?? 0;
+    if (message.type !== 'stats') running?.port.deliver(message);
+    else realTimers.setImmediate(() => this.#events.fromShard(shard, { ...STATS, deltas }));
     // Ring after the message: the shard may wait for it, as a thread waits on its bell.
     realTimers.setImmediate(this.#onRing);
   }
@@ -125,15 +126,6 @@ export class TwinBackend implements Backend {
     await closed;
   }
 
-  #turnShard(index: number, shard: TwinShard): number {
-    try {
-      return shard.shard.doWork(RECORDS_PER_TURN);
-    } catch (cause) {
-      this.kill(index, cause);
-      return 1;
-    }
-  }
-
   #drop(role: Role): void {
     if (role === 'reflector') {
       this.#reflector?.port.close();
@@ -146,7 +138,7 @@ export class TwinBackend implements Backend {
     }
   }
 
-  #startReflector(): TwinReflector {
+  #startReflector(): RunningReflector {
     const port = new LocalPort<ToReflectorThread, FromReflectorThread>((message) => {
       if (message.type === 'closed') this.#closed?.();
       else this.#events.fromReflector(message);
@@ -161,14 +153,10 @@ export class TwinBackend implements Backend {
     return { port, thread };
   }
 
-  #startShard(index: number, isSuccessor: boolean): TwinShard {
+  #startShard(index: number, isSuccessor: boolean): RunningShard {
     const port = new LocalPort<ToShard, FromShard>((message) => this.#events.fromShard(index, message));
-    const shard = createShard(index, this.#memory, port, {
-      onRing: this.#onRing,
-      clock: backgroundClock,
-      isSuccessor,
-    });
-    return { port, shard };
+    const options = { onRing: this.#onRing, clock: backgroundClock, isSuccessor };
+    return { port, shard: createShard(index, this.#memory, port, options) };
   }
 }
 
@@ -183,9 +171,7 @@ class LocalPort<In, Out> implements ControlPort<In, Out> {
   }
 
   post(message: Out): void {
-    realTimers.setImmediate(() => {
-      if (!this.#isClosed) this.#receive(message);
-    });
+    realTimers.setImmediate(() => this.#isClosed || this.#receive(message));
   }
 
   /** Drops all further messages in both directions. */

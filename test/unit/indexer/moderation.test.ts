@@ -1,7 +1,7 @@
 /** Decision of a shard between a pause and parking on its bell. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Moderation, PAUSE_MS } from '../../../../src/indexer/shard-loop.ts';
+import { Moderation, PAUSE_MS } from '../../../src/indexer/shard-loop.ts';
 
 /** Returns the number of pauses in `reads` batches of `records`, `everyMs` apart. */
 function pauses(reads: number, records: number, everyMs: number): number {
