@@ -20,7 +20,7 @@ export type { FIFOOptions } from './queue/fifo.ts';
 export { DeltaFIFO } from './queue/delta-fifo.ts';
 export type { DeltaFIFOOptions } from './queue/delta-fifo.ts';
 export { RealFIFO } from './queue/real-fifo.ts';
-export type { RealFIFOOptions } from './queue/real-fifo-options.ts';
+export type { RealFIFOOptions } from './queue/real-fifo.ts';
 export { Heap } from './queue/heap.ts';
 export type { LessFunction } from './queue/heap-data.ts';
 export * as meta from '../kube/meta.ts';

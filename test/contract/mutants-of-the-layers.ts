@@ -65,8 +65,8 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C103',
     file: 'src/client-go/queue/known-objects.ts',
-    find: "keys.has(key) || type === 'Deleted'",
-    replace: 'keys.has(key)',
+    find: "listed.has(key) || type === 'Deleted'",
+    replace: 'listed.has(key)',
   },
   {
     clause: 'C104',
@@ -83,7 +83,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C106',
     file: 'src/client-go/queue/real-fifo.ts',
-    find: 'for (const object of objects) this.#keyOf(object);',
+    find: 'for (const object of objects) this.keyOfObject(object);',
     replace: '',
   },
   {
@@ -107,7 +107,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C110',
     file: 'src/client-go/queue/real-fifo.ts',
-    find: 'if (this.#sync.left > 0)',
+    find: 'if (this.sync.left > 0)',
     replace: 'if (false)',
   },
   {

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { KeyError, metaNamespaceKeyFunc } from '../../../../src/kube/keys.ts';
 import { tombstone } from '../../../../src/kube/tombstone.ts';
 import { RealFIFO } from '../../../../src/client-go/queue/real-fifo.ts';
-import type { RealFIFOOptions } from '../../../../src/client-go/queue/real-fifo-options.ts';
+import type { RealFIFOOptions } from '../../../../src/client-go/queue/real-fifo.ts';
 import { object, textOf, type TestObject } from './notation.ts';
 import { known, perform, popAll, type Step } from './scene.ts';
 
