@@ -38,7 +38,7 @@ export type {
   Store,
   StoreReader,
 } from '../kube/store.ts';
-export { newIndexer, newStore } from './cache/indexed-store.ts';
+export { UndeltaStore, newIndexer, newStore } from './cache/indexed-store.ts';
 export type { StoreOptions } from './cache/indexed-store.ts';
 export { TransactionError } from './cache/transaction.ts';
 export type { KeyedTransaction, Transaction, TransactionStore } from './cache/transaction.ts';
@@ -49,9 +49,7 @@ export { ExpirationCache, TTLPolicy, newTTLStore } from './cache/expiration-cach
 export type { ExpirationPolicy, TimestampedEntry } from './cache/expiration-cache.ts';
 export { MutationCache } from './cache/mutation-cache.ts';
 export type { MutationCacheOptions } from './cache/mutation-cache.ts';
-export { UndeltaStore } from './cache/undelta-store.ts';
-export { Lazy } from './cache/synctrack.ts';
-export { AsyncTracker, SingleFileTracker } from './cache/synctrack.ts';
+export { AsyncTracker, Lazy, SingleFileTracker } from './cache/synctrack.ts';
 export { ListWatch } from './controller/list-watch.ts';
 export type { ListFunction, ListWatchFunctions, WatchFunction } from './controller/list-watch.ts';
 export { newFilteredListWatchFromClient, newListWatchFromClient } from './controller/client-list-watch.ts';
@@ -65,10 +63,8 @@ export type { ResourceVersionUpdater } from './controller/store-writer.ts';
 export type { ExpectedType } from './controller/expected-type.ts';
 export { Controller, newController } from './controller/controller.ts';
 export type { ControllerConfig } from './controller/controller.ts';
-export { processDeltas } from './controller/process-deltas.ts';
-export { processDeltasInBatch } from './controller/process-batch.ts';
-export type { ClientState } from './controller/process-deltas.ts';
-export type { ObjectEventHandler } from './controller/event-handler.ts';
+export { processDeltas, processDeltasInBatch } from './controller/process-deltas.ts';
+export type { ClientState, ObjectEventHandler } from './controller/process-deltas.ts';
 export {
   newIndexerInformer,
   newInformer,

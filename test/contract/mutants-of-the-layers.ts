@@ -136,13 +136,13 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C125',
-    file: 'src/client-go/controller/process-loop.ts',
-    find: 'reports.report(wrapped(',
+    file: 'src/client-go/controller/controller.ts',
+    find: 'this.#reports.report(wrapped(',
     replace: 'void (wrapped(',
   },
   {
     clause: 'C126',
-    file: 'src/client-go/controller/periodic-resync.ts',
+    file: 'src/client-go/controller/reflector.ts',
     find: "if (this.#phase !== 'waiting' || this.#periodMs <= 0) return;",
     replace: 'if (this.#periodMs <= 0) return; this.#cancel();',
   },
@@ -160,13 +160,13 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C129',
-    file: 'src/client-go/controller/http-watch.ts',
+    file: 'src/client-go/controller/client-list-watch.ts',
     find: 'else this.#response?.pause();',
     replace: '',
   },
   {
     clause: 'C130',
-    file: 'src/client-go/controller/process-batch.ts',
+    file: 'src/client-go/controller/process-deltas.ts',
     find: 'if (done.has(index))',
     replace: 'if (true)',
   },
@@ -185,8 +185,8 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C151',
     file: 'src/client-go/workqueue/time-heap.ts',
-    find: 'if (atMs >= known.atMs) return;',
-    replace: '',
+    find: 'Math.min(atMs, known.atMs)',
+    replace: 'atMs',
   },
   {
     clause: 'C152',
@@ -197,8 +197,8 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C153',
     file: 'src/client-go/workqueue/rate-limiters.ts',
-    find: 'this.#baseDelayMs * 2 ** this.#failures.add(item)',
-    replace: 'this.#baseDelayMs * 2 * this.#failures.add(item)',
+    find: 'this.#baseDelayMs * 2 ** this.failed(item)',
+    replace: 'this.#baseDelayMs * 2 * this.failed(item)',
   },
   {
     clause: 'C154',

@@ -3,39 +3,26 @@
  * functions of a ListerWatcher where the reflector thread uses sockets, and writes into a store or queue instead
  * of rings. It adds no rules.
  */
-import type { Clock, Random } from '../../base/clock.ts';
+import type { Random } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
-import type { ListerWatcher } from '../../kube/list-watch.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
 import { jittered } from '../../reflector/rules/backoff.ts';
 import { torn } from '../../reflector/rules/failure.ts';
 import type { Effect, Failure, Memory, ReflectorEvent, State } from '../../reflector/rules/state.ts';
 import { step } from '../../reflector/rules/step.ts';
 import type { Query, ReflectorPhase } from '../../shared/protocol.ts';
-import { RequestAttempt } from './request-attempt.ts';
-import type { StoreWriter } from './store-writer.ts';
-import type { ErrorReports } from './error-reports.ts';
-import { runList } from './list-request.ts';
+import { RequestAttempt, runList } from './list-request.ts';
 import type { RequestContext } from './list-request.ts';
-import type { ExpectedType } from './expected-type.ts';
 import { errorOf } from './lister-watcher-errors.ts';
 import { runWatch } from './watch-request.ts';
+import type { WatchRequest } from './watch-request.ts';
 
-export interface ListAndWatchOptions<T> {
-  /** For messages. */
-  readonly name: string;
-  readonly listerWatcher: ListerWatcher<T>;
-  readonly expectedType: ExpectedType | undefined;
-  readonly writer: StoreWriter<T>;
-  readonly reports: ErrorReports;
-  readonly clock: Clock;
+export interface ListAndWatchOptions<T> extends Omit<RequestContext<T>, 'opened' | 'dispatch' | 'fail'> {
   readonly random: Random;
   /** Random share added to a delay; 1 adds up to 100 %. */
   readonly jitter: number;
   /** Ends with the first failure that leads to a new list, before the delay. */
   readonly isSingle: boolean;
-  /** Called after a list is in the store, or when the watch has reached this version. */
-  readonly moved: (resourceVersion: string, by: 'list' | 'watch') => void;
   readonly phase: (phase: ReflectorPhase) => void;
 }
 
@@ -128,7 +115,7 @@ export class ListAndWatch<T> {
         this.#begin((attempt) => runList(attempt, effect.query, this.#context));
         break;
       case 'watch':
-        this.#begin((attempt) => this.#watch(attempt, effect.query));
+        this.#begin((attempt) => runWatch(attempt, this.#watchRequest(effect.query), this.#context));
         break;
       case 'close':
         this.#close();
@@ -210,23 +197,15 @@ export class ListAndWatch<T> {
     this.#attempt = undefined;
   }
 
-  #watch(attempt: RequestAttempt, query: Query): Promise<void> {
-    const isStreamingList = this.#state.kind === 'streaming-list';
-    return runWatch(
-      attempt,
-      { query, isStreamingList, timeoutSeconds: this.#timeoutSeconds() },
-      this.#context,
-    );
-  }
-
   #opened(): void {
     this.#isOpen = true;
     this.#lastFailure = undefined;
     this.#dispatch({ type: 'opened' });
   }
 
-  #timeoutSeconds(): number {
+  #watchRequest(query: Query): WatchRequest {
     const { watchTimeoutMinSeconds: min, watchTimeoutMaxSeconds: max } = this.#memory.spec;
-    return Math.floor(min + this.#options.random() * (max - min));
+    const timeoutSeconds = Math.floor(min + this.#options.random() * (max - min));
+    return { query, isStreamingList: this.#state.kind === 'streaming-list', timeoutSeconds };
   }
 }

@@ -1,17 +1,17 @@
-/** Requests one page of a list from the ListerWatcher, writes it into the store, and dispatches the result. */
+/** A request of the ListerWatcher, and the request for one page of a list, which it writes into the store. */
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { KubeList, ListerWatcher } from '../../kube/list-watch.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import type { Failure, ReflectorEvent } from '../../reflector/rules/state.ts';
 import type { Query } from '../../shared/protocol.ts';
-import type { RequestAttempt } from './request-attempt.ts';
 import type { StoreWriter } from './store-writer.ts';
 import type { ErrorReports } from './error-reports.ts';
 import { listOptionsOf } from '../../kube/list-options.ts';
 import { isTable } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 import { failureOf } from './lister-watcher-errors.ts';
+import type { WatchProgress } from './watch-progress.ts';
 
 /** Dependencies of a request. */
 export interface RequestContext<T> {
@@ -27,7 +27,36 @@ export interface RequestContext<T> {
   /** Dispatches an event to the rules. */
   readonly dispatch: (event: ReflectorEvent) => void;
   readonly fail: (failure: Failure) => void;
+  /** Called after a list is in the store, or when the watch has reached this version. */
   readonly moved: (resourceVersion: string, by: 'list' | 'watch') => void;
+}
+
+/** A request in progress, and the callbacks that end with it. */
+export class RequestAttempt {
+  /** Position of an open watch. */
+  progress: WatchProgress | undefined;
+  readonly #controller = new AbortController();
+  readonly #endings: (() => void)[] = [];
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isClosed(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  /** Registers a callback for the end; calls it at once if the request has ended. */
+  onClose(end: () => void): void {
+    if (this.isClosed) end();
+    else this.#endings.push(end);
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.#controller.abort();
+    for (const end of this.#endings.splice(0)) end();
+  }
 }
 
 /** Requests a page. Rejects only for internal errors. */

@@ -16,9 +16,11 @@ import { ListAndWatch } from './list-and-watch.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { specOf, timesOf } from './reflector-options.ts';
 import type { ReflectorOptions } from './reflector-options.ts';
-import { PeriodicResync } from './periodic-resync.ts';
 import { describeType } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
+
+/** The longest delay: setTimeout takes 31 bits and fires at once beyond them. */
+const DELAY_MS_MAX = 2 ** 31 - 1;
 
 export class Reflector<T> {
   readonly name: string;
@@ -150,4 +152,52 @@ export class Reflector<T> {
 function memoryOf(state: ReturnType<typeof initialState>): Memory {
   if (state.kind === 'stopped') throw new KubeloomError('ERR_KUBELOOM_ASSERTION', 'begins stopped');
   return state.memory;
+}
+
+/**
+ * A timer that requests a resync once every period. It starts with the first list and continues through watches,
+ * relists and delays. (client-go's timer restarts with every relist, so frequent relists prevent resyncs.)
+ */
+class PeriodicResync {
+  readonly #clock: Clock;
+  readonly #periodMs: number;
+  readonly #onDue: () => void;
+  #dueAt = 0;
+  #phase: 'waiting' | 'running' | 'stopped' = 'waiting';
+  #cancel: () => void = () => undefined;
+
+  /** @param periodMs 0: never */
+  constructor(clock: Clock, periodMs: number, onDue: () => void) {
+    this.#clock = clock;
+    this.#periodMs = periodMs;
+    this.#onDue = onDue;
+  }
+
+  /** Starts the timer after the first list; later calls do nothing. */
+  start(): void {
+    if (this.#phase !== 'waiting' || this.#periodMs <= 0) return;
+    this.#phase = 'running';
+    this.#dueAt = this.#clock.now() + this.#periodMs;
+    this.#arm();
+  }
+
+  stop(): void {
+    this.#phase = 'stopped';
+    this.#cancel();
+  }
+
+  #arm(): void {
+    const delayMs = Math.min(Math.max(0, this.#dueAt - this.#clock.now()), DELAY_MS_MAX);
+    this.#cancel = this.#clock.schedule(delayMs, () => this.#tick());
+  }
+
+  #tick(): void {
+    const now = this.#clock.now();
+    // The real clock has fractions, timers have whole milliseconds.
+    if (now + 1 >= this.#dueAt) {
+      this.#dueAt = now + this.#periodMs;
+      this.#onDue();
+    }
+    if (this.#phase === 'running') this.#arm();
+  }
 }

@@ -14,7 +14,7 @@ import type { OptionChecks } from '../../base/option-checks.ts';
 import { RATE_LIMITING_QUEUE_CHECKS, RateLimitingQueue } from './rate-limiting-queue.ts';
 import type { RateLimitingQueueOptions } from './rate-limiting-queue.ts';
 import { TimeHeap } from './time-heap.ts';
-import type { WorkOrder } from './work-order.ts';
+import type { WorkOrder } from './work-queue.ts';
 
 export interface PriorityQueueOptions<T> extends Omit<RateLimitingQueueOptions<T>, 'order'> {
   /** Waiting time that adds one point of priority. Default: 1 s. */

@@ -3,10 +3,9 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { newTTLStore } from '../../../../src/client-go/cache/expiration-cache.ts';
-import { newIndexer, newStore } from '../../../../src/client-go/cache/indexed-store.ts';
+import { UndeltaStore, newIndexer, newStore } from '../../../../src/client-go/cache/indexed-store.ts';
 import { KeyError, metaNamespaceKeyFunc } from '../../../../src/kube/keys.ts';
 import type { Store } from '../../../../src/kube/store.ts';
-import { UndeltaStore } from '../../../../src/client-go/cache/undelta-store.ts';
 import { idOf, pair, pod, valueIndex } from './objects.ts';
 import type { Pair, Pod } from './objects.ts';
 

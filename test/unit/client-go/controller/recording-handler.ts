@@ -1,5 +1,5 @@
 /** A handler that records each call in one short line. */
-import type { ObjectEventHandler } from '../../../../src/client-go/controller/event-handler.ts';
+import type { ObjectEventHandler } from '../../../../src/client-go/controller/process-deltas.ts';
 import { isTombstone } from '../../../../src/kube/tombstone.ts';
 import type { MaybeTombstone } from '../../../../src/client-go/queue/delta.ts';
 import type { Pod } from './scripted-lister-watcher.ts';

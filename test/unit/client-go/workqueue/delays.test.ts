@@ -1,7 +1,6 @@
 /** Tests of delayed items, rate limiters, and priorities that age. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DelayingQueue } from '../../../../src/client-go/workqueue/delaying-queue.ts';
 import { PriorityQueue } from '../../../../src/client-go/workqueue/priority-queue.ts';
 import {
   BucketRateLimiter,
@@ -12,7 +11,7 @@ import {
   defaultControllerRateLimiter,
   defaultItemBasedRateLimiter,
 } from '../../../../src/client-go/workqueue/rate-limiters.ts';
-import { RateLimitingQueue } from '../../../../src/client-go/workqueue/rate-limiting-queue.ts';
+import { DelayingQueue, RateLimitingQueue } from '../../../../src/client-go/workqueue/rate-limiting-queue.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 
 async function all<T>(queue: DelayingQueue<T>): Promise<(T | undefined)[]> {
