@@ -130,7 +130,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C124',
-    file: 'src/client-go/controller/watch-progress.ts',
+    file: 'src/client-go/controller/watch-request.ts',
     find: "if (this.#stage === 'synthetic' && type === 'ADDED')",
     replace: 'if (false)',
   },
@@ -149,7 +149,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C127',
     file: 'src/client-go/controller/watch-request.ts',
-    find: 'attempt.onClose(() => stop(watch, context));',
+    find: 'attempt.onClose(() => this.#stop(watch));',
     replace: '',
   },
   {
@@ -160,7 +160,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C129',
-    file: 'src/client-go/controller/client-list-watch.ts',
+    file: 'src/client-go/controller/list-watch.ts',
     find: 'else this.#response?.pause();',
     replace: '',
   },

@@ -11,9 +11,8 @@ import { ErrRequeue } from '../queue/queue.ts';
 import type { PopProcess, Queue } from '../queue/queue.ts';
 import { ErrorReports } from './error-reports.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import { timesOf } from './reflector-options.ts';
-import type { ReflectorOptions } from './reflector-options.ts';
-import { Reflector } from './reflector.ts';
+import { Reflector, timesOf } from './reflector.ts';
+import type { ReflectorOptions } from './reflector.ts';
 import type { ExpectedType } from './expected-type.ts';
 
 /** Duration of consecutive pops before timers and sockets get a turn. */
@@ -134,17 +133,11 @@ export class Controller<Item, Popped> {
   }
 }
 
-interface Batching<Popped> {
-  popBatch(
-    processBatch: PopProcess<Popped>,
-    processSingle: PopProcess<Popped>,
-    signal?: AbortSignal,
-  ): Promise<Popped>;
-}
-
 function hasBatches<Item, Popped>(
   queue: Queue<Item, Popped>,
-): queue is Queue<Item, Popped> & Batching<Popped> {
+): queue is Queue<Item, Popped> & {
+  popBatch(batch: PopProcess<Popped>, single: PopProcess<Popped>, signal?: AbortSignal): Promise<Popped>;
+} {
   return 'popBatch' in queue;
 }
 

@@ -14,8 +14,7 @@ import type { Query, ReflectorPhase } from '../../shared/protocol.ts';
 import { RequestAttempt, runList } from './list-request.ts';
 import type { RequestContext } from './list-request.ts';
 import { errorOf } from './lister-watcher-errors.ts';
-import { runWatch } from './watch-request.ts';
-import type { WatchRequest } from './watch-request.ts';
+import { WatchRequest } from './watch-request.ts';
 
 export interface ListAndWatchOptions<T> extends Omit<RequestContext<T>, 'opened' | 'dispatch' | 'fail'> {
   readonly random: Random;
@@ -105,7 +104,7 @@ export class ListAndWatch<T> {
 
   #fail(failure: Failure): void {
     this.#lastFailure = failure;
-    const progress = this.#attempt?.progress?.at(this.#options.clock.now());
+    const progress = this.#attempt?.progress?.();
     this.#dispatch({ type: 'failed', failure, ...(progress ? { progress } : {}) });
   }
 
@@ -115,7 +114,7 @@ export class ListAndWatch<T> {
         this.#begin((attempt) => runList(attempt, effect.query, this.#context));
         break;
       case 'watch':
-        this.#begin((attempt) => runWatch(attempt, this.#watchRequest(effect.query), this.#context));
+        this.#begin((attempt) => this.#watch(attempt, effect.query));
         break;
       case 'close':
         this.#close();
@@ -203,9 +202,10 @@ export class ListAndWatch<T> {
     this.#dispatch({ type: 'opened' });
   }
 
-  #watchRequest(query: Query): WatchRequest {
+  #watch(attempt: RequestAttempt, query: Query): Promise<void> {
     const { watchTimeoutMinSeconds: min, watchTimeoutMaxSeconds: max } = this.#memory.spec;
     const timeoutSeconds = Math.floor(min + this.#options.random() * (max - min));
-    return { query, isStreamingList: this.#state.kind === 'streaming-list', timeoutSeconds };
+    const isStreamingList = this.#state.kind === 'streaming-list';
+    return new WatchRequest(this.#context, attempt, query, { isStreamingList, timeoutSeconds }).run();
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { KubeList, ListerWatcher } from '../../kube/list-watch.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
-import type { Failure, ReflectorEvent } from '../../reflector/rules/state.ts';
+import type { Failure, Progress, ReflectorEvent } from '../../reflector/rules/state.ts';
 import type { Query } from '../../shared/protocol.ts';
 import type { StoreWriter } from './store-writer.ts';
 import type { ErrorReports } from './error-reports.ts';
@@ -11,7 +11,6 @@ import { listOptionsOf } from '../../kube/list-options.ts';
 import { isTable } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 import { failureOf } from './lister-watcher-errors.ts';
-import type { WatchProgress } from './watch-progress.ts';
 
 /** Dependencies of a request. */
 export interface RequestContext<T> {
@@ -33,8 +32,8 @@ export interface RequestContext<T> {
 
 /** A request in progress, and the callbacks that end with it. */
 export class RequestAttempt {
-  /** Position of an open watch. */
-  progress: WatchProgress | undefined;
+  /** Returns the progress of an open watch. */
+  progress: (() => Progress) | undefined;
   readonly #controller = new AbortController();
   readonly #endings: (() => void)[] = [];
 

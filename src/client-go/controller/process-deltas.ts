@@ -9,7 +9,7 @@ import { tombstone } from '../../kube/tombstone.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { isObjectDelta } from '../queue/delta.ts';
 import type { Delta, Deltas, MaybeTombstone, ObjectDelta } from '../queue/delta.ts';
-import type { Transaction, TransactionError } from '../cache/transaction.ts';
+import type { Transaction, TransactionError } from '../cache/thread-safe-store.ts';
 
 /** Handler of plain objects, as they are in the store. */
 export interface ObjectEventHandler<Item> {
@@ -29,8 +29,6 @@ export interface ClientState<Item> extends StoreReader<Item> {
   transaction?(transactions: readonly Transaction<MaybeTombstone<Item>>[]): TransactionError | undefined;
 }
 
-type ReplacedAll<Item> = Extract<Delta<Item>, { type: 'ReplacedAll' }>;
-
 /**
  * Processes deltas. When one cannot be stored, or its handler throws, the others are still processed.
  *
@@ -43,101 +41,25 @@ export async function processDeltas<Item>(
   isInInitialList: boolean,
   keyFunction: KeyFunction<Item> = deletionHandlingMetaNamespaceKeyFunc,
 ): Promise<void> {
-  const errors = new ProcessErrors();
+  const processing = new Processing(handler, clientState, isInInitialList);
   for (const delta of deltas) {
     switch (delta.type) {
       case 'ReplacedAll':
-        await processReplacedAll(handler, clientState, delta, isInInitialList, keyFunction, errors);
+        await processing.replaceAll(delta, keyFunction);
         break;
       case 'SyncAll':
-        for (const object of clientState.list()) await errors.guard(() => handler.onUpdate?.(object, object));
+        for (const object of clientState.list()) {
+          await processing.guard(() => handler.onUpdate?.(object, object));
+        }
         break;
       case 'Bookmark':
-        await errors.guard(() => clientState.bookmark(delta.resourceVersion));
+        await processing.guard(() => clientState.bookmark(delta.resourceVersion));
         break;
       default:
-        await errors.guard(() => processDelta(handler, clientState, delta, isInInitialList));
+        await processing.guard(() => processing.one(delta));
     }
   }
-  errors.rethrow();
-}
-
-function processDelta<Item>(
-  handler: ObjectEventHandler<Item>,
-  clientState: ClientState<Item>,
-  delta: ObjectDelta<Item>,
-  isInInitialList: boolean,
-): unknown {
-  let old: Item | undefined;
-  switch (delta.type) {
-    case 'Deleted':
-      clientState.delete(delta.object);
-      break;
-    case 'Added':
-    case 'Updated':
-    case 'Replaced':
-    case 'Sync':
-      old = clientState.get(delta.object);
-      if (old === undefined) clientState.add(delta.object);
-      else clientState.update(delta.object);
-      break;
-    default:
-      throw new KubeloomError(
-        'ERR_KUBELOOM_DELTA_TYPE',
-        `unknown delta type: ${JSON.stringify(Reflect.get(Object(delta), 'type'))}`,
-      );
-  }
-  return notify(handler, delta, old, isInInitialList);
-}
-
-function notify<Item>(
-  handler: ObjectEventHandler<Item>,
-  delta: ObjectDelta<Item>,
-  old: Item | undefined,
-  isInInitialList: boolean,
-): unknown {
-  if (delta.type === 'Deleted') return handler.onDelete?.(delta.object);
-  if (old === undefined) return handler.onAdd?.(delta.object, isInInitialList);
-  return handler.onUpdate?.(old, delta.object);
-}
-
-/** Replaces the whole store; then handles deletions of all missing objects, then the objects in list order. */
-async function processReplacedAll<Item>(
-  handler: ObjectEventHandler<Item>,
-  clientState: ClientState<Item>,
-  { objects, resourceVersion }: ReplacedAll<Item>,
-  isInInitialList: boolean,
-  keyFunction: KeyFunction<Item>,
-  errors: ProcessErrors,
-): Promise<void> {
-  const before = new Map<string, Item>();
-  for (const key of clientState.listKeys()) {
-    const object = clientState.getByKey(key);
-    if (object !== undefined) before.set(key, object);
-  }
-  const keyed: [string, Item][] = [];
-  for (const object of objects) {
-    await errors.guard(() => keyed.push([keyFunction(object), object]));
-  }
-  const good = keyed.map(([, object]) => object);
-  try {
-    clientState.replace(good, resourceVersion);
-  } catch (error) {
-    errors.keep(error);
-    return;
-  }
-  const listed = new Set(keyed.map(([key]) => key));
-  for (const [key, object] of before) {
-    if (!listed.has(key)) await errors.guard(() => handler.onDelete?.(tombstone(key, object)));
-  }
-  for (const [key, object] of keyed) {
-    const old = before.get(key);
-    // A second object with this key is an update of the first.
-    before.set(key, object);
-    await errors.guard(() =>
-      old === undefined ? handler.onAdd?.(object, isInInitialList) : handler.onUpdate?.(old, object),
-    );
-  }
+  processing.rethrow();
 }
 
 /**
@@ -159,7 +81,7 @@ export async function processDeltasInBatch<Item>(
     throw new KubeloomError('ERR_KUBELOOM_DELTA_TYPE', message);
   }
   if (!clientState.transaction) return await processDeltas(handler, clientState, changes, isInInitialList);
-  const errors = new ProcessErrors();
+  const processing = new Processing(handler, clientState, isInInitialList);
   const olds = changes.map((delta) => storedAs(clientState, delta));
   const failed = clientState.transaction(
     changes.map(({ type, object }, index) => {
@@ -167,12 +89,12 @@ export async function processDeltasInBatch<Item>(
       return { type: olds[index] === undefined ? 'add' : 'update', object };
     }),
   );
-  if (failed) errors.keep(failed);
+  if (failed) processing.keep(failed);
   const done = new Set(failed ? failed.successfulIndices : changes.keys());
   for (const [index, delta] of changes.entries()) {
-    if (done.has(index)) await errors.guard(() => notify(handler, delta, olds[index], isInInitialList));
+    if (done.has(index)) await processing.guard(() => processing.notify(delta, olds[index]));
   }
-  errors.rethrow();
+  processing.rethrow();
 }
 
 /**
@@ -187,9 +109,85 @@ function storedAs<Item>(clientState: ClientState<Item>, delta: ObjectDelta<Item>
   }
 }
 
-/** All errors of one processing. */
-class ProcessErrors {
+/** One call of the functions above, and its errors. */
+class Processing<Item> {
+  readonly #handler: ObjectEventHandler<Item>;
+  readonly #state: ClientState<Item>;
+  readonly #isInInitialList: boolean;
   readonly #errors: Error[] = [];
+
+  constructor(handler: ObjectEventHandler<Item>, state: ClientState<Item>, isInInitialList: boolean) {
+    this.#handler = handler;
+    this.#state = state;
+    this.#isInInitialList = isInInitialList;
+  }
+
+  one(delta: ObjectDelta<Item>): unknown {
+    let old: Item | undefined;
+    switch (delta.type) {
+      case 'Deleted':
+        this.#state.delete(delta.object);
+        break;
+      case 'Added':
+      case 'Updated':
+      case 'Replaced':
+      case 'Sync':
+        old = this.#state.get(delta.object);
+        if (old === undefined) this.#state.add(delta.object);
+        else this.#state.update(delta.object);
+        break;
+      default: {
+        const message = `unknown delta type: ${JSON.stringify(Reflect.get(Object(delta), 'type'))}`;
+        throw new KubeloomError('ERR_KUBELOOM_DELTA_TYPE', message);
+      }
+    }
+    return this.notify(delta, old);
+  }
+
+  notify(delta: ObjectDelta<Item>, old: Item | undefined): unknown {
+    if (delta.type === 'Deleted') return this.#handler.onDelete?.(delta.object);
+    return this.#upserted(delta.object, old);
+  }
+
+  #upserted(object: Item, old: Item | undefined): unknown {
+    if (old === undefined) return this.#handler.onAdd?.(object, this.#isInInitialList);
+    return this.#handler.onUpdate?.(old, object);
+  }
+
+  /** Replaces the whole store; then handles deletions of all missing objects, then the objects in list order. */
+  async replaceAll(
+    { objects, resourceVersion }: Extract<Delta<Item>, { type: 'ReplacedAll' }>,
+    keyFunction: KeyFunction<Item>,
+  ): Promise<void> {
+    const before = new Map<string, Item>();
+    for (const key of this.#state.listKeys()) {
+      const object = this.#state.getByKey(key);
+      if (object !== undefined) before.set(key, object);
+    }
+    const keyed: [string, Item][] = [];
+    for (const object of objects) {
+      await this.guard(() => keyed.push([keyFunction(object), object]));
+    }
+    try {
+      this.#state.replace(
+        keyed.map(([, object]) => object),
+        resourceVersion,
+      );
+    } catch (error) {
+      this.keep(error);
+      return;
+    }
+    const listed = new Set(keyed.map(([key]) => key));
+    for (const [key, object] of before) {
+      if (!listed.has(key)) await this.guard(() => this.#handler.onDelete?.(tombstone(key, object)));
+    }
+    for (const [key, object] of keyed) {
+      const old = before.get(key);
+      // A second object with this key is an update of the first.
+      before.set(key, object);
+      await this.guard(() => this.#upserted(object, old));
+    }
+  }
 
   /** Calls and awaits; keeps the error if it throws. */
   async guard(call: () => unknown): Promise<void> {

@@ -6,7 +6,6 @@
  * A call that throws (no key, the transformer) has changed nothing. An item in processing counts as
  * queued, so that a list that arrives meanwhile includes it in its comparison.
  */
-import type { KeyFunction } from '../../kube/store.ts';
 import { isTombstone } from '../../kube/tombstone.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { keyOfValue, newestDelta } from './delta.ts';
@@ -14,17 +13,15 @@ import type { Deltas, MaybeTombstone, ObjectDelta, Transformer } from './delta.t
 import { KeyedQueue } from './keyed-queue.ts';
 import { missingObjects, resyncedObjects } from './known-objects.ts';
 import type { KnownObjects } from './known-objects.ts';
+import type { FIFOOptions } from './queue-base.ts';
 import type { RequeueingQueue } from './queue.ts';
 
-export interface DeltaFIFOOptions<Item> {
-  /** Default `metaNamespaceKeyFunc`. */
-  readonly keyFunction?: KeyFunction<Item>;
+export interface DeltaFIFOOptions<Item> extends FIFOOptions<Item> {
   /** The objects that the consumer has. Without it `resync` does nothing, and a list deletes only queued objects. */
   readonly knownObjects?: KnownObjects<Item>;
   /** Queues items of a list as `Replaced`. Default false: as `Sync`, as in old releases. */
   readonly emitDeltaTypeReplaced?: boolean;
   readonly transformer?: Transformer<Item>;
-  readonly name?: string;
 }
 
 type ObjectDeltas<Item> = readonly ObjectDelta<Item>[];

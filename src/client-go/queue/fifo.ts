@@ -2,16 +2,10 @@
  * client-go's FIFO: the newest object of each key, in the order in which the keys came. A deletion removes the object
  * from the queue; the consumer receives nothing for it. It suits consumers that need only the latest state.
  */
-import type { KeyFunction } from '../../kube/store.ts';
 import type { MaybeTombstone } from './delta.ts';
 import { KeyedQueue } from './keyed-queue.ts';
+import type { FIFOOptions } from './queue-base.ts';
 import type { RequeueingQueue } from './queue.ts';
-
-export interface FIFOOptions<Item> {
-  /** Default `metaNamespaceKeyFunc`. */
-  readonly keyFunction?: KeyFunction<Item>;
-  readonly name?: string;
-}
 
 export class FIFO<Item> extends KeyedQueue<Item, Item> implements RequeueingQueue<Item, Item> {
   constructor(options: FIFOOptions<Item> = {}) {

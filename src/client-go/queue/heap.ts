@@ -38,10 +38,7 @@ export class Heap<Item> {
   /** @throws ERR_KUBELOOM_HEAP_CLOSED */
   addIfNotPresent(item: Item): void {
     this.#checkOpen();
-    const key = this.#keyOf(item);
-    if (this.#data.has(key)) return;
-    this.#data.set(key, item);
-    this.#consumers.changed();
+    if (!this.#data.has(this.#keyOf(item))) this.add(item);
   }
 
   /** @throws ERR_KUBELOOM_HEAP_CLOSED */

@@ -9,7 +9,8 @@ import { ConsumerLine } from './consumer-line.ts';
 import { keyOfObject } from './delta.ts';
 import type { MaybeTombstone } from './delta.ts';
 
-export interface QueueBaseOptions<Item> {
+/** Options of every queue. */
+export interface FIFOOptions<Item> {
   /** Default `metaNamespaceKeyFunc`. */
   readonly keyFunction?: KeyFunction<Item>;
   readonly name?: string;
@@ -20,7 +21,7 @@ export abstract class QueueBase<Item> {
   protected readonly sync: InitialSync;
   protected readonly consumers: ConsumerLine = new ConsumerLine();
 
-  constructor(defaultName: string, { name = defaultName, keyFunction }: QueueBaseOptions<Item>) {
+  constructor(defaultName: string, { name = defaultName, keyFunction }: FIFOOptions<Item>) {
     this.keyFunction = keyFunction ?? metaNamespaceKeyFunc;
     this.sync = new InitialSync(name);
   }

@@ -8,7 +8,6 @@
  * for a list or a resync that arrives meanwhile.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import type { KeyFunction } from '../../kube/store.ts';
 import { isTombstone } from '../../kube/tombstone.ts';
 import { isObjectDelta, keyOfValue } from './delta.ts';
 import type { Delta, Deltas, MaybeTombstone, ObjectDelta, Transformer } from './delta.ts';
@@ -16,17 +15,15 @@ import { Deque } from './deque.ts';
 import { missingObjects, resyncedObjects } from './known-objects.ts';
 import type { KnownObjects } from './known-objects.ts';
 import { QueueBase } from './queue-base.ts';
+import type { FIFOOptions } from './queue-base.ts';
 import type { PopProcess, QueueWithBatch } from './queue.ts';
 
 const BATCH_SIZE = 1000;
 
-interface CommonOptions<Item> {
-  /** Default `metaNamespaceKeyFunc`. */
-  readonly keyFunction?: KeyFunction<Item>;
+interface CommonOptions<Item> extends FIFOOptions<Item> {
   readonly transformer?: Transformer<Item>;
   /** Largest number of changes in one batch. Default 1000, client-go's. */
   readonly batchSize?: number;
-  readonly name?: string;
   /** Called with the number of queued changes after every change of it. Must not throw. */
   readonly onDepth?: (depth: number) => void;
   /** Called after every processing, successful or not. Must not throw. */

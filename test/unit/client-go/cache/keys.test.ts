@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import {
   indexFuncToKeyFuncAdapter,
   metaNamespaceIndexFunc,
-} from '../../../../src/client-go/cache/index-functions.ts';
+} from '../../../../src/client-go/cache/indices.ts';
 import {
   ExplicitKey,
   KeyError,

@@ -1,7 +1,7 @@
 /** A reflector with a scripted ListerWatcher, a store that can be made to fail, and a fake clock. */
 import type { ReflectorStore } from '../../../../src/kube/store.ts';
 import type { ErrorOrigin } from '../../../../src/client-go/controller/error-reports.ts';
-import type { ReflectorOptions } from '../../../../src/client-go/controller/reflector-options.ts';
+import type { ReflectorOptions } from '../../../../src/client-go/controller/reflector.ts';
 import { Reflector } from '../../../../src/client-go/controller/reflector.ts';
 import type { ExpectedType } from '../../../../src/client-go/controller/expected-type.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
 import {
+  ListWatch,
   newFilteredListWatchFromClient,
   newListWatchFromClient,
-} from '../../../../src/client-go/controller/client-list-watch.ts';
-import type { OptionsModifier } from '../../../../src/client-go/controller/client-list-watch.ts';
+} from '../../../../src/client-go/controller/list-watch.ts';
+import type { OptionsModifier } from '../../../../src/client-go/controller/list-watch.ts';
 import { newInformer } from '../../../../src/client-go/controller/informer.ts';
-import { ListWatch } from '../../../../src/client-go/controller/list-watch.ts';
 import type { ListOptions } from '../../../../src/kube/list-watch.ts';
 import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import { AnsweringServer, PODS, kubeConfigFor, until } from './http-scene.ts';
