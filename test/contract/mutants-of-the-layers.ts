@@ -143,8 +143,8 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C126',
     file: 'src/client-go/controller/reflector.ts',
-    find: "if (this.#phase !== 'waiting' || this.#periodMs <= 0) return;",
-    replace: 'if (this.#periodMs <= 0) return; this.#cancel();',
+    find: 'stopResync ??= everyPeriod(',
+    replace: 'stopResync?.(), stopResync = everyPeriod(',
   },
   {
     clause: 'C127',

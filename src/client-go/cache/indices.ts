@@ -66,10 +66,8 @@ export class Indices<Item> {
     const conflicts = Object.keys(indexers).filter((name) => taken.has(name));
     if (conflicts.length === 0) return;
     const verb = conflicts.length > 1 ? 'exist' : 'exists';
-    throw new KubeloomError(
-      'ERR_KUBELOOM_INDEXER_CONFLICT',
-      `indexer conflict: ${conflicts.join(', ')} ${verb} already; nothing was added`,
-    );
+    const message = `indexer conflict: ${conflicts.join(', ')} ${verb} already; nothing was added`;
+    throw new KubeloomError('ERR_KUBELOOM_INDEXER_CONFLICT', message);
   }
 
   /** Adds indices that were filled separately. */
@@ -111,11 +109,9 @@ function evaluated<Item>(index: Index<Item>, item: Item, key: string | undefined
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const about = key === undefined ? 'the given item' : `key ${JSON.stringify(key)}`;
-    throw new KubeloomError(
-      'ERR_KUBELOOM_INDEX_FUNCTION',
-      `index ${JSON.stringify(index.name)} has no values for ${about}, nothing was written: ${reason}`,
-      { cause },
-    );
+    const name = JSON.stringify(index.name);
+    const message = `index ${name} has no values for ${about}, nothing was written: ${reason}`;
+    throw new KubeloomError('ERR_KUBELOOM_INDEX_FUNCTION', message, { cause });
   }
 }
 

@@ -76,10 +76,8 @@ export class MutationCache<Item> {
    */
   byIndex(indexName: string, value: string): Item[] {
     if (!this.#indexer) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_NO_INDEXER',
-        'the mutation cache has no indexer: pass one as the option `indexer`',
-      );
+      const message = 'the mutation cache has no indexer: pass one as the option `indexer`';
+      throw new KubeloomError('ERR_KUBELOOM_NO_INDEXER', message);
     }
     const items: Item[] = [];
     const keys = new Set(this.#indexer.indexKeys(indexName, value));

@@ -150,20 +150,17 @@ export abstract class IndexedItems<Item> {
     return this.#items.get(key)?.item;
   }
 
-  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing was written */
   protected write(key: string, item: Item): void {
     const values = this.#indices.evaluate(key, item);
     this.#put(key, item, values);
     this.#moveTo(resourceVersionOf(item));
   }
 
-  /** @param object the deleted object: its resourceVersion becomes the store's */
   protected remove(key: string, object: unknown): void {
     this.#remove(key);
     this.#moveTo(resourceVersionOf(object));
   }
 
-  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing has changed */
   protected replaceAll(items: Iterable<readonly [key: string, item: Item]>, resourceVersion: string): void {
     const stored = new Map<string, Stored<Item>>();
     for (const [key, item] of items) stored.set(key, { item, values: this.#indices.evaluate(key, item) });
@@ -174,36 +171,29 @@ export abstract class IndexedItems<Item> {
     this.#moveTo(resourceVersion);
   }
 
-  /**
-   * Does all writes at once. Leaves out and reports a write for which `keyed` or an index function throws. The store's
-   * resourceVersion becomes that of the last write done.
-   */
+  /** Does all writes at once. Leaves out and reports a write for which `keyed` or an index function throws. */
   protected transact<Write>(
     writes: readonly Write[],
     keyed: (write: Write) => KeyedTransaction<Item>,
   ): TransactionError | undefined {
-    const prepared: { readonly write: KeyedTransaction<Item>; readonly values: ItemValues | undefined }[] =
-      [];
+    const prepared: [write: KeyedTransaction<Item>, values: ItemValues | undefined][] = [];
     const successfulIndices: number[] = [];
     const errors: Error[] = [];
     for (const [position, unkeyed] of writes.entries()) {
       try {
         const write = keyed(unkeyed);
-        const isDelete = write.type === 'delete';
-        prepared.push({
-          write,
-          values: isDelete ? undefined : this.#indices.evaluate(write.key, write.object),
-        });
+        const { type, key, object } = write;
+        prepared.push([write, type === 'delete' ? undefined : this.#indices.evaluate(key, object)]);
         successfulIndices.push(position);
       } catch (error) {
         errors.push(error as Error);
       }
     }
-    for (const { write, values } of prepared) {
-      if (values) this.#put(write.key, write.object, values);
-      else this.#remove(write.key);
+    for (const [{ key, object }, values] of prepared) {
+      if (values) this.#put(key, object, values);
+      else this.#remove(key);
     }
-    this.#moveTo(resourceVersionOf(prepared.at(-1)?.write.object));
+    this.#moveTo(resourceVersionOf(prepared.at(-1)?.[0].object));
     return errors.length > 0 ? new TransactionError(successfulIndices, writes.length, errors) : undefined;
   }
 

@@ -27,13 +27,17 @@ export class ErrorReports {
   }
 
   report(error: KubeloomError, during: ErrorOrigin): void {
-    if (!this.#handler) return this.#warn(error);
-    const handler = this.#handler;
-    const handled = async (): Promise<unknown> => handler(error, during);
-    handled().catch((cause: unknown) => {
+    if (this.#handler) void this.#handle(this.#handler, error, during);
+    else this.#warn(error);
+  }
+
+  async #handle(handler: ReflectorErrorHandler, error: KubeloomError, during: ErrorOrigin): Promise<void> {
+    try {
+      await handler(error, during);
+    } catch (cause) {
       const message = `the error handler threw: ${String(cause)}`;
       this.#warn(new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }));
-    });
+    }
   }
 
   #warn(error: KubeloomError): void {

@@ -4,7 +4,8 @@
  * of rings. It adds no rules.
  */
 import type { Random } from '../../base/clock.ts';
-import { KubeloomError } from '../../base/errors.ts';
+import { wrapped } from '../../base/errors.ts';
+import type { KubeloomError } from '../../base/errors.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
 import { jittered } from '../../reflector/rules/backoff.ts';
 import { torn } from '../../reflector/rules/failure.ts';
@@ -77,15 +78,17 @@ export class ListAndWatch<T> {
     this.#dispatch({ type: 'stop' });
   }
 
-  /** True when nothing more is written to the store. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** Reports that the store could not resync: a failure of the watch, if one is open. */
-  resyncFailed(error: KubeloomError): void {
-    if (this.#state.kind === 'watching') this.#fail(torn('watch', error));
-    else this.#options.reports.report(error, 'resync');
+  /** Resyncs the store. An error is a failure of the watch, if one is open. */
+  resync(shouldResync: () => boolean): void {
+    if (this.#isOver) return;
+    const { name, reports, writer } = this.#options;
+    try {
+      if (shouldResync()) writer.resync();
+    } catch (cause) {
+      const error = wrapped('ERR_KUBELOOM_RESYNC', `${name}: the resync failed`, cause);
+      if (this.#state.kind === 'watching') this.#fail(torn('watch', error));
+      else reports.report(error, 'resync');
+    }
   }
 
   #dispatch(event: ReflectorEvent): void {

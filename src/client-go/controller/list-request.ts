@@ -83,13 +83,11 @@ export async function runList<T>(
 /** Throws unless the value is a list. Taking another value for an empty list would delete every object. */
 function requireList(list: unknown, where: string): void {
   if (isTable(list)) {
-    throw new KubeloomError(
-      'ERR_KUBELOOM_TABLE',
-      `${where} returned a Table instead of a list: request plain objects (without as=Table)`,
-    );
+    const message = `${where} returned a Table instead of a list: request plain objects (without as=Table)`;
+    throw new KubeloomError('ERR_KUBELOOM_TABLE', message);
   }
   const items = isRecord(list) ? list['items'] : undefined;
-  if (isRecord(list) && (Array.isArray(items) || items === null)) return;
+  if (Array.isArray(items) || items === null) return;
   throw new KubeloomError('ERR_KUBELOOM_LIST_MALFORMED', `${where} returned no list: it has no items`);
 }
 

@@ -13,6 +13,7 @@ import { WatchFrames } from '../../reflector/transport/watch-frames.ts';
 import type { FrameSink } from '../../reflector/transport/watch-frames.ts';
 import { queryOf } from '../../kube/list-options.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
+import type { ExpectedType } from './expected-type.ts';
 
 /** An apiserver may work on a list for a minute before it answers; then it times out itself. */
 const LIST_SILENCE_MAX_MS = 90_000;
@@ -101,15 +102,10 @@ export function newFilteredListWatchFromClient<T>(
   });
 }
 
-/** The type of a list's items; the server omits it in the items. */
-interface ItemType {
-  readonly kind: string;
-  readonly apiVersion: string;
-}
-
 /** Reads a list item by item from the stream, so that a list of any size is never one string. */
 class HttpList<T> implements ResponseReader, ItemSink {
-  readonly #type: ItemType;
+  /** The type of the items; the server omits it in the items. */
+  readonly #type: Required<ExpectedType>;
   readonly #items: ListItems = new ListItems({ itemBytesMax: OBJECT_BYTES_MAX });
   readonly #parsed: T[] = [];
   readonly #resolve: (list: KubeList<T>) => void;
@@ -117,7 +113,11 @@ class HttpList<T> implements ResponseReader, ItemSink {
   #response: HttpExchange | undefined;
   #error: KubeloomError | undefined;
 
-  constructor(type: ItemType, resolve: (list: KubeList<T>) => void, reject: (error: unknown) => void) {
+  constructor(
+    type: Required<ExpectedType>,
+    resolve: (list: KubeList<T>) => void,
+    reject: (error: unknown) => void,
+  ) {
     this.#type = type;
     this.#resolve = resolve;
     this.#reject = reject;

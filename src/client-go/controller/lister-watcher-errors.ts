@@ -12,8 +12,7 @@ type Verb = 'list' | 'watch';
 
 /** @param where the request, for the message */
 export function failureOf(verb: Verb, thrown: unknown, where: string): Failure {
-  const answered = answerIn(verb, thrown, where);
-  return answered ?? unreachable(verb, errorOf(verb, thrown, where));
+  return answerIn(verb, thrown, where) ?? unreachable(verb, errorOf(verb, thrown, where));
 }
 
 /**

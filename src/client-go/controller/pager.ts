@@ -29,10 +29,8 @@ export class ListPager<T> {
   constructor(page: ListFunction<T>, options: ListPagerOptions = {}) {
     const { pageSize = PAGE_SIZE, fullListIfExpired = true, pageBufferSize = PAGE_BUFFER_SIZE } = options;
     if (!(pageBufferSize >= 0)) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_OPTION',
-        `pageBufferSize must not be negative: ${pageBufferSize}`,
-      );
+      const message = `pageBufferSize must not be negative: ${pageBufferSize}`;
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     this.#page = page;
     this.#pageSize = pageSize;

@@ -97,9 +97,7 @@ export async function processDeltasInBatch<Item>(
   processing.rethrow();
 }
 
-/**
- * Returns the stored object. An object without a key is left to the transaction, which reports it and leaves it out.
- */
+/** Returns the stored object. The transaction reports an object without a key and leaves it out. */
 function storedAs<Item>(clientState: ClientState<Item>, delta: ObjectDelta<Item>): Item | undefined {
   if (delta.type === 'Deleted') return undefined;
   try {

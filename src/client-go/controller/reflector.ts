@@ -5,7 +5,7 @@
 import { realClock } from '../../base/clock.ts';
 import type { Clock, Random } from '../../base/clock.ts';
 import type { ReflectorStore } from '../../kube/store.ts';
-import { KubeloomError, assert, wrapped } from '../../base/errors.ts';
+import { KubeloomError, assert } from '../../base/errors.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import { initialState } from '../../reflector/rules/state.ts';
 import type { Memory } from '../../reflector/rules/state.ts';
@@ -125,16 +125,26 @@ export class Reflector<T> {
 
   async #run(signal: AbortSignal, isSingle: boolean): Promise<KubeloomError | undefined> {
     if (this.#isRunning) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_ALREADY_RUNNING',
-        `${this.name} is running: call run() or listAndWatch() again after it has returned`,
-      );
+      const message = `${this.name} is running: call run() or listAndWatch() again after it has returned`;
+      throw new KubeloomError('ERR_KUBELOOM_ALREADY_RUNNING', message);
     }
     if (signal.aborted) return undefined;
     this.#isRunning = true;
-    const { clock } = this.#target;
-    const resync = new PeriodicResync(clock, this.#options.resyncPeriodMs ?? 0, () => this.#resync(session));
-    const session = this.#session(isSingle, resync);
+    const { clock, writer } = this.#target;
+    const { resyncPeriodMs = 0 } = this.#options;
+    const shouldResync = (): boolean => this.#options.shouldResync?.() ?? true;
+    let stopResync: (() => void) | undefined;
+    const options = {
+      ...this.#target,
+      isSingle,
+      moved: (resourceVersion: string, by: 'list' | 'watch'): void => {
+        this.#resourceVersion = resourceVersion;
+        if (by === 'watch') writer.moved(resourceVersion);
+        else stopResync ??= everyPeriod(clock, resyncPeriodMs, () => session.resync(shouldResync));
+      },
+      phase: (phase: ReflectorPhase): void => void (this.#phase = phase),
+    };
+    const session = new ListAndWatch(options, this.#memory);
     const unlisten = onAbort(signal, () => session.stop());
     try {
       const { memory, error } = await session.run();
@@ -142,32 +152,9 @@ export class Reflector<T> {
       return error;
     } finally {
       unlisten();
-      resync.stop();
+      stopResync?.();
       this.#isRunning = false;
       this.#phase = 'stopped';
-    }
-  }
-
-  #session(isSingle: boolean, resync: PeriodicResync): ListAndWatch<T> {
-    const options = {
-      ...this.#target,
-      isSingle,
-      moved: (resourceVersion: string, by: 'list' | 'watch'): void => {
-        this.#resourceVersion = resourceVersion;
-        if (by === 'list') resync.start();
-        else this.#target.writer.moved(resourceVersion);
-      },
-      phase: (phase: ReflectorPhase): void => void (this.#phase = phase),
-    };
-    return new ListAndWatch(options, this.#memory);
-  }
-
-  #resync(session: ListAndWatch<T>): void {
-    if (session.isOver) return;
-    try {
-      if (this.#options.shouldResync?.() ?? true) this.#target.writer.resync();
-    } catch (cause) {
-      session.resyncFailed(wrapped('ERR_KUBELOOM_RESYNC', `${this.name}: the resync failed`, cause));
     }
   }
 }
@@ -199,49 +186,24 @@ function specOf(options: ReflectorOptions, isWatchListUnsupported: boolean): Ref
 }
 
 /**
- * A timer that requests a resync once every period. It starts with the first list and continues through watches,
- * relists and delays. (client-go's timer restarts with every relist, so frequent relists prevent resyncs.)
+ * Calls `onDue` once every period. Its timer continues through watches, relists and delays. (client-go's timer restarts
+ * with every relist, so frequent relists prevent resyncs.)
+ *
+ * @param periodMs 0: never
+ * @returns a function that stops it
  */
-class PeriodicResync {
-  readonly #clock: Clock;
-  readonly #periodMs: number;
-  readonly #onDue: () => void;
-  #dueAt = 0;
-  #phase: 'waiting' | 'running' | 'stopped' = 'waiting';
-  #cancel: () => void = () => undefined;
-
-  /** @param periodMs 0: never */
-  constructor(clock: Clock, periodMs: number, onDue: () => void) {
-    this.#clock = clock;
-    this.#periodMs = periodMs;
-    this.#onDue = onDue;
-  }
-
-  /** Starts the timer after the first list; later calls do nothing. */
-  start(): void {
-    if (this.#phase !== 'waiting' || this.#periodMs <= 0) return;
-    this.#phase = 'running';
-    this.#dueAt = this.#clock.now() + this.#periodMs;
-    this.#arm();
-  }
-
-  stop(): void {
-    this.#phase = 'stopped';
-    this.#cancel();
-  }
-
-  #arm(): void {
-    const delayMs = Math.min(Math.max(0, this.#dueAt - this.#clock.now()), DELAY_MS_MAX);
-    this.#cancel = this.#clock.schedule(delayMs, () => this.#tick());
-  }
-
-  #tick(): void {
-    const now = this.#clock.now();
-    // The real clock has fractions, timers have whole milliseconds.
-    if (now + 1 >= this.#dueAt) {
-      this.#dueAt = now + this.#periodMs;
-      this.#onDue();
-    }
-    if (this.#phase === 'running') this.#arm();
-  }
+function everyPeriod(clock: Clock, periodMs: number, onDue: () => void): () => void {
+  if (periodMs <= 0) return () => undefined;
+  let dueAt = clock.now() + periodMs;
+  const arm = (): (() => void) =>
+    clock.schedule(Math.min(Math.max(0, dueAt - clock.now()), DELAY_MS_MAX), () => {
+      const now = clock.now();
+      // The real clock has fractions, timers have whole milliseconds.
+      const isDue = now + 1 >= dueAt;
+      if (isDue) dueAt = now + periodMs;
+      cancel = arm();
+      if (isDue) onDue();
+    });
+  let cancel = arm();
+  return () => cancel();
 }

@@ -27,7 +27,6 @@ interface PendingList<T> {
 export class StoreWriter<T> {
   readonly #store: ReflectorStore<T> & Partial<ResourceVersionUpdater>;
   readonly #reports: ErrorReports;
-  /** The list until it is complete. */
   #pending: PendingList<T> | undefined;
 
   constructor(store: ReflectorStore<T> & Partial<ResourceVersionUpdater>, reports: ErrorReports) {

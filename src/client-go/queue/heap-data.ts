@@ -32,10 +32,6 @@ export class HeapData<Item, Key = string> {
     return this.#byKey.get(key)?.item;
   }
 
-  has(key: Key): boolean {
-    return this.#byKey.has(key);
-  }
-
   /** Yields the nodes in the order in which their keys were added. */
   nodes(): IterableIterator<{ readonly key: Key; readonly item: Item }> {
     return this.#byKey.values();

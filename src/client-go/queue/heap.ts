@@ -38,7 +38,7 @@ export class Heap<Item> {
   /** @throws ERR_KUBELOOM_HEAP_CLOSED */
   addIfNotPresent(item: Item): void {
     this.#checkOpen();
-    if (!this.#data.has(this.#keyOf(item))) this.add(item);
+    if (this.get(item) === undefined) this.add(item);
   }
 
   /** @throws ERR_KUBELOOM_HEAP_CLOSED */

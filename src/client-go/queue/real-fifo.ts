@@ -219,12 +219,7 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
 }
 
 /** Checks at run time what the type says. */
-function checkOptions(options: {
-  readonly atomicEvents?: boolean;
-  readonly emitDeltaTypeBookmark?: boolean;
-  readonly knownObjects?: unknown;
-  readonly batchSize?: number;
-}): void {
+function checkOptions(options: { readonly [name in keyof AtomicOptions<unknown>]?: unknown }): void {
   const { atomicEvents = false, emitDeltaTypeBookmark = false, knownObjects, batchSize = 1 } = options;
   if (atomicEvents && knownObjects !== undefined)
     refuse('knownObjects must not be given with atomicEvents: the consumer compares with its store');
@@ -232,7 +227,7 @@ function checkOptions(options: {
     refuse('knownObjects must be given without atomicEvents: the queue compares with them to find deletions');
   if (!atomicEvents && emitDeltaTypeBookmark)
     refuse('emitDeltaTypeBookmark needs atomicEvents: without it versions would be delivered out of order');
-  if (!Number.isInteger(batchSize) || batchSize < 1)
+  if (!Number.isInteger(batchSize) || Number(batchSize) < 1)
     refuse(`batchSize must be an integer of at least 1, got ${String(batchSize)}`);
 }
 

@@ -90,7 +90,6 @@ export class PriorityQueue<T> extends RateLimitingQueue<T> {
 
   constructor(options: PriorityQueueOptions<T> = {}) {
     const agingMs = options.agingMs ?? AGING_MS;
-    wantAging('agingMs', agingMs);
     const aging = new AgingOrder(options.clock ?? realClock, agingMs);
     super({ ...options, order: aging }, PRIORITY_QUEUE_CHECKS);
     this.#aging = aging;
