@@ -71,7 +71,7 @@ class IndexedStore<Item> extends IndexedItems<Item> implements Indexer<Item>, Tr
   resync(): void {}
 
   transaction(transactions: readonly Transaction<Item>[]): TransactionError | undefined {
-    return this.transact(transactions, ({ type, object }) => {
+    return this.transactionOf(transactions, ({ type, object }) => {
       const key = keyOf(this.#keyFunction, object);
       return { type, key, object: type === 'delete' ? object : this.#transformed(object) };
     });

@@ -172,7 +172,7 @@ export abstract class IndexedItems<Item> {
   }
 
   /** Does all writes at once. Leaves out and reports a write for which `keyed` or an index function throws. */
-  protected transact<Write>(
+  protected transactionOf<Write>(
     writes: readonly Write[],
     keyed: (write: Write) => KeyedTransaction<Item>,
   ): TransactionError | undefined {
@@ -264,6 +264,14 @@ export class ThreadSafeStore<Item> extends IndexedItems<Item> {
    * resourceVersion becomes that of the last write done.
    */
   transaction(transactions: readonly KeyedTransaction<Item>[]): TransactionError | undefined {
-    return this.transact(transactions, (transaction) => transaction);
+    return this.transactionOf(transactions, (transaction) => transaction);
+  }
+
+  /** Does the same for writes without keys; leaves out a write for which `keyed` throws as well. */
+  override transactionOf<Write>(
+    writes: readonly Write[],
+    keyed: (write: Write) => KeyedTransaction<Item>,
+  ): TransactionError | undefined {
+    return super.transactionOf(writes, keyed);
   }
 }

@@ -94,8 +94,7 @@ export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<It
   replace(items: readonly Item[], resourceVersion: string): void {
     const objects = items.map((item) => this.#transform(item));
     if (this.#options.atomicEvents === true) {
-      // Check the keys here, so that the reflector gets the error and lists again. client-go finds it during
-      // processing.
+      // So the reflector gets the error and lists again. client-go finds it during processing.
       for (const object of objects) this.keyOfObject(object);
       this.#append([{ type: 'ReplacedAll', resourceVersion, objects }]);
     } else {
