@@ -10,7 +10,7 @@ import { tombstone } from '../../../../src/kube/tombstone.ts';
 import { TransactionError } from '../../../../src/client-go/cache/thread-safe-store.ts';
 import type { TransactionStore } from '../../../../src/client-go/cache/thread-safe-store.ts';
 import { processDeltas, processDeltasInBatch } from '../../../../src/client-go/controller/process-deltas.ts';
-import { RecordingHandler } from './recording-handler.ts';
+import { RecordingHandler } from './scene.ts';
 import { pod } from './scripted-lister-watcher.ts';
 import type { Pod } from './scripted-lister-watcher.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { newStore } from '../../../../src/client-go/cache/indexed-store.ts';
 import { metaNamespaceKeyFunc } from '../../../../src/kube/keys.ts';
 import { Reflector } from '../../../../src/client-go/controller/reflector.ts';
-import { ReflectorScene, settle } from './reflector-scene.ts';
+import { ReflectorScene, settle, started } from './scene.ts';
 import type { Pod } from './scripted-lister-watcher.ts';
 import {
   added,
@@ -72,17 +72,12 @@ test('C122 The store transforms every object once', async () => {
   };
   const store = newStore<Pod>(metaNamespaceKeyFunc, { transformer });
   const scene = streaming();
-  const controller = new AbortController();
-  const running = new Reflector(scene.source, undefined, store, { clock: scene.clock }).run(
-    controller.signal,
-  );
-  await settle();
+  const stop = await started(new Reflector(scene.source, undefined, store, { clock: scene.clock }));
   scene.source.watching.send(added('foo', 1), added('bar', 2), bookmark(2, 'true'), modified('foo', 3));
   await settle();
   assert.deepEqual(seen, ['foo@1', 'bar@2', 'foo@3']);
   assert.ok(store.list().every(({ metadata }) => metadata.labels?.['transformed'] === 'yes'));
-  controller.abort();
-  await running;
+  await stop();
 });
 
 test('Streaming lists are not tried where the ListerWatcher does not support them, nor where they are off', async () => {
