@@ -296,7 +296,7 @@ describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
     await until(async () => (await server.watches()).length === 0);
   });
 
-  test('C114 a plugin runs not for every request, but again when its token was rejected', async () => {
+  test('C114 A credential plugin runs not for every request, but again when its token was rejected', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'kubeloom-plugin-'));
     const script = join(folder, 'plugin.cjs');
     const runs = join(folder, 'runs');

@@ -54,7 +54,7 @@ test('A deletion is delivered whether or not the object was known, and a tombsto
   assert.equal(store.lastStoreSyncResourceVersion(), '5');
 });
 
-test('A list of everything: the store at once, then missing objects, then the list in its order', async () => {
+test('A whole list replaces the store at once; then missing objects and the list are delivered, in this order', async () => {
   const store = newPods();
   for (const name of ['gone', 'kept', 'lost']) store.add(pod(name, 1));
   const handler = new RecordingHandler();

@@ -248,7 +248,7 @@ test('Without a handler errors are warnings, one a second for each code', async 
   await stop();
 });
 
-test('C126 The store is resynced every period, also across relists, if shouldResync allows it', async () => {
+test('C126 The store is resynced every period, also across relists, unless shouldResync returns false', async () => {
   let isWanted = true;
   const scene = new ReflectorScene({ resyncPeriodMs: 10_000, shouldResync: () => isWanted });
   scene.source.listAnswers.push(podList(1, []), podList(2, []), podList(3, []));

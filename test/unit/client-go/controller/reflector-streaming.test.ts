@@ -22,7 +22,7 @@ const STREAM =
 const streaming = (options: ConstructorParameters<typeof ReflectorScene>[0] = {}): ReflectorScene =>
   new ReflectorScene({ isStreaming: true, ...options });
 
-test('One watch is requested and no list; at the end bookmark its objects become the list', async () => {
+test('A streaming list is one watch and no list; at its end bookmark its objects are stored at once', async () => {
   const scene = await streaming().run();
   assert.deepEqual(scene.source.calls, [STREAM]);
   scene.source.watching.send(added('foo', 1), bookmark(1, 'true'), modified('foo', 2), added('bar', 3));
@@ -36,7 +36,7 @@ test('One watch is requested and no list; at the end bookmark its objects become
   await scene.stop();
 });
 
-test('C122 Until the end bookmark no object is stored and there is no version, also after other bookmarks', async () => {
+test('C122 Until the end bookmark of a streaming list nothing is stored, and there is no version', async () => {
   const scene = await streaming().run();
   assert.equal(scene.reflector.lastSyncResourceVersion(), '');
   scene.source.watching.send(added('foo', 1), added('bar', 2), bookmark(7), bookmark(8, 'false'));
@@ -50,7 +50,7 @@ test('C122 Until the end bookmark no object is stored and there is no version, a
   await scene.stop();
 });
 
-test('C122 The list is in the order in which the server sent it', async () => {
+test('C122 A streaming list is stored in the order in which the server sent it', async () => {
   const scene = await streaming().run();
   scene.source.watching.send(
     added('c', 3),
@@ -64,7 +64,7 @@ test('C122 The list is in the order in which the server sent it', async () => {
   await scene.stop();
 });
 
-test('C122 The store transforms every object once', async () => {
+test('C122 The store transforms every object of a streaming list once', async () => {
   const seen: string[] = [];
   const transformer = (object: Pod): Pod => {
     seen.push(`${object.metadata.name}@${object.metadata.resourceVersion}`);

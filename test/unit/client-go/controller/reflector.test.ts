@@ -52,7 +52,7 @@ test('An ERROR event stops the watch, and listAndWatch returns without an error'
   assert.equal(scene.clock.pending, 0);
 });
 
-test('C127 When it is stopped during a watch, run returns and the watch is closed', async () => {
+test('C127 A reflector that is stopped during a watch returns and closes the watch', async () => {
   const scene = await listing().run();
   await scene.stop();
   assert.equal(scene.ending, 'returned');
@@ -68,7 +68,7 @@ test('A reflector stopped before it runs sends no request', async () => {
   assert.equal(scene.ending, 'returned');
 });
 
-test("C127 When it is stopped during a list, it returns at once, and the list's later result is not stored", async () => {
+test('C127 A reflector that is stopped during a list returns at once, and does not store the later result', async () => {
   const scene = new ReflectorScene();
   await scene.run();
   await scene.stop();

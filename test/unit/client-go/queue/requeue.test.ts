@@ -15,8 +15,8 @@ const requeue = (): never => {
   throw new ErrRequeue(failure);
 };
 
-describe('a FIFO', () => {
-  test('adds if not present: at the end, and never over a newer object', async () => {
+describe('putting back into a FIFO', () => {
+  test('addIfNotPresent adds an object at the end of a FIFO, and never over a newer object', async () => {
     const queue = new FIFO<TestObject>();
     queue.addIfNotPresent(object('a@1'));
     assert.equal(queue.hasSynced(), true);
@@ -26,14 +26,14 @@ describe('a FIFO', () => {
     assert.equal(await popAll(queue), 'a@1 | b@2 | c@1');
   });
 
-  test('puts an item back at the end when its process throws ErrRequeue, and throws its cause', async () => {
+  test('a FIFO puts an item back at the end when its process throws ErrRequeue, and throws its cause', async () => {
     const queue = new FIFO<TestObject>();
     perform(queue, 'add a@1, add b@1');
     await assert.rejects(queue.pop(requeue), failure);
     assert.equal(await popAll(queue), 'b@1 | a@1');
   });
 
-  test('puts an item back without an error when ErrRequeue has no cause', async () => {
+  test('a FIFO puts an item back without an error when ErrRequeue has no cause', async () => {
     const queue = new FIFO<TestObject>();
     queue.add(object('a@1'));
     await queue.pop(() => Promise.reject(new ErrRequeue()));
@@ -42,7 +42,7 @@ describe('a FIFO', () => {
     assert.equal(new ErrRequeue(failure).message, 'later');
   });
 
-  test('does not put an item back over a change that came during its processing', async () => {
+  test('a FIFO does not put an item back over a change that came during its processing', async () => {
     const queue = new FIFO<TestObject>();
     queue.add(object('a@1'));
     await queue.pop(() => {
@@ -52,7 +52,7 @@ describe('a FIFO', () => {
     assert.equal(await popAll(queue), 'a@2');
   });
 
-  test('does not put an item back that was deleted, or replaced, while it was processed', async () => {
+  test('a FIFO does not put an item back that was deleted, or replaced, while it was processed', async () => {
     const queue = new FIFO<TestObject>();
     for (const away of [() => queue.delete(object('a@2')), () => queue.replace(objects('b@1'), '3')]) {
       queue.add(object('a@1'));
@@ -64,7 +64,7 @@ describe('a FIFO', () => {
     }
   });
 
-  test('C105 has not synced while an item of the first list is put back', async () => {
+  test('C105 a FIFO has not synced while an item of the first list is put back', async () => {
     const queue = new FIFO<TestObject>();
     queue.replace(objects('a@1'), '1');
     await assert.rejects(queue.pop(requeue), failure);
@@ -74,7 +74,7 @@ describe('a FIFO', () => {
     assert.equal(queue.hasSynced(), true);
   });
 
-  test('loses an item whose process throws any other error', async () => {
+  test('a FIFO drops an item whose process throws any other error', async () => {
     const queue = new FIFO<TestObject>();
     queue.add(object('a@1'));
     const popped = queue.pop(() => Promise.reject(failure));
@@ -83,8 +83,8 @@ describe('a FIFO', () => {
   });
 });
 
-describe('a DeltaFIFO', () => {
-  test('adds the deltas of a pop if their key is not queued again', async () => {
+describe('putting back into a DeltaFIFO', () => {
+  test('addIfNotPresent adds the deltas of a pop to a DeltaFIFO if their key is not queued again', async () => {
     const queue = new DeltaFIFO<TestObject>();
     queue.add(object('a@1'));
     const deltas = await queue.pop(ignore);
@@ -94,7 +94,7 @@ describe('a DeltaFIFO', () => {
     assert.equal(await popAll(queue), 'Added b@1 | Added a@1');
   });
 
-  test('rejects a value that is no deltas, or an empty array', () => {
+  test('addIfNotPresent of a DeltaFIFO rejects an empty array, and a value that is no array', () => {
     const queue = new DeltaFIFO<TestObject>();
     assert.throws(() => queue.addIfNotPresent(object('a@1') as never), {
       code: 'ERR_KUBELOOM_DELTAS_EXPECTED',
@@ -103,7 +103,7 @@ describe('a DeltaFIFO', () => {
     assert.equal(queue.hasSynced(), false);
   });
 
-  test('puts deltas back before those that came during their processing', async () => {
+  test('a DeltaFIFO puts deltas back before those that came during their processing', async () => {
     const queue = new DeltaFIFO<TestObject>();
     perform(queue, 'add a@1, add b@1');
     await assert.rejects(

@@ -17,41 +17,56 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { title: 'not before anything was received', steps: '', pops: 0, synced: false },
-  { title: 'when a change comes before any list', steps: 'add a@1', pops: 0, synced: true },
-  { title: 'when a deletion comes before any list', steps: 'delete a@1', pops: 0, synced: true },
-  { title: 'when the first list is empty', steps: 'replace 0 []', pops: 0, synced: true },
-  { title: 'not when the first list is queued', steps: 'replace 0 [a@1 b@1]', pops: 0, synced: false },
-  { title: 'not when half of the list is processed', steps: 'replace 0 [a@1 b@1]', pops: 1, synced: false },
-  { title: 'when the first list is processed', steps: 'replace 0 [a@1 b@1]', pops: 2, synced: true },
+  { title: 'has not synced before anything was received', steps: '', pops: 0, synced: false },
+  { title: 'has synced when a change comes before any list', steps: 'add a@1', pops: 0, synced: true },
+  { title: 'has synced when a deletion comes before any list', steps: 'delete a@1', pops: 0, synced: true },
+  { title: 'has synced when the first list is empty', steps: 'replace 0 []', pops: 0, synced: true },
   {
-    title: 'not earlier for a change that follows the list',
+    title: 'has not synced while the first list is queued',
+    steps: 'replace 0 [a@1 b@1]',
+    pops: 0,
+    synced: false,
+  },
+  {
+    title: 'has not synced when half of the first list is processed',
+    steps: 'replace 0 [a@1 b@1]',
+    pops: 1,
+    synced: false,
+  },
+  {
+    title: 'has synced when the first list is processed',
+    steps: 'replace 0 [a@1 b@1]',
+    pops: 2,
+    synced: true,
+  },
+  {
+    title: 'does not sync earlier for a change that follows the list',
     steps: 'replace 0 [a@1 b@1], add c@2',
     pops: 1,
     synced: false,
   },
   {
-    title: 'not later for a change that follows the list',
+    title: 'does not sync later for a change that follows the list',
     steps: 'replace 0 [a@1 b@1], add c@2',
     pops: 2,
     synced: true,
   },
   {
-    title: 'when a key that is twice in the list is processed, in a RealFIFO twice',
+    title: 'has synced when a key that is twice in the list is processed, in a RealFIFO twice',
     steps: 'replace 0 [a@1 a@2]',
     pops: 1,
     synced: true,
     realSynced: false,
   },
-  { title: 'not by a resync', steps: 'resync', pops: 0, synced: false },
+  { title: 'does not sync by a resync', steps: 'resync', pops: 0, synced: false },
 ];
 
 const { FIFO: fifo, DeltaFIFO, RealFIFO } = QUEUES;
 
-describe('a queue has synced', () => {
+describe('the first list of a queue', () => {
   for (const [name, create] of Object.entries({ FIFO: fifo, DeltaFIFO, RealFIFO })) {
     for (const row of CASES) {
-      test(`C105 ${row.title} (${name})`, async () => {
+      test(`C105 a ${name} ${row.title}`, async () => {
         const queue = create();
         perform(queue, row.steps);
         for (let pop = 0; pop < row.pops; pop++) await queue.pop(ignore);
@@ -64,7 +79,7 @@ describe('a queue has synced', () => {
       });
     }
 
-    test(`C105 after the processing of the last item, its promise included (${name})`, async () => {
+    test(`C105 a ${name} has synced after the processing of the last item, its promise included`, async () => {
       const queue = create();
       perform(queue, 'replace 0 [a@1]');
       const gate = deferred();
@@ -81,7 +96,7 @@ describe('a queue has synced', () => {
       assert.equal(queue.hasSynced(), true);
     });
 
-    test(`C105 also when processing throws: the consumer handles the error (${name})`, async () => {
+    test(`C105 a ${name} has synced also when processing throws, because the consumer handles the error`, async () => {
       const queue = create();
       perform(queue, 'replace 0 [a@1]');
       const failure = new Error('no');
@@ -92,7 +107,7 @@ describe('a queue has synced', () => {
       assert.equal(queue.hasSynced(), true);
     });
 
-    test(`C105 permanently: a later list does not change it (${name})`, async () => {
+    test(`C105 a ${name} that has synced stays synced when a later list comes`, async () => {
       const queue = create();
       perform(queue, 'replace 0 [a@1]');
       await queue.pop(ignore);
@@ -107,7 +122,7 @@ describe('a queue has synced', () => {
     [realFifo, ['Deleted bar@6?', 'Deleted baz@7?', 'Replaced foo@5']],
   ] as const) {
     const queue = create({ known: 'foo@5 bar@6 baz@7' });
-    test(`after the deletions that the first list caused (${queue.name})`, async () => {
+    test(`a ${queue.name} has synced after the deletions that the first list caused`, async () => {
       perform(queue, 'replace 0 [foo@5]');
       for (const text of expected) {
         assert.equal(queue.hasSynced(), false);
@@ -120,7 +135,7 @@ describe('a queue has synced', () => {
     });
   }
 
-  test('C105 after one pop for an atomic list, also an empty one', async () => {
+  test('C105 an atomic RealFIFO has synced after the pop of its first list, also of an empty one', async () => {
     for (const items of ['', 'a@1 b@2']) {
       const queue = atomicFifo();
       perform(queue, `replace 0 [${items}]`);
@@ -130,7 +145,7 @@ describe('a queue has synced', () => {
     }
   });
 
-  test('not by a bookmark, nor by its processing while the first list comes', async () => {
+  test('an atomic RealFIFO does not sync by a bookmark, nor by its processing while the first list comes', async () => {
     const queue = atomicFifo();
     queue.bookmark('1');
     assert.equal(queue.hasSynced(), false);
@@ -140,7 +155,7 @@ describe('a queue has synced', () => {
     assert.equal(queue.hasSynced(), true);
   });
 
-  test('when the rest of the first list was deleted from a FIFO or is not in its next list', async () => {
+  test('a FIFO has synced when the rest of the first list was deleted or is not in the next list', async () => {
     const queue = new FIFO<TestObject>();
     perform(queue, 'replace 0 [a@1 b@1 c@1], delete a@2');
     assert.equal(queue.hasSynced(), false);
@@ -150,7 +165,7 @@ describe('a queue has synced', () => {
     assert.equal(queue.hasSynced(), true);
   });
 
-  test('not while an item is processed that was deleted from a FIFO meanwhile', async () => {
+  test('a FIFO has not synced while an item is processed that was deleted meanwhile', async () => {
     const queue = new FIFO<TestObject>();
     perform(queue, 'replace 0 [a@1]');
     await queue.pop(() => {
