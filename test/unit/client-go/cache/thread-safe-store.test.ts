@@ -70,11 +70,7 @@ describe('indices of a store', () => {
     const store = new ThreadSafeStore(splitIndex);
     store.add('1', 'old,kept');
     store.add('2', 'old');
-    const replacement: [string, string][] = [
-      ['2', 'kept'],
-      ['3', 'new'],
-    ];
-    store.replace(replacement, '1');
+    store.replace(Object.entries({ 2: 'kept', 3: 'new' }), '1');
     assert.deepEqual(indexContent(store, 'parts'), { kept: ['2'], new: ['3'] });
     store.update('2', 'other');
     assert.deepEqual(indexContent(store, 'parts'), { new: ['3'], other: ['2'] });
@@ -201,13 +197,7 @@ describe('addIndexers', () => {
 describe('an index function that throws', () => {
   function filled(): ThreadSafeStore<string> {
     const store = new ThreadSafeStore<string>({ ...splitIndex, ...touchyIndex });
-    store.replace(
-      [
-        ['1', 'a'],
-        ['2', 'b'],
-      ],
-      '10',
-    );
+    store.replace(Object.entries({ 1: 'a', 2: 'b' }), '10');
     return store;
   }
   const unchanged = { parts: { a: ['1'], b: ['2'] }, touchy: { a: ['1'], b: ['2'] } };
@@ -228,17 +218,7 @@ describe('an index function that throws', () => {
     };
     assert.throws(() => store.update('2', 'bad'), refusal);
     assert.throws(() => store.add('2', 'bad'), refusal);
-    assert.throws(
-      () =>
-        store.replace(
-          [
-            ['9', 'x'],
-            ['2', 'bad'],
-          ],
-          '20',
-        ),
-      refusal,
-    );
+    assert.throws(() => store.replace(Object.entries({ 1: 'x', 2: 'bad' }), '20'), refusal);
     expectUnchanged(store);
     assert.throws(() => store.index('touchy', 'bad'), { code: 'ERR_KUBELOOM_INDEX_FUNCTION' });
   });
@@ -329,31 +309,13 @@ describe('resourceVersion of a store', () => {
 describe('a ThreadSafeStore', () => {
   test('returns new arrays: the caller may write to them', () => {
     const store = new ThreadSafeStore(splitIndex);
-    store.replace(
-      new Map([
-        ['1', 'a'],
-        ['2', 'a'],
-      ]),
-      '1',
-    );
+    store.replace(Object.entries({ 1: 'a', 2: 'a' }), '1');
     store.list().length = 0;
     store.listKeys().length = 0;
     store.byIndex('parts', 'a').length = 0;
     store.indexKeys('parts', 'a').length = 0;
-    assert.deepEqual(
-      [store.list(), store.byIndex('parts', 'a')],
-      [
-        ['a', 'a'],
-        ['a', 'a'],
-      ],
-    );
-    assert.deepEqual(
-      [store.listKeys(), store.indexKeys('parts', 'a')],
-      [
-        ['1', '2'],
-        ['1', '2'],
-      ],
-    );
+    for (const items of [store.list(), store.byIndex('parts', 'a')]) assert.deepEqual(items, ['a', 'a']);
+    for (const keys of [store.listKeys(), store.indexKeys('parts', 'a')]) assert.deepEqual(keys, ['1', '2']);
   });
 
   test('keeps an updated item in its place, and lists a replacement in the order of its items', () => {
@@ -361,13 +323,7 @@ describe('a ThreadSafeStore', () => {
     for (const key of ['b', 'a', 'c']) store.add(key, key);
     store.update('b', 'B');
     assert.deepEqual(store.list(), ['B', 'a', 'c']);
-    store.replace(
-      [
-        ['z', 'z'],
-        ['a', 'a'],
-      ],
-      '2',
-    );
+    store.replace(Object.entries({ z: 'z', a: 'a' }), '2');
     assert.deepEqual(store.list(), ['z', 'a']);
     assert.equal(store.size, 2);
     assert.equal(store.get('b'), undefined);

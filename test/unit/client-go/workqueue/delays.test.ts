@@ -11,6 +11,7 @@ import {
   defaultControllerRateLimiter,
   defaultItemBasedRateLimiter,
 } from '../../../../src/client-go/workqueue/rate-limiters.ts';
+import type { RateLimiter } from '../../../../src/client-go/workqueue/rate-limiters.ts';
 import { DelayingQueue, RateLimitingQueue } from '../../../../src/client-go/workqueue/rate-limiting-queue.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 
@@ -114,11 +115,15 @@ describe('a delaying queue', () => {
   });
 });
 
+/** Returns the delays of several failures of one item. */
+function delays(limiter: RateLimiter<string>, failures: number, item = 'a'): number[] {
+  return Array.from({ length: failures }, () => limiter.when(item));
+}
+
 describe('rate limiters', () => {
   test('C153 the exponential limiter doubles the delay of each item until the item is forgotten', () => {
     const limiter = new ItemExponentialFailureRateLimiter<string>(1, 1_000_000);
-    const delays = [1, 2, 3, 4, 5].map(() => limiter.when('a'));
-    assert.deepEqual(delays, [1, 2, 4, 8, 16]);
+    assert.deepEqual(delays(limiter, 5), [1, 2, 4, 8, 16]);
     assert.equal(limiter.numRequeues('a'), 5);
     assert.equal(limiter.when('b'), 1);
     limiter.forget('a');
@@ -134,10 +139,7 @@ describe('rate limiters', () => {
 
   test('the fast and slow limiter has a short delay for the first attempts, and a long one after them', () => {
     const limiter = new ItemFastSlowRateLimiter<string>(5, 10_000, 3);
-    assert.deepEqual(
-      [1, 2, 3, 4, 5].map(() => limiter.when('a')),
-      [5, 5, 5, 10_000, 10_000],
-    );
+    assert.deepEqual(delays(limiter, 5), [5, 5, 5, 10_000, 10_000]);
     limiter.forget('a');
     assert.equal(limiter.when('a'), 5);
   });
@@ -145,24 +147,15 @@ describe('rate limiters', () => {
   test('the bucket limiter allows a burst, then its rate, and a burst again after a pause', () => {
     const clock = new FakeClock();
     const limiter = new BucketRateLimiter<string>(10, 3, clock);
-    assert.deepEqual(
-      [1, 2, 3, 4, 5].map(() => limiter.when('a')),
-      [0, 0, 0, 100, 200],
-    );
+    assert.deepEqual(delays(limiter, 5), [0, 0, 0, 100, 200]);
     clock.advance(200 + 300);
-    assert.deepEqual(
-      [1, 2, 3, 4].map(() => limiter.when('b')),
-      [0, 0, 0, 100],
-    );
+    assert.deepEqual(delays(limiter, 4, 'b'), [0, 0, 0, 100]);
   });
 
   test('the maximum of limiters has the longest delay and the largest number of requeues', () => {
     const slow = new ItemExponentialFailureRateLimiter<string>(5, 10);
     const limiter = new MaxOfRateLimiter<string>(new ItemFastSlowRateLimiter<string>(7, 1000, 2), slow);
-    assert.deepEqual(
-      [1, 2, 3].map(() => limiter.when('a')),
-      [7, 10, 1000],
-    );
+    assert.deepEqual(delays(limiter, 3), [7, 10, 1000]);
     slow.when('a');
     assert.equal(limiter.numRequeues('a'), 4);
     limiter.forget('a');
@@ -174,10 +167,7 @@ describe('rate limiters', () => {
       new ItemExponentialFailureRateLimiter<string>(100_000, 1_000_000),
       500_000,
     );
-    assert.deepEqual(
-      [1, 2, 3, 4, 5].map(() => limiter.when('a')),
-      [100_000, 200_000, 400_000, 500_000, 500_000],
-    );
+    assert.deepEqual(delays(limiter, 5), [100_000, 200_000, 400_000, 500_000, 500_000]);
     assert.equal(limiter.numRequeues('a'), 5);
     limiter.forget('a');
     assert.equal(limiter.numRequeues('a'), 0);
@@ -186,7 +176,7 @@ describe('rate limiters', () => {
   test("C153 the default limiters have client-go's numbers", () => {
     const clock = new FakeClock();
     const controller = defaultControllerRateLimiter<string>(clock);
-    assert.deepEqual([controller.when('a'), controller.when('a'), controller.when('a')], [5, 10, 20]);
+    assert.deepEqual(delays(controller, 3), [5, 10, 20]);
     for (let count = 3; count < 100; count++) controller.when(`item ${count}`);
     assert.equal(controller.when('another'), 100, 'ten a second after a burst of a hundred');
     for (let count = 0; count < 30; count++) controller.when('a');
