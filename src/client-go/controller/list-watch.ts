@@ -105,7 +105,7 @@ export function newFilteredListWatchFromClient<T>(
 /** Reads a list item by item from the stream, so that a list of any size is never one string. */
 class HttpList<T> implements ResponseReader, ItemSink {
   /** The type of the items; the server omits it in the items. */
-  readonly #type: Required<ExpectedType>;
+  readonly #type: ExpectedType;
   readonly #items: ListItems = new ListItems({ itemBytesMax: OBJECT_BYTES_MAX });
   readonly #parsed: T[] = [];
   readonly #resolve: (list: KubeList<T>) => void;
@@ -113,11 +113,7 @@ class HttpList<T> implements ResponseReader, ItemSink {
   #response: HttpExchange | undefined;
   #error: KubeloomError | undefined;
 
-  constructor(
-    type: Required<ExpectedType>,
-    resolve: (list: KubeList<T>) => void,
-    reject: (error: unknown) => void,
-  ) {
+  constructor(type: ExpectedType, resolve: (list: KubeList<T>) => void, reject: (error: unknown) => void) {
     this.#type = type;
     this.#resolve = resolve;
     this.#reject = reject;

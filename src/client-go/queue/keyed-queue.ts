@@ -14,9 +14,8 @@ interface InProcess<Value> {
 
 /** @typeParam Value the queue's own, writable form of `Popped` */
 export abstract class KeyedQueue<Item, Popped, Value extends Popped = Popped> extends QueueBase<Item> {
-  /** Queued values. `set` writes them, because it also wakes a consumer. */
-  protected values: Map<string, Value> = new Map();
-  protected inProcess: InProcess<Value> | undefined = undefined;
+  #values: Map<string, Value> = new Map();
+  #inProcess: InProcess<Value> | undefined = undefined;
   /** Keys of the first list that are not processed yet. */
   #initialKeys: Set<string> = new Set();
   /** The item in processing was deleted meanwhile: it must not be put back. */
@@ -27,11 +26,11 @@ export abstract class KeyedQueue<Item, Popped, Value extends Popped = Popped> ex
 
   /** Number of queued keys. */
   get size(): number {
-    return this.values.size;
+    return this.#values.size;
   }
 
   listKeys(): string[] {
-    return [...this.values.keys()];
+    return [...this.#values.keys()];
   }
 
   pop(process: PopProcess<Popped>, signal?: AbortSignal): Promise<Popped> {
@@ -42,37 +41,46 @@ export abstract class KeyedQueue<Item, Popped, Value extends Popped = Popped> ex
     );
   }
 
+  // With getters, so that logging a queue does not print the objects, which may be Secrets.
+  protected get values(): ReadonlyMap<string, Value> {
+    return this.#values;
+  }
+
+  protected get inProcess(): { readonly key: string; readonly value: Value } | undefined {
+    return this.#inProcess;
+  }
+
   protected set(key: string, value: Value): void {
-    this.values.set(key, value);
+    this.#values.set(key, value);
     this.consumers.changed();
   }
 
   protected remove(key: string): void {
-    this.values.delete(key);
-    if (this.inProcess?.key === key) this.#isInProcessGone = true;
+    this.#values.delete(key);
+    if (this.#inProcess?.key === key) this.#isInProcessGone = true;
     else this.#processed(key);
   }
 
   protected replaceAll(values: Map<string, Value>): void {
-    this.values = values;
+    this.#values = values;
     this.#isInProcessGone = true;
     for (const key of this.#initialKeys) {
-      if (!values.has(key) && this.inProcess?.key !== key) this.#processed(key);
+      if (!values.has(key) && this.#inProcess?.key !== key) this.#processed(key);
     }
     this.consumers.changed();
   }
 
   /** Records that the queue now holds a list; `sync` waits for its items when it was the first. */
   protected replaced(): void {
-    if (this.sync.replaced(this.values.size)) this.#initialKeys = new Set(this.values.keys());
+    if (this.sync.replaced(this.#values.size)) this.#initialKeys = new Set(this.#values.keys());
   }
 
   #take(): InProcess<Value> | undefined {
-    for (const [key, value] of this.values) {
-      this.values.delete(key);
-      this.inProcess = { key, value, isInInitialList: !this.sync.isDone };
+    for (const [key, value] of this.#values) {
+      this.#values.delete(key);
+      this.#inProcess = { key, value, isInInitialList: !this.sync.isDone };
       this.#isInProcessGone = false;
-      return this.inProcess;
+      return this.#inProcess;
     }
     return undefined;
   }
@@ -86,10 +94,10 @@ export abstract class KeyedQueue<Item, Popped, Value extends Popped = Popped> ex
       if (!(error instanceof ErrRequeue)) throw error;
       // As if producers had waited for the processing: values that came meanwhile follow.
       isPutBack = !this.#isInProcessGone;
-      if (isPutBack) this.set(key, this.merged(value, this.values.get(key)));
+      if (isPutBack) this.set(key, this.merged(value, this.#values.get(key)));
       if (error.cause !== undefined) throw error.cause;
     } finally {
-      this.inProcess = undefined;
+      this.#inProcess = undefined;
       // A value that is put back still belongs to the first list (client-go counts it as processed).
       if (!isPutBack) this.#processed(key);
     }
