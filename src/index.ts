@@ -162,9 +162,9 @@ export { KubeloomError } from './base/errors.ts';
 // What handlers feed: work queues, independent of the rest.
 export { WorkQueue } from './client-go/workqueue/work-queue.ts';
 export type { WorkQueueOptions } from './client-go/workqueue/work-queue.ts';
-export type { WorkOrder } from './client-go/workqueue/work-order.ts';
+export type { WorkOrder } from './client-go/workqueue/work-queue.ts';
 export type { WorkQueueMetrics } from './client-go/workqueue/work-queue.ts';
-export { DelayingQueue } from './client-go/workqueue/delaying-queue.ts';
+export { DelayingQueue } from './client-go/workqueue/rate-limiting-queue.ts';
 export { RateLimitingQueue } from './client-go/workqueue/rate-limiting-queue.ts';
 export type { RateLimitingQueueOptions } from './client-go/workqueue/rate-limiting-queue.ts';
 export { PriorityQueue } from './client-go/workqueue/priority-queue.ts';

@@ -16,11 +16,11 @@ export type { KnownObjects } from './queue/known-objects.ts';
 export type { PopProcess, Queue, QueueWithBatch, RequeueingQueue } from './queue/queue.ts';
 export { ErrRequeue } from './queue/queue.ts';
 export { FIFO } from './queue/fifo.ts';
-export type { FIFOOptions } from './queue/fifo.ts';
+export type { FIFOOptions } from './queue/queue-base.ts';
 export { DeltaFIFO } from './queue/delta-fifo.ts';
 export type { DeltaFIFOOptions } from './queue/delta-fifo.ts';
 export { RealFIFO } from './queue/real-fifo.ts';
-export type { RealFIFOOptions } from './queue/real-fifo-options.ts';
+export type { RealFIFOOptions } from './queue/real-fifo.ts';
 export { Heap } from './queue/heap.ts';
 export type { LessFunction } from './queue/heap-data.ts';
 export * as meta from '../kube/meta.ts';
@@ -38,37 +38,37 @@ export type {
   Store,
   StoreReader,
 } from '../kube/store.ts';
-export { newIndexer, newStore } from './cache/indexed-store.ts';
+export { UndeltaStore, newIndexer, newStore } from './cache/indexed-store.ts';
 export type { StoreOptions } from './cache/indexed-store.ts';
-export { TransactionError } from './cache/transaction.ts';
-export type { KeyedTransaction, Transaction, TransactionStore } from './cache/transaction.ts';
-export { ThreadSafeStore } from './cache/thread-safe-store.ts';
-export type { StoreMetrics, ThreadSafeStoreOptions } from './cache/thread-safe-store.ts';
-export { indexFuncToKeyFuncAdapter, metaNamespaceIndexFunc } from './cache/index-functions.ts';
+export { ThreadSafeStore, TransactionError } from './cache/thread-safe-store.ts';
+export type {
+  KeyedTransaction,
+  StoreMetrics,
+  ThreadSafeStoreOptions,
+  Transaction,
+  TransactionStore,
+} from './cache/thread-safe-store.ts';
+export { indexFuncToKeyFuncAdapter, metaNamespaceIndexFunc } from './cache/indices.ts';
 export { ExpirationCache, TTLPolicy, newTTLStore } from './cache/expiration-cache.ts';
 export type { ExpirationPolicy, TimestampedEntry } from './cache/expiration-cache.ts';
 export { MutationCache } from './cache/mutation-cache.ts';
 export type { MutationCacheOptions } from './cache/mutation-cache.ts';
-export { UndeltaStore } from './cache/undelta-store.ts';
-export { Lazy } from './cache/synctrack.ts';
-export { AsyncTracker, SingleFileTracker } from './cache/synctrack.ts';
+export { AsyncTracker, Lazy, SingleFileTracker } from './cache/synctrack.ts';
 export { ListWatch } from './controller/list-watch.ts';
 export type { ListFunction, ListWatchFunctions, WatchFunction } from './controller/list-watch.ts';
-export { newFilteredListWatchFromClient, newListWatchFromClient } from './controller/client-list-watch.ts';
-export type { OptionsModifier } from './controller/client-list-watch.ts';
+export { newFilteredListWatchFromClient, newListWatchFromClient } from './controller/list-watch.ts';
+export type { OptionsModifier } from './controller/list-watch.ts';
 export { ListPager } from './controller/pager.ts';
 export type { ListPagerOptions } from './controller/pager.ts';
 export { Reflector } from './controller/reflector.ts';
-export type { BackoffOptions, ReflectorOptions } from './controller/reflector-options.ts';
+export type { BackoffOptions, ReflectorOptions } from './controller/reflector.ts';
 export type { ErrorOrigin, ReflectorErrorHandler } from './controller/error-reports.ts';
 export type { ResourceVersionUpdater } from './controller/store-writer.ts';
 export type { ExpectedType } from './controller/expected-type.ts';
 export { Controller, newController } from './controller/controller.ts';
 export type { ControllerConfig } from './controller/controller.ts';
-export { processDeltas } from './controller/process-deltas.ts';
-export { processDeltasInBatch } from './controller/process-batch.ts';
-export type { ClientState } from './controller/process-deltas.ts';
-export type { ObjectEventHandler } from './controller/event-handler.ts';
+export { processDeltas, processDeltasInBatch } from './controller/process-deltas.ts';
+export type { ClientState, ObjectEventHandler } from './controller/process-deltas.ts';
 export {
   newIndexerInformer,
   newInformer,

@@ -65,8 +65,8 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C103',
     file: 'src/client-go/queue/known-objects.ts',
-    find: "keys.has(key) || type === 'Deleted'",
-    replace: 'keys.has(key)',
+    find: "listed.has(key) || type === 'Deleted'",
+    replace: 'listed.has(key)',
   },
   {
     clause: 'C104',
@@ -83,7 +83,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C106',
     file: 'src/client-go/queue/real-fifo.ts',
-    find: 'for (const object of objects) this.#keyOf(object);',
+    find: 'for (const object of objects) this.keyOfObject(object);',
     replace: '',
   },
   {
@@ -107,7 +107,7 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C110',
     file: 'src/client-go/queue/real-fifo.ts',
-    find: 'if (this.#sync.left > 0)',
+    find: 'if (this.sync.left > 0)',
     replace: 'if (false)',
   },
   {
@@ -130,26 +130,26 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C124',
-    file: 'src/client-go/controller/watch-progress.ts',
+    file: 'src/client-go/controller/watch-request.ts',
     find: "if (this.#stage === 'synthetic' && type === 'ADDED')",
     replace: 'if (false)',
   },
   {
     clause: 'C125',
-    file: 'src/client-go/controller/process-loop.ts',
-    find: 'reports.report(wrapped(',
+    file: 'src/client-go/controller/controller.ts',
+    find: 'this.#reports.report(wrapped(',
     replace: 'void (wrapped(',
   },
   {
     clause: 'C126',
-    file: 'src/client-go/controller/periodic-resync.ts',
-    find: "if (this.#phase !== 'waiting' || this.#periodMs <= 0) return;",
-    replace: 'if (this.#periodMs <= 0) return; this.#cancel();',
+    file: 'src/client-go/controller/reflector.ts',
+    find: 'stopResync ??= everyPeriod(',
+    replace: 'stopResync?.(), stopResync = everyPeriod(',
   },
   {
     clause: 'C127',
     file: 'src/client-go/controller/watch-request.ts',
-    find: 'attempt.onClose(() => stop(watch, context));',
+    find: 'attempt.onClose(() => this.#stop(watch));',
     replace: '',
   },
   {
@@ -160,13 +160,13 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C129',
-    file: 'src/client-go/controller/http-watch.ts',
+    file: 'src/client-go/controller/list-watch.ts',
     find: 'else this.#response?.pause();',
     replace: '',
   },
   {
     clause: 'C130',
-    file: 'src/client-go/controller/process-batch.ts',
+    file: 'src/client-go/controller/process-deltas.ts',
     find: 'if (done.has(index))',
     replace: 'if (true)',
   },
@@ -185,8 +185,8 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C151',
     file: 'src/client-go/workqueue/time-heap.ts',
-    find: 'if (atMs >= known.atMs) return;',
-    replace: '',
+    find: 'Math.min(atMs, known.atMs)',
+    replace: 'atMs',
   },
   {
     clause: 'C152',
@@ -197,8 +197,8 @@ export const LAYER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C153',
     file: 'src/client-go/workqueue/rate-limiters.ts',
-    find: 'this.#baseDelayMs * 2 ** this.#failures.add(item)',
-    replace: 'this.#baseDelayMs * 2 * this.#failures.add(item)',
+    find: 'this.#baseDelayMs * 2 ** this.failed(item)',
+    replace: 'this.#baseDelayMs * 2 * this.failed(item)',
   },
   {
     clause: 'C154',

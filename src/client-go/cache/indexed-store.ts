@@ -1,13 +1,17 @@
 /**
- * client-go's Store and Indexer: a ThreadSafeStore whose keys come from the items. It stores the objects
+ * client-go's Store and Indexer: a store whose keys come from the items. It stores the objects
  * themselves, not copies. A write that throws changes nothing.
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { keyOf } from '../../kube/keys.ts';
 import type { IndexValuesFunctions, Indexer, KeyFunction, Store } from '../../kube/store.ts';
-import { ThreadSafeStore } from './thread-safe-store.ts';
-import type { ThreadSafeStoreOptions } from './thread-safe-store.ts';
-import type { Transaction, TransactionError, TransactionStore } from './transaction.ts';
+import { IndexedItems } from './thread-safe-store.ts';
+import type {
+  ThreadSafeStoreOptions,
+  Transaction,
+  TransactionError,
+  TransactionStore,
+} from './thread-safe-store.ts';
 
 export interface StoreOptions<Item> extends ThreadSafeStoreOptions {
   /** Returns the value to store in place of an item. The key is that of the original item. */
@@ -31,99 +35,54 @@ export function newIndexer<Item>(
   return new IndexedStore(keyFunction, indexers, options);
 }
 
-export class IndexedStore<Item> implements Indexer<Item>, TransactionStore<Item> {
+class IndexedStore<Item> extends IndexedItems<Item> implements Indexer<Item>, TransactionStore<Item> {
   readonly #keyFunction: KeyFunction<Item>;
   readonly #transformer: ((item: Item) => Item) | undefined;
-  readonly #store: ThreadSafeStore<Item>;
 
   constructor(
     keyFunction: KeyFunction<Item>,
     indexers: IndexValuesFunctions<Item>,
     options: StoreOptions<Item>,
   ) {
+    super(indexers, options);
     this.#keyFunction = keyFunction;
     this.#transformer = options.transformer;
-    this.#store = new ThreadSafeStore(indexers, options);
   }
 
   add(item: Item): void {
-    this.#store.add(keyOf(this.#keyFunction, item), this.#transformed(item));
+    this.write(keyOf(this.#keyFunction, item), this.#transformed(item));
   }
 
   update(item: Item): void {
-    this.#store.update(keyOf(this.#keyFunction, item), this.#transformed(item));
+    this.write(keyOf(this.#keyFunction, item), this.#transformed(item));
   }
 
   delete(item: Item): void {
-    this.#store.deleteWithObject(keyOf(this.#keyFunction, item), item);
+    this.remove(keyOf(this.#keyFunction, item), item);
   }
 
   /** Replaces all items. If one has no key, nothing is replaced. Of two items with one key the last one counts. */
   replace(items: readonly Item[], resourceVersion: string): void {
     const keyed = items.map((item) => [keyOf(this.#keyFunction, item), this.#transformed(item)] as const);
-    this.#store.replace(keyed, resourceVersion);
+    this.replaceAll(keyed, resourceVersion);
   }
 
   /** Does nothing: only queues resync. */
   resync(): void {}
 
-  bookmark(resourceVersion: string): void {
-    this.#store.bookmark(resourceVersion);
-  }
-
   transaction(transactions: readonly Transaction<Item>[]): TransactionError | undefined {
-    return this.#store.transactionOf(transactions, ({ type, object }) => {
+    return this.transactionOf(transactions, ({ type, object }) => {
       const key = keyOf(this.#keyFunction, object);
       return { type, key, object: type === 'delete' ? object : this.#transformed(object) };
     });
   }
 
-  list(): Item[] {
-    return this.#store.list();
-  }
-
-  listKeys(): string[] {
-    return this.#store.listKeys();
-  }
-
   get(item: Item): Item | undefined {
-    return this.#store.get(keyOf(this.#keyFunction, item));
+    return this.item(keyOf(this.#keyFunction, item));
   }
 
   getByKey(key: string): Item | undefined {
-    return this.#store.get(key);
-  }
-
-  get size(): number {
-    return this.#store.size;
-  }
-
-  lastStoreSyncResourceVersion(): string {
-    return this.#store.lastStoreSyncResourceVersion();
-  }
-
-  index(indexName: string, item: Item): Item[] {
-    return this.#store.index(indexName, item);
-  }
-
-  indexKeys(indexName: string, value: string): string[] {
-    return this.#store.indexKeys(indexName, value);
-  }
-
-  listIndexFuncValues(indexName: string): string[] {
-    return this.#store.listIndexFuncValues(indexName);
-  }
-
-  byIndex(indexName: string, value: string): Item[] {
-    return this.#store.byIndex(indexName, value);
-  }
-
-  getIndexers(): IndexValuesFunctions<Item> {
-    return this.#store.getIndexers();
-  }
-
-  addIndexers(indexers: IndexValuesFunctions<Item>): void {
-    this.#store.addIndexers(indexers);
+    return this.item(key);
   }
 
   #transformed(item: Item): Item {
@@ -134,5 +93,43 @@ export class IndexedStore<Item> implements Indexer<Item>, TransactionStore<Item>
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new KubeloomError('ERR_KUBELOOM_TRANSFORM', `transforming: ${reason}`, { cause });
     }
+  }
+}
+
+/** A store that pushes its whole content after every change, for consumers that process states, not changes. */
+export class UndeltaStore<Item> extends IndexedStore<Item> {
+  readonly #push: (items: Item[]) => void;
+
+  /** @param push called after every add, update, delete, replace and transaction, with a new array */
+  constructor(push: (items: Item[]) => void, keyFunction: KeyFunction<Item>) {
+    super(keyFunction, {}, {});
+    this.#push = push;
+  }
+
+  override add(item: Item): void {
+    super.add(item);
+    this.#push(this.list());
+  }
+
+  override update(item: Item): void {
+    super.update(item);
+    this.#push(this.list());
+  }
+
+  override delete(item: Item): void {
+    super.delete(item);
+    this.#push(this.list());
+  }
+
+  override replace(items: readonly Item[], resourceVersion: string): void {
+    super.replace(items, resourceVersion);
+    this.#push(this.list());
+  }
+
+  /** Calls `push` once for all writes. */
+  override transaction(transactions: readonly Transaction<Item>[]): TransactionError | undefined {
+    const error = super.transaction(transactions);
+    this.#push(this.list());
+    return error;
   }
 }

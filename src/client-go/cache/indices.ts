@@ -1,11 +1,13 @@
 /**
- * Indices of a store: for each index, a map from its values to the keys of the items that have them.
+ * Index functions of client-go, for stores that hold objects (those of informers are in src/replica/store), and the
+ * indices of a store: for each index, a map from its values to the keys of the items that have them.
  *
  * The indices keep the values of every stored item. So they call an index function once for each state of an
  * item, never on removal. An item that was changed in place after it was stored still leaves every index.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import type { IndexValuesFunction, IndexValuesFunctions } from '../../kube/store.ts';
+import { accessor } from '../../kube/meta.ts';
+import type { IndexValuesFunction, IndexValuesFunctions, KeyFunction } from '../../kube/store.ts';
 
 /** The values of one item: one array for each index, in the order of the indices. */
 export type ItemValues = readonly (readonly string[])[];
@@ -64,10 +66,8 @@ export class Indices<Item> {
     const conflicts = Object.keys(indexers).filter((name) => taken.has(name));
     if (conflicts.length === 0) return;
     const verb = conflicts.length > 1 ? 'exist' : 'exists';
-    throw new KubeloomError(
-      'ERR_KUBELOOM_INDEXER_CONFLICT',
-      `indexer conflict: ${conflicts.join(', ')} ${verb} already; nothing was added`,
-    );
+    const message = `indexer conflict: ${conflicts.join(', ')} ${verb} already; nothing was added`;
+    throw new KubeloomError('ERR_KUBELOOM_INDEXER_CONFLICT', message);
   }
 
   /** Adds indices that were filled separately. */
@@ -109,11 +109,9 @@ function evaluated<Item>(index: Index<Item>, item: Item, key: string | undefined
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const about = key === undefined ? 'the given item' : `key ${JSON.stringify(key)}`;
-    throw new KubeloomError(
-      'ERR_KUBELOOM_INDEX_FUNCTION',
-      `index ${JSON.stringify(index.name)} has no values for ${about}, nothing was written: ${reason}`,
-      { cause },
-    );
+    const name = JSON.stringify(index.name);
+    const message = `index ${name} has no values for ${about}, nothing was written: ${reason}`;
+    throw new KubeloomError('ERR_KUBELOOM_INDEX_FUNCTION', message, { cause });
   }
 }
 
@@ -127,4 +125,23 @@ function addKey(keysByValue: Map<string, Set<string>>, value: string, key: strin
 function removeKey(keysByValue: Map<string, Set<string>>, value: string, key: string): void {
   const keys = keysByValue.get(value);
   if (keys?.delete(key) && keys.size === 0) keysByValue.delete(value);
+}
+
+/** Returns the namespace, '' for an object without one. Every informer has it under `NAMESPACE_INDEX`. */
+export function metaNamespaceIndexFunc(object: unknown): string[] {
+  return [accessor(object).namespace];
+}
+
+/**
+ * Returns a key function made from an index function that gives each item one value of its own.
+ *
+ * @returns a function that throws ERR_KUBELOOM_INDEX_KEY for an item with no value or several values
+ */
+export function indexFuncToKeyFuncAdapter<Item>(indexFunction: IndexValuesFunction<Item>): KeyFunction<Item> {
+  return (item) => {
+    const [value, ...others] = indexFunction(item);
+    if (value !== undefined && others.length === 0) return value;
+    const count = value === undefined ? 'no value' : `${others.length + 1} values`;
+    throw new KubeloomError('ERR_KUBELOOM_INDEX_KEY', `a key needs exactly one index value: it has ${count}`);
+  };
 }

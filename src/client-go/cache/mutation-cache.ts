@@ -12,7 +12,6 @@ import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { accessor } from '../../kube/meta.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
-import { ExpiringLru } from './expiring-lru.ts';
 import { metaNamespaceKeyFunc } from '../../kube/keys.ts';
 import type { IndexerReader, IndexValuesFunctions, StoreReader } from '../../kube/store.ts';
 import { isTombstone } from '../../kube/tombstone.ts';
@@ -77,10 +76,8 @@ export class MutationCache<Item> {
    */
   byIndex(indexName: string, value: string): Item[] {
     if (!this.#indexer) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_NO_INDEXER',
-        'the mutation cache has no indexer: pass one as the option `indexer`',
-      );
+      const message = 'the mutation cache has no indexer: pass one as the option `indexer`';
+      throw new KubeloomError('ERR_KUBELOOM_NO_INDEXER', message);
     }
     const items: Item[] = [];
     const keys = new Set(this.#indexer.indexKeys(indexName, value));
@@ -163,4 +160,62 @@ function stateOf(item: unknown): { readonly uid: string; readonly version: strin
 /** Compares resourceVersions. A missing one is older than everything, as in client-go. */
 function compareVersions(a: string, b: string): number {
   return compareResourceVersions(a === '' ? '0' : a, b === '' ? '0' : b);
+}
+
+interface Timed<Value> {
+  readonly value: Value;
+  readonly expiresAtMs: number;
+}
+
+/** A bounded map whose values expire. When it is full, the least recently used value is evicted. */
+class ExpiringLru<Value> {
+  readonly #clock: Clock;
+  readonly #sizeMax: number;
+  readonly #ttlMs: number;
+  /** Entries, the least recently used first. */
+  readonly #entries: Map<string, Timed<Value>> = new Map();
+
+  constructor(sizeMax: number, ttlMs: number, clock: Clock) {
+    this.#sizeMax = sizeMax;
+    this.#ttlMs = ttlMs;
+    this.#clock = clock;
+  }
+
+  /** Stores the value; its age begins at 0 again. */
+  set(key: string, value: Value): void {
+    this.#touch(key, { value, expiresAtMs: this.#clock.now() + this.#ttlMs });
+    if (this.#entries.size <= this.#sizeMax) return;
+    const [oldest] = this.#entries.keys();
+    if (oldest !== undefined) this.#entries.delete(oldest);
+  }
+
+  get(key: string): Value | undefined {
+    const entry = this.#entries.get(key);
+    if (!entry) return undefined;
+    if (this.#clock.now() > entry.expiresAtMs) {
+      this.#entries.delete(key);
+      return undefined;
+    }
+    this.#touch(key, entry);
+    return entry.value;
+  }
+
+  delete(key: string): void {
+    this.#entries.delete(key);
+  }
+
+  /** Returns the unexpired entries, the least recently used first. It does not count as a use. */
+  entries(): [key: string, value: Value][] {
+    const now = this.#clock.now();
+    const fresh: [string, Value][] = [];
+    for (const [key, { value, expiresAtMs }] of this.#entries) {
+      if (now <= expiresAtMs) fresh.push([key, value]);
+    }
+    return fresh;
+  }
+
+  #touch(key: string, entry: Timed<Value>): void {
+    this.#entries.delete(key);
+    this.#entries.set(key, entry);
+  }
 }

@@ -68,10 +68,8 @@ export class SingleFileTracker extends SyncTracker {
   /** @throws ERR_KUBELOOM_SYNC_TRACKER when there was no `start` for it */
   finished(): void {
     if (this.#waiting === 0) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_SYNC_TRACKER',
-        `${this.name}: finished without a start before it`,
-      );
+      const message = `${this.name}: finished without a start before it`;
+      throw new KubeloomError('ERR_KUBELOOM_SYNC_TRACKER', message);
     }
     this.#waiting--;
     this.check();
@@ -118,7 +116,8 @@ export class Lazy<T> {
   /** Returns the value. All callers between two changes share one evaluation. An error is not kept. */
   async get(): Promise<T> {
     if (this.#current) return this.#current;
-    const evaluation = this.#start();
+    const start = async (): Promise<T> => this.#evaluate();
+    const evaluation = start();
     this.#current = evaluation;
     try {
       return await evaluation;
@@ -127,9 +126,5 @@ export class Lazy<T> {
       if (this.#current === evaluation) this.#current = undefined;
       throw error;
     }
-  }
-
-  async #start(): Promise<T> {
-    return this.#evaluate();
   }
 }

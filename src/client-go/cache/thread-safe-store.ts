@@ -7,12 +7,11 @@
  * index unchanged. (client-go panics with the item stored and some indices updated.) Items are listed in the
  * order in which their keys were added.
  */
+import { KubeloomError } from '../../base/errors.ts';
 import { resourceVersionOf } from '../../kube/meta-shape.ts';
 import { Indices } from './indices.ts';
 import type { ItemValues } from './indices.ts';
 import type { IndexValuesFunctions } from '../../kube/store.ts';
-import { TransactionError } from './transaction.ts';
-import type { KeyedTransaction } from './transaction.ts';
 
 /** A gauge. The store calls it after every write that changed its resourceVersion. */
 export interface StoreMetrics {
@@ -24,6 +23,46 @@ export interface ThreadSafeStoreOptions {
   readonly metrics?: StoreMetrics;
 }
 
+/**
+ * One of several writes at once: no reader sees only some of them. A write that fails (no key, a transform or an index
+ * function that throws) is left out and reported; the others are done.
+ */
+export interface Transaction<Item> {
+  readonly type: 'add' | 'update' | 'delete';
+  readonly object: Item;
+}
+
+/** A transaction whose key has been computed. */
+export interface KeyedTransaction<Item> extends Transaction<Item> {
+  readonly key: string;
+}
+
+export interface TransactionStore<Item> {
+  /** @returns which writes were left out and why; undefined when all were done */
+  transaction(transactions: readonly Transaction<Item>[]): TransactionError | undefined;
+}
+
+/** Some writes of a transaction were left out. `cause` is the first of `errors`. */
+export class TransactionError extends KubeloomError {
+  override readonly name: string = 'TransactionError';
+  /** Positions of the writes that were done. */
+  readonly successfulIndices: readonly number[];
+  readonly totalTransactions: number;
+  /** Errors of the writes that were left out, in order. */
+  readonly errors: readonly Error[];
+
+  constructor(successfulIndices: readonly number[], totalTransactions: number, errors: readonly Error[]) {
+    const failed = `${totalTransactions - successfulIndices.length}/${totalTransactions}`;
+    const reasons = [...new Set(errors.map(({ message }) => message))].join('; ');
+    super('ERR_KUBELOOM_TRANSACTION', `failed to execute (${failed}) transactions: ${reasons}`, {
+      cause: errors[0],
+    });
+    this.successfulIndices = successfulIndices;
+    this.totalTransactions = totalTransactions;
+    this.errors = errors;
+  }
+}
+
 interface Stored<Item> {
   readonly item: Item;
   readonly values: ItemValues;
@@ -31,7 +70,8 @@ interface Stored<Item> {
 
 const METRIC_DIGITS_MAX = 15;
 
-export class ThreadSafeStore<Item> {
+/** Stored items and their indices: the common part of stores whose keys are given, and of those with a key function. */
+export abstract class IndexedItems<Item> {
   #items: Map<string, Stored<Item>> = new Map();
   #indices: Indices<Item>;
   #resourceVersion = '';
@@ -40,33 +80,6 @@ export class ThreadSafeStore<Item> {
   constructor(indexers: IndexValuesFunctions<Item> = {}, options: ThreadSafeStoreOptions = {}) {
     this.#indices = new Indices(indexers);
     this.#metrics = options.metrics;
-  }
-
-  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing was written */
-  add(key: string, item: Item): void {
-    this.update(key, item);
-  }
-
-  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing was written */
-  update(key: string, item: Item): void {
-    const values = this.#indices.evaluate(key, item);
-    this.#put(key, item, values);
-    this.#moveTo(resourceVersionOf(item));
-  }
-
-  /** Deletes as `deleteWithObject` does without an object: the store's resourceVersion does not change. */
-  delete(key: string): void {
-    this.deleteWithObject(key, undefined);
-  }
-
-  /** @param object the deleted object: its resourceVersion becomes the store's */
-  deleteWithObject(key: string, object: unknown): void {
-    this.#remove(key);
-    this.#moveTo(resourceVersionOf(object));
-  }
-
-  get(key: string): Item | undefined {
-    return this.#items.get(key)?.item;
   }
 
   list(): Item[] {
@@ -79,21 +92,6 @@ export class ThreadSafeStore<Item> {
 
   get size(): number {
     return this.#items.size;
-  }
-
-  /**
-   * Replaces everything at once.
-   *
-   * @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing has changed
-   */
-  replace(items: Iterable<readonly [key: string, item: Item]>, resourceVersion: string): void {
-    const stored = new Map<string, Stored<Item>>();
-    for (const [key, item] of items) stored.set(key, { item, values: this.#indices.evaluate(key, item) });
-    const indices = this.#indices.emptied();
-    for (const [key, { values }] of stored) indices.move(key, undefined, values);
-    this.#items = stored;
-    this.#indices = indices;
-    this.#moveTo(resourceVersion);
   }
 
   /** Returns the items that share a value of this index with the given one, each once. */
@@ -148,41 +146,54 @@ export class ThreadSafeStore<Item> {
     return this.#resourceVersion;
   }
 
-  /**
-   * Does all writes at once. Leaves out and reports a write whose index function throws. The store's
-   * resourceVersion becomes that of the last write done.
-   */
-  transaction(transactions: readonly KeyedTransaction<Item>[]): TransactionError | undefined {
-    return this.transactionOf(transactions, (transaction) => transaction);
+  protected item(key: string): Item | undefined {
+    return this.#items.get(key)?.item;
   }
 
-  /** Does the same for writes without keys; leaves out a write for which `keyed` throws as well. */
-  transactionOf<Write>(
+  protected write(key: string, item: Item): void {
+    const values = this.#indices.evaluate(key, item);
+    this.#put(key, item, values);
+    this.#moveTo(resourceVersionOf(item));
+  }
+
+  protected remove(key: string, object: unknown): void {
+    this.#remove(key);
+    this.#moveTo(resourceVersionOf(object));
+  }
+
+  protected replaceAll(items: Iterable<readonly [key: string, item: Item]>, resourceVersion: string): void {
+    const stored = new Map<string, Stored<Item>>();
+    for (const [key, item] of items) stored.set(key, { item, values: this.#indices.evaluate(key, item) });
+    const indices = this.#indices.emptied();
+    for (const [key, { values }] of stored) indices.move(key, undefined, values);
+    this.#items = stored;
+    this.#indices = indices;
+    this.#moveTo(resourceVersion);
+  }
+
+  /** Does all writes at once. Leaves out and reports a write for which `keyed` or an index function throws. */
+  protected transactionOf<Write>(
     writes: readonly Write[],
     keyed: (write: Write) => KeyedTransaction<Item>,
   ): TransactionError | undefined {
-    const prepared: { readonly write: KeyedTransaction<Item>; readonly values: ItemValues | undefined }[] =
-      [];
+    const prepared: [write: KeyedTransaction<Item>, values: ItemValues | undefined][] = [];
     const successfulIndices: number[] = [];
     const errors: Error[] = [];
     for (const [position, unkeyed] of writes.entries()) {
       try {
         const write = keyed(unkeyed);
-        const isDelete = write.type === 'delete';
-        prepared.push({
-          write,
-          values: isDelete ? undefined : this.#indices.evaluate(write.key, write.object),
-        });
+        const { type, key, object } = write;
+        prepared.push([write, type === 'delete' ? undefined : this.#indices.evaluate(key, object)]);
         successfulIndices.push(position);
       } catch (error) {
         errors.push(error as Error);
       }
     }
-    for (const { write, values } of prepared) {
-      if (values) this.#put(write.key, write.object, values);
-      else this.#remove(write.key);
+    for (const [{ key, object }, values] of prepared) {
+      if (values) this.#put(key, object, values);
+      else this.#remove(key);
     }
-    this.#moveTo(resourceVersionOf(prepared.at(-1)?.write.object));
+    this.#moveTo(resourceVersionOf(prepared.at(-1)?.[0].object));
     return errors.length > 0 ? new TransactionError(successfulIndices, writes.length, errors) : undefined;
   }
 
@@ -211,5 +222,56 @@ export class ThreadSafeStore<Item> {
     this.#resourceVersion = resourceVersion;
     if (!this.#metrics || !/^[0-9]*$/.test(resourceVersion)) return;
     this.#metrics.setResourceVersion(Number(resourceVersion.slice(-METRIC_DIGITS_MAX)));
+  }
+}
+
+export class ThreadSafeStore<Item> extends IndexedItems<Item> {
+  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing was written */
+  add(key: string, item: Item): void {
+    this.write(key, item);
+  }
+
+  /** @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing was written */
+  update(key: string, item: Item): void {
+    this.write(key, item);
+  }
+
+  /** Deletes as `deleteWithObject` does without an object: the store's resourceVersion does not change. */
+  delete(key: string): void {
+    this.remove(key, undefined);
+  }
+
+  /** @param object the deleted object: its resourceVersion becomes the store's */
+  deleteWithObject(key: string, object: unknown): void {
+    this.remove(key, object);
+  }
+
+  get(key: string): Item | undefined {
+    return this.item(key);
+  }
+
+  /**
+   * Replaces everything at once.
+   *
+   * @throws ERR_KUBELOOM_INDEX_FUNCTION; then nothing has changed
+   */
+  replace(items: Iterable<readonly [key: string, item: Item]>, resourceVersion: string): void {
+    this.replaceAll(items, resourceVersion);
+  }
+
+  /**
+   * Does all writes at once. Leaves out and reports a write whose index function throws. The store's
+   * resourceVersion becomes that of the last write done.
+   */
+  transaction(transactions: readonly KeyedTransaction<Item>[]): TransactionError | undefined {
+    return this.transactionOf(transactions, (transaction) => transaction);
+  }
+
+  /** Does the same for writes without keys; leaves out a write for which `keyed` throws as well. */
+  override transactionOf<Write>(
+    writes: readonly Write[],
+    keyed: (write: Write) => KeyedTransaction<Item>,
+  ): TransactionError | undefined {
+    return super.transactionOf(writes, keyed);
   }
 }

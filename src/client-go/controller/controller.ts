@@ -2,17 +2,24 @@
  * client-go's controller: a reflector that fills a queue, and a loop that processes the queue. `newController` is
  * its `New`, `ControllerConfig` its `Config`.
  */
+import { realTimers } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { DoneChecker } from '../../base/done-checker.ts';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, wrapped } from '../../base/errors.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
+import { ErrRequeue } from '../queue/queue.ts';
 import type { PopProcess, Queue } from '../queue/queue.ts';
 import { ErrorReports } from './error-reports.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import { processLoop, requeueing } from './process-loop.ts';
-import { timesOf } from './reflector-options.ts';
-import type { ReflectorOptions } from './reflector-options.ts';
-import { Reflector } from './reflector.ts';
+import { Reflector, timesOf } from './reflector.ts';
+import type { ReflectorOptions } from './reflector.ts';
 import type { ExpectedType } from './expected-type.ts';
+
+/** Duration of consecutive pops before timers and sockets get a turn. */
+const SLICE_MS = 5;
+/** Delay before a retry: doubled from the first to the last. */
+const RETRY_FIRST_MS = 5;
+const RETRY_LAST_MS = 1000;
 
 export interface ControllerConfig<Item, Popped> extends Omit<ReflectorOptions, 'resyncPeriodMs'> {
   readonly queue: Queue<Item, Popped>;
@@ -62,8 +69,7 @@ export class Controller<Item, Popped> {
   async run(signal: AbortSignal): Promise<void> {
     if (this.#reflector)
       throw new KubeloomError('ERR_KUBELOOM_STARTED', 'the controller has already started');
-    const { queue, listerWatcher, objectType, retryOnError, shouldResync, fullResyncPeriodMs, ...others } =
-      this.#config;
+    const { queue, listerWatcher, objectType, shouldResync, fullResyncPeriodMs, ...others } = this.#config;
     const reflector = new Reflector(listerWatcher, objectType, queue, {
       ...others,
       ...(shouldResync ? { shouldResync } : {}),
@@ -72,11 +78,8 @@ export class Controller<Item, Popped> {
     this.#reflector = reflector;
     if (signal.aborted) queue.close();
     const unlisten = onAbort(signal, () => queue.close());
-    const popOne = this.#popOne();
-    const { clock } = timesOf(this.#config);
-    const options = { popOne, isRetried: retryOnError === true, reports: this.#reports, clock };
     try {
-      await Promise.all([reflector.run(signal), processLoop(options, signal)]);
+      await Promise.all([reflector.run(signal), this.#processLoop(signal)]);
     } finally {
       unlisten();
     }
@@ -96,6 +99,30 @@ export class Controller<Item, Popped> {
     return this.#reflector?.lastSyncResourceVersion() ?? '';
   }
 
+  /**
+   * Pops one value after the other until it is stopped. An error of a processing is reported, and the loop
+   * continues; client-go's loop drops those errors silently.
+   */
+  async #processLoop(signal: AbortSignal): Promise<void> {
+    const popOne = this.#popOne();
+    const { clock } = timesOf(this.#config);
+    let failures = 0;
+    let sliceStart = clock.now();
+    while (!signal.aborted) {
+      try {
+        await popOne(signal);
+        failures = 0;
+      } catch (error) {
+        if ((signal.aborted && error === signal.reason) || isClosed(error)) return;
+        this.#reports.report(wrapped('ERR_KUBELOOM_PROCESS', 'processing failed', error), 'process');
+        if (this.#config.retryOnError) await pause(clock, RETRY_FIRST_MS * 2 ** failures++, signal);
+      }
+      if (clock.now() - sliceStart < SLICE_MS) continue;
+      await new Promise((resolve) => realTimers.setImmediate(resolve));
+      sliceStart = clock.now();
+    }
+  }
+
   #popOne(): (signal: AbortSignal) => Promise<unknown> {
     const { queue, process, processBatch, retryOnError } = this.#config;
     const single: PopProcess<Popped> = retryOnError
@@ -106,16 +133,35 @@ export class Controller<Item, Popped> {
   }
 }
 
-interface Batching<Popped> {
-  popBatch(
-    processBatch: PopProcess<Popped>,
-    processSingle: PopProcess<Popped>,
-    signal?: AbortSignal,
-  ): Promise<Popped>;
-}
-
 function hasBatches<Item, Popped>(
   queue: Queue<Item, Popped>,
-): queue is Queue<Item, Popped> & Batching<Popped> {
+): queue is Queue<Item, Popped> & {
+  popBatch(batch: PopProcess<Popped>, single: PopProcess<Popped>, signal?: AbortSignal): Promise<Popped>;
+} {
   return 'popBatch' in queue;
+}
+
+/** Puts a value back into the queue when its processing fails. */
+async function requeueing(process: () => unknown): Promise<void> {
+  try {
+    await process();
+  } catch (error) {
+    throw error instanceof ErrRequeue ? error : new ErrRequeue(error);
+  }
+}
+
+function isClosed(error: unknown): boolean {
+  return error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_QUEUE_CLOSED';
+}
+
+function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      cancel();
+      unlisten();
+      resolve();
+    };
+    const cancel = clock.schedule(Math.min(delayMs, RETRY_LAST_MS), done);
+    const unlisten = onAbort(signal, done);
+  });
 }

@@ -27,19 +27,16 @@ export class ErrorReports {
   }
 
   report(error: KubeloomError, during: ErrorOrigin): void {
-    if (this.#handler) void this.#tell(this.#handler, error, during);
+    if (this.#handler) void this.#handle(this.#handler, error, during);
     else this.#warn(error);
   }
 
-  async #tell(handler: ReflectorErrorHandler, error: KubeloomError, during: ErrorOrigin): Promise<void> {
+  async #handle(handler: ReflectorErrorHandler, error: KubeloomError, during: ErrorOrigin): Promise<void> {
     try {
       await handler(error, during);
     } catch (cause) {
-      this.#warn(
-        new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', `the error handler threw: ${String(cause)}`, {
-          cause,
-        }),
-      );
+      const message = `the error handler threw: ${String(cause)}`;
+      this.#warn(new KubeloomError('ERR_KUBELOOM_ERROR_LISTENER', message, { cause }));
     }
   }
 

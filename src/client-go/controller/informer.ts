@@ -2,7 +2,7 @@
  * client-go's plain informers: a store, the controller that fills it, and one handler that the process loop
  * calls. No threads and no shared memory.
  */
-import { metaNamespaceIndexFunc } from '../cache/index-functions.ts';
+import { metaNamespaceIndexFunc } from '../cache/indices.ts';
 import { newIndexer } from '../cache/indexed-store.ts';
 import { deletionHandlingMetaNamespaceKeyFunc, metaNamespaceKeyFunc, keyOf } from '../../kube/keys.ts';
 import type { IndexValuesFunctions, Indexer, KeyFunction } from '../../kube/store.ts';
@@ -12,12 +12,10 @@ import { RealFIFO } from '../queue/real-fifo.ts';
 import { newController } from './controller.ts';
 import type { Controller } from './controller.ts';
 import { ErrorReports } from './error-reports.ts';
-import type { ObjectEventHandler } from './event-handler.ts';
-import { processDeltasInBatch } from './process-batch.ts';
-import { processDeltas } from './process-deltas.ts';
-import { timesOf } from './reflector-options.ts';
-import type { ReflectorOptions } from './reflector-options.ts';
-import { Reflector } from './reflector.ts';
+import { processDeltas, processDeltasInBatch } from './process-deltas.ts';
+import type { ObjectEventHandler } from './process-deltas.ts';
+import { Reflector, timesOf } from './reflector.ts';
+import type { ReflectorOptions } from './reflector.ts';
 import type { ExpectedType } from './expected-type.ts';
 import { KubeloomError } from '../../base/errors.ts';
 
@@ -128,9 +126,13 @@ function safeTransform<Item>(
   reports: ErrorReports,
 ): Transformer<Item> {
   return (item) => {
-    const key = keyIfAny(keyFunction, item);
-    // The queue reports the missing key.
-    if (key === undefined) return item;
+    let key: string;
+    try {
+      key = keyOf(keyFunction, item);
+    } catch {
+      // The queue reports the missing key.
+      return item;
+    }
     try {
       const transformed = transform(item);
       const after = keyOf(keyFunction, transformed);
@@ -143,12 +145,4 @@ function safeTransform<Item>(
       return item;
     }
   };
-}
-
-function keyIfAny<Item>(keyFunction: KeyFunction<Item>, item: Item): string | undefined {
-  try {
-    return keyOf(keyFunction, item);
-  } catch {
-    return undefined;
-  }
 }

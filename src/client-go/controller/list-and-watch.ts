@@ -3,39 +3,26 @@
  * functions of a ListerWatcher where the reflector thread uses sockets, and writes into a store or queue instead
  * of rings. It adds no rules.
  */
-import type { Clock, Random } from '../../base/clock.ts';
-import { KubeloomError } from '../../base/errors.ts';
-import type { ListerWatcher } from '../../kube/list-watch.ts';
+import type { Random } from '../../base/clock.ts';
+import { wrapped } from '../../base/errors.ts';
+import type { KubeloomError } from '../../base/errors.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
 import { jittered } from '../../reflector/rules/backoff.ts';
 import { torn } from '../../reflector/rules/failure.ts';
 import type { Effect, Failure, Memory, ReflectorEvent, State } from '../../reflector/rules/state.ts';
 import { step } from '../../reflector/rules/step.ts';
 import type { Query, ReflectorPhase } from '../../shared/protocol.ts';
-import { RequestAttempt } from './request-attempt.ts';
-import type { StoreWriter } from './store-writer.ts';
-import type { ErrorReports } from './error-reports.ts';
-import { runList } from './list-request.ts';
+import { RequestAttempt, runList } from './list-request.ts';
 import type { RequestContext } from './list-request.ts';
-import type { ExpectedType } from './expected-type.ts';
 import { errorOf } from './lister-watcher-errors.ts';
-import { runWatch } from './watch-request.ts';
+import { WatchRequest } from './watch-request.ts';
 
-export interface ListAndWatchOptions<T> {
-  /** For messages. */
-  readonly name: string;
-  readonly listerWatcher: ListerWatcher<T>;
-  readonly expectedType: ExpectedType | undefined;
-  readonly writer: StoreWriter<T>;
-  readonly reports: ErrorReports;
-  readonly clock: Clock;
+export interface ListAndWatchOptions<T> extends Omit<RequestContext<T>, 'opened' | 'dispatch' | 'fail'> {
   readonly random: Random;
   /** Random share added to a delay; 1 adds up to 100 %. */
   readonly jitter: number;
   /** Ends with the first failure that leads to a new list, before the delay. */
   readonly isSingle: boolean;
-  /** Called after a list is in the store, or when the watch has reached this version. */
-  readonly moved: (resourceVersion: string, by: 'list' | 'watch') => void;
   readonly phase: (phase: ReflectorPhase) => void;
 }
 
@@ -91,15 +78,17 @@ export class ListAndWatch<T> {
     this.#dispatch({ type: 'stop' });
   }
 
-  /** True when nothing more is written to the store. */
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  /** Reports that the store could not resync: a failure of the watch, if one is open. */
-  resyncFailed(error: KubeloomError): void {
-    if (this.#state.kind === 'watching') this.#fail(torn('watch', error));
-    else this.#options.reports.report(error, 'resync');
+  /** Resyncs the store. An error is a failure of the watch, if one is open. */
+  resync(shouldResync: () => boolean): void {
+    if (this.#isOver) return;
+    const { name, reports, writer } = this.#options;
+    try {
+      if (shouldResync()) writer.resync();
+    } catch (cause) {
+      const error = wrapped('ERR_KUBELOOM_RESYNC', `${name}: the resync failed`, cause);
+      if (this.#state.kind === 'watching') this.#fail(torn('watch', error));
+      else reports.report(error, 'resync');
+    }
   }
 
   #dispatch(event: ReflectorEvent): void {
@@ -118,7 +107,7 @@ export class ListAndWatch<T> {
 
   #fail(failure: Failure): void {
     this.#lastFailure = failure;
-    const progress = this.#attempt?.progress?.at(this.#options.clock.now());
+    const progress = this.#attempt?.progress?.();
     this.#dispatch({ type: 'failed', failure, ...(progress ? { progress } : {}) });
   }
 
@@ -210,23 +199,16 @@ export class ListAndWatch<T> {
     this.#attempt = undefined;
   }
 
-  #watch(attempt: RequestAttempt, query: Query): Promise<void> {
-    const isStreamingList = this.#state.kind === 'streaming-list';
-    return runWatch(
-      attempt,
-      { query, isStreamingList, timeoutSeconds: this.#timeoutSeconds() },
-      this.#context,
-    );
-  }
-
   #opened(): void {
     this.#isOpen = true;
     this.#lastFailure = undefined;
     this.#dispatch({ type: 'opened' });
   }
 
-  #timeoutSeconds(): number {
+  #watch(attempt: RequestAttempt, query: Query): Promise<void> {
     const { watchTimeoutMinSeconds: min, watchTimeoutMaxSeconds: max } = this.#memory.spec;
-    return Math.floor(min + this.#options.random() * (max - min));
+    const timeoutSeconds = Math.floor(min + this.#options.random() * (max - min));
+    const isStreamingList = this.#state.kind === 'streaming-list';
+    return new WatchRequest(this.#context, attempt, query, { isStreamingList, timeoutSeconds }).run();
   }
 }

@@ -1,11 +1,10 @@
-/** Requests one page of a list from the ListerWatcher, writes it into the store, and dispatches the result. */
+/** A request of the ListerWatcher, and the request for one page of a list, which it writes into the store. */
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { KubeList, ListerWatcher } from '../../kube/list-watch.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
-import type { Failure, ReflectorEvent } from '../../reflector/rules/state.ts';
+import type { Failure, Progress, ReflectorEvent } from '../../reflector/rules/state.ts';
 import type { Query } from '../../shared/protocol.ts';
-import type { RequestAttempt } from './request-attempt.ts';
 import type { StoreWriter } from './store-writer.ts';
 import type { ErrorReports } from './error-reports.ts';
 import { listOptionsOf } from '../../kube/list-options.ts';
@@ -27,7 +26,36 @@ export interface RequestContext<T> {
   /** Dispatches an event to the rules. */
   readonly dispatch: (event: ReflectorEvent) => void;
   readonly fail: (failure: Failure) => void;
+  /** Called after a list is in the store, or when the watch has reached this version. */
   readonly moved: (resourceVersion: string, by: 'list' | 'watch') => void;
+}
+
+/** A request in progress, and the callbacks that end with it. */
+export class RequestAttempt {
+  /** Returns the progress of an open watch. */
+  progress: (() => Progress) | undefined;
+  readonly #controller = new AbortController();
+  readonly #endings: (() => void)[] = [];
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get isClosed(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  /** Registers a callback for the end; calls it at once if the request has ended. */
+  onClose(end: () => void): void {
+    if (this.isClosed) end();
+    else this.#endings.push(end);
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.#controller.abort();
+    for (const end of this.#endings.splice(0)) end();
+  }
 }
 
 /** Requests a page. Rejects only for internal errors. */
@@ -55,13 +83,11 @@ export async function runList<T>(
 /** Throws unless the value is a list. Taking another value for an empty list would delete every object. */
 function requireList(list: unknown, where: string): void {
   if (isTable(list)) {
-    throw new KubeloomError(
-      'ERR_KUBELOOM_TABLE',
-      `${where} returned a Table instead of a list: request plain objects (without as=Table)`,
-    );
+    const message = `${where} returned a Table instead of a list: request plain objects (without as=Table)`;
+    throw new KubeloomError('ERR_KUBELOOM_TABLE', message);
   }
   const items = isRecord(list) ? list['items'] : undefined;
-  if (isRecord(list) && (Array.isArray(items) || items === null)) return;
+  if (Array.isArray(items) || items === null) return;
   throw new KubeloomError('ERR_KUBELOOM_LIST_MALFORMED', `${where} returned no list: it has no items`);
 }
 

@@ -1,5 +1,24 @@
-/** client-go's ListWatch: a ListerWatcher made of two functions. */
-import type { KubeList, ListOptions, ListerWatcher, Watch } from '../../kube/list-watch.ts';
+/** client-go's ListWatch: a ListerWatcher made of two functions, or of requests to an apiserver on the calling thread. */
+import { KubeloomError } from '../../base/errors.ts';
+import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
+import { isRecord } from '../../kube/meta-shape.ts';
+import { apiVersionOf, resourcePath } from '../../kube/resource.ts';
+import type { ResourceOf } from '../../kube/resource.ts';
+import { ApiClient } from '../../reflector/api-client.ts';
+import type { ResponseReader } from '../../reflector/api-client.ts';
+import type { HttpExchange } from '../../reflector/transport/http.ts';
+import { ListItems } from '../../reflector/transport/list-items.ts';
+import type { ItemSink } from '../../reflector/transport/list-items.ts';
+import { WatchFrames } from '../../reflector/transport/watch-frames.ts';
+import type { FrameSink } from '../../reflector/transport/watch-frames.ts';
+import { queryOf } from '../../kube/list-options.ts';
+import type { ServerSource } from '../../kube/server-source.ts';
+import type { ExpectedType } from './expected-type.ts';
+
+/** An apiserver may work on a list for a minute before it answers; then it times out itself. */
+const LIST_SILENCE_MAX_MS = 90_000;
+/** The longest object: JavaScript strings end at twice that. */
+const OBJECT_BYTES_MAX = 256 * 1024 * 1024;
 
 export type ListFunction<T> = (options: ListOptions, signal: AbortSignal) => Promise<KubeList<T>>;
 export type WatchFunction<T> = (options: ListOptions, signal: AbortSignal) => Promise<Watch<T>>;
@@ -30,5 +49,255 @@ export class ListWatch<T> implements ListerWatcher<T> {
 
   watch(options: ListOptions, signal: AbortSignal = new AbortController().signal): Promise<Watch<T>> {
     return this.#functions.watch(options, signal);
+  }
+}
+
+/** Changes the options of every request. An error fails the request. */
+export type OptionsModifier = (options: ListOptions) => ListOptions;
+
+/**
+ * @param namespace '' for all
+ * @param fieldSelector `spec.nodeName=node-7`; '' for everything
+ */
+export function newListWatchFromClient<T>(
+  source: ServerSource,
+  resource: ResourceOf<T>,
+  namespace = '',
+  fieldSelector = '',
+): ListWatch<T> {
+  return newFilteredListWatchFromClient(source, resource, namespace, (options) =>
+    fieldSelector === '' ? options : { ...options, fieldSelector },
+  );
+}
+
+export function newFilteredListWatchFromClient<T>(
+  source: ServerSource,
+  resource: ResourceOf<T>,
+  namespace: string,
+  optionsModifier: OptionsModifier,
+): ListWatch<T> {
+  const client = new ApiClient(source);
+  const base = resourcePath(resource, namespace);
+  const type = { kind: resource.kind, apiVersion: apiVersionOf(resource) };
+  const pathOf = (options: ListOptions, more: Readonly<Record<string, string>>): string => {
+    const modified = optionsModifier(options);
+    // A promise would count as empty options.
+    if ('then' in modified)
+      throw new KubeloomError('ERR_KUBELOOM_LIST_OPTIONS', 'the options modifier returned a promise');
+    const query = new URLSearchParams({ ...queryOf(modified), ...more }).toString();
+    return query === '' ? base : `${base}?${query}`;
+  };
+  return new ListWatch<T>({
+    list: (options, signal) =>
+      new Promise<KubeList<T>>((resolve, reject) => {
+        const path = pathOf(options, {});
+        const request = { path, verb: 'LIST', signal, silenceMaxMs: LIST_SILENCE_MAX_MS } as const;
+        void client.get(request, new HttpList<T>(type, resolve, reject));
+      }),
+    watch: (options, signal) =>
+      new Promise<Watch<T>>((resolve, reject) => {
+        const path = pathOf(options, { watch: 'true' });
+        void client.get({ path, verb: 'WATCH', signal }, new HttpWatch<T>(resolve, reject));
+      }),
+  });
+}
+
+/** Reads a list item by item from the stream, so that a list of any size is never one string. */
+class HttpList<T> implements ResponseReader, ItemSink {
+  /** The type of the items; the server omits it in the items. */
+  readonly #type: ExpectedType;
+  readonly #items: ListItems = new ListItems({ itemBytesMax: OBJECT_BYTES_MAX });
+  readonly #parsed: T[] = [];
+  readonly #resolve: (list: KubeList<T>) => void;
+  readonly #reject: (error: unknown) => void;
+  #response: HttpExchange | undefined;
+  #error: KubeloomError | undefined;
+
+  constructor(type: ExpectedType, resolve: (list: KubeList<T>) => void, reject: (error: unknown) => void) {
+    this.#type = type;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  opened(response: HttpExchange): void {
+    this.#response = response;
+  }
+
+  data(chunk: Buffer): void {
+    this.#items.write(chunk, 0, this);
+  }
+
+  end(error: Error | undefined): void {
+    const failure = this.#error ?? error;
+    if (failure) return this.#reject(failure);
+    try {
+      this.#resolve(this.#list());
+    } catch (cause) {
+      this.#reject(cause);
+    }
+  }
+
+  item(bytes: Buffer, start: number, end: number): boolean {
+    if (this.#error) return true;
+    try {
+      const item: unknown = JSON.parse(bytes.toString('utf8', start, end));
+      if (!isRecord(item)) throw new TypeError('not an object');
+      const { kind, apiVersion } = this.#type;
+      // The caller declares the type of the items; it can be checked only that they are objects.
+      this.#parsed.push({ kind, apiVersion, ...item } as T);
+    } catch {
+      // Without the cause: it quotes the text, which may be a Secret.
+      const message = `item ${this.#parsed.length} of the list is not valid JSON`;
+      this.#fail('ERR_KUBELOOM_LIST_MALFORMED', message);
+    }
+    return true;
+  }
+
+  oversized(_bytes: Buffer, _start: number, _end: number, totalBytes: number): boolean {
+    const message = `item ${this.#parsed.length} of the list has ${totalBytes} bytes`;
+    this.#fail('ERR_KUBELOOM_OBJECT_TOO_LARGE', message);
+    return true;
+  }
+
+  #list(): KubeList<T> {
+    const { kind, apiVersion, resourceVersion, ...rest } = this.#items.finish();
+    return {
+      ...(kind === undefined ? {} : { kind }),
+      ...(apiVersion === undefined ? {} : { apiVersion }),
+      metadata: { resourceVersion, ...rest },
+      items: this.#parsed,
+    };
+  }
+
+  #fail(code: string, message: string): void {
+    this.#error ??= new KubeloomError(code, message);
+    this.#response?.close();
+  }
+}
+
+interface Waiting<T> {
+  readonly resolve: (result: IteratorResult<WatchEvent<T>>) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * An open watch as an AsyncIterable. It reads no more than one piece of the response ahead: without an iteration
+ * in progress the socket is paused, and the server keeps the events.
+ */
+class HttpWatch<T> implements ResponseReader, FrameSink, Watch<T>, AsyncIterator<WatchEvent<T>> {
+  readonly #opened: (watch: Watch<T>) => void;
+  readonly #refused: (error: Error) => void;
+  readonly #frames: WatchFrames = new WatchFrames({ frameBytesMax: OBJECT_BYTES_MAX });
+  #response: HttpExchange | undefined;
+  #events: WatchEvent<T>[] = [];
+  /** Index of the first event that was not delivered. */
+  #next = 0;
+  readonly #waiting: Waiting<T>[] = [];
+  #end: { readonly error: Error | undefined } | undefined;
+
+  constructor(opened: (watch: Watch<T>) => void, refused: (error: Error) => void) {
+    this.#opened = opened;
+    this.#refused = refused;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<WatchEvent<T>>> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ resolve, reject });
+      this.#give();
+    });
+  }
+
+  return(): Promise<IteratorResult<WatchEvent<T>>> {
+    this.stop();
+    return Promise.resolve({ done: true, value: undefined });
+  }
+
+  stop(): void {
+    // Undelivered events and errors are dropped.
+    this.#end = { error: undefined };
+    this.#events = [];
+    this.#next = 0;
+    this.#response?.close();
+    this.#give();
+  }
+
+  opened(response: HttpExchange): void {
+    this.#response = response;
+    this.#opened(this);
+  }
+
+  data(chunk: Buffer): void {
+    this.#frames.write(chunk, 0, this);
+    this.#give();
+  }
+
+  end(error: Error | undefined): void {
+    this.#end ??= { error };
+    if (this.#response) this.#give();
+    else
+      this.#refused(error ?? new KubeloomError('ERR_KUBELOOM_HTTP', 'the response ended before its headers'));
+  }
+
+  frame(bytes: Buffer, start: number, end: number): boolean {
+    if (this.#end) return true;
+    const event = eventOf<T>(bytes.toString('utf8', start, end));
+    if (event) this.#events.push(event);
+    else this.#malformed(`a line of ${end - start} bytes is not a watch event`);
+    return true;
+  }
+
+  oversized(_bytes: Buffer, _start: number, _end: number, totalBytes: number): boolean {
+    this.#malformed(`an event has ${totalBytes} bytes`);
+    return true;
+  }
+
+  #malformed(message: string): void {
+    this.#end ??= { error: new KubeloomError('ERR_KUBELOOM_MALFORMED_EVENT', message) };
+    this.#response?.close();
+  }
+
+  /** Delivers events to waiting calls; reads on only while a call waits. */
+  #give(): void {
+    for (let waiting = this.#waiting[0]; waiting; waiting = this.#waiting[0]) {
+      const event = this.#events[this.#next];
+      if (event) {
+        this.#next++;
+        waiting.resolve({ done: false, value: event });
+      } else if (this.#end) {
+        this.#finish(waiting, this.#end.error);
+      } else {
+        break;
+      }
+      this.#waiting.shift();
+    }
+    if (this.#next === this.#events.length) {
+      this.#events = [];
+      this.#next = 0;
+    }
+    if (this.#end) return;
+    if (this.#waiting.length > 0) this.#response?.resume();
+    else this.#response?.pause();
+  }
+
+  #finish(waiting: Waiting<T>, error: Error | undefined): void {
+    // Only once: after an error the iteration has ended.
+    this.#end = { error: undefined };
+    if (error) waiting.reject(error);
+    else waiting.resolve({ done: true, value: undefined });
+  }
+}
+
+function eventOf<T>(line: string): WatchEvent<T> | undefined {
+  try {
+    const event: unknown = JSON.parse(line);
+    if (!isRecord(event) || typeof event['type'] !== 'string' || !isRecord(event['object'])) return undefined;
+    // The caller checks types and objects.
+    return event as WatchEvent<T>;
+  } catch {
+    return undefined;
   }
 }

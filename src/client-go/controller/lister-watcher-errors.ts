@@ -2,7 +2,7 @@
  * Classifies errors of a ListerWatcher into the failures of the reflector's rules: a server's response by its
  * status, everything else as a connection failure.
  */
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, wrapped } from '../../base/errors.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
 import { answeredWith, unreachable } from '../../reflector/rules/failure.ts';
 import type { Failure } from '../../reflector/rules/state.ts';
@@ -12,8 +12,7 @@ type Verb = 'list' | 'watch';
 
 /** @param where the request, for the message */
 export function failureOf(verb: Verb, thrown: unknown, where: string): Failure {
-  const answered = answerIn(verb, thrown, where);
-  return answered ?? unreachable(verb, errorOf(verb, thrown, where));
+  return answerIn(verb, thrown, where) ?? unreachable(verb, errorOf(verb, thrown, where));
 }
 
 /**
@@ -35,11 +34,7 @@ export function malformedIn(thrown: unknown): Failure | undefined {
 
 /** Returns the error, wrapped unless it is one of kubeloom. */
 export function errorOf(verb: Verb, thrown: unknown, where: string): KubeloomError {
-  if (thrown instanceof KubeloomError) return thrown;
-  const reason = thrown instanceof Error ? thrown.message : String(thrown);
-  return new KubeloomError('ERR_KUBELOOM_LIST_WATCH', `${where}: the ${verb} function failed: ${reason}`, {
-    cause: thrown,
-  });
+  return wrapped('ERR_KUBELOOM_LIST_WATCH', `${where}: the ${verb} function failed`, thrown);
 }
 
 function httpStatusOf(thrown: unknown): number | undefined {

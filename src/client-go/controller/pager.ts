@@ -29,10 +29,8 @@ export class ListPager<T> {
   constructor(page: ListFunction<T>, options: ListPagerOptions = {}) {
     const { pageSize = PAGE_SIZE, fullListIfExpired = true, pageBufferSize = PAGE_BUFFER_SIZE } = options;
     if (!(pageBufferSize >= 0)) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_OPTION',
-        `pageBufferSize must not be negative: ${pageBufferSize}`,
-      );
+      const message = `pageBufferSize must not be negative: ${pageBufferSize}`;
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     this.#page = page;
     this.#pageSize = pageSize;
@@ -54,7 +52,8 @@ export class ListPager<T> {
         for (const item of page.items) items.push(item);
       }
     } catch (error) {
-      if (!first || !this.#fullListIfExpired || !isExpired(error)) throw error;
+      if (!first || !this.#fullListIfExpired) throw error;
+      if (answerIn('list', error, 'LIST')?.kind !== 'expired') throw error;
       const { limit: _limit, continue: _continue, ...everything } = options;
       return { list: await this.#page(everything, signal), isPaginated: true };
     }
@@ -72,17 +71,33 @@ export class ListPager<T> {
     signal: AbortSignal = new AbortController().signal,
   ): Promise<void> {
     const ending = new AbortController();
-    const ahead = new PagesAhead<T>(this.#bufferSize);
-    const fetching = ahead.fill(this.#pages(options, AbortSignal.any([signal, ending.signal])));
+    const pages = this.#pages(options, AbortSignal.any([signal, ending.signal]));
+    const ahead: Promise<IteratorResult<KubeList<T>>>[] = [];
+    // True for ever after the last page or an error.
+    let isFetching = false;
+    const fetch = (): void => {
+      if (isFetching || ahead.length > this.#bufferSize) return;
+      isFetching = true;
+      const page = pages.next();
+      ahead.push(page);
+      const fetched = ({ done }: IteratorResult<unknown>): void => {
+        isFetching = done === true;
+        fetch();
+      };
+      page.then(fetched, () => undefined);
+    };
+    fetch();
     try {
-      for (let page = await ahead.take(); page; page = await ahead.take()) {
-        for (const item of page.items) await visit(item);
+      for (let next = ahead.shift(); next; next = ahead.shift()) {
+        const page = await next;
+        if (page.done === true) return;
+        fetch();
+        for (const item of page.value.items) await visit(item);
         signal.throwIfAborted();
       }
     } finally {
       ending.abort();
-      ahead.close();
-      await fetching;
+      await Promise.allSettled(ahead);
     }
   }
 
@@ -98,67 +113,11 @@ export class ListPager<T> {
       yield page;
       const token = page.metadata?.continue;
       if (!token) return;
-      if (token === asked.continue) throw noProgress();
+      if (token === asked.continue) {
+        const message = 'the server answered a page of the list with the continue token of that same page';
+        throw new KubeloomError('ERR_KUBELOOM_LIST_NO_PROGRESS', message);
+      }
       asked = { ...others, limit, continue: token };
     }
   }
-}
-
-/** Pages between the loop that fetches them and the loop that visits their items. */
-class PagesAhead<T> {
-  readonly #max: number;
-  readonly #pages: KubeList<T>[] = [];
-  #end: { readonly error?: unknown } | undefined;
-  #changed: () => void = () => undefined;
-  #isClosed = false;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  /** Fetches all pages. Never rejects: `take` throws the error. */
-  async fill(pages: AsyncIterable<KubeList<T>>): Promise<void> {
-    try {
-      for await (const page of pages) {
-        this.#pages.push(page);
-        this.#changed();
-        while (this.#pages.length > this.#max && !this.#isClosed) await this.#change();
-        if (this.#isClosed) return;
-      }
-      this.#end = {};
-    } catch (error) {
-      this.#end = { error };
-    }
-    this.#changed();
-  }
-
-  /** Returns the next page; undefined after the last one. */
-  async take(): Promise<KubeList<T> | undefined> {
-    while (this.#pages.length === 0 && !this.#end) await this.#change();
-    const page = this.#pages.shift();
-    this.#changed();
-    if (!page && this.#end && 'error' in this.#end) throw this.#end.error;
-    return page;
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    this.#changed();
-  }
-
-  /** Waits for a change. Only one side waits at any time: the visitor for pages, or the fetcher for room. */
-  #change(): Promise<void> {
-    return new Promise((resolve) => (this.#changed = resolve));
-  }
-}
-
-function isExpired(error: unknown): boolean {
-  return answerIn('list', error, 'LIST')?.kind === 'expired';
-}
-
-function noProgress(): KubeloomError {
-  return new KubeloomError(
-    'ERR_KUBELOOM_LIST_NO_PROGRESS',
-    'the server answered a page of the list with the continue token of that same page',
-  );
 }

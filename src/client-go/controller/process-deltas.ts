@@ -1,15 +1,22 @@
 /**
- * Writes popped deltas to the store and calls the handler. The content of the store, never the delta, decides
- * between an addition and an update. The store changes first, then the handler is called.
+ * Writes popped deltas to the store and calls the handler, one by one or in a batch. The content of the store, never the
+ * delta, decides between an addition and an update. The store changes first, then the handler is called. The loop awaits
+ * a promise of the handler before the next call. When a handler throws, the other calls are still made.
  */
 import { deletionHandlingMetaNamespaceKeyFunc } from '../../kube/keys.ts';
 import type { KeyFunction, StoreReader } from '../../kube/store.ts';
 import { tombstone } from '../../kube/tombstone.ts';
 import { KubeloomError } from '../../base/errors.ts';
-import type { Delta, Deltas, MaybeTombstone } from '../queue/delta.ts';
-import { ProcessErrors } from './event-handler.ts';
-import type { ObjectEventHandler } from './event-handler.ts';
-import type { Transaction, TransactionError } from '../cache/transaction.ts';
+import { isObjectDelta } from '../queue/delta.ts';
+import type { Delta, Deltas, MaybeTombstone, ObjectDelta } from '../queue/delta.ts';
+import type { Transaction, TransactionError } from '../cache/thread-safe-store.ts';
+
+/** Handler of plain objects, as they are in the store. */
+export interface ObjectEventHandler<Item> {
+  onAdd?(object: Item, isInInitialList: boolean): unknown;
+  onUpdate?(oldObject: Item, newObject: Item): unknown;
+  onDelete?(object: MaybeTombstone<Item>): unknown;
+}
 
 /** The store that a process loop writes: any `newStore` or `newIndexer` whose key function takes tombstones. */
 export interface ClientState<Item> extends StoreReader<Item> {
@@ -21,8 +28,6 @@ export interface ClientState<Item> extends StoreReader<Item> {
   /** Does several changes at once, if the store supports it. */
   transaction?(transactions: readonly Transaction<MaybeTombstone<Item>>[]): TransactionError | undefined;
 }
-
-type ReplacedAll<Item> = Extract<Delta<Item>, { type: 'ReplacedAll' }>;
 
 /**
  * Processes deltas. When one cannot be stored, or its handler throws, the others are still processed.
@@ -36,91 +41,173 @@ export async function processDeltas<Item>(
   isInInitialList: boolean,
   keyFunction: KeyFunction<Item> = deletionHandlingMetaNamespaceKeyFunc,
 ): Promise<void> {
-  const errors = new ProcessErrors();
+  const processing = new Processing(handler, clientState, isInInitialList);
   for (const delta of deltas) {
     switch (delta.type) {
       case 'ReplacedAll':
-        await processReplacedAll(handler, clientState, delta, isInInitialList, keyFunction, errors);
+        await processing.replaceAll(delta, keyFunction);
         break;
       case 'SyncAll':
-        for (const object of clientState.list()) await errors.guard(() => handler.onUpdate?.(object, object));
+        for (const object of clientState.list()) {
+          await processing.guard(() => handler.onUpdate?.(object, object));
+        }
         break;
       case 'Bookmark':
-        await errors.guard(() => clientState.bookmark(delta.resourceVersion));
+        await processing.guard(() => clientState.bookmark(delta.resourceVersion));
         break;
       default:
-        await errors.guard(() => processDelta(handler, clientState, delta, isInInitialList));
+        await processing.guard(() => processing.one(delta));
     }
   }
-  errors.rethrow();
+  processing.rethrow();
 }
 
-function processDelta<Item>(
+/**
+ * Processes deltas of different objects at once: one transaction, so that no reader sees only some of them, then the
+ * handler calls in order. Processes them one by one with a store that has no transactions.
+ *
+ * @throws at the end, all errors; before any write for deltas that concern the whole collection
+ */
+export async function processDeltasInBatch<Item>(
   handler: ObjectEventHandler<Item>,
   clientState: ClientState<Item>,
-  delta: Exclude<Delta<Item>, { type: 'ReplacedAll' | 'SyncAll' | 'Bookmark' }>,
+  deltas: Deltas<Item>,
   isInInitialList: boolean,
-): unknown {
-  switch (delta.type) {
-    case 'Deleted':
-      clientState.delete(delta.object);
-      return handler.onDelete?.(delta.object);
-    case 'Added':
-    case 'Updated':
-    case 'Replaced':
-    case 'Sync': {
-      const { object } = delta;
-      const old = clientState.get(object);
-      if (old === undefined) {
-        clientState.add(object);
-        return handler.onAdd?.(object, isInInitialList);
-      }
-      clientState.update(object);
-      return handler.onUpdate?.(old, object);
-    }
-    default:
-      throw new KubeloomError(
-        'ERR_KUBELOOM_DELTA_TYPE',
-        `unknown delta type: ${JSON.stringify(Reflect.get(Object(delta), 'type'))}`,
-      );
-  }
-}
-
-/** Replaces the whole store; then handles deletions of all missing objects, then the objects in list order. */
-async function processReplacedAll<Item>(
-  handler: ObjectEventHandler<Item>,
-  clientState: ClientState<Item>,
-  { objects, resourceVersion }: ReplacedAll<Item>,
-  isInInitialList: boolean,
-  keyFunction: KeyFunction<Item>,
-  errors: ProcessErrors,
 ): Promise<void> {
-  const before = new Map<string, Item>();
-  for (const key of clientState.listKeys()) {
-    const object = clientState.getByKey(key);
-    if (object !== undefined) before.set(key, object);
+  const changes = deltas.filter(isObjectDelta);
+  if (changes.length < deltas.length) {
+    const types = deltas.filter((delta) => !isObjectDelta(delta)).map(({ type }) => type);
+    const message = `deltas of the types ${types.join(', ')} cannot be processed in a batch`;
+    throw new KubeloomError('ERR_KUBELOOM_DELTA_TYPE', message);
   }
-  const keyed: [string, Item][] = [];
-  for (const object of objects) {
-    await errors.guard(() => keyed.push([keyFunction(object), object]));
+  if (!clientState.transaction) return await processDeltas(handler, clientState, changes, isInInitialList);
+  const processing = new Processing(handler, clientState, isInInitialList);
+  const olds = changes.map((delta) => storedAs(clientState, delta));
+  const failed = clientState.transaction(
+    changes.map(({ type, object }, index) => {
+      if (type === 'Deleted') return { type: 'delete', object };
+      return { type: olds[index] === undefined ? 'add' : 'update', object };
+    }),
+  );
+  if (failed) processing.keep(failed);
+  const done = new Set(failed ? failed.successfulIndices : changes.keys());
+  for (const [index, delta] of changes.entries()) {
+    if (done.has(index)) await processing.guard(() => processing.notify(delta, olds[index]));
   }
-  const good = keyed.map(([, object]) => object);
+  processing.rethrow();
+}
+
+/** Returns the stored object. The transaction reports an object without a key and leaves it out. */
+function storedAs<Item>(clientState: ClientState<Item>, delta: ObjectDelta<Item>): Item | undefined {
+  if (delta.type === 'Deleted') return undefined;
   try {
-    clientState.replace(good, resourceVersion);
-  } catch (error) {
-    errors.keep(error);
-    return;
+    return clientState.get(delta.object);
+  } catch {
+    return undefined;
   }
-  const listed = new Set(keyed.map(([key]) => key));
-  for (const [key, object] of before) {
-    if (!listed.has(key)) await errors.guard(() => handler.onDelete?.(tombstone(key, object)));
+}
+
+/** One call of the functions above, and its errors. */
+class Processing<Item> {
+  readonly #handler: ObjectEventHandler<Item>;
+  readonly #state: ClientState<Item>;
+  readonly #isInInitialList: boolean;
+  readonly #errors: Error[] = [];
+
+  constructor(handler: ObjectEventHandler<Item>, state: ClientState<Item>, isInInitialList: boolean) {
+    this.#handler = handler;
+    this.#state = state;
+    this.#isInInitialList = isInInitialList;
   }
-  for (const [key, object] of keyed) {
-    const old = before.get(key);
-    // A second object with this key is an update of the first.
-    before.set(key, object);
-    await errors.guard(() =>
-      old === undefined ? handler.onAdd?.(object, isInInitialList) : handler.onUpdate?.(old, object),
-    );
+
+  one(delta: ObjectDelta<Item>): unknown {
+    let old: Item | undefined;
+    switch (delta.type) {
+      case 'Deleted':
+        this.#state.delete(delta.object);
+        break;
+      case 'Added':
+      case 'Updated':
+      case 'Replaced':
+      case 'Sync':
+        old = this.#state.get(delta.object);
+        if (old === undefined) this.#state.add(delta.object);
+        else this.#state.update(delta.object);
+        break;
+      default: {
+        const message = `unknown delta type: ${JSON.stringify(Reflect.get(Object(delta), 'type'))}`;
+        throw new KubeloomError('ERR_KUBELOOM_DELTA_TYPE', message);
+      }
+    }
+    return this.notify(delta, old);
+  }
+
+  notify(delta: ObjectDelta<Item>, old: Item | undefined): unknown {
+    if (delta.type === 'Deleted') return this.#handler.onDelete?.(delta.object);
+    return this.#upserted(delta.object, old);
+  }
+
+  #upserted(object: Item, old: Item | undefined): unknown {
+    if (old === undefined) return this.#handler.onAdd?.(object, this.#isInInitialList);
+    return this.#handler.onUpdate?.(old, object);
+  }
+
+  /** Replaces the whole store; then handles deletions of all missing objects, then the objects in list order. */
+  async replaceAll(
+    { objects, resourceVersion }: Extract<Delta<Item>, { type: 'ReplacedAll' }>,
+    keyFunction: KeyFunction<Item>,
+  ): Promise<void> {
+    const before = new Map<string, Item>();
+    for (const key of this.#state.listKeys()) {
+      const object = this.#state.getByKey(key);
+      if (object !== undefined) before.set(key, object);
+    }
+    const keyed: [string, Item][] = [];
+    for (const object of objects) {
+      await this.guard(() => keyed.push([keyFunction(object), object]));
+    }
+    try {
+      this.#state.replace(
+        keyed.map(([, object]) => object),
+        resourceVersion,
+      );
+    } catch (error) {
+      this.keep(error);
+      return;
+    }
+    const listed = new Set(keyed.map(([key]) => key));
+    for (const [key, object] of before) {
+      if (!listed.has(key)) await this.guard(() => this.#handler.onDelete?.(tombstone(key, object)));
+    }
+    for (const [key, object] of keyed) {
+      const old = before.get(key);
+      // A second object with this key is an update of the first.
+      before.set(key, object);
+      await this.guard(() => this.#upserted(object, old));
+    }
+  }
+
+  /** Calls and awaits; keeps the error if it throws. */
+  async guard(call: () => unknown): Promise<void> {
+    try {
+      await call();
+    } catch (error) {
+      this.keep(error);
+    }
+  }
+
+  keep(error: unknown): void {
+    this.#errors.push(error instanceof Error ? error : new Error(String(error)));
+  }
+
+  /** @throws the error if there was one, or an error that contains all of them */
+  rethrow(): void {
+    const [first, ...others] = this.#errors;
+    if (!first) return;
+    if (others.length === 0) throw first;
+    const reasons = [...new Set(this.#errors.map(({ message }) => message))].join('; ');
+    throw new KubeloomError('ERR_KUBELOOM_PROCESS', `${this.#errors.length} errors: ${reasons}`, {
+      cause: new AggregateError(this.#errors, reasons),
+    });
   }
 }

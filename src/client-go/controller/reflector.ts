@@ -2,33 +2,66 @@
  * client-go's Reflector on one thread: keeps a store, or a queue that feeds one, equal to what a ListerWatcher lists
  * and watches. It follows the rules of the reflector thread (src/reflector), with functions instead of sockets.
  */
-import type { Clock } from '../../base/clock.ts';
+import { realClock } from '../../base/clock.ts';
+import type { Clock, Random } from '../../base/clock.ts';
 import type { ReflectorStore } from '../../kube/store.ts';
-import { KubeloomError, wrapped } from '../../base/errors.ts';
+import { KubeloomError, assert } from '../../base/errors.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import { initialState } from '../../reflector/rules/state.ts';
 import type { Memory } from '../../reflector/rules/state.ts';
-import type { ReflectorPhase } from '../../shared/protocol.ts';
+import type { ReflectorPhase, ReflectorSpec } from '../../shared/protocol.ts';
 import { StoreWriter } from './store-writer.ts';
 import type { ResourceVersionUpdater } from './store-writer.ts';
 import { ErrorReports } from './error-reports.ts';
+import type { ReflectorErrorHandler } from './error-reports.ts';
 import { ListAndWatch } from './list-and-watch.ts';
+import type { ListAndWatchOptions } from './list-and-watch.ts';
 import { onAbort } from '../../base/on-abort.ts';
-import { specOf, timesOf } from './reflector-options.ts';
-import type { ReflectorOptions } from './reflector-options.ts';
-import { PeriodicResync } from './periodic-resync.ts';
 import { describeType } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
+
+export interface BackoffOptions {
+  /** Default 800. */
+  readonly initialMs?: number;
+  /** Default 30,000; the delay doubles up to this value. */
+  readonly maxMs?: number;
+  /** Random share that is added to a delay. Default 1: up to 100 %. */
+  readonly jitter?: number;
+}
+
+export interface ReflectorOptions {
+  /** Name in messages. */
+  readonly name?: string;
+  /** Type in messages; default: the expected type. */
+  readonly typeDescription?: string;
+  /** Default 0: never. */
+  readonly resyncPeriodMs?: number;
+  /** Called at every resync period; default: always resync. */
+  readonly shouldResync?: () => boolean;
+  /** client-go's WatchListPageSize: the page size of every list. Default 0: client-go's rules decide. */
+  readonly watchListPageSize?: number;
+  /** Watches end after a random time between this and twice this. Ignored below five minutes, the default. */
+  readonly minWatchTimeoutMs?: number;
+  readonly backoff?: BackoffOptions;
+  /** Time for which a server's internal errors lead to a new watch at once. Default 0: never. */
+  readonly maxInternalErrorRetryDurationMs?: number;
+  /** `off` lists first and never streams; default `auto`, unless the ListerWatcher says that it cannot. */
+  readonly watchList?: 'auto' | 'off';
+  /** Called for every failure, including those of a watch and of the store. Default: `process.emitWarning`. */
+  readonly watchErrorHandler?: ReflectorErrorHandler;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+const WATCH_TIMEOUT_MIN_SECONDS = 300;
+/** The longest delay: setTimeout takes 31 bits and fires at once beyond them. */
+const DELAY_MS_MAX = 2 ** 31 - 1;
 
 export class Reflector<T> {
   readonly name: string;
   readonly typeDescription: string;
-  readonly #listerWatcher: ListerWatcher<T>;
-  readonly #expectedType: ExpectedType | undefined;
   readonly #options: ReflectorOptions;
-  readonly #clock: Clock;
-  readonly #reports: ErrorReports;
-  readonly #writer: StoreWriter<T>;
+  readonly #target: Omit<ListAndWatchOptions<T>, 'isSingle' | 'moved' | 'phase'>;
   #memory: Memory;
   #isRunning = false;
   #resourceVersion = '';
@@ -44,16 +77,19 @@ export class Reflector<T> {
     store: ReflectorStore<T> & Partial<ResourceVersionUpdater>,
     options: ReflectorOptions = {},
   ) {
-    this.#listerWatcher = listerWatcher;
-    this.#expectedType = expectedType;
+    const { watchErrorHandler, backoff } = options;
+    const times = timesOf(options);
     this.#options = options;
-    this.#clock = timesOf(options).clock;
     this.typeDescription = options.typeDescription ?? describeType(expectedType);
     this.name = options.name ?? `Reflector ${this.typeDescription}`;
-    this.#reports = new ErrorReports(this.name, options.watchErrorHandler, this.#clock);
-    this.#writer = new StoreWriter(store, this.#reports);
+    const reports = new ErrorReports(this.name, watchErrorHandler, times.clock);
+    const writer = new StoreWriter(store, reports);
+    const jitter = backoff?.jitter ?? 1;
+    this.#target = { name: this.name, listerWatcher, expectedType, writer, reports, ...times, jitter };
     const spec = specOf(options, listerWatcher.isWatchListUnsupported === true);
-    this.#memory = memoryOf(initialState(spec));
+    const state = initialState(spec);
+    assert(state.kind !== 'stopped', 'a reflector begins stopped');
+    this.#memory = state.memory;
   }
 
   /** Returns the version of the last event, or of the last list, that was written to the store; '' before. */
@@ -89,17 +125,26 @@ export class Reflector<T> {
 
   async #run(signal: AbortSignal, isSingle: boolean): Promise<KubeloomError | undefined> {
     if (this.#isRunning) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_ALREADY_RUNNING',
-        `${this.name} is running: call run() or listAndWatch() again after it has returned`,
-      );
+      const message = `${this.name} is running: call run() or listAndWatch() again after it has returned`;
+      throw new KubeloomError('ERR_KUBELOOM_ALREADY_RUNNING', message);
     }
     if (signal.aborted) return undefined;
     this.#isRunning = true;
-    const resync = new PeriodicResync(this.#clock, this.#options.resyncPeriodMs ?? 0, () =>
-      this.#resync(session),
-    );
-    const session = this.#session(isSingle, resync);
+    const { clock, writer } = this.#target;
+    const { resyncPeriodMs = 0 } = this.#options;
+    const shouldResync = (): boolean => this.#options.shouldResync?.() ?? true;
+    let stopResync: (() => void) | undefined;
+    const options = {
+      ...this.#target,
+      isSingle,
+      moved: (resourceVersion: string, by: 'list' | 'watch'): void => {
+        this.#resourceVersion = resourceVersion;
+        if (by === 'watch') writer.moved(resourceVersion);
+        else stopResync ??= everyPeriod(clock, resyncPeriodMs, () => session.resync(shouldResync));
+      },
+      phase: (phase: ReflectorPhase): void => void (this.#phase = phase),
+    };
+    const session = new ListAndWatch(options, this.#memory);
     const unlisten = onAbort(signal, () => session.stop());
     try {
       const { memory, error } = await session.run();
@@ -107,47 +152,58 @@ export class Reflector<T> {
       return error;
     } finally {
       unlisten();
-      resync.stop();
+      stopResync?.();
       this.#isRunning = false;
       this.#phase = 'stopped';
     }
   }
-
-  #session(isSingle: boolean, resync: PeriodicResync): ListAndWatch<T> {
-    const { clock, random } = timesOf(this.#options);
-    return new ListAndWatch(
-      {
-        name: this.name,
-        listerWatcher: this.#listerWatcher,
-        expectedType: this.#expectedType,
-        writer: this.#writer,
-        reports: this.#reports,
-        clock,
-        random,
-        jitter: this.#options.backoff?.jitter ?? 1,
-        isSingle,
-        moved: (resourceVersion, by) => {
-          this.#resourceVersion = resourceVersion;
-          if (by === 'list') resync.start();
-          else this.#writer.moved(resourceVersion);
-        },
-        phase: (phase) => (this.#phase = phase),
-      },
-      this.#memory,
-    );
-  }
-
-  #resync(session: ListAndWatch<T>): void {
-    if (session.isOver) return;
-    try {
-      if (this.#options.shouldResync?.() ?? true) this.#writer.resync();
-    } catch (cause) {
-      session.resyncFailed(wrapped('ERR_KUBELOOM_RESYNC', `${this.name}: the resync failed`, cause));
-    }
-  }
 }
 
-function memoryOf(state: ReturnType<typeof initialState>): Memory {
-  if (state.kind === 'stopped') throw new KubeloomError('ERR_KUBELOOM_ASSERTION', 'begins stopped');
-  return state.memory;
+/** Returns the clock and the random source. */
+export function timesOf(options: ReflectorOptions): { readonly clock: Clock; readonly random: Random } {
+  return { clock: options.clock ?? realClock, random: options.random ?? Math.random };
+}
+
+/** Returns the options as the rules of list-and-watch take them, with empty values for unused ones. */
+function specOf(options: ReflectorOptions, isWatchListUnsupported: boolean): ReflectorSpec {
+  const { backoff = {} } = options;
+  const wantedSeconds = (options.minWatchTimeoutMs ?? 0) / 1000;
+  const minSeconds = Math.max(WATCH_TIMEOUT_MIN_SECONDS, wantedSeconds);
+  return {
+    path: '',
+    query: {},
+    kind: '',
+    apiVersion: '',
+    watchList: isWatchListUnsupported ? 'off' : (options.watchList ?? 'auto'),
+    pageSize: options.watchListPageSize ?? 0,
+    objectBytesMax: 0,
+    watchTimeoutMinSeconds: minSeconds,
+    watchTimeoutMaxSeconds: 2 * minSeconds,
+    backoffInitialMs: backoff.initialMs ?? 800,
+    backoffMaxMs: backoff.maxMs ?? 30_000,
+    maxInternalErrorRetryDurationMs: options.maxInternalErrorRetryDurationMs ?? 0,
+  };
+}
+
+/**
+ * Calls `onDue` once every period. Its timer continues through watches, relists and delays. (client-go's timer restarts
+ * with every relist, so frequent relists prevent resyncs.)
+ *
+ * @param periodMs 0: never
+ * @returns a function that stops it
+ */
+function everyPeriod(clock: Clock, periodMs: number, onDue: () => void): () => void {
+  if (periodMs <= 0) return () => undefined;
+  let dueAt = clock.now() + periodMs;
+  const arm = (): (() => void) =>
+    clock.schedule(Math.min(Math.max(0, dueAt - clock.now()), DELAY_MS_MAX), () => {
+      const now = clock.now();
+      // The real clock has fractions, timers have whole milliseconds.
+      const isDue = now + 1 >= dueAt;
+      if (isDue) dueAt = now + periodMs;
+      cancel = arm();
+      if (isDue) onDue();
+    });
+  let cancel = arm();
+  return () => cancel();
 }

@@ -14,10 +14,20 @@ export interface ResourceVersionUpdater {
 
 export type ObjectEventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
+/**
+ * The pages of a list, or the objects of a streaming list: in the server's order, and as the server sent them. So the
+ * store transforms every object once, in `replace`. (client-go's temporary store transforms as well, so objects are
+ * transformed twice.)
+ */
+interface PendingList<T> {
+  readonly listed: T[];
+  readonly streamed: Map<string, T>;
+}
+
 export class StoreWriter<T> {
   readonly #store: ReflectorStore<T> & Partial<ResourceVersionUpdater>;
   readonly #reports: ErrorReports;
-  #pending: TemporaryStore<T> | undefined;
+  #pending: PendingList<T> | undefined;
 
   constructor(store: ReflectorStore<T> & Partial<ResourceVersionUpdater>, reports: ErrorReports) {
     this.#store = store;
@@ -26,39 +36,36 @@ export class StoreWriter<T> {
 
   /** Begins a list: the store receives none of it before `endReplace`. */
   beginReplace(): void {
-    this.#pending = new TemporaryStore();
+    this.#pending = { listed: [], streamed: new Map() };
   }
 
   abortReplace(): void {
     this.#pending = undefined;
   }
 
+  /** Appends items of a list; the store checks their keys. */
   append(items: readonly T[]): void {
-    this.#pending?.append(items);
+    for (const item of items) this.#pending?.listed.push(item);
   }
 
   /** @throws ERR_KUBELOOM_STORE_REPLACE when the store rejects the list */
   endReplace(resourceVersion: string): void {
-    const items = this.#pending?.items() ?? [];
+    const { listed = [], streamed } = this.#pending ?? {};
+    const items = listed.length > 0 ? listed : [...(streamed?.values() ?? [])];
     this.#pending = undefined;
     try {
       this.#store.replace(items, resourceVersion);
     } catch (cause) {
       const what = `the list could not be stored (${cause instanceof Error ? cause.message : String(cause)})`;
-      throw new KubeloomError(
-        'ERR_KUBELOOM_STORE_REPLACE',
-        `${what}; the reflector lists again after a delay`,
-        {
-          cause,
-        },
-      );
+      const message = `${what}; the reflector lists again after a delay`;
+      throw new KubeloomError('ERR_KUBELOOM_STORE_REPLACE', message, { cause });
     }
   }
 
   /** @param isInitial the object belongs to a streaming list that is not complete */
   apply(type: ObjectEventType, object: T, isInitial: boolean): void {
     this.#guarded(`the store rejected an event of type ${type}`, () => {
-      if (isInitial) this.#pending?.apply(type, object);
+      if (isInitial) this.#stream(type, object);
       else if (type === 'ADDED') this.#store.add(object);
       else if (type === 'MODIFIED') this.#store.update(object);
       else this.#store.delete(object);
@@ -87,30 +94,10 @@ export class StoreWriter<T> {
       this.#reports.report(wrapped('ERR_KUBELOOM_STORE_WRITE', what, cause), 'store');
     }
   }
-}
 
-/**
- * Holds the pages of a list, or the events of a streaming list, until it is complete: in the server's order, and
- * as the server sent them. So the store transforms every object once, in `replace`. (client-go's temporary store
- * transforms as well, so objects are transformed twice.)
- */
-class TemporaryStore<T> {
-  readonly #listed: T[] = [];
-  readonly #streamed: Map<string, T> = new Map();
-
-  /** Appends items of a list; the store checks their keys. */
-  append(items: readonly T[]): void {
-    for (const item of items) this.#listed.push(item);
-  }
-
-  /** @throws ERR_KUBELOOM_KEY when the object has no name */
-  apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
+  #stream(type: ObjectEventType, object: T): void {
     const key = metaNamespaceKeyFunc(object);
-    if (type === 'DELETED') this.#streamed.delete(key);
-    else this.#streamed.set(key, object);
-  }
-
-  items(): T[] {
-    return this.#listed.length > 0 ? this.#listed : [...this.#streamed.values()];
+    if (type === 'DELETED') this.#pending?.streamed.delete(key);
+    else this.#pending?.streamed.set(key, object);
   }
 }

@@ -1,45 +1,221 @@
 /** Opens one watch, or streaming list, and reads it until it ends, fails, times out, or is cancelled. */
 import { KubeloomError, wrapped } from '../../base/errors.ts';
-import type { Watch } from '../../kube/list-watch.ts';
-import { isRecord } from '../../kube/meta-shape.ts';
-import { noEndBookmark, stalled } from '../../reflector/rules/failure.ts';
+import { listOptionsOf } from '../../kube/list-options.ts';
+import type { Watch, WatchEvent } from '../../kube/list-watch.ts';
+import { isRecord, metadataAtHand, resourceVersionOf } from '../../kube/meta-shape.ts';
 import { InitialEventsDeadline } from '../../reflector/initial-events-deadline.ts';
+import { errorEvent, malformed, noEndBookmark, stalled } from '../../reflector/rules/failure.ts';
+import { beginsWithSyntheticEvents } from '../../reflector/rules/queries.ts';
+import type { Progress } from '../../reflector/rules/state.ts';
 import { Watchdog } from '../../reflector/watchdog.ts';
 import type { Query } from '../../shared/protocol.ts';
-import type { RequestAttempt } from './request-attempt.ts';
-import { listOptionsOf } from '../../kube/list-options.ts';
-import type { RequestContext } from './list-request.ts';
+import { describeType, isInitialEventsEnd, isOfType, isTable } from './expected-type.ts';
+import type { RequestAttempt, RequestContext } from './list-request.ts';
 import { answerIn, errorOf, failureOf, malformedIn } from './lister-watcher-errors.ts';
-import { WatchProgress } from './watch-progress.ts';
-import { WatchReader } from './watch-reader.ts';
+import type { ObjectEventType } from './store-writer.ts';
 
 /** The server ends a watch after `timeoutSeconds`; a watch that lasts this much longer is ended by the client. */
 const WATCH_MARGIN_MS = 30_000;
+/** Longest excerpt of an unexpected object in a message. */
+const EXCERPT_CHARACTERS_MAX = 200;
 
-export interface WatchRequest {
-  readonly query: Query;
-  readonly isStreamingList: boolean;
-  readonly timeoutSeconds: number;
-}
+/**
+ * A watch without a start version begins with synthetic ADDED events in no order: their resourceVersions are held back
+ * until the first event of another type.
+ */
+type Stage =
+  /** Objects of a streaming list whose end bookmark has not arrived. */
+  'initial-events' | 'synthetic' | 'live';
 
-/** Runs a watch. Rejects only for internal errors. */
-export async function runWatch<T>(
-  attempt: RequestAttempt,
-  request: WatchRequest,
-  context: RequestContext<T>,
-): Promise<void> {
-  const { listerWatcher, name } = context;
-  let watch: Watch<T>;
-  try {
-    const options = { ...listOptionsOf(request.query), timeoutSeconds: request.timeoutSeconds };
-    watch = await listerWatcher.watch(options, attempt.signal);
-    requireWatch(watch, `${name}: WATCH`);
-  } catch (thrown) {
-    if (!attempt.isClosed) context.fail(failureOf('watch', thrown, `${name}: WATCH`));
-    return;
+export class WatchRequest<T> {
+  readonly #context: RequestContext<T>;
+  readonly #attempt: RequestAttempt;
+  readonly #query: Query;
+  readonly #timeoutSeconds: number;
+  /** The request, for messages. */
+  readonly #where: string;
+  #stage: Stage;
+  #openedAt = 0;
+  #resourceVersion: string;
+  #events = 0;
+
+  constructor(
+    context: RequestContext<T>,
+    attempt: RequestAttempt,
+    query: Query,
+    options: { readonly isStreamingList: boolean; readonly timeoutSeconds: number },
+  ) {
+    this.#context = context;
+    this.#attempt = attempt;
+    this.#query = query;
+    this.#timeoutSeconds = options.timeoutSeconds;
+    this.#where = `${context.name}: WATCH`;
+    this.#resourceVersion = query['resourceVersion'] ?? '';
+    if (options.isStreamingList) this.#stage = 'initial-events';
+    else this.#stage = beginsWithSyntheticEvents(query) ? 'synthetic' : 'live';
   }
-  attempt.onClose(() => stop(watch, context));
-  if (!attempt.isClosed) await readWatch(attempt, watch, request, context);
+
+  /** Rejects only for internal errors. */
+  async run(): Promise<void> {
+    const attempt = this.#attempt;
+    let watch: Watch<T>;
+    try {
+      const options = { ...listOptionsOf(this.#query), timeoutSeconds: this.#timeoutSeconds };
+      watch = await this.#context.listerWatcher.watch(options, attempt.signal);
+      requireWatch(watch, this.#where);
+    } catch (thrown) {
+      if (!attempt.isClosed) this.#context.fail(failureOf('watch', thrown, this.#where));
+      return;
+    }
+    attempt.onClose(() => this.#stop(watch));
+    if (!attempt.isClosed) await this.#read(watch);
+  }
+
+  /** Returns the progress of the watch. */
+  progress(): Progress {
+    return {
+      resourceVersion: this.#resourceVersion,
+      events: this.#events,
+      durationMs: this.#context.clock.now() - this.#openedAt,
+    };
+  }
+
+  /** Stops the watch and reports an error. It must not reach the caller, which may be the user's own `abort()`. */
+  #stop(watch: Watch<T>): void {
+    try {
+      watch.stop();
+    } catch (cause) {
+      const error = wrapped('ERR_KUBELOOM_LIST_WATCH', `${this.#where}: stop() failed`, cause);
+      this.#context.reports.report(error, 'watch');
+    }
+  }
+
+  async #read(watch: Watch<T>): Promise<void> {
+    const attempt = this.#attempt;
+    this.#openedAt = this.#context.clock.now();
+    attempt.progress = () => this.progress();
+    const touch = this.#noticeSilence();
+    this.#context.opened();
+    try {
+      for await (const event of watch) {
+        if (attempt.isClosed) return;
+        touch();
+        this.#event(event);
+        // The event may have ended this watch.
+        if (attempt.isClosed) return;
+      }
+    } catch (thrown) {
+      if (attempt.isClosed) return;
+      const failure = answerIn('watch', thrown, this.#where) ?? malformedIn(thrown);
+      const progress = this.progress();
+      attempt.close();
+      if (failure) this.#context.fail(failure);
+      else this.#context.dispatch({ type: 'closed', progress, error: errorOf('watch', thrown, this.#where) });
+      return;
+    }
+    if (attempt.isClosed) return;
+    attempt.close();
+    this.#context.dispatch({ type: 'closed', progress: this.progress() });
+  }
+
+  /** @returns a function to call for every received event */
+  #noticeSilence(): () => void {
+    const { clock, fail } = this.#context;
+    const limitMs = this.#timeoutSeconds * 1000 + WATCH_MARGIN_MS;
+    const watchdog = new Watchdog(clock, limitMs, () => fail(stalled('watch', this.#where, limitMs)));
+    this.#attempt.onClose(() => watchdog.stop());
+    if (!this.#isInitial) return () => watchdog.touch();
+    const deadline = new InitialEventsDeadline(clock, (waitedMs) => {
+      if (this.#isInitial) fail(noEndBookmark(this.#where, waitedMs));
+    });
+    this.#attempt.onClose(() => deadline.stop());
+    return () => {
+      watchdog.touch();
+      if (this.#isInitial) deadline.touch();
+      else deadline.stop();
+    };
+  }
+
+  /** Writes an object into the store, and dispatches any other event to the reflector's rules. */
+  #event(event: WatchEvent<T>): void {
+    switch (event.type) {
+      case 'ADDED':
+      case 'MODIFIED':
+      case 'DELETED':
+        this.#object(event.type, event.object);
+        break;
+      case 'BOOKMARK':
+        this.#bookmark(event.object);
+        break;
+      case 'ERROR':
+        this.#context.fail(errorEvent(JSON.stringify(event.object) ?? '', this.#where));
+        break;
+      default:
+        this.#unknown(event);
+    }
+  }
+
+  #object(type: ObjectEventType, object: T): void {
+    const { expectedType, writer } = this.#context;
+    if (isTable(object)) {
+      this.#skip('ERR_KUBELOOM_TABLE', 'a Table in place of an object', object);
+    } else if (!metadataAtHand(object)) {
+      this.#skip('ERR_KUBELOOM_MALFORMED_EVENT', 'an event whose object has no metadata', object);
+    } else if (expectedType && !isOfType(object, expectedType)) {
+      const what = `an object that is not a ${describeType(expectedType)}`;
+      this.#skip('ERR_KUBELOOM_UNEXPECTED_TYPE', what, object);
+    } else {
+      writer.apply(type, object, this.#isInitial);
+      this.#processed(type, object);
+    }
+  }
+
+  #bookmark(object: unknown): void {
+    const resourceVersion = resourceVersionOf(object);
+    if (resourceVersion === undefined) {
+      this.#context.fail(malformed('a bookmark without a resourceVersion', this.#where, excerpt(object)));
+      return;
+    }
+    this.#events++;
+    if (!this.#isInitial) {
+      this.#context.writer.bookmark(resourceVersion);
+      this.#moveTo(resourceVersion);
+      this.#context.moved(resourceVersion, 'watch');
+    } else if (isInitialEventsEnd(object)) {
+      this.#moveTo(resourceVersion);
+      this.#context.dispatch({ type: 'initial-events-end', resourceVersion });
+    }
+  }
+
+  /** Skips an event of unknown type. It counts, and its version moves the progress, as in client-go. */
+  #unknown(event: { readonly object?: unknown }): void {
+    this.#skip('ERR_KUBELOOM_UNKNOWN_EVENT_TYPE', 'an event of an unknown type', event);
+    this.#processed('MODIFIED', event.object);
+  }
+
+  /** Skips an event; that alone neither counts it nor moves the progress. */
+  #skip(code: string, what: string, value: unknown): void {
+    const message = `${this.#where}: the server sent ${what}, and the reflector skipped it: ${excerpt(value)}`;
+    this.#context.reports.report(new KubeloomError(code, message), 'decode');
+  }
+
+  #processed(type: ObjectEventType, object: unknown): void {
+    this.#events++;
+    if (this.#isInitial) return;
+    if (this.#stage === 'synthetic' && type === 'ADDED') return;
+    const resourceVersion = resourceVersionOf(object) ?? '';
+    this.#moveTo(resourceVersion);
+    if (resourceVersion !== '') this.#context.moved(resourceVersion, 'watch');
+  }
+
+  get #isInitial(): boolean {
+    return this.#stage === 'initial-events';
+  }
+
+  #moveTo(resourceVersion: string): void {
+    this.#stage = 'live';
+    if (resourceVersion !== '') this.#resourceVersion = resourceVersion;
+  }
 }
 
 /** Throws unless the value is a watch. A watch without `stop` could not be ended. */
@@ -49,69 +225,10 @@ function requireWatch(watch: unknown, where: string): void {
   throw new KubeloomError('ERR_KUBELOOM_LIST_WATCH', message);
 }
 
-/** Stops the watch and reports an error. It must not reach the caller, which may be the user's own `abort()`. */
-function stop<T>(watch: Watch<T>, { name, reports }: RequestContext<T>): void {
-  try {
-    watch.stop();
-  } catch (cause) {
-    reports.report(wrapped('ERR_KUBELOOM_LIST_WATCH', `${name}: WATCH: stop() failed`, cause), 'watch');
-  }
-}
-
-async function readWatch<T>(
-  attempt: RequestAttempt,
-  watch: Watch<T>,
-  request: WatchRequest,
-  context: RequestContext<T>,
-): Promise<void> {
-  const { clock } = context;
-  const progress = new WatchProgress(request.query, request.isStreamingList, clock.now());
-  attempt.progress = progress;
-  const where = `${context.name}: WATCH`;
-  const reader = new WatchReader<T>({ ...context, where, progress });
-  const touch = noticeSilence(attempt, progress, request, context);
-  context.opened();
-  try {
-    for await (const event of watch) {
-      if (attempt.isClosed) return;
-      touch();
-      reader.read(event);
-      // The event may have ended this watch.
-      if (attempt.isClosed) return;
-    }
-  } catch (thrown) {
-    if (attempt.isClosed) return;
-    const failure = answerIn('watch', thrown, where) ?? malformedIn(thrown);
-    const reached = progress.at(clock.now());
-    attempt.close();
-    if (failure) context.fail(failure);
-    else context.dispatch({ type: 'closed', progress: reached, error: errorOf('watch', thrown, where) });
-    return;
-  }
-  if (attempt.isClosed) return;
-  attempt.close();
-  context.dispatch({ type: 'closed', progress: progress.at(clock.now()) });
-}
-
-/** @returns a function to call for every received byte or event */
-function noticeSilence<T>(
-  attempt: RequestAttempt,
-  progress: WatchProgress,
-  request: WatchRequest,
-  { clock, name, fail }: RequestContext<T>,
-): () => void {
-  const where = `${name}: WATCH`;
-  const limitMs = request.timeoutSeconds * 1000 + WATCH_MARGIN_MS;
-  const watchdog = new Watchdog(clock, limitMs, () => fail(stalled('watch', where, limitMs)));
-  attempt.onClose(() => watchdog.stop());
-  if (!request.isStreamingList) return () => watchdog.touch();
-  const deadline = new InitialEventsDeadline(clock, (waitedMs) => {
-    if (progress.isInitial) fail(noEndBookmark(where, waitedMs));
-  });
-  attempt.onClose(() => deadline.stop());
-  return () => {
-    watchdog.touch();
-    if (progress.isInitial) deadline.touch();
-    else deadline.stop();
-  };
+/** Returns the type of a value, without its content, which may be a Secret. */
+function excerpt(value: unknown): string {
+  if (!isRecord(value)) return String(value).slice(0, EXCERPT_CHARACTERS_MAX);
+  const { type, kind, apiVersion } = value;
+  const name = metadataAtHand(value)?.['name'];
+  return JSON.stringify({ type, kind, apiVersion, name }).slice(0, EXCERPT_CHARACTERS_MAX);
 }

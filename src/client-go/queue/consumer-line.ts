@@ -13,8 +13,8 @@ export class ConsumerLine {
   #wake: () => void = () => {};
   #isClosed = false;
 
-  constructor(closedError: () => Error = queueClosed) {
-    this.#closedError = closedError;
+  constructor(code = 'ERR_KUBELOOM_QUEUE_CLOSED', message = 'The queue is closed and empty: stop popping.') {
+    this.#closedError = () => new KubeloomError(code, message);
   }
 
   get isClosed(): boolean {
@@ -68,10 +68,6 @@ export class ConsumerLine {
       await untilAborted(awake, signal);
     }
   }
-}
-
-function queueClosed(): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_QUEUE_CLOSED', 'The queue is closed and empty: stop popping.');
 }
 
 function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {

@@ -6,56 +6,39 @@
  * A call that throws (no key, the transformer) has changed nothing. An item in processing counts as
  * queued, so that a list that arrives meanwhile includes it in its comparison.
  */
-import { metaNamespaceKeyFunc } from '../../kube/keys.ts';
-import type { KeyFunction } from '../../kube/store.ts';
-import { isTombstone, tombstone } from '../../kube/tombstone.ts';
-import type { DoneChecker } from '../../base/done-checker.ts';
+import { isTombstone } from '../../kube/tombstone.ts';
 import { KubeloomError } from '../../base/errors.ts';
-import { lastKnownObject, newestDelta } from './delta.ts';
+import { keyOfValue, newestDelta } from './delta.ts';
 import type { Deltas, MaybeTombstone, ObjectDelta, Transformer } from './delta.ts';
-import { keyOfObject, keyOfValue } from './key-of.ts';
 import { KeyedQueue } from './keyed-queue.ts';
-import { deletionsOfMissing, syncsOfKnown } from './known-objects.ts';
+import { missingObjects, resyncedObjects } from './known-objects.ts';
 import type { KnownObjects } from './known-objects.ts';
-import type { PopProcess, RequeueingQueue } from './queue.ts';
+import type { FIFOOptions } from './queue-base.ts';
+import type { RequeueingQueue } from './queue.ts';
 
-export interface DeltaFIFOOptions<Item> {
-  /** Default `metaNamespaceKeyFunc`. */
-  readonly keyFunction?: KeyFunction<Item>;
+export interface DeltaFIFOOptions<Item> extends FIFOOptions<Item> {
   /** The objects that the consumer has. Without it `resync` does nothing, and a list deletes only queued objects. */
   readonly knownObjects?: KnownObjects<Item>;
   /** Queues items of a list as `Replaced`. Default false: as `Sync`, as in old releases. */
   readonly emitDeltaTypeReplaced?: boolean;
   readonly transformer?: Transformer<Item>;
-  readonly name?: string;
 }
 
 type ObjectDeltas<Item> = readonly ObjectDelta<Item>[];
 
-export class DeltaFIFO<Item> implements RequeueingQueue<Item, ObjectDeltas<Item>> {
+export class DeltaFIFO<Item>
+  extends KeyedQueue<Item, ObjectDeltas<Item>, ObjectDelta<Item>[]>
+  implements RequeueingQueue<Item, ObjectDeltas<Item>>
+{
   readonly transformer: Transformer<Item> | undefined;
-  readonly #keyFunction: KeyFunction<Item>;
   readonly #known: KnownObjects<Item> | undefined;
   readonly #replaceType: 'Replaced' | 'Sync';
-  readonly #queue: KeyedQueue<ObjectDelta<Item>[]>;
 
   constructor(options: DeltaFIFOOptions<Item> = {}) {
+    super('DeltaFIFO', options);
     this.transformer = options.transformer;
-    this.#keyFunction = options.keyFunction ?? metaNamespaceKeyFunc;
     this.#known = options.knownObjects;
     this.#replaceType = options.emitDeltaTypeReplaced === true ? 'Replaced' : 'Sync';
-    this.#queue = new KeyedQueue(options.name ?? 'DeltaFIFO', (putBack, queued = []) =>
-      queued.reduce<ObjectDelta<Item>[]>(appendDelta, [...putBack]),
-    );
-  }
-
-  get name(): string {
-    return this.#queue.sync.name;
-  }
-
-  /** Number of queued keys. */
-  get size(): number {
-    return this.#queue.size;
   }
 
   add(item: Item): void {
@@ -68,33 +51,26 @@ export class DeltaFIFO<Item> implements RequeueingQueue<Item, ObjectDeltas<Item>
 
   /** Queues a deletion. Ignored when the object is neither queued nor known. */
   delete(item: MaybeTombstone<Item>): void {
-    const key = keyOfObject(this.#keyFunction, item);
-    if (!this.#isPending(key) && this.#known?.getByKey(key) === undefined) this.#queue.sync.changed();
+    const key = this.keyOfObject(item);
+    if (!this.#isPending(key) && this.#known?.getByKey(key) === undefined) this.sync.changed();
     else this.#change({ type: 'Deleted', object: isTombstone(item) ? item : this.#transform(item) });
   }
 
   /** Queues the items, and then a deletion for every queued or known object that is not among them. */
   replace(items: readonly Item[], _resourceVersion: string): void {
-    const keys = new Set<string>();
-    const changes = items.map((item): [string, ObjectDelta<Item>] => {
+    const listed = items.map((item): [string, Item] => {
       const object = this.#transform(item);
-      const key = keyOfObject(this.#keyFunction, object);
-      keys.add(key);
-      return [key, { type: this.#replaceType, object }];
+      return [this.keyOfObject(object), object];
     });
-    const pending = this.#newestPending();
-    for (const [key, { object }] of pending) {
-      if (keys.has(key)) continue;
-      changes.push([key, { type: 'Deleted', object: tombstone(key, lastKnownObject(object)) }]);
-    }
-    changes.push(...deletionsOfMissing(this.#known, (key) => keys.has(key) || pending.has(key)));
-    for (const [key, delta] of changes) this.#append(key, delta);
-    this.#queue.replaced();
+    const missing = missingObjects(this.#newestPending(), this.#known, new Set(listed.map(([key]) => key)));
+    for (const [key, object] of listed) this.#append(key, { type: this.#replaceType, object });
+    for (const object of missing) this.#append(object.key, { type: 'Deleted', object });
+    this.replaced();
   }
 
   resync(): void {
-    for (const [key, delta] of syncsOfKnown(this.#known, (key) => this.#isPending(key))) {
-      this.#append(key, delta);
+    for (const [key, object] of resyncedObjects(this.#known, (key) => this.#isPending(key))) {
+      this.#append(key, { type: 'Sync', object });
     }
   }
 
@@ -104,17 +80,13 @@ export class DeltaFIFO<Item> implements RequeueingQueue<Item, ObjectDeltas<Item>
       throw new KubeloomError('ERR_KUBELOOM_DELTAS_EXPECTED', 'addIfNotPresent takes the deltas of a pop.');
     }
     const key = this.keyOf(deltas);
-    this.#queue.sync.changed();
-    if (!this.#queue.has(key)) this.#queue.set(key, [...deltas]);
+    this.sync.changed();
+    if (!this.values.has(key)) this.set(key, [...deltas]);
   }
 
   /** Returns the newest object of every queued key. */
   list(): MaybeTombstone<Item>[] {
-    return Array.from(this.#queue.entries(), ([, deltas]) => newestDelta(deltas)!.object);
-  }
-
-  listKeys(): string[] {
-    return Array.from(this.#queue.entries(), ([key]) => key);
+    return Array.from(this.values.values(), (deltas) => newestDelta(deltas)!.object);
   }
 
   get(item: MaybeTombstone<Item>): ObjectDeltas<Item> | undefined {
@@ -123,42 +95,29 @@ export class DeltaFIFO<Item> implements RequeueingQueue<Item, ObjectDeltas<Item>
 
   /** Returns a copy. */
   getByKey(key: string): ObjectDeltas<Item> | undefined {
-    return this.#queue.get(key)?.slice();
+    return this.values.get(key)?.slice();
   }
 
   /** Returns the key of an object, a tombstone, or deltas. */
   keyOf(value: MaybeTombstone<Item> | Deltas<Item>): string {
-    return keyOfValue(this.#keyFunction, value);
+    return keyOfValue(this.keyFunction, value);
   }
 
-  pop(process: PopProcess<ObjectDeltas<Item>>, signal?: AbortSignal): Promise<ObjectDeltas<Item>> {
-    return this.#queue.pop(process, signal);
-  }
-
-  hasSynced(): boolean {
-    return this.#queue.sync.isDone;
-  }
-
-  get hasSyncedChecker(): DoneChecker {
-    return this.#queue.sync;
-  }
-
-  get isClosed(): boolean {
-    return this.#queue.consumers.isClosed;
-  }
-
-  close(): void {
-    this.#queue.consumers.close();
+  protected override merged(
+    putBack: ObjectDelta<Item>[],
+    queued: ObjectDelta<Item>[] = [],
+  ): ObjectDelta<Item>[] {
+    return queued.reduce(appendDelta<Item>, [...putBack]);
   }
 
   #change(delta: ObjectDelta<Item>): void {
-    const key = keyOfObject(this.#keyFunction, delta.object);
-    this.#queue.sync.changed();
+    const key = this.keyOfObject(delta.object);
+    this.sync.changed();
     this.#append(key, delta);
   }
 
   #append(key: string, delta: ObjectDelta<Item>): void {
-    this.#queue.set(key, appendDelta(this.#queue.get(key) ?? [], delta));
+    this.set(key, appendDelta(this.values.get(key) ?? [], delta));
   }
 
   #transform(item: Item): Item {
@@ -166,14 +125,14 @@ export class DeltaFIFO<Item> implements RequeueingQueue<Item, ObjectDeltas<Item>
   }
 
   #isPending(key: string): boolean {
-    return this.#queue.has(key) || this.#queue.inProcess?.key === key;
+    return this.values.has(key) || this.inProcess?.key === key;
   }
 
   #newestPending(): Map<string, ObjectDelta<Item>> {
     const pending = new Map<string, ObjectDelta<Item>>();
-    const { inProcess } = this.#queue;
+    const { inProcess } = this;
     if (inProcess !== undefined) pending.set(inProcess.key, newestDelta(inProcess.value)!);
-    for (const [key, deltas] of this.#queue.entries()) pending.set(key, newestDelta(deltas)!);
+    for (const [key, deltas] of this.values) pending.set(key, newestDelta(deltas)!);
     return pending;
   }
 }

@@ -2,6 +2,8 @@
  * One change on its way from a reflector to the cache, and the changes of one key. `Deleted` may carry a
  * tombstone; the last three kinds concern the whole collection and come only from an atomic RealFIFO.
  */
+import { KeyError, keyOf } from '../../kube/keys.ts';
+import type { KeyFunction } from '../../kube/store.ts';
 import { isTombstone, type Tombstone } from '../../kube/tombstone.ts';
 
 /** The object of a deletion: the final state, or a tombstone with the last known one. */
@@ -24,6 +26,9 @@ export type DeltaType = Delta<unknown>['type'];
 /** The result of a pop: changes from the oldest to the newest, never empty. */
 export type Deltas<Item> = readonly Delta<Item>[];
 
+/** Changes an object before anything else reads it; called once for each received object. */
+export type Transformer<Item> = (item: Item) => Item;
+
 export function isObjectDelta<Item>(delta: Delta<Item>): delta is ObjectDelta<Item> {
   return delta.type !== 'ReplacedAll' && delta.type !== 'SyncAll' && delta.type !== 'Bookmark';
 }
@@ -36,10 +41,28 @@ export function newestDelta<D extends Delta<unknown>>(deltas: readonly D[]): D |
   return deltas.at(-1);
 }
 
-/** Returns the object itself, or the object of a tombstone; a tombstone never holds another tombstone. */
-export function lastKnownObject<Item>(object: MaybeTombstone<Item>): Item | undefined {
-  return isTombstone(object) ? object.object : object;
+/** @throws ERR_KUBELOOM_KEY */
+export function keyOfObject<Item>(keyFunction: KeyFunction<Item>, object: MaybeTombstone<Item>): string {
+  return isTombstone(object) ? object.key : keyOf(keyFunction, object);
 }
 
-/** Changes an object before anything else reads it; called once for each received object. */
-export type Transformer<Item> = (item: Item) => Item;
+/**
+ * Returns the key of a value as `keyOfObject` does; of an array of deltas, the key of the newest.
+ *
+ * @throws ERR_KUBELOOM_KEY
+ */
+export function keyOfValue<Item>(
+  keyFunction: KeyFunction<Item>,
+  value: MaybeTombstone<Item> | Deltas<Item>,
+): string {
+  if (!isDeltas(value)) return keyOfObject(keyFunction, value);
+  const newest = newestDelta(value);
+  if (newest === undefined) throw new KeyError(value, 'deltas of length 0 have no key');
+  if (!isObjectDelta(newest))
+    throw new KeyError(value, `a delta of type ${newest.type} concerns no single object`);
+  return keyOfObject(keyFunction, newest.object);
+}
+
+function isDeltas<Item>(value: MaybeTombstone<Item> | Deltas<Item>): value is Deltas<Item> {
+  return Array.isArray(value);
+}

@@ -1,7 +1,7 @@
 /** A binary heap of items with keys. Each key is in it once and can be found, changed or removed by key. */
 
-interface Node<Item> {
-  readonly key: string;
+interface Node<Key, Item> {
+  readonly key: Key;
   item: Item;
   position: number;
 }
@@ -9,11 +9,11 @@ interface Node<Item> {
 /** True when the first comes out before the second. */
 export type LessFunction<Item> = (first: Item, second: Item) => boolean;
 
-export class HeapData<Item> {
+export class HeapData<Item, Key = string> {
   readonly #less: LessFunction<Item>;
-  readonly #byKey: Map<string, Node<Item>> = new Map();
+  readonly #byKey: Map<Key, Node<Key, Item>> = new Map();
   /** The nodes: each comes out no later than its children, at `2 n + 1` and `2 n + 2`. */
-  readonly #nodes: Node<Item>[] = [];
+  readonly #nodes: Node<Key, Item>[] = [];
 
   constructor(less: LessFunction<Item>) {
     this.#less = less;
@@ -24,24 +24,20 @@ export class HeapData<Item> {
   }
 
   /** The item that comes out next. */
-  get first(): { readonly key: string; readonly item: Item } | undefined {
+  get first(): { readonly key: Key; readonly item: Item } | undefined {
     return this.#nodes[0];
   }
 
-  get(key: string): Item | undefined {
+  get(key: Key): Item | undefined {
     return this.#byKey.get(key)?.item;
   }
 
-  has(key: string): boolean {
-    return this.#byKey.has(key);
-  }
-
   /** Yields the nodes in the order in which their keys were added. */
-  nodes(): IterableIterator<{ readonly key: string; readonly item: Item }> {
+  nodes(): IterableIterator<{ readonly key: Key; readonly item: Item }> {
     return this.#byKey.values();
   }
 
-  set(key: string, item: Item): void {
+  set(key: Key, item: Item): void {
     let node = this.#byKey.get(key);
     if (node === undefined) {
       node = { key, item, position: this.#nodes.length };
@@ -53,7 +49,7 @@ export class HeapData<Item> {
     this.#settle(node);
   }
 
-  delete(key: string): boolean {
+  delete(key: Key): boolean {
     const node = this.#byKey.get(key);
     if (node === undefined) return false;
     this.#byKey.delete(key);
@@ -65,20 +61,17 @@ export class HeapData<Item> {
     return true;
   }
 
-  #settle(node: Node<Item>): void {
-    this.#up(node);
-    this.#down(node);
+  clear(): void {
+    this.#nodes.length = 0;
+    this.#byKey.clear();
   }
 
-  #up(node: Node<Item>): void {
+  #settle(node: Node<Key, Item>): void {
     while (node.position > 0) {
       const parent = this.#nodes[(node.position - 1) >> 1]!;
-      if (!this.#less(node.item, parent.item)) return;
+      if (!this.#less(node.item, parent.item)) break;
       this.#swap(node, parent);
     }
-  }
-
-  #down(node: Node<Item>): void {
     for (;;) {
       const left = this.#nodes[2 * node.position + 1];
       const right = this.#nodes[2 * node.position + 2];
@@ -89,13 +82,13 @@ export class HeapData<Item> {
     }
   }
 
-  #swap(first: Node<Item>, second: Node<Item>): void {
+  #swap(first: Node<Key, Item>, second: Node<Key, Item>): void {
     const { position } = first;
     this.#place(first, second.position);
     this.#place(second, position);
   }
 
-  #place(node: Node<Item>, position: number): void {
+  #place(node: Node<Key, Item>, position: number): void {
     node.position = position;
     this.#nodes[position] = node;
   }

@@ -6,12 +6,14 @@ import type { KeyFunction } from '../../kube/store.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { ConsumerLine } from './consumer-line.ts';
 import { HeapData, type LessFunction } from './heap-data.ts';
-import { keyOfObject } from './key-of.ts';
+import { keyOfObject } from './delta.ts';
+
+const CLOSED = ['ERR_KUBELOOM_HEAP_CLOSED', 'heap is closed'] as const;
 
 export class Heap<Item> {
   readonly #keyFunction: KeyFunction<Item>;
   readonly #data: HeapData<Item>;
-  readonly #consumers: ConsumerLine = new ConsumerLine(heapClosed);
+  readonly #consumers: ConsumerLine = new ConsumerLine(...CLOSED);
 
   constructor(keyFunction: KeyFunction<Item>, less: LessFunction<Item>) {
     this.#keyFunction = keyFunction;
@@ -38,10 +40,7 @@ export class Heap<Item> {
   /** @throws ERR_KUBELOOM_HEAP_CLOSED */
   addIfNotPresent(item: Item): void {
     this.#checkOpen();
-    const key = this.#keyOf(item);
-    if (this.#data.has(key)) return;
-    this.#data.set(key, item);
-    this.#consumers.changed();
+    if (this.get(item) === undefined) this.add(item);
   }
 
   /** @throws ERR_KUBELOOM_HEAP_CLOSED */
@@ -105,14 +104,10 @@ export class Heap<Item> {
   }
 
   #checkOpen(): void {
-    if (this.isClosed) throw heapClosed();
+    if (this.isClosed) throw new KubeloomError(...CLOSED);
   }
 
   #keyOf(item: Item): string {
     return keyOfObject(this.#keyFunction, item);
   }
-}
-
-function heapClosed(): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_HEAP_CLOSED', 'heap is closed');
 }

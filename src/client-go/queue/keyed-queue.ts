@@ -2,66 +2,66 @@
  * A queue of one value for each key, popped in the order in which the keys came: the common part of FIFO and
  * DeltaFIFO. A queued key keeps its place when its value changes.
  */
-import { ConsumerLine } from './consumer-line.ts';
-import { InitialSync } from './initial-sync.ts';
+import { QueueBase } from './queue-base.ts';
 import { ErrRequeue } from './queue.ts';
 import type { PopProcess } from './queue.ts';
 
-interface Popped<Value> {
+interface InProcess<Value> {
   readonly key: string;
   readonly value: Value;
   readonly isInInitialList: boolean;
 }
 
-export class KeyedQueue<Value> {
-  readonly sync: InitialSync;
-  readonly consumers: ConsumerLine = new ConsumerLine();
-  /** Merges a value that is put back with the value that was queued during its processing. */
-  readonly #merge: (putBack: Value, queued: Value | undefined) => Value;
+/** @typeParam Value the queue's own, writable form of `Popped` */
+export abstract class KeyedQueue<Item, Popped, Value extends Popped = Popped> extends QueueBase<Item> {
   #values: Map<string, Value> = new Map();
+  #inProcess: InProcess<Value> | undefined = undefined;
   /** Keys of the first list that are not processed yet. */
   #initialKeys: Set<string> = new Set();
-  #inProcess: Popped<Value> | undefined = undefined;
   /** The item in processing was deleted meanwhile: it must not be put back. */
   #isInProcessGone = false;
 
-  constructor(name: string, merge: (putBack: Value, queued: Value | undefined) => Value) {
-    this.sync = new InitialSync(name);
-    this.#merge = merge;
-  }
+  /** Merges a value that is put back with the value that was queued during its processing. */
+  protected abstract merged(putBack: Value, queued: Value | undefined): Value;
 
+  /** Number of queued keys. */
   get size(): number {
     return this.#values.size;
   }
 
-  get inProcess(): { readonly key: string; readonly value: Value } | undefined {
+  listKeys(): string[] {
+    return [...this.#values.keys()];
+  }
+
+  pop(process: PopProcess<Popped>, signal?: AbortSignal): Promise<Popped> {
+    return this.consumers.consume(
+      () => this.#take(),
+      (popped) => this.#process(popped, process),
+      signal,
+    );
+  }
+
+  // With getters, so that logging a queue does not print the objects, which may be Secrets.
+  protected get values(): ReadonlyMap<string, Value> {
+    return this.#values;
+  }
+
+  protected get inProcess(): { readonly key: string; readonly value: Value } | undefined {
     return this.#inProcess;
   }
 
-  has(key: string): boolean {
-    return this.#values.has(key);
-  }
-
-  get(key: string): Value | undefined {
-    return this.#values.get(key);
-  }
-
-  entries(): IterableIterator<[string, Value]> {
-    return this.#values.entries();
-  }
-
-  set(key: string, value: Value): void {
+  protected set(key: string, value: Value): void {
     this.#values.set(key, value);
     this.consumers.changed();
   }
 
-  delete(key: string): void {
+  protected remove(key: string): void {
     this.#values.delete(key);
     if (this.#inProcess?.key === key) this.#isInProcessGone = true;
     else this.#processed(key);
   }
 
-  replaceAll(values: Map<string, Value>): void {
+  protected replaceAll(values: Map<string, Value>): void {
     this.#values = values;
     this.#isInProcessGone = true;
     for (const key of this.#initialKeys) {
@@ -71,19 +71,11 @@ export class KeyedQueue<Value> {
   }
 
   /** Records that the queue now holds a list; `sync` waits for its items when it was the first. */
-  replaced(): void {
+  protected replaced(): void {
     if (this.sync.replaced(this.#values.size)) this.#initialKeys = new Set(this.#values.keys());
   }
 
-  pop(process: PopProcess<Value>, signal: AbortSignal | undefined): Promise<Value> {
-    return this.consumers.consume(
-      () => this.#take(),
-      (popped) => this.#process(popped, process),
-      signal,
-    );
-  }
-
-  #take(): Popped<Value> | undefined {
+  #take(): InProcess<Value> | undefined {
     for (const [key, value] of this.#values) {
       this.#values.delete(key);
       this.#inProcess = { key, value, isInInitialList: !this.sync.isDone };
@@ -93,14 +85,16 @@ export class KeyedQueue<Value> {
     return undefined;
   }
 
-  async #process(popped: Popped<Value>, process: PopProcess<Value>): Promise<Value> {
+  async #process(popped: InProcess<Value>, process: PopProcess<Popped>): Promise<Popped> {
     const { key, value, isInInitialList } = popped;
     let isPutBack = false;
     try {
       await process(value, isInInitialList);
     } catch (error) {
       if (!(error instanceof ErrRequeue)) throw error;
-      isPutBack = this.#putBack(key, value);
+      // As if producers had waited for the processing: values that came meanwhile follow.
+      isPutBack = !this.#isInProcessGone;
+      if (isPutBack) this.set(key, this.merged(value, this.#values.get(key)));
       if (error.cause !== undefined) throw error.cause;
     } finally {
       this.#inProcess = undefined;
@@ -108,13 +102,6 @@ export class KeyedQueue<Value> {
       if (!isPutBack) this.#processed(key);
     }
     return value;
-  }
-
-  /** Puts a value back as if producers had waited for the processing: values that came meanwhile follow it. */
-  #putBack(key: string, value: Value): boolean {
-    if (this.#isInProcessGone) return false;
-    this.set(key, this.#merge(value, this.#values.get(key)));
-    return true;
   }
 
   #processed(key: string): void {

@@ -52,10 +52,7 @@ export class ErrRequeue extends KubeloomError {
 
   /** `pop` throws `cause`; without one `pop` succeeds. For FIFO and DeltaFIFO only. */
   constructor(cause?: unknown) {
-    const message =
-      cause instanceof Error
-        ? cause.message
-        : 'the popped item should be requeued without returning an error';
-    super('ERR_KUBELOOM_REQUEUE', message, { cause });
+    const message = 'the popped item should be requeued without returning an error';
+    super('ERR_KUBELOOM_REQUEUE', cause instanceof Error ? cause.message : message, { cause });
   }
 }

@@ -7,23 +7,50 @@
  * `unlockWhileProcessing` has no counterpart: producers never wait. A change in processing counts as queued
  * for a list or a resync that arrives meanwhile.
  */
-import { metaNamespaceKeyFunc } from '../../kube/keys.ts';
-import type { KeyFunction } from '../../kube/store.ts';
+import { KubeloomError } from '../../base/errors.ts';
 import { isTombstone } from '../../kube/tombstone.ts';
-import type { DoneChecker } from '../../base/done-checker.ts';
-import { ConsumerLine } from './consumer-line.ts';
-import { isObjectDelta } from './delta.ts';
+import { isObjectDelta, keyOfValue } from './delta.ts';
 import type { Delta, Deltas, MaybeTombstone, ObjectDelta, Transformer } from './delta.ts';
 import { Deque } from './deque.ts';
-import { InitialSync } from './initial-sync.ts';
-import { keyOfObject, keyOfValue } from './key-of.ts';
-import { syncsOfKnown, newestByKey, reconcileReplacement } from './known-objects.ts';
+import { missingObjects, resyncedObjects } from './known-objects.ts';
 import type { KnownObjects } from './known-objects.ts';
+import { QueueBase } from './queue-base.ts';
+import type { FIFOOptions } from './queue-base.ts';
 import type { PopProcess, QueueWithBatch } from './queue.ts';
-import { checkRealFIFOOptions } from './real-fifo-options.ts';
-import type { RealFIFOOptions } from './real-fifo-options.ts';
 
 const BATCH_SIZE = 1000;
+
+interface CommonOptions<Item> extends FIFOOptions<Item> {
+  readonly transformer?: Transformer<Item>;
+  /** Largest number of changes in one batch. Default 1000, client-go's. */
+  readonly batchSize?: number;
+  /** Called with the number of queued changes after every change of it. Must not throw. */
+  readonly onDepth?: (depth: number) => void;
+  /** Called after every processing, successful or not. Must not throw. */
+  readonly onProcessed?: (changes: number, durationMs: number) => void;
+}
+
+/**
+ * Options of atomic events: a list is one `ReplacedAll`, a resync one `SyncAll`; the consumer compares with its store.
+ */
+interface AtomicOptions<Item> extends CommonOptions<Item> {
+  readonly atomicEvents: true;
+  readonly emitDeltaTypeBookmark?: boolean;
+  readonly knownObjects?: undefined;
+}
+
+/**
+ * Options of single events: a list is a deletion for each missing object and a `Replaced` for each item, a resync
+ * a `Sync` for each object.
+ */
+interface PlainOptions<Item> extends CommonOptions<Item> {
+  readonly atomicEvents?: false;
+  readonly emitDeltaTypeBookmark?: false;
+  /** The objects that the consumer has. */
+  readonly knownObjects: KnownObjects<Item>;
+}
+
+export type RealFIFOOptions<Item> = AtomicOptions<Item> | PlainOptions<Item>;
 
 interface Popped<Item> {
   readonly deltas: Deltas<Item>;
@@ -32,28 +59,18 @@ interface Popped<Item> {
   readonly ofFirstList: number;
 }
 
-export class RealFIFO<Item> implements QueueWithBatch<Item> {
+export class RealFIFO<Item> extends QueueBase<Item> implements QueueWithBatch<Item> {
   readonly transformer: Transformer<Item> | undefined;
   readonly #options: RealFIFOOptions<Item>;
-  readonly #keyFunction: KeyFunction<Item>;
-  readonly #known: KnownObjects<Item> | undefined;
   readonly #items: Deque<Delta<Item>> = new Deque();
-  readonly #sync: InitialSync;
-  readonly #consumers: ConsumerLine = new ConsumerLine();
   #inProcess: Deltas<Item> = [];
 
   /** @throws ERR_KUBELOOM_OPTION for options that exclude each other */
   constructor(options: RealFIFOOptions<Item>) {
-    checkRealFIFOOptions(options);
+    checkOptions(options);
+    super('RealFIFO', options);
     this.#options = options;
     this.transformer = options.transformer;
-    this.#keyFunction = options.keyFunction ?? metaNamespaceKeyFunc;
-    this.#known = options.knownObjects;
-    this.#sync = new InitialSync(options.name ?? 'RealFIFO');
-  }
-
-  get name(): string {
-    return this.#sync.name;
   }
 
   /** Number of queued changes. */
@@ -77,22 +94,26 @@ export class RealFIFO<Item> implements QueueWithBatch<Item> {
   replace(items: readonly Item[], resourceVersion: string): void {
     const objects = items.map((item) => this.#transform(item));
     if (this.#options.atomicEvents === true) {
-      // Check the keys here, so that the reflector gets the error and lists again. client-go finds it during
-      // processing.
-      for (const object of objects) this.#keyOf(object);
+      // So the reflector gets the error and lists again. client-go finds it during processing.
+      for (const object of objects) this.keyOfObject(object);
       this.#append([{ type: 'ReplacedAll', resourceVersion, objects }]);
     } else {
-      const newest = newestByKey(this.#pending(), this.#keyOf);
-      this.#append(reconcileReplacement(newest, this.#known, objects, this.#keyOf));
+      const listed = new Set(objects.map(this.keyOfObject));
+      const missing = missingObjects(this.#newestPending(), this.#options.knownObjects, listed);
+      this.#append([
+        ...missing.map((object) => ({ type: 'Deleted', object }) as const),
+        ...objects.map((object) => ({ type: 'Replaced', object }) as const),
+      ]);
     }
-    this.#sync.replaced(this.#items.length);
+    this.sync.replaced(this.#items.length);
   }
 
   /** Queues one `SyncAll` if atomic; otherwise a `Sync` for every known object without a queued change. */
   resync(): void {
     if (this.#options.atomicEvents === true) return this.#append([{ type: 'SyncAll' }]);
-    const newest = newestByKey(this.#pending(), this.#keyOf);
-    this.#append(syncsOfKnown(this.#known, (key) => newest.has(key)).map(([, delta]) => delta));
+    const newest = this.#newestPending();
+    const objects = resyncedObjects(this.#options.knownObjects, (key) => newest.has(key));
+    this.#append(objects.map(([, object]) => ({ type: 'Sync', object })));
   }
 
   /** Queues a bookmark with `emitDeltaTypeBookmark`; ignored otherwise. */
@@ -102,12 +123,12 @@ export class RealFIFO<Item> implements QueueWithBatch<Item> {
 
   /** Returns the key of an object, a tombstone, or deltas. */
   keyOf(value: MaybeTombstone<Item> | Deltas<Item>): string {
-    return keyOfValue(this.#keyFunction, value);
+    return keyOfValue(this.keyFunction, value);
   }
 
   pop(process: PopProcess<Deltas<Item>>, signal?: AbortSignal): Promise<Deltas<Item>> {
     const take = (): Popped<Item> | undefined => this.#take(1);
-    return this.#consumers.consume(take, (popped) => this.#process(popped, process), signal);
+    return this.consumers.consume(take, (popped) => this.#process(popped, process), signal);
   }
 
   popBatch(
@@ -115,39 +136,23 @@ export class RealFIFO<Item> implements QueueWithBatch<Item> {
     processSingle: PopProcess<Deltas<Item>>,
     signal?: AbortSignal,
   ): Promise<Deltas<Item>> {
-    return this.#consumers.consume(
+    return this.consumers.consume(
       () => this.#take(this.#batchLength()),
       (popped) => this.#process(popped, popped.deltas.length === 1 ? processSingle : processBatch),
       signal,
     );
   }
 
-  hasSynced(): boolean {
-    return this.#sync.isDone;
-  }
-
-  get hasSyncedChecker(): DoneChecker {
-    return this.#sync;
-  }
-
-  get isClosed(): boolean {
-    return this.#consumers.isClosed;
-  }
-
-  close(): void {
-    this.#consumers.close();
-  }
-
   #change(delta: ObjectDelta<Item>): void {
-    this.#keyOf(delta.object);
-    this.#sync.changed();
+    this.keyOfObject(delta.object);
+    this.sync.changed();
     this.#append([delta]);
   }
 
   #append(deltas: Deltas<Item>): void {
     for (const delta of deltas) this.#items.push(delta);
     this.#options.onDepth?.(this.#items.length);
-    this.#consumers.changed();
+    this.consumers.changed();
   }
 
   #take(count: number): Popped<Item> | undefined {
@@ -156,8 +161,8 @@ export class RealFIFO<Item> implements QueueWithBatch<Item> {
     this.#options.onDepth?.(this.#items.length);
     return {
       deltas: this.#inProcess,
-      isInInitialList: !this.#sync.isDone,
-      ofFirstList: Math.min(count, this.#sync.left),
+      isInInitialList: !this.sync.isDone,
+      ofFirstList: Math.min(count, this.sync.left),
     };
   }
 
@@ -170,7 +175,7 @@ export class RealFIFO<Item> implements QueueWithBatch<Item> {
       await process(deltas, isInInitialList);
     } finally {
       this.#inProcess = [];
-      this.#sync.processed(ofFirstList);
+      this.sync.processed(ofFirstList);
       this.#options.onProcessed?.(deltas.length, performance.now() - startMs);
     }
     return deltas;
@@ -183,12 +188,12 @@ export class RealFIFO<Item> implements QueueWithBatch<Item> {
   #batchLength(): number {
     const keys = new Set<string>();
     let lengthMax = Math.min(this.#items.length, this.#options.batchSize ?? BATCH_SIZE);
-    if (this.#sync.left > 0) lengthMax = Math.min(lengthMax, this.#sync.left);
+    if (this.sync.left > 0) lengthMax = Math.min(lengthMax, this.sync.left);
     for (let length = 0; length < lengthMax; length++) {
       const delta = this.#items.at(length)!;
       if (!isObjectDelta(delta)) return Math.max(1, length);
       try {
-        const key = this.#keyOf(delta.object);
+        const key = this.keyOfObject(delta.object);
         if (keys.has(key)) return length;
         keys.add(key);
       } catch {
@@ -198,13 +203,33 @@ export class RealFIFO<Item> implements QueueWithBatch<Item> {
     return lengthMax;
   }
 
-  #pending(): Deltas<Item> {
-    return [...this.#inProcess, ...this.#items.toArray()];
+  /** Returns the newest pending change of every key, keys in the order in which they came. */
+  #newestPending(): Map<string, ObjectDelta<Item>> {
+    const newest = new Map<string, ObjectDelta<Item>>();
+    for (const delta of [...this.#inProcess, ...this.#items.toArray()]) {
+      if (isObjectDelta(delta)) newest.set(this.keyOfObject(delta.object), delta);
+    }
+    return newest;
   }
 
   #transform(item: Item): Item {
     return this.transformer === undefined ? item : this.transformer(item);
   }
+}
 
-  readonly #keyOf = (object: MaybeTombstone<Item>): string => keyOfObject(this.#keyFunction, object);
+/** Checks at run time what the type says. */
+function checkOptions(options: { readonly [name in keyof AtomicOptions<unknown>]?: unknown }): void {
+  const { atomicEvents = false, emitDeltaTypeBookmark = false, knownObjects, batchSize = 1 } = options;
+  if (atomicEvents && knownObjects !== undefined)
+    refuse('knownObjects must not be given with atomicEvents: the consumer compares with its store');
+  if (!atomicEvents && knownObjects === undefined)
+    refuse('knownObjects must be given without atomicEvents: the queue compares with them to find deletions');
+  if (!atomicEvents && emitDeltaTypeBookmark)
+    refuse('emitDeltaTypeBookmark needs atomicEvents: without it versions would be delivered out of order');
+  if (!Number.isInteger(batchSize) || Number(batchSize) < 1)
+    refuse(`batchSize must be an integer of at least 1, got ${String(batchSize)}`);
+}
+
+function refuse(message: string): never {
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
 }

@@ -17,10 +17,9 @@ export async function parallelizeUntil(
   work: (piece: number) => Promise<void> | void,
   { signal, chunkSize = 1 }: ParallelizeOptions = {},
 ): Promise<void> {
-  if (!(workers >= 1))
-    throw new KubeloomError('ERR_KUBELOOM_OPTION', `workers must be at least 1, not ${workers}`);
-  if (!(chunkSize >= 1)) {
-    throw new KubeloomError('ERR_KUBELOOM_OPTION', `chunkSize must be at least 1, not ${chunkSize}`);
+  for (const [name, value] of Object.entries({ workers, chunkSize })) {
+    if (value >= 1) continue;
+    throw new KubeloomError('ERR_KUBELOOM_OPTION', `${name} must be at least 1, not ${value}`);
   }
   const failures: unknown[] = [];
   let begun = 0;

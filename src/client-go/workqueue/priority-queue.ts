@@ -14,7 +14,7 @@ import type { OptionChecks } from '../../base/option-checks.ts';
 import { RATE_LIMITING_QUEUE_CHECKS, RateLimitingQueue } from './rate-limiting-queue.ts';
 import type { RateLimitingQueueOptions } from './rate-limiting-queue.ts';
 import { TimeHeap } from './time-heap.ts';
-import type { WorkOrder } from './work-order.ts';
+import type { WorkOrder } from './work-queue.ts';
 
 export interface PriorityQueueOptions<T> extends Omit<RateLimitingQueueOptions<T>, 'order'> {
   /** Waiting time that adds one point of priority. Default: 1 s. */
@@ -90,7 +90,6 @@ export class PriorityQueue<T> extends RateLimitingQueue<T> {
 
   constructor(options: PriorityQueueOptions<T> = {}) {
     const agingMs = options.agingMs ?? AGING_MS;
-    wantAging('agingMs', agingMs);
     const aging = new AgingOrder(options.clock ?? realClock, agingMs);
     super({ ...options, order: aging }, PRIORITY_QUEUE_CHECKS);
     this.#aging = aging;

@@ -14,72 +14,59 @@ export interface RateLimiter<T> {
   numRequeues(item: T): number;
 }
 
-class Failures<T> {
+/** A limiter that counts the failures of each item. */
+abstract class FailureCounter<T> implements RateLimiter<T> {
   readonly #counts: Map<T, number> = new Map();
 
+  abstract when(item: T): number;
+
   /** Counts a failure and returns the number of earlier ones. */
-  add(item: T): number {
-    const count = this.of(item);
+  protected failed(item: T): number {
+    const count = this.numRequeues(item);
     this.#counts.set(item, count + 1);
     return count;
-  }
-
-  of(item: T): number {
-    return this.#counts.get(item) ?? 0;
   }
 
   forget(item: T): void {
     this.#counts.delete(item);
   }
+
+  numRequeues(item: T): number {
+    return this.#counts.get(item) ?? 0;
+  }
 }
 
 /** Delays of base, 2·base, 4·base … up to a maximum. */
-export class ItemExponentialFailureRateLimiter<T> implements RateLimiter<T> {
-  readonly #failures: Failures<T> = new Failures();
+export class ItemExponentialFailureRateLimiter<T> extends FailureCounter<T> {
   readonly #baseDelayMs: number;
   readonly #maxDelayMs: number;
 
   constructor(baseDelayMs: number, maxDelayMs: number) {
+    super();
     this.#baseDelayMs = requirePositive('baseDelayMs', baseDelayMs);
     this.#maxDelayMs = requirePositive('maxDelayMs', maxDelayMs);
   }
 
   when(item: T): number {
-    return Math.min(this.#baseDelayMs * 2 ** this.#failures.add(item), this.#maxDelayMs);
-  }
-
-  forget(item: T): void {
-    this.#failures.forget(item);
-  }
-
-  numRequeues(item: T): number {
-    return this.#failures.of(item);
+    return Math.min(this.#baseDelayMs * 2 ** this.failed(item), this.#maxDelayMs);
   }
 }
 
 /** A short delay for the first attempts, a long one after that. */
-export class ItemFastSlowRateLimiter<T> implements RateLimiter<T> {
-  readonly #failures: Failures<T> = new Failures();
+export class ItemFastSlowRateLimiter<T> extends FailureCounter<T> {
   readonly #fastDelayMs: number;
   readonly #slowDelayMs: number;
   readonly #fastAttemptsMax: number;
 
   constructor(fastDelayMs: number, slowDelayMs: number, fastAttemptsMax: number) {
+    super();
     this.#fastDelayMs = requirePositive('fastDelayMs', fastDelayMs);
     this.#slowDelayMs = requirePositive('slowDelayMs', slowDelayMs);
     this.#fastAttemptsMax = requirePositive('fastAttemptsMax', fastAttemptsMax);
   }
 
   when(item: T): number {
-    return this.#failures.add(item) < this.#fastAttemptsMax ? this.#fastDelayMs : this.#slowDelayMs;
-  }
-
-  forget(item: T): void {
-    this.#failures.forget(item);
-  }
-
-  numRequeues(item: T): number {
-    return this.#failures.of(item);
+    return this.failed(item) < this.#fastAttemptsMax ? this.#fastDelayMs : this.#slowDelayMs;
   }
 }
 

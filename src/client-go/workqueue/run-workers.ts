@@ -29,7 +29,7 @@ export async function runWorkers<T>(
 
 async function work<T>(
   queue: RateLimitingQueue<T>,
-  reconcile: (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult,
+  reconcile: Parameters<typeof runWorkers<T>>[2],
   options: RunWorkersOptions<T>,
 ): Promise<void> {
   const { signal } = options;
@@ -50,7 +50,6 @@ async function work<T>(
 
 /** Returns the next item; undefined also after an abort, which is no failure. */
 async function next<T>(queue: RateLimitingQueue<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
-  if (signal?.aborted) return undefined;
   try {
     return await queue.get(signal);
   } catch (error) {

@@ -10,8 +10,6 @@ import type { Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { callback, clock, having, nested, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
-import { FirstInFirstOut } from './work-order.ts';
-import type { WorkOrder } from './work-order.ts';
 
 /** Metrics that a work queue reports while it works: bind them to gauges and histograms. */
 export interface WorkQueueMetrics {
@@ -34,6 +32,19 @@ export interface WorkQueueOptions<T> {
   readonly order?: WorkOrder;
   readonly metrics?: WorkQueueMetrics;
   readonly clock?: Clock;
+}
+
+/**
+ * The order in which a work queue returns its waiting items: client-go's hook for custom orderings. It holds
+ * keys; the queue ensures that each is in it at most once.
+ */
+export interface WorkOrder {
+  readonly length: number;
+  push(key: unknown): void;
+  /** Removes and returns the next key. */
+  pop(): unknown;
+  /** Called when a waiting key is added again. */
+  touch(key: unknown): void;
 }
 
 export const WORK_QUEUE_CHECKS: OptionChecks<WorkQueueOptions<unknown>> = {
@@ -234,5 +245,28 @@ export class WorkQueue<T> implements AsyncIterable<T> {
       this.#getters.add(wake);
       const unlisten = signal ? onAbort(signal, wake) : (): void => {};
     });
+  }
+}
+
+/** First in, first out. A Set keeps the order of insertion. */
+class FirstInFirstOut implements WorkOrder {
+  readonly #keys: Set<unknown> = new Set();
+
+  get length(): number {
+    return this.#keys.size;
+  }
+
+  push(key: unknown): void {
+    this.#keys.add(key);
+  }
+
+  pop(): unknown {
+    const [key] = this.#keys;
+    this.#keys.delete(key);
+    return key;
+  }
+
+  touch(): void {
+    // A key keeps its first place.
   }
 }

@@ -2,7 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { metaNamespaceIndexFunc } from '../../../../src/client-go/cache/index-functions.ts';
+import { metaNamespaceIndexFunc } from '../../../../src/client-go/cache/indices.ts';
 import { newIndexer } from '../../../../src/client-go/cache/indexed-store.ts';
 import {
   deletionHandlingMetaNamespaceKeyFunc,

@@ -18,7 +18,7 @@ class NamedPolicy implements ExpirationPolicy<Pair> {
 }
 
 describe('an expiration cache', () => {
-  test('C100 does not return an expired item, and removes it when it is read', () => {
+  test('C100 an expired item is not returned, and is removed when it is read', () => {
     const cache = new ExpirationCache(idOf, new NamedPolicy());
     cache.add(pair('foo', 'bar'));
     cache.add(pair('other', 'bar'));
@@ -39,7 +39,7 @@ describe('an expiration cache', () => {
     assert.deepEqual(cache.getByKey('foo'), pair('foo', 'different'));
   });
 
-  test('C100 lists unexpired items and removes the others; listing keys removes nothing', () => {
+  test('C100 list returns the unexpired items and removes the others; listKeys removes nothing', () => {
     const policy = new NamedPolicy();
     policy.never = ['foo1'];
     const cache = new ExpirationCache(idOf, policy);
@@ -51,7 +51,7 @@ describe('an expiration cache', () => {
 });
 
 describe('a TTL', () => {
-  test('C100 expires after its duration, not exactly at it; a duration of 0 or less never expires', () => {
+  test('C100 an item expires after its TTL, not exactly at it, and never with a TTL of 0 or less', () => {
     const clock = new FakeClock();
     const entry = (ageMs: number) => ({ key: 'a', object: pair('a'), timestampMs: clock.now() - ageMs });
     const policy = new TTLPolicy(30_000, clock);
@@ -63,7 +63,7 @@ describe('a TTL', () => {
     }
   });
 
-  test('begins when an item is added, and again when it is updated or replaced', () => {
+  test('the age of an item begins when it is added, and again when it is updated or replaced', () => {
     const clock = new FakeClock();
     const store = newTTLStore(idOf, 100, clock);
     for (const id of ['a', 'b', 'c']) store.add(pair(id));

@@ -6,7 +6,7 @@ import { inspect } from 'node:util';
 import {
   indexFuncToKeyFuncAdapter,
   metaNamespaceIndexFunc,
-} from '../../../../src/client-go/cache/index-functions.ts';
+} from '../../../../src/client-go/cache/indices.ts';
 import {
   ExplicitKey,
   KeyError,
@@ -41,7 +41,7 @@ function informerTombstone(key: string): DeletedFinalStateUnknown<unknown> {
 const KEY_FUNCTIONS = [metaNamespaceKeyFunc, deletionHandlingMetaNamespaceKeyFunc];
 
 describe('metaNamespaceKeyFunc', () => {
-  test('C99 returns namespace/name, and only the name for an object without a namespace', () => {
+  test('C99 a key is namespace/name, and only the name for an object without a namespace', () => {
     for (const keyFunction of KEY_FUNCTIONS) {
       assert.equal(keyFunction(pod('web-0', { namespace: 'default' })), 'default/web-0');
       assert.equal(keyFunction(pod('node-1')), 'node-1');
@@ -49,7 +49,7 @@ describe('metaNamespaceKeyFunc', () => {
     }
   });
 
-  test('C99 accepts an entry of an informer without decoding its metadata', () => {
+  test('C99 key functions accept an entry of an informer without decoding its metadata', () => {
     const entry = new FakeEntry('default', 'web-0');
     for (const keyFunction of KEY_FUNCTIONS) assert.equal(keyFunction(entry), 'default/web-0');
     assert.equal(metaNamespaceKeyFunc(new FakeEntry('', 'node-1')), 'node-1');
@@ -61,12 +61,12 @@ describe('metaNamespaceKeyFunc', () => {
     assert.equal(metaNamespaceKeyFunc(resource), 'b/a');
   });
 
-  test('C99 returns an explicit key unchanged', () => {
+  test('C99 key functions return an explicit key unchanged', () => {
     for (const keyFunction of KEY_FUNCTIONS) assert.equal(keyFunction(new ExplicitKey('a/b/c')), 'a/b/c');
     assert.equal(String(new ExplicitKey('a/b')), 'a/b');
   });
 
-  test('C99 throws a KeyError for a value without metadata or name', () => {
+  test('C99 key functions throw a KeyError for a value without metadata or name', () => {
     const nameless = { metadata: { namespace: 'default' } };
     const keyless = [
       undefined,
@@ -92,7 +92,7 @@ describe('metaNamespaceKeyFunc', () => {
     }
   });
 
-  test('C99 rejects a tombstone; only the deletion-handling function returns its key', () => {
+  test('C99 only the deletion-handling key function takes a tombstone, and returns its key', () => {
     const dead = tombstone('default/web-0', pod('other'));
     assert.throws(() => metaNamespaceKeyFunc(dead), {
       code: 'ERR_KUBELOOM_KEY',

@@ -41,7 +41,7 @@ function state(uid: string, resourceVersion: string, name = 'pod'): Pod {
 }
 
 describe('a mutation', () => {
-  test('C101 is visible while it is newer than the store, and dropped when it is not', () => {
+  test('C101 an own write is visible while it is newer than the store, and dropped when it is not', () => {
     const { store, cache, seen, byApp } = scene();
     store.add(state('uid-1', '9'));
     cache.mutation(state('uid-1', '10'));
@@ -190,7 +190,7 @@ describe('onDelete', () => {
     assert.deepEqual(byApp('pod'), []);
   });
 
-  test('C101 ignores a late mutation of the deleted object, but not one of its successor', () => {
+  test('C101 a late write of a deleted object is ignored, one of its successor is not', () => {
     const { store, cache, seen, byApp } = scene({ includeAdds: true });
     store.add(state('uid-1', '1'));
     const updated = state('uid-1', '2');
@@ -206,7 +206,7 @@ describe('onDelete', () => {
     assert.equal(seen(), '3');
   });
 
-  test('C101 and a new object of that name: the store wins over a late mutation of the old one', () => {
+  test('C101 the store wins over a late write of an object when a new one has its name', () => {
     const { store, cache, seen } = scene({ includeAdds: true });
     store.add(state('uid-1', '1'));
     const updated = state('uid-1', '2');

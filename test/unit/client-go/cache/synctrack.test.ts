@@ -101,7 +101,7 @@ describe('a sync tracker', () => {
     ['that counts', () => new SingleFileTracker('mine')],
     ['by key', () => new AsyncTracker<number>('mine')],
   ] as const) {
-    test(`${title} is done when upstream has synced and all started items are finished`, async () => {
+    test(`a tracker ${title} is done when upstream has synced and all started items are finished`, async () => {
       const tracker = create();
       const start = (key: number): void => tracker.start(key);
       const finished = (key: number): void => tracker.finished(key);
@@ -126,19 +126,19 @@ describe('a sync tracker', () => {
       assert.equal(tracker.hasSynced(), true);
     });
 
-    test(`${title} is done at once when upstream synced without items`, () => {
+    test(`a tracker ${title} is done at once when upstream synced without items`, () => {
       const tracker = create();
       tracker.upstreamHasSynced();
       assert.equal(tracker.hasSynced(), true);
     });
   }
 
-  test('that counts rejects finishing an item that was not started', () => {
+  test('a tracker that counts rejects finishing an item that was not started', () => {
     const tracker = new SingleFileTracker('mine');
     assert.throws(() => tracker.finished(), { code: 'ERR_KUBELOOM_SYNC_TRACKER', message: /mine/ });
   });
 
-  test('by key ignores it, and counts a key once', () => {
+  test('a tracker by key ignores the end of an item that was not started, and counts a key once', () => {
     const tracker = new AsyncTracker<string>('mine');
     tracker.finished('never started');
     tracker.start('a');

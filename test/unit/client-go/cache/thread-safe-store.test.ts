@@ -44,7 +44,7 @@ describe('indices of a store', () => {
     assert.deepEqual(store.listIndexFuncValues('same'), []);
   });
 
-  test('follow items with several values through adds, updates and deletes', () => {
+  test('indices follow items with several values through adds, updates and deletes', () => {
     const store = new ThreadSafeStore(splitIndex);
     const steps: [() => void, foo: string[], bar: string[], baz: string[]][] = [
       [() => store.add('key1', 'foo'), ['key1'], [], []],
@@ -66,15 +66,11 @@ describe('indices of a store', () => {
     assert.deepEqual(store.listIndexFuncValues('parts'), ['bar']);
   });
 
-  test('C94 hold only the new items after a replacement', () => {
+  test('C94 indices hold only the new items after a replacement', () => {
     const store = new ThreadSafeStore(splitIndex);
     store.add('1', 'old,kept');
     store.add('2', 'old');
-    const replacement: [string, string][] = [
-      ['2', 'kept'],
-      ['3', 'new'],
-    ];
-    store.replace(replacement, '1');
+    store.replace(Object.entries({ 2: 'kept', 3: 'new' }), '1');
     assert.deepEqual(indexContent(store, 'parts'), { kept: ['2'], new: ['3'] });
     store.update('2', 'other');
     assert.deepEqual(indexContent(store, 'parts'), { new: ['3'], other: ['2'] });
@@ -130,7 +126,7 @@ describe('indices of a store', () => {
     assert.deepEqual(indexContent(store, 'shared'), { b: ['2'], c: ['1'] });
   });
 
-  test('are equal to indices made anew, after 2000 random writes', () => {
+  test('indices are equal to indices made anew, after 2000 random writes', () => {
     const random = new Seeded(1);
     const words = ['', 'a', 'b', 'a,b', 'b,a', 'c', 'a,a'];
     const store = new ThreadSafeStore(splitIndex);
@@ -153,7 +149,7 @@ describe('indices of a store', () => {
 });
 
 describe('addIndexers', () => {
-  test('C96 indexes existing items before it returns', () => {
+  test('C96 addIndexers indexes existing items before it returns', () => {
     const store = new ThreadSafeStore<string>();
     store.add('1', 'a,b');
     store.addIndexers(splitIndex);
@@ -162,7 +158,7 @@ describe('addIndexers', () => {
     assert.deepEqual(store.listIndexFuncValues('parts'), ['c']);
   });
 
-  test('C96 adds nothing when one name is taken', () => {
+  test('C96 addIndexers adds nothing when one name is taken', () => {
     const store = new ThreadSafeStore(splitIndex);
     store.add('1', 'a');
     const indexers = { fresh: () => ['x'], ...splitIndex };
@@ -174,7 +170,7 @@ describe('addIndexers', () => {
     assert.throws(() => store.byIndex('fresh', 'x'), { code: 'ERR_KUBELOOM_NO_INDEX' });
   });
 
-  test('C96 adds nothing when a function throws for an existing item', () => {
+  test('C96 addIndexers adds nothing when a function throws for an existing item', () => {
     const store = new ThreadSafeStore(splitIndex);
     store.add('1', 'good');
     store.add('2', 'bad');
@@ -201,13 +197,7 @@ describe('addIndexers', () => {
 describe('an index function that throws', () => {
   function filled(): ThreadSafeStore<string> {
     const store = new ThreadSafeStore<string>({ ...splitIndex, ...touchyIndex });
-    store.replace(
-      [
-        ['1', 'a'],
-        ['2', 'b'],
-      ],
-      '10',
-    );
+    store.replace(Object.entries({ 1: 'a', 2: 'b' }), '10');
     return store;
   }
   const unchanged = { parts: { a: ['1'], b: ['2'] }, touchy: { a: ['1'], b: ['2'] } };
@@ -219,7 +209,7 @@ describe('an index function that throws', () => {
     assert.equal(store.lastStoreSyncResourceVersion(), '10');
   }
 
-  test('C93 leaves the item, every index and the resourceVersion unchanged, and the error names it and the key', () => {
+  test('C93 an index function that throws leaves the store and all indices unchanged, and the error names index and key', () => {
     const store = filled();
     const refusal = {
       code: 'ERR_KUBELOOM_INDEX_FUNCTION',
@@ -228,22 +218,12 @@ describe('an index function that throws', () => {
     };
     assert.throws(() => store.update('2', 'bad'), refusal);
     assert.throws(() => store.add('2', 'bad'), refusal);
-    assert.throws(
-      () =>
-        store.replace(
-          [
-            ['9', 'x'],
-            ['2', 'bad'],
-          ],
-          '20',
-        ),
-      refusal,
-    );
+    assert.throws(() => store.replace(Object.entries({ 1: 'x', 2: 'bad' }), '20'), refusal);
     expectUnchanged(store);
     assert.throws(() => store.index('touchy', 'bad'), { code: 'ERR_KUBELOOM_INDEX_FUNCTION' });
   });
 
-  test('is not called when an item is removed', () => {
+  test('an index function is not called when an item is removed', () => {
     let calls = 0;
     const store = new ThreadSafeStore<string>({ counted: (text) => (calls++, [text]) });
     store.add('1', 'a');
@@ -252,7 +232,7 @@ describe('an index function that throws', () => {
     assert.deepEqual(store.listIndexFuncValues('counted'), []);
   });
 
-  test('C93 excludes one write from a transaction, which reports it and does the others', () => {
+  test('C93 an index function that throws excludes its write from a transaction, which reports it and does the others', () => {
     const store = filled();
     const error = store.transaction([
       { type: 'add', key: '3', object: 'c' },
@@ -266,7 +246,7 @@ describe('an index function that throws', () => {
     assert.deepEqual(indexContent(store, 'touchy'), { a: ['1'], c: ['3'] });
   });
 
-  test('C94 C93 that returns no array is an error as well', () => {
+  test('C94 C93 an index function that returns no array is an error as well', () => {
     const store = new ThreadSafeStore<string>({ wrong: (() => undefined) as unknown as () => string[] });
     assert.throws(() => store.add('1', 'a'), { code: 'ERR_KUBELOOM_INDEX_FUNCTION' });
     assert.equal(store.size, 0);
@@ -274,7 +254,7 @@ describe('an index function that throws', () => {
 });
 
 describe('resourceVersion of a store', () => {
-  test('C97 is that of the last write, whatever its order; a write without one leaves it unchanged', () => {
+  test('C97 the resourceVersion of a store is that of the last write that has one, whatever its order', () => {
     const store = new ThreadSafeStore<unknown>();
     const steps: [() => unknown, string][] = [
       [() => undefined, ''],
@@ -311,7 +291,7 @@ describe('resourceVersion of a store', () => {
     }
   });
 
-  test('goes to the gauge as the number of its last 15 digits', () => {
+  test('the gauge receives the last 15 digits of the resourceVersion as a number', () => {
     const seen: number[] = [];
     const store = new ThreadSafeStore<unknown>(
       {},
@@ -329,31 +309,13 @@ describe('resourceVersion of a store', () => {
 describe('a ThreadSafeStore', () => {
   test('returns new arrays: the caller may write to them', () => {
     const store = new ThreadSafeStore(splitIndex);
-    store.replace(
-      new Map([
-        ['1', 'a'],
-        ['2', 'a'],
-      ]),
-      '1',
-    );
+    store.replace(Object.entries({ 1: 'a', 2: 'a' }), '1');
     store.list().length = 0;
     store.listKeys().length = 0;
     store.byIndex('parts', 'a').length = 0;
     store.indexKeys('parts', 'a').length = 0;
-    assert.deepEqual(
-      [store.list(), store.byIndex('parts', 'a')],
-      [
-        ['a', 'a'],
-        ['a', 'a'],
-      ],
-    );
-    assert.deepEqual(
-      [store.listKeys(), store.indexKeys('parts', 'a')],
-      [
-        ['1', '2'],
-        ['1', '2'],
-      ],
-    );
+    for (const items of [store.list(), store.byIndex('parts', 'a')]) assert.deepEqual(items, ['a', 'a']);
+    for (const keys of [store.listKeys(), store.indexKeys('parts', 'a')]) assert.deepEqual(keys, ['1', '2']);
   });
 
   test('keeps an updated item in its place, and lists a replacement in the order of its items', () => {
@@ -361,13 +323,7 @@ describe('a ThreadSafeStore', () => {
     for (const key of ['b', 'a', 'c']) store.add(key, key);
     store.update('b', 'B');
     assert.deepEqual(store.list(), ['B', 'a', 'c']);
-    store.replace(
-      [
-        ['z', 'z'],
-        ['a', 'a'],
-      ],
-      '2',
-    );
+    store.replace(Object.entries({ z: 'z', a: 'a' }), '2');
     assert.deepEqual(store.list(), ['z', 'a']);
     assert.equal(store.size, 2);
     assert.equal(store.get('b'), undefined);

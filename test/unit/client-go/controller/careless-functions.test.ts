@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { ReflectorScene, settle } from './reflector-scene.ts';
+import { ReflectorScene, settle } from './scene.ts';
 import { podList } from './scripted-lister-watcher.ts';
 import type { ScriptedWatch } from './scripted-lister-watcher.ts';
 

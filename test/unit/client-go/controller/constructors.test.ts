@@ -8,8 +8,7 @@ import {
   newTransformingIndexerInformer,
   newTransformingInformer,
 } from '../../../../src/client-go/controller/informer.ts';
-import { RecordingHandler } from './recording-handler.ts';
-import { settle } from './reflector-scene.ts';
+import { RecordingHandler, settle, started } from './scene.ts';
 import { ScriptedListerWatcher, pod, podList } from './scripted-lister-watcher.ts';
 import type { Pod } from './scripted-lister-watcher.ts';
 
@@ -45,10 +44,7 @@ test('An indexer by namespace, and the reflector that fills it', async () => {
   const { indexer, reflector } = newNamespaceKeyedIndexerAndReflector<Pod>(source, { kind: 'Pod' }, 0);
   const foo = { ...pod('foo'), metadata: { ...pod('foo').metadata, namespace: 'web' } };
   source.listAnswers.push(podList(1, [foo, pod('bar')]));
-  const stop = new AbortController();
-  const running = reflector.run(stop.signal);
-  await settle();
+  const stop = await started(reflector);
   assert.deepEqual(indexer.indexKeys('namespace', 'web'), ['web/foo']);
-  stop.abort();
-  await running;
+  await stop();
 });

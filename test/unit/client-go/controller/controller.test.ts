@@ -13,8 +13,7 @@ import { processDeltas } from '../../../../src/client-go/controller/process-delt
 import type { Deltas } from '../../../../src/client-go/queue/delta.ts';
 import { RealFIFO } from '../../../../src/client-go/queue/real-fifo.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
-import { InformerScene } from './controller-scene.ts';
-import { settle } from './reflector-scene.ts';
+import { InformerScene, settle, started } from './scene.ts';
 import type { Pod } from './scripted-lister-watcher.ts';
 import {
   ScriptedListerWatcher,
@@ -131,10 +130,8 @@ test('When the transform removes the version, that of the store stays until the 
     watchErrorHandler: () => undefined,
     transform: (object) => new ExplicitKey(metaNamespaceKeyFunc(object)),
   });
-  const stop = new AbortController();
   source.listAnswers.push(podList(1, [pod('foo', 1)]), podList(3, [pod('foo', 2)]));
-  const running = controller.run(stop.signal);
-  await settle();
+  const stop = await started(controller);
   source.watching.send(modified('foo', 2));
   await settle();
   assert.equal(store.lastStoreSyncResourceVersion(), '1');
@@ -144,8 +141,7 @@ test('When the transform removes the version, that of the store stays until the 
   await settle();
   assert.equal(store.lastStoreSyncResourceVersion(), '3');
   assert.ok(store.getByKey('foo') instanceof ExplicitKey);
-  stop.abort();
-  await running;
+  await stop();
 });
 
 test("Store and handler receive only the transform's results, old objects included; it runs once for each object", async () => {

@@ -9,8 +9,7 @@ import { processDeltas } from '../../../../src/client-go/controller/process-delt
 import { Reflector } from '../../../../src/client-go/controller/reflector.ts';
 import { DeltaFIFO } from '../../../../src/client-go/queue/delta-fifo.ts';
 import { FakeClock, FakeControllerSource } from '../../../../src/apiserver/testing/index.ts';
-import { RecordingHandler } from './recording-handler.ts';
-import { settle } from './reflector-scene.ts';
+import { RecordingHandler, settle, started } from './scene.ts';
 import { pod } from './scripted-lister-watcher.ts';
 import type { Pod } from './scripted-lister-watcher.ts';
 
@@ -38,9 +37,7 @@ for (const watchList of SOURCES) {
     const fake = source(watchList, 'a', 'b');
     const store = newStore<Pod>(metaNamespaceKeyFunc);
     const reflector = new Reflector(fake, { kind: 'Pod' }, store, { clock, random: () => 0 });
-    const stop = new AbortController();
-    const running = reflector.run(stop.signal);
-    await settle();
+    const stop = await started(reflector);
     fake.modify(pod('a'));
     fake.delete(pod('b'));
     fake.add(pod('c'));
@@ -54,8 +51,7 @@ for (const watchList of SOURCES) {
     await passed(clock);
     assert.deepEqual(store.listKeys(), ['c', 'd']);
     assert.equal(reflector.lastSyncResourceVersion(), fake.resourceVersion);
-    stop.abort();
-    await running;
+    await stop();
     assert.equal(fake.openWatches, 0);
     assert.equal(clock.pending, 0);
   });
@@ -65,15 +61,12 @@ for (const watchList of SOURCES) {
     const fake = source(watchList);
     const store = newStore<Pod>(metaNamespaceKeyFunc);
     const reflector = new Reflector(fake, undefined, store, { clock, random: () => 0 });
-    const stop = new AbortController();
-    const running = reflector.run(stop.signal);
-    await settle();
+    const stop = await started(reflector);
     fake.add(pod('a'));
     await settle();
     assert.deepEqual(store.listKeys(), ['a']);
     assert.equal(reflector.lastSyncResourceVersion(), '1');
-    stop.abort();
-    await running;
+    await stop();
   });
 
   test(`A plain informer delivers to its handler the changes of a fake source, after ${how}`, async () => {
@@ -88,8 +81,7 @@ for (const watchList of SOURCES) {
       random: () => 0,
       watchErrorHandler: ({ code }) => errors.push(code),
     });
-    const stop = new AbortController();
-    const running = controller.run(stop.signal);
+    const stop = await started(controller);
     await controller.hasSyncedChecker.done;
     await settle();
     assert.deepEqual(handler.take(), ['add a@1 initial', 'add b@2 initial']);
@@ -110,8 +102,7 @@ for (const watchList of SOURCES) {
     fake.sendBookmarks();
     await settle();
     assert.equal(store.lastStoreSyncResourceVersion(), fake.resourceVersion);
-    stop.abort();
-    await running;
+    await stop();
     assert.equal(fake.openWatches, 0);
     assert.equal(clock.pending, 0);
   });
@@ -121,9 +112,7 @@ test('An ordinary end of a watch of a fake source is followed by a watch, withou
   const clock = new FakeClock();
   const fake = source(false, 'a');
   const store = newStore<Pod>(metaNamespaceKeyFunc);
-  const stop = new AbortController();
-  const running = new Reflector(fake, undefined, store, { clock, random: () => 0 }).run(stop.signal);
-  await settle();
+  const stop = await started(new Reflector(fake, undefined, store, { clock, random: () => 0 }));
   clock.advance(2000);
   fake.endWatches();
   await settle();
@@ -134,8 +123,7 @@ test('An ordinary end of a watch of a fake source is followed by a watch, withou
     ['list 0', 'watch 1', 'watch 1'],
   );
   assert.deepEqual(store.listKeys(), ['a', 'b']);
-  stop.abort();
-  await running;
+  await stop();
 });
 
 test('Errors of a fake source are reported, and the informer lists as soon as they end', async () => {
@@ -150,10 +138,8 @@ test('Errors of a fake source are reported, and the informer lists as soon as th
     random: () => 0,
     watchErrorHandler: ({ code }, during) => errors.push(`${during} ${code}`),
   });
-  const stop = new AbortController();
   fake.listError = new Error('no list');
-  const running = controller.run(stop.signal);
-  await settle();
+  const stop = await started(controller);
   assert.equal(controller.hasSynced(), false);
   fake.listError = undefined;
   fake.watchError = new Error('no watch');
@@ -165,8 +151,7 @@ test('Errors of a fake source are reported, and the informer lists as soon as th
   await settle();
   assert.deepEqual(handler.take(), ['add b@2']);
   assert.deepEqual(errors, ['list ERR_KUBELOOM_LIST_WATCH', 'watch ERR_KUBELOOM_LIST_WATCH']);
-  stop.abort();
-  await running;
+  await stop();
 });
 
 test('An indexer informer finds objects of a fake source by its indices', async () => {
@@ -178,16 +163,14 @@ test('An indexer informer finds objects of a fake source by its indices', async 
   fake.add(labelled('a', 'web'));
   const indexers = { app: ({ metadata }: Pod) => [metadata.labels?.['app'] ?? ''] };
   const { store, controller } = newIndexerInformer(fake, undefined, 0, {}, indexers);
-  const stop = new AbortController();
-  const running = controller.run(stop.signal);
+  const stop = await started(controller);
   await controller.hasSyncedChecker.done;
   fake.add(labelled('b', 'web'));
   fake.modify(labelled('a', 'db'));
   await settle();
   assert.deepEqual(store.indexKeys('app', 'web'), ['b']);
   assert.deepEqual(store.listIndexFuncValues('app').toSorted(), ['db', 'web']);
-  stop.abort();
-  await running;
+  await stop();
 });
 
 test('A controller with a DeltaFIFO resyncs the known objects of a fake source', async () => {
@@ -204,9 +187,7 @@ test('A controller with a DeltaFIFO resyncs the known objects of a fake source',
     fullResyncPeriodMs: 5000,
     process: (deltas, isInInitialList) => processDeltas(handler, store, deltas, isInInitialList),
   });
-  const stop = new AbortController();
-  const running = controller.run(stop.signal);
-  await settle();
+  const stop = await started(controller);
   assert.deepEqual(handler.take(), ['add a@1 initial']);
   clock.advance(5000);
   await settle();
@@ -217,7 +198,6 @@ test('A controller with a DeltaFIFO resyncs the known objects of a fake source',
   clock.advance(5000);
   await settle();
   assert.deepEqual(handler.take(), []);
-  stop.abort();
-  await running;
+  await stop();
   assert.equal(clock.pending, 0);
 });

@@ -7,15 +7,18 @@ import { newStore } from '../../../../src/client-go/cache/indexed-store.ts';
 import { deletionHandlingMetaNamespaceKeyFunc } from '../../../../src/kube/keys.ts';
 import type { Store } from '../../../../src/kube/store.ts';
 import { tombstone } from '../../../../src/kube/tombstone.ts';
-import { TransactionError } from '../../../../src/client-go/cache/transaction.ts';
-import type { TransactionStore } from '../../../../src/client-go/cache/transaction.ts';
-import { processDeltasInBatch } from '../../../../src/client-go/controller/process-batch.ts';
-import { processDeltas } from '../../../../src/client-go/controller/process-deltas.ts';
-import { RecordingHandler } from './recording-handler.ts';
+import { TransactionError } from '../../../../src/client-go/cache/thread-safe-store.ts';
+import type { TransactionStore } from '../../../../src/client-go/cache/thread-safe-store.ts';
+import { processDeltas, processDeltasInBatch } from '../../../../src/client-go/controller/process-deltas.ts';
+import type { Deltas } from '../../../../src/client-go/queue/delta.ts';
+import { RecordingHandler } from './scene.ts';
 import { pod } from './scripted-lister-watcher.ts';
 import type { Pod } from './scripted-lister-watcher.ts';
 
 const newPods = (): Store<Pod> & TransactionStore<Pod> => newStore<Pod>(deletionHandlingMetaNamespaceKeyFunc);
+const replacedAll = (resourceVersion: string, objects: readonly Pod[]): Deltas<Pod> => [
+  { type: 'ReplacedAll', resourceVersion, objects },
+];
 const nameless: Pod = JSON.parse('{"kind":"Pod","metadata":{}}');
 
 test('The store decides between an addition and an update, whatever the type of the delta', async () => {
@@ -55,14 +58,14 @@ test('A deletion is delivered whether or not the object was known, and a tombsto
   assert.equal(store.lastStoreSyncResourceVersion(), '5');
 });
 
-test('A list of everything: the store at once, then missing objects, then the list in its order', async () => {
+test('A whole list replaces the store at once; then missing objects and the list are delivered, in this order', async () => {
   const store = newPods();
   for (const name of ['gone', 'kept', 'lost']) store.add(pod(name, 1));
   const handler = new RecordingHandler();
   const contents: string[] = [];
   handler.onCall = (): unknown => contents.push(store.listKeys().join(' '));
   const objects = [pod('new', 7), pod('kept', 6), pod('newer', 8)];
-  await processDeltas(handler, store, [{ type: 'ReplacedAll', resourceVersion: '9', objects }], true);
+  await processDeltas(handler, store, replacedAll('9', objects), true);
   assert.deepEqual(handler.calls, [
     'missing gone gone@1',
     'missing lost lost@1',
@@ -78,7 +81,7 @@ test('Of two items of a list with one key the second is an update of the first',
   const store = newPods();
   const handler = new RecordingHandler();
   const objects = [pod('foo', 1), pod('foo', 2)];
-  await processDeltas(handler, store, [{ type: 'ReplacedAll', resourceVersion: '2', objects }], false);
+  await processDeltas(handler, store, replacedAll('2', objects), false);
   assert.deepEqual(handler.calls, ['add foo@1', 'update foo@1 foo@2']);
   assert.equal(store.getByKey('foo')?.metadata.resourceVersion, '2');
 });
@@ -87,12 +90,7 @@ test('C125 One object without a key is an error, and the rest of the list is sto
   const store = newPods();
   const handler = new RecordingHandler();
   const objects = [pod('foo', 1), nameless, pod('bar', 2)];
-  const processing = processDeltas(
-    handler,
-    store,
-    [{ type: 'ReplacedAll', resourceVersion: '2', objects }],
-    false,
-  );
+  const processing = processDeltas(handler, store, replacedAll('2', objects), false);
   await assert.rejects(processing, { code: 'ERR_KUBELOOM_KEY' });
   assert.deepEqual(handler.calls, ['add foo@1', 'add bar@2']);
   assert.deepEqual(store.listKeys(), ['foo', 'bar']);
@@ -105,12 +103,7 @@ test('C130 A list that the store rejects is not delivered', async () => {
   };
   const handler = new RecordingHandler();
   const objects = [pod('foo', 1)];
-  const processing = processDeltas(
-    handler,
-    store,
-    [{ type: 'ReplacedAll', resourceVersion: '2', objects }],
-    false,
-  );
+  const processing = processDeltas(handler, store, replacedAll('2', objects), false);
   await assert.rejects(processing, /refused/);
   assert.deepEqual(handler.calls, []);
 });
@@ -138,7 +131,7 @@ test('C125 When a handler throws, the other calls are made; all its errors are t
   };
   const objects = [pod('foo', 1), pod('bar', 2), pod('baz', 3)];
   await assert.rejects(
-    processDeltas(handler, store, [{ type: 'ReplacedAll', resourceVersion: '3', objects }], false),
+    processDeltas(handler, store, replacedAll('3', objects), false),
     (error: Error & { code?: string }) =>
       error.code === 'ERR_KUBELOOM_PROCESS' &&
       error.message === '2 errors: not add foo@1; not add baz@3' &&
@@ -249,24 +242,10 @@ test('An object without a key in a batch is left out, and the others are stored'
 
 test('A store without transactions receives a batch one by one, and its errors are thrown at the end', async () => {
   const store = newPods();
-  const plain: Store<Pod> = {
-    ...store,
-    size: 0,
-    add: (item) => {
-      if (item.metadata.name === 'foo') throw new Error('refused');
-      store.add(item);
-    },
-    update: (item) => store.update(item),
-    delete: (item) => store.delete(item),
-    get: (item) => store.get(item),
-    getByKey: (key) => store.getByKey(key),
-    list: () => store.list(),
-    listKeys: () => store.listKeys(),
-    replace: (items, version) => store.replace(items, version),
-    resync: () => undefined,
-    bookmark: (version) => store.bookmark(version),
-    lastStoreSyncResourceVersion: () => '',
+  const add = (item: Pod): void => {
+    if (item.metadata.name === 'foo') throw new Error('refused');
   };
+  const plain = Object.assign<Store<Pod>, object>(store, { add, transaction: undefined });
   const handler = new RecordingHandler();
   const deltas = [
     { type: 'Added', object: pod('foo') },

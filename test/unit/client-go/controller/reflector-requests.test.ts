@@ -1,8 +1,9 @@
 /** Tests of the generic reflector's requests and their times: versions, pages, timeouts, delays, resyncs. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Reflector } from '../../../../src/client-go/controller/reflector.ts';
 import { KubeloomError } from '../../../../src/base/errors.ts';
-import { ReflectorScene, settle } from './reflector-scene.ts';
+import { ReflectorScene, settle, started } from './scene.ts';
 import { errorEvent, added, pod, podList, statusThrown } from './scripted-lister-watcher.ts';
 
 const podsOf = (count: number): ReturnType<typeof pod>[] =>
@@ -227,36 +228,14 @@ test('Internal errors are retried at once for the configured time', async () => 
   await scene.stop();
 });
 
-test('Every error of a stream reaches the handler; a handler that throws does no harm', async () => {
-  const warnings: Error[] = [];
-  const onWarning = (warning: Error): unknown => warnings.push(warning);
-  process.on('warning', onWarning);
-  const scene = new ReflectorScene({
-    watchErrorHandler: () => {
-      throw new Error('of the handler');
-    },
-  });
-  scene.source.listAnswers.push(podList(1, []));
-  await scene.run();
-  scene.source.watching.send(errorEvent(410, 'Expired'));
-  await settle();
-  assert.equal(scene.reflector.phase, 'backing-off');
-  assert.ok(warnings.some(({ message }) => message.includes('of the handler')));
-  process.off('warning', onWarning);
-  await scene.stop();
-});
-
 test('Without a handler errors are warnings, one a second for each code', async () => {
   const warnings: (Error & { code?: string })[] = [];
   const onWarning = (warning: Error): unknown => warnings.push(warning);
   process.on('warning', onWarning);
-  const scene = new ReflectorScene({ backoff: { initialMs: 10, maxMs: 10 }, name: 'of this test' });
+  const scene = new ReflectorScene();
   const silent = { clock: scene.clock, backoff: { initialMs: 10, maxMs: 10 }, name: 'of this test' };
-  const { Reflector } = await import('../../../../src/client-go/controller/reflector.ts');
   scene.source.listAnswers.push(refused(), refused(), podList(1, []));
-  const controller = new AbortController();
-  const running = new Reflector(scene.source, undefined, scene.store, silent).run(controller.signal);
-  await settle();
+  const stop = await started(new Reflector(scene.source, undefined, scene.store, silent));
   await scene.advance(20);
   await scene.advance(20);
   assert.equal(scene.source.watches.length, 1);
@@ -266,11 +245,10 @@ test('Without a handler errors are warnings, one a second for each code', async 
     ['ERR_KUBELOOM_LIST_WATCH'],
   );
   process.off('warning', onWarning);
-  controller.abort();
-  await running;
+  await stop();
 });
 
-test('C126 The store is resynced every period, also across relists, if shouldResync allows it', async () => {
+test('C126 The store is resynced every period, also across relists, unless shouldResync returns false', async () => {
   let isWanted = true;
   const scene = new ReflectorScene({ resyncPeriodMs: 10_000, shouldResync: () => isWanted });
   scene.source.listAnswers.push(podList(1, []), podList(2, []), podList(3, []));

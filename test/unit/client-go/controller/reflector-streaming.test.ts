@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { newStore } from '../../../../src/client-go/cache/indexed-store.ts';
 import { metaNamespaceKeyFunc } from '../../../../src/kube/keys.ts';
 import { Reflector } from '../../../../src/client-go/controller/reflector.ts';
-import { ReflectorScene, settle } from './reflector-scene.ts';
+import { ReflectorScene, settle, started } from './scene.ts';
 import type { Pod } from './scripted-lister-watcher.ts';
 import {
   added,
@@ -22,7 +22,7 @@ const STREAM =
 const streaming = (options: ConstructorParameters<typeof ReflectorScene>[0] = {}): ReflectorScene =>
   new ReflectorScene({ isStreaming: true, ...options });
 
-test('One watch is requested and no list; at the end bookmark its objects become the list', async () => {
+test('A streaming list is one watch and no list; at its end bookmark its objects are stored at once', async () => {
   const scene = await streaming().run();
   assert.deepEqual(scene.source.calls, [STREAM]);
   scene.source.watching.send(added('foo', 1), bookmark(1, 'true'), modified('foo', 2), added('bar', 3));
@@ -36,7 +36,7 @@ test('One watch is requested and no list; at the end bookmark its objects become
   await scene.stop();
 });
 
-test('C122 Until the end bookmark no object is stored and there is no version, also after other bookmarks', async () => {
+test('C122 Until the end bookmark of a streaming list nothing is stored, and there is no version', async () => {
   const scene = await streaming().run();
   assert.equal(scene.reflector.lastSyncResourceVersion(), '');
   scene.source.watching.send(added('foo', 1), added('bar', 2), bookmark(7), bookmark(8, 'false'));
@@ -50,7 +50,7 @@ test('C122 Until the end bookmark no object is stored and there is no version, a
   await scene.stop();
 });
 
-test('C122 The list is in the order in which the server sent it', async () => {
+test('C122 A streaming list is stored in the order in which the server sent it', async () => {
   const scene = await streaming().run();
   scene.source.watching.send(
     added('c', 3),
@@ -64,7 +64,7 @@ test('C122 The list is in the order in which the server sent it', async () => {
   await scene.stop();
 });
 
-test('C122 The store transforms every object once', async () => {
+test('C122 The store transforms every object of a streaming list once', async () => {
   const seen: string[] = [];
   const transformer = (object: Pod): Pod => {
     seen.push(`${object.metadata.name}@${object.metadata.resourceVersion}`);
@@ -72,17 +72,12 @@ test('C122 The store transforms every object once', async () => {
   };
   const store = newStore<Pod>(metaNamespaceKeyFunc, { transformer });
   const scene = streaming();
-  const controller = new AbortController();
-  const running = new Reflector(scene.source, undefined, store, { clock: scene.clock }).run(
-    controller.signal,
-  );
-  await settle();
+  const stop = await started(new Reflector(scene.source, undefined, store, { clock: scene.clock }));
   scene.source.watching.send(added('foo', 1), added('bar', 2), bookmark(2, 'true'), modified('foo', 3));
   await settle();
   assert.deepEqual(seen, ['foo@1', 'bar@2', 'foo@3']);
   assert.ok(store.list().every(({ metadata }) => metadata.labels?.['transformed'] === 'yes'));
-  controller.abort();
-  await running;
+  await stop();
 });
 
 test('Streaming lists are not tried where the ListerWatcher does not support them, nor where they are off', async () => {

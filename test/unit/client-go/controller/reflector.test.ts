@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { Reflector } from '../../../../src/client-go/controller/reflector.ts';
 import type { WatchEvent } from '../../../../src/kube/list-watch.ts';
-import { RecordingStore, ReflectorScene, settle } from './reflector-scene.ts';
+import { RecordingStore, ReflectorScene, settle, started } from './scene.ts';
 import {
   ScriptedListerWatcher,
   ScriptedWatch,
@@ -52,7 +52,7 @@ test('An ERROR event stops the watch, and listAndWatch returns without an error'
   assert.equal(scene.clock.pending, 0);
 });
 
-test('C127 When it is stopped during a watch, run returns and the watch is closed', async () => {
+test('C127 A reflector that is stopped during a watch returns and closes the watch', async () => {
   const scene = await listing().run();
   await scene.stop();
   assert.equal(scene.ending, 'returned');
@@ -68,7 +68,7 @@ test('A reflector stopped before it runs sends no request', async () => {
   assert.equal(scene.ending, 'returned');
 });
 
-test("C127 When it is stopped during a list, it returns at once, and the list's later result is not stored", async () => {
+test('C127 A reflector that is stopped during a list returns at once, and does not store the later result', async () => {
   const scene = new ReflectorScene();
   await scene.run();
   await scene.stop();
@@ -92,11 +92,8 @@ test('C127 A watch that opens only after the stop is stopped, and its events are
   source.listAnswers.push(podList(1, []));
   const store = new RecordingStore();
   const slow = { isWatchListUnsupported: true, list: source.list.bind(source), watch: () => late };
-  const controller = new AbortController();
-  const running = new Reflector(slow, undefined, store).run(controller.signal);
-  await settle();
-  controller.abort();
-  await running;
+  const stop = await started(new Reflector(slow, undefined, store));
+  await stop();
   const watch = new ScriptedWatch().send(added('foo', 2));
   open(watch);
   await settle();
@@ -290,12 +287,9 @@ test('Running twice at once is a coded error; one run after the other is not', a
   await assert.rejects(scene.reflector.listAndWatch(scene.signal), { code: 'ERR_KUBELOOM_ALREADY_RUNNING' });
   await scene.stop();
   scene.source.listAnswers.push(podList(2, []));
-  const again = new AbortController();
-  const running = scene.reflector.run(again.signal);
-  await settle();
+  const stop = await started(scene.reflector);
   assert.equal(scene.reflector.lastSyncResourceVersion(), '2');
-  again.abort();
-  await running;
+  await stop();
 });
 
 test('Name and type description appear in messages', () => {

@@ -7,31 +7,26 @@ import { newIndexer } from '../../../../src/client-go/cache/indexed-store.ts';
 import { newController } from '../../../../src/client-go/controller/controller.ts';
 import { newInformerWithOptions } from '../../../../src/client-go/controller/informer.ts';
 import { processDeltas } from '../../../../src/client-go/controller/process-deltas.ts';
-import { DeltaFIFO } from '../../../../src/client-go/queue/delta-fifo.ts';
-import type { KnownObjects } from '../../../../src/client-go/queue/known-objects.ts';
-import { RealFIFO } from '../../../../src/client-go/queue/real-fifo.ts';
 import { FakeClock } from '../../../../src/apiserver/testing/index.ts';
 import { textOf } from '../queue/notation.ts';
 import type { TestObject } from '../queue/notation.ts';
-import { HeldQueue } from './held-queue.ts';
-import type { InnerQueue } from './held-queue.ts';
+import { queueOf } from '../queue/replay.ts';
+import type { Mode } from '../queue/replay.ts';
+import { held } from './held-queue.ts';
 import { RESYNC_PERIOD_MS, turn } from './lane.ts';
 import type { Lane } from './lane.ts';
 import { SteppedSource } from './stepped-source.ts';
 import type { Lists } from './stepped-source.ts';
 import { HeldHandler } from './held-handler.ts';
 
-export type QueueMode = 'deltaFifo' | 'realFifo' | 'atomic';
-
-const keyFunction = deletionHandlingMetaNamespaceKeyFunc;
 /** Far below the resync period, however often the reflector waits. */
 const BACKOFF = { initialMs: 1, maxMs: 1, jitter: 0 };
 
 /** Returns a lane of a Controller over one of the queues; queued changes are held before they are popped. */
-export function controllerLane(mode: QueueMode, lists: Lists): Lane {
+export function controllerLane(mode: Mode, lists: Lists): Lane {
   const { clock, source, common } = given(lists);
-  const store = newIndexer<TestObject>(keyFunction, {});
-  const queue = new HeldQueue(queueOf(mode, store));
+  const store = newIndexer<TestObject>(deletionHandlingMetaNamespaceKeyFunc, {});
+  const { queue, popped, release } = held(queueOf(mode, store));
   const handler = new HeldHandler();
   const controller = newController<TestObject, Parameters<typeof processDeltas<TestObject>>[2]>({
     ...common,
@@ -46,10 +41,10 @@ export function controllerLane(mode: QueueMode, lists: Lists): Lane {
     source,
     clock,
     calls: handler.calls,
-    popped: queue.popped,
+    popped,
     stored: () => store.list().map(textOf),
     arrived: (version) => arrived(() => controller.lastSyncResourceVersion() === version, clock),
-    process: () => queue.release(),
+    process: release,
     async stop() {
       stopping.abort();
       await running;
@@ -113,11 +108,4 @@ async function tick(clock: FakeClock): Promise<void> {
   const { nextDelayMs = RESYNC_PERIOD_MS } = clock;
   if (nextDelayMs <= BACKOFF.maxMs) clock.advance(nextDelayMs);
   await turn();
-}
-
-function queueOf(mode: QueueMode, store: KnownObjects<TestObject>): InnerQueue {
-  if (mode === 'deltaFifo')
-    return new DeltaFIFO({ keyFunction, knownObjects: store, emitDeltaTypeReplaced: true });
-  if (mode === 'realFifo') return new RealFIFO<TestObject>({ keyFunction, knownObjects: store });
-  return new RealFIFO<TestObject>({ keyFunction, atomicEvents: true, emitDeltaTypeBookmark: true });
 }

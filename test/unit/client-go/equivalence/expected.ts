@@ -5,13 +5,13 @@
  */
 import { HISTORIES } from '../queue/histories.ts';
 import type { History } from '../queue/histories.ts';
-import type { QueueMode } from './controller-lanes.ts';
+import type { Mode } from '../queue/replay.ts';
 import type { Lists } from './stepped-source.ts';
 
 /** Rows that no reflector can cause, and why. */
 export const WITHOUT_A_SERVER: ReadonlyMap<string, string> = new Map([
   [
-    'a change before any list: nothing is initial',
+    'after a change before any list nothing is initial',
     'a reflector lists first: its first call of a queue is always `replace`',
   ],
 ]);
@@ -35,13 +35,13 @@ export function hasResync({ steps }: History): boolean {
  * Returns the expected pops. A reflector requests a resync only after its first list, so the queue has no SyncAll
  * before.
  */
-export function poppedBy(mode: QueueMode, { steps, ...histories }: History): readonly string[] {
+export function poppedBy(mode: Mode, { steps, ...histories }: History): readonly string[] {
   const popped = histories[mode];
   return steps[0]?.[0] === 'resync' && popped[0] === 'SyncAll' ? popped.slice(1) : popped;
 }
 
 /** Returns the expected handler calls. A streaming list is complete before it is stored: each key is in it once. */
-export function callsByController(mode: QueueMode, lists: Lists, history: History): readonly string[] {
+export function callsByController(mode: Mode, lists: Lists, history: History): readonly string[] {
   const { calls, callsByDeltaFifo = calls, callsByRealFifo = calls, callsByPlainInformer = calls } = history;
   if (lists === 'streams' && isDoubled(history)) return callsByPipeline(history);
   if (mode === 'deltaFifo') return callsByDeltaFifo;

@@ -6,7 +6,7 @@
  * they are popped, or in the handler's first call.
  */
 import type { FakeClock } from '../../../../src/apiserver/testing/index.ts';
-import type { HistoryStep } from '../queue/histories.ts';
+import type { HistoryStep } from '../queue/notation.ts';
 import type { SteppedSource } from './stepped-source.ts';
 
 /** Period of the `resync` steps: the least that a shared informer accepts. */

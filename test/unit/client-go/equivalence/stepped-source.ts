@@ -12,8 +12,7 @@ import type {
 } from '../../../../src/kube/list-watch.ts';
 import { FakeWatch } from '../../../../src/apiserver/testing/fake-watch.ts';
 import { objects } from '../queue/notation.ts';
-import type { TestObject } from '../queue/notation.ts';
-import type { HistoryStep } from '../queue/histories.ts';
+import type { HistoryStep, TestObject } from '../queue/notation.ts';
 
 export type Lists = 'pages' | 'streams';
 

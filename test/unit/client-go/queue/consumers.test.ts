@@ -2,68 +2,39 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { DeltaFIFO } from '../../../../src/client-go/queue/delta-fifo.ts';
-import { FIFO } from '../../../../src/client-go/queue/fifo.ts';
 import { Heap } from '../../../../src/client-go/queue/heap.ts';
 import type { PopProcess } from '../../../../src/client-go/queue/queue.ts';
 import { RealFIFO } from '../../../../src/client-go/queue/real-fifo.ts';
-import { deltasText, object, textOf, type TestObject } from './notation.ts';
-import { deferred, known, perform, popAll } from './scene.ts';
+import { object, textOf } from './notation.ts';
+import type { TestObject } from './notation.ts';
+import { QUEUES, deferred, deltaFifo, ignore, perform, popAll, poppedText, realFifo, turn } from './scene.ts';
+import type { AnyQueue } from './scene.ts';
 
-interface AnyQueue {
-  readonly size: number;
-  readonly isClosed: boolean;
-  add(item: TestObject): void;
-  close(): void;
-  /** Returns the popped object's text. */
-  pop(process: PopProcess<unknown>, signal?: AbortSignal): Promise<string>;
-}
-
-const lastWord = (text: string): string => text.split(' ').at(-1)!;
-
-function over(
-  queue: FIFO<TestObject> | DeltaFIFO<TestObject> | RealFIFO<TestObject>,
-  popText: (process: PopProcess<unknown>, signal?: AbortSignal) => Promise<string>,
-): AnyQueue {
-  return {
-    add: (item) => queue.add(item),
-    close: () => queue.close(),
-    pop: popText,
-    get size() {
-      return queue.size;
-    },
-    get isClosed() {
-      return queue.isClosed;
-    },
-  };
-}
-
-const QUEUES: Readonly<Record<string, () => AnyQueue>> = {
-  FIFO: () => {
-    const queue = new FIFO<TestObject>();
-    return over(queue, async (process, signal) => textOf(await queue.pop(process, signal)));
-  },
-  DeltaFIFO: () => {
-    const queue = new DeltaFIFO<TestObject>();
-    return over(queue, async (process, signal) => lastWord(deltasText(await queue.pop(process, signal))));
-  },
-  RealFIFO: () => {
-    const queue = new RealFIFO<TestObject>({ atomicEvents: true });
-    return over(queue, async (process, signal) => lastWord(deltasText(await queue.pop(process, signal))));
-  },
+const CREATORS: Readonly<Record<string, () => AnyQueue>> = {
+  FIFO: QUEUES.FIFO,
+  DeltaFIFO: QUEUES.DeltaFIFO,
+  RealFIFO: QUEUES['atomic RealFIFO'],
   'RealFIFO.popBatch': () => {
     const queue = new RealFIFO<TestObject>({ atomicEvents: true, batchSize: 1 });
-    return over(queue, async (process, signal) =>
-      lastWord(deltasText(await queue.popBatch(process, process, signal))),
-    );
+    const pop = (process: PopProcess<unknown>, signal?: AbortSignal): Promise<unknown> =>
+      queue.popBatch(process, process, signal);
+    return Object.assign(queue, { pop });
   },
 };
 
-/** Lets every due microtask run. */
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Pops, and returns the object as text. */
+async function popText(
+  queue: AnyQueue,
+  process: PopProcess<unknown> = ignore,
+  signal?: AbortSignal,
+): Promise<string> {
+  return poppedText(await queue.pop(process, signal))
+    .split(' ')
+    .at(-1)!;
+}
 
 describe('consumers', () => {
-  for (const [name, create] of Object.entries(QUEUES)) {
+  for (const [name, create] of Object.entries(CREATORS)) {
     test(`each producer's items come in its order, none lost, none twice (${name})`, async () => {
       const queue = create();
       const produce = async (prefix: string): Promise<void> => {
@@ -75,7 +46,7 @@ describe('consumers', () => {
       const popped: Record<string, number[]> = { a: [], b: [] };
       const consume = async (): Promise<void> => {
         for (let pop = 0; pop < 1000; pop++) {
-          const text = await queue.pop(() => {});
+          const text = await popText(queue);
           popped[text[0]!]!.push(Number(text.split('@')[1]));
         }
       };
@@ -88,7 +59,7 @@ describe('consumers', () => {
       const queue = create();
       const served: string[] = [];
       const pops = ['first', 'second', 'third'].map(async (who) => {
-        served.push(`${who} ${await queue.pop(() => {})}`);
+        served.push(`${who} ${await popText(queue)}`);
       });
       await turn();
       for (const text of ['a@1', 'b@1', 'c@1']) queue.add(object(text));
@@ -101,12 +72,12 @@ describe('consumers', () => {
       queue.add(object('a@1'));
       const gate = deferred();
       const calls: string[] = [];
-      const first = queue.pop(async () => {
+      const first = popText(queue, async () => {
         calls.push('first begins');
         await gate.promise;
         calls.push('first ends');
       });
-      const second = queue.pop(() => calls.push('second'));
+      const second = popText(queue, () => calls.push('second'));
       queue.add(object('b@1'));
       await turn();
       assert.deepEqual(calls, ['first begins']);
@@ -121,33 +92,30 @@ describe('consumers', () => {
       queue.add(object('a@1'));
       queue.add(object('b@1'));
       const failure = new Error('no');
-      const failing = queue.pop(() => Promise.reject(failure));
-      const next = queue.pop(() => {});
+      const failing = popText(queue, () => Promise.reject(failure));
+      const next = popText(queue);
       await assert.rejects(failing, failure);
       assert.equal(await next, 'b@1');
     });
 
     test(`close rejects all waiting pops, and queued changes can still be popped (${name})`, async () => {
       const queue = create();
-      const pops = Array.from({ length: 10 }, () => queue.pop(() => {}));
+      const pops = Array.from({ length: 10 }, () => popText(queue));
       await turn();
       assert.equal(queue.isClosed, false);
       queue.close();
       assert.equal(queue.isClosed, true);
       for (const pop of pops) await assert.rejects(pop, { code: 'ERR_KUBELOOM_QUEUE_CLOSED' });
       queue.add(object('a@1'));
-      assert.equal(await queue.pop(() => {}), 'a@1');
-      await assert.rejects(
-        queue.pop(() => {}),
-        { code: 'ERR_KUBELOOM_QUEUE_CLOSED' },
-      );
+      assert.equal(await popText(queue), 'a@1');
+      await assert.rejects(popText(queue), { code: 'ERR_KUBELOOM_QUEUE_CLOSED' });
     });
 
     test(`C109 an aborted consumer takes nothing and does not block those behind it (${name})`, async () => {
       const queue = create();
       const reason = new Error('enough');
       const controllers = Array.from({ length: 3 }, () => new AbortController());
-      const pops = controllers.map(({ signal }) => queue.pop(() => {}, signal));
+      const pops = controllers.map(({ signal }) => popText(queue, ignore, signal));
       await turn();
       controllers[1]!.abort(reason);
       await assert.rejects(pops[1]!, reason);
@@ -163,13 +131,13 @@ describe('consumers', () => {
       const calls: string[] = [];
       queue.add(object('a@1'));
       queue.add(object('b@1'));
-      const first = queue.pop(async () => {
+      const first = popText(queue, async () => {
         await gate.promise;
         calls.push('first ended');
       });
       const controller = new AbortController();
-      const aborted = queue.pop(() => {}, controller.signal);
-      const third = queue.pop(() => calls.push('third'));
+      const aborted = popText(queue, ignore, controller.signal);
+      const third = popText(queue, () => calls.push('third'));
       controller.abort(new Error('enough'));
       await assert.rejects(aborted, { message: 'enough' });
       await turn();
@@ -181,56 +149,50 @@ describe('consumers', () => {
     test(`an item that comes with the abort stays for the next consumer (${name})`, async () => {
       const queue = create();
       const controller = new AbortController();
-      const pop = queue.pop(() => {}, controller.signal);
+      const pop = popText(queue, ignore, controller.signal);
       await turn();
       queue.add(object('a@1'));
       controller.abort(new Error('enough'));
       await assert.rejects(pop, { message: 'enough' });
-      assert.equal(await queue.pop(() => {}), 'a@1');
+      assert.equal(await popText(queue), 'a@1');
     });
 
     test(`an already aborted signal rejects, one that aborts during the processing is ignored (${name})`, async () => {
       const queue = create();
       queue.add(object('a@1'));
-      await assert.rejects(
-        queue.pop(() => {}, AbortSignal.abort(new Error('enough'))),
-        { message: 'enough' },
-      );
+      await assert.rejects(popText(queue, ignore, AbortSignal.abort(new Error('enough'))), {
+        message: 'enough',
+      });
       const controller = new AbortController();
-      assert.equal(await queue.pop(() => controller.abort(), controller.signal), 'a@1');
+      assert.equal(await popText(queue, () => controller.abort(), controller.signal), 'a@1');
     });
   }
 
   test('a list that comes while its consumer waits is delivered completely', async () => {
-    const queue = new DeltaFIFO<TestObject>({ knownObjects: known('a@1') });
-    const pop = queue.pop(() => {});
+    const queue = deltaFifo({ known: 'a@1' });
+    const popped = queue.pop(ignore);
     await turn();
-    perform(queue, [
-      ['replace', '2', 'b@2'],
-      ['update', 'b@3'],
-    ]);
-    assert.equal(deltasText(await pop), 'Sync b@2, Updated b@3');
+    perform(queue, 'replace 2 [b@2], update b@3');
+    assert.equal(poppedText(await popped), 'Sync b@2, Updated b@3');
   });
 
-  for (const name of ['DeltaFIFO', 'RealFIFO']) {
-    test(`C107 C108 a change in processing counts as queued for a list, a deletion and a resync (${name})`, async () => {
-      const options = { knownObjects: known('old@1') };
-      const queue =
-        name === 'DeltaFIFO' ? new DeltaFIFO<TestObject>(options) : new RealFIFO<TestObject>(options);
+  for (const [create, afterList] of [
+    [deltaFifo, 'Sync old@1 | Deleted new@2?'],
+    [realFifo, 'Deleted new@2? | Replaced old@1'],
+  ] as const) {
+    const queue = create({ known: 'old@1' });
+    test(`C107 C108 a change in processing counts as queued for a list, a deletion and a resync (${queue.name})`, async () => {
       queue.add(object('new@2'));
       await queue.pop(() => queue.replace([object('old@1')], '3'));
-      assert.deepEqual(
-        await popAll(queue),
-        name === 'DeltaFIFO' ? ['Sync old@1', 'Deleted new@2?'] : ['Deleted new@2?', 'Replaced old@1'],
-      );
+      assert.equal(await popAll(queue), afterList);
       queue.update(object('old@4'));
       await queue.pop(() => queue.resync());
-      assert.deepEqual(await popAll(queue), [], 'old@1 would go back');
+      assert.equal(await popAll(queue), '', 'old@1 would go back');
       queue.add(object('new@5'));
       await queue.pop(() => queue.delete(object('new@6')));
-      assert.deepEqual(await popAll(queue), ['Deleted new@6']);
+      assert.equal(await popAll(queue), 'Deleted new@6');
       queue.resync();
-      assert.deepEqual(await popAll(queue), ['Sync old@1'], 'nothing is in process any more');
+      assert.equal(await popAll(queue), 'Sync old@1', 'nothing is in process any more');
     });
   }
 

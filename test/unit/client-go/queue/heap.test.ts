@@ -116,7 +116,7 @@ describe('a heap', () => {
     }
   });
 
-  test('returns its content', () => {
+  test('a heap returns its content without popping it', () => {
     const heap = heapOf('b@2 a@1');
     assert.deepEqual(heap.listKeys(), ['b', 'a']);
     assert.deepEqual(heap.list().map(textOf), ['b@2', 'a@1']);
@@ -125,17 +125,17 @@ describe('a heap', () => {
     assert.equal(heap.getByKey('c'), undefined);
   });
 
-  test('adds many or none', () => {
+  test('a heap adds many items or none', () => {
     const heap = heapOf('a@1');
     assert.throws(() => heap.bulkAdd(objects('b@1 @2')), { code: 'ERR_KUBELOOM_KEY' });
     assert.deepEqual(heap.listKeys(), ['a']);
   });
 
-  test('rejects deleting a missing item', () => {
+  test('a heap rejects deleting a missing item', () => {
     assert.throws(() => heapOf('').delete(object('a@1')), { code: 'ERR_KUBELOOM_HEAP_NOT_FOUND' });
   });
 
-  test('rejects additions after close, and still returns its items', async () => {
+  test('a closed heap rejects additions, and still returns its items', async () => {
     const heap = heapOf('b@2 a@1');
     heap.close();
     assert.equal(heap.isClosed, true);

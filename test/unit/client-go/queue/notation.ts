@@ -6,6 +6,28 @@ export interface TestObject {
   readonly metadata: { readonly name: string; readonly resourceVersion: string };
 }
 
+export type Step =
+  | readonly ['add' | 'update' | 'delete', string]
+  | readonly ['replace', string, string]
+  | readonly ['bookmark', string]
+  | readonly ['resync'];
+
+/** `process` runs the consumer until nothing is queued. */
+export type HistoryStep = Step | readonly ['process'];
+
+/** Parses `replace 5 [a@1 b@2], update a@6, resync`. */
+export function stepsOf<S extends HistoryStep = HistoryStep>(text: string): S[] {
+  return textsOf(text, ', ').map((step) => {
+    const [, verb = '', about = '', list] = /^(\w+) ?(\S*)(?: \[(.*)\])?$/.exec(step) ?? [];
+    return (list === undefined ? [verb, about] : [verb, about, list]) as unknown as S;
+  });
+}
+
+/** Parses pops or handler calls; an empty text has none. */
+export function textsOf(text: string, separator = ' | '): string[] {
+  return text === '' ? [] : text.split(separator);
+}
+
 /** Parses `a@2`. */
 export function object(text: string): TestObject {
   const [name = '', resourceVersion = ''] = text.split('@');

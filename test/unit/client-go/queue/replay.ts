@@ -2,13 +2,15 @@
  * Replays a history through a queue and client-go's processing, and records pops and handler calls. The queue's
  * known objects are the store that the processing fills.
  */
+import { deletionHandlingMetaNamespaceKeyFunc } from '../../../../src/kube/keys.ts';
 import { tombstone } from '../../../../src/kube/tombstone.ts';
 import { DeltaFIFO } from '../../../../src/client-go/queue/delta-fifo.ts';
 import type { Delta, Deltas } from '../../../../src/client-go/queue/delta.ts';
+import type { KnownObjects } from '../../../../src/client-go/queue/known-objects.ts';
 import type { Queue } from '../../../../src/client-go/queue/queue.ts';
 import { RealFIFO } from '../../../../src/client-go/queue/real-fifo.ts';
-import type { HistoryStep } from './histories.ts';
-import { deltasText, textOf, type TestObject } from './notation.ts';
+import { deltasText, textOf } from './notation.ts';
+import type { HistoryStep, TestObject } from './notation.ts';
 import { perform } from './scene.ts';
 
 export type Mode = 'deltaFifo' | 'realFifo' | 'atomic';
@@ -19,7 +21,7 @@ export interface Replayed {
   readonly calls: readonly string[];
 }
 
-type AnyQueue = Queue<TestObject, Deltas<TestObject>> & { readonly size: number };
+export type AnyQueue = Queue<TestObject, Deltas<TestObject>> & { readonly size: number };
 
 class TestStore {
   readonly calls: string[] = [];
@@ -75,10 +77,12 @@ function updateText(old: TestObject, object: TestObject): string {
   return `update ${textOf(old)} ${textOf(object)}`;
 }
 
-function queueOf(mode: Mode, store: TestStore): AnyQueue {
-  if (mode === 'deltaFifo') return new DeltaFIFO({ knownObjects: store, emitDeltaTypeReplaced: true });
-  if (mode === 'realFifo') return new RealFIFO<TestObject>({ knownObjects: store });
-  return new RealFIFO<TestObject>({ atomicEvents: true, emitDeltaTypeBookmark: true });
+/** Returns a queue over these known objects, which an atomic one does not use. */
+export function queueOf(mode: Mode, knownObjects: KnownObjects<TestObject>): AnyQueue {
+  const keyFunction = deletionHandlingMetaNamespaceKeyFunc;
+  if (mode === 'deltaFifo') return new DeltaFIFO({ keyFunction, knownObjects, emitDeltaTypeReplaced: true });
+  if (mode === 'realFifo') return new RealFIFO<TestObject>({ keyFunction, knownObjects });
+  return new RealFIFO<TestObject>({ keyFunction, atomicEvents: true, emitDeltaTypeBookmark: true });
 }
 
 /** Replays the steps, then processes the queued rest. */

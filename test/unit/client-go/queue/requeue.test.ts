@@ -6,36 +6,34 @@ import { DeltaFIFO } from '../../../../src/client-go/queue/delta-fifo.ts';
 import { FIFO } from '../../../../src/client-go/queue/fifo.ts';
 import { ErrRequeue } from '../../../../src/client-go/queue/queue.ts';
 import { RealFIFO } from '../../../../src/client-go/queue/real-fifo.ts';
-import { object, objects, type TestObject } from './notation.ts';
-import { perform, popAll, popAllObjects } from './scene.ts';
+import { object, objects } from './notation.ts';
+import type { TestObject } from './notation.ts';
+import { ignore, perform, popAll } from './scene.ts';
 
 const failure = new Error('later');
 const requeue = (): never => {
   throw new ErrRequeue(failure);
 };
 
-describe('a FIFO', () => {
-  test('adds if not present: at the end, and never over a newer object', async () => {
+describe('putting back into a FIFO', () => {
+  test('addIfNotPresent adds an object at the end of a FIFO, and never over a newer object', async () => {
     const queue = new FIFO<TestObject>();
     queue.addIfNotPresent(object('a@1'));
     assert.equal(queue.hasSynced(), true);
     queue.add(object('b@2'));
     queue.addIfNotPresent(object('b@1'));
     queue.addIfNotPresent(object('c@1'));
-    assert.deepEqual(await popAllObjects(queue), ['a@1', 'b@2', 'c@1']);
+    assert.equal(await popAll(queue), 'a@1 | b@2 | c@1');
   });
 
-  test('puts an item back at the end when its process throws ErrRequeue, and throws its cause', async () => {
+  test('a FIFO puts an item back at the end when its process throws ErrRequeue, and throws its cause', async () => {
     const queue = new FIFO<TestObject>();
-    perform(queue, [
-      ['add', 'a@1'],
-      ['add', 'b@1'],
-    ]);
+    perform(queue, 'add a@1, add b@1');
     await assert.rejects(queue.pop(requeue), failure);
-    assert.deepEqual(await popAllObjects(queue), ['b@1', 'a@1']);
+    assert.equal(await popAll(queue), 'b@1 | a@1');
   });
 
-  test('puts an item back without an error when ErrRequeue has no cause', async () => {
+  test('a FIFO puts an item back without an error when ErrRequeue has no cause', async () => {
     const queue = new FIFO<TestObject>();
     queue.add(object('a@1'));
     await queue.pop(() => Promise.reject(new ErrRequeue()));
@@ -44,17 +42,17 @@ describe('a FIFO', () => {
     assert.equal(new ErrRequeue(failure).message, 'later');
   });
 
-  test('does not put an item back over a change that came during its processing', async () => {
+  test('a FIFO does not put an item back over a change that came during its processing', async () => {
     const queue = new FIFO<TestObject>();
     queue.add(object('a@1'));
     await queue.pop(() => {
       queue.add(object('a@2'));
       throw new ErrRequeue();
     });
-    assert.deepEqual(await popAllObjects(queue), ['a@2']);
+    assert.equal(await popAll(queue), 'a@2');
   });
 
-  test('does not put an item back that was deleted, or replaced, while it was processed', async () => {
+  test('a FIFO does not put an item back that was deleted, or replaced, while it was processed', async () => {
     const queue = new FIFO<TestObject>();
     for (const away of [() => queue.delete(object('a@2')), () => queue.replace(objects('b@1'), '3')]) {
       queue.add(object('a@1'));
@@ -66,41 +64,37 @@ describe('a FIFO', () => {
     }
   });
 
-  test('C105 has not synced while an item of the first list is put back', async () => {
+  test('C105 a FIFO has not synced while an item of the first list is put back', async () => {
     const queue = new FIFO<TestObject>();
     queue.replace(objects('a@1'), '1');
     await assert.rejects(queue.pop(requeue), failure);
     queue.add(object('b@2'));
     assert.equal(queue.hasSynced(), false);
-    await queue.pop(() => {});
+    await queue.pop(ignore);
     assert.equal(queue.hasSynced(), true);
   });
 
-  test('loses an item whose process throws any other error', async () => {
+  test('a FIFO drops an item whose process throws any other error', async () => {
     const queue = new FIFO<TestObject>();
     queue.add(object('a@1'));
-    await assert.rejects(
-      queue.pop(() => {
-        throw failure;
-      }),
-      failure,
-    );
+    const popped = queue.pop(() => Promise.reject(failure));
+    await assert.rejects(popped, failure);
     assert.equal(queue.size, 0);
   });
 });
 
-describe('a DeltaFIFO', () => {
-  test('adds the deltas of a pop if their key is not queued again', async () => {
+describe('putting back into a DeltaFIFO', () => {
+  test('addIfNotPresent adds the deltas of a pop to a DeltaFIFO if their key is not queued again', async () => {
     const queue = new DeltaFIFO<TestObject>();
     queue.add(object('a@1'));
-    const deltas = await queue.pop(() => {});
+    const deltas = await queue.pop(ignore);
     queue.add(object('b@1'));
     queue.addIfNotPresent(deltas);
     queue.addIfNotPresent([{ type: 'Updated', object: object('b@0') }]);
-    assert.deepEqual(await popAll(queue), ['Added b@1', 'Added a@1']);
+    assert.equal(await popAll(queue), 'Added b@1 | Added a@1');
   });
 
-  test('rejects a value that is no deltas, or an empty array', () => {
+  test('addIfNotPresent of a DeltaFIFO rejects an empty array, and a value that is no array', () => {
     const queue = new DeltaFIFO<TestObject>();
     assert.throws(() => queue.addIfNotPresent(object('a@1') as never), {
       code: 'ERR_KUBELOOM_DELTAS_EXPECTED',
@@ -109,23 +103,17 @@ describe('a DeltaFIFO', () => {
     assert.equal(queue.hasSynced(), false);
   });
 
-  test('puts deltas back before those that came during their processing', async () => {
+  test('a DeltaFIFO puts deltas back before those that came during their processing', async () => {
     const queue = new DeltaFIFO<TestObject>();
-    perform(queue, [
-      ['add', 'a@1'],
-      ['add', 'b@1'],
-    ]);
+    perform(queue, 'add a@1, add b@1');
     await assert.rejects(
       queue.pop(() => {
-        perform(queue, [
-          ['update', 'a@2'],
-          ['delete', 'a@3'],
-        ]);
+        perform(queue, 'update a@2, delete a@3');
         requeue();
       }),
       failure,
     );
-    assert.deepEqual(await popAll(queue), ['Added b@1', 'Added a@1, Updated a@2, Deleted a@3']);
+    assert.equal(await popAll(queue), 'Added b@1 | Added a@1, Updated a@2, Deleted a@3');
   });
 
   test('popped deltas do not change when they are put back and grow', async () => {
@@ -136,11 +124,11 @@ describe('a DeltaFIFO', () => {
     });
     queue.update(object('a@2'));
     assert.equal(deltas.length, 1);
-    const again = await queue.pop(() => {});
+    const again = await queue.pop(ignore);
     queue.addIfNotPresent(again);
     queue.update(object('a@3'));
     assert.equal(again.length, 2);
-    assert.deepEqual(await popAll(queue), ['Added a@1, Updated a@2, Updated a@3']);
+    assert.equal(await popAll(queue), 'Added a@1, Updated a@2, Updated a@3');
   });
 });
 

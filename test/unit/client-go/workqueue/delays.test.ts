@@ -1,7 +1,6 @@
 /** Tests of delayed items, rate limiters, and priorities that age. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DelayingQueue } from '../../../../src/client-go/workqueue/delaying-queue.ts';
 import { PriorityQueue } from '../../../../src/client-go/workqueue/priority-queue.ts';
 import {
   BucketRateLimiter,
@@ -12,7 +11,8 @@ import {
   defaultControllerRateLimiter,
   defaultItemBasedRateLimiter,
 } from '../../../../src/client-go/workqueue/rate-limiters.ts';
-import { RateLimitingQueue } from '../../../../src/client-go/workqueue/rate-limiting-queue.ts';
+import type { RateLimiter } from '../../../../src/client-go/workqueue/rate-limiters.ts';
+import { DelayingQueue, RateLimitingQueue } from '../../../../src/client-go/workqueue/rate-limiting-queue.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 
 async function all<T>(queue: DelayingQueue<T>): Promise<(T | undefined)[]> {
@@ -36,7 +36,7 @@ describe('a delaying queue', () => {
     assert.equal(clock.pending, 0, 'no timer is left');
   });
 
-  test('C151 keeps the earlier of two times for an item, whichever came first', () => {
+  test('C151 of two times for an item the earlier counts, whichever came first', () => {
     for (const delays of [
       [50, 30],
       [30, 50],
@@ -115,11 +115,15 @@ describe('a delaying queue', () => {
   });
 });
 
+/** Returns the delays of several failures of one item. */
+function delays(limiter: RateLimiter<string>, failures: number, item = 'a'): number[] {
+  return Array.from({ length: failures }, () => limiter.when(item));
+}
+
 describe('rate limiters', () => {
-  test('C153 exponential: doubles for each item up to its maximum; forget resets it', () => {
+  test('C153 the exponential limiter doubles the delay of each item until the item is forgotten', () => {
     const limiter = new ItemExponentialFailureRateLimiter<string>(1, 1_000_000);
-    const delays = [1, 2, 3, 4, 5].map(() => limiter.when('a'));
-    assert.deepEqual(delays, [1, 2, 4, 8, 16]);
+    assert.deepEqual(delays(limiter, 5), [1, 2, 4, 8, 16]);
     assert.equal(limiter.numRequeues('a'), 5);
     assert.equal(limiter.when('b'), 1);
     limiter.forget('a');
@@ -127,67 +131,52 @@ describe('rate limiters', () => {
     assert.equal(limiter.when('a'), 1);
   });
 
-  test('exponential: stays at its maximum however often an item fails', () => {
+  test('the exponential limiter stays at its maximum however often an item fails', () => {
     const limiter = new ItemExponentialFailureRateLimiter<string>(1, 1_000_000);
     for (let count = 0; count < 2000; count++) limiter.when('a');
     assert.equal(limiter.when('a'), 1_000_000);
   });
 
-  test('fast and slow: the first few attempts soon, then late', () => {
+  test('the fast and slow limiter has a short delay for the first attempts, and a long one after them', () => {
     const limiter = new ItemFastSlowRateLimiter<string>(5, 10_000, 3);
-    assert.deepEqual(
-      [1, 2, 3, 4, 5].map(() => limiter.when('a')),
-      [5, 5, 5, 10_000, 10_000],
-    );
+    assert.deepEqual(delays(limiter, 5), [5, 5, 5, 10_000, 10_000]);
     limiter.forget('a');
     assert.equal(limiter.when('a'), 5);
   });
 
-  test('bucket: a burst at once, then the rate; a pause fills it again', () => {
+  test('the bucket limiter allows a burst, then its rate, and a burst again after a pause', () => {
     const clock = new FakeClock();
     const limiter = new BucketRateLimiter<string>(10, 3, clock);
-    assert.deepEqual(
-      [1, 2, 3, 4, 5].map(() => limiter.when('a')),
-      [0, 0, 0, 100, 200],
-    );
+    assert.deepEqual(delays(limiter, 5), [0, 0, 0, 100, 200]);
     clock.advance(200 + 300);
-    assert.deepEqual(
-      [1, 2, 3, 4].map(() => limiter.when('b')),
-      [0, 0, 0, 100],
-    );
+    assert.deepEqual(delays(limiter, 4, 'b'), [0, 0, 0, 100]);
   });
 
-  test('max of: the longest delay and the most requeues', () => {
+  test('the maximum of limiters has the longest delay and the largest number of requeues', () => {
     const slow = new ItemExponentialFailureRateLimiter<string>(5, 10);
     const limiter = new MaxOfRateLimiter<string>(new ItemFastSlowRateLimiter<string>(7, 1000, 2), slow);
-    assert.deepEqual(
-      [1, 2, 3].map(() => limiter.when('a')),
-      [7, 10, 1000],
-    );
+    assert.deepEqual(delays(limiter, 3), [7, 10, 1000]);
     slow.when('a');
     assert.equal(limiter.numRequeues('a'), 4);
     limiter.forget('a');
     assert.equal(limiter.numRequeues('a'), 0);
   });
 
-  test('with max wait: another limiter’s delay, capped', () => {
+  test('the limiter with a maximum caps the delay of another', () => {
     const limiter = new WithMaxWaitRateLimiter<string>(
       new ItemExponentialFailureRateLimiter<string>(100_000, 1_000_000),
       500_000,
     );
-    assert.deepEqual(
-      [1, 2, 3, 4, 5].map(() => limiter.when('a')),
-      [100_000, 200_000, 400_000, 500_000, 500_000],
-    );
+    assert.deepEqual(delays(limiter, 5), [100_000, 200_000, 400_000, 500_000, 500_000]);
     assert.equal(limiter.numRequeues('a'), 5);
     limiter.forget('a');
     assert.equal(limiter.numRequeues('a'), 0);
   });
 
-  test('C153 the defaults have client-go’s numbers', () => {
+  test("C153 the default limiters have client-go's numbers", () => {
     const clock = new FakeClock();
     const controller = defaultControllerRateLimiter<string>(clock);
-    assert.deepEqual([controller.when('a'), controller.when('a'), controller.when('a')], [5, 10, 20]);
+    assert.deepEqual(delays(controller, 3), [5, 10, 20]);
     for (let count = 3; count < 100; count++) controller.when(`item ${count}`);
     assert.equal(controller.when('another'), 100, 'ten a second after a burst of a hundred');
     for (let count = 0; count < 30; count++) controller.when('a');
@@ -195,7 +184,7 @@ describe('rate limiters', () => {
     assert.equal(defaultItemBasedRateLimiter<string>().when('a'), 1);
   });
 
-  test('reject invalid durations', () => {
+  test('rate limiters reject invalid durations', () => {
     for (const make of [
       () => new ItemExponentialFailureRateLimiter(0, 1),
       () => new BucketRateLimiter(10, Number.NaN),
@@ -221,7 +210,7 @@ test('a rate limiting queue adds an item again when its limiter allows it, until
 });
 
 describe('a priority queue', () => {
-  test('C152 returns the highest priority first, and equal ones in the order of adding', async () => {
+  test('C152 a priority queue returns the highest priority first, and equal ones in the order of adding', async () => {
     const queue = new PriorityQueue<string>({ clock: new FakeClock() });
     queue.addWithOptions({ priority: -100 }, 'low');
     queue.addWithOptions({ priority: 5 }, 'high', 'high too');

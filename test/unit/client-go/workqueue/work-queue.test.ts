@@ -13,7 +13,7 @@ function turn(): Promise<void> {
 }
 
 describe('a work queue', () => {
-  test('C150 returns items in the order of adding, each once however often it was added', async () => {
+  test('C150 a work queue returns items in the order of adding, each once however often it was added', async () => {
     const queue = new WorkQueue<string>();
     for (const item of ['a', 'b', 'a', 'c', 'b']) queue.add(item);
     assert.equal(queue.length, 3);
@@ -21,7 +21,7 @@ describe('a work queue', () => {
     assert.equal(queue.length, 0);
   });
 
-  test('C150 returns an item that was added while in work again, once, and only after done', async () => {
+  test('C150 a work queue returns an item that was added while in work once more, after done', async () => {
     const queue = new WorkQueue<string>();
     queue.add('a');
     const item = (await queue.get()) as string;

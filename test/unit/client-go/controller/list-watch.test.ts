@@ -4,31 +4,30 @@ import { getEventListeners } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
 import {
+  ListWatch,
   newFilteredListWatchFromClient,
   newListWatchFromClient,
-} from '../../../../src/client-go/controller/client-list-watch.ts';
-import type { OptionsModifier } from '../../../../src/client-go/controller/client-list-watch.ts';
+} from '../../../../src/client-go/controller/list-watch.ts';
+import type { OptionsModifier } from '../../../../src/client-go/controller/list-watch.ts';
 import { newInformer } from '../../../../src/client-go/controller/informer.ts';
-import { ListWatch } from '../../../../src/client-go/controller/list-watch.ts';
 import type { ListOptions } from '../../../../src/kube/list-watch.ts';
 import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import { AnsweringServer, PODS, kubeConfigFor, until } from './http-scene.ts';
-import { RecordingHandler } from './recording-handler.ts';
+import { RecordingHandler } from './scene.ts';
 import { pod, podList } from './scripted-lister-watcher.ts';
 import type { Pod } from './scripted-lister-watcher.ts';
 
-const TIMEOUT = { timeout: 60_000 };
 const never = (): AbortSignal => new AbortController().signal;
 const line = (type: string, object: object): string => `${JSON.stringify({ type, object })}\n`;
+const podsOf = (server: AnsweringServer): ListWatch<Pod> =>
+  newListWatchFromClient<Pod>(server.kubeConfig, PODS);
 const bare = ({ metadata }: Pod): object => ({ metadata });
 
-test(
-  'A list is requested with its options, and its items get the kind and version that the server omits',
-  TIMEOUT,
-  async () => {
+describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
+  test('A list is requested with its options, and its items get the kind and version that the server omits', async () => {
     await using server = await AnsweringServer.listen((_request, response) => {
       const list = podList(7, [], 'next');
       response.end(
@@ -56,92 +55,76 @@ test(
       pod('foo', 3).metadata.uid ? { kind: 'Pod', apiVersion: 'v1', ...bare(pod('foo', 3)) } : {},
     );
     assert.equal(list.items[1]?.kind, 'Own');
-  },
-);
+  });
 
-test(
-  'A modifier that returns a promise fails the request: the promise would count as empty options',
-  TIMEOUT,
-  async () => {
+  test('A modifier that returns a promise fails the request: the promise would count as empty options', async () => {
     await using server = await AnsweringServer.listen((_request, response) => void response.end());
     const promised = (async (options: ListOptions) => options) as unknown as OptionsModifier;
     const source = newFilteredListWatchFromClient<Pod>(server.kubeConfig, PODS, '', promised);
     await assert.rejects(source.list({}, never()), { code: 'ERR_KUBELOOM_LIST_OPTIONS' });
     await assert.rejects(source.watch({}, never()), { code: 'ERR_KUBELOOM_LIST_OPTIONS' });
     assert.deepEqual(server.requests, []);
-  },
-);
-
-test('The modifier changes the options of every request; its error fails the request', TIMEOUT, async () => {
-  await using server = await AnsweringServer.listen(
-    (_request, response) => void response.end(JSON.stringify(podList(1, []))),
-  );
-  const seen: ListOptions[] = [];
-  const deployments = { ...PODS, group: 'apps', resource: 'deployments', kind: 'Deployment' };
-  const source = newFilteredListWatchFromClient<Pod>(server.kubeConfig, deployments, '', (options) => {
-    seen.push(options);
-    if (seen.length > 2) throw new Error('no more');
-    return { ...options, labelSelector: 'app=web' };
   });
-  await source.list({}, never());
-  (
-    await source.watch({ resourceVersion: '4', timeoutSeconds: 300, sendInitialEvents: true }, never())
-  ).stop();
-  assert.deepEqual(server.requests, [
-    '/apis/apps/v1/deployments?labelSelector=app%3Dweb',
-    '/apis/apps/v1/deployments?resourceVersion=4&timeoutSeconds=300&sendInitialEvents=true&labelSelector=app%3Dweb&watch=true',
-  ]);
-  await assert.rejects(source.list({}, never()), /no more/);
-});
 
-test(
-  'A status other than 200 is an error with status, reason and advice, for lists and watches',
-  TIMEOUT,
-  async () => {
+  test('The modifier changes the options of every request; its error fails the request', async () => {
+    await using server = await AnsweringServer.listen(
+      (_request, response) => void response.end(JSON.stringify(podList(1, []))),
+    );
+    const seen: ListOptions[] = [];
+    const deployments = { ...PODS, group: 'apps', resource: 'deployments', kind: 'Deployment' };
+    const source = newFilteredListWatchFromClient<Pod>(server.kubeConfig, deployments, '', (options) => {
+      seen.push(options);
+      if (seen.length > 2) throw new Error('no more');
+      return { ...options, labelSelector: 'app=web' };
+    });
+    await source.list({}, never());
+    (
+      await source.watch({ resourceVersion: '4', timeoutSeconds: 300, sendInitialEvents: true }, never())
+    ).stop();
+    assert.deepEqual(server.requests, [
+      '/apis/apps/v1/deployments?labelSelector=app%3Dweb',
+      '/apis/apps/v1/deployments?resourceVersion=4&timeoutSeconds=300&sendInitialEvents=true&labelSelector=app%3Dweb&watch=true',
+    ]);
+    await assert.rejects(source.list({}, never()), /no more/);
+  });
+
+  test('A status other than 200 is an error with status, reason and advice, for lists and watches', async () => {
     await using server = await AnsweringServer.listen((_request, response) => {
       const status = { kind: 'Status', code: 410, reason: 'Expired', message: 'too old' };
       response.writeHead(410, { 'retry-after': '3' }).end(JSON.stringify(status));
     });
-    const source = newListWatchFromClient<Pod>(server.kubeConfig, PODS);
+    const source = podsOf(server);
     const expected = { code: 'ERR_KUBELOOM_GONE', httpStatus: 410, reason: 'Expired', retryAfterSeconds: 3 };
     await assert.rejects(source.list({}, never()), expected);
     await assert.rejects(source.watch({}, never()), expected);
     await until(async () => (await server.connections()) === 0);
-  },
-);
+  });
 
-test('An unreachable server and an unusable kubeconfig are coded errors', TIMEOUT, async () => {
-  const nobody = newListWatchFromClient<Pod>(kubeConfigFor('http://127.0.0.1:1'), PODS);
-  await assert.rejects(nobody.list({}, never()), { code: 'ERR_KUBELOOM_UNREACHABLE' });
-  await assert.rejects(nobody.watch({}, never()), { code: 'ERR_KUBELOOM_UNREACHABLE' });
-  const empty = newListWatchFromClient<Pod>(new KubeConfig(), PODS);
-  await assert.rejects(empty.list({}, never()), { code: 'ERR_KUBELOOM_KUBECONFIG' });
-});
+  test('An unreachable server and an unusable kubeconfig are coded errors', async () => {
+    const nobody = newListWatchFromClient<Pod>(kubeConfigFor('http://127.0.0.1:1'), PODS);
+    await assert.rejects(nobody.list({}, never()), { code: 'ERR_KUBELOOM_UNREACHABLE' });
+    await assert.rejects(nobody.watch({}, never()), { code: 'ERR_KUBELOOM_UNREACHABLE' });
+    const empty = newListWatchFromClient<Pod>(new KubeConfig(), PODS);
+    await assert.rejects(empty.list({}, never()), { code: 'ERR_KUBELOOM_KUBECONFIG' });
+  });
 
-test(
-  'A response that is no list, a truncated list and an item that is no JSON are errors, never an empty list',
-  TIMEOUT,
-  async () => {
+  test('A response that is no list, a truncated list and an item that is no JSON are errors, never an empty list', async () => {
     for (const [body, code] of [
       ['{"kind":"Status"}', 'ERR_KUBELOOM_LIST_MALFORMED'],
       ['{"metadata":{},"items":[', 'ERR_KUBELOOM_LIST_TRUNCATED'],
       ['{"metadata":{},"items":[{"metadata":{}},{"metadata" 5}]}', 'ERR_KUBELOOM_LIST_MALFORMED'],
     ] as const) {
       await using server = await AnsweringServer.listen((_request, response) => void response.end(body));
-      const source = newListWatchFromClient<Pod>(server.kubeConfig, PODS);
+      const source = podsOf(server);
       await assert.rejects(source.list({}, never()), { code });
     }
-  },
-);
+  });
 
-test(
-  'Aborted, a list and an open watch end with the reason, and the connection is closed',
-  TIMEOUT,
-  async () => {
+  test('Aborted, a list and an open watch end with the reason, and the connection is closed', async () => {
     await using server = await AnsweringServer.listen((request, response) => {
       if (request.url?.includes('watch=true')) response.write(line('ADDED', pod('foo')));
     });
-    const source = newListWatchFromClient<Pod>(server.kubeConfig, PODS);
+    const source = podsOf(server);
     const controller = new AbortController();
     const reason = new Error('enough');
     const watch = await source.watch({}, controller.signal);
@@ -157,13 +140,9 @@ test(
     await assert.rejects(source.watch({}, controller.signal), reason);
     await until(async () => (await server.connections()) === 0);
     assert.equal(server.requests.length, 2);
-  },
-);
+  });
 
-test(
-  'A watch yields its events, ERROR events included, and ends when the server ends it',
-  TIMEOUT,
-  async () => {
+  test('A watch yields its events, ERROR events included, and ends when the server ends it', async () => {
     await using server = await AnsweringServer.listen((_request, response) => {
       response.write(line('ADDED', pod('foo', 1)) + line('MODIFIED', pod('foo', 2)).slice(0, 20));
       response.write(
@@ -171,50 +150,42 @@ test(
       );
       response.end(line('DELETED', pod('foo', 3)).slice(0, 9));
     });
-    const source = newListWatchFromClient<Pod>(server.kubeConfig, PODS);
+    const source = podsOf(server);
     const types: string[] = [];
     for await (const event of await source.watch({}, never())) types.push(event.type);
     // A truncated line is no event.
     assert.deepEqual(types, ['ADDED', 'MODIFIED', 'ERROR']);
-  },
-);
-
-test('A watch that breaks throws after its last event, once', TIMEOUT, async () => {
-  await using server = await AnsweringServer.listen((_request, response) => {
-    response.write(line('ADDED', pod('foo', 1)), () => response.destroy());
   });
-  const source = newListWatchFromClient<Pod>(server.kubeConfig, PODS);
-  const events = (await source.watch({}, never()))[Symbol.asyncIterator]();
-  assert.equal((await events.next()).done, false);
-  await assert.rejects(events.next(), { code: 'ERR_KUBELOOM_CONNECTION_RESET' });
-  assert.deepEqual(await events.next(), { done: true, value: undefined });
-});
 
-test(
-  'A line that is no event ends the watch with an error, after the events before it',
-  TIMEOUT,
-  async () => {
+  test('A watch that breaks throws after its last event, once', async () => {
+    await using server = await AnsweringServer.listen((_request, response) => {
+      response.write(line('ADDED', pod('foo', 1)), () => response.destroy());
+    });
+    const source = podsOf(server);
+    const events = (await source.watch({}, never()))[Symbol.asyncIterator]();
+    assert.equal((await events.next()).done, false);
+    await assert.rejects(events.next(), { code: 'ERR_KUBELOOM_CONNECTION_RESET' });
+    assert.deepEqual(await events.next(), { done: true, value: undefined });
+  });
+
+  test('A line that is no event ends the watch with an error, after the events before it', async () => {
     for (const bad of ['not json', '{"type":5,"object":{}}', '{"type":"ADDED","object":null}']) {
       await using server = await AnsweringServer.listen((_request, response) => {
         response.write(`${line('ADDED', pod('foo', 1))}${bad}\n${line('ADDED', pod('bar', 2))}`);
       });
-      const source = newListWatchFromClient<Pod>(server.kubeConfig, PODS);
+      const source = podsOf(server);
       const events = (await source.watch({}, never()))[Symbol.asyncIterator]();
       assert.equal((await events.next()).done, false);
       await assert.rejects(events.next(), { code: 'ERR_KUBELOOM_MALFORMED_EVENT' });
       await until(async () => (await server.connections()) === 0);
     }
-  },
-);
+  });
 
-test(
-  'stop ends an iteration in the middle, undelivered events are dropped, and no socket remains',
-  TIMEOUT,
-  async () => {
+  test('stop ends an iteration in the middle, undelivered events are dropped, and no socket remains', async () => {
     await using server = await AnsweringServer.listen((_request, response) => {
       response.write(line('ADDED', pod('foo', 1)) + line('ADDED', pod('bar', 2)));
     });
-    const source = newListWatchFromClient<Pod>(server.kubeConfig, PODS);
+    const source = podsOf(server);
     const stopped = await source.watch({}, never());
     const names: string[] = [];
     for await (const event of stopped) {
@@ -233,13 +204,9 @@ test(
     waiting.stop();
     assert.equal((await third).done, true);
     await until(async () => (await server.connections()) === 0);
-  },
-);
+  });
 
-test(
-  'C129 Without an iteration in progress the server is not read: it can send only until the buffers are full',
-  TIMEOUT,
-  async () => {
+  test('C129 Without an iteration in progress the server is not read: it can send only until the buffers are full', async () => {
     const big = line('ADDED', { ...pod('foo'), filler: 'x'.repeat(1024 * 1024) });
     const total = 64;
     let sent = 0;
@@ -250,7 +217,7 @@ test(
       };
       more();
     });
-    const source = newListWatchFromClient<Pod>(server.kubeConfig, PODS);
+    const source = podsOf(server);
     const watch = await source.watch({}, never());
     const events = watch[Symbol.asyncIterator]();
     await events.next();
@@ -265,35 +232,31 @@ test(
     let received = 1;
     while (!(await events.next()).done) received++;
     assert.equal(received, total);
-  },
-);
-
-test('ListWatch consists of two functions and passes its arguments on', async () => {
-  const calls: unknown[] = [];
-  const source = new ListWatch<Pod>({
-    list: (options, signal) => {
-      calls.push(options, signal instanceof AbortSignal);
-      return Promise.resolve(podList(1, []));
-    },
-    watch: (options, signal) => {
-      calls.push(options, signal instanceof AbortSignal);
-      return Promise.reject(new Error('no watch'));
-    },
-    isWatchListUnsupported: true,
-    disableChunking: true,
   });
-  await source.list({ limit: 1 });
-  await assert.rejects(source.watch({ resourceVersion: '3' }), /no watch/);
-  assert.deepEqual(calls, [{ limit: 1 }, true, { resourceVersion: '3' }, true]);
-  assert.ok(source.isWatchListUnsupported && source.disableChunking);
-  const plain = new ListWatch<Pod>({ list: source.list.bind(source), watch: source.watch.bind(source) });
-  assert.deepEqual([plain.isWatchListUnsupported, plain.disableChunking], [false, false]);
-});
 
-test(
-  'A plain informer over HTTP follows an apiserver, through a restart of it, by list and by streaming list',
-  TIMEOUT,
-  async () => {
+  test('ListWatch consists of two functions and passes its arguments on', async () => {
+    const calls: unknown[] = [];
+    const source = new ListWatch<Pod>({
+      list: (options, signal) => {
+        calls.push(options, signal instanceof AbortSignal);
+        return Promise.resolve(podList(1, []));
+      },
+      watch: (options, signal) => {
+        calls.push(options, signal instanceof AbortSignal);
+        return Promise.reject(new Error('no watch'));
+      },
+      isWatchListUnsupported: true,
+      disableChunking: true,
+    });
+    await source.list({ limit: 1 });
+    await assert.rejects(source.watch({ resourceVersion: '3' }), /no watch/);
+    assert.deepEqual(calls, [{ limit: 1 }, true, { resourceVersion: '3' }, true]);
+    assert.ok(source.isWatchListUnsupported && source.disableChunking);
+    const plain = new ListWatch<Pod>({ list: source.list.bind(source), watch: source.watch.bind(source) });
+    assert.deepEqual([plain.isWatchListUnsupported, plain.disableChunking], [false, false]);
+  });
+
+  test('A plain informer over HTTP follows an apiserver, through a restart of it, by list and by streaming list', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
     const kubeConfig = new KubeConfig();
     kubeConfig.loadFromString(server.kubeConfigYaml);
@@ -331,39 +294,39 @@ test(
     stop.abort();
     await Promise.all(running);
     await until(async () => (await server.watches()).length === 0);
-  },
-);
+  });
 
-test('C114 a plugin runs not for every request, but again when its token was rejected', TIMEOUT, async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-plugin-'));
-  const script = join(folder, 'plugin.cjs');
-  const runs = join(folder, 'runs');
-  writeFileSync(
-    script,
-    `const fs = require('node:fs'), runs = ${JSON.stringify(runs)};
+  test('C114 A credential plugin runs not for every request, but again when its token was rejected', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'kubeloom-plugin-'));
+    const script = join(folder, 'plugin.cjs');
+    const runs = join(folder, 'runs');
+    writeFileSync(
+      script,
+      `const fs = require('node:fs'), runs = ${JSON.stringify(runs)};
     fs.appendFileSync(runs, 'x');
     const status = { token: 'token-' + fs.readFileSync(runs).length };
     console.log(JSON.stringify({ apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status }));`,
-  );
-  let good = 'Bearer token-1';
-  await using server = await AnsweringServer.listen((request, response) => {
-    response.statusCode = request.headers.authorization === good ? 200 : 401;
-    response.end(JSON.stringify(podList(1, [])));
+    );
+    let good = 'Bearer token-1';
+    await using server = await AnsweringServer.listen((request, response) => {
+      response.statusCode = request.headers.authorization === good ? 200 : 401;
+      response.end(JSON.stringify(podList(1, [])));
+    });
+    const apiVersion = 'client.authentication.k8s.io/v1';
+    const exec = { apiVersion, command: process.execPath, args: [script] };
+    const kubeConfig = new KubeConfig();
+    const cluster = server.kubeConfig.getCurrentCluster();
+    assert.ok(cluster);
+    kubeConfig.loadFromClusterAndUser(cluster, { name: 'plugin', exec });
+    const source = newListWatchFromClient<Pod>(kubeConfig, PODS);
+    await source.list({}, never());
+    await source.list({}, never());
+    assert.equal(readFileSync(runs, 'utf8'), 'x');
+    good = 'Bearer token-2';
+    await assert.rejects(source.list({}, never()), { code: 'ERR_KUBELOOM_UNAUTHORIZED' });
+    await source.list({}, never());
+    await source.list({}, never());
+    assert.equal(readFileSync(runs, 'utf8'), 'xx');
+    rmSync(folder, { recursive: true });
   });
-  const apiVersion = 'client.authentication.k8s.io/v1';
-  const exec = { apiVersion, command: process.execPath, args: [script] };
-  const kubeConfig = new KubeConfig();
-  const cluster = server.kubeConfig.getCurrentCluster();
-  assert.ok(cluster);
-  kubeConfig.loadFromClusterAndUser(cluster, { name: 'plugin', exec });
-  const source = newListWatchFromClient<Pod>(kubeConfig, PODS);
-  await source.list({}, never());
-  await source.list({}, never());
-  assert.equal(readFileSync(runs, 'utf8'), 'x');
-  good = 'Bearer token-2';
-  await assert.rejects(source.list({}, never()), { code: 'ERR_KUBELOOM_UNAUTHORIZED' });
-  await source.list({}, never());
-  await source.list({}, never());
-  assert.equal(readFileSync(runs, 'utf8'), 'xx');
-  rmSync(folder, { recursive: true });
 });
