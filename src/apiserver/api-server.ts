@@ -13,8 +13,6 @@ import { FaultEngine } from './fault-engine.ts';
 import { FaultPort } from './fault-port.ts';
 import type { FaultPortAddress } from './fault-port.ts';
 import type { FaultScenario, LandedFault } from './fault-rules.ts';
-import { Faults, RequestLog } from './faults.ts';
-import type { FaultRule, RequestRecord } from './faults.ts';
 import type { JournalColumns } from './journal.ts';
 import type { KubeObject } from './json.ts';
 import type { Endpoint } from './kubeconfig.ts';
@@ -23,6 +21,8 @@ import { LoadGenerator, SAMPLE_NAMESPACES, populate, sampleNamespace } from './l
 import type { LoadOptions, LoadReport, PopulateOptions } from './load.ts';
 import { resolveOptions } from './options.ts';
 import type { ApiServerOptions, ResolvedOptions } from './options.ts';
+import { RequestLog } from './request-log.ts';
+import type { RequestRecord } from './request-log.ts';
 import { ResourceTable } from './resources.ts';
 import type { ResourceDefinition } from './resources.ts';
 import { RequestRouter } from './router.ts';
@@ -40,7 +40,6 @@ export class ApiServer implements ServerControl {
   readonly #table = new ResourceTable();
   readonly #writer: StoredObjectWriter;
   readonly #watches: Watches;
-  readonly #faults = new Faults();
   readonly #engine = new FaultEngine();
   readonly #faultPort = new FaultPort(this.#engine);
   readonly #requests = new RequestLog();
@@ -63,7 +62,7 @@ export class ApiServer implements ServerControl {
       connections,
       engine: this.#engine,
     };
-    const router = new RequestRouter(services, this.#table, this.#faults, this.#requests);
+    const router = new RequestRouter(services, this.#table, this.#requests);
     this.#listener = new Listener(this.#options, connections, (request, response) =>
       router.handle(request, response),
     );
@@ -159,14 +158,6 @@ export class ApiServer implements ServerControl {
     await this.#listener.stop();
     await new Promise((resolve) => realTimers.setTimeout(resolve, downMs));
     await this.#listener.listen();
-  }
-
-  failNext(rule: FaultRule): void {
-    this.#faults.add(rule);
-  }
-
-  clearFaults(): void {
-    this.#faults.clear();
   }
 
   setFaults(scenario: FaultScenario): void {

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Collection } from './collection.ts';
 import type { RequestFaults } from './fault-answers.ts';
-import type { RequestRecord } from './faults.ts';
+import type { RequestRecord } from './request-log.ts';
 import type { ResourcePath } from './request-info.ts';
 
 export interface Call {

@@ -5,9 +5,9 @@
 
 import type { FaultPortAddress } from './fault-port.ts';
 import type { FaultScenario, LandedFault } from './fault-rules.ts';
-import type { FaultRule, RequestRecord } from './faults.ts';
 import type { JournalColumns } from './journal.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from './load.ts';
+import type { RequestRecord } from './request-log.ts';
 import type { ResourceDefinition } from './resources.ts';
 import type { DropMode, WatchInfo } from './watches.ts';
 
@@ -52,8 +52,6 @@ export interface ServerControl {
   dropWatches(how: DropMode): number;
   expireWatches(): number;
   restart(downMs: number): Promise<void>;
-  failNext(rule: FaultRule): void;
-  clearFaults(): void;
   setFaults(scenario: FaultScenario): void;
   healFaults(faultId?: string): void;
   landedFaults(): LandedFault[];

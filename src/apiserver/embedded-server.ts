@@ -7,12 +7,12 @@ import type { ApplyResult, Change } from './control.ts';
 import type { FaultPortAddress } from './fault-port.ts';
 import type { ServerConnection } from '../kube/server-source.ts';
 import type { FaultScenario, LandedFault } from './fault-rules.ts';
-import type { FaultRule, RequestRecord } from './faults.ts';
 import { JournalView } from './journal.ts';
 import { connectionOf, kubeConfigOf, kubeConfigYaml } from './kubeconfig.ts';
 import type { Endpoint, KubeConfigObject } from './kubeconfig.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from './load.ts';
 import type { Call } from './remote.ts';
+import type { RequestRecord } from './request-log.ts';
 import { serverClosed, serverStarted } from './running.ts';
 import type { ResourceDefinition } from './resources.ts';
 import type { DropMode, WatchInfo } from './watches.ts';
@@ -128,15 +128,6 @@ export class EmbeddedApiServer implements AsyncDisposable {
   /** Stops listening, cuts all connections, and listens again on the same port with the same data. */
   restart(options: { readonly downMs?: number } = {}): Promise<void> {
     return this.#call('restart', options.downMs ?? 0);
-  }
-
-  /** Answers the next matching requests with an error. */
-  failNext(rule: FaultRule): Promise<void> {
-    return this.#call('failNext', rule);
-  }
-
-  clearFaults(): Promise<void> {
-    return this.#call('clearFaults');
   }
 
   /**

@@ -23,6 +23,10 @@ export interface ScenarioRule {
 /** The conditions of a rule; all that are given must hold. */
 export interface ScenarioMatch {
   readonly verb?: FaultVerb;
+  /** `GET` */
+  readonly method?: string;
+  /** A part of the path. */
+  readonly path?: string;
   /** `pods` */
   readonly resource?: string;
   /**
@@ -41,6 +45,7 @@ export interface ScenarioMatch {
   readonly token?: string;
 }
 
+/** `list` and `watch` are the reads of resources; discovery and writes are `other`. */
 export type FaultVerb = 'list' | 'watch' | 'other';
 
 export type FaultAction = RequestAction | StreamAction;
@@ -112,7 +117,9 @@ export interface LandedFault {
 /** The properties of a request that rules can match. */
 export interface RequestFacts {
   readonly verb: FaultVerb;
+  /** Empty for discovery and other documents. */
   readonly resource: string;
+  readonly method: string;
   readonly path: string;
   readonly connection: number;
   readonly token: string;
@@ -120,9 +127,11 @@ export interface RequestFacts {
 }
 
 export function matches(match: ScenarioMatch, facts: RequestFacts): boolean {
-  const { verb, resource, connection, resourceVersion, token, query = {} } = match;
+  const { verb, method, path, resource, connection, resourceVersion, token, query = {} } = match;
   return (
     (verb === undefined || verb === facts.verb) &&
+    (method === undefined || method === facts.method) &&
+    (path === undefined || facts.path.includes(path)) &&
     (resource === undefined || resource === facts.resource) &&
     (connection === undefined || isConnection(connection, facts.connection)) &&
     (resourceVersion === undefined || resourceVersion === (facts.query.get('resourceVersion') ?? '')) &&

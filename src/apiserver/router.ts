@@ -5,26 +5,25 @@ import { HEALTH, authenticate } from './authentication.ts';
 import { discover } from './discovery.ts';
 import { applyFaults } from './fault-answers.ts';
 import type { RequestFacts } from './fault-rules.ts';
-import type { FaultRule, Faults, RequestLog, RequestRecord } from './faults.ts';
 import { sendJson, sendStatus } from './http-io.ts';
 import { openApi } from './openapi.ts';
 import { flag, parseResourcePath } from './request-info.ts';
+import type { ResourcePath } from './request-info.ts';
+import type { RequestLog, RequestRecord } from './request-log.ts';
 import type { ResourceTable } from './resources.ts';
 import type { Services } from './services.ts';
-import { StatusError, badRequest, failureOf, internalError, unknownResource } from './status.ts';
+import { StatusError, badRequest, internalError, unknownResource } from './status.ts';
 import type { Status } from './status.ts';
 import { serveResource } from './verbs.ts';
 
 export class RequestRouter {
   readonly #services: Services;
   readonly #table: ResourceTable;
-  readonly #faults: Faults;
   readonly #requests: RequestLog;
 
-  constructor(services: Services, table: ResourceTable, faults: Faults, requests: RequestLog) {
+  constructor(services: Services, table: ResourceTable, requests: RequestLog) {
     this.#services = services;
     this.#table = table;
-    this.#faults = faults;
     this.#requests = requests;
   }
 
@@ -49,36 +48,36 @@ export class RequestRouter {
     }
     const path = parseResourcePath(url.pathname);
     authenticate(this.#services.options.token, request, path, url);
-    const fault = this.#faults.take(record);
-    if (fault !== undefined) {
-      if (typeof fault.status === 'number') throw failure(fault, fault.status);
-      if (fault.status === 'reset') this.#services.connections.reset(response.socket);
-      return;
-    }
+    const { log, engine, connections } = this.#services;
+    const facts = this.#factsOf(request, record, path, url.searchParams);
+    const faults = await applyFaults(engine, facts, response, log, connections);
+    if (faults === undefined || response.destroyed) return;
     const definition = path && this.#table.find(path.group, path.version, path.resource);
     if (path === undefined || definition === undefined) {
       if (path !== undefined && this.#table.serves(path.group, path.version)) throw unknownResource();
       this.#serveDocument(request, response, url.pathname);
       return;
     }
-    const { log, engine, connections } = this.#services;
-    const facts = this.#factsOf(request, url, path.resource);
-    const faults = await applyFaults(engine, facts, response, log, connections);
-    if (faults === undefined || response.destroyed) return;
     const collection = log.collection(definition);
     const { query } = facts;
     await serveResource(this.#services, { request, response, path, query, collection, faults, record });
   }
 
-  #factsOf(request: IncomingMessage, url: URL, resource: string): RequestFacts {
-    const isWatch = flag(url.searchParams, 'watch');
+  #factsOf(
+    request: IncomingMessage,
+    { method, path, watch }: RequestRecord,
+    resourcePath: ResourcePath | undefined,
+    query: URLSearchParams,
+  ): RequestFacts {
+    const isRead = resourcePath !== undefined && method === 'GET';
     return {
-      verb: request.method === 'GET' ? (isWatch ? 'watch' : 'list') : 'other',
-      resource,
-      path: url.pathname,
+      verb: isRead ? (watch ? 'watch' : 'list') : 'other',
+      resource: resourcePath?.resource ?? '',
+      method,
+      path,
       connection: this.#services.connections.numberOf(request.socket),
       token: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
-      query: url.searchParams,
+      query,
     };
   }
 
@@ -106,8 +105,4 @@ function recordOf(request: IncomingMessage, url: URL): RequestRecord {
   const watch = request.method === 'GET' && flag(url.searchParams, 'watch');
   const query = Object.fromEntries(url.searchParams);
   return { method: request.method ?? 'GET', path: url.pathname, query, watch };
-}
-
-function failure(rule: FaultRule, code: number): StatusError {
-  return failureOf(code, rule.message ?? 'injected failure', rule.retryAfterSeconds);
 }

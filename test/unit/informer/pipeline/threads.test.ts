@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { transformModule } from '../../../../src/index.ts';
 import type { KubeloomError } from '../../../../src/index.ts';
+import { failRequests } from '../../apiserver/fail-requests.ts';
 import { Harness, pod } from './harness.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
@@ -76,7 +77,7 @@ test('C8 stopping waits for the call in progress of a handler that was removed b
 
 test('a watch error handler that throws does not keep the informer from going on', async () => {
   await using harness = await Harness.start({ threads: 0, codec: 'json' });
-  await harness.server.failNext({ status: 500, count: 2 });
+  await failRequests(harness.server, 500, 2);
   const informer = harness.informer();
   informer.setWatchErrorHandler(() => {
     throw new Error('thrown by the watch error handler');
