@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Collection } from './collection.ts';
 import type { RequestFaults } from './fault-answers.ts';
-import type { RequestRecord } from './request-log.ts';
 import type { ResourcePath } from './request-info.ts';
+import type { RequestRecord } from './request-log.ts';
 
 export interface Call {
   readonly request: IncomingMessage;

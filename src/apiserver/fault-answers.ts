@@ -3,11 +3,11 @@
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
 import { realTimers } from '../base/clock.ts';
-import type { Connections } from './connections.ts';
 import type { EventLog } from './event-log.ts';
 import type { ArmedRule, FaultEngine } from './fault-engine.ts';
 import type { RequestAction, RequestFacts } from './fault-rules.ts';
 import { sendJson, sendStatus } from './http-io.ts';
+import type { Listener } from './listener.ts';
 import { failureOf } from './status.ts';
 
 /** The revision of the server that answers: the log's own, or that of a replica that is behind. */
@@ -23,6 +23,12 @@ export interface RequestFaults {
   readonly versions: VersionRewrite | undefined;
 }
 
+interface Parts {
+  readonly engine: FaultEngine;
+  readonly log: EventLog;
+  readonly listener: Listener;
+}
+
 const ZEROS = Buffer.alloc(1024 * 1024);
 const BOMB_MEBIBYTES = 1024;
 
@@ -31,16 +37,14 @@ const BOMB_MEBIBYTES = 1024;
  * request has been answered, or never will be
  */
 export async function applyFaults(
-  engine: FaultEngine,
+  { engine, log, listener }: Parts,
   facts: RequestFacts,
   response: ServerResponse,
-  log: EventLog,
-  connections: Connections,
 ): Promise<RequestFaults | undefined> {
   const struck = engine.strike(facts);
   for (const armed of struck) await held(engine, armed);
   for (const { rule } of struck) {
-    if (answered(rule.action, response, connections)) return undefined;
+    if (answered(rule.action, response, listener)) return undefined;
   }
   return { facts, engine, ...modified(struck, facts, log) };
 }
@@ -54,7 +58,7 @@ async function held(engine: FaultEngine, armed: ArmedRule<RequestAction>): Promi
   else await Promise.race([healed, new Promise((resolve) => realTimers.setTimeout(resolve, holdMs))]);
 }
 
-function answered(action: RequestAction, response: ServerResponse, connections: Connections): boolean {
+function answered(action: RequestAction, response: ServerResponse, listener: Listener): boolean {
   switch (action.type) {
     case 'answer':
       answer(action, response);
@@ -63,7 +67,7 @@ function answered(action: RequestAction, response: ServerResponse, connections: 
       encoded(action, response);
       return true;
     case 'reset':
-      connections.reset(response.socket);
+      listener.reset(response.socket);
       return true;
     case 'hang':
       return true;

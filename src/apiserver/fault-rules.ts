@@ -145,22 +145,27 @@ function isConnection(wanted: NonNullable<ScenarioMatch['connection']>, connecti
   return connection % wanted.of === wanted.is % wanted.of;
 }
 
-const STREAM_ACTIONS: ReadonlySet<string> = new Set<StreamAction['type']>([
-  'end',
-  'cut',
-  'error-event',
-  'insert',
-  'duplicate',
-  'drop',
-  'older',
-  'swap',
-  'retype',
-  'graft',
-  'bookmark',
-  'endless-line',
-  'mute',
-]);
+/** The time at which an action strikes a stream: as soon as it applies, or with the next event. */
+const STREAM_ACTIONS: Readonly<Record<StreamAction['type'], 'at once' | 'with an event'>> = {
+  end: 'at once',
+  'error-event': 'at once',
+  insert: 'at once',
+  bookmark: 'at once',
+  'endless-line': 'at once',
+  mute: 'at once',
+  cut: 'with an event',
+  duplicate: 'with an event',
+  drop: 'with an event',
+  older: 'with an event',
+  swap: 'with an event',
+  retype: 'with an event',
+  graft: 'with an event',
+};
 
 export function isStreamAction(action: FaultAction): action is StreamAction {
-  return STREAM_ACTIONS.has(action.type);
+  return Object.hasOwn(STREAM_ACTIONS, action.type);
+}
+
+export function isAtOnce({ type }: StreamAction): boolean {
+  return STREAM_ACTIONS[type] === 'at once';
 }

@@ -3,19 +3,19 @@
  * are split into lines, and the rule changes them.
  */
 
-import type { RequestFaults, VersionRewrite } from './fault-answers.ts';
-import type { ArmedRule, FaultEngine, StruckStream } from './fault-engine.ts';
-import { changeLine, described, resourceVersionOf, typeOf } from './fault-lines.ts';
-import type { LineMemory } from './fault-lines.ts';
+import type { ServerResponse } from 'node:http';
+import type { Call } from './call.ts';
+import type { RequestFaults } from './fault-answers.ts';
+import type { ArmedRule, StruckStream } from './fault-engine.ts';
+import { isAtOnce } from './fault-rules.ts';
 import type { RequestFacts, StreamAction } from './fault-rules.ts';
+import type { Listener } from './listener.ts';
 
-/** The stream's connection to the socket. */
-export interface RawStream {
-  write(chunk: Buffer, written?: () => void): boolean;
-  /** The response is complete. */
-  end(): void;
-  reset(): void;
-  /** Stops the watch that feeds the stream. */
+/** The watch that feeds a stream. */
+interface Feed {
+  /** Called when the client has caught up after a write that returned false. */
+  drained(): void;
+  /** Stops writing. */
   detach(): void;
 }
 
@@ -29,22 +29,14 @@ interface Bound {
 
 const LINE_FEED = 0x0a;
 const FILLING = Buffer.alloc(1024 * 1024, 'x');
-/** Actions that need no event. */
-const AT_ONCE: ReadonlySet<string> = new Set([
-  'end',
-  'error-event',
-  'insert',
-  'bookmark',
-  'endless-line',
-  'mute',
-]);
+const OBJECT = Buffer.from('"object":{');
 
 export class FaultStream implements StruckStream {
   readonly facts: RequestFacts;
-  readonly #engine: FaultEngine;
-  readonly #raw: RawStream;
-  readonly #versions: VersionRewrite | undefined;
-  readonly #onDrain: () => void;
+  readonly #faults: RequestFaults;
+  readonly #response: ServerResponse;
+  readonly #listener: Listener;
+  #feed: Feed | undefined;
   #bound: Bound[] = [];
   #mute: ArmedRule<StreamAction> | undefined;
   /** The chunks that were written while the stream was mute. */
@@ -53,17 +45,18 @@ export class FaultStream implements StruckStream {
   #events = 0;
   #lastVersion = 0;
 
-  constructor(faults: RequestFaults, raw: RawStream, onDrain: () => void) {
+  constructor({ faults, response }: Call, listener: Listener) {
     this.facts = faults.facts;
-    this.#engine = faults.engine;
-    this.#versions = faults.versions;
-    this.#raw = raw;
-    this.#onDrain = onDrain;
+    this.#faults = faults;
+    this.#response = response;
+    this.#listener = listener;
   }
 
   /** Applies rules from now on. Rules that need no event strike at once. */
-  open(): void {
-    this.#engine.opened(this);
+  open(feed: Feed): void {
+    this.#feed = feed;
+    this.#response.on('drain', () => feed.drained());
+    this.#faults.engine.opened(this);
   }
 
   /** Writes a chunk like the response's own method; also returns false while the stream is mute. */
@@ -77,32 +70,41 @@ export class FaultStream implements StruckStream {
       written();
       return false;
     }
-    if (this.#bound.length === 0 && !this.#versions) return this.#raw.write(chunk, written);
+    if (this.#bound.length === 0 && !this.#faults.versions) return this.#response.write(chunk, written);
     const lines = this.#changed(chunk);
     written();
-    return lines.length === 0 || this.#raw.write(Buffer.concat(lines));
+    return lines.length === 0 || this.#response.write(Buffer.concat(lines));
+  }
+
+  /** The response is complete. */
+  end(): void {
+    this.#response.end();
+  }
+
+  #reset(): void {
+    this.#listener.reset(this.#response.socket);
   }
 
   closed(): void {
     this.#isOver = true;
-    this.#engine.closed(this);
+    this.#faults.engine.closed(this);
   }
 
   arm(armed: ArmedRule<StreamAction>): void {
     const { action } = armed.rule;
     const bound: Bound = { armed, events: 0, memory: { byKey: new Map(), held: undefined } };
     this.#bound.push(bound);
-    if (AT_ONCE.has(action.type) && armed.rule.match?.afterEvents === undefined) this.#strikeNow(bound);
+    if (isAtOnce(action) && armed.rule.match?.afterEvents === undefined) this.#strikeNow(bound);
   }
 
   healed(): void {
     this.#bound = this.#bound.filter(({ armed }) => !armed.isHealed);
     const wasMute = this.#mute?.isHealed === true;
     if (wasMute) this.#mute = undefined;
-    if (wasMute && !this.#isOver) for (const chunk of this.#kept) this.#raw.write(chunk);
+    if (wasMute && !this.#isOver) for (const chunk of this.#kept) this.#response.write(chunk);
     if (wasMute) this.#kept = [];
     // A replica that has caught up has more to send.
-    this.#onDrain();
+    this.#feed?.drained();
   }
 
   #changed(chunk: Buffer): Buffer[] {
@@ -113,7 +115,8 @@ export class FaultStream implements StruckStream {
       this.#line(Buffer.from(chunk.subarray(start, end)), out);
       start = end;
     }
-    return this.#versions ? out.map((line) => this.#versions?.rewrite(line) ?? line) : out;
+    const { versions } = this.#faults;
+    return versions ? out.map((line) => versions.rewrite(line)) : out;
   }
 
   #line(line: Buffer, out: Buffer[]): void {
@@ -124,7 +127,7 @@ export class FaultStream implements StruckStream {
       const isDue = bound.events >= (armed.rule.match?.afterEvents ?? 0);
       if (typeOf(line) !== 'BOOKMARK') bound.events++;
       if (!isDue) continue;
-      if (AT_ONCE.has(armed.rule.action.type) || armed.rule.action.type === 'cut') {
+      if (isAtOnce(armed.rule.action) || armed.rule.action.type === 'cut') {
         this.#strike(bound, out, line);
         if (this.#isOver) return;
         if (this.#mute) {
@@ -147,7 +150,7 @@ export class FaultStream implements StruckStream {
     if (this.#isOver) return;
     const out: Buffer[] = [];
     this.#strike(bound, out, undefined);
-    if (out.length > 0 && !this.#raw.write(Buffer.concat(out))) return;
+    if (out.length > 0 && !this.#response.write(Buffer.concat(out))) return;
   }
 
   /** Performs an action that needs no event, or that replaces the next one. */
@@ -156,11 +159,11 @@ export class FaultStream implements StruckStream {
     this.#land(bound, line);
     switch (action.type) {
       case 'end':
-        this.#finish(out, () => this.#raw.end());
+        this.#finish(out, () => this.end());
         break;
       case 'error-event':
         out.push(Buffer.from(`${JSON.stringify({ type: 'ERROR', object: action.status })}\n`));
-        this.#finish(out, () => this.#raw.end());
+        this.#finish(out, () => this.end());
         break;
       case 'insert':
         for (const text of action.lines) out.push(Buffer.from(text, action.isBase64 ? 'base64' : 'utf8'));
@@ -180,28 +183,28 @@ export class FaultStream implements StruckStream {
   }
 
   #cut({ bytes, how }: Extract<StreamAction, { type: 'cut' }>, out: Buffer[], line: Buffer): void {
-    const at = bytes ?? 1 + Math.floor(this.#engine.random() * (line.length - 2));
+    const at = bytes ?? 1 + Math.floor(this.#faults.engine.random() * (line.length - 2));
     out.push(line.subarray(0, at));
-    this.#finish(out, () => (how === 'end' ? this.#raw.end() : this.#raw.reset()));
+    this.#finish(out, () => (how === 'end' ? this.end() : this.#reset()));
   }
 
   /** Sends `out` as the last bytes of the stream. */
   #finish(out: Buffer[], how: () => void): void {
     this.#isOver = true;
-    this.#raw.detach();
+    this.#feed?.detach();
     const last = Buffer.concat(out.splice(0));
     // A reset would overtake bytes that the socket has not sent.
-    if (last.length > 0) this.#raw.write(last, how);
+    if (last.length > 0) this.#response.write(last, how);
     else how();
   }
 
   #endless(out: Buffer[], megabytes: number): void {
     this.#isOver = true;
-    this.#raw.detach();
-    this.#raw.write(Buffer.concat(out.splice(0)));
+    this.#feed?.detach();
+    this.#response.write(Buffer.concat(out.splice(0)));
     let left = megabytes;
     const more = (): void => {
-      if (left-- > 0) this.#raw.write(FILLING, more);
+      if (left-- > 0) this.#response.write(FILLING, more);
     };
     more();
   }
@@ -216,6 +219,102 @@ export class FaultStream implements StruckStream {
   #land(bound: Bound, line: Buffer | undefined): void {
     bound.armed.left--;
     const event = line === undefined ? {} : { event: described(line), bytes: line.length };
-    this.#engine.land(bound.armed, this.facts, { events: this.#events, ...event });
+    this.#faults.engine.land(bound.armed, this.facts, { events: this.#events, ...event });
   }
+}
+
+interface LineMemory {
+  /** The first line that was seen of each key. */
+  readonly byKey: Map<string, Buffer>;
+  /** The line that waits for the next event of another object. */
+  held: Buffer | undefined;
+}
+
+interface ChangedLine {
+  readonly lines: Buffer[];
+  /** True when the fault has happened on this line; false when the rule only prepares for it. */
+  readonly isLanded: boolean;
+}
+
+function typeOf(line: Buffer): string {
+  return /^\{"type":"([A-Z]+)"/.exec(line.toString('latin1', 0, 32))?.[1] ?? '';
+}
+
+function resourceVersionOf(line: Buffer): number {
+  return Number(/"resourceVersion":"(\d+)"/.exec(line.toString('latin1'))?.[1] ?? 0);
+}
+
+/** Returns a short text for a line: `MODIFIED default/a@5`. */
+function described(line: Buffer): string {
+  return `${typeOf(line)} ${keyOf(line)}@${resourceVersionOf(line)}`;
+}
+
+/** @returns undefined when the action does not concern this line */
+function changeLine(action: StreamAction, line: Buffer, memory: LineMemory): ChangedLine | undefined {
+  const type = typeOf(line);
+  switch (action.type) {
+    case 'duplicate':
+      return type === 'BOOKMARK' ? undefined : { lines: [line, line], isLanded: true };
+    case 'drop':
+      return type === action.of ? { lines: [], isLanded: true } : undefined;
+    case 'older':
+      return older(line, memory);
+    case 'swap':
+      return swapped(line, type, memory);
+    case 'retype':
+      if (type !== action.from) return undefined;
+      return { lines: [replaced(line, `"type":"${type}"`, `"type":"${action.to}"`)], isLanded: true };
+    case 'graft': {
+      if (type !== 'ADDED' && type !== 'MODIFIED') return undefined;
+      const member = Buffer.concat([
+        Buffer.from(`${JSON.stringify(action.name)}:`),
+        Buffer.from(action.value, 'base64'),
+      ]);
+      return { lines: [grafted(line, member)], isLanded: true };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function older(line: Buffer, memory: LineMemory): ChangedLine {
+  const key = keyOf(line);
+  const before = memory.byKey.get(key);
+  if (before === undefined) {
+    memory.byKey.set(key, line);
+    return { lines: [line], isLanded: false };
+  }
+  return { lines: [line, before], isLanded: true };
+}
+
+/** Deletions and additions stay in their places, because swapping them with others would change their meaning. */
+function swapped(line: Buffer, type: string, memory: LineMemory): ChangedLine | undefined {
+  const { held } = memory;
+  if (held === undefined) {
+    if (type !== 'MODIFIED') return undefined;
+    memory.held = line;
+    return { lines: [], isLanded: false };
+  }
+  memory.held = undefined;
+  if (keyOf(held) === keyOf(line)) return { lines: [held, line], isLanded: false };
+  return { lines: [line, held], isLanded: true };
+}
+
+function keyOf(line: Buffer): string {
+  const text = line.toString('utf8');
+  const name = /"name":"([^"]*)"/.exec(text)?.[1] ?? '';
+  const namespace = /"namespace":"([^"]*)"/.exec(text)?.[1] ?? '';
+  return `${namespace}/${name}`;
+}
+
+function replaced(line: Buffer, from: string, to: string): Buffer {
+  const at = line.indexOf(from);
+  return Buffer.concat([line.subarray(0, at), Buffer.from(to), line.subarray(at + Buffer.byteLength(from))]);
+}
+
+/** Adds the member behind everything else in the object, because readers of keys read only as far as metadata. */
+function grafted(line: Buffer, member: Buffer): Buffer {
+  const end = line.lastIndexOf('}}');
+  const isEmpty = line.indexOf(OBJECT) + OBJECT.length === end;
+  return Buffer.concat([line.subarray(0, end), Buffer.from(isEmpty ? '' : ','), member, line.subarray(end)]);
 }

@@ -1,99 +1,92 @@
 /** One request: authenticates it, applies its faults, and passes it to the verb or to the discovery documents. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { HEALTH, authenticate } from './authentication.ts';
-import { discover } from './discovery.ts';
+import { discover, openApi } from './discovery.ts';
 import { applyFaults } from './fault-answers.ts';
-import type { RequestFacts } from './fault-rules.ts';
+import type { FaultVerb, RequestFacts } from './fault-rules.ts';
 import { sendJson, sendStatus } from './http-io.ts';
-import { openApi } from './openapi.ts';
 import { flag, parseResourcePath } from './request-info.ts';
 import type { ResourcePath } from './request-info.ts';
-import type { RequestLog, RequestRecord } from './request-log.ts';
+import type { RequestRecord } from './request-log.ts';
 import type { ResourceTable } from './resources.ts';
-import type { Services } from './services.ts';
-import { StatusError, badRequest, internalError, unknownResource } from './status.ts';
+import {
+  StatusError,
+  badRequest,
+  forbidden,
+  internalError,
+  quote,
+  unauthorized,
+  unknownResource,
+} from './status.ts';
 import type { Status } from './status.ts';
 import { serveResource } from './verbs.ts';
+import type { Services } from './verbs.ts';
 
-export class RequestRouter {
-  readonly #services: Services;
-  readonly #table: ResourceTable;
-  readonly #requests: RequestLog;
+const HEALTH: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
-  constructor(services: Services, table: ResourceTable, requests: RequestLog) {
-    this.#services = services;
-    this.#table = table;
-    this.#requests = requests;
+export function handleRequest(services: Services, request: IncomingMessage, response: ServerResponse): void {
+  serve(services, request, response).catch((error: unknown) => {
+    if (response.headersSent || response.destroyed) response.destroy();
+    else sendStatus(response, statusOf(error));
+  });
+}
+
+async function serve(services: Services, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { log, table, listener, options } = services;
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const record = recordOf(request, url);
+  services.requests.add(record);
+  response.setHeader('Cache-Control', 'no-cache, private');
+  if (HEALTH.has(url.pathname)) {
+    response.end('ok');
+    return;
   }
-
-  handle(request: IncomingMessage, response: ServerResponse): void {
-    this.#serve(request, response).catch((error: unknown) => {
-      if (response.headersSent || response.destroyed) {
-        response.destroy();
-        return;
-      }
-      sendStatus(response, statusOf(error));
-    });
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    const record = recordOf(request, url);
-    this.#requests.add(record);
-    response.setHeader('Cache-Control', 'no-cache, private');
-    if (HEALTH.has(url.pathname)) {
-      response.end('ok');
-      return;
-    }
-    const path = parseResourcePath(url.pathname);
-    authenticate(this.#services.options.token, request, path, url);
-    const { log, engine, connections } = this.#services;
-    const facts = this.#factsOf(request, record, path, url.searchParams);
-    const faults = await applyFaults(engine, facts, response, log, connections);
-    if (faults === undefined || response.destroyed) return;
-    const definition = path && this.#table.find(path.group, path.version, path.resource);
-    if (path === undefined || definition === undefined) {
-      if (path !== undefined && this.#table.serves(path.group, path.version)) throw unknownResource();
-      this.#serveDocument(request, response, url.pathname);
-      return;
-    }
+  const path = parseResourcePath(url.pathname);
+  authenticate(options.token, request, path, url);
+  const query = url.searchParams;
+  const facts: RequestFacts = {
+    verb: verbOf(record, path),
+    resource: path?.resource ?? '',
+    method: record.method,
+    path: url.pathname,
+    connection: listener.numberOf(request.socket),
+    token: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
+    query,
+  };
+  const faults = await applyFaults(services, facts, response);
+  if (faults === undefined || response.destroyed) return;
+  const definition = path && table.find(path.group, path.version, path.resource);
+  if (path !== undefined && definition !== undefined) {
     const collection = log.collection(definition);
-    const { query } = facts;
-    await serveResource(this.#services, { request, response, path, query, collection, faults, record });
+    await serveResource(services, { request, response, path, query, collection, faults, record });
+    return;
   }
+  if (path !== undefined && table.serves(path.group, path.version)) throw unknownResource();
+  serveDocument(table, request, response, url.pathname);
+}
 
-  #factsOf(
-    request: IncomingMessage,
-    { method, path, watch }: RequestRecord,
-    resourcePath: ResourcePath | undefined,
-    query: URLSearchParams,
-  ): RequestFacts {
-    const isRead = resourcePath !== undefined && method === 'GET';
-    return {
-      verb: isRead ? (watch ? 'watch' : 'list') : 'other',
-      resource: resourcePath?.resource ?? '',
-      method,
-      path,
-      connection: this.#services.connections.numberOf(request.socket),
-      token: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
-      query,
-    };
-  }
+function verbOf({ method, watch }: RequestRecord, path: ResourcePath | undefined): FaultVerb {
+  if (path === undefined || method !== 'GET') return 'other';
+  return watch ? 'watch' : 'list';
+}
 
-  #serveDocument(request: IncomingMessage, response: ServerResponse, path: string): void {
-    const document = discover(path, this.#table);
-    if (document !== undefined) {
-      sendJson(response, 200, document);
-      return;
-    }
-    const schema = openApi(path, request.headers.accept ?? '', this.#table);
-    if (schema !== undefined) {
-      response.writeHead(200, { 'Content-Type': schema.type }).end(schema.body);
-      return;
-    }
-    response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
+function serveDocument(
+  table: ResourceTable,
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+): void {
+  const document = discover(path, table);
+  if (document !== undefined) {
+    sendJson(response, 200, document);
+    return;
   }
+  const schema = openApi(path, request.headers.accept ?? '', table);
+  if (schema !== undefined) {
+    response.writeHead(200, { 'Content-Type': schema.type }).end(schema.body);
+    return;
+  }
+  response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
 }
 
 function statusOf(error: unknown): Status {
@@ -105,4 +98,54 @@ function recordOf(request: IncomingMessage, url: URL): RequestRecord {
   const watch = request.method === 'GET' && flag(url.searchParams, 'watch');
   const query = Object.fromEntries(url.searchParams);
   return { method: request.method ?? 'GET', path: url.pathname, query, watch };
+}
+
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/**
+ * Checks the bearer token; a request with the right token may do everything. A wrong token is answered with
+ * 401. A request without a token is anonymous and may read only health and version.
+ */
+function authenticate(
+  token: string,
+  request: IncomingMessage,
+  path: ResourcePath | undefined,
+  url: URL,
+): void {
+  const { authorization } = request.headers;
+  if (token === '' || authorization === `Bearer ${token}`) return;
+  if (authorization !== undefined) throw unauthorized();
+  if (url.pathname === '/version') return;
+  throw anonymousForbidden(authorizedVerbOf(request, path, url), path, url.pathname);
+}
+
+/** The verb of the request in the wording of authorization. */
+function authorizedVerbOf(request: IncomingMessage, path: ResourcePath | undefined, url: URL): string {
+  const method = request.method ?? 'GET';
+  if (path === undefined) return method.toLowerCase();
+  if (method !== 'GET') {
+    return method === 'DELETE' && path.name === '' ? 'deletecollection' : (VERBS[method] ?? 'get');
+  }
+  if (path.name !== '') return 'get';
+  return flag(url.searchParams, 'watch') ? 'watch' : 'list';
+}
+
+function anonymousForbidden(verb: string, path: ResourcePath | undefined, url: string): StatusError {
+  const who = 'User "system:anonymous" cannot';
+  if (path === undefined) return forbidden(`forbidden: ${who} ${verb} path ${quote(url)}`, {});
+  const { group, resource, name, namespace } = path;
+  const qualified = group === '' ? resource : `${resource}.${group}`;
+  const subject = name === '' ? qualified : `${qualified} ${quote(name)}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`;
+  const what = `${verb} resource ${quote(resource)} in API group ${quote(group)} ${where}`;
+  return forbidden(`${subject} is forbidden: ${who} ${what}`, {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind: resource,
+  });
 }

@@ -174,20 +174,12 @@ function fullSpec(app: string, index: number, envCount: number, digest: string):
     nodeName: `node-${index % 100}`,
     securityContext: {},
     schedulerName: 'default-scheduler',
-    tolerations: [
-      {
-        key: 'node.kubernetes.io/not-ready',
-        operator: 'Exists',
-        effect: 'NoExecute',
-        tolerationSeconds: 300,
-      },
-      {
-        key: 'node.kubernetes.io/unreachable',
-        operator: 'Exists',
-        effect: 'NoExecute',
-        tolerationSeconds: 300,
-      },
-    ],
+    tolerations: ['not-ready', 'unreachable'].map((state) => ({
+      key: `node.kubernetes.io/${state}`,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds: 300,
+    })),
     priority: 0,
     enableServiceLinks: true,
     preemptionPolicy: 'PreemptLowerPriority',
@@ -226,56 +218,46 @@ function fullStatus(app: string, index: number, digest: string): JsonObject {
 }
 
 function managedFields(index: number, digest: string): JsonObject[] {
-  const leaf = (): JsonObject => ({});
   const conditions = ['ContainersReady', 'Initialized', 'PodReadyToStartContainers', 'Ready'].map((type) => [
     `k:{"type":"${type}"}`,
-    { '.': {}, 'f:lastProbeTime': {}, 'f:lastTransitionTime': {}, 'f:status': {}, 'f:type': {} },
+    leaves('. f:lastProbeTime f:lastTransitionTime f:status f:type'),
   ]);
   return [
     managed('kube-controller-manager', undefined, timeOf(digest), {
       'f:metadata': {
-        'f:annotations': { '.': {}, 'f:prometheus.io/port': leaf(), 'f:prometheus.io/scrape': leaf() },
+        'f:annotations': leaves('. f:prometheus.io/port f:prometheus.io/scrape'),
         'f:generateName': {},
-        'f:labels': { '.': {}, 'f:app': {}, 'f:pod-template-hash': {}, 'f:tier': {} },
-        'f:ownerReferences': { '.': {}, [`k:{"uid":"${ownerUid(index)}"}`]: {} },
+        'f:labels': leaves('. f:app f:pod-template-hash f:tier'),
+        'f:ownerReferences': leaves(`. k:{"uid":"${ownerUid(index)}"}`),
       },
       'f:spec': {
         'f:containers': {
           'k:{"name":"app"}': {
-            '.': {},
-            'f:env': {},
-            'f:image': {},
-            'f:imagePullPolicy': {},
-            'f:name': {},
-            'f:ports': {
-              '.': {},
-              'k:{"containerPort":8080,"protocol":"TCP"}': { '.': {}, 'f:containerPort': {} },
-            },
-            'f:readinessProbe': { '.': {}, 'f:httpGet': { '.': {}, 'f:path': {}, 'f:port': {} } },
-            'f:resources': { '.': {}, 'f:limits': { 'f:cpu': {} }, 'f:requests': { 'f:cpu': {} } },
+            ...leaves('. f:env f:image f:imagePullPolicy f:name'),
+            'f:ports': { '.': {}, 'k:{"containerPort":8080,"protocol":"TCP"}': leaves('. f:containerPort') },
+            'f:readinessProbe': { '.': {}, 'f:httpGet': leaves('. f:path f:port') },
+            'f:resources': { '.': {}, 'f:limits': leaves('f:cpu'), 'f:requests': leaves('f:cpu') },
             'f:terminationMessagePath': {},
           },
         },
-        'f:dnsPolicy': {},
-        'f:enableServiceLinks': {},
-        'f:restartPolicy': {},
-        'f:schedulerName': {},
-        'f:securityContext': {},
+        ...leaves('f:dnsPolicy f:enableServiceLinks f:restartPolicy f:schedulerName f:securityContext'),
         'f:terminationGracePeriodSeconds': {},
       },
     }),
     managed('kubelet', 'status', timeOf(digest, 4), {
       'f:status': {
         'f:conditions': Object.fromEntries(conditions) as JsonObject,
-        'f:containerStatuses': {},
-        'f:hostIP': {},
-        'f:phase': {},
-        'f:podIP': {},
-        'f:podIPs': { '.': {}, [`k:{"ip":"${ip(index)}"}`]: { '.': {}, 'f:ip': {} } },
+        ...leaves('f:containerStatuses f:hostIP f:phase f:podIP'),
+        'f:podIPs': { '.': {}, [`k:{"ip":"${ip(index)}"}`]: leaves('. f:ip') },
         'f:startTime': {},
       },
     }),
   ];
+}
+
+/** Returns an object with an empty object for each name: `leaves('. f:env')` is `{ '.': {}, 'f:env': {} }`. */
+function leaves(names: string): JsonObject {
+  return Object.fromEntries(names.split(' ').map((name) => [name, {}]));
 }
 
 function managed(

@@ -4,13 +4,13 @@ import { realTimers } from '../base/clock.ts';
 import type { ServerResponse } from 'node:http';
 import type { Call } from './call.ts';
 import type { Collection } from './collection.ts';
-import type { Connections } from './connections.ts';
 import type { EventLog } from './event-log.ts';
 import type { LogView } from './fault-answers.ts';
 import { FaultStream } from './fault-stream.ts';
 import { acceptsPartial } from './http-io.ts';
 import { parseWatchOptions } from './list-options.ts';
 import type { WatchOptions } from './list-options.ts';
+import type { Listener } from './listener.ts';
 import type { ResolvedOptions } from './options.ts';
 import { selectionOf } from './selection.ts';
 import { StatusError, expired, tooLargeResourceVersion } from './status.ts';
@@ -40,13 +40,13 @@ const HALF_LINE = Buffer.from('{"type":"MODIFIED","object":{"kind":"Po');
 export class Watches {
   readonly #options: ResolvedOptions;
   readonly #log: EventLog;
-  readonly #connections: Connections;
+  readonly #listener: Listener;
   readonly #open = new Set<OpenWatch>();
   readonly #waiting = new Set<() => void>();
   readonly #bookmarks: NodeJS.Timeout;
 
-  constructor(options: ResolvedOptions, log: EventLog, connections: Connections) {
-    this.#connections = connections;
+  constructor(options: ResolvedOptions, log: EventLog, listener: Listener) {
+    this.#listener = listener;
     this.#options = options;
     this.#log = log;
     this.#bookmarks = realTimers.setInterval(() => this.sendBookmarks(), options.bookmarkIntervalMs);
@@ -82,10 +82,6 @@ export class Watches {
       backlogEventsMax: this.#options.watchBacklogEventsMax,
       horizon: view && (() => view.revision),
     });
-  }
-
-  get count(): number {
-    return this.#open.size;
   }
 
   info(): WatchInfo[] {
@@ -129,8 +125,8 @@ export class Watches {
       }
       watch.detach();
       const { socket } = response;
-      if (how === 'reset') this.#connections.reset(socket);
-      else response.write(HALF_LINE, () => this.#connections.reset(socket));
+      if (how === 'reset') this.#listener.reset(socket);
+      else response.write(HALF_LINE, () => this.#listener.reset(socket));
     });
   }
 
@@ -169,23 +165,10 @@ export class Watches {
   #start(call: Call, options: WatchOptions, plan: WatchPlan): void {
     const { response, request, query } = call;
     const timers: NodeJS.Timeout[] = [];
-    let drained: () => void = () => undefined;
-    const stream = this.#faultStream(
-      call,
-      () => watch.detach(),
-      () => drained(),
-    );
-    const watch: Watch = new Watch(plan, {
-      write: (chunk, written) => stream.write(chunk, written),
-      onDrain: (callback) => {
-        drained = callback;
-        response.on('drain', callback);
-      },
-      end: () => response.end(),
-      closed: () => {
-        for (const timer of timers) realTimers.clearTimeout(timer);
-        this.#open.delete(open);
-      },
+    const stream = new FaultStream(call, this.#listener);
+    const watch = new Watch(plan, stream, () => {
+      for (const timer of timers) realTimers.clearTimeout(timer);
+      this.#open.delete(open);
     });
     const info = { path: request.url?.split('?')[0] ?? '', query: query.toString() };
     const open: OpenWatch = { watch, response, info };
@@ -201,19 +184,9 @@ export class Watches {
     timers.push(realTimers.setTimeout(() => watch.close(), lifeMs));
     const lastMs = lifeMs - BOOKMARK_BEFORE_END_MS;
     if (lastMs > 0) timers.push(realTimers.setTimeout(() => watch.bookmark(this.#log.revision), lastMs));
-    stream.open();
+    stream.open(watch);
     watch.pump();
     for (const check of this.#waiting) check();
-  }
-
-  #faultStream({ response, faults }: Call, detach: () => void, onDrain: () => void): FaultStream {
-    const raw = {
-      write: (chunk: Buffer, written?: () => void): boolean => response.write(chunk, written),
-      end: (): void => void response.end(),
-      reset: (): void => this.#connections.reset(response.socket),
-      detach,
-    };
-    return new FaultStream(faults, raw, onDrain);
   }
 }
 

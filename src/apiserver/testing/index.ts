@@ -10,7 +10,7 @@
 export { startEmbeddedApiServer } from '../start.ts';
 export type { EmbeddedApiServerOptions } from '../start.ts';
 export { EmbeddedApiServer } from '../embedded-server.ts';
-export type { ApplyResult, Change, ObjectLike } from '../control.ts';
+export type { ApplyResult, Change, ObjectLike } from '../api-server.ts';
 export type { FaultPortAddress } from '../fault-port.ts';
 export type { FaultAction, FaultScenario, LandedFault, ScenarioMatch, ScenarioRule } from '../fault-rules.ts';
 export { JournalView } from '../journal.ts';

@@ -5,7 +5,7 @@
  * written to it, the next round begins. Checks run every millisecond, on timers that fake timers cannot stop.
  */
 import { realTimers } from '../../base/clock.ts';
-import { runningServer } from '../running.ts';
+import { runningServer } from '../embedded-server.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { isListerWatcher } from '../../kube/list-watch.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
