@@ -42,20 +42,20 @@ export async function applyFaults(
   response: ServerResponse,
 ): Promise<RequestFaults | undefined> {
   const struck = engine.strike(facts);
-  for (const armed of struck) await held(engine, armed);
+  for (const armed of struck) await held(armed);
   for (const { rule } of struck) {
     if (answered(rule.action, response, listener)) return undefined;
   }
   return { facts, engine, ...modified(struck, facts, log) };
 }
 
-async function held(engine: FaultEngine, armed: ArmedRule<RequestAction>): Promise<void> {
+async function held(armed: ArmedRule<RequestAction>): Promise<void> {
   const { action } = armed.rule;
   if (action.type !== 'hold') return;
-  const healed = engine.whenHealed(armed);
   const { holdMs } = action;
-  if (holdMs === undefined) await healed;
-  else await Promise.race([healed, new Promise((resolve) => realTimers.setTimeout(resolve, holdMs))]);
+  if (holdMs === undefined) await armed.whenHealed;
+  else
+    await Promise.race([armed.whenHealed, new Promise((resolve) => realTimers.setTimeout(resolve, holdMs))]);
 }
 
 function answered(action: RequestAction, response: ServerResponse, listener: Listener): boolean {
@@ -119,33 +119,26 @@ function modified(
     // etcd answers reads of the newest state, the replica all others.
     const isOfReplica = (facts.query.get('resourceVersion') ?? '') !== '';
     if (action.type === 'lag' && isOfReplica)
-      view = new LaggingLog(log, () => (armed.isHealed ? 0 : action.revisions));
+      view = laggingView(log, () => (armed.isHealed ? 0 : action.revisions));
     if (action.type === 'list-metadata') listMetadata = { ...listMetadata, ...action.set };
-    if (action.type === 'no-initial-events') facts.query.delete('sendInitialEvents');
-    if (action.type === 'no-initial-events') facts.query.delete('resourceVersionMatch');
+    if (action.type === 'no-initial-events') {
+      facts.query.delete('sendInitialEvents');
+      facts.query.delete('resourceVersionMatch');
+    }
     if (action.type === 'versions') versions = new VersionRewrite(action.prefix, action.digits);
   }
   versions?.readRequest(facts.query);
   return { view, listMetadata, versions };
 }
 
-/** A replica that is `revisions` behind. */
-class LaggingLog implements LogView {
-  readonly #log: EventLog;
-  readonly #lag: () => number;
-
-  constructor(log: EventLog, lag: () => number) {
-    this.#log = log;
-    this.#lag = lag;
-  }
-
-  get revision(): number {
-    return Math.max(1, this.#log.revision - this.#lag());
-  }
-
-  reached(revision: number, timeoutMs: number): Promise<boolean> {
-    return this.#log.reached(revision + this.#lag(), timeoutMs);
-  }
+/** Returns the view of a replica that is `lag()` revisions behind. */
+function laggingView(log: EventLog, lag: () => number): LogView {
+  return {
+    get revision(): number {
+      return Math.max(1, log.revision - lag());
+    },
+    reached: (revision, timeoutMs) => log.reached(revision + lag(), timeoutMs),
+  };
 }
 
 /** Rewrites resourceVersions into text that is opaque, or longer than a number can be. */

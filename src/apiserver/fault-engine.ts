@@ -21,6 +21,8 @@ export interface ArmedRule<A = ScenarioRule['action']> {
   spared: number;
   left: number;
   isHealed: boolean;
+  readonly whenHealed: Promise<void>;
+  readonly heal: () => void;
 }
 
 /** The engine's notifications to an open stream. */
@@ -35,9 +37,8 @@ const LANDED_MAX = 10_000;
 
 export class FaultEngine {
   #armed: ArmedRule[] = [];
-  readonly #landed: LandedFault[] = [];
+  #landed: LandedFault[] = [];
   readonly #streams = new Set<StruckStream>();
-  readonly #waiting = new Set<() => void>();
   random: () => number = seededRandom(1);
 
   /** Adds rules to those in force. */
@@ -45,7 +46,9 @@ export class FaultEngine {
     this.random = seededRandom(seed);
     for (const rule of rules) {
       const left = rule.times === 'always' ? Number.POSITIVE_INFINITY : (rule.times ?? 1);
-      const armed: ArmedRule = { rule, spared: 0, left, isHealed: false };
+      let heal = (): void => undefined;
+      const whenHealed = new Promise<void>((resolve) => (heal = resolve));
+      const armed: ArmedRule = { rule, spared: 0, left, isHealed: false, whenHealed, heal };
       this.#armed.push(armed);
       for (const stream of this.#streams) this.#armStream(stream, armed);
     }
@@ -58,9 +61,9 @@ export class FaultEngine {
     for (const armed of gone) {
       armed.isHealed = true;
       armed.left = 0;
+      armed.heal();
     }
     for (const stream of this.#streams) stream.healed();
-    for (const look of this.#waiting) look();
   }
 
   get landed(): LandedFault[] {
@@ -75,6 +78,7 @@ export class FaultEngine {
       atMs: performance.timeOrigin + performance.now(),
       evidence: { verb, path, connection, resourceVersion: query.get('resourceVersion') ?? '', ...more },
     });
+    if (this.#landed.length > 2 * LANDED_MAX) this.#landed = this.landed;
   }
 
   /** Returns the rules that strike this request, and records and counts each strike. */
@@ -96,19 +100,6 @@ export class FaultEngine {
 
   closed(stream: StruckStream): void {
     this.#streams.delete(stream);
-  }
-
-  /** Resolves when the rule is healed. */
-  whenHealed(armed: ArmedRule): Promise<void> {
-    if (armed.isHealed) return Promise.resolve();
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (!armed.isHealed) return;
-        this.#waiting.delete(look);
-        resolve();
-      };
-      this.#waiting.add(look);
-    });
   }
 
   #armStream(stream: StruckStream, armed: ArmedRule): void {

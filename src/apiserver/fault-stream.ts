@@ -4,12 +4,12 @@
  */
 
 import type { ServerResponse } from 'node:http';
-import type { Call } from './call.ts';
 import type { RequestFaults } from './fault-answers.ts';
 import type { ArmedRule, StruckStream } from './fault-engine.ts';
 import { isAtOnce } from './fault-rules.ts';
 import type { RequestFacts, StreamAction } from './fault-rules.ts';
 import type { Listener } from './listener.ts';
+import type { Call } from './request-info.ts';
 
 /** The watch that feeds a stream. */
 interface Feed {
@@ -94,15 +94,19 @@ export class FaultStream implements StruckStream {
     const { action } = armed.rule;
     const bound: Bound = { armed, events: 0, memory: { byKey: new Map(), held: undefined } };
     this.#bound.push(bound);
-    if (isAtOnce(action) && armed.rule.match?.afterEvents === undefined) this.#strikeNow(bound);
+    if (this.#isOver || !isAtOnce(action) || armed.rule.match?.afterEvents !== undefined) return;
+    const out: Buffer[] = [];
+    this.#strike(bound, out, undefined);
+    if (out.length > 0) this.#response.write(Buffer.concat(out));
   }
 
   healed(): void {
     this.#bound = this.#bound.filter(({ armed }) => !armed.isHealed);
-    const wasMute = this.#mute?.isHealed === true;
-    if (wasMute) this.#mute = undefined;
-    if (wasMute && !this.#isOver) for (const chunk of this.#kept) this.#response.write(chunk);
-    if (wasMute) this.#kept = [];
+    if (this.#mute?.isHealed) {
+      this.#mute = undefined;
+      if (!this.#isOver) for (const chunk of this.#kept) this.#response.write(chunk);
+      this.#kept = [];
+    }
     // A replica that has caught up has more to send.
     this.#feed?.drained();
   }
@@ -144,13 +148,6 @@ export class FaultStream implements StruckStream {
     out.push(...lines);
     this.#events++;
     this.#lastVersion = resourceVersionOf(line) || this.#lastVersion;
-  }
-
-  #strikeNow(bound: Bound): void {
-    if (this.#isOver) return;
-    const out: Buffer[] = [];
-    this.#strike(bound, out, undefined);
-    if (out.length > 0 && !this.#response.write(Buffer.concat(out))) return;
   }
 
   /** Performs an action that needs no event, or that replaces the next one. */

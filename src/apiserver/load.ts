@@ -11,6 +11,7 @@ import type { EventLog } from './event-log.ts';
 import type { KubeObject } from './json.ts';
 import { LoadTemplate } from './load-template.ts';
 import { seededRandom } from './random.ts';
+import type { ResourceDefinition } from './resources.ts';
 import { samplePod } from './sample-pod.ts';
 import { StoredObject } from './stored-object.ts';
 
@@ -69,15 +70,29 @@ export function sampleNamespace(index: number, namespaces: number): string {
 
 export function populate(log: EventLog, collection: Collection, options: PopulateOptions): number {
   const { count, objectBytes = OBJECT_BYTES, namespaces = SAMPLE_NAMESPACES, firstIndex = 0 } = options;
-  for (let index = firstIndex; index < firstIndex + count; index++) {
-    const object = sampleObject(collection, index, sampleNamespace(index, namespaces), objectBytes);
-    log.write(collection, (revision) => StoredObject.encode(collection.definition, object, revision));
-  }
+  for (let index = firstIndex; index < firstIndex + count; index++)
+    createSample(log, collection, index, namespaces, objectBytes);
   return log.revision;
 }
 
-function sampleObject(collection: Collection, index: number, namespace: string, bytes: number): KubeObject {
+function createSample(
+  log: EventLog,
+  collection: Collection,
+  index: number,
+  namespaces: number,
+  bytes: number,
+): StoredObject {
   const { definition } = collection;
+  const object = sampleObject(definition, index, sampleNamespace(index, namespaces), bytes);
+  return log.write(collection, (revision) => StoredObject.encode(definition, object, revision));
+}
+
+function sampleObject(
+  definition: ResourceDefinition,
+  index: number,
+  namespace: string,
+  bytes: number,
+): KubeObject {
   const pod = samplePod({ index, namespace, bytes: definition.resource === 'pods' ? bytes : 0 });
   if (definition.resource === 'pods') return pod;
   const { name, uid, creationTimestamp, labels, annotations } = pod.metadata;
@@ -189,18 +204,9 @@ export class LoadGenerator {
   }
 
   #create(): void {
+    const { objectBytes = OBJECT_BYTES } = this.#options;
     const index = this.#nextIndex++;
-    const namespace = sampleNamespace(index, SAMPLE_NAMESPACES);
-    const object = sampleObject(
-      this.#collection,
-      index,
-      namespace,
-      this.#options.objectBytes ?? OBJECT_BYTES,
-    );
-    const { definition } = this.#collection;
-    const stored = this.#log.write(this.#collection, (revision) =>
-      StoredObject.encode(definition, object, revision),
-    );
+    const stored = createSample(this.#log, this.#collection, index, SAMPLE_NAMESPACES, objectBytes);
     this.#keys.push(stored.identity.key);
   }
 

@@ -3,7 +3,6 @@
  * with the object. WATCH is in `watches.ts`.
  */
 
-import type { Call } from './call.ts';
 import type { EventLog } from './event-log.ts';
 import type { FaultEngine } from './fault-engine.ts';
 import {
@@ -24,6 +23,7 @@ import { asObject } from './object-rules.ts';
 import type { ResolvedOptions } from './options.ts';
 import { APPLY_PATCH, applyPatch, requirePatchType } from './patch.ts';
 import { flag } from './request-info.ts';
+import type { Call } from './request-info.ts';
 import type { RequestLog } from './request-log.ts';
 import type { ResourceTable } from './resources.ts';
 import { selectionOf } from './selection.ts';

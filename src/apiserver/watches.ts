@@ -2,7 +2,6 @@
 
 import { realTimers } from '../base/clock.ts';
 import type { ServerResponse } from 'node:http';
-import type { Call } from './call.ts';
 import type { Collection } from './collection.ts';
 import type { EventLog } from './event-log.ts';
 import type { LogView } from './fault-answers.ts';
@@ -12,6 +11,7 @@ import { parseWatchOptions } from './list-options.ts';
 import type { WatchOptions } from './list-options.ts';
 import type { Listener } from './listener.ts';
 import type { ResolvedOptions } from './options.ts';
+import type { Call } from './request-info.ts';
 import { selectionOf } from './selection.ts';
 import { StatusError, expired, tooLargeResourceVersion } from './status.ts';
 import type { StoredObject } from './stored-object.ts';
