@@ -7,7 +7,7 @@ import { sampleNamespace } from '../../src/apiserver/load.ts';
 import { STAMP_ANNOTATION } from '../../src/apiserver/load-template.ts';
 import { ResourceTable, apiVersionOf } from '../../src/apiserver/resources.ts';
 import type { ResourceDefinition } from '../../src/apiserver/resources.ts';
-import { sampleContainerId, sampleName, samplePod, sampleUid } from '../../src/apiserver/sample-pod.ts';
+import { sampleDigest, sampleName, samplePod, sampleUid } from '../../src/apiserver/sample-pod.ts';
 import { StoredObject } from '../../src/apiserver/stored-object.ts';
 
 /** Microseconds since the epoch at which an event was sent, in the annotations of paced events. */
@@ -77,7 +77,7 @@ export class ObjectTemplates {
     overwrite(bytes, '"namespace":"', namespace.length, namespace);
     overwrite(bytes, UID_PREFIX, UID_REST, sampleUid(index).slice(-UID_REST));
     // Small objects have none.
-    const containerId = sampleContainerId(index);
+    const containerId = sampleDigest(index);
     if (bytes.includes(CONTAINER_PREFIX)) overwrite(bytes, CONTAINER_PREFIX, containerId.length, containerId);
     writeRevision(bytes, revisionAt(bytes), index + 1);
     return bytes;

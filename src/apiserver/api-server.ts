@@ -5,7 +5,7 @@
 
 import { realTimers } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
-import type { Collection } from './collection.ts';
+import type { Collection } from './event-log.ts';
 import { EventLog } from './event-log.ts';
 import { FaultEngine } from './fault-engine.ts';
 import { FaultPort } from './fault-port.ts';

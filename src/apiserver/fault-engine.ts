@@ -85,7 +85,7 @@ export class FaultEngine {
   strike(facts: RequestFacts): ArmedRule<RequestAction>[] {
     const struck: ArmedRule<RequestAction>[] = [];
     for (const armed of this.#armed) {
-      if (isOfStreams(armed) || !this.#applies(armed, facts)) continue;
+      if (isStreamAction(armed.rule.action) || !this.#applies(armed, facts)) continue;
       armed.left--;
       this.land(armed, facts);
       struck.push(armed as ArmedRule<RequestAction>);
@@ -103,7 +103,8 @@ export class FaultEngine {
   }
 
   #armStream(stream: StruckStream, armed: ArmedRule): void {
-    if (isOfStreams(armed) && this.#applies(armed, stream.facts)) stream.arm(armed);
+    if (!isStreamAction(armed.rule.action) || !this.#applies(armed, stream.facts)) return;
+    stream.arm(armed as ArmedRule<StreamAction>);
   }
 
   #applies(armed: ArmedRule, facts: RequestFacts): boolean {
@@ -113,8 +114,4 @@ export class FaultEngine {
     armed.spared++;
     return false;
   }
-}
-
-function isOfStreams(armed: ArmedRule): armed is ArmedRule<StreamAction> {
-  return isStreamAction(armed.rule.action);
 }

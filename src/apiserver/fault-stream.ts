@@ -81,10 +81,6 @@ export class FaultStream implements StruckStream {
     this.#response.end();
   }
 
-  #reset(): void {
-    this.#listener.reset(this.#response.socket);
-  }
-
   closed(): void {
     this.#isOver = true;
     this.#faults.engine.closed(this);
@@ -182,7 +178,7 @@ export class FaultStream implements StruckStream {
   #cut({ bytes, how }: Extract<StreamAction, { type: 'cut' }>, out: Buffer[], line: Buffer): void {
     const at = bytes ?? 1 + Math.floor(this.#faults.engine.random() * (line.length - 2));
     out.push(line.subarray(0, at));
-    this.#finish(out, () => (how === 'end' ? this.end() : this.#reset()));
+    this.#finish(out, () => (how === 'end' ? this.end() : this.#listener.reset(this.#response.socket)));
   }
 
   /** Sends `out` as the last bytes of the stream. */

@@ -146,7 +146,7 @@ function decodeContinue(token: string): ContinueToken {
 /** @throws StatusError 422 with the broken rules */
 function requireNone(rules: readonly (FieldError | false)[]): void {
   const errors = rules.filter((rule) => rule !== false);
-  if (errors.length > 0) throw invalid('ListOptions.meta.k8s.io', '', errors);
+  if (errors.length > 0) throw invalid({ kind: 'ListOptions', group: 'meta.k8s.io' }, '', errors);
 }
 
 function forbiddenMatch(why: string): FieldError {

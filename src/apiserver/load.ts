@@ -6,8 +6,7 @@
  */
 
 import { realTimers } from '../base/clock.ts';
-import type { Collection } from './collection.ts';
-import type { EventLog } from './event-log.ts';
+import type { Collection, EventLog } from './event-log.ts';
 import type { KubeObject } from './json.ts';
 import { LoadTemplate } from './load-template.ts';
 import { seededRandom } from './random.ts';
@@ -112,7 +111,8 @@ export class LoadGenerator {
   readonly #keys: string[];
   readonly #templates = new Map<string, LoadTemplate>();
   #nextIndex: number;
-  #issued = 0;
+  /** Number of events so far. */
+  issued = 0;
   #lateMsMax = 0;
   #state: 'idle' | 'running' | 'stopping' = 'idle';
 
@@ -125,10 +125,6 @@ export class LoadGenerator {
     this.#keys = [...collection.keys()];
     // Beyond the names of populate(), so that created objects are new.
     this.#nextIndex = 1_000_000 + log.revision;
-  }
-
-  get issued(): number {
-    return this.#issued;
   }
 
   get running(): boolean {
@@ -145,7 +141,7 @@ export class LoadGenerator {
     const started = performance.now();
     this.#state = 'running';
     const intended = rate === 'max' ? eventsMax : Math.min(eventsMax, Math.round((rate * durationMs) / 1000));
-    while (this.#state === 'running' && this.#issued < intended) {
+    while (this.#state === 'running' && this.issued < intended) {
       const elapsed = performance.now() - started;
       if (rate === 'max') {
         if (elapsed >= durationMs) break;
@@ -160,8 +156,8 @@ export class LoadGenerator {
     }
     this.#state = 'idle';
     return {
-      issued: this.#issued,
-      intended: rate === 'max' ? this.#issued : intended,
+      issued: this.issued,
+      intended: rate === 'max' ? this.issued : intended,
       elapsedMs: performance.now() - started,
       lateMsMax: this.#lateMsMax,
       fromRevision,
@@ -175,10 +171,10 @@ export class LoadGenerator {
    */
   #issueDue(due: number, started: number, rate: number): boolean {
     const sliceEnd = performance.now() + SLICE_MS;
-    while (this.#issued < due) {
+    while (this.issued < due) {
       const now = performance.now();
       if (now > sliceEnd) return false;
-      const dueAt = started + (this.#issued * 1000) / rate;
+      const dueAt = started + (this.issued * 1000) / rate;
       this.#lateMsMax = Math.max(this.#lateMsMax, now - dueAt);
       this.#issueOne(dueAt);
     }
@@ -188,7 +184,7 @@ export class LoadGenerator {
   #issueUntilBehind(eventsMax: number): void {
     const room = BACKLOG_EVENTS_MAX - this.#backlogMax();
     const sliceEnd = performance.now() + SLICE_MS;
-    for (let count = 0; count < room && this.#issued < eventsMax && performance.now() < sliceEnd; count++) {
+    for (let count = 0; count < room && this.issued < eventsMax && performance.now() < sliceEnd; count++) {
       this.#issueOne(performance.now());
     }
   }
@@ -200,7 +196,7 @@ export class LoadGenerator {
     if (this.#keys.length === 0 || choice < create) this.#create();
     else if (choice < create + remove) this.#delete();
     else this.#update(stampMicros);
-    this.#issued++;
+    this.issued++;
   }
 
   #create(): void {

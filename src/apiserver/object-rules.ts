@@ -21,11 +21,6 @@ const SUBDOMAIN_RULE =
 /** Names of RBAC objects may contain colons: they only have to fit into a URL. */
 const PATH_SEGMENT_GROUP = 'rbac.authorization.k8s.io';
 
-/** The name of a kind in validation messages: `Deployment.apps`. */
-export function qualifiedKind(definition: ResourceDefinition): string {
-  return definition.group === '' ? definition.kind : `${definition.kind}.${definition.group}`;
-}
-
 export function timestamp(): string {
   return `${new Date().toISOString().slice(0, 19)}Z`;
 }
@@ -66,9 +61,7 @@ export function prepareCreate(
   const generated = given.name === undefined || given.name === '';
   if (generated && !given.generateName) {
     const body = 'Required value: name or generateName is required';
-    throw invalid(qualifiedKind(definition), '', [
-      { type: 'FieldValueRequired', field: 'metadata.name', body },
-    ]);
+    throw invalid(definition, '', [{ type: 'FieldValueRequired', field: 'metadata.name', body }]);
   }
   const name = generated ? generateName(given.generateName ?? '') : (given.name ?? '');
   if (!trusted) checkNames(definition, given.generateName ?? '', name);
@@ -159,7 +152,7 @@ function checkNames(definition: ResourceDefinition, generate: string, name: stri
   if (generate !== '' && !isSubdomain(generate.replace(/-$/, 'a')))
     errors.push(invalidName('generateName', generate));
   if (!isSubdomain(name)) errors.push(invalidName('name', name));
-  if (errors.length > 0) throw invalid(qualifiedKind(definition), name, errors);
+  if (errors.length > 0) throw invalid(definition, name, errors);
 }
 
 function isSubdomain(name: string): boolean {

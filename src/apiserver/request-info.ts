@@ -1,7 +1,7 @@
 /** A request, and the parts of its URL, such as `/apis/apps/v1/namespaces/a/deployments/web/status?watch=1`. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Collection } from './collection.ts';
+import type { Collection } from './event-log.ts';
 import type { RequestFaults } from './fault-answers.ts';
 import type { RequestRecord } from './request-log.ts';
 import { badRequest, quote } from './status.ts';

@@ -30,7 +30,7 @@ const PADDING_OVERHEAD = `,"${PADDING}":""`.length + `"resourceVersion":"1234567
 
 export function samplePod(options: SampleOptions): KubeObject {
   const { bytes } = options;
-  const digest = digestOf(options.index);
+  const digest = sampleDigest(options.index);
   const pod = bytes < FULL_BYTES ? smallPod(options, digest) : fullPod(options, digest);
   pod.metadata.annotations = { ...pod.metadata.annotations, ...STAMP };
   const missing = bytes - JSON.stringify(pod).length - PADDING_OVERHEAD;
@@ -42,19 +42,17 @@ export function sampleName(index: number): string {
   return `${APPS[index % APPS.length]}-6d5f8c7b9-${String(index).padStart(7, '0')}`;
 }
 
-/** Returns 64 hexadecimal digits that no other pod has. All differences between siblings are made of them. */
-function digestOf(index: number): string {
+/**
+ * Returns 64 hexadecimal digits that no other pod has. All differences between siblings are made of them; the id of the
+ * pod's container is `containerd://` and all of them.
+ */
+export function sampleDigest(index: number): string {
   return createHash('sha256').update(`pod ${index}`).digest('hex');
 }
 
 /** Returns the uid of a pod; all uids begin with the same eight digits. */
 export function sampleUid(index: number): string {
-  return uidOf(1, digestOf(index));
-}
-
-/** Returns the id of a pod's container, without `containerd://`. */
-export function sampleContainerId(index: number): string {
-  return digestOf(index);
+  return uidOf(1, sampleDigest(index));
 }
 
 function uidOf(kind: number, digits: string): string {
@@ -223,7 +221,7 @@ function managedFields(index: number, digest: string): JsonObject[] {
     leaves('. f:lastProbeTime f:lastTransitionTime f:status f:type'),
   ]);
   return [
-    managed('kube-controller-manager', undefined, timeOf(digest), {
+    managed('kube-controller-manager', timeOf(digest), {
       'f:metadata': {
         'f:annotations': leaves('. f:prometheus.io/port f:prometheus.io/scrape'),
         'f:generateName': {},
@@ -244,14 +242,19 @@ function managedFields(index: number, digest: string): JsonObject[] {
         'f:terminationGracePeriodSeconds': {},
       },
     }),
-    managed('kubelet', 'status', timeOf(digest, 4), {
-      'f:status': {
-        'f:conditions': Object.fromEntries(conditions) as JsonObject,
-        ...leaves('f:containerStatuses f:hostIP f:phase f:podIP'),
-        'f:podIPs': { '.': {}, [`k:{"ip":"${ip(index)}"}`]: leaves('. f:ip') },
-        'f:startTime': {},
+    managed(
+      'kubelet',
+      timeOf(digest, 4),
+      {
+        'f:status': {
+          'f:conditions': Object.fromEntries(conditions) as JsonObject,
+          ...leaves('f:containerStatuses f:hostIP f:phase f:podIP'),
+          'f:podIPs': { '.': {}, [`k:{"ip":"${ip(index)}"}`]: leaves('. f:ip') },
+          'f:startTime': {},
+        },
       },
-    }),
+      { subresource: 'status' },
+    ),
   ];
 }
 
@@ -260,19 +263,6 @@ function leaves(names: string): JsonObject {
   return Object.fromEntries(names.split(' ').map((name) => [name, {}]));
 }
 
-function managed(
-  manager: string,
-  subresource: string | undefined,
-  time: string,
-  fieldsV1: JsonObject,
-): JsonObject {
-  return {
-    manager,
-    operation: 'Update',
-    apiVersion: 'v1',
-    time,
-    fieldsType: 'FieldsV1',
-    fieldsV1,
-    ...(subresource === undefined ? {} : { subresource }),
-  };
+function managed(manager: string, time: string, fieldsV1: JsonObject, more: JsonObject = {}): JsonObject {
+  return { manager, operation: 'Update', apiVersion: 'v1', time, fieldsType: 'FieldsV1', fieldsV1, ...more };
 }

@@ -139,14 +139,18 @@ export interface FieldError {
   readonly body: string;
 }
 
-export function invalid(qualifiedKind: string, name: string, errors: readonly FieldError[]): StatusError {
-  const [kind = '', ...group] = qualifiedKind.split('.');
+export function invalid(
+  { kind, group }: Pick<ResourceDefinition, 'kind' | 'group'>,
+  name: string,
+  errors: readonly FieldError[],
+): StatusError {
+  const qualified = group === '' ? kind : `${kind}.${group}`;
   const lines = errors.map((error) => `${error.field}: ${error.body}`);
   const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
   const causes = errors.map((error) => ({ reason: error.type, message: error.body, field: error.field }));
-  return failure(422, `${qualifiedKind} ${quote(name)} is invalid: ${list}`, {
+  return failure(422, `${qualified} ${quote(name)} is invalid: ${list}`, {
     ...(name === '' ? {} : { name }),
-    ...(group.length === 0 ? {} : { group: group.join('.') }),
+    ...(group === '' ? {} : { group }),
     kind,
     causes,
   });

@@ -145,13 +145,11 @@ export class StoredObject {
   }
 }
 
-interface Arranged {
-  readonly before: JsonObject;
-  readonly metadata: JsonObject;
-  readonly after: JsonObject;
-}
-
-function arrange(definition: ResourceDefinition, object: KubeObject): Arranged {
+/** Splits the object in the order of its bytes. */
+function arrange(
+  definition: ResourceDefinition,
+  object: KubeObject,
+): Record<'before' | 'metadata' | 'after', JsonObject> {
   const metadata: JsonObject = {};
   const given: JsonObject = { ...object.metadata, resourceVersion: PLACEHOLDER };
   for (const name of METADATA_ORDER) if (given[name] !== undefined) metadata[name] = given[name];

@@ -5,13 +5,12 @@
  * than allowed. (A real apiserver does the same when its per-watcher buffer is full.)
  */
 
-import type { Collection } from './collection.ts';
+import type { Collection } from './event-log.ts';
 import type { FaultStream } from './fault-stream.ts';
 import type { ChangeType, LogEvent } from './history.ts';
 import { apiVersionOf } from './resources.ts';
 import type { Selection } from './selection.ts';
 import { expired } from './status.ts';
-import type { Status } from './status.ts';
 import type { StoredObject } from './stored-object.ts';
 
 export interface WatchPlan {
@@ -104,11 +103,8 @@ export class Watch {
 
   /** Sends the 410 that arrives inside a stream. */
   expire(): void {
-    this.fail(expired('The resourceVersion for the provided watch is too old.').status);
-  }
-
-  fail(status: Status): void {
     if (this.#state.kind === 'closed') return;
+    const { status } = expired('The resourceVersion for the provided watch is too old.');
     this.#writeLine(Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`));
     this.close();
   }

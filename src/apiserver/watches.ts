@@ -1,9 +1,7 @@
 /** All open watches of the server: opens them as their options say, sends bookmarks, and breaks them on request. */
 
 import { realTimers } from '../base/clock.ts';
-import type { ServerResponse } from 'node:http';
-import type { Collection } from './collection.ts';
-import type { EventLog } from './event-log.ts';
+import type { Collection, EventLog } from './event-log.ts';
 import type { LogView } from './fault-answers.ts';
 import { FaultStream } from './fault-stream.ts';
 import { acceptsPartial } from './http-io.ts';
@@ -29,8 +27,7 @@ export interface WatchInfo {
 
 interface OpenWatch {
   readonly watch: Watch;
-  readonly response: ServerResponse;
-  readonly info: Omit<WatchInfo, 'backlog'>;
+  readonly call: Call;
 }
 
 /** The real server sends a last bookmark this long before it ends a watch. */
@@ -85,7 +82,9 @@ export class Watches {
   }
 
   info(): WatchInfo[] {
-    return [...this.#open].map(({ watch, info }) => ({ ...info, backlog: watch.backlog }));
+    return [...this.#open].map(({ watch, call: { request, query } }) => {
+      return { path: request.url?.split('?')[0] ?? '', query: query.toString(), backlog: watch.backlog };
+    });
   }
 
   /** Number of events that the slowest client is behind. */
@@ -118,15 +117,12 @@ export class Watches {
   }
 
   drop(how: DropMode): number {
-    return this.#each(({ watch, response }) => {
-      if (how === 'close') {
-        watch.close();
-        return;
-      }
-      watch.detach();
+    return this.#each(({ watch, call: { response } }) => {
       const { socket } = response;
+      if (how === 'close') watch.close();
+      else watch.detach();
       if (how === 'reset') this.#listener.reset(socket);
-      else response.write(HALF_LINE, () => this.#listener.reset(socket));
+      if (how === 'resetMidLine') response.write(HALF_LINE, () => this.#listener.reset(socket));
     });
   }
 
@@ -163,15 +159,14 @@ export class Watches {
   }
 
   #start(call: Call, options: WatchOptions, plan: WatchPlan): void {
-    const { response, request, query } = call;
+    const { response } = call;
     const timers: NodeJS.Timeout[] = [];
     const stream = new FaultStream(call, this.#listener);
     const watch = new Watch(plan, stream, () => {
       for (const timer of timers) realTimers.clearTimeout(timer);
       this.#open.delete(open);
     });
-    const info = { path: request.url?.split('?')[0] ?? '', query: query.toString() };
-    const open: OpenWatch = { watch, response, info };
+    const open: OpenWatch = { watch, call };
     this.#open.add(open);
     response.on('close', () => {
       stream.closed();

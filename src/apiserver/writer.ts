@@ -3,10 +3,9 @@
  * state to the next event in the log, so concurrent requests cannot interleave inside one.
  */
 
-import type { Collection } from './collection.ts';
-import type { EventLog } from './event-log.ts';
+import type { Collection, EventLog } from './event-log.ts';
 import type { KubeObject } from './json.ts';
-import { prepareCreate, prepareUpdate, qualifiedKind, timestamp } from './object-rules.ts';
+import { prepareCreate, prepareUpdate, timestamp } from './object-rules.ts';
 import type { WriteScope } from './object-rules.ts';
 import type { ResourceDefinition } from './resources.ts';
 import {
@@ -92,7 +91,7 @@ export class StoredObjectWriter {
     if (options.trusted !== true) {
       if (resourceVersion === '' && definition.custom === true) {
         const body = 'Invalid value: 0: must be specified for an update';
-        throw invalid(qualifiedKind(definition), name, [
+        throw invalid(definition, name, [
           { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body },
         ]);
       }

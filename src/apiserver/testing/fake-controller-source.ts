@@ -140,8 +140,12 @@ export class FakeControllerSource<T extends FakeObject = FakeObject> implements 
     const { resourceVersion = '', sendInitialEvents = false } = options;
     const beginsWithState = sendInitialEvents || resourceVersion === '';
     const from = beginsWithState ? this.#version : Number(resourceVersion);
-    if (from < this.#floor) throw expired(from, this.#floor);
-    if (from > this.#version) throw tooLarge(from, this.#version);
+    if (from < this.#floor)
+      throw refused(410, 'Expired', `too old resource version: ${from} (${this.#floor})`);
+    if (from > this.#version) {
+      const why = `Too large resource version: ${from}, current: ${this.#version}`;
+      throw refused(504, 'Timeout', why);
+    }
     const unlisten = signal ? onAbort(signal, () => watch.stop()) : (): void => {};
     const watch: FakeWatch<T> = new FakeWatch(this.#version, () => {
       this.#watches.delete(watch);
@@ -187,14 +191,6 @@ function eventOf<T>({ type, object }: Change<T>): WatchEvent<T> {
 function keyOf({ metadata }: FakeObject): string {
   const { namespace = '', name = '' } = metadata ?? {};
   return namespace === '' ? name : `${namespace}/${name}`;
-}
-
-function expired(version: number, floor: number): KubeStatusError {
-  return refused(410, 'Expired', `too old resource version: ${version} (${floor})`);
-}
-
-function tooLarge(version: number, current: number): KubeStatusError {
-  return refused(504, 'Timeout', `Too large resource version: ${version}, current: ${current}`);
 }
 
 function refused(code: number, reason: string, message: string): KubeStatusError {
