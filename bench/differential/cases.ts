@@ -10,8 +10,6 @@ export interface FaultCase {
   readonly title: string;
   /** Time until the fault is healed; 0 when it ends at once. */
   readonly faultMs: number;
-  /** Connects the client through a proxy that can be frozen. */
-  readonly isProxied?: boolean;
   /** Resolves with the number of strikes that the scenario itself made; strikes of rules are counted apart. */
   inject(scene: Scene): Promise<number>;
 }
@@ -71,11 +69,7 @@ async function changeUnseen(scene: Scene, withSuccessors: boolean): Promise<void
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
-const answer = (status: number, retryAfterSeconds?: number): Action => ({
-  type: 'answer',
-  status,
-  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-});
+const answer = (status: number): Action => ({ type: 'answer', status });
 
 export const FAULT_CASES: readonly FaultCase[] = [
   {
@@ -128,7 +122,7 @@ export const FAULT_CASES: readonly FaultCase[] = [
     name: 'too-many-requests',
     title: '429 with Retry-After: 2 to three watches',
     faultMs: 0,
-    inject: (scene) => answering(scene, answer(429, 2), 3),
+    inject: (scene) => answering(scene, { type: 'answer', status: 429, retryAfterSeconds: 2 }, 3),
   },
   {
     name: 'error-500-10s',
@@ -158,8 +152,7 @@ export const FAULT_CASES: readonly FaultCase[] = [
     name: 'silent-hang',
     title: 'the connection goes silent for ever, new ones work',
     faultMs: 0,
-    isProxied: true,
-    inject: ({ proxy }) => Promise.resolve(proxy?.freeze() ?? 0),
+    inject: (scene) => striking(scene, { type: 'mute' }),
   },
   {
     name: 'malformed-line',

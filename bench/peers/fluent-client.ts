@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { KubernetesObject } from '@kubernetes/client-node';
 import type { Task } from '../task.ts';
-import { kubeConfigOf } from './connection.ts';
+import { kubeConfigText } from './connection.ts';
 import { packageVersion } from './package-version.ts';
 import { runProgram } from './program.ts';
 import type { Result } from './program.ts';
@@ -27,7 +27,7 @@ const [, , moduleUrl = ''] = process.argv;
 async function run(task: Task): Promise<Result> {
   const folder = mkdtempSync(path.join(tmpdir(), 'kubeloom-bench-'));
   const file = path.join(folder, 'kubeconfig');
-  writeFileSync(file, kubeConfigOf(task));
+  writeFileSync(file, kubeConfigText(task));
   process.env['KUBECONFIG'] = file;
   const { K8s, kind } = (await import(moduleUrl)) as FluentClient;
   const receiver = new Receiver(task);

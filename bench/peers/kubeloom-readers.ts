@@ -1,26 +1,16 @@
 /** kubeloom under readers. The grid runs on a source of functions, lists and scans on the high-rate source. */
 import { KubeConfig } from '@kubernetes/client-node';
-import { InformerThreads, Lister, NAMESPACE_INDEX, SharedIndexInformer } from '../../src/index.ts';
-import type { KubeObject, ListerWatcher, ResourceOf } from '../../src/index.ts';
+import { InformerThreads, Lister, NAMESPACE_INDEX, SharedIndexInformer, resources } from '../../src/index.ts';
+import type { KubeObject, ListerWatcher, ResourceRef } from '../../src/index.ts';
 import { FakeWatch } from '../../src/apiserver/testing/fake-watch.ts';
 import type { OutcomeRow, Task } from '../task.ts';
 import { loadKubeConfig } from './connection.ts';
-import { Meter } from './meter.ts';
 import { packageVersion } from './package-version.ts';
-import { runProgram } from './program.ts';
-import type { Result } from './program.ts';
-import { readTimes } from './read-times.ts';
-import { GRID_NAMESPACE, gridRows } from './readers-grid.ts';
+import { GRID_NAMESPACE, readTimes, runReaders } from './readers-grid.ts';
 import type { GridCache, GridPod } from './readers-grid.ts';
 import { touchParsed } from './touch.ts';
 
-const PODS: ResourceOf<never> = {
-  group: '',
-  version: 'v1',
-  resource: 'pods',
-  kind: 'Pod',
-  isNamespaced: true,
-};
+const PODS: ResourceRef = resources.core.v1.pods;
 
 async function gridCache(pods: readonly GridPod[], onChange: () => void): Promise<GridCache> {
   const metadata = { resourceVersion: String(pods.length) };
@@ -67,11 +57,4 @@ async function lists(task: Task): Promise<OutcomeRow[]> {
   ];
 }
 
-async function run(task: Task): Promise<Result> {
-  const meter = new Meter();
-  const isGrid = (task.podCounts ?? []).length > 0;
-  const rows = isGrid ? await gridRows(task, gridCache) : await lists(task);
-  return { ...meter.stop(), rows, checksum: rows.length };
-}
-
-await runProgram('kubeloom', packageVersion(import.meta.url), run);
+await runReaders('kubeloom', packageVersion(import.meta.url), gridCache, lists);

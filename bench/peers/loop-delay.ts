@@ -5,14 +5,13 @@
 import { openSync, readSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { IntervalHistogram } from 'node:perf_hooks';
-import hdr from 'hdr-histogram-js';
 import type { LoopDelay } from '../task.ts';
+import { HIGHEST_US, microsecondHistogram } from './latency-histogram.ts';
 
 const NANOSECONDS_PER_MS = 1e6;
 const US_PER_MS = 1000;
 /** The interval by which timers are late when nothing delays them. */
 const RESOLUTION_MS = 1;
-const HIGHEST_US = 60_000_000;
 const RUN_DELAY_FILE = '/proc/thread-self/schedstat';
 /** Room for three numbers of 64 bits as text. */
 const RUN_DELAY_BYTES = 64;
@@ -52,11 +51,7 @@ export class LoopDelayMeter {
   readonly #delay: IntervalHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   readonly #runDelay: RunDelay = new RunDelay();
   /** Microseconds by which each tick was late, less the thread's wait for a processor. */
-  readonly #own = hdr.build({
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: HIGHEST_US,
-    numberOfSignificantValueDigits: 3,
-  });
+  readonly #own = microsecondHistogram();
   /** The monitor sees a delay only when it has ended; this timer shows one that lasts. */
   readonly #ticker: NodeJS.Timeout = setInterval(() => this.#tick(), RESOLUTION_MS);
   #tickedAt = 0;

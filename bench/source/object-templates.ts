@@ -9,9 +9,8 @@ import { ResourceTable, apiVersionOf } from '../../src/apiserver/resources.ts';
 import type { ResourceDefinition } from '../../src/apiserver/resources.ts';
 import { sampleDigest, sampleName, samplePod, sampleUid } from '../../src/apiserver/sample-pod.ts';
 import { StoredObject } from '../../src/apiserver/stored-object.ts';
+import { SENT_ANNOTATION } from '../task.ts';
 
-/** Microseconds since the epoch at which an event was sent, in the annotations of paced events. */
-export const SENT_ANNOTATION = 'kubeloom.io/sent-us';
 export const FIRST_REVISION: number = 1_000_000_000;
 const SENT_PREFIX = `"${SENT_ANNOTATION}":"`;
 /** Number of digits of every revision, from the first to the last. */

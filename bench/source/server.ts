@@ -51,8 +51,6 @@ export interface SourceOptions {
   readonly changes?: 'status' | 'metadata';
   /** True: one HTTP chunk for each event, as a real apiserver sends large objects; false: one for each megabyte. */
   readonly chunkPerEvent?: boolean;
-  /** Default 0: any free port, on 127.0.0.1. */
-  readonly port?: number;
 }
 
 const HEADERS = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -75,12 +73,13 @@ function resolved(options: SourceOptions): Required<SourceOptions> & RoundOption
     ratePerSecond: 0,
     quietMs: (options.ratePerSecond ?? 0) > 0 ? PACED_QUIET_MS : 0,
     roundBytesMax: 128 * 1024 * 1024,
-    port: 0,
     ...options,
   };
 }
 
-export class SourceServer {
+export class SourceServer implements AsyncDisposable {
+  /** On loopback, without a token; '' before the server listens. */
+  url = '';
   /** PEM; '' without TLS. */
   readonly ca: string;
   readonly #options: Required<SourceOptions> & RoundOptions;
@@ -106,9 +105,10 @@ export class SourceServer {
     }
   }
 
-  async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(this.#options.port, '127.0.0.1', resolve));
-    return `http${this.ca === '' ? '' : 's'}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    const { port } = this.#server.address() as AddressInfo;
+    this.url = `http${this.ca === '' ? '' : 's'}://127.0.0.1:${port}`;
   }
 
   /** Revision of the list; the events follow. */
@@ -116,7 +116,7 @@ export class SourceServer {
     return FIRST_REVISION + this.#options.pods;
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const socket of this.#sockets) socket.destroy();
     await closed;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Judgement } from '../../../../bench/differential/judge.ts';
-import { thisMachine } from '../../../../bench/differential/results.ts';
+import { describeMachine } from '../../../../bench/machine.ts';
 import type { CaseRun } from '../../../../bench/differential/run-case.ts';
 import { differentialSection } from '../../../../bench/differential/section.ts';
 
@@ -27,7 +27,7 @@ function run(
 
 function rowOf(...runs: CaseRun[]): string {
   const section = differentialSection({
-    machine: thisMachine(),
+    machine: describeMachine(),
     versions: { one: 'v1', other: 'v2' },
     seeds: [1, 2],
     loadRate: 150,
