@@ -2,7 +2,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, Lister, NAMESPACE_INDEX, SharedIndexInformer, resources } from '../../src/index.ts';
 import type { KubeObject, ListerWatcher, ResourceRef } from '../../src/index.ts';
-import { FakeWatch } from '../../src/apiserver/testing/fake-watch.ts';
+import { FakeWatch } from '../../src/apiserver/testing/fake-controller-source.ts';
 import type { OutcomeRow, Task } from '../task.ts';
 import { loadKubeConfig } from './connection.ts';
 import { packageVersion } from './package-version.ts';

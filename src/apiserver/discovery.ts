@@ -21,8 +21,25 @@ const VERSION = {
   platform: `${process.platform}/${process.arch}`,
 };
 
-/** Returns the document at this path, or undefined when there is none. */
-export function discover(path: string, table: ResourceTable): object | undefined {
+interface Document {
+  readonly code: number;
+  readonly type: string;
+  readonly body: Buffer | string;
+}
+
+const NOT_FOUND: Document = {
+  code: 404,
+  type: 'text/plain; charset=utf-8',
+  body: '404 page not found\n',
+};
+
+/** Returns the document at this path, or the answer that there is none. */
+export function documentAt(path: string, accept: string, table: ResourceTable): Document {
+  const found = discover(path, table);
+  return found === undefined ? (openApi(path, accept, table) ?? NOT_FOUND) : json(found);
+}
+
+function discover(path: string, table: ResourceTable): object | undefined {
   const parts = path.split('/').filter((part) => part !== '');
   switch (parts.join('/')) {
     case 'version':
@@ -87,11 +104,6 @@ function resourceEntries(definition: ResourceDefinition): object[] {
   return [main, { name: `${resource}/status`, singularName: '', namespaced, kind, verbs: STATUS_VERBS }];
 }
 
-interface OpenApiDocument {
-  readonly type: string;
-  readonly body: Buffer;
-}
-
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 /**
@@ -99,9 +111,9 @@ const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
  * schema to validate on its own (v2, as protobuf). An empty v2 schema makes kubectl skip validation; a v3 schema names
  * the parameter.
  */
-export function openApi(path: string, accept: string, table: ResourceTable): OpenApiDocument | undefined {
+function openApi(path: string, accept: string, table: ResourceTable): Document | undefined {
   if (path === '/openapi/v2') {
-    if (accept.includes('proto-openapi')) return { type: PROTOBUF, body: protobufDocument() };
+    if (accept.includes('proto-openapi')) return { code: 200, type: PROTOBUF, body: protobufDocument() };
     return json({ swagger: '2.0', info: { title: 'Kubernetes', version: 'v1' }, paths: {}, definitions: {} });
   }
   if (path === '/openapi/v3') {
@@ -144,6 +156,6 @@ function field(number: number, value: Buffer): Buffer {
   return Buffer.concat([Buffer.from([(number << 3) | 2, value.length]), value]);
 }
 
-function json(document: object): OpenApiDocument {
-  return { type: 'application/json', body: Buffer.from(JSON.stringify(document)) };
+function json(document: object): Document {
+  return { code: 200, type: 'application/json', body: `${JSON.stringify(document)}\n` };
 }

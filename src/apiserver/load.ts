@@ -141,18 +141,15 @@ export class LoadGenerator {
     const started = performance.now();
     this.#state = 'running';
     const intended = rate === 'max' ? eventsMax : Math.min(eventsMax, Math.round((rate * durationMs) / 1000));
+    const isMax = rate === 'max';
+    const endMs = isMax ? durationMs : durationMs + GRACE_MS;
     while (this.#state === 'running' && this.issued < intended) {
       const elapsed = performance.now() - started;
-      if (rate === 'max') {
-        if (elapsed >= durationMs) break;
-        this.#issueUntilBehind(intended);
-        await immediate();
-      } else {
-        if (elapsed >= durationMs + GRACE_MS) break;
-        const due = Math.min(intended, Math.floor((Math.min(elapsed, durationMs) * rate) / 1000));
-        const caughtUp = this.#issueDue(due, started, rate);
-        await (caughtUp ? tick() : immediate());
-      }
+      if (elapsed >= endMs) break;
+      if (isMax) this.#issueUntilBehind(intended);
+      const due = isMax ? 0 : Math.floor((Math.min(elapsed, durationMs) * rate) / 1000);
+      const caughtUp = !isMax && this.#issueDue(Math.min(intended, due), started, rate);
+      await (caughtUp ? tick() : immediate());
     }
     this.#state = 'idle';
     return {

@@ -1,14 +1,13 @@
 /** One request: authenticates it, applies its faults, and passes it to the verb or to the discovery documents. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { discover, openApi } from './discovery.ts';
+import { documentAt } from './discovery.ts';
 import { applyFaults } from './fault-answers.ts';
 import type { FaultVerb, RequestFacts } from './fault-rules.ts';
-import { sendJson, sendStatus } from './http-io.ts';
+import { sendStatus } from './http-io.ts';
 import { flag, parseResourcePath } from './request-info.ts';
 import type { ResourcePath } from './request-info.ts';
 import type { RequestRecord } from './request-log.ts';
-import type { ResourceTable } from './resources.ts';
 import {
   StatusError,
   badRequest,
@@ -62,31 +61,13 @@ async function serve(services: Services, request: IncomingMessage, response: Ser
     return;
   }
   if (path !== undefined && table.serves(path.group, path.version)) throw unknownResource();
-  serveDocument(table, request, response, url.pathname);
+  const { code, type, body } = documentAt(url.pathname, request.headers.accept ?? '', table);
+  response.writeHead(code, { 'Content-Type': type }).end(body);
 }
 
 function verbOf({ method, watch }: RequestRecord, path: ResourcePath | undefined): FaultVerb {
   if (path === undefined || method !== 'GET') return 'other';
   return watch ? 'watch' : 'list';
-}
-
-function serveDocument(
-  table: ResourceTable,
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-): void {
-  const document = discover(path, table);
-  if (document !== undefined) {
-    sendJson(response, 200, document);
-    return;
-  }
-  const schema = openApi(path, request.headers.accept ?? '', table);
-  if (schema !== undefined) {
-    response.writeHead(200, { 'Content-Type': schema.type }).end(schema.body);
-    return;
-  }
-  response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
 }
 
 function statusOf(error: unknown): Status {

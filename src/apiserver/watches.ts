@@ -12,7 +12,6 @@ import type { ResolvedOptions } from './options.ts';
 import type { Call } from './request-info.ts';
 import { selectionOf } from './selection.ts';
 import { StatusError, expired, tooLargeResourceVersion } from './status.ts';
-import type { StoredObject } from './stored-object.ts';
 import { Watch } from './watch.ts';
 import type { WatchPlan } from './watch.ts';
 
@@ -142,7 +141,7 @@ export class Watches {
     collection: Collection,
     options: WatchOptions,
     log: LogView,
-  ): Promise<Start | StatusError> {
+  ): Promise<Pick<WatchPlan, 'fromRevision' | 'initial'> | StatusError> {
     const { from, initialEvents } = options;
     if (initialEvents) {
       const wanted = from ?? 0;
@@ -183,9 +182,4 @@ export class Watches {
     watch.pump();
     for (const check of this.#waiting) check();
   }
-}
-
-interface Start {
-  readonly fromRevision: number;
-  readonly initial: readonly StoredObject[];
 }
