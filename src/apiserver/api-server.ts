@@ -7,7 +7,7 @@ import { realTimers } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import type { Collection } from './event-log.ts';
 import { EventLog } from './event-log.ts';
-import { FaultEngine } from './fault-engine.ts';
+import { FaultEngine } from './fault-rules.ts';
 import { FaultPort } from './fault-port.ts';
 import type { FaultPortAddress } from './fault-port.ts';
 import type { FaultScenario, LandedFault } from './fault-rules.ts';

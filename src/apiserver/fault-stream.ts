@@ -5,9 +5,8 @@
 
 import type { ServerResponse } from 'node:http';
 import type { RequestFaults } from './fault-answers.ts';
-import type { ArmedRule, StruckStream } from './fault-engine.ts';
 import { isAtOnce } from './fault-rules.ts';
-import type { RequestFacts, StreamAction } from './fault-rules.ts';
+import type { ArmedRule, RequestFacts, StreamAction, StruckStream } from './fault-rules.ts';
 import type { Listener } from './listener.ts';
 import type { Call } from './request-info.ts';
 

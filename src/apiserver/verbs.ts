@@ -4,7 +4,7 @@
  */
 
 import type { EventLog } from './event-log.ts';
-import type { FaultEngine } from './fault-engine.ts';
+import type { FaultEngine } from './fault-rules.ts';
 import {
   acceptsPartial,
   contentType,
@@ -19,7 +19,6 @@ import type { JsonObject, KubeObject } from './json.ts';
 import { parseGetOptions, parseListOptions } from './list-options.ts';
 import { listPieces, readPage, requireFresh } from './list.ts';
 import type { Listener } from './listener.ts';
-import { asObject } from './object-rules.ts';
 import type { ResolvedOptions } from './options.ts';
 import { APPLY_PATCH, applyPatch, requirePatchType } from './patch.ts';
 import { flag } from './request-info.ts';
@@ -38,6 +37,7 @@ import {
 import { keyOf } from './stored-object.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { Watches } from './watches.ts';
+import { asObject } from './writer.ts';
 import type { Preconditions, StoredObjectWriter } from './writer.ts';
 
 /** The parts of the server that answer requests. */
