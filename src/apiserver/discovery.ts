@@ -60,15 +60,10 @@ function discover(path: string, table: ResourceTable): object | undefined {
   return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...found };
 }
 
-interface GroupVersion {
-  readonly groupVersion: string;
-  readonly version: string;
-}
-
 interface Group {
   readonly name: string;
-  readonly versions: GroupVersion[];
-  readonly preferredVersion: GroupVersion;
+  readonly versions: { readonly groupVersion: string; readonly version: string }[];
+  readonly preferredVersion: Group['versions'][number];
 }
 
 function groups(table: ResourceTable): Group[] {

@@ -52,9 +52,9 @@ async function held(armed: ArmedRule<RequestAction>): Promise<void> {
   const { action } = armed.rule;
   if (action.type !== 'hold') return;
   const { holdMs } = action;
-  if (holdMs === undefined) await armed.whenHealed;
-  else
-    await Promise.race([armed.whenHealed, new Promise((resolve) => realTimers.setTimeout(resolve, holdMs))]);
+  const ends: Promise<unknown>[] = [armed.whenHealed];
+  if (holdMs !== undefined) ends.push(new Promise((resolve) => realTimers.setTimeout(resolve, holdMs)));
+  await Promise.race(ends);
 }
 
 function answered(action: RequestAction, response: ServerResponse, listener: Listener): boolean {

@@ -23,7 +23,10 @@ interface Bound {
   readonly armed: ArmedRule<StreamAction>;
   /** Number of events since the rule applies to this stream. */
   events: number;
-  readonly memory: LineMemory;
+  /** The first line that was seen of each key. */
+  readonly byKey: Map<string, Buffer>;
+  /** The line that waits for the next event of another object. */
+  held: Buffer | undefined;
 }
 
 const LINE_FEED = 0x0a;
@@ -87,7 +90,7 @@ export class FaultStream implements StruckStream {
 
   arm(armed: ArmedRule<StreamAction>): void {
     const { action } = armed.rule;
-    const bound: Bound = { armed, events: 0, memory: { byKey: new Map(), held: undefined } };
+    const bound: Bound = { armed, events: 0, byKey: new Map(), held: undefined };
     this.#bound.push(bound);
     if (this.#isOver || !isAtOnce(action) || armed.rule.match?.afterEvents !== undefined) return;
     const out: Buffer[] = [];
@@ -135,7 +138,7 @@ export class FaultStream implements StruckStream {
         }
         continue;
       }
-      const changed = changeLine(armed.rule.action, line, bound.memory);
+      const changed = changeLine(armed.rule.action, line, bound);
       if (!changed) continue;
       if (changed.isLanded) this.#land(bound, line);
       lines = changed.lines;
@@ -215,13 +218,6 @@ export class FaultStream implements StruckStream {
   }
 }
 
-interface LineMemory {
-  /** The first line that was seen of each key. */
-  readonly byKey: Map<string, Buffer>;
-  /** The line that waits for the next event of another object. */
-  held: Buffer | undefined;
-}
-
 interface ChangedLine {
   readonly lines: Buffer[];
   /** True when the fault has happened on this line; false when the rule only prepares for it. */
@@ -242,7 +238,7 @@ function described(line: Buffer): string {
 }
 
 /** @returns undefined when the action does not concern this line */
-function changeLine(action: StreamAction, line: Buffer, memory: LineMemory): ChangedLine | undefined {
+function changeLine(action: StreamAction, line: Buffer, bound: Bound): ChangedLine | undefined {
   const type = typeOf(line);
   switch (action.type) {
     case 'duplicate':
@@ -250,44 +246,39 @@ function changeLine(action: StreamAction, line: Buffer, memory: LineMemory): Cha
     case 'drop':
       return type === action.of ? { lines: [], isLanded: true } : undefined;
     case 'older':
-      return older(line, memory);
+      return older(line, bound);
     case 'swap':
-      return swapped(line, type, memory);
+      return swapped(line, type, bound);
     case 'retype':
       if (type !== action.from) return undefined;
-      return { lines: [replaced(line, `"type":"${type}"`, `"type":"${action.to}"`)], isLanded: true };
-    case 'graft': {
+      return { lines: [retyped(line, type, action.to)], isLanded: true };
+    case 'graft':
       if (type !== 'ADDED' && type !== 'MODIFIED') return undefined;
-      const member = Buffer.concat([
-        Buffer.from(`${JSON.stringify(action.name)}:`),
-        Buffer.from(action.value, 'base64'),
-      ]);
-      return { lines: [grafted(line, member)], isLanded: true };
-    }
+      return { lines: [grafted(line, action)], isLanded: true };
     default:
       return undefined;
   }
 }
 
-function older(line: Buffer, memory: LineMemory): ChangedLine {
+function older(line: Buffer, bound: Bound): ChangedLine {
   const key = keyOf(line);
-  const before = memory.byKey.get(key);
+  const before = bound.byKey.get(key);
   if (before === undefined) {
-    memory.byKey.set(key, line);
+    bound.byKey.set(key, line);
     return { lines: [line], isLanded: false };
   }
   return { lines: [line, before], isLanded: true };
 }
 
 /** Deletions and additions stay in their places, because swapping them with others would change their meaning. */
-function swapped(line: Buffer, type: string, memory: LineMemory): ChangedLine | undefined {
-  const { held } = memory;
+function swapped(line: Buffer, type: string, bound: Bound): ChangedLine | undefined {
+  const { held } = bound;
   if (held === undefined) {
     if (type !== 'MODIFIED') return undefined;
-    memory.held = line;
+    bound.held = line;
     return { lines: [], isLanded: false };
   }
-  memory.held = undefined;
+  bound.held = undefined;
   if (keyOf(held) === keyOf(line)) return { lines: [held, line], isLanded: false };
   return { lines: [line, held], isLanded: true };
 }
@@ -299,14 +290,15 @@ function keyOf(line: Buffer): string {
   return `${namespace}/${name}`;
 }
 
-function replaced(line: Buffer, from: string, to: string): Buffer {
-  const at = line.indexOf(from);
-  return Buffer.concat([line.subarray(0, at), Buffer.from(to), line.subarray(at + Buffer.byteLength(from))]);
+function retyped(line: Buffer, from: string, to: string): Buffer {
+  const head = `{"type":"`;
+  return Buffer.concat([Buffer.from(head + to), line.subarray(head.length + from.length)]);
 }
 
 /** Adds the member behind everything else in the object, because readers of keys read only as far as metadata. */
-function grafted(line: Buffer, member: Buffer): Buffer {
+function grafted(line: Buffer, { name, value }: Extract<StreamAction, { type: 'graft' }>): Buffer {
   const end = line.lastIndexOf('}}');
   const isEmpty = line.indexOf(OBJECT) + OBJECT.length === end;
-  return Buffer.concat([line.subarray(0, end), Buffer.from(isEmpty ? '' : ','), member, line.subarray(end)]);
+  const member = Buffer.from(`${isEmpty ? '' : ','}${JSON.stringify(name)}:`);
+  return Buffer.concat([line.subarray(0, end), member, Buffer.from(value, 'base64'), line.subarray(end)]);
 }

@@ -7,10 +7,9 @@
 
 import { realTimers } from '../base/clock.ts';
 import type { Collection, EventLog } from './event-log.ts';
-import type { KubeObject } from './json.ts';
+import type { KubeObject, ObjectMeta } from './json.ts';
 import { LoadTemplate } from './load-template.ts';
 import { seededRandom } from './random.ts';
-import type { ResourceDefinition } from './resources.ts';
 import { samplePod } from './sample-pod.ts';
 import { StoredObject } from './stored-object.ts';
 
@@ -82,24 +81,18 @@ function createSample(
   bytes: number,
 ): StoredObject {
   const { definition } = collection;
-  const object = sampleObject(definition, index, sampleNamespace(index, namespaces), bytes);
+  const namespace = sampleNamespace(index, namespaces);
+  const isPod = definition.resource === 'pods';
+  const pod = samplePod({ index, namespace, bytes: isPod ? bytes : 0 });
+  const object = isPod ? pod : padded(pod.metadata, definition.namespaced, bytes);
   return log.write(collection, (revision) => StoredObject.encode(definition, object, revision));
 }
 
-function sampleObject(
-  definition: ResourceDefinition,
-  index: number,
-  namespace: string,
-  bytes: number,
-): KubeObject {
-  const pod = samplePod({ index, namespace, bytes: definition.resource === 'pods' ? bytes : 0 });
-  if (definition.resource === 'pods') return pod;
-  const { name, uid, creationTimestamp, labels, annotations } = pod.metadata;
-  const scope = definition.namespaced ? { namespace } : {};
-  return {
-    metadata: { name, ...scope, uid, creationTimestamp, labels, annotations } as KubeObject['metadata'],
-    data: { padding: 'x'.repeat(Math.max(0, bytes - 300)) },
-  };
+/** Returns an object of another kind with the metadata of a pod. */
+function padded(metadata: ObjectMeta, isNamespaced: boolean, bytes: number): KubeObject {
+  const { namespace: _, generateName: __, ownerReferences: ___, ...own } = metadata;
+  const data = { padding: 'x'.repeat(Math.max(0, bytes - 300)) };
+  return { metadata: isNamespaced ? { ...own, namespace: metadata.namespace ?? '' } : own, data };
 }
 
 export class LoadGenerator {
@@ -149,7 +142,7 @@ export class LoadGenerator {
       if (isMax) this.#issueUntilBehind(intended);
       const due = isMax ? 0 : Math.floor((Math.min(elapsed, durationMs) * rate) / 1000);
       const caughtUp = !isMax && this.#issueDue(Math.min(intended, due), started, rate);
-      await (caughtUp ? tick() : immediate());
+      await pause(caughtUp);
     }
     this.#state = 'idle';
     return {
@@ -232,10 +225,10 @@ export class LoadGenerator {
   }
 }
 
-function tick(): Promise<void> {
-  return new Promise((resolve) => realTimers.setTimeout(resolve, TICK_MS));
-}
-
-function immediate(): Promise<void> {
-  return new Promise((resolve) => realTimers.setImmediate(resolve));
+/** Resolves at the next tick, or after one turn of the event loop when there is more to issue. */
+function pause(isIdle: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (isIdle) realTimers.setTimeout(resolve, TICK_MS);
+    else realTimers.setImmediate(resolve);
+  });
 }

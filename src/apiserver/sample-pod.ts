@@ -76,7 +76,6 @@ function tokenVolume(digest: string): string {
 
 function smallPod({ index, namespace }: SampleOptions, digest: string): KubeObject {
   const app = APPS[index % APPS.length] ?? 'web';
-  const node = `node-${index % 100}`;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -87,25 +86,23 @@ function smallPod({ index, namespace }: SampleOptions, digest: string): KubeObje
       uid: uidOf(1, digest),
       creationTimestamp: timeOf(digest),
       labels: { app, 'pod-template-hash': '6d5f8c7b9', tier: index % 2 === 0 ? 'front' : 'back' },
-      ownerReferences: [owner(app, index)],
+      ownerReferences: [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'ReplicaSet',
+          name: `${app}-6d5f8c7b9`,
+          uid: ownerUid(index),
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
     },
     spec: {
-      nodeName: node,
+      nodeName: `node-${index % 100}`,
       restartPolicy: 'Always',
       containers: [{ name: app, image: `registry.example.com/${app}:1.27.3` }],
     },
     status: { phase: 'Running', podIP: ip(index), hostIP: `10.0.0.${index % 250}` },
-  };
-}
-
-function owner(app: string, index: number): JsonObject {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    name: `${app}-6d5f8c7b9`,
-    uid: ownerUid(index),
-    controller: true,
-    blockOwnerDeletion: true,
   };
 }
 

@@ -25,7 +25,11 @@ export async function startEmbeddedApiServer(
   options: EmbeddedApiServerOptions = {},
 ): Promise<EmbeddedApiServer> {
   const { isolation = 'thread', ...serverOptions } = options;
-  if (isolation === 'none') return startHere(serverOptions);
+  if (isolation === 'none') {
+    const server = new ApiServer(serverOptions);
+    const call = ((method, ...args) => invoke(server, method, args)) as RemoteCall;
+    return new EmbeddedApiServer(await server.listen(), call, () => server.control.close());
+  }
   if (isolation === 'thread') {
     const worker = new Worker(ENTRY, { name: 'kubeloom-apiserver', ...execArgvOption() });
     const post = (message: object): void => worker.postMessage(message);
@@ -34,13 +38,6 @@ export async function startEmbeddedApiServer(
   const child = fork(fileURLToPath(ENTRY), [], { serialization: 'advanced', ...execArgvOption() });
   const send = (message: object): void => void child.send(message);
   return startThere(serverOptions, child, send, () => child.disconnect());
-}
-
-async function startHere(options: ApiServerOptions): Promise<EmbeddedApiServer> {
-  const server = new ApiServer(options);
-  const endpoint = await server.listen();
-  const call = ((method, ...args) => invoke(server, method, args)) as RemoteCall;
-  return new EmbeddedApiServer(endpoint, call, () => server.control.close());
 }
 
 /** @param host the thread or process of the server */

@@ -80,10 +80,8 @@ export async function serveResource(services: Services, call: Call): Promise<voi
   throw methodNotAllowed();
 }
 
-async function get(
-  { log, options }: Services,
-  { collection, request, response, path, query }: Call,
-): Promise<void> {
+async function get({ log, options }: Services, call: Call): Promise<void> {
+  const { collection, request, response, path, query } = call;
   const partial = acceptsPartial(request);
   await requireFresh(log, parseGetOptions(query), options.freshnessTimeoutMs);
   const stored = collection.get(keyOf(path.namespace, path.name));
@@ -122,12 +120,9 @@ async function update(services: Services, call: Call): Promise<void> {
       `the namespace of the object (${namespace}) does not match the namespace on the request (${path.namespace})`,
     );
   }
+  const key = keyOf(path.namespace, name);
   const options = { dryRun: isDryRun(call) };
-  answer(
-    call,
-    200,
-    services.writer.update(collection, keyOf(path.namespace, name), object, scopeOf(call), options),
-  );
+  answer(call, 200, services.writer.update(collection, key, object, scopeOf(call), options));
 }
 
 async function patch(services: Services, call: Call): Promise<void> {
@@ -141,12 +136,8 @@ async function patch(services: Services, call: Call): Promise<void> {
   const current = collection.get(key);
   if (current === undefined) {
     if (type !== APPLY_PATCH) throw notFound(definition, path.name);
-    answer(
-      call,
-      201,
-      services.writer.create(collection, path.namespace, asObject(definition, body), options),
-    );
-    return;
+    const object = asObject(definition, body);
+    return answer(call, 201, services.writer.create(collection, path.namespace, object, options));
   }
   const patched = asObject(definition, applyPatch(type, current.parse(), body));
   answer(call, 200, services.writer.update(collection, key, patched, scopeOf(call), options));
@@ -168,13 +159,11 @@ async function deleteMany(services: Services, call: Call): Promise<void> {
   const selection = selectionOf(collection.definition, path, query);
   const options = parseListOptions(query);
   const { dryRun } = await deleteOptions(services, call);
-  const page = await readPage(
-    services.log,
-    collection,
-    options,
-    selection,
-    services.options.freshnessTimeoutMs,
-  );
+  const {
+    log,
+    options: { freshnessTimeoutMs },
+  } = services;
+  const page = await readPage(log, collection, options, selection, freshnessTimeoutMs);
   for (const { identity } of page.objects) {
     services.writer.delete(collection, identity.key, identity.name, { dryRun });
   }
