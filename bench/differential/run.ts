@@ -5,7 +5,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
-import { describeMachine } from '../machine.ts';
+import { describeMachine } from '../document.ts';
 import { FAULT_CASES } from './cases.ts';
 import type { FaultCase } from './cases.ts';
 import { CLIENT_KINDS, readyClient } from './client-kinds.ts';

@@ -2,8 +2,8 @@
 import { FAULT_CASES } from './cases.ts';
 import { isEqual } from './judge.ts';
 import type { Difference, Judgement } from './judge.ts';
-import { machineText } from '../machine.ts';
-import type { Machine } from '../machine.ts';
+import { machineText } from '../document.ts';
+import type { Machine } from '../document.ts';
 import type { CaseRun } from './run-case.ts';
 
 export interface DifferentialResults {

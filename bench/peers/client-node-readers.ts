@@ -5,7 +5,7 @@ import { CoreV1Api, KubeConfig, ListWatch, Watch } from '@kubernetes/client-node
 import type { KubernetesListObject, V1Pod } from '@kubernetes/client-node';
 import type { OutcomeRow, Task } from '../task.ts';
 import { loadKubeConfig } from './connection.ts';
-import { packageVersion } from './package-version.ts';
+import { packageVersion } from './program.ts';
 import { GRID_NAMESPACE, readTimes, runReaders } from './readers-grid.ts';
 import type { GridCache, GridPod } from './readers-grid.ts';
 import { touchParsed } from './touch.ts';

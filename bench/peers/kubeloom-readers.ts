@@ -5,7 +5,7 @@ import type { KubeObject, ListerWatcher, ResourceRef } from '../../src/index.ts'
 import { FakeWatch } from '../../src/apiserver/testing/fake-controller-source.ts';
 import type { OutcomeRow, Task } from '../task.ts';
 import { loadKubeConfig } from './connection.ts';
-import { packageVersion } from './package-version.ts';
+import { packageVersion } from './program.ts';
 import { GRID_NAMESPACE, readTimes, runReaders } from './readers-grid.ts';
 import type { GridCache, GridPod } from './readers-grid.ts';
 import { touchParsed } from './touch.ts';

@@ -13,12 +13,9 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer as createSecureServer } from 'node:tls';
-import { realTimers } from '../../src/base/clock.ts';
+import { realTimers, realClock } from '../../src/base/clock.ts';
 import { createCertificates } from '../../src/apiserver/certificates.ts';
-import { SourceList } from './list.ts';
-import { Pace } from './pace.ts';
-import type { BlockFor } from './pace.ts';
-import { EventRound } from './pods.ts';
+import { SourceList, EventRound } from './pods.ts';
 import type { RoundOptions } from './pods.ts';
 import { FIRST_REVISION, sentAt } from './object-templates.ts';
 
@@ -233,4 +230,40 @@ async function writeChunk(socket: Socket, bytes: Buffer): Promise<void> {
   const written = write(socket, CRLF);
   socket.uncork();
   await written;
+}
+
+const WAIT_MS_MAX = 1;
+const MS_PER_SECOND = 1000;
+
+/** Blocks the thread for `timeoutMs`, or returns at once. */
+type BlockFor = (timeoutMs: number) => void;
+
+/**
+ * Due times of the events of a paced source, open loop: they do not depend on the client. Timers have a resolution of
+ * one millisecond, which would bunch the events. Between two timers, the source blocks its thread for less than a
+ * millisecond, and then yields to its event loop.
+ */
+class Pace {
+  readonly #startedAt: number;
+  readonly #ratePerSecond: number;
+  readonly #block: BlockFor;
+
+  constructor(ratePerSecond: number, block: BlockFor) {
+    this.#block = block;
+    this.#ratePerSecond = ratePerSecond;
+    this.#startedAt = realClock.now();
+  }
+
+  /** Number of events that should have been sent by now. */
+  get due(): number {
+    return Math.floor(((realClock.now() - this.#startedAt) * this.#ratePerSecond) / MS_PER_SECOND);
+  }
+
+  /** Resolves when event number `index` (from 0) is due, or earlier, after at most a millisecond. */
+  async until(index: number): Promise<void> {
+    const dueAt = this.#startedAt + ((index + 1) * MS_PER_SECOND) / this.#ratePerSecond;
+    const waitMs = Math.min(WAIT_MS_MAX, dueAt - realClock.now());
+    if (waitMs > 0) this.#block(waitMs);
+    await new Promise<void>((resolve) => realTimers.setImmediate(resolve));
+  }
 }

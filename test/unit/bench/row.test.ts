@@ -2,14 +2,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BenchCase } from '../../../bench/case.ts';
-import { reportJson } from '../../../bench/document.ts';
+import { reportJson, describeMachine } from '../../../bench/document.ts';
 import { figuresOf } from '../../../bench/figures.ts';
-import { describeMachine } from '../../../bench/machine.ts';
 import type { ClientName } from '../../../bench/names.ts';
 import { resyncPeriodMs } from '../../../bench/peers/kubeloom-deliveries.ts';
 import { threadCpuMs } from '../../../src/base/thread-cpu.ts';
-import { addedDelayMs } from '../../../bench/peers/loop-delay.ts';
-import { Meter } from '../../../bench/peers/meter.ts';
+import { addedDelayMs, Meter } from '../../../bench/peers/meter.ts';
 import { readOutcome } from '../../../bench/program-run.ts';
 import { rowsOf } from '../../../bench/row.ts';
 import type { Figure, Run } from '../../../bench/row.ts';

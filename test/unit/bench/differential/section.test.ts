@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Judgement } from '../../../../bench/differential/judge.ts';
-import { describeMachine } from '../../../../bench/machine.ts';
+import { describeMachine } from '../../../../bench/document.ts';
 import type { CaseRun } from '../../../../bench/differential/run-case.ts';
 import { differentialSection } from '../../../../bench/differential/section.ts';
 

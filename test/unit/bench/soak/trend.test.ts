@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../src/apiserver/testing/index.ts';
-import { median, quantile, trendOf } from '../../../../bench/soak/trend.ts';
-import type { Sample } from '../../../../bench/soak/trend.ts';
+import { median, quantile, trendOf } from '../../../../bench/soak/gates.ts';
+import type { Sample } from '../../../../bench/soak/gates.ts';
 
 function series(perHour: number, noise: number, count = 45): Sample[] {
   const random = seededRandom(7);
