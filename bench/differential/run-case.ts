@@ -46,6 +46,7 @@ export async function runCase(faultCase: FaultCase, client: ReadyClient, seed: n
 
 async function play(faultCase: FaultCase, scene: Scene): Promise<Partial<CaseRun>> {
   const { server, client } = scene;
+  const { faultMs = 0 } = faultCase;
   if (!(await client.saidBy('synced', SYNC_MS_MAX))) return { invalid: 'the client did not sync' };
   const loadFromRevision = await server.revision();
   scene.startLoad();
@@ -54,9 +55,9 @@ async function play(faultCase: FaultCase, scene: Scene): Promise<Partial<CaseRun
   const changesPerSecond = ((await server.loadIssued()) * 1000) / (performance.now() - loadStarted);
 
   let landed = await faultCase.inject(scene);
-  await delay(faultCase.faultMs);
+  await delay(faultMs);
   if (landed === 0) await firstStrike(scene);
-  if (faultCase.faultMs > 0) await server.healFaults();
+  if (faultMs > 0) await server.healFaults();
   const { revision: markerRevision } = await server.apply([
     { type: 'put', resource: 'pods', object: { metadata: { namespace: 'team-0', name: 'marker' } } },
   ]);

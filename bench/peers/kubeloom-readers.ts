@@ -1,10 +1,10 @@
 /** kubeloom under readers. The grid runs on a source of functions, lists and scans on the high-rate source. */
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, Lister, NAMESPACE_INDEX, SharedIndexInformer, resources } from '../../src/index.ts';
-import type { KubeObject, ListerWatcher, ResourceRef } from '../../src/index.ts';
-import { FakeWatch } from '../../src/apiserver/testing/fake-controller-source.ts';
+import type { KubeObject, ResourceRef } from '../../src/index.ts';
 import type { OutcomeRow, Task } from '../task.ts';
 import { loadKubeConfig } from './connection.ts';
+import { syncedCache } from './micro-cache.ts';
 import { packageVersion } from './program.ts';
 import { GRID_NAMESPACE, readTimes, runReaders } from './readers-grid.ts';
 import type { GridCache, GridPod } from './readers-grid.ts';
@@ -13,27 +13,13 @@ import { touchParsed } from './touch.ts';
 const PODS: ResourceRef = resources.core.v1.pods;
 
 async function gridCache(pods: readonly GridPod[], onChange: () => void): Promise<GridCache> {
-  const metadata = { resourceVersion: String(pods.length) };
-  const watch = new FakeWatch<GridPod>(pods.length, () => {});
-  const source: ListerWatcher<GridPod> = {
-    list: () => Promise.resolve({ kind: 'PodList', apiVersion: 'v1', metadata, items: [...pods] }),
-    watch: () => Promise.resolve(watch),
-    isWatchListUnsupported: true,
-  };
-  const threads = new InformerThreads();
-  const informer = new SharedIndexInformer<GridPod>(source, PODS, { threads, borrowChecks: 'off' });
+  const { informer, watch, close } = await syncedCache(PODS, pods);
   informer.addEventHandler({ onUpdate: onChange });
-  const ended = informer.run();
-  await informer.waitForSync();
   const indexer = informer.getIndexer();
   return {
     list: () => indexer.byIndex(NAMESPACE_INDEX, GRID_NAMESPACE),
     modify: (pod) => watch.send({ type: 'MODIFIED', object: pod }),
-    close: async () => {
-      await informer.shutdown();
-      await ended;
-      await threads.close();
-    },
+    close,
   };
 }
 
