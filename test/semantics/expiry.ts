@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, names } from './fixture.ts';
 import type { Target } from './target.ts';
-import { brief } from './watch-stream.ts';
+import { brief } from './client.ts';
 
 const INCONSISTENT =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
@@ -32,7 +32,7 @@ export function expirySemantics(target: () => Promise<Target>): void {
       );
       assert.match(message ?? '', new RegExp(`^too old resource version: ${from} \\(\\d+\\)$`));
       assert.equal(await stream.next(), undefined);
-      assert.equal(stream.complete, true);
+      assert.equal(await stream.ended, 'complete');
     });
 
     it('does not affect a watch from the present', async () => {

@@ -6,10 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach } from 'node:test';
 import { Client } from './client.ts';
-import type { Body } from './body.ts';
-import type { Answer } from './client.ts';
+import type { Body, Answer, WatchStream } from './client.ts';
 import type { Target } from './target.ts';
-import type { WatchStream } from './watch-stream.ts';
 
 export class Fixture {
   readonly #streams: WatchStream[] = [];

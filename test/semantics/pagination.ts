@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Body } from './body.ts';
+import type { Body } from './client.ts';
 import { Fixture, names } from './fixture.ts';
 import type { Target } from './target.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { Fixture, names, ok } from './fixture.ts';
 import type { Target } from './target.ts';
-import { brief } from './watch-stream.ts';
+import { brief } from './client.ts';
 
 const MATCHES: ReadonlyArray<readonly [selector: string, expected: readonly string[]]> = [
   ['app=web', ['a', 'b']],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture } from './fixture.ts';
 import type { Target } from './target.ts';
-import { brief } from './watch-stream.ts';
+import { brief } from './client.ts';
 
 const WATCH_LIST =
   'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';

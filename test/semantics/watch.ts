@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, ok } from './fixture.ts';
 import type { Target } from './target.ts';
-import { brief } from './watch-stream.ts';
-import type { WatchStream } from './watch-stream.ts';
+import { brief } from './client.ts';
+import type { WatchStream } from './client.ts';
 
 export function watchSemantics(target: () => Promise<Target>): void {
   describe('WATCH from a revision', () => {
@@ -133,7 +133,7 @@ function endSemantics(target: () => Promise<Target>): void {
     it('cleanly after timeoutSeconds, without another event', async () => {
       const stream = await open('silent', 'timeoutSeconds=1');
       assert.deepEqual(await stream.rest(), []);
-      assert.equal(stream.complete, true);
+      assert.equal(await stream.ended, 'complete');
     });
 
     it('with a bookmark two seconds before, when bookmarks are allowed', async () => {
@@ -148,7 +148,7 @@ function endSemantics(target: () => Promise<Target>): void {
       assert.equal(bookmark?.kind, 'ConfigMap');
       assert.equal(bookmark?.apiVersion, 'v1');
       assert.equal(bookmark?.metadata.annotations, undefined);
-      assert.equal(stream.complete, true);
+      assert.equal(await stream.ended, 'complete');
     });
 
     it('never with a bookmark when they are not allowed', async () => {

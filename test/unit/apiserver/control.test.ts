@@ -87,7 +87,7 @@ describe('the control API', () => {
       await lines.count(1);
       assert.equal(await server.dropWatches({ how }), 1);
       assert.equal(await lines.ended, how === 'close' ? 'complete' : 'broken');
-      assert.equal(lines.rest !== '', how === 'resetMidLine');
+      assert.equal(lines.unfinished !== '', how === 'resetMidLine');
       assert.deepEqual(await server.watches(), []);
     }
   });

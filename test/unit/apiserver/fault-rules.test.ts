@@ -114,7 +114,7 @@ describe('rules of faults', () => {
     await server.apply([put('a', '1'), put('a', '2')]);
     assert.equal(await lines.ended, 'broken');
     assert.equal(lines.events.length, 1);
-    assert.equal(lines.rest.length, 30);
+    assert.equal(lines.unfinished.length, 30);
   });
 
   it('send events twice, old ones again, others out of order, under another type, or not at all', async () => {

@@ -8,7 +8,7 @@ import { SourceServer } from '../../../bench/source/server.ts';
 import type { SourceOptions } from '../../../bench/source/server.ts';
 import { startHighRateSource } from '../../../bench/source/start.ts';
 import { call, watch } from '../apiserver/http.ts';
-import type { Event, Lines } from '../apiserver/http.ts';
+import type { WatchStream } from '../../semantics/client.ts';
 
 interface Pod {
   readonly metadata: { readonly namespace: string; readonly name: string; readonly uid: string };
@@ -33,7 +33,7 @@ async function started(options: SourceOptions): Promise<SourceServer> {
   return source;
 }
 
-function eventsOf({ url, listRevision }: SourceServer, path = '/api/v1/pods'): Promise<Lines> {
+function eventsOf({ url, listRevision }: SourceServer, path = '/api/v1/pods'): Promise<WatchStream> {
   return watch(`${url}${path}?watch=1&resourceVersion=${listRevision}`);
 }
 
@@ -129,7 +129,7 @@ describe('the high-rate source', () => {
     });
     const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
     const lines = await watch(`${source.url}/api/v1/pods?${query}`);
-    const events: Event[] = await lines.count(PODS + 6);
+    const events = await lines.count(PODS + 6);
     const types = events.map(({ type }) => type);
     assert.deepEqual(
       types.slice(0, PODS),

@@ -18,7 +18,7 @@ import type {
   ToReflector,
   ToReflectorThread,
 } from '../../../../src/shared/protocol.ts';
-import { RecordingSink } from './recording-sink.ts';
+import { RecordingSink } from '../../reflector/transport/recording-sink.ts';
 import { until } from './sourced-informer.ts';
 
 interface Thing {
@@ -295,23 +295,24 @@ describe('the transport of a feed', () => {
     receive({ ...answer, part: 'end' });
     receive({ type: 'stop', informer: 7 });
     assert.deepEqual(others, [{ type: 'stop', informer: 7 }]);
-    assert.deepEqual(sink.told, ['head 200 {"a":"b"}']);
+    assert.deepEqual([sink.calls, sink.status, sink.headers], [['head'], 200, { a: 'b' }]);
     assert.deepEqual(posted, [
       { type: 'feed', informer: 7, request: 1, part: 'open', path: '/p?watch=true' },
     ]);
     sink.onData = () => {
-      sink.onData = () => undefined;
+      sink.onData = undefined;
       exchange.pause();
     };
     exchange.resume();
-    assert.equal(sink.told.length, 1, 'not from inside resume()');
+    assert.deepEqual(sink.chunks, [], 'not from inside resume()');
     await Promise.resolve();
     const taken = { type: 'feed', informer: 7, request: 1, part: 'taken' } as const;
     assert.deepEqual(posted.splice(1), [{ ...taken, bytes: 3 }]);
     exchange.resume();
     await Promise.resolve();
     assert.deepEqual(posted.splice(1), [{ ...taken, bytes: 5 }]);
-    assert.deepEqual(sink.told.slice(1), ['data one', 'data three', 'end']);
+    assert.deepEqual(sink.chunks.map(String), ['one', 'three']);
+    assert.deepEqual(sink.calls, ['head', 'data', 'end']);
     exchange.close();
     assert.equal(posted.length, 1, 'an ended request is not closed again');
   });
@@ -331,8 +332,8 @@ describe('the transport of a feed', () => {
     transport.request({ path: '/2' }, disposed);
     receive({ type: 'feed', request: 1, part: 'end' });
     await transport.dispose();
-    assert.deepEqual(closed.told, []);
-    assert.deepEqual(disposed.told, ['end ERR_KUBELOOM_TRANSPORT_DISPOSED']);
+    assert.deepEqual(closed.calls, []);
+    await disposed.failsWith('ERR_KUBELOOM_TRANSPORT_DISPOSED');
     assert.deepEqual(
       posted.map((message) => ('part' in message ? `${message.request} ${message.part}` : '')),
       ['1 open', '1 close', '2 open', '2 close'],
