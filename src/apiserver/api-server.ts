@@ -159,7 +159,7 @@ export class ApiServer {
   }
 
   async #run(options: LoadOptions): Promise<LoadReport> {
-    if (this.#load?.running === true) {
+    if (this.#load !== undefined && this.#load.state !== 'idle') {
       throw new KubeloomError('ERR_KUBELOOM_LOAD_RUNNING', 'a load is running: await it or stopLoad() first');
     }
     const { log, watches } = this.#services;

@@ -12,6 +12,8 @@ import type { ServerCertificates } from './certificates.ts';
 import type { ResolvedOptions } from './options.ts';
 
 export class Listener {
+  /** PEM; '' without TLS. */
+  readonly ca: string;
   readonly #host: string;
   readonly #handler: RequestListener;
   readonly #certificates: ServerCertificates | undefined;
@@ -27,16 +29,12 @@ export class Listener {
     this.#handler = handler;
     this.#port = port;
     this.#certificates = tls ? createCertificates(host) : undefined;
+    this.ca = this.#certificates?.ca ?? '';
   }
 
   get url(): string {
     const name = this.#host.includes(':') ? `[${this.#host}]` : this.#host;
     return `${this.#certificates === undefined ? 'http' : 'https'}://${name}:${this.#port}`;
-  }
-
-  /** PEM; '' without TLS. */
-  get ca(): string {
-    return this.#certificates?.ca ?? '';
   }
 
   async listen(): Promise<void> {

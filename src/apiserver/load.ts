@@ -107,7 +107,7 @@ export class LoadGenerator {
   /** Number of events so far. */
   issued = 0;
   #lateMsMax = 0;
-  #state: 'idle' | 'running' | 'stopping' = 'idle';
+  state: 'idle' | 'running' | 'stopping' = 'idle';
 
   constructor(log: EventLog, collection: Collection, backlogMax: () => number, options: LoadOptions) {
     this.#log = log;
@@ -120,23 +120,19 @@ export class LoadGenerator {
     this.#nextIndex = 1_000_000 + log.revision;
   }
 
-  get running(): boolean {
-    return this.#state !== 'idle';
-  }
-
   stop(): void {
-    if (this.#state === 'running') this.#state = 'stopping';
+    if (this.state === 'running') this.state = 'stopping';
   }
 
   async run(): Promise<LoadReport> {
     const { rate, durationMs, eventsMax = Number.POSITIVE_INFINITY } = this.#options;
     const fromRevision = this.#log.revision;
     const started = performance.now();
-    this.#state = 'running';
+    this.state = 'running';
     const intended = rate === 'max' ? eventsMax : Math.min(eventsMax, Math.round((rate * durationMs) / 1000));
     const isMax = rate === 'max';
     const endMs = isMax ? durationMs : durationMs + GRACE_MS;
-    while (this.#state === 'running' && this.issued < intended) {
+    while (this.state === 'running' && this.issued < intended) {
       const elapsed = performance.now() - started;
       if (elapsed >= endMs) break;
       if (isMax) this.#issueUntilBehind(intended);
@@ -144,7 +140,7 @@ export class LoadGenerator {
       const caughtUp = !isMax && this.#issueDue(Math.min(intended, due), started, rate);
       await pause(caughtUp);
     }
-    this.#state = 'idle';
+    this.state = 'idle';
     return {
       issued: this.issued,
       intended: rate === 'max' ? this.issued : intended,

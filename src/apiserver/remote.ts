@@ -64,15 +64,10 @@ export function serveControl(channel: Channel): void {
   });
 }
 
-interface Pending {
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /** The caller's end of the channel. */
 export class RemoteControl {
   readonly #channel: Channel;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   #nextId = 1;
   #dead: Error | undefined;
 

@@ -38,7 +38,7 @@ import { keyOf } from './stored-object.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { Watches } from './watches.ts';
 import { asObject } from './writer.ts';
-import type { Preconditions, StoredObjectWriter } from './writer.ts';
+import type { StoredObjectWriter, WriteOptions } from './writer.ts';
 
 /** The parts of the server that answer requests. */
 export interface Services {
@@ -146,9 +146,9 @@ async function patch(services: Services, call: Call): Promise<void> {
 async function deleteOne(services: Services, call: Call): Promise<void> {
   const { collection, path } = call;
   const { definition } = collection;
-  const { preconditions, dryRun } = await deleteOptions(services, call);
+  const options = await deleteOptions(services, call);
   const key = keyOf(path.namespace, path.name);
-  const { object, gone } = services.writer.delete(collection, key, path.name, { preconditions, dryRun });
+  const { object, gone } = services.writer.delete(collection, key, path.name, options);
   if (!gone || definition.returnsDeleted === true) answer(call, 200, object);
   else sendJson(call.response, 200, success(definition, path.name, object.identity.uid));
 }
@@ -158,27 +158,19 @@ async function deleteMany(services: Services, call: Call): Promise<void> {
   const { collection, path, query } = call;
   const selection = selectionOf(collection.definition, path, query);
   const options = parseListOptions(query);
-  const { dryRun } = await deleteOptions(services, call);
-  const {
-    log,
-    options: { freshnessTimeoutMs },
-  } = services;
-  const page = await readPage(log, collection, options, selection, freshnessTimeoutMs);
+  const { dryRun = false } = await deleteOptions(services, call);
+  const { freshnessTimeoutMs } = services.options;
+  const page = await readPage(services.log, collection, options, selection, freshnessTimeoutMs);
   for (const { identity } of page.objects) {
     services.writer.delete(collection, identity.key, identity.name, { dryRun });
   }
   await sendPieces(call, listPieces(collection, page, false));
 }
 
-interface DeleteOptions {
-  readonly preconditions: Preconditions;
-  readonly dryRun: boolean;
-}
-
 /**
  * Grace periods and propagation are accepted and have no effect, because there is no kubelet and no garbage collector.
  */
-async function deleteOptions(services: Services, call: Call): Promise<DeleteOptions> {
+async function deleteOptions(services: Services, call: Call): Promise<WriteOptions> {
   const body = await readBody(call.request, services.options.requestBytesMax);
   const parsed = body.length === 0 ? {} : parseJson(body);
   const given: JsonObject = isJsonObject(parsed) ? parsed : {};

@@ -35,20 +35,18 @@ const SUBDOMAIN_RULE =
 /** Names of RBAC objects may contain colons: they only have to fit into a URL. */
 const PATH_SEGMENT_GROUP = 'rbac.authorization.k8s.io';
 
-interface WriteOptions {
+export interface WriteOptions {
   /** Does everything except the storing (`dryRun=All`). */
   readonly dryRun?: boolean;
   /** True for the control API: the rules about names, status and resourceVersion do not apply. */
   readonly trusted?: boolean;
+  /** For a deletion. */
+  readonly preconditions?: Preconditions;
 }
 
 export interface Preconditions {
   readonly uid?: string;
   readonly resourceVersion?: string;
-}
-
-interface DeleteOptions extends WriteOptions {
-  readonly preconditions?: Preconditions;
 }
 
 interface Deletion {
@@ -137,7 +135,7 @@ export class StoredObjectWriter {
     return this.#store(collection, updated, options);
   }
 
-  delete(collection: Collection, key: string, name: string, options: DeleteOptions = {}): Deletion {
+  delete(collection: Collection, key: string, name: string, options: WriteOptions = {}): Deletion {
     const { definition } = collection;
     const stored = collection.get(key);
     if (stored === undefined) throw notFound(definition, name);
