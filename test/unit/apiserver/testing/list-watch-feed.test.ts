@@ -51,6 +51,12 @@ class FeedScene {
     this.feed.receive({ type: 'feed', informer: 7, request, part: 'open', path });
   }
 
+  /** Opens a request and resolves when it is answered. */
+  async answered(path: string, request = 1): Promise<void> {
+    this.open(path, request);
+    await until(() => this.end !== undefined);
+  }
+
   taken(bytes: number): void {
     this.feed.receive({ type: 'feed', informer: 7, request: 1, part: 'taken', bytes });
   }
@@ -98,8 +104,9 @@ describe('the feed of a ListerWatcher', () => {
         Promise.resolve((asked.push(options), { metadata: { resourceVersion: '1' }, items: [] })),
       watch: (options) => Promise.reject((asked.push(options), new Error('enough'))),
     });
-    scene.open('/api/v1/pods?limit=500&continue=a%2Bb&labelSelector=a%3Db&resourceVersionMatch=Exact');
-    await until(() => scene.end !== undefined);
+    await scene.answered(
+      '/api/v1/pods?limit=500&continue=a%2Bb&labelSelector=a%3Db&resourceVersionMatch=Exact',
+    );
     scene.open(
       '/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&timeoutSeconds=300&resourceVersion=0012',
       2,
@@ -119,8 +126,7 @@ describe('the feed of a ListerWatcher', () => {
       items: [thing(1), thing(2)],
     };
     const scene = new FeedScene({ list: () => Promise.resolve(list) });
-    scene.open('/apis/example.com/v1/things?limit=2');
-    await until(() => scene.end !== undefined);
+    await scene.answered('/apis/example.com/v1/things?limit=2');
     assert.deepEqual(JSON.parse(scene.text), list);
     assert.deepEqual(scene.answers[0], { type: 'feed', request: 1, part: 'head', status: 200, headers: {} });
     assert.deepEqual(scene.end, { type: 'feed', request: 1, part: 'end' });
@@ -229,8 +235,7 @@ describe('the feed of a ListerWatcher', () => {
         ),
       watch: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
     });
-    scene.open('/');
-    await until(() => scene.end !== undefined);
+    await scene.answered('/');
     const [head] = scene.answers;
     assert.ok(head?.part === 'head');
     assert.deepEqual([head.status, head.headers], [429, { 'retry-after': '7' }]);
@@ -244,8 +249,7 @@ describe('the feed of a ListerWatcher', () => {
       code: 429,
     });
     scene.answers.length = 0;
-    scene.open('/?watch=true', 2);
-    await until(() => scene.end !== undefined);
+    await scene.answered('/?watch=true', 2);
     const [end] = scene.answers;
     assert.ok(end?.part === 'end');
     assert.equal(end.error?.code, 'ERR_KUBELOOM_LISTER_WATCHER');
@@ -268,8 +272,7 @@ describe('the feed of a ListerWatcher', () => {
 
   it('refuses what is not a list', async () => {
     const scene = new FeedScene({ list: () => Promise.resolve(undefined as never) });
-    scene.open('/');
-    await until(() => scene.end !== undefined);
+    await scene.answered('/');
     assert.ok(scene.end?.part === 'end' && scene.end.error?.message.includes('`items` is not an array'));
     assert.equal(scene.answers.length, 1);
   });
