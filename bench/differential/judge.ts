@@ -137,15 +137,12 @@ export class ClientView {
   }
 
   apply(line: Line): void {
-    if (line.kind === 'add' || line.kind === 'update' || line.kind === 'delete') this.#apply(line);
-  }
-
-  #apply(notification: Notification): void {
-    const { kind, key, rv, uid } = notification;
+    if (line.kind !== 'add' && line.kind !== 'update' && line.kind !== 'delete') return;
+    const { kind, key, rv, uid } = line;
     const known = this.objects.get(key);
     if ((kind === 'add') === (known !== undefined)) this.#faults.illogical++;
     // The last state of an object that was missing in a list is old; client-go says so in the notification.
-    if (kind !== 'delete') this.#judge(notification, known);
+    if (kind !== 'delete') this.#judge(line, known);
     this.received.add(rv);
     this.highest.set(key, Math.max(this.highest.get(key) ?? 0, Number(rv)));
     if (kind === 'delete') {
