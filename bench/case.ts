@@ -1,5 +1,5 @@
 /** A case of a suite, as data: the task, the source, and the clients. */
-import type { HighRateSourceOptions } from './source/start.ts';
+import type { SourceOptions } from './source/server.ts';
 import type { ClientName, SuiteName } from './names.ts';
 import type { Task } from './task.ts';
 
@@ -8,8 +8,6 @@ import type { Task } from './task.ts';
  * minutes; `all` the whole grid.
  */
 export type Level = 'smoke' | 'quick' | 'standard' | 'all';
-
-export type SourceSpec = Omit<HighRateSourceOptions, 'isolation' | 'port'>;
 
 /** The part of a case's task that does not come from its source. */
 export type TaskShape = Omit<Task, 'url' | 'token' | 'ca' | 'events' | 'objects' | 'resource'> & {
@@ -23,7 +21,7 @@ export interface BenchCase {
   /** Goals are judged on `default` rows; `all` is the grid beyond them. */
   readonly tier: 'default' | 'standard' | 'all';
   /** `pods` and `objectBytes` are always given. */
-  readonly source: SourceSpec & { readonly pods: number; readonly objectBytes: number };
+  readonly source: SourceOptions & { readonly pods: number; readonly objectBytes: number };
   /** Relists on the embedded apiserver: changes a second, while the server breaks the watch. */
   readonly churnPerSecond?: number;
   readonly task: TaskShape;

@@ -33,7 +33,7 @@ const PREPARE: Readonly<Record<ClientName, () => Promise<Prepared>>> = {
   'client-node': () => here('client-node', 'client-node', '@kubernetes/client-node'),
   'client-node-2': () => onLts('client-node', ['client-node-2', 'client-node-2']),
   'kubernetes-fluent-client': async () => onLts('fluent-client', await fluentClient()),
-  'client-go': () => binary(clientGo()),
+  'client-go': () => binary(clientGo('peers/client-go')),
   'kube-rs': () => binary(kubeRs()),
 };
 

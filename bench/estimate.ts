@@ -2,11 +2,10 @@
  * A rough estimate of a plan's duration, for a quiet machine with two cores. The command prints it before it starts.
  */
 import type { RunOptions } from './arguments.ts';
-import { clientsOf } from './case-run.ts';
+import { clientsOf, roundsFor } from './run.ts';
 import type { BenchCase } from './case.ts';
 import type { ClientName } from './names.ts';
 import { originKey } from './origin.ts';
-import { roundsFor } from './run.ts';
 
 /** Objects synced and events handled a second, on two cores. */
 const OBJECTS_PER_SECOND: Readonly<Record<ClientName, number>> = {

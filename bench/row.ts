@@ -88,8 +88,6 @@ function rowOf(benchCase: BenchCase, client: ClientName, runs: RunsByClient, kin
       runs: measured.length,
       ratioToClientNode: ratioTo('client-node'),
       ratioToLimit: ratioTo('limit'),
-      default: benchCase.tier === 'default',
-      ...errorOf(runs.get(client) ?? []),
     },
   ];
 }
@@ -116,21 +114,16 @@ function failedRow(benchCase: BenchCase, client: ClientName, runs: readonly Run[
     runs: 0,
     ratioToClientNode: null,
     ratioToLimit: null,
-    default: benchCase.tier === 'default',
-    ...errorOf(runs),
   };
 }
 
 function commonOf(
-  { suite, source, task }: BenchCase,
+  { suite, tier, source: { objectBytes }, task: { handler } }: BenchCase,
   client: ClientName,
   runs: readonly Run[],
-): Pick<Row, 'suite' | 'client' | 'objectBytes' | 'handler' | 'shards'> {
+): Pick<Row, 'suite' | 'client' | 'objectBytes' | 'handler' | 'shards' | 'default' | 'error'> {
   const shards = runs.find((run) => run.shards !== null)?.shards ?? null;
-  return { suite, client, objectBytes: source.objectBytes, handler: task.handler, shards };
-}
-
-function errorOf(runs: readonly Run[]): { readonly error?: string } {
   const error = runs.find((run) => run.error !== undefined)?.error;
-  return error === undefined ? {} : { error };
+  const row = { suite, client, objectBytes, handler, shards, default: tier === 'default' };
+  return error === undefined ? row : { ...row, error };
 }

@@ -1,5 +1,5 @@
 /** The check of a smoke: every case gave a valid row for every client of it. Figures mean nothing at that size. */
-import { clientsOf } from './case-run.ts';
+import { clientsOf } from './run.ts';
 import type { BenchCase } from './case.ts';
 import { FIGURE } from './row.ts';
 import type { Row } from './row.ts';

@@ -13,7 +13,6 @@ export type Made = { readonly made: string } | { readonly reason: string };
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 const CACHE = path.join(REPOSITORY, '.cache');
-const PEERS = path.join(REPOSITORY, 'bench', 'peers');
 const BUILD_MS_MAX = 1_200_000;
 const ERROR_CHARACTERS = 200;
 
@@ -43,17 +42,18 @@ export async function fluentClient(): Promise<Made> {
   return { made: pathToFileURL(entry).href };
 }
 
-export function clientGo(): Promise<Made> {
-  const binary = path.join(CACHE, 'bench', 'client-go');
+/** @param folder of the program in `bench`, e.g. `peers/client-go` */
+export function clientGo(folder: string): Promise<Made> {
+  const binary = path.join(CACHE, 'bench', folder);
   const args = ['build', '-buildvcs=false', '-o', binary, '.'];
-  return make('go', args, path.join(PEERS, 'client-go'), binary, { CGO_ENABLED: '0' });
+  return make('go', args, path.join(REPOSITORY, 'bench', folder), binary, { CGO_ENABLED: '0' });
 }
 
 export function kubeRs(): Promise<Made> {
   const target = path.join(CACHE, 'bench', 'kube-rs');
   const binary = path.join(target, 'release', 'kube-rs-peer');
   const args = ['build', '--release', '--locked', '--quiet', '--target-dir', target];
-  return make('cargo', args, path.join(PEERS, 'kube-rs'), binary);
+  return make('cargo', args, path.join(REPOSITORY, 'bench', 'peers', 'kube-rs'), binary);
 }
 
 /** Runs a compiler, which skips work that is not needed. */

@@ -8,10 +8,8 @@ import type { Scene } from './scene.ts';
 export interface FaultCase {
   readonly name: string;
   readonly title: string;
-  /** Time until the fault is healed; 0 when it ends at once. */
-  readonly faultMs: number;
-  /** Connects the client through a proxy that can be frozen. */
-  readonly isProxied?: boolean;
+  /** Time until the fault is healed. Default 0: it ends at once. */
+  readonly faultMs?: number;
   /** Resolves with the number of strikes that the scenario itself made; strikes of rules are counted apart. */
   inject(scene: Scene): Promise<number>;
 }
@@ -71,35 +69,27 @@ async function changeUnseen(scene: Scene, withSuccessors: boolean): Promise<void
 }
 
 const nothing = (): Promise<void> => Promise.resolve();
-const answer = (status: number, retryAfterSeconds?: number): Action => ({
-  type: 'answer',
-  status,
-  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-});
+const answer = (status: number): Action => ({ type: 'answer', status });
 
 export const FAULT_CASES: readonly FaultCase[] = [
   {
     name: 'clean-close',
     title: 'the watch ends, as by timeout',
-    faultMs: 0,
     inject: ({ server }) => server.dropWatches({ how: 'close' }),
   },
   {
     name: 'cut-line',
     title: 'the connection is reset in the middle of a line',
-    faultMs: 0,
     inject: (scene) => striking(scene, { type: 'cut', how: 'reset' }),
   },
   {
     name: 'gone-at-start',
     title: '410 as the answer to one watch',
-    faultMs: 0,
     inject: (scene) => answering(scene, answer(410), 1),
   },
   {
     name: 'gone-in-stream',
     title: 'ERROR 410 in the stream, history forgotten',
-    faultMs: 0,
     inject: async (scene) => {
       await scene.server.compact();
       const status = { kind: 'Status', apiVersion: 'v1', code: 410, reason: 'Expired', status: 'Failure' };
@@ -115,20 +105,17 @@ export const FAULT_CASES: readonly FaultCase[] = [
   {
     name: 'deleted-unseen',
     title: 'away for 3 s, 50 objects deleted, history forgotten',
-    faultMs: 0,
     inject: (scene) => away(scene, 3_000, () => changeUnseen(scene, false)),
   },
   {
     name: 'replaced-unseen',
     title: 'the same, and 50 new objects of those names',
-    faultMs: 0,
     inject: (scene) => away(scene, 3_000, () => changeUnseen(scene, true)),
   },
   {
     name: 'too-many-requests',
     title: '429 with Retry-After: 2 to three watches',
-    faultMs: 0,
-    inject: (scene) => answering(scene, answer(429, 2), 3),
+    inject: (scene) => answering(scene, { type: 'answer', status: 429, retryAfterSeconds: 2 }, 3),
   },
   {
     name: 'error-500-10s',
@@ -145,32 +132,26 @@ export const FAULT_CASES: readonly FaultCase[] = [
   {
     name: 'refused-10s',
     title: 'connections refused for 10 s',
-    faultMs: 0,
     inject: (scene) => away(scene, 10_000, nothing),
   },
   {
     name: 'restart',
     title: 'the server restarts in half a second',
-    faultMs: 0,
     inject: (scene) => away(scene, 500, nothing),
   },
   {
     name: 'silent-hang',
     title: 'the connection goes silent for ever, new ones work',
-    faultMs: 0,
-    isProxied: true,
-    inject: ({ proxy }) => Promise.resolve(proxy?.freeze() ?? 0),
+    inject: (scene) => striking(scene, { type: 'mute' }),
   },
   {
     name: 'malformed-line',
     title: 'a line that is no JSON',
-    faultMs: 0,
     inject: (scene) => striking(scene, { type: 'insert', lines: ['{"type":"MODIFIED","object":{"kind\n'] }),
   },
   {
     name: 'nameless-object',
     title: 'an ADDED event whose object has no name',
-    faultMs: 0,
     inject: async (scene) => {
       const resourceVersion = String(await scene.server.revision());
       const object = { ...ROLE, metadata: { namespace: 'team-0', resourceVersion } };
@@ -181,7 +162,6 @@ export const FAULT_CASES: readonly FaultCase[] = [
   {
     name: 'unauthorized-once',
     title: '401 to one watch',
-    faultMs: 0,
     inject: (scene) => answering(scene, answer(401), 1),
   },
   {

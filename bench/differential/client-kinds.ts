@@ -1,46 +1,36 @@
-/** The clients of the differential table, and how their programs are started. */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+/** The clients of the differential table: programs whose last argument is the path of a kubeconfig. */
 import { fileURLToPath } from 'node:url';
+import { clientGo } from '../toolchains.ts';
+import type { Made } from '../toolchains.ts';
 
 export interface ClientKind {
   readonly name: string;
-  readonly command: (kubeConfigPath: string) => readonly string[];
-  /** Builds the client. @returns undefined when it can run, else the reason why not */
-  prepare?(): string | undefined;
+  /** Builds or finds the program. */
+  readonly prepare: () => Made | Promise<Made>;
+  readonly args?: readonly string[];
 }
 
-const ROOT = rootAbove(dirname(fileURLToPath(import.meta.url)));
-const GO_SOURCE = join(ROOT, 'bench/differential/clients/client-go');
-const GO_BINARY = join(ROOT, '.cache/differential/client-go');
+/** A client whose program can run. */
+export interface ReadyClient {
+  readonly name: string;
+  readonly command: readonly string[];
+}
+
+const script = (name: string): Made => ({
+  made: fileURLToPath(new URL(`./clients/${name}.js`, import.meta.url)),
+});
 
 export const CLIENT_KINDS: readonly ClientKind[] = [
-  { name: 'kubeloom', command: (path) => [process.execPath, program('kubeloom'), path] },
-  { name: 'client-go', command: (path) => [GO_BINARY, path], prepare: buildGo },
-  { name: 'client-node', command: (path) => [process.execPath, program('client-node'), path] },
-  {
-    name: 'client-node, restarted',
-    command: (path) => [process.execPath, program('client-node'), path, '--restart'],
-  },
+  { name: 'kubeloom', prepare: () => script('kubeloom') },
+  { name: 'client-go', prepare: () => clientGo('differential/clients/client-go') },
+  { name: 'client-node', prepare: () => script('client-node') },
+  { name: 'client-node, restarted', prepare: () => script('client-node'), args: ['--restart'] },
 ];
 
-function program(name: string): string {
-  return fileURLToPath(new URL(`./clients/${name}.js`, import.meta.url));
-}
-
-/** Builds with Go, whose own cache skips needless work. */
-function buildGo(): string | undefined {
-  if (spawnSync('go', ['version']).error) return 'there is no Go toolchain';
-  mkdirSync(dirname(GO_BINARY), { recursive: true });
-  const { status, stderr } = spawnSync(
-    'go',
-    ['build', '-buildvcs=false', '-ldflags=-s -w', '-o', GO_BINARY, '.'],
-    { cwd: GO_SOURCE, env: { ...process.env, CGO_ENABLED: '0' }, encoding: 'utf8' },
-  );
-  return status === 0 ? undefined : `go build failed: ${stderr.trim().split('\n').at(-1)}`;
-}
-
-function rootAbove(folder: string): string {
-  return existsSync(join(folder, 'package.json')) ? folder : rootAbove(dirname(folder));
+/** Returns the client, or why its program cannot run. */
+export async function readyClient({ name, prepare, args = [] }: ClientKind): Promise<ReadyClient | string> {
+  const program = await prepare();
+  if ('reason' in program) return program.reason;
+  const runtime = program.made.endsWith('.js') ? [process.execPath] : [];
+  return { name, command: [...runtime, program.made, ...args] };
 }

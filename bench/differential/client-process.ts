@@ -4,7 +4,7 @@ import type { ChildProcessByStdio } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { Line } from './clients/lines.ts';
-import { ClientView } from './client-view.ts';
+import { ClientView } from './judge.ts';
 
 export class ClientProcess {
   readonly lines: Line[] = [];

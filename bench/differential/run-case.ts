@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { differenceBetween, isEqual, judge } from './judge.ts';
 import type { Judgement } from './judge.ts';
 import type { FaultCase } from './cases.ts';
-import type { ClientKind } from './client-kinds.ts';
+import type { ReadyClient } from './client-kinds.ts';
 import { LOAD_RATE_MIN, Scene } from './scene.ts';
 
 export interface CaseRun {
@@ -32,9 +32,9 @@ const STATE_MS_MAX = 10_000;
 const STRIKE_MS_MAX = 10_000;
 const LOOK_MS = 50;
 
-export async function runCase(faultCase: FaultCase, client: ClientKind, seed: number): Promise<CaseRun> {
+export async function runCase(faultCase: FaultCase, client: ReadyClient, seed: number): Promise<CaseRun> {
   const what = { case: faultCase.name, client: client.name, seed };
-  const scene = await Scene.set(seed, faultCase.isProxied === true, client.command);
+  const scene = await Scene.set(seed, client.command);
   try {
     return { ...what, ...(await play(faultCase, scene)) };
   } catch (error) {
@@ -46,6 +46,7 @@ export async function runCase(faultCase: FaultCase, client: ClientKind, seed: nu
 
 async function play(faultCase: FaultCase, scene: Scene): Promise<Partial<CaseRun>> {
   const { server, client } = scene;
+  const { faultMs = 0 } = faultCase;
   if (!(await client.saidBy('synced', SYNC_MS_MAX))) return { invalid: 'the client did not sync' };
   const loadFromRevision = await server.revision();
   scene.startLoad();
@@ -54,9 +55,9 @@ async function play(faultCase: FaultCase, scene: Scene): Promise<Partial<CaseRun
   const changesPerSecond = ((await server.loadIssued()) * 1000) / (performance.now() - loadStarted);
 
   let landed = await faultCase.inject(scene);
-  await delay(faultCase.faultMs);
+  await delay(faultMs);
   if (landed === 0) await firstStrike(scene);
-  if (faultCase.faultMs > 0) await server.healFaults();
+  if (faultMs > 0) await server.healFaults();
   const { revision: markerRevision } = await server.apply([
     { type: 'put', resource: 'pods', object: { metadata: { namespace: 'team-0', name: 'marker' } } },
   ]);

@@ -5,16 +5,16 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { Command, InvalidArgumentError } from 'commander';
+import { describeMachine } from '../document.ts';
 import { FAULT_CASES } from './cases.ts';
 import type { FaultCase } from './cases.ts';
-import { CLIENT_KINDS } from './client-kinds.ts';
-import type { ClientKind } from './client-kinds.ts';
-import { thisMachine } from './results.ts';
-import type { DifferentialResults } from './results.ts';
+import { CLIENT_KINDS, readyClient } from './client-kinds.ts';
+import type { ReadyClient } from './client-kinds.ts';
 import { RECOVERY_MS_MAX, runCase } from './run-case.ts';
 import type { CaseRun } from './run-case.ts';
 import { LOAD_RATE } from './scene.ts';
 import { differentialSection, verdictOf } from './section.ts';
+import type { DifferentialResults } from './section.ts';
 
 interface Flags {
   readonly client: readonly string[];
@@ -26,7 +26,7 @@ interface Flags {
   readonly markdown?: string;
 }
 
-type Planned = readonly [FaultCase, ClientKind, number];
+type Planned = readonly [FaultCase, ReadyClient, number];
 
 function named<Named extends { readonly name: string }>(
   all: readonly Named[],
@@ -83,11 +83,12 @@ async function main(): Promise<void> {
   const [cases, wanted] = [named(FAULT_CASES, flags.case), named(CLIENT_KINDS, flags.client)];
   const [started, startedAt] = [performance.now(), new Date().toISOString()];
   const versions: Record<string, string> = {};
+  const clients: ReadyClient[] = [];
   for (const client of wanted) {
-    const hindrance = client.prepare?.();
-    versions[client.name] = hindrance === undefined ? '' : `(not measured: ${hindrance})`;
+    const ready = await readyClient(client);
+    versions[client.name] = typeof ready === 'string' ? `(not measured: ${ready})` : '';
+    if (typeof ready !== 'string') clients.push(ready);
   }
-  const clients = wanted.filter(({ name }) => versions[name] === '');
   const seeds = Array.from({ length: flags.rounds }, (_, round) => flags.seed + round);
   const planned = seeds.flatMap((seed) =>
     cases.flatMap((faultCase) => clients.map((client) => [faultCase, client, seed] as const)),
@@ -95,7 +96,7 @@ async function main(): Promise<void> {
   const runs = await runAll(planned, flags.parallel);
   for (const { client, version } of runs) versions[client] ||= version ?? 'unknown';
   const results: DifferentialResults = {
-    machine: thisMachine(),
+    machine: describeMachine(),
     versions,
     seeds,
     loadRate: LOAD_RATE,

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer, LoadReport } from '../../src/apiserver/testing/index.ts';
 import { ClientProcess } from './client-process.ts';
-import { StreamProxy } from './stream-proxy.ts';
 
 export const LOAD_RATE = 150;
 /** A run with a lower rate is invalid. */
@@ -17,39 +16,24 @@ const LOAD_MS = 600_000;
 export class Scene implements AsyncDisposable {
   readonly seed: number;
   readonly server: EmbeddedApiServer;
-  readonly proxy: StreamProxy | undefined;
   readonly client: ClientProcess;
   readonly #folder: string;
   #load: Promise<LoadReport> | undefined;
 
-  private constructor(
-    seed: number,
-    server: EmbeddedApiServer,
-    proxy: StreamProxy | undefined,
-    client: ClientProcess,
-    folder: string,
-  ) {
+  private constructor(seed: number, server: EmbeddedApiServer, client: ClientProcess, folder: string) {
     this.seed = seed;
     this.server = server;
-    this.proxy = proxy;
     this.client = client;
     this.#folder = folder;
   }
 
-  /** @param command of the client, for the path of a kubeconfig */
-  static async set(
-    seed: number,
-    isProxied: boolean,
-    command: (kubeConfigPath: string) => readonly string[],
-  ): Promise<Scene> {
+  static async set(seed: number, command: readonly string[]): Promise<Scene> {
     const server = await startEmbeddedApiServer({ isolation: 'process' });
     await server.populate({ count: PODS });
-    const proxy = isProxied ? new StreamProxy(server.port) : undefined;
-    const port = (await proxy?.listen()) ?? server.port;
     const folder = await mkdtemp(join(tmpdir(), 'differential-'));
     const path = join(folder, 'kubeconfig');
-    await writeFile(path, server.kubeConfigYaml.replace(`:${server.port}`, `:${port}`));
-    return new Scene(seed, server, proxy, new ClientProcess(command(path)), folder);
+    await writeFile(path, server.kubeConfigYaml);
+    return new Scene(seed, server, new ClientProcess([...command, path]), folder);
   }
 
   /** Starts updates, creations and deletions, until `stopLoad`. */
@@ -66,7 +50,6 @@ export class Scene implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.client.end();
-    await this.proxy?.[Symbol.asyncDispose]();
     await this.server.close();
     await rm(this.#folder, { recursive: true, force: true });
   }

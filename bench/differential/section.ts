@@ -2,8 +2,22 @@
 import { FAULT_CASES } from './cases.ts';
 import { isEqual } from './judge.ts';
 import type { Difference, Judgement } from './judge.ts';
-import type { DifferentialResults } from './results.ts';
+import { machineText } from '../document.ts';
+import type { Machine } from '../document.ts';
 import type { CaseRun } from './run-case.ts';
+
+export interface DifferentialResults {
+  readonly machine: Machine;
+  /** The version of each client that ran; "not measured: …" for one that could not. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly seeds: readonly number[];
+  /** The intended rate of changes, and the time that a client has to recover. */
+  readonly loadRate: number;
+  readonly recoveryMsMax: number;
+  readonly startedAt: string;
+  readonly elapsedMs: number;
+  readonly runs: readonly CaseRun[];
+}
 
 export function differentialSection(results: DifferentialResults): string {
   const clients = Object.keys(results.versions);
@@ -34,22 +48,14 @@ export function verdictOf(run: CaseRun): string {
   return `${run.isStopped ? 'stopped' : 'differs'}: ${state}`;
 }
 
-function described({
-  machine,
-  versions,
-  seeds,
-  loadRate,
-  recoveryMsMax,
-  runs,
-}: DifferentialResults): string[] {
-  const memory = Math.round(machine.memoryBytes / 2 ** 30);
+function described(results: DifferentialResults): string[] {
+  const { machine, versions, seeds, loadRate, recoveryMsMax, runs } = results;
   const valid = runs.filter(({ invalid }) => invalid === undefined).length;
   const clients = Object.entries(versions).map(([client, version]) => `${client} ${version}`);
   return [
     `${clients.join(', ')}. Each case ${plural(seeds.length, 'time')} for each client (seeds ${seeds.join(', ')}), ` +
       `${valid} valid runs of ${runs.length}, ${loadRate} changes/s of load throughout, at most ` +
-      `${recoveryMsMax / 1000} s to recover. ${machine.cpus} × ${machine.cpuModel}, ${memory} GiB, ` +
-      `${machine.system}, Node ${machine.node}.`,
+      `${recoveryMsMax / 1000} s to recover. ${machineText(machine)}.`,
   ];
 }
 

@@ -5,12 +5,8 @@ import { CoreV1Api, KubeConfig, ListWatch, Watch } from '@kubernetes/client-node
 import type { KubernetesListObject, V1Pod } from '@kubernetes/client-node';
 import type { OutcomeRow, Task } from '../task.ts';
 import { loadKubeConfig } from './connection.ts';
-import { Meter } from './meter.ts';
-import { packageVersion } from './package-version.ts';
-import { runProgram } from './program.ts';
-import type { Result } from './program.ts';
-import { readTimes } from './read-times.ts';
-import { GRID_NAMESPACE, gridRows } from './readers-grid.ts';
+import { packageVersion } from './program.ts';
+import { GRID_NAMESPACE, readTimes, runReaders } from './readers-grid.ts';
 import type { GridCache, GridPod } from './readers-grid.ts';
 import { touchParsed } from './touch.ts';
 
@@ -59,12 +55,5 @@ async function lists(task: Task): Promise<OutcomeRow[]> {
   ];
 }
 
-async function run(task: Task): Promise<Result> {
-  const meter = new Meter();
-  const isGrid = (task.podCounts ?? []).length > 0;
-  const rows = isGrid ? await gridRows(task, gridCache) : await lists(task);
-  return { ...meter.stop(), rows, checksum: rows.length };
-}
-
 const version = packageVersion(import.meta.resolve('@kubernetes/client-node'));
-await runProgram('client-node', version, run);
+await runReaders('client-node', version, gridCache, lists);

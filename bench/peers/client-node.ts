@@ -6,8 +6,7 @@ import type { KubernetesListObject, KubernetesObject } from '@kubernetes/client-
 import type { Task } from '../task.ts';
 import { loadKubeConfig, pathOf, resourcesOf, WIDGETS } from './connection.ts';
 import { Meter } from './meter.ts';
-import { packageVersion } from './package-version.ts';
-import { runProgram } from './program.ts';
+import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
 import { Receiver } from './receiver.ts';
 import { sentUsOf, touchParsed } from './touch.ts';

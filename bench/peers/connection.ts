@@ -1,27 +1,16 @@
 /** The address of a task's server, in the form that Kubernetes clients expect. */
 import type { KubeConfig } from '@kubernetes/client-node';
+import { kubeConfigOf } from '../../src/apiserver/kubeconfig.ts';
 import type { Task } from '../task.ts';
 
-const NAME = 'bench';
 export const WIDGETS = { group: 'example.com', version: 'v1' } as const;
 
-/** Returns a kubeconfig. client-node refuses plain HTTP unless verification is switched off. */
-export function kubeConfigOf(task: Task): string {
-  const trust = task.ca
-    ? { 'certificate-authority-data': Buffer.from(task.ca).toString('base64') }
-    : { 'insecure-skip-tls-verify': true };
-  return JSON.stringify({
-    apiVersion: 'v1',
-    kind: 'Config',
-    'current-context': NAME,
-    clusters: [{ name: NAME, cluster: { server: task.url, ...trust } }],
-    users: [{ name: NAME, user: task.token ? { token: task.token } : {} }],
-    contexts: [{ name: NAME, context: { cluster: NAME, user: NAME } }],
-  });
+export function kubeConfigText({ url, token = '', ca = '' }: Task): string {
+  return JSON.stringify(kubeConfigOf({ url, token, ca }));
 }
 
 export function loadKubeConfig(config: KubeConfig, task: Task): KubeConfig {
-  config.loadFromString(kubeConfigOf(task));
+  config.loadFromString(kubeConfigText(task));
   return config;
 }
 

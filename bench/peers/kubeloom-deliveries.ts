@@ -6,7 +6,6 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { KubeObject, SharedIndexInformer } from '../../src/index.ts';
 import type { Task } from '../task.ts';
 import { Meter } from './meter.ts';
-import type { Measured } from './meter.ts';
 import type { Result } from './program.ts';
 
 type Informer = SharedIndexInformer<KubeObject>;
@@ -36,10 +35,9 @@ async function lateHandler(informer: Informer, { objects }: Task): Promise<Resul
   await informer.waitForSync();
   await after(SETTLE_MS);
   const meter = new Meter();
-  const { measured, checksum } = await counted(objects, meter, (count) => {
+  return await counted(objects, meter, (count) => {
     informer.addEventHandler({ onAdd: (entry) => count(entry.key.length) });
   });
-  return { events: objects, checksum, ...measured };
 }
 
 /** Measures from the first object of a resync to its last. */
@@ -47,7 +45,7 @@ async function resync(informer: Informer, { objects }: Task): Promise<Result> {
   await informer.waitForSync();
   const meter = new Meter();
   let isFirst = true;
-  const { measured, checksum } = await counted(objects, meter, (count) => {
+  return await counted(objects, meter, (count) => {
     const onUpdate = (_previous: unknown, entry: { readonly key: string }): void => {
       if (isFirst) meter.start();
       isFirst = false;
@@ -55,25 +53,19 @@ async function resync(informer: Informer, { objects }: Task): Promise<Result> {
     };
     informer.addEventHandler({ onUpdate }, { resyncPeriodMs: resyncPeriodMs(objects) });
   });
-  return { events: objects, checksum, ...measured };
-}
-
-interface Counted {
-  readonly measured: Measured;
-  readonly checksum: number;
 }
 
 function counted(
   objects: number,
   meter: Meter,
   begin: (count: (keyLength: number) => void) => void,
-): Promise<Counted> {
+): Promise<Result> {
   return new Promise((resolve) => {
     let calls = 0;
     let checksum = 0;
     begin((keyLength) => {
       checksum += keyLength;
-      if (++calls === objects) resolve({ measured: meter.stop(), checksum });
+      if (++calls === objects) resolve({ events: objects, checksum, ...meter.stop() });
     });
   });
 }

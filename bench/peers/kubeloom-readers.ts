@@ -1,49 +1,25 @@
 /** kubeloom under readers. The grid runs on a source of functions, lists and scans on the high-rate source. */
 import { KubeConfig } from '@kubernetes/client-node';
-import { InformerThreads, Lister, NAMESPACE_INDEX, SharedIndexInformer } from '../../src/index.ts';
-import type { KubeObject, ListerWatcher, ResourceOf } from '../../src/index.ts';
-import { FakeWatch } from '../../src/apiserver/testing/fake-watch.ts';
+import { InformerThreads, Lister, NAMESPACE_INDEX, SharedIndexInformer, resources } from '../../src/index.ts';
+import type { KubeObject, ResourceRef } from '../../src/index.ts';
 import type { OutcomeRow, Task } from '../task.ts';
 import { loadKubeConfig } from './connection.ts';
-import { Meter } from './meter.ts';
-import { packageVersion } from './package-version.ts';
-import { runProgram } from './program.ts';
-import type { Result } from './program.ts';
-import { readTimes } from './read-times.ts';
-import { GRID_NAMESPACE, gridRows } from './readers-grid.ts';
+import { syncedCache } from './micro-cache.ts';
+import { packageVersion } from './program.ts';
+import { GRID_NAMESPACE, readTimes, runReaders } from './readers-grid.ts';
 import type { GridCache, GridPod } from './readers-grid.ts';
 import { touchParsed } from './touch.ts';
 
-const PODS: ResourceOf<never> = {
-  group: '',
-  version: 'v1',
-  resource: 'pods',
-  kind: 'Pod',
-  isNamespaced: true,
-};
+const PODS: ResourceRef = resources.core.v1.pods;
 
 async function gridCache(pods: readonly GridPod[], onChange: () => void): Promise<GridCache> {
-  const metadata = { resourceVersion: String(pods.length) };
-  const watch = new FakeWatch<GridPod>(pods.length, () => {});
-  const source: ListerWatcher<GridPod> = {
-    list: () => Promise.resolve({ kind: 'PodList', apiVersion: 'v1', metadata, items: [...pods] }),
-    watch: () => Promise.resolve(watch),
-    isWatchListUnsupported: true,
-  };
-  const threads = new InformerThreads();
-  const informer = new SharedIndexInformer<GridPod>(source, PODS, { threads, borrowChecks: 'off' });
+  const { informer, watch, close } = await syncedCache(PODS, pods);
   informer.addEventHandler({ onUpdate: onChange });
-  const ended = informer.run();
-  await informer.waitForSync();
   const indexer = informer.getIndexer();
   return {
     list: () => indexer.byIndex(NAMESPACE_INDEX, GRID_NAMESPACE),
     modify: (pod) => watch.send({ type: 'MODIFIED', object: pod }),
-    close: async () => {
-      await informer.shutdown();
-      await ended;
-      await threads.close();
-    },
+    close,
   };
 }
 
@@ -67,11 +43,4 @@ async function lists(task: Task): Promise<OutcomeRow[]> {
   ];
 }
 
-async function run(task: Task): Promise<Result> {
-  const meter = new Meter();
-  const isGrid = (task.podCounts ?? []).length > 0;
-  const rows = isGrid ? await gridRows(task, gridCache) : await lists(task);
-  return { ...meter.stop(), rows, checksum: rows.length };
-}
-
-await runProgram('kubeloom', packageVersion(import.meta.url), run);
+await runReaders('kubeloom', packageVersion(import.meta.url), gridCache, lists);

@@ -1,15 +1,21 @@
 /** The latency from the wire to the handler: a high dynamic range histogram in microseconds, three digits exact. */
 import hdr from 'hdr-histogram-js';
+import type { Histogram } from 'hdr-histogram-js';
 import type { Latency } from '../task.ts';
 
-const HIGHEST_US = 60_000_000;
+export const HIGHEST_US = 60_000_000;
 
-export class LatencyHistogram {
-  readonly #histogram = hdr.build({
+/** Returns a histogram of microseconds, three digits exact. */
+export function microsecondHistogram(): Histogram {
+  return hdr.build({
     lowestDiscernibleValue: 1,
     highestTrackableValue: HIGHEST_US,
     numberOfSignificantValueDigits: 3,
   });
+}
+
+export class LatencyHistogram {
+  readonly #histogram = microsecondHistogram();
 
   /** @param sentUs wall clock of the source, microseconds since the epoch */
   record(sentUs: number): void {

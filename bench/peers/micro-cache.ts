@@ -1,7 +1,7 @@
 /** Reads of a cache of a given size: by key, by index, by label. */
 import { InformerThreads, Lister, SharedIndexInformer, label } from '../../src/index.ts';
-import type { KubeObject, ListerWatcher } from '../../src/index.ts';
-import { FakeWatch } from '../../src/apiserver/testing/fake-watch.ts';
+import type { InformerOptions, KubeObject, ListerWatcher, ResourceRef } from '../../src/index.ts';
+import { FakeWatch } from '../../src/apiserver/testing/fake-controller-source.ts';
 import type { MicroPart } from './micro-parts.ts';
 
 /** Number of objects with each value of the index. */
@@ -11,26 +11,46 @@ const THINGS = { group: 'example.com', version: 'v1', resource: 'things', kind: 
 
 export interface CacheParts {
   readonly parts: readonly MicroPart[];
-  close(): Promise<void>;
+  readonly close: () => Promise<void>;
+}
+
+interface SyncedCache<T extends object> {
+  readonly informer: SharedIndexInformer<T>;
+  /** The informer's watch, by which a program changes the objects. */
+  readonly watch: FakeWatch<T>;
+  readonly close: () => Promise<void>;
+}
+
+/** Returns an informer that has synced these objects from functions, without a server. */
+export async function syncedCache<T extends object>(
+  resource: ResourceRef,
+  items: readonly T[],
+  options: Partial<InformerOptions<T>> = {},
+): Promise<SyncedCache<T>> {
+  const { kind, group, version } = resource;
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  const metadata = { resourceVersion: String(items.length) };
+  const watch = new FakeWatch<T>(items.length, () => {});
+  const source: ListerWatcher<T> = {
+    list: () => Promise.resolve({ kind: `${kind}List`, apiVersion, metadata, items: [...items] }),
+    watch: () => Promise.resolve(watch),
+    isWatchListUnsupported: true,
+  };
+  const threads = new InformerThreads();
+  const informer = new SharedIndexInformer<T>(source, resource, { threads, borrowChecks: 'off', ...options });
+  const ended = informer.run();
+  await informer.waitForSync();
+  const close = async (): Promise<void> => {
+    await informer.shutdown();
+    await ended;
+    await threads.close();
+  };
+  return { informer, watch, close };
 }
 
 export async function cacheParts(count: number): Promise<CacheParts> {
   const items = Array.from({ length: count }, (_, index) => thing(index));
-  const metadata = { resourceVersion: String(count) };
-  const source: ListerWatcher<KubeObject> = {
-    list: () => Promise.resolve({ kind: 'ThingList', apiVersion: 'example.com/v1', metadata, items }),
-    watch: () => Promise.resolve(new FakeWatch<KubeObject>(count, () => {})),
-    isWatchListUnsupported: true,
-  };
-  const threads = new InformerThreads();
-  const indexers = { group: label('group') };
-  const informer = new SharedIndexInformer<KubeObject>(source, THINGS, {
-    threads,
-    borrowChecks: 'off',
-    indexers,
-  });
-  const ended = informer.run();
-  await informer.waitForSync();
+  const { informer, close } = await syncedCache(THINGS, items, { indexers: { group: label('group') } });
   const indexer = informer.getIndexer();
   const lister = new Lister(indexer, THINGS);
   const keys = Array.from({ length: GETS }, (_, index) => `default/thing-${(index * 7919) % count}`);
@@ -55,11 +75,7 @@ export async function cacheParts(count: number): Promise<CacheParts> {
         call: () => wantGroup(lister.list('group=group-3').length),
       },
     ],
-    close: async () => {
-      await informer.shutdown();
-      await ended;
-      await threads.close();
-    },
+    close,
   };
 }
 

@@ -31,6 +31,10 @@ const templates = new ObjectTemplates({
 });
 const pods = Array.from({ length: BATCH }, (_, index) => templates.make(index));
 
+function part(name: string, call: MicroPart['call']): MicroPart {
+  return { name, operations: BATCH, call };
+}
+
 function batch(name: string, one: (index: number) => void): MicroPart {
   return {
     name,
@@ -49,19 +53,15 @@ function ring(): MicroPart {
   const buffer = allocateRing(2 ** 20);
   const producer = new RingProducer(new RingMemory(buffer));
   const consumer = new RingConsumer(new RingMemory(buffer));
-  return {
-    name: 'ring: 100 records written, published, read, released',
-    operations: BATCH,
-    call: () => {
-      for (let index = 0; index < BATCH; index++) {
-        producer.tryClaim(1, PAYLOAD_BYTES);
-        producer.commit(PAYLOAD_BYTES);
-      }
-      producer.publish();
-      while (consumer.peek()) consumer.advance();
-      consumer.release();
-    },
-  };
+  return part('ring: 100 records written, published, read, released', () => {
+    for (let index = 0; index < BATCH; index++) {
+      producer.tryClaim(1, PAYLOAD_BYTES);
+      producer.commit(PAYLOAD_BYTES);
+    }
+    producer.publish();
+    while (consumer.peek()) consumer.advance();
+    consumer.release();
+  });
 }
 
 function log(): MicroPart {
@@ -127,14 +127,10 @@ function codecs(): MicroPart[] {
 function listener(): MicroPart {
   const pending = new ChunkedQueue<object, object>();
   const entry = {};
-  return {
-    name: "listener's ring: 100 pushed and taken",
-    operations: BATCH,
-    call: () => {
-      for (let index = 0; index < BATCH; index++) pending.push(undefined, entry);
-      for (let index = 0; index < BATCH; index++) pending.shift();
-    },
-  };
+  return part("listener's ring: 100 pushed and taken", () => {
+    for (let index = 0; index < BATCH; index++) pending.push(undefined, entry);
+    for (let index = 0; index < BATCH; index++) pending.shift();
+  });
 }
 
 function queues(): MicroPart[] {
@@ -143,25 +139,17 @@ function queues(): MicroPart[] {
   const work = new WorkQueue<string>();
   const keys = named.map(({ metadata }) => metadata.name);
   return [
-    {
-      name: 'RealFIFO: 100 added and popped',
-      operations: BATCH,
-      call: async () => {
-        for (const object of named) fifo.update(object);
-        for (let index = 0; index < BATCH; index++) await fifo.pop(() => undefined);
-      },
-    },
-    {
-      name: 'WorkQueue: 100 added, taken, done',
-      operations: BATCH,
-      call: async () => {
-        for (const key of keys) work.add(key);
-        for (let index = 0; index < BATCH; index++) {
-          const key = await work.get();
-          if (key !== undefined) work.done(key);
-        }
-      },
-    },
+    part('RealFIFO: 100 added and popped', async () => {
+      for (const object of named) fifo.update(object);
+      for (let index = 0; index < BATCH; index++) await fifo.pop(() => undefined);
+    }),
+    part('WorkQueue: 100 added, taken, done', async () => {
+      for (const key of keys) work.add(key);
+      for (let index = 0; index < BATCH; index++) {
+        const key = await work.get();
+        if (key !== undefined) work.done(key);
+      }
+    }),
   ];
 }
 

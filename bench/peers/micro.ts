@@ -4,8 +4,7 @@ import type { OutcomeRow, Task } from '../task.ts';
 import { Meter } from './meter.ts';
 import { MICRO_PARTS } from './micro-parts.ts';
 import { cacheParts } from './micro-cache.ts';
-import { packageVersion } from './package-version.ts';
-import { runProgram } from './program.ts';
+import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
 
 const CACHED = 100_000;

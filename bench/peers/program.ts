@@ -1,5 +1,8 @@
 /** The frame of a client program: reads its task, and prints one line, also when it fails. */
 import type { Outcome, Task } from '../task.ts';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 export type Result = Partial<Omit<Outcome, 'client' | 'version' | 'rssBytes' | 'error'>>;
 
@@ -33,4 +36,23 @@ function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';
   return `${error.message}${code}`;
+}
+
+/** @param entry URL of a file in the package */
+export function packageVersion(entry: string): string {
+  let folder = path.dirname(fileURLToPath(entry));
+  while (folder !== path.dirname(folder)) {
+    const version = versionIn(path.join(folder, 'package.json'));
+    if (version !== undefined) return version;
+    folder = path.dirname(folder);
+  }
+  return 'unknown';
+}
+
+function versionIn(file: string): string | undefined {
+  try {
+    return (JSON.parse(readFileSync(file, 'utf8')) as { version?: string }).version;
+  } catch {
+    return undefined;
+  }
 }

@@ -4,6 +4,8 @@
  */
 import { setImmediate as turn } from 'node:timers/promises';
 import type { OutcomeRow, Task } from '../task.ts';
+import { Meter } from './meter.ts';
+import { runProgram } from './program.ts';
 
 export const GRID_NAMESPACE = 'default';
 const IN_FLIGHT_MAX = 10;
@@ -25,7 +27,22 @@ export interface GridCache {
 
 export type MakeCache = (pods: readonly GridPod[], onChange: () => void) => Promise<GridCache>;
 
-export async function gridRows(task: Task, make: MakeCache): Promise<OutcomeRow[]> {
+/** Runs the program of a client's readers: the grid, or `lists` on the source when the task has no grid. */
+export function runReaders(
+  client: string,
+  version: string,
+  make: MakeCache,
+  lists: (task: Task) => Promise<OutcomeRow[]>,
+): Promise<never> {
+  return runProgram(client, version, async (task) => {
+    const meter = new Meter();
+    const isGrid = (task.podCounts ?? []).length > 0;
+    const rows = isGrid ? await gridRows(task, make) : await lists(task);
+    return { ...meter.stop(), rows, checksum: rows.length };
+  });
+}
+
+async function gridRows(task: Task, make: MakeCache): Promise<OutcomeRow[]> {
   const { podCounts = [], readers = [], cellMs = CELL_MS } = task;
   const rows: OutcomeRow[] = [];
   for (const podCount of podCounts) {
@@ -86,4 +103,29 @@ function gridPod(name: string, revision: number): GridPod {
 function changed(pods: readonly GridPod[], issued: number): GridPod {
   const pod = pods[(issued * 7919) % pods.length];
   return gridPod(pod?.metadata.name ?? '', pods.length + issued + 1);
+}
+
+/** Number of warm calls; their median is published. */
+const WARM_ROUNDS = 5;
+
+/**
+ * Measures lists by label and scans of all objects, cold and warm, under the names of the Go program.
+ *
+ * @param call returns the number of objects that it found
+ */
+export function readTimes(name: string, objects: number, call: () => number): OutcomeRow[] {
+  const times: number[] = [];
+  let found = 0;
+  for (let round = 0; round <= WARM_ROUNDS; round++) {
+    const startedAt = performance.now();
+    found = call();
+    times.push(performance.now() - startedAt);
+  }
+  const [cold = 0, ...warm] = times;
+  const median = warm.toSorted((one, other) => one - other)[Math.floor(warm.length / 2)] ?? 0;
+  const title = `${name}/objects=${objects}/found=${found}`;
+  return [
+    { case: `${title}/cold`, value: cold, unit: 'ms' },
+    { case: `${title}/warm`, value: median, unit: 'ms' },
+  ];
 }

@@ -39,6 +39,9 @@ const COLOURS: Readonly<Record<ClientName, string>> = {
 const base = (row: Row): string => row.case.split(FIGURE)[0] ?? '';
 const figure = (row: Row): string => row.case.split(FIGURE)[1] ?? '';
 
+const isMain = (row: Row): boolean => row.default && figure(row) === '';
+const byHandler = (row: Row): string => (base(row) === 'pods' ? row.handler : `${row.handler}, dropped`);
+
 export const CHARTS: readonly Chart[] = [
   {
     file: 'watch.svg',
@@ -46,8 +49,8 @@ export const CHARTS: readonly Chart[] = [
     axis: 'events/s',
     suite: 'watch',
     unit: 'events/s',
-    isWanted: (row) => row.default && figure(row) === '',
-    group: (row) => (base(row) === 'pods' ? row.handler : `${row.handler}, dropped`),
+    isWanted: isMain,
+    group: byHandler,
   },
   {
     file: 'watch-cpu.svg',
@@ -55,8 +58,8 @@ export const CHARTS: readonly Chart[] = [
     axis: 'µs an event',
     suite: 'watch',
     unit: 'cpu-us/event',
-    isWanted: (row) => row.default && figure(row) === '',
-    group: (row) => (base(row) === 'pods' ? row.handler : `${row.handler}, dropped`),
+    isWanted: isMain,
+    group: byHandler,
   },
   {
     file: 'sync.svg',
@@ -64,7 +67,7 @@ export const CHARTS: readonly Chart[] = [
     axis: 'ms',
     suite: 'sync',
     unit: 'ms',
-    isWanted: (row) => row.default && figure(row) === '' && row.case.endsWith('pods'),
+    isWanted: (row) => isMain(row) && row.case.endsWith('pods'),
     group: base,
   },
   {

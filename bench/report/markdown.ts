@@ -4,7 +4,7 @@
 import { isMoreBetter } from '../names.ts';
 import type { Row } from '../row.ts';
 import type { Report } from '../document.ts';
-import { machineText } from '../machine.ts';
+import { machineText } from '../document.ts';
 import { numberText, sizeText } from '../table-text.ts';
 
 export const BEGIN = '<!-- figures: written by npm run bench -- --report -->';

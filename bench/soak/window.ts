@@ -3,6 +3,7 @@
  * rest again. Then the notifications of the window's handlers are judged. The record of one window is
  * bounded, and every window tests a late join.
  */
+import { readFileSync, readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HandlerRegistration, InformerThreads, SharedIndexInformer } from '../../src/index.ts';
@@ -13,8 +14,7 @@ import { judge } from '../../test/sim/oracle/judge.ts';
 import type { Recorder } from '../../test/sim/oracle/recorder.ts';
 import { commitsOf, wireOf } from '../../test/sim/oracle/server-history.ts';
 import { describe } from '../../test/sim/oracle/violation.ts';
-import { readGauges } from './gauges.ts';
-import type { WindowResult } from './gates.ts';
+import type { GaugeName, WindowResult } from './gates.ts';
 import { Probes } from './probes.ts';
 import type { SoakFault } from './soak-faults.ts';
 
@@ -135,4 +135,27 @@ async function judged(
   const expected = plan.faults.reduce((sum, { listsMax }) => sum + listsMax, 0);
   const spurious = lists > expected ? [`${lists} lists, and faults that lead to ${expected}`] : [];
   return { violations: [...judge(histories).map(describe), ...spurious], changes: log.length };
+}
+
+/** Finalizers run between collections; more collections change nothing. */
+const COLLECTIONS = 3;
+
+/** Reads the values that must not grow: memory after a garbage collection, file descriptors, threads, timers. */
+async function readGauges(): Promise<Record<GaugeName, number>> {
+  const { gc } = globalThis;
+  if (!gc) throw new RangeError('the soak needs node --expose-gc: npm run soak');
+  for (let done = 0; done < COLLECTIONS; done++) {
+    await gc({ execution: 'async' });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const { heapUsed, external, rss } = process.memoryUsage();
+  const timers = process.getActiveResourcesInfo().filter((name) => name === 'Timeout');
+  return {
+    heapBytes: heapUsed,
+    externalBytes: external,
+    rssBytes: rss,
+    descriptors: readdirSync('/proc/self/fd').length,
+    threads: Number(/^Threads:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]),
+    timers: timers.length,
+  };
 }

@@ -1,24 +1,15 @@
-/** Entry of the thread or process that runs the high-rate source. Wiring only. */
+/** Entry of the process that runs the high-rate source. Wiring only. */
 
-import { parentPort, workerData } from 'node:worker_threads';
 import { SourceServer } from './server.ts';
 import type { SourceOptions } from './server.ts';
 import type { SourceReady } from './start.ts';
 import { Word, allocateWords } from '../../src/shared/ring/word.ts';
 
-const options = (parentPort === null ? JSON.parse(process.argv[2] ?? '{}') : workerData) as SourceOptions;
+const options = JSON.parse(process.argv[2] ?? '{}') as SourceOptions;
 /** A word that never changes: waiting for it blocks until the timeout. */
 const never = new Word(new Int32Array(allocateWords(1)), 0);
 const server = new SourceServer(options, (timeoutMs) => void never.wait(0, timeoutMs));
-const ready: SourceReady = {
-  url: await server.listen(),
-  ca: server.ca,
-  listRevision: server.listRevision,
-};
-if (parentPort === null) {
-  // The parent process has ended when the channel closes.
-  process.on('disconnect', () => process.exit(0));
-  process.send?.(ready);
-} else {
-  parentPort.postMessage(ready);
-}
+await server.listen();
+// The parent process has ended when the channel closes.
+process.on('disconnect', () => process.exit(0));
+process.send?.({ url: server.url, ca: server.ca } satisfies SourceReady);

@@ -7,11 +7,10 @@ import { sampleNamespace } from '../../src/apiserver/load.ts';
 import { STAMP_ANNOTATION } from '../../src/apiserver/load-template.ts';
 import { ResourceTable, apiVersionOf } from '../../src/apiserver/resources.ts';
 import type { ResourceDefinition } from '../../src/apiserver/resources.ts';
-import { sampleContainerId, sampleName, samplePod, sampleUid } from '../../src/apiserver/sample-pod.ts';
+import { sampleDigest, sampleName, samplePod, sampleUid } from '../../src/apiserver/sample-pod.ts';
 import { StoredObject } from '../../src/apiserver/stored-object.ts';
+import { SENT_ANNOTATION } from '../task.ts';
 
-/** Microseconds since the epoch at which an event was sent, in the annotations of paced events. */
-export const SENT_ANNOTATION = 'kubeloom.io/sent-us';
 export const FIRST_REVISION: number = 1_000_000_000;
 const SENT_PREFIX = `"${SENT_ANNOTATION}":"`;
 /** Number of digits of every revision, from the first to the last. */
@@ -77,7 +76,7 @@ export class ObjectTemplates {
     overwrite(bytes, '"namespace":"', namespace.length, namespace);
     overwrite(bytes, UID_PREFIX, UID_REST, sampleUid(index).slice(-UID_REST));
     // Small objects have none.
-    const containerId = sampleContainerId(index);
+    const containerId = sampleDigest(index);
     if (bytes.includes(CONTAINER_PREFIX)) overwrite(bytes, CONTAINER_PREFIX, containerId.length, containerId);
     writeRevision(bytes, revisionAt(bytes), index + 1);
     return bytes;

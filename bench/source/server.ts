@@ -13,12 +13,9 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer as createSecureServer } from 'node:tls';
-import { realTimers } from '../../src/base/clock.ts';
+import { realTimers, realClock } from '../../src/base/clock.ts';
 import { createCertificates } from '../../src/apiserver/certificates.ts';
-import { SourceList } from './list.ts';
-import { Pace } from './pace.ts';
-import type { BlockFor } from './pace.ts';
-import { EventRound } from './pods.ts';
+import { SourceList, EventRound } from './pods.ts';
 import type { RoundOptions } from './pods.ts';
 import { FIRST_REVISION, sentAt } from './object-templates.ts';
 
@@ -51,8 +48,6 @@ export interface SourceOptions {
   readonly changes?: 'status' | 'metadata';
   /** True: one HTTP chunk for each event, as a real apiserver sends large objects; false: one for each megabyte. */
   readonly chunkPerEvent?: boolean;
-  /** Default 0: any free port, on 127.0.0.1. */
-  readonly port?: number;
 }
 
 const HEADERS = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
@@ -75,12 +70,13 @@ function resolved(options: SourceOptions): Required<SourceOptions> & RoundOption
     ratePerSecond: 0,
     quietMs: (options.ratePerSecond ?? 0) > 0 ? PACED_QUIET_MS : 0,
     roundBytesMax: 128 * 1024 * 1024,
-    port: 0,
     ...options,
   };
 }
 
-export class SourceServer {
+export class SourceServer implements AsyncDisposable {
+  /** On loopback, without a token; '' before the server listens. */
+  url = '';
   /** PEM; '' without TLS. */
   readonly ca: string;
   readonly #options: Required<SourceOptions> & RoundOptions;
@@ -106,9 +102,10 @@ export class SourceServer {
     }
   }
 
-  async listen(): Promise<string> {
-    await new Promise<void>((resolve) => this.#server.listen(this.#options.port, '127.0.0.1', resolve));
-    return `http${this.ca === '' ? '' : 's'}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    const { port } = this.#server.address() as AddressInfo;
+    this.url = `http${this.ca === '' ? '' : 's'}://127.0.0.1:${port}`;
   }
 
   /** Revision of the list; the events follow. */
@@ -116,7 +113,7 @@ export class SourceServer {
     return FIRST_REVISION + this.#options.pods;
   }
 
-  async close(): Promise<void> {
+  async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const socket of this.#sockets) socket.destroy();
     await closed;
@@ -233,4 +230,40 @@ async function writeChunk(socket: Socket, bytes: Buffer): Promise<void> {
   const written = write(socket, CRLF);
   socket.uncork();
   await written;
+}
+
+const WAIT_MS_MAX = 1;
+const MS_PER_SECOND = 1000;
+
+/** Blocks the thread for `timeoutMs`, or returns at once. */
+type BlockFor = (timeoutMs: number) => void;
+
+/**
+ * Due times of the events of a paced source, open loop: they do not depend on the client. Timers have a resolution of
+ * one millisecond, which would bunch the events. Between two timers, the source blocks its thread for less than a
+ * millisecond, and then yields to its event loop.
+ */
+class Pace {
+  readonly #startedAt: number;
+  readonly #ratePerSecond: number;
+  readonly #block: BlockFor;
+
+  constructor(ratePerSecond: number, block: BlockFor) {
+    this.#block = block;
+    this.#ratePerSecond = ratePerSecond;
+    this.#startedAt = realClock.now();
+  }
+
+  /** Number of events that should have been sent by now. */
+  get due(): number {
+    return Math.floor(((realClock.now() - this.#startedAt) * this.#ratePerSecond) / MS_PER_SECOND);
+  }
+
+  /** Resolves when event number `index` (from 0) is due, or earlier, after at most a millisecond. */
+  async until(index: number): Promise<void> {
+    const dueAt = this.#startedAt + ((index + 1) * MS_PER_SECOND) / this.#ratePerSecond;
+    const waitMs = Math.min(WAIT_MS_MAX, dueAt - realClock.now());
+    if (waitMs > 0) this.#block(waitMs);
+    await new Promise<void>((resolve) => realTimers.setImmediate(resolve));
+  }
 }

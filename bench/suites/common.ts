@@ -1,5 +1,5 @@
 /** Helpers of the tables of cases. */
-import type { SourceSpec } from '../case.ts';
+import type { SourceOptions } from '../source/server.ts';
 import type { ClientName } from '../names.ts';
 import type { Handler } from '../task.ts';
 
@@ -14,7 +14,7 @@ export function each<T extends ClientName>(clients: readonly T[], events: number
 }
 
 /** A collection that does not change. */
-export function still(pods: number, objectBytes: number = POD_BYTES): SourceSpec & SourceSize {
+export function still(pods: number, objectBytes: number = POD_BYTES): SourceOptions & SourceSize {
   return { pods, objectBytes, events: 0, roundBytesMax: objectBytes };
 }
 

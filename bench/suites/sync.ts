@@ -4,6 +4,7 @@ import type { Listing } from '../task.ts';
 import { SMALL_BYTES, each, still } from './common.ts';
 
 const ALL = ['kubeloom', 'limit', 'client-node', 'client-go', 'kube-rs'] as const;
+const OWN = each(['kubeloom'], 0);
 const MILLION = still(1_000_000, SMALL_BYTES);
 const RELIST_CHURN = 2000;
 
@@ -12,15 +13,13 @@ function sync(name: string, source: BenchCase['source'], extra: Partial<BenchCas
   return { suite: 'sync', name, tier: 'default', source, task, clients: each(ALL, 0), ...extra };
 }
 
+const widgets = (count: number): BenchCase['source'] => ({ ...still(count), resource: 'widgets' });
+
 function listed(name: string, source: BenchCase['source'], tier: BenchCase['tier']): BenchCase[] {
-  return (['list', 'pages', 'watch-list'] satisfies Listing[]).map((listing) => ({
-    suite: 'sync',
-    name: `${name}, ${listing}`,
-    tier,
-    source,
-    task: { case: 'sync', handler: 'key', listing },
-    clients: each(['kubeloom'], 0),
-  }));
+  return (['list', 'pages', 'watch-list'] satisfies Listing[]).map((listing) => {
+    const task = { case: 'sync', handler: 'key', listing } as const;
+    return sync(`${name}, ${listing}`, source, { tier, task, clients: OWN });
+  });
 }
 
 function delivery(
@@ -29,8 +28,7 @@ function delivery(
   source: BenchCase['source'],
   tier: BenchCase['tier'],
 ): BenchCase {
-  const task = { case: kind, handler: 'key' } as const;
-  return { suite: 'sync', name, tier, source, task, clients: each(['kubeloom'], 0) };
+  return sync(name, source, { tier, task: { case: kind, handler: 'key' }, clients: OWN });
 }
 
 export const SYNC_CASES: readonly BenchCase[] = [
@@ -40,7 +38,7 @@ export const SYNC_CASES: readonly BenchCase[] = [
   ...listed('110,000 pods', still(110_000), 'all'),
   delivery('late-handler', 'late handler, 110,000 pods', still(110_000), 'default'),
   delivery('resync', 'resync, 110,000 pods', still(110_000), 'default'),
-  sync('1,000,000 small pods', MILLION, { clients: each(['kubeloom'], 0) }),
+  sync('1,000,000 small pods', MILLION, { clients: OWN }),
   ...listed('1,000,000 small pods', MILLION, 'all'),
   delivery('late-handler', 'late handler, 1,000,000 small pods', MILLION, 'standard'),
   delivery('resync', 'resync, 1,000,000 small pods', MILLION, 'standard'),
@@ -53,30 +51,18 @@ export const SYNC_CASES: readonly BenchCase[] = [
     clients: each([...ALL, 'client-node-2', 'kubernetes-fluent-client'], 0),
   }),
   ...listed('10,000 pods', still(10_000), 'all'),
-  sync(
-    '60,000 widgets',
-    { ...still(60_000), resource: 'widgets' },
-    {
-      tier: 'standard',
-      clients: each(['kubeloom', 'limit', 'client-node'], 0),
-    },
-  ),
-  sync(
-    '200 informers of 200 widgets each',
-    { ...still(200), resource: 'widgets' },
-    {
-      tier: 'standard',
-      task: { case: 'sync', handler: 'key', informers: 200 },
-      clients: each(['kubeloom', 'client-node'], 0),
-    },
-  ),
-  {
-    suite: 'sync',
-    name: 'relist of 20,000 pods under 2,000 changes a second',
-    tier: 'default',
-    source: still(20_000),
+  sync('60,000 widgets', widgets(60_000), {
+    tier: 'standard',
+    clients: each(['kubeloom', 'limit', 'client-node'], 0),
+  }),
+  sync('200 informers of 200 widgets each', widgets(200), {
+    tier: 'standard',
+    task: { case: 'sync', handler: 'key', informers: 200 },
+    clients: each(['kubeloom', 'client-node'], 0),
+  }),
+  sync('relist of 20,000 pods under 2,000 changes a second', still(20_000), {
     churnPerSecond: RELIST_CHURN,
     task: { case: 'relist', handler: 'key' },
     clients: each(['kubeloom', 'client-node'], 0),
-  },
+  }),
 ];

@@ -1,4 +1,7 @@
-/** The documents that are not resources: health, version, and discovery, from which kubectl learns the resources. */
+/**
+ * The documents that are not resources: version, discovery, from which kubectl learns the resources, and the part of
+ * OpenAPI that kubectl needs.
+ */
 
 import { apiVersionOf } from './resources.ts';
 import type { ResourceDefinition, ResourceTable } from './resources.ts';
@@ -18,8 +21,25 @@ const VERSION = {
   platform: `${process.platform}/${process.arch}`,
 };
 
-/** Returns the document at this path, or undefined when there is none. */
-export function discover(path: string, table: ResourceTable): object | undefined {
+interface Document {
+  readonly code: number;
+  readonly type: string;
+  readonly body: Buffer | string;
+}
+
+const NOT_FOUND: Document = {
+  code: 404,
+  type: 'text/plain; charset=utf-8',
+  body: '404 page not found\n',
+};
+
+/** Returns the document at this path, or the answer that there is none. */
+export function documentAt(path: string, accept: string, table: ResourceTable): Document {
+  const found = discover(path, table);
+  return found === undefined ? (openApi(path, accept, table) ?? NOT_FOUND) : json(found);
+}
+
+function discover(path: string, table: ResourceTable): object | undefined {
   const parts = path.split('/').filter((part) => part !== '');
   switch (parts.join('/')) {
     case 'version':
@@ -40,15 +60,10 @@ export function discover(path: string, table: ResourceTable): object | undefined
   return found === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...found };
 }
 
-interface GroupVersion {
-  readonly groupVersion: string;
-  readonly version: string;
-}
-
 interface Group {
   readonly name: string;
-  readonly versions: GroupVersion[];
-  readonly preferredVersion: GroupVersion;
+  readonly versions: { readonly groupVersion: string; readonly version: string }[];
+  readonly preferredVersion: Group['versions'][number];
 }
 
 function groups(table: ResourceTable): Group[] {
@@ -82,4 +97,60 @@ function resourceEntries(definition: ResourceDefinition): object[] {
   const main = shortNames.length === 0 ? entry : { ...entry, shortNames };
   if (status !== true) return [main];
   return [main, { name: `${resource}/status`, singularName: '', namespaced, kind, verbs: STATUS_VERBS }];
+}
+
+const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/**
+ * Returns the schema at this path. kubectl asks whether the server validates fields itself (v3), or downloads the
+ * schema to validate on its own (v2, as protobuf). An empty v2 schema makes kubectl skip validation; a v3 schema names
+ * the parameter.
+ */
+function openApi(path: string, accept: string, table: ResourceTable): Document | undefined {
+  if (path === '/openapi/v2') {
+    if (accept.includes('proto-openapi')) return { code: 200, type: PROTOBUF, body: protobufDocument() };
+    return json({ swagger: '2.0', info: { title: 'Kubernetes', version: 'v1' }, paths: {}, definitions: {} });
+  }
+  if (path === '/openapi/v3') {
+    const prefixes = [...new Set(table.all().map(prefixOf))];
+    const paths = Object.fromEntries(
+      prefixes.map((prefix) => [prefix, { serverRelativeURL: `/openapi/v3/${prefix}` }]),
+    );
+    return json({ paths });
+  }
+  const prefix = path.startsWith('/openapi/v3/') ? path.slice('/openapi/v3/'.length) : '';
+  const definitions = table.all().filter((definition) => prefixOf(definition) === prefix);
+  return definitions.length === 0 ? undefined : json(groupDocument(prefix, definitions));
+}
+
+function prefixOf(definition: ResourceDefinition): string {
+  return `${definition.group === '' ? 'api' : 'apis'}/${apiVersionOf(definition)}`;
+}
+
+/** Only the PATCH operation with its fieldValidation parameter, which kubectl looks for. */
+function groupDocument(prefix: string, definitions: readonly ResourceDefinition[]): object {
+  const parameters = [{ name: 'fieldValidation', in: 'query', schema: { type: 'string' } }];
+  const responses = { 200: { description: 'OK' } };
+  const paths = definitions.map((definition) => {
+    const scope = definition.namespaced ? 'namespaces/{namespace}/' : '';
+    const { group, version, kind } = definition;
+    const patch = { parameters, responses, 'x-kubernetes-group-version-kind': { group, version, kind } };
+    return [`/${prefix}/${scope}${definition.resource}/{name}`, { patch }];
+  });
+  return { openapi: '3.0.0', info: { title: 'Kubernetes', version: 'v1' }, paths: Object.fromEntries(paths) };
+}
+
+/** openapi.v2.Document { swagger = "2.0"; info { title, version }; paths {} } on the wire. */
+function protobufDocument(): Buffer {
+  const info = Buffer.concat([field(1, Buffer.from('Kubernetes')), field(2, Buffer.from('v1'))]);
+  return Buffer.concat([field(1, Buffer.from('2.0')), field(2, info), field(8, Buffer.alloc(0))]);
+}
+
+/** A length-delimited protobuf field shorter than 128 bytes. */
+function field(number: number, value: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([(number << 3) | 2, value.length]), value]);
+}
+
+function json(document: object): Document {
+  return { code: 200, type: 'application/json', body: `${JSON.stringify(document)}\n` };
 }

@@ -3,19 +3,26 @@
  * tests. The methods are the same whether the server runs in a thread, in a process or in the calling thread.
  */
 
-import type { ApplyResult, Change } from './control.ts';
+import type { ApplyResult, Change } from './api-server.ts';
 import type { FaultPortAddress } from './fault-port.ts';
 import type { ServerConnection } from '../kube/server-source.ts';
 import type { FaultScenario, LandedFault } from './fault-rules.ts';
-import type { FaultRule, RequestRecord } from './faults.ts';
 import { JournalView } from './journal.ts';
 import { connectionOf, kubeConfigOf, kubeConfigYaml } from './kubeconfig.ts';
 import type { Endpoint, KubeConfigObject } from './kubeconfig.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from './load.ts';
-import type { Call } from './remote.ts';
-import { serverClosed, serverStarted } from './running.ts';
+import type { RemoteCall } from './remote.ts';
+import type { RequestRecord } from './request-log.ts';
 import type { ResourceDefinition } from './resources.ts';
 import type { DropMode, WatchInfo } from './watches.ts';
+
+/** The servers of this process by origin, so that `settled` finds the server of an informer. */
+const running: Map<string, EmbeddedApiServer> = new Map();
+
+/** @param url with or without a path */
+export function runningServer(url: string): EmbeddedApiServer | undefined {
+  return URL.canParse(url) ? running.get(new URL(url).origin) : undefined;
+}
 
 export class EmbeddedApiServer implements AsyncDisposable {
   readonly url: string;
@@ -30,11 +37,11 @@ export class EmbeddedApiServer implements AsyncDisposable {
   readonly connection: ServerConnection;
   readonly kubeConfig: KubeConfigObject;
   readonly kubeConfigYaml: string;
-  readonly #call: Call;
+  readonly #call: RemoteCall;
   readonly #end: () => Promise<void>;
   #closing: Promise<void> | undefined;
 
-  constructor(endpoint: Endpoint, call: Call, end: () => Promise<void>) {
+  constructor(endpoint: Endpoint, call: RemoteCall, end: () => Promise<void>) {
     this.url = endpoint.url;
     this.port = Number(new URL(endpoint.url).port);
     this.token = endpoint.token;
@@ -45,7 +52,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
     this.kubeConfigYaml = kubeConfigYaml(this.kubeConfig);
     this.#call = call;
     this.#end = end;
-    serverStarted(this);
+    running.set(new URL(this.url).origin, this);
   }
 
   /**
@@ -97,7 +104,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
 
   /** Forgets the history up to and including a revision (default: all of it). Resolves with that revision. */
   compact(revision?: number): Promise<number> {
-    return revision === undefined ? this.#call('compact') : this.#call('compact', revision);
+    return this.#call('compact', revision);
   }
 
   /** The open watches. */
@@ -130,15 +137,6 @@ export class EmbeddedApiServer implements AsyncDisposable {
     return this.#call('restart', options.downMs ?? 0);
   }
 
-  /** Answers the next matching requests with an error. */
-  failNext(rule: FaultRule): Promise<void> {
-    return this.#call('failNext', rule);
-  }
-
-  clearFaults(): Promise<void> {
-    return this.#call('clearFaults');
-  }
-
   /**
    * Adds rules by which requests and streams fail. A rule ends when it has struck `times` requests, or when
    * it is healed.
@@ -149,7 +147,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
 
   /** Ends one fault, or all. */
   healFaults(faultId?: string): Promise<void> {
-    return faultId === undefined ? this.#call('healFaults') : this.#call('healFaults', faultId);
+    return this.#call('healFaults', faultId);
   }
 
   /** The faults that have struck, oldest first (the last 10,000). */
@@ -172,7 +170,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
   }
 
   close(): Promise<void> {
-    serverClosed(this);
+    running.delete(new URL(this.url).origin);
     this.#closing ??= this.#end();
     return this.#closing;
   }

@@ -4,8 +4,9 @@
  */
 
 import { realTimers } from '../base/clock.ts';
-import { Collection } from './collection.ts';
-import type { ChangeType, HistoryLimits } from './history.ts';
+import { History } from './history.ts';
+import type { ChangeType, HistoryLimits, LogEvent } from './history.ts';
+import { Journal } from './journal.ts';
 import { qualifiedName } from './status.ts';
 import type { ResourceDefinition } from './resources.ts';
 import type { StoredObject } from './stored-object.ts';
@@ -84,5 +85,115 @@ export class EventLog {
     this.#revision = object.revision;
     collection.commit({ type, revision: object.revision, object, previous });
     for (const check of this.#waiting) check();
+  }
+}
+
+/** All objects of a resource at one revision, in the order of their keys (the order of etcd, hence of LIST). */
+export interface Snapshot {
+  readonly revision: number;
+  readonly objects: readonly StoredObject[];
+}
+
+/**
+ * Number of remembered snapshots. The pages of one list follow each other soon, so a few snapshots serve all
+ * lists in progress.
+ */
+const SNAPSHOTS_MAX = 4;
+
+/**
+ * One resource: its current objects, its recent history, and snapshots of every moment in that history. A
+ * snapshot is computed backwards from the present state: each event is undone, the newest first.
+ */
+export class Collection {
+  readonly definition: ResourceDefinition;
+  readonly history: History;
+  readonly journal: Journal = new Journal();
+  readonly #objects = new Map<string, StoredObject>();
+  readonly #listeners = new Set<() => void>();
+  readonly #snapshots = new Map<number, Snapshot>();
+  /** Keys in order; undefined after a key was added or removed. */
+  #keys: string[] | undefined;
+  #announced = false;
+
+  constructor(definition: ResourceDefinition, limits: HistoryLimits, revision: number) {
+    this.definition = definition;
+    this.history = new History(limits, revision);
+  }
+
+  get(key: string): StoredObject | undefined {
+    return this.#objects.get(key);
+  }
+
+  /** Keys in the order of LIST. */
+  keys(): readonly string[] {
+    this.#keys ??= [...this.#objects.keys()].sort();
+    return this.#keys;
+  }
+
+  /** Applies an event. Only the event log calls this, because it owns the revision. */
+  commit(event: LogEvent): void {
+    const { key } = event.object.identity;
+    if (event.type === 'DELETED') this.#objects.delete(key);
+    else this.#objects.set(key, event.object);
+    if (event.type !== 'MODIFIED') this.#keys = undefined;
+    this.history.push(event);
+    this.#forgetSnapshots();
+    this.journal.append(event.revision, event.type, key);
+    this.#announce();
+  }
+
+  /**
+   * Calls `listener` once per turn of the event loop in which events were committed. @returns a function that stops it
+   */
+  onCommit(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /**
+   * Returns the state at `revision` (≤ the present), or undefined when the history does not reach that far
+   * back. It is remembered only for lists in pages, because a snapshot keeps all its objects in memory.
+   */
+  snapshot(revision: number, paged: boolean): Snapshot | undefined {
+    if (revision < this.history.floor) return undefined;
+    const known = this.#snapshots.get(revision);
+    if (known !== undefined) return known;
+    const snapshot = { revision, objects: this.#rewound(revision) };
+    if (paged) this.#snapshots.set(revision, snapshot);
+    this.#forgetSnapshots();
+    return snapshot;
+  }
+
+  #forgetSnapshots(): void {
+    for (const revision of this.#snapshots.keys()) {
+      if (this.#snapshots.size <= SNAPSHOTS_MAX && revision >= this.history.floor) break;
+      this.#snapshots.delete(revision);
+    }
+  }
+
+  #rewound(revision: number): StoredObject[] {
+    const changed = new Map<string, StoredObject | undefined>();
+    const start = this.history.after(revision);
+    for (let position = this.history.end - 1; position >= start; position--) {
+      const event = this.history.at(position);
+      if (event !== undefined) changed.set(event.object.identity.key, event.previous);
+    }
+    const gone = [...changed.keys()].filter((key) => !this.#objects.has(key));
+    const keys = gone.length === 0 ? this.keys() : [...this.keys(), ...gone].sort();
+    const objects: StoredObject[] = [];
+    for (const key of keys) {
+      const object = changed.has(key) ? changed.get(key) : this.#objects.get(key);
+      if (object !== undefined) objects.push(object);
+    }
+    return objects;
+  }
+
+  #announce(): void {
+    if (this.#announced || this.#listeners.size === 0) return;
+    this.#announced = true;
+    realTimers.setImmediate(() => {
+      this.#announced = false;
+      for (const listener of this.#listeners) listener();
+    });
   }
 }

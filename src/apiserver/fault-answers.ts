@@ -3,11 +3,10 @@
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
 import { realTimers } from '../base/clock.ts';
-import type { Connections } from './connections.ts';
 import type { EventLog } from './event-log.ts';
-import type { ArmedRule, FaultEngine } from './fault-engine.ts';
-import type { RequestAction, RequestFacts } from './fault-rules.ts';
+import type { ArmedRule, FaultEngine, RequestAction, RequestFacts } from './fault-rules.ts';
 import { sendJson, sendStatus } from './http-io.ts';
+import type { Listener } from './listener.ts';
 import { failureOf } from './status.ts';
 
 /** The revision of the server that answers: the log's own, or that of a replica that is behind. */
@@ -23,6 +22,12 @@ export interface RequestFaults {
   readonly versions: VersionRewrite | undefined;
 }
 
+interface Parts {
+  readonly engine: FaultEngine;
+  readonly log: EventLog;
+  readonly listener: Listener;
+}
+
 const ZEROS = Buffer.alloc(1024 * 1024);
 const BOMB_MEBIBYTES = 1024;
 
@@ -31,30 +36,28 @@ const BOMB_MEBIBYTES = 1024;
  * request has been answered, or never will be
  */
 export async function applyFaults(
-  engine: FaultEngine,
+  { engine, log, listener }: Parts,
   facts: RequestFacts,
   response: ServerResponse,
-  log: EventLog,
-  connections: Connections,
 ): Promise<RequestFaults | undefined> {
   const struck = engine.strike(facts);
-  for (const armed of struck) await held(engine, armed);
+  for (const armed of struck) await held(armed);
   for (const { rule } of struck) {
-    if (answered(rule.action, response, connections)) return undefined;
+    if (answered(rule.action, response, listener)) return undefined;
   }
   return { facts, engine, ...modified(struck, facts, log) };
 }
 
-async function held(engine: FaultEngine, armed: ArmedRule<RequestAction>): Promise<void> {
+async function held(armed: ArmedRule<RequestAction>): Promise<void> {
   const { action } = armed.rule;
   if (action.type !== 'hold') return;
-  const healed = engine.whenHealed(armed);
   const { holdMs } = action;
-  if (holdMs === undefined) await healed;
-  else await Promise.race([healed, new Promise((resolve) => realTimers.setTimeout(resolve, holdMs))]);
+  const ends: Promise<unknown>[] = [armed.whenHealed];
+  if (holdMs !== undefined) ends.push(new Promise((resolve) => realTimers.setTimeout(resolve, holdMs)));
+  await Promise.race(ends);
 }
 
-function answered(action: RequestAction, response: ServerResponse, connections: Connections): boolean {
+function answered(action: RequestAction, response: ServerResponse, listener: Listener): boolean {
   switch (action.type) {
     case 'answer':
       answer(action, response);
@@ -63,7 +66,7 @@ function answered(action: RequestAction, response: ServerResponse, connections: 
       encoded(action, response);
       return true;
     case 'reset':
-      connections.reset(response.socket);
+      listener.reset(response.socket);
       return true;
     case 'hang':
       return true;
@@ -115,33 +118,26 @@ function modified(
     // etcd answers reads of the newest state, the replica all others.
     const isOfReplica = (facts.query.get('resourceVersion') ?? '') !== '';
     if (action.type === 'lag' && isOfReplica)
-      view = new LaggingLog(log, () => (armed.isHealed ? 0 : action.revisions));
+      view = laggingView(log, () => (armed.isHealed ? 0 : action.revisions));
     if (action.type === 'list-metadata') listMetadata = { ...listMetadata, ...action.set };
-    if (action.type === 'no-initial-events') facts.query.delete('sendInitialEvents');
-    if (action.type === 'no-initial-events') facts.query.delete('resourceVersionMatch');
+    if (action.type === 'no-initial-events') {
+      facts.query.delete('sendInitialEvents');
+      facts.query.delete('resourceVersionMatch');
+    }
     if (action.type === 'versions') versions = new VersionRewrite(action.prefix, action.digits);
   }
   versions?.readRequest(facts.query);
   return { view, listMetadata, versions };
 }
 
-/** A replica that is `revisions` behind. */
-class LaggingLog implements LogView {
-  readonly #log: EventLog;
-  readonly #lag: () => number;
-
-  constructor(log: EventLog, lag: () => number) {
-    this.#log = log;
-    this.#lag = lag;
-  }
-
-  get revision(): number {
-    return Math.max(1, this.#log.revision - this.#lag());
-  }
-
-  reached(revision: number, timeoutMs: number): Promise<boolean> {
-    return this.#log.reached(revision + this.#lag(), timeoutMs);
-  }
+/** Returns the view of a replica that is `lag()` revisions behind. */
+function laggingView(log: EventLog, lag: () => number): LogView {
+  return {
+    get revision(): number {
+      return Math.max(1, log.revision - lag());
+    },
+    reached: (revision, timeoutMs) => log.reached(revision + lag(), timeoutMs),
+  };
 }
 
 /** Rewrites resourceVersions into text that is opaque, or longer than a number can be. */

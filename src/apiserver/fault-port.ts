@@ -11,8 +11,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { FaultEngine } from './fault-engine.ts';
-import type { FaultScenario } from './fault-rules.ts';
+import type { FaultEngine, FaultScenario } from './fault-rules.ts';
 import { parseJson, readBody, sendJson, sendStatus } from './http-io.ts';
 import { StatusError, badRequest, methodNotAllowed, unauthorized, unknownResource } from './status.ts';
 

@@ -1,9 +1,10 @@
 /**
- * Faults as data: the requests and streams that a rule strikes, and the effect. The rules of a scenario are
- * set together, with one seed for all random choices. Every strike is recorded (`LandedFault`), because a
+ * Faults as data, and the rules in force: the requests and streams that a rule strikes, and the effect. The rules of a
+ * scenario are set together, with one seed for all random choices. Every strike is recorded (`LandedFault`), because a
  * test whose fault did not strike proves nothing.
  */
 
+import { seededRandom } from './random.ts';
 import type { Status } from './status.ts';
 
 export interface FaultScenario {
@@ -23,6 +24,10 @@ export interface ScenarioRule {
 /** The conditions of a rule; all that are given must hold. */
 export interface ScenarioMatch {
   readonly verb?: FaultVerb;
+  /** `GET` */
+  readonly method?: string;
+  /** A part of the path. */
+  readonly path?: string;
   /** `pods` */
   readonly resource?: string;
   /**
@@ -41,6 +46,7 @@ export interface ScenarioMatch {
   readonly token?: string;
 }
 
+/** `list` and `watch` are the reads of resources; discovery and writes are `other`. */
 export type FaultVerb = 'list' | 'watch' | 'other';
 
 export type FaultAction = RequestAction | StreamAction;
@@ -112,17 +118,21 @@ export interface LandedFault {
 /** The properties of a request that rules can match. */
 export interface RequestFacts {
   readonly verb: FaultVerb;
+  /** Empty for discovery and other documents. */
   readonly resource: string;
+  readonly method: string;
   readonly path: string;
   readonly connection: number;
   readonly token: string;
   readonly query: URLSearchParams;
 }
 
-export function matches(match: ScenarioMatch, facts: RequestFacts): boolean {
-  const { verb, resource, connection, resourceVersion, token, query = {} } = match;
+function matches(match: ScenarioMatch, facts: RequestFacts): boolean {
+  const { verb, method, path, resource, connection, resourceVersion, token, query = {} } = match;
   return (
     (verb === undefined || verb === facts.verb) &&
+    (method === undefined || method === facts.method) &&
+    (path === undefined || facts.path.includes(path)) &&
     (resource === undefined || resource === facts.resource) &&
     (connection === undefined || isConnection(connection, facts.connection)) &&
     (resourceVersion === undefined || resourceVersion === (facts.query.get('resourceVersion') ?? '')) &&
@@ -136,22 +146,133 @@ function isConnection(wanted: NonNullable<ScenarioMatch['connection']>, connecti
   return connection % wanted.of === wanted.is % wanted.of;
 }
 
-const STREAM_ACTIONS: ReadonlySet<string> = new Set<StreamAction['type']>([
-  'end',
-  'cut',
-  'error-event',
-  'insert',
-  'duplicate',
-  'drop',
-  'older',
-  'swap',
-  'retype',
-  'graft',
-  'bookmark',
-  'endless-line',
-  'mute',
-]);
+/** The time at which an action strikes a stream: as soon as it applies, or with the next event. */
+const STREAM_ACTIONS: Readonly<Record<StreamAction['type'], 'at once' | 'with an event'>> = {
+  end: 'at once',
+  'error-event': 'at once',
+  insert: 'at once',
+  bookmark: 'at once',
+  'endless-line': 'at once',
+  mute: 'at once',
+  cut: 'with an event',
+  duplicate: 'with an event',
+  drop: 'with an event',
+  older: 'with an event',
+  swap: 'with an event',
+  retype: 'with an event',
+  graft: 'with an event',
+};
 
-export function isStreamAction(action: FaultAction): action is StreamAction {
-  return STREAM_ACTIONS.has(action.type);
+function isStreamAction(action: FaultAction): action is StreamAction {
+  return Object.hasOwn(STREAM_ACTIONS, action.type);
+}
+
+export function isAtOnce({ type }: StreamAction): boolean {
+  return STREAM_ACTIONS[type] === 'at once';
+}
+
+/** A rule and the number of strikes that remain. */
+export interface ArmedRule<A = ScenarioRule['action']> {
+  readonly rule: ScenarioRule & { readonly action: A };
+  /** Number of matching requests that were spared. */
+  spared: number;
+  left: number;
+  isHealed: boolean;
+  readonly whenHealed: Promise<void>;
+  readonly heal: () => void;
+}
+
+/** The engine's notifications to an open stream. */
+export interface StruckStream {
+  readonly facts: RequestFacts;
+  arm(armed: ArmedRule<StreamAction>): void;
+  /** Ends a fault on this stream. */
+  healed(): void;
+}
+
+const LANDED_MAX = 10_000;
+
+/**
+ * The rules in force and the faults that have struck. Requests query it. It notifies open streams when a rule is added or
+ * healed, so that a rule strikes a watch that was open before.
+ */
+export class FaultEngine {
+  #armed: ArmedRule[] = [];
+  #landed: LandedFault[] = [];
+  readonly #streams = new Set<StruckStream>();
+  random: () => number = seededRandom(1);
+
+  /** Adds rules to those in force. */
+  set({ seed = 1, rules }: FaultScenario): void {
+    this.random = seededRandom(seed);
+    for (const rule of rules) {
+      const left = rule.times === 'always' ? Number.POSITIVE_INFINITY : (rule.times ?? 1);
+      let heal = (): void => undefined;
+      const whenHealed = new Promise<void>((resolve) => (heal = resolve));
+      const armed: ArmedRule = { rule, spared: 0, left, isHealed: false, whenHealed, heal };
+      this.#armed.push(armed);
+      for (const stream of this.#streams) this.#armStream(stream, armed);
+    }
+  }
+
+  /** Ends one rule, or all. */
+  heal(faultId?: string): void {
+    const gone = this.#armed.filter(({ rule }) => faultId === undefined || rule.faultId === faultId);
+    this.#armed = this.#armed.filter((armed) => !gone.includes(armed));
+    for (const armed of gone) {
+      armed.isHealed = true;
+      armed.left = 0;
+      armed.heal();
+    }
+    for (const stream of this.#streams) stream.healed();
+  }
+
+  get landed(): LandedFault[] {
+    return this.#landed.slice(-LANDED_MAX);
+  }
+
+  land({ rule }: ArmedRule, facts: RequestFacts, more: Readonly<Record<string, string | number>> = {}): void {
+    const { verb, path, connection, query } = facts;
+    this.#landed.push({
+      faultId: rule.faultId,
+      action: rule.action.type,
+      atMs: performance.timeOrigin + performance.now(),
+      evidence: { verb, path, connection, resourceVersion: query.get('resourceVersion') ?? '', ...more },
+    });
+    if (this.#landed.length > 2 * LANDED_MAX) this.#landed = this.landed;
+  }
+
+  /** Returns the rules that strike this request, and records and counts each strike. */
+  strike(facts: RequestFacts): ArmedRule<RequestAction>[] {
+    const struck: ArmedRule<RequestAction>[] = [];
+    for (const armed of this.#armed) {
+      if (isStreamAction(armed.rule.action) || !this.#applies(armed, facts)) continue;
+      armed.left--;
+      this.land(armed, facts);
+      struck.push(armed as ArmedRule<RequestAction>);
+    }
+    return struck;
+  }
+
+  opened(stream: StruckStream): void {
+    this.#streams.add(stream);
+    for (const armed of this.#armed) this.#armStream(stream, armed);
+  }
+
+  closed(stream: StruckStream): void {
+    this.#streams.delete(stream);
+  }
+
+  #armStream(stream: StruckStream, armed: ArmedRule): void {
+    if (!isStreamAction(armed.rule.action) || !this.#applies(armed, stream.facts)) return;
+    stream.arm(armed as ArmedRule<StreamAction>);
+  }
+
+  #applies(armed: ArmedRule, facts: RequestFacts): boolean {
+    const { match = {} } = armed.rule;
+    if (armed.left <= 0 || !matches(match, facts)) return false;
+    if (armed.spared + 1 >= (match.nth ?? 1)) return true;
+    armed.spared++;
+    return false;
+  }
 }

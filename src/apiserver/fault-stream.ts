@@ -3,19 +3,18 @@
  * are split into lines, and the rule changes them.
  */
 
-import type { RequestFaults, VersionRewrite } from './fault-answers.ts';
-import type { ArmedRule, FaultEngine, StruckStream } from './fault-engine.ts';
-import { changeLine, described, resourceVersionOf, typeOf } from './fault-lines.ts';
-import type { LineMemory } from './fault-lines.ts';
-import type { RequestFacts, StreamAction } from './fault-rules.ts';
+import type { ServerResponse } from 'node:http';
+import type { RequestFaults } from './fault-answers.ts';
+import { isAtOnce } from './fault-rules.ts';
+import type { ArmedRule, RequestFacts, StreamAction, StruckStream } from './fault-rules.ts';
+import type { Listener } from './listener.ts';
+import type { Call } from './request-info.ts';
 
-/** The stream's connection to the socket. */
-export interface RawStream {
-  write(chunk: Buffer, written?: () => void): boolean;
-  /** The response is complete. */
-  end(): void;
-  reset(): void;
-  /** Stops the watch that feeds the stream. */
+/** The watch that feeds a stream. */
+interface Feed {
+  /** Called when the client has caught up after a write that returned false. */
+  drained(): void;
+  /** Stops writing. */
   detach(): void;
 }
 
@@ -24,27 +23,22 @@ interface Bound {
   readonly armed: ArmedRule<StreamAction>;
   /** Number of events since the rule applies to this stream. */
   events: number;
-  readonly memory: LineMemory;
+  /** The first line that was seen of each key. */
+  readonly byKey: Map<string, Buffer>;
+  /** The line that waits for the next event of another object. */
+  held: Buffer | undefined;
 }
 
 const LINE_FEED = 0x0a;
 const FILLING = Buffer.alloc(1024 * 1024, 'x');
-/** Actions that need no event. */
-const AT_ONCE: ReadonlySet<string> = new Set([
-  'end',
-  'error-event',
-  'insert',
-  'bookmark',
-  'endless-line',
-  'mute',
-]);
+const OBJECT = Buffer.from('"object":{');
 
 export class FaultStream implements StruckStream {
   readonly facts: RequestFacts;
-  readonly #engine: FaultEngine;
-  readonly #raw: RawStream;
-  readonly #versions: VersionRewrite | undefined;
-  readonly #onDrain: () => void;
+  readonly #faults: RequestFaults;
+  readonly #response: ServerResponse;
+  readonly #listener: Listener;
+  #feed: Feed | undefined;
   #bound: Bound[] = [];
   #mute: ArmedRule<StreamAction> | undefined;
   /** The chunks that were written while the stream was mute. */
@@ -53,17 +47,18 @@ export class FaultStream implements StruckStream {
   #events = 0;
   #lastVersion = 0;
 
-  constructor(faults: RequestFaults, raw: RawStream, onDrain: () => void) {
+  constructor({ faults, response }: Call, listener: Listener) {
     this.facts = faults.facts;
-    this.#engine = faults.engine;
-    this.#versions = faults.versions;
-    this.#raw = raw;
-    this.#onDrain = onDrain;
+    this.#faults = faults;
+    this.#response = response;
+    this.#listener = listener;
   }
 
   /** Applies rules from now on. Rules that need no event strike at once. */
-  open(): void {
-    this.#engine.opened(this);
+  open(feed: Feed): void {
+    this.#feed = feed;
+    this.#response.on('drain', () => feed.drained());
+    this.#faults.engine.opened(this);
   }
 
   /** Writes a chunk like the response's own method; also returns false while the stream is mute. */
@@ -77,32 +72,41 @@ export class FaultStream implements StruckStream {
       written();
       return false;
     }
-    if (this.#bound.length === 0 && !this.#versions) return this.#raw.write(chunk, written);
+    if (this.#bound.length === 0 && !this.#faults.versions) return this.#response.write(chunk, written);
     const lines = this.#changed(chunk);
     written();
-    return lines.length === 0 || this.#raw.write(Buffer.concat(lines));
+    return lines.length === 0 || this.#response.write(Buffer.concat(lines));
+  }
+
+  /** The response is complete. */
+  end(): void {
+    this.#response.end();
   }
 
   closed(): void {
     this.#isOver = true;
-    this.#engine.closed(this);
+    this.#faults.engine.closed(this);
   }
 
   arm(armed: ArmedRule<StreamAction>): void {
     const { action } = armed.rule;
-    const bound: Bound = { armed, events: 0, memory: { byKey: new Map(), held: undefined } };
+    const bound: Bound = { armed, events: 0, byKey: new Map(), held: undefined };
     this.#bound.push(bound);
-    if (AT_ONCE.has(action.type) && armed.rule.match?.afterEvents === undefined) this.#strikeNow(bound);
+    if (this.#isOver || !isAtOnce(action) || armed.rule.match?.afterEvents !== undefined) return;
+    const out: Buffer[] = [];
+    this.#strike(bound, out, undefined);
+    if (out.length > 0) this.#response.write(Buffer.concat(out));
   }
 
   healed(): void {
     this.#bound = this.#bound.filter(({ armed }) => !armed.isHealed);
-    const wasMute = this.#mute?.isHealed === true;
-    if (wasMute) this.#mute = undefined;
-    if (wasMute && !this.#isOver) for (const chunk of this.#kept) this.#raw.write(chunk);
-    if (wasMute) this.#kept = [];
+    if (this.#mute?.isHealed) {
+      this.#mute = undefined;
+      if (!this.#isOver) for (const chunk of this.#kept) this.#response.write(chunk);
+      this.#kept = [];
+    }
     // A replica that has caught up has more to send.
-    this.#onDrain();
+    this.#feed?.drained();
   }
 
   #changed(chunk: Buffer): Buffer[] {
@@ -113,7 +117,8 @@ export class FaultStream implements StruckStream {
       this.#line(Buffer.from(chunk.subarray(start, end)), out);
       start = end;
     }
-    return this.#versions ? out.map((line) => this.#versions?.rewrite(line) ?? line) : out;
+    const { versions } = this.#faults;
+    return versions ? out.map((line) => versions.rewrite(line)) : out;
   }
 
   #line(line: Buffer, out: Buffer[]): void {
@@ -124,7 +129,7 @@ export class FaultStream implements StruckStream {
       const isDue = bound.events >= (armed.rule.match?.afterEvents ?? 0);
       if (typeOf(line) !== 'BOOKMARK') bound.events++;
       if (!isDue) continue;
-      if (AT_ONCE.has(armed.rule.action.type) || armed.rule.action.type === 'cut') {
+      if (isAtOnce(armed.rule.action) || armed.rule.action.type === 'cut') {
         this.#strike(bound, out, line);
         if (this.#isOver) return;
         if (this.#mute) {
@@ -133,7 +138,7 @@ export class FaultStream implements StruckStream {
         }
         continue;
       }
-      const changed = changeLine(armed.rule.action, line, bound.memory);
+      const changed = changeLine(armed.rule.action, line, bound);
       if (!changed) continue;
       if (changed.isLanded) this.#land(bound, line);
       lines = changed.lines;
@@ -143,24 +148,17 @@ export class FaultStream implements StruckStream {
     this.#lastVersion = resourceVersionOf(line) || this.#lastVersion;
   }
 
-  #strikeNow(bound: Bound): void {
-    if (this.#isOver) return;
-    const out: Buffer[] = [];
-    this.#strike(bound, out, undefined);
-    if (out.length > 0 && !this.#raw.write(Buffer.concat(out))) return;
-  }
-
   /** Performs an action that needs no event, or that replaces the next one. */
   #strike(bound: Bound, out: Buffer[], line: Buffer | undefined): void {
     const { action } = bound.armed.rule;
     this.#land(bound, line);
     switch (action.type) {
       case 'end':
-        this.#finish(out, () => this.#raw.end());
+        this.#finish(out, () => this.end());
         break;
       case 'error-event':
         out.push(Buffer.from(`${JSON.stringify({ type: 'ERROR', object: action.status })}\n`));
-        this.#finish(out, () => this.#raw.end());
+        this.#finish(out, () => this.end());
         break;
       case 'insert':
         for (const text of action.lines) out.push(Buffer.from(text, action.isBase64 ? 'base64' : 'utf8'));
@@ -180,28 +178,28 @@ export class FaultStream implements StruckStream {
   }
 
   #cut({ bytes, how }: Extract<StreamAction, { type: 'cut' }>, out: Buffer[], line: Buffer): void {
-    const at = bytes ?? 1 + Math.floor(this.#engine.random() * (line.length - 2));
+    const at = bytes ?? 1 + Math.floor(this.#faults.engine.random() * (line.length - 2));
     out.push(line.subarray(0, at));
-    this.#finish(out, () => (how === 'end' ? this.#raw.end() : this.#raw.reset()));
+    this.#finish(out, () => (how === 'end' ? this.end() : this.#listener.reset(this.#response.socket)));
   }
 
   /** Sends `out` as the last bytes of the stream. */
   #finish(out: Buffer[], how: () => void): void {
     this.#isOver = true;
-    this.#raw.detach();
+    this.#feed?.detach();
     const last = Buffer.concat(out.splice(0));
     // A reset would overtake bytes that the socket has not sent.
-    if (last.length > 0) this.#raw.write(last, how);
+    if (last.length > 0) this.#response.write(last, how);
     else how();
   }
 
   #endless(out: Buffer[], megabytes: number): void {
     this.#isOver = true;
-    this.#raw.detach();
-    this.#raw.write(Buffer.concat(out.splice(0)));
+    this.#feed?.detach();
+    this.#response.write(Buffer.concat(out.splice(0)));
     let left = megabytes;
     const more = (): void => {
-      if (left-- > 0) this.#raw.write(FILLING, more);
+      if (left-- > 0) this.#response.write(FILLING, more);
     };
     more();
   }
@@ -216,6 +214,91 @@ export class FaultStream implements StruckStream {
   #land(bound: Bound, line: Buffer | undefined): void {
     bound.armed.left--;
     const event = line === undefined ? {} : { event: described(line), bytes: line.length };
-    this.#engine.land(bound.armed, this.facts, { events: this.#events, ...event });
+    this.#faults.engine.land(bound.armed, this.facts, { events: this.#events, ...event });
   }
+}
+
+interface ChangedLine {
+  readonly lines: Buffer[];
+  /** True when the fault has happened on this line; false when the rule only prepares for it. */
+  readonly isLanded: boolean;
+}
+
+function typeOf(line: Buffer): string {
+  return /^\{"type":"([A-Z]+)"/.exec(line.toString('latin1', 0, 32))?.[1] ?? '';
+}
+
+function resourceVersionOf(line: Buffer): number {
+  return Number(/"resourceVersion":"(\d+)"/.exec(line.toString('latin1'))?.[1] ?? 0);
+}
+
+/** Returns a short text for a line: `MODIFIED default/a@5`. */
+function described(line: Buffer): string {
+  return `${typeOf(line)} ${keyOf(line)}@${resourceVersionOf(line)}`;
+}
+
+/** @returns undefined when the action does not concern this line */
+function changeLine(action: StreamAction, line: Buffer, bound: Bound): ChangedLine | undefined {
+  const type = typeOf(line);
+  switch (action.type) {
+    case 'duplicate':
+      return type === 'BOOKMARK' ? undefined : { lines: [line, line], isLanded: true };
+    case 'drop':
+      return type === action.of ? { lines: [], isLanded: true } : undefined;
+    case 'older':
+      return older(line, bound);
+    case 'swap':
+      return swapped(line, type, bound);
+    case 'retype':
+      if (type !== action.from) return undefined;
+      return { lines: [retyped(line, type, action.to)], isLanded: true };
+    case 'graft':
+      if (type !== 'ADDED' && type !== 'MODIFIED') return undefined;
+      return { lines: [grafted(line, action)], isLanded: true };
+    default:
+      return undefined;
+  }
+}
+
+function older(line: Buffer, bound: Bound): ChangedLine {
+  const key = keyOf(line);
+  const before = bound.byKey.get(key);
+  if (before === undefined) {
+    bound.byKey.set(key, line);
+    return { lines: [line], isLanded: false };
+  }
+  return { lines: [line, before], isLanded: true };
+}
+
+/** Deletions and additions stay in their places, because swapping them with others would change their meaning. */
+function swapped(line: Buffer, type: string, bound: Bound): ChangedLine | undefined {
+  const { held } = bound;
+  if (held === undefined) {
+    if (type !== 'MODIFIED') return undefined;
+    bound.held = line;
+    return { lines: [], isLanded: false };
+  }
+  bound.held = undefined;
+  if (keyOf(held) === keyOf(line)) return { lines: [held, line], isLanded: false };
+  return { lines: [line, held], isLanded: true };
+}
+
+function keyOf(line: Buffer): string {
+  const text = line.toString('utf8');
+  const name = /"name":"([^"]*)"/.exec(text)?.[1] ?? '';
+  const namespace = /"namespace":"([^"]*)"/.exec(text)?.[1] ?? '';
+  return `${namespace}/${name}`;
+}
+
+function retyped(line: Buffer, from: string, to: string): Buffer {
+  const head = `{"type":"`;
+  return Buffer.concat([Buffer.from(head + to), line.subarray(head.length + from.length)]);
+}
+
+/** Adds the member behind everything else in the object, because readers of keys read only as far as metadata. */
+function grafted(line: Buffer, { name, value }: Extract<StreamAction, { type: 'graft' }>): Buffer {
+  const end = line.lastIndexOf('}}');
+  const isEmpty = line.indexOf(OBJECT) + OBJECT.length === end;
+  const member = Buffer.from(`${isEmpty ? '' : ','}${JSON.stringify(name)}:`);
+  return Buffer.concat([line.subarray(0, end), member, Buffer.from(value, 'base64'), line.subarray(end)]);
 }

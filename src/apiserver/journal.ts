@@ -56,16 +56,12 @@ export class Journal {
   }
 
   #grow(): void {
+    const { revisions, keyIds, types } = this.columns(0);
     const capacity = this.#length * 2;
-    this.#revisions = grown(new Float64Array(capacity), this.#revisions);
-    this.#keyIds = grown(new Uint32Array(capacity), this.#keyIds);
-    this.#types = grown(new Uint8Array(capacity), this.#types);
+    (this.#revisions = new Float64Array(capacity)).set(revisions);
+    (this.#keyIds = new Uint32Array(capacity)).set(keyIds);
+    (this.#types = new Uint8Array(capacity)).set(types);
   }
-}
-
-function grown<T extends Float64Array | Uint32Array | Uint8Array>(target: T, source: T): T {
-  target.set(source);
-  return target;
 }
 
 /** The result of `log()`: `[revision, type, key]` tuples, each made when it is read. */

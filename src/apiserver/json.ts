@@ -32,13 +32,3 @@ export interface KubeObject extends JsonObject {
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-
-/** The value at a dotted path such as `spec.nodeName`, or undefined. */
-export function valueAt(object: JsonObject, path: string): Json | undefined {
-  let current: Json | undefined = object;
-  for (const part of path.split('.')) {
-    if (!isJsonObject(current)) return undefined;
-    current = current[part];
-  }
-  return current;
-}

@@ -29,7 +29,9 @@ const NAME = 'kubeloom-embedded';
 export function kubeConfigOf({ url, token, ca }: Endpoint): KubeConfigObject {
   // client-node refuses plain HTTP unless verification is switched off.
   const trust =
-    ca === '' ? { 'insecure-skip-tls-verify': true } : { 'certificate-authority-data': base64(ca) };
+    ca === ''
+      ? { 'insecure-skip-tls-verify': true }
+      : { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
   return {
     apiVersion: 'v1',
     kind: 'Config',
@@ -48,26 +50,23 @@ export function connectionOf({ url, token, ca }: Endpoint): ServerConnection {
 export function kubeConfigYaml(config: KubeConfigObject): string {
   const [{ cluster }] = config.clusters;
   const [{ user }] = config.users;
-  const userLines = Object.entries(user).map(([name, value]) => `\n    ${name}: ${JSON.stringify(value)}`);
+  const lines = (members: Readonly<Record<string, string | boolean>>): string =>
+    Object.entries(members)
+      .map(([name, value]) => `\n    ${name}: ${JSON.stringify(value)}`)
+      .join('') || ' {}';
   return `apiVersion: v1
 kind: Config
 current-context: ${NAME}
 clusters:
 - name: ${NAME}
-  cluster:${Object.entries(cluster)
-    .map(([name, value]) => `\n    ${name}: ${JSON.stringify(value)}`)
-    .join('')}
+  cluster:${lines(cluster)}
 users:
 - name: ${NAME}
-  user:${userLines.length === 0 ? ' {}' : userLines.join('')}
+  user:${lines(user)}
 contexts:
 - name: ${NAME}
   context:
     cluster: ${NAME}
     user: ${NAME}
 `;
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64');
 }

@@ -8,7 +8,7 @@ import { badRequest, bareFailure, invalid, quote } from './status.ts';
 import type { FieldError } from './status.ts';
 
 /** The revision of a read: the present, anything at least as new as N, or exactly N. */
-export type ReadAt =
+type ReadAt =
   | { readonly kind: 'latest' }
   | { readonly kind: 'notOlderThan'; readonly revision: number }
   | { readonly kind: 'exact'; readonly revision: number };
@@ -20,7 +20,7 @@ export interface ListOptions {
 }
 
 /** `revision` -1: the list goes on in the present, because the token's snapshot is gone. */
-export interface ContinueToken {
+interface ContinueToken {
   readonly revision: number;
   readonly startKey: string;
 }
@@ -38,31 +38,23 @@ export interface WatchOptions {
 }
 
 const MATCH_FIELD = 'resourceVersionMatch';
+const INITIAL_EVENTS = 'sendInitialEvents';
 
 export function parseListOptions(query: URLSearchParams): ListOptions {
   const version = query.get('resourceVersion') ?? '';
   const match = query.get(MATCH_FIELD) ?? '';
   const token = query.get('continue') ?? '';
-  const errors: FieldError[] = [];
-  if (match !== '') {
-    if (version === '')
-      errors.push(
-        forbidden(MATCH_FIELD, 'resourceVersionMatch is forbidden unless resourceVersion is provided'),
-      );
-    if (token !== '')
-      errors.push(forbidden(MATCH_FIELD, 'resourceVersionMatch is forbidden when continue is provided'));
-    if (match !== 'Exact' && match !== 'NotOlderThan')
-      errors.push(notSupported(match, ['Exact', 'NotOlderThan', '']));
-    if (match === 'Exact' && version === '0') {
-      errors.push(
-        forbidden(MATCH_FIELD, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'),
-      );
-    }
-  }
-  if (query.has('sendInitialEvents')) {
-    errors.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
-  }
-  if (errors.length > 0) throw invalid('ListOptions.meta.k8s.io', '', errors);
+  const given = match !== '';
+  requireNone([
+    given && version === '' && forbiddenMatch('is forbidden unless resourceVersion is provided'),
+    given && token !== '' && forbiddenMatch('is forbidden when continue is provided'),
+    given &&
+      match !== 'Exact' &&
+      match !== 'NotOlderThan' &&
+      notSupported(match, ['Exact', 'NotOlderThan', '']),
+    match === 'Exact' && version === '0' && forbiddenMatch('"exact" is forbidden for resourceVersion "0"'),
+    query.has(INITIAL_EVENTS) && forbidden(INITIAL_EVENTS, 'sendInitialEvents is forbidden for list'),
+  ]);
 
   // The real server answers resourceVersion "0" from its watch cache, which ignores limits.
   const limit = version === '0' ? 0 : Math.max(0, integer(query, 'limit') ?? 0);
@@ -84,44 +76,32 @@ export function parseGetOptions(query: URLSearchParams): number {
 function readAt(version: string, match: string, limit: number): ReadAt {
   const revision = parseRevision(version);
   if (revision === undefined) return { kind: 'latest' };
-  if (match === 'Exact') return { kind: 'exact', revision };
   // A limit with a version and no match means exactly this version.
-  if (match === '' && limit > 0) return { kind: 'exact', revision };
-  return { kind: 'notOlderThan', revision };
+  const isExact = match === 'Exact' || (match === '' && limit > 0);
+  return { kind: isExact ? 'exact' : 'notOlderThan', revision };
 }
 
 export function parseWatchOptions(query: URLSearchParams): WatchOptions {
   const version = query.get('resourceVersion') ?? '';
   const match = query.get(MATCH_FIELD) ?? '';
-  const asked = query.has('sendInitialEvents');
-  const errors: FieldError[] = [];
-  if (asked && match !== 'NotOlderThan') {
-    errors.push(
+  const asked = query.has(INITIAL_EVENTS);
+  const given = match !== '';
+  const wrong = match !== 'NotOlderThan';
+  requireNone([
+    asked &&
+      wrong &&
       forbidden(MATCH_FIELD, 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan'),
-    );
-  }
-  if (match !== '') {
-    if (!asked) {
-      errors.push(
-        forbidden(
-          MATCH_FIELD,
-          'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-        ),
-      );
-    }
-    if (match !== 'NotOlderThan') errors.push(notSupported(match, ['NotOlderThan']));
-    if ((query.get('continue') ?? '') !== '') {
-      errors.push(forbidden(MATCH_FIELD, 'resourceVersionMatch is forbidden when continue is provided'));
-    }
-  }
-  if (errors.length > 0) throw invalid('ListOptions.meta.k8s.io', '', errors);
+    given && !asked && forbiddenMatch('is forbidden for watch unless sendInitialEvents is provided'),
+    given && wrong && notSupported(match, ['NotOlderThan']),
+    given && (query.get('continue') ?? '') !== '' && forbiddenMatch('is forbidden when continue is provided'),
+  ]);
 
   const why = invalidRevision(version);
   if (why !== undefined) throw bareFailure(why);
   const revision = parseRevision(version);
   const allowBookmarks = flag(query, 'allowWatchBookmarks');
   // Without sendInitialEvents, "" and "0" mean: the present state first.
-  const initialEvents = asked ? flag(query, 'sendInitialEvents') : revision === undefined || revision === 0;
+  const initialEvents = asked ? flag(query, INITIAL_EVENTS) : revision === undefined || revision === 0;
   return {
     from: revision === 0 ? undefined : revision,
     initialEvents,
@@ -161,6 +141,16 @@ function decodeContinue(token: string): ContinueToken {
   } catch {
     throw bad;
   }
+}
+
+/** @throws StatusError 422 with the broken rules */
+function requireNone(rules: readonly (FieldError | false)[]): void {
+  const errors = rules.filter((rule) => rule !== false);
+  if (errors.length > 0) throw invalid({ kind: 'ListOptions', group: 'meta.k8s.io' }, '', errors);
+}
+
+function forbiddenMatch(why: string): FieldError {
+  return forbidden(MATCH_FIELD, `resourceVersionMatch ${why}`);
 }
 
 function forbidden(field: string, why: string): FieldError {

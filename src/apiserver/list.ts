@@ -3,7 +3,7 @@
  * module puts them between a header and a bracket, in writes of bounded size at the reader's pace.
  */
 
-import type { Collection, Snapshot } from './collection.ts';
+import type { Collection, Snapshot } from './event-log.ts';
 import type { LogView } from './fault-answers.ts';
 import { encodeContinue } from './list-options.ts';
 import type { ListOptions } from './list-options.ts';
@@ -38,35 +38,20 @@ export async function readPage(
     options.continueFrom === undefined ? 0 : firstFrom(snapshot.objects, options.continueFrom.startKey);
   const limit = options.limit > 0 ? options.limit : Number.POSITIVE_INFINITY;
 
+  const { revision } = snapshot;
   const objects: StoredObject[] = [];
-  let index = start;
-  for (; index < snapshot.objects.length; index++) {
+  let rest = 0;
+  for (let index = start; index < snapshot.objects.length; index++) {
     const object = snapshot.objects[index];
     if (object === undefined || !selection.matches(object)) continue;
-    if (objects.length === limit) break;
-    objects.push(object);
+    if (objects.length < limit) objects.push(object);
+    else rest++;
+    // Only without a selector the answer has the number of the remaining items.
+    if (rest > 0 && !selection.everything) break;
   }
-  const last = objects.at(-1);
-  if (index === snapshot.objects.length || last === undefined) {
-    return { revision: snapshot.revision, objects, continueToken: undefined, remainingItemCount: undefined };
-  }
-  const startKey = `/${last.identity.key}\0`;
-  return {
-    revision: snapshot.revision,
-    objects,
-    continueToken: encodeContinue({ revision: snapshot.revision, startKey }),
-    remainingItemCount: selection.everything ? countRest(snapshot, index, selection) : undefined,
-  };
-}
-
-/** Counts the remaining objects by walking over them, because objects of other namespaces do not count. */
-function countRest(snapshot: Snapshot, from: number, selection: Selection): number {
-  let count = 0;
-  for (let index = from; index < snapshot.objects.length; index++) {
-    const object = snapshot.objects[index];
-    if (object !== undefined && selection.matches(object)) count++;
-  }
-  return count;
+  if (rest === 0) return { revision, objects, continueToken: undefined, remainingItemCount: undefined };
+  const continueToken = encodeContinue({ revision, startKey: `/${objects.at(-1)?.identity.key}\0` });
+  return { revision, objects, continueToken, remainingItemCount: selection.everything ? rest : undefined };
 }
 
 /** Waits for a revision that the log has not reached, for a limited time. */

@@ -1,42 +1,40 @@
-/** The listening socket: plain or TLS, stopped and started again on the same port. */
+/**
+ * The listening socket: plain or TLS, stopped and started again on the same port. It counts the TCP connections, and
+ * can cut one or all: below a TLS socket, only the TCP socket can be reset.
+ */
 
 import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { createCertificates } from './certificates.ts';
 import type { ServerCertificates } from './certificates.ts';
-import type { Connections } from './connections.ts';
 import type { ResolvedOptions } from './options.ts';
 
-export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void;
-
 export class Listener {
-  readonly #options: ResolvedOptions;
-  readonly #handler: RequestHandler;
+  /** PEM; '' without TLS. */
+  readonly ca: string;
+  readonly #host: string;
+  readonly #handler: RequestListener;
   readonly #certificates: ServerCertificates | undefined;
-  readonly #connections: Connections;
+  /** The open TCP sockets, and the number of each since the server started, from 1. */
+  readonly #sockets = new Map<Socket, number>();
+  #count = 0;
   #server: Server | undefined;
   /** The port: the system chooses it at the first start, later starts use it again. */
   #port: number;
 
-  constructor(options: ResolvedOptions, connections: Connections, handler: RequestHandler) {
-    this.#connections = connections;
-    this.#options = options;
+  constructor({ host, port, tls }: ResolvedOptions, handler: RequestListener) {
+    this.#host = host;
     this.#handler = handler;
-    this.#port = options.port;
-    this.#certificates = options.tls ? createCertificates(options.host) : undefined;
+    this.#port = port;
+    this.#certificates = tls ? createCertificates(host) : undefined;
+    this.ca = this.#certificates?.ca ?? '';
   }
 
   get url(): string {
-    const { host } = this.#options;
-    const name = host.includes(':') ? `[${host}]` : host;
+    const name = this.#host.includes(':') ? `[${this.#host}]` : this.#host;
     return `${this.#certificates === undefined ? 'http' : 'https'}://${name}:${this.#port}`;
-  }
-
-  /** PEM; '' without TLS. */
-  get ca(): string {
-    return this.#certificates?.ca ?? '';
   }
 
   async listen(): Promise<void> {
@@ -44,11 +42,12 @@ export class Listener {
     this.#server = server;
     server.on('connection', (socket: Socket) => {
       socket.setNoDelay(true);
-      this.#connections.add(socket);
+      this.#sockets.set(socket, ++this.#count);
+      socket.on('close', () => this.#sockets.delete(socket));
     });
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(this.#port, this.#options.host, () => resolve());
+      server.listen(this.#port, this.#host, () => resolve());
     });
     this.#port = (server.address() as AddressInfo).port;
   }
@@ -59,8 +58,23 @@ export class Listener {
     this.#server = undefined;
     if (server === undefined) return;
     const closed = new Promise((resolve) => server.close(resolve));
-    this.#connections.destroyAll();
+    for (const socket of this.#sockets.keys()) socket.destroy();
     await closed;
+  }
+
+  /** Resets the TCP connection of `socket`, which is plain or TLS. */
+  reset(socket: Socket | null): void {
+    this.#connectionOf(socket)?.[0].resetAndDestroy();
+  }
+
+  /** Returns the number of the connection since the server started, from 1. */
+  numberOf(socket: Socket | null): number {
+    return this.#connectionOf(socket)?.[1] ?? 0;
+  }
+
+  /** Returns the TCP socket below, and its number: both layers have the same client port. */
+  #connectionOf(socket: Socket | null): [Socket, number] | undefined {
+    return [...this.#sockets].find(([candidate]) => candidate.remotePort === socket?.remotePort);
   }
 
   #create(): Server {

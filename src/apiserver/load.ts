@@ -6,9 +6,8 @@
  */
 
 import { realTimers } from '../base/clock.ts';
-import type { Collection } from './collection.ts';
-import type { EventLog } from './event-log.ts';
-import type { KubeObject } from './json.ts';
+import type { Collection, EventLog } from './event-log.ts';
+import type { KubeObject, ObjectMeta } from './json.ts';
 import { LoadTemplate } from './load-template.ts';
 import { seededRandom } from './random.ts';
 import { samplePod } from './sample-pod.ts';
@@ -69,23 +68,31 @@ export function sampleNamespace(index: number, namespaces: number): string {
 
 export function populate(log: EventLog, collection: Collection, options: PopulateOptions): number {
   const { count, objectBytes = OBJECT_BYTES, namespaces = SAMPLE_NAMESPACES, firstIndex = 0 } = options;
-  for (let index = firstIndex; index < firstIndex + count; index++) {
-    const object = sampleObject(collection, index, sampleNamespace(index, namespaces), objectBytes);
-    log.write(collection, (revision) => StoredObject.encode(collection.definition, object, revision));
-  }
+  for (let index = firstIndex; index < firstIndex + count; index++)
+    createSample(log, collection, index, namespaces, objectBytes);
   return log.revision;
 }
 
-function sampleObject(collection: Collection, index: number, namespace: string, bytes: number): KubeObject {
+function createSample(
+  log: EventLog,
+  collection: Collection,
+  index: number,
+  namespaces: number,
+  bytes: number,
+): StoredObject {
   const { definition } = collection;
-  const pod = samplePod({ index, namespace, bytes: definition.resource === 'pods' ? bytes : 0 });
-  if (definition.resource === 'pods') return pod;
-  const { name, uid, creationTimestamp, labels, annotations } = pod.metadata;
-  const scope = definition.namespaced ? { namespace } : {};
-  return {
-    metadata: { name, ...scope, uid, creationTimestamp, labels, annotations } as KubeObject['metadata'],
-    data: { padding: 'x'.repeat(Math.max(0, bytes - 300)) },
-  };
+  const namespace = sampleNamespace(index, namespaces);
+  const isPod = definition.resource === 'pods';
+  const pod = samplePod({ index, namespace, bytes: isPod ? bytes : 0 });
+  const object = isPod ? pod : padded(pod.metadata, definition.namespaced, bytes);
+  return log.write(collection, (revision) => StoredObject.encode(definition, object, revision));
+}
+
+/** Returns an object of another kind with the metadata of a pod. */
+function padded(metadata: ObjectMeta, isNamespaced: boolean, bytes: number): KubeObject {
+  const { namespace: _, generateName: __, ownerReferences: ___, ...own } = metadata;
+  const data = { padding: 'x'.repeat(Math.max(0, bytes - 300)) };
+  return { metadata: isNamespaced ? { ...own, namespace: metadata.namespace ?? '' } : own, data };
 }
 
 export class LoadGenerator {
@@ -97,9 +104,10 @@ export class LoadGenerator {
   readonly #keys: string[];
   readonly #templates = new Map<string, LoadTemplate>();
   #nextIndex: number;
-  #issued = 0;
+  /** Number of events so far. */
+  issued = 0;
   #lateMsMax = 0;
-  #state: 'idle' | 'running' | 'stopping' = 'idle';
+  state: 'idle' | 'running' | 'stopping' = 'idle';
 
   constructor(log: EventLog, collection: Collection, backlogMax: () => number, options: LoadOptions) {
     this.#log = log;
@@ -112,41 +120,30 @@ export class LoadGenerator {
     this.#nextIndex = 1_000_000 + log.revision;
   }
 
-  get issued(): number {
-    return this.#issued;
-  }
-
-  get running(): boolean {
-    return this.#state !== 'idle';
-  }
-
   stop(): void {
-    if (this.#state === 'running') this.#state = 'stopping';
+    if (this.state === 'running') this.state = 'stopping';
   }
 
   async run(): Promise<LoadReport> {
     const { rate, durationMs, eventsMax = Number.POSITIVE_INFINITY } = this.#options;
     const fromRevision = this.#log.revision;
     const started = performance.now();
-    this.#state = 'running';
+    this.state = 'running';
     const intended = rate === 'max' ? eventsMax : Math.min(eventsMax, Math.round((rate * durationMs) / 1000));
-    while (this.#state === 'running' && this.#issued < intended) {
+    const isMax = rate === 'max';
+    const endMs = isMax ? durationMs : durationMs + GRACE_MS;
+    while (this.state === 'running' && this.issued < intended) {
       const elapsed = performance.now() - started;
-      if (rate === 'max') {
-        if (elapsed >= durationMs) break;
-        this.#issueUntilBehind(intended);
-        await immediate();
-      } else {
-        if (elapsed >= durationMs + GRACE_MS) break;
-        const due = Math.min(intended, Math.floor((Math.min(elapsed, durationMs) * rate) / 1000));
-        const caughtUp = this.#issueDue(due, started, rate);
-        await (caughtUp ? tick() : immediate());
-      }
+      if (elapsed >= endMs) break;
+      if (isMax) this.#issueUntilBehind(intended);
+      const due = isMax ? 0 : Math.floor((Math.min(elapsed, durationMs) * rate) / 1000);
+      const caughtUp = !isMax && this.#issueDue(Math.min(intended, due), started, rate);
+      await pause(caughtUp);
     }
-    this.#state = 'idle';
+    this.state = 'idle';
     return {
-      issued: this.#issued,
-      intended: rate === 'max' ? this.#issued : intended,
+      issued: this.issued,
+      intended: rate === 'max' ? this.issued : intended,
       elapsedMs: performance.now() - started,
       lateMsMax: this.#lateMsMax,
       fromRevision,
@@ -160,10 +157,10 @@ export class LoadGenerator {
    */
   #issueDue(due: number, started: number, rate: number): boolean {
     const sliceEnd = performance.now() + SLICE_MS;
-    while (this.#issued < due) {
+    while (this.issued < due) {
       const now = performance.now();
       if (now > sliceEnd) return false;
-      const dueAt = started + (this.#issued * 1000) / rate;
+      const dueAt = started + (this.issued * 1000) / rate;
       this.#lateMsMax = Math.max(this.#lateMsMax, now - dueAt);
       this.#issueOne(dueAt);
     }
@@ -173,7 +170,7 @@ export class LoadGenerator {
   #issueUntilBehind(eventsMax: number): void {
     const room = BACKLOG_EVENTS_MAX - this.#backlogMax();
     const sliceEnd = performance.now() + SLICE_MS;
-    for (let count = 0; count < room && this.#issued < eventsMax && performance.now() < sliceEnd; count++) {
+    for (let count = 0; count < room && this.issued < eventsMax && performance.now() < sliceEnd; count++) {
       this.#issueOne(performance.now());
     }
   }
@@ -185,22 +182,13 @@ export class LoadGenerator {
     if (this.#keys.length === 0 || choice < create) this.#create();
     else if (choice < create + remove) this.#delete();
     else this.#update(stampMicros);
-    this.#issued++;
+    this.issued++;
   }
 
   #create(): void {
+    const { objectBytes = OBJECT_BYTES } = this.#options;
     const index = this.#nextIndex++;
-    const namespace = sampleNamespace(index, SAMPLE_NAMESPACES);
-    const object = sampleObject(
-      this.#collection,
-      index,
-      namespace,
-      this.#options.objectBytes ?? OBJECT_BYTES,
-    );
-    const { definition } = this.#collection;
-    const stored = this.#log.write(this.#collection, (revision) =>
-      StoredObject.encode(definition, object, revision),
-    );
+    const stored = createSample(this.#log, this.#collection, index, SAMPLE_NAMESPACES, objectBytes);
     this.#keys.push(stored.identity.key);
   }
 
@@ -233,10 +221,10 @@ export class LoadGenerator {
   }
 }
 
-function tick(): Promise<void> {
-  return new Promise((resolve) => realTimers.setTimeout(resolve, TICK_MS));
-}
-
-function immediate(): Promise<void> {
-  return new Promise((resolve) => realTimers.setImmediate(resolve));
+/** Resolves at the next tick, or after one turn of the event loop when there is more to issue. */
+function pause(isIdle: boolean): Promise<void> {
+  return new Promise((resolve) => {
+    if (isIdle) realTimers.setTimeout(resolve, TICK_MS);
+    else realTimers.setImmediate(resolve);
+  });
 }

@@ -43,37 +43,41 @@ interface Operation {
   readonly value?: Json;
 }
 
+/** A value in which the document is the member '': the path '' and the path '/a' begin with that name. */
+type Holder = JsonObject;
+
 /** Applies an RFC 6902 patch to a copy. */
 function jsonPatch(target: JsonObject, patch: Json): JsonObject {
   if (!Array.isArray(patch)) {
     const why = 'json: cannot unmarshal object into Go value of type []handlers.jsonPatchOp';
     throw badRequest(`error decoding patch: ${why}`);
   }
-  const document: { root: Json } = { root: structuredClone(target) };
-  for (const entry of patch) applyOperation(document, entry as Operation);
-  if (!isJsonObject(document.root)) throw unprocessable();
-  return document.root;
+  const holder: Holder = { '': structuredClone(target) };
+  for (const entry of patch) applyOperation(holder, entry as Operation);
+  const root = holder[''];
+  if (!isJsonObject(root)) throw unprocessable();
+  return root;
 }
 
-function applyOperation(document: { root: Json }, operation: Operation): void {
+function applyOperation(holder: Holder, operation: Operation): void {
   const { op = '', path = '', from = '', value = null } = operation;
   switch (op) {
     case 'add':
-      return put(document, path, value, true);
+      return put(holder, path, value, true);
     case 'replace':
-      read(document, path);
-      return put(document, path, value, false);
+      read(holder, path);
+      return put(holder, path, value, false);
     case 'remove':
-      return remove(document, path);
+      return remove(holder, path);
     case 'copy':
-      return put(document, path, structuredClone(read(document, from)), true);
+      return put(holder, path, structuredClone(read(holder, from)), true);
     case 'move': {
-      const moved = read(document, from);
-      remove(document, from);
-      return put(document, path, moved, true);
+      const moved = read(holder, from);
+      remove(holder, from);
+      return put(holder, path, moved, true);
     }
     case 'test':
-      if (JSON.stringify(read(document, path)) === JSON.stringify(value)) return;
+      if (JSON.stringify(read(holder, path)) === JSON.stringify(value)) return;
       throw unprocessable();
     default:
       throw unprocessable();
@@ -85,47 +89,38 @@ interface Place {
   readonly name: string;
 }
 
-function place(document: { root: Json }, path: string): Place {
+function place(holder: Holder, path: string): Place {
   const parts = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  if (parts.shift() !== '') throw unprocessable();
+  if (parts[0] !== '') throw unprocessable();
   const name = parts.pop() ?? '';
-  let parent: Json | undefined = document.root;
+  let parent: Json | undefined = holder;
   for (const part of parts)
     parent = Array.isArray(parent) ? parent[Number(part)] : (parent as JsonObject)?.[part];
-  if (!Array.isArray(parent) && !isJsonObject(parent)) {
-    throw unprocessable();
-  }
+  if (!Array.isArray(parent) && !isJsonObject(parent)) throw unprocessable();
   return { parent, name };
 }
 
-function read(document: { root: Json }, path: string): Json {
-  if (path === '') return document.root;
-  const { parent, name } = place(document, path);
+function read(holder: Holder, path: string): Json {
+  const { parent, name } = place(holder, path);
   const value = Array.isArray(parent) ? parent[Number(name)] : parent[name];
   if (value === undefined) throw unprocessable();
   return value;
 }
 
-function put(document: { root: Json }, path: string, value: Json, insert: boolean): void {
-  if (path === '') {
-    document.root = value;
-    return;
-  }
-  const { parent, name } = place(document, path);
+function put(holder: Holder, path: string, value: Json, insert: boolean): void {
+  const { parent, name } = place(holder, path);
   if (!Array.isArray(parent)) {
     parent[name] = value;
     return;
   }
   const index = name === '-' ? parent.length : Number(name);
-  if (!Number.isInteger(index) || index < 0 || index > parent.length) {
-    throw unprocessable();
-  }
+  if (!Number.isInteger(index) || index < 0 || index > parent.length) throw unprocessable();
   parent.splice(index, insert ? 0 : 1, value);
 }
 
-function remove(document: { root: Json }, path: string): void {
-  read(document, path);
-  const { parent, name } = place(document, path);
+function remove(holder: Holder, path: string): void {
+  read(holder, path);
+  const { parent, name } = place(holder, path);
   if (Array.isArray(parent)) parent.splice(Number(name), 1);
   else delete parent[name];
 }

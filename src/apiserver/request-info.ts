@@ -1,5 +1,9 @@
-/** The parts of a URL such as `/apis/apps/v1/namespaces/a/deployments/web/status?watch=1`. */
+/** A request, and the parts of its URL, such as `/apis/apps/v1/namespaces/a/deployments/web/status?watch=1`. */
 
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Collection } from './event-log.ts';
+import type { RequestFaults } from './fault-answers.ts';
+import type { RequestRecord } from './request-log.ts';
 import { badRequest, quote } from './status.ts';
 
 export interface ResourcePath {
@@ -10,6 +14,17 @@ export interface ResourcePath {
   readonly namespace: string;
   readonly name: string;
   readonly subresource: string;
+}
+
+/** One parsed request for a resource, as every verb receives it. */
+export interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: ResourcePath;
+  readonly query: URLSearchParams;
+  readonly collection: Collection;
+  readonly faults: RequestFaults;
+  readonly record: RequestRecord;
 }
 
 /** Returns the parts of a resource URL; undefined for discovery, health and everything else. */

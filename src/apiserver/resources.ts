@@ -4,6 +4,8 @@
  */
 
 import { KubeloomError } from '../base/errors.ts';
+import { resources } from '../kube/built-in.ts';
+import type { ResourceRef } from '../kube/resource.ts';
 
 export interface ResourceDefinition {
   readonly group: string;
@@ -27,26 +29,6 @@ export interface ResourceDefinition {
 
 type Extra = Pick<ResourceDefinition, 'shortNames' | 'status' | 'fields' | 'graceful' | 'returnsDeleted'>;
 
-function namespaced(
-  group: string,
-  version: string,
-  resource: string,
-  kind: string,
-  extra: Extra = {},
-): ResourceDefinition {
-  return { group, version, resource, kind, namespaced: true, ...extra };
-}
-
-function cluster(
-  group: string,
-  version: string,
-  resource: string,
-  kind: string,
-  extra: Extra = {},
-): ResourceDefinition {
-  return { group, version, resource, kind, namespaced: false, ...extra };
-}
-
 const POD_FIELDS = {
   'spec.nodeName': '',
   'spec.restartPolicy': '',
@@ -58,6 +40,8 @@ const POD_FIELDS = {
   'status.nominatedNodeName': '',
 };
 
+const SERVICE_FIELDS = { 'spec.clusterIP': '', 'spec.type': '' };
+const REPLICAS = { 'status.replicas': '0' };
 const EVENT_FIELDS = {
   'involvedObject.kind': '',
   'involvedObject.namespace': '',
@@ -71,95 +55,58 @@ const EVENT_FIELDS = {
   type: '',
 };
 
-const RBAC = 'rbac.authorization.k8s.io';
-const NETWORKING = 'networking.k8s.io';
-const STORAGE = 'storage.k8s.io';
+const { core, apps, autoscaling, batch, coordination, discovery, events } = resources;
+const { networking, policy, rbac, scheduling, storage } = resources;
 
-export const BUILT_IN_RESOURCES: readonly ResourceDefinition[] = [
-  namespaced('', 'v1', 'configmaps', 'ConfigMap', { shortNames: ['cm'] }),
-  namespaced('', 'v1', 'endpoints', 'Endpoints', { shortNames: ['ep'] }),
-  namespaced('', 'v1', 'events', 'Event', { shortNames: ['ev'], fields: EVENT_FIELDS }),
-  namespaced('', 'v1', 'limitranges', 'LimitRange', { shortNames: ['limits'] }),
-  cluster('', 'v1', 'namespaces', 'Namespace', {
-    shortNames: ['ns'],
-    status: true,
-    fields: { 'status.phase': '' },
-    returnsDeleted: true,
-  }),
-  cluster('', 'v1', 'nodes', 'Node', {
-    shortNames: ['no'],
-    status: true,
-    fields: { 'spec.unschedulable': 'false' },
-  }),
-  namespaced('', 'v1', 'persistentvolumeclaims', 'PersistentVolumeClaim', {
-    shortNames: ['pvc'],
-    status: true,
-    returnsDeleted: true,
-  }),
-  cluster('', 'v1', 'persistentvolumes', 'PersistentVolume', {
-    shortNames: ['pv'],
-    status: true,
-    returnsDeleted: true,
-  }),
-  namespaced('', 'v1', 'pods', 'Pod', {
-    shortNames: ['po'],
-    status: true,
-    fields: POD_FIELDS,
-    graceful: true,
-    returnsDeleted: true,
-  }),
-  namespaced('', 'v1', 'podtemplates', 'PodTemplate', { returnsDeleted: true }),
-  namespaced('', 'v1', 'replicationcontrollers', 'ReplicationController', {
-    shortNames: ['rc'],
-    status: true,
-    fields: { 'status.replicas': '0' },
-  }),
-  namespaced('', 'v1', 'resourcequotas', 'ResourceQuota', {
-    shortNames: ['quota'],
-    status: true,
-    returnsDeleted: true,
-  }),
-  namespaced('', 'v1', 'secrets', 'Secret', { fields: { type: '' } }),
-  namespaced('', 'v1', 'serviceaccounts', 'ServiceAccount', { shortNames: ['sa'], returnsDeleted: true }),
-  namespaced('', 'v1', 'services', 'Service', {
-    shortNames: ['svc'],
-    status: true,
-    fields: { 'spec.clusterIP': '', 'spec.type': '' },
-    returnsDeleted: true,
-  }),
-  namespaced('apps', 'v1', 'controllerrevisions', 'ControllerRevision'),
-  namespaced('apps', 'v1', 'daemonsets', 'DaemonSet', { shortNames: ['ds'], status: true }),
-  namespaced('apps', 'v1', 'deployments', 'Deployment', { shortNames: ['deploy'], status: true }),
-  namespaced('apps', 'v1', 'replicasets', 'ReplicaSet', {
-    shortNames: ['rs'],
-    status: true,
-    fields: { 'status.replicas': '0' },
-  }),
-  namespaced('apps', 'v1', 'statefulsets', 'StatefulSet', { shortNames: ['sts'], status: true }),
-  namespaced('autoscaling', 'v2', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler', {
-    shortNames: ['hpa'],
-    status: true,
-  }),
-  namespaced('batch', 'v1', 'cronjobs', 'CronJob', { shortNames: ['cj'], status: true }),
-  namespaced('batch', 'v1', 'jobs', 'Job', { status: true, fields: { 'status.successful': '0' } }),
-  namespaced('coordination.k8s.io', 'v1', 'leases', 'Lease'),
-  namespaced('discovery.k8s.io', 'v1', 'endpointslices', 'EndpointSlice'),
-  namespaced('events.k8s.io', 'v1', 'events', 'Event', { shortNames: ['ev'] }),
-  cluster(NETWORKING, 'v1', 'ingressclasses', 'IngressClass'),
-  namespaced(NETWORKING, 'v1', 'ingresses', 'Ingress', { shortNames: ['ing'], status: true }),
-  namespaced(NETWORKING, 'v1', 'networkpolicies', 'NetworkPolicy', { shortNames: ['netpol'] }),
-  namespaced('policy', 'v1', 'poddisruptionbudgets', 'PodDisruptionBudget', {
-    shortNames: ['pdb'],
-    status: true,
-  }),
-  cluster(RBAC, 'v1', 'clusterrolebindings', 'ClusterRoleBinding'),
-  cluster(RBAC, 'v1', 'clusterroles', 'ClusterRole'),
-  namespaced(RBAC, 'v1', 'rolebindings', 'RoleBinding'),
-  namespaced(RBAC, 'v1', 'roles', 'Role'),
-  cluster('scheduling.k8s.io', 'v1', 'priorityclasses', 'PriorityClass', { shortNames: ['pc'] }),
-  cluster(STORAGE, 'v1', 'storageclasses', 'StorageClass', { shortNames: ['sc'], returnsDeleted: true }),
-  cluster(STORAGE, 'v1', 'volumeattachments', 'VolumeAttachment', { status: true, returnsDeleted: true }),
+const BUILT_IN: ReadonlyArray<readonly [ResourceRef, Extra?]> = [
+  [core.v1.configMaps, { shortNames: ['cm'] }],
+  [core.v1.endpoints, { shortNames: ['ep'] }],
+  [core.v1.events, { shortNames: ['ev'], fields: EVENT_FIELDS }],
+  [core.v1.limitRanges, { shortNames: ['limits'] }],
+  [
+    core.v1.namespaces,
+    { shortNames: ['ns'], status: true, fields: { 'status.phase': '' }, returnsDeleted: true },
+  ],
+  [core.v1.nodes, { shortNames: ['no'], status: true, fields: { 'spec.unschedulable': 'false' } }],
+  [core.v1.persistentVolumeClaims, { shortNames: ['pvc'], status: true, returnsDeleted: true }],
+  [core.v1.persistentVolumes, { shortNames: ['pv'], status: true, returnsDeleted: true }],
+  [
+    core.v1.pods,
+    { shortNames: ['po'], status: true, fields: POD_FIELDS, graceful: true, returnsDeleted: true },
+  ],
+  [core.v1.podTemplates, { returnsDeleted: true }],
+  [core.v1.replicationControllers, { shortNames: ['rc'], status: true, fields: REPLICAS }],
+  [core.v1.resourceQuotas, { shortNames: ['quota'], status: true, returnsDeleted: true }],
+  [core.v1.secrets, { fields: { type: '' } }],
+  [core.v1.serviceAccounts, { shortNames: ['sa'], returnsDeleted: true }],
+  [core.v1.services, { shortNames: ['svc'], status: true, fields: SERVICE_FIELDS, returnsDeleted: true }],
+  [apps.v1.controllerRevisions],
+  [apps.v1.daemonSets, { shortNames: ['ds'], status: true }],
+  [apps.v1.deployments, { shortNames: ['deploy'], status: true }],
+  [apps.v1.replicaSets, { shortNames: ['rs'], status: true, fields: REPLICAS }],
+  [apps.v1.statefulSets, { shortNames: ['sts'], status: true }],
+  [autoscaling.v2.horizontalPodAutoscalers, { shortNames: ['hpa'], status: true }],
+  [batch.v1.cronJobs, { shortNames: ['cj'], status: true }],
+  [batch.v1.jobs, { status: true, fields: { 'status.successful': '0' } }],
+  [coordination.v1.leases],
+  [discovery.v1.endpointSlices],
+  [events.v1.events, { shortNames: ['ev'] }],
+  [networking.v1.ingressClasses],
+  [networking.v1.ingresses, { shortNames: ['ing'], status: true }],
+  [networking.v1.networkPolicies, { shortNames: ['netpol'] }],
+  [policy.v1.podDisruptionBudgets, { shortNames: ['pdb'], status: true }],
+  [rbac.v1.clusterRoleBindings],
+  [rbac.v1.clusterRoles],
+  [rbac.v1.roleBindings],
+  [rbac.v1.roles],
+  [scheduling.v1.priorityClasses, { shortNames: ['pc'] }],
+  [storage.v1.storageClasses, { shortNames: ['sc'], returnsDeleted: true }],
+  [storage.v1.volumeAttachments, { status: true, returnsDeleted: true }],
 ];
+
+function definitionOf({ isNamespaced, ...ref }: ResourceRef, extra?: Extra): ResourceDefinition {
+  return { ...ref, namespaced: isNamespaced, ...extra };
+}
 
 export function apiVersionOf(definition: ResourceDefinition): string {
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
@@ -167,7 +114,7 @@ export function apiVersionOf(definition: ResourceDefinition): string {
 
 /** The registered resources, found by the parts of a URL or by kubectl's name. */
 export class ResourceTable {
-  readonly #definitions: ResourceDefinition[] = [...BUILT_IN_RESOURCES];
+  readonly #definitions: ResourceDefinition[] = BUILT_IN.map(([ref, extra]) => definitionOf(ref, extra));
 
   register(definition: ResourceDefinition): void {
     const { group, version, resource } = definition;

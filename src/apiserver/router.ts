@@ -1,100 +1,73 @@
 /** One request: authenticates it, applies its faults, and passes it to the verb or to the discovery documents. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { HEALTH, authenticate } from './authentication.ts';
-import { discover } from './discovery.ts';
+import { documentAt } from './discovery.ts';
 import { applyFaults } from './fault-answers.ts';
-import type { RequestFacts } from './fault-rules.ts';
-import type { FaultRule, Faults, RequestLog, RequestRecord } from './faults.ts';
-import { sendJson, sendStatus } from './http-io.ts';
-import { openApi } from './openapi.ts';
+import type { FaultVerb, RequestFacts } from './fault-rules.ts';
+import { sendStatus } from './http-io.ts';
 import { flag, parseResourcePath } from './request-info.ts';
-import type { ResourceTable } from './resources.ts';
-import type { Services } from './services.ts';
-import { StatusError, badRequest, failureOf, internalError, unknownResource } from './status.ts';
+import type { ResourcePath } from './request-info.ts';
+import type { RequestRecord } from './request-log.ts';
+import {
+  StatusError,
+  badRequest,
+  forbidden,
+  internalError,
+  quote,
+  unauthorized,
+  unknownResource,
+} from './status.ts';
 import type { Status } from './status.ts';
 import { serveResource } from './verbs.ts';
+import type { Services } from './verbs.ts';
 
-export class RequestRouter {
-  readonly #services: Services;
-  readonly #table: ResourceTable;
-  readonly #faults: Faults;
-  readonly #requests: RequestLog;
+const HEALTH: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
-  constructor(services: Services, table: ResourceTable, faults: Faults, requests: RequestLog) {
-    this.#services = services;
-    this.#table = table;
-    this.#faults = faults;
-    this.#requests = requests;
+export function handleRequest(services: Services, request: IncomingMessage, response: ServerResponse): void {
+  serve(services, request, response).catch((error: unknown) => {
+    if (response.headersSent || response.destroyed) response.destroy();
+    else sendStatus(response, statusOf(error));
+  });
+}
+
+async function serve(services: Services, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { log, table, listener, options } = services;
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const record = recordOf(request, url);
+  services.requests.add(record);
+  response.setHeader('Cache-Control', 'no-cache, private');
+  if (HEALTH.has(url.pathname)) {
+    response.end('ok');
+    return;
   }
-
-  handle(request: IncomingMessage, response: ServerResponse): void {
-    this.#serve(request, response).catch((error: unknown) => {
-      if (response.headersSent || response.destroyed) {
-        response.destroy();
-        return;
-      }
-      sendStatus(response, statusOf(error));
-    });
-  }
-
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const url = new URL(request.url ?? '/', 'http://localhost');
-    const record = recordOf(request, url);
-    this.#requests.add(record);
-    response.setHeader('Cache-Control', 'no-cache, private');
-    if (HEALTH.has(url.pathname)) {
-      response.end('ok');
-      return;
-    }
-    const path = parseResourcePath(url.pathname);
-    authenticate(this.#services.options.token, request, path, url);
-    const fault = this.#faults.take(record);
-    if (fault !== undefined) {
-      if (typeof fault.status === 'number') throw failure(fault, fault.status);
-      if (fault.status === 'reset') this.#services.connections.reset(response.socket);
-      return;
-    }
-    const definition = path && this.#table.find(path.group, path.version, path.resource);
-    if (path === undefined || definition === undefined) {
-      if (path !== undefined && this.#table.serves(path.group, path.version)) throw unknownResource();
-      this.#serveDocument(request, response, url.pathname);
-      return;
-    }
-    const { log, engine, connections } = this.#services;
-    const facts = this.#factsOf(request, url, path.resource);
-    const faults = await applyFaults(engine, facts, response, log, connections);
-    if (faults === undefined || response.destroyed) return;
+  const path = parseResourcePath(url.pathname);
+  authenticate(options.token, request, path, url);
+  const query = url.searchParams;
+  const facts: RequestFacts = {
+    verb: verbOf(record, path),
+    resource: path?.resource ?? '',
+    method: record.method,
+    path: url.pathname,
+    connection: listener.numberOf(request.socket),
+    token: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
+    query,
+  };
+  const faults = await applyFaults(services, facts, response);
+  if (faults === undefined || response.destroyed) return;
+  const definition = path && table.find(path.group, path.version, path.resource);
+  if (path !== undefined && definition !== undefined) {
     const collection = log.collection(definition);
-    const { query } = facts;
-    await serveResource(this.#services, { request, response, path, query, collection, faults, record });
+    await serveResource(services, { request, response, path, query, collection, faults, record });
+    return;
   }
+  if (path !== undefined && table.serves(path.group, path.version)) throw unknownResource();
+  const { code, type, body } = documentAt(url.pathname, request.headers.accept ?? '', table);
+  response.writeHead(code, { 'Content-Type': type }).end(body);
+}
 
-  #factsOf(request: IncomingMessage, url: URL, resource: string): RequestFacts {
-    const isWatch = flag(url.searchParams, 'watch');
-    return {
-      verb: request.method === 'GET' ? (isWatch ? 'watch' : 'list') : 'other',
-      resource,
-      path: url.pathname,
-      connection: this.#services.connections.numberOf(request.socket),
-      token: (request.headers.authorization ?? '').replace(/^Bearer /, ''),
-      query: url.searchParams,
-    };
-  }
-
-  #serveDocument(request: IncomingMessage, response: ServerResponse, path: string): void {
-    const document = discover(path, this.#table);
-    if (document !== undefined) {
-      sendJson(response, 200, document);
-      return;
-    }
-    const schema = openApi(path, request.headers.accept ?? '', this.#table);
-    if (schema !== undefined) {
-      response.writeHead(200, { 'Content-Type': schema.type }).end(schema.body);
-      return;
-    }
-    response.writeHead(404, { 'Content-Type': 'text/plain; charset=utf-8' }).end('404 page not found\n');
-  }
+function verbOf({ method, watch }: RequestRecord, path: ResourcePath | undefined): FaultVerb {
+  if (path === undefined || method !== 'GET') return 'other';
+  return watch ? 'watch' : 'list';
 }
 
 function statusOf(error: unknown): Status {
@@ -108,6 +81,52 @@ function recordOf(request: IncomingMessage, url: URL): RequestRecord {
   return { method: request.method ?? 'GET', path: url.pathname, query, watch };
 }
 
-function failure(rule: FaultRule, code: number): StatusError {
-  return failureOf(code, rule.message ?? 'injected failure', rule.retryAfterSeconds);
+const VERBS: Readonly<Record<string, string>> = {
+  POST: 'create',
+  PUT: 'update',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
+
+/**
+ * Checks the bearer token; a request with the right token may do everything. A wrong token is answered with
+ * 401. A request without a token is anonymous and may read only health and version.
+ */
+function authenticate(
+  token: string,
+  request: IncomingMessage,
+  path: ResourcePath | undefined,
+  url: URL,
+): void {
+  const { authorization } = request.headers;
+  if (token === '' || authorization === `Bearer ${token}`) return;
+  if (authorization !== undefined) throw unauthorized();
+  if (url.pathname === '/version') return;
+  throw anonymousForbidden(authorizedVerbOf(request, path, url), path, url.pathname);
+}
+
+/** The verb of the request in the wording of authorization. */
+function authorizedVerbOf(request: IncomingMessage, path: ResourcePath | undefined, url: URL): string {
+  const method = request.method ?? 'GET';
+  if (path === undefined) return method.toLowerCase();
+  if (method !== 'GET') {
+    return method === 'DELETE' && path.name === '' ? 'deletecollection' : (VERBS[method] ?? 'get');
+  }
+  if (path.name !== '') return 'get';
+  return flag(url.searchParams, 'watch') ? 'watch' : 'list';
+}
+
+function anonymousForbidden(verb: string, path: ResourcePath | undefined, url: string): StatusError {
+  const who = 'User "system:anonymous" cannot';
+  if (path === undefined) return forbidden(`forbidden: ${who} ${verb} path ${quote(url)}`, {});
+  const { group, resource, name, namespace } = path;
+  const qualified = group === '' ? resource : `${resource}.${group}`;
+  const subject = name === '' ? qualified : `${qualified} ${quote(name)}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${quote(namespace)}`;
+  const what = `${verb} resource ${quote(resource)} in API group ${quote(group)} ${where}`;
+  return forbidden(`${subject} is forbidden: ${who} ${what}`, {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind: resource,
+  });
 }

@@ -30,7 +30,7 @@ const PADDING_OVERHEAD = `,"${PADDING}":""`.length + `"resourceVersion":"1234567
 
 export function samplePod(options: SampleOptions): KubeObject {
   const { bytes } = options;
-  const digest = digestOf(options.index);
+  const digest = sampleDigest(options.index);
   const pod = bytes < FULL_BYTES ? smallPod(options, digest) : fullPod(options, digest);
   pod.metadata.annotations = { ...pod.metadata.annotations, ...STAMP };
   const missing = bytes - JSON.stringify(pod).length - PADDING_OVERHEAD;
@@ -42,19 +42,17 @@ export function sampleName(index: number): string {
   return `${APPS[index % APPS.length]}-6d5f8c7b9-${String(index).padStart(7, '0')}`;
 }
 
-/** Returns 64 hexadecimal digits that no other pod has. All differences between siblings are made of them. */
-function digestOf(index: number): string {
+/**
+ * Returns 64 hexadecimal digits that no other pod has. All differences between siblings are made of them; the id of the
+ * pod's container is `containerd://` and all of them.
+ */
+export function sampleDigest(index: number): string {
   return createHash('sha256').update(`pod ${index}`).digest('hex');
 }
 
 /** Returns the uid of a pod; all uids begin with the same eight digits. */
 export function sampleUid(index: number): string {
-  return uidOf(1, digestOf(index));
-}
-
-/** Returns the id of a pod's container, without `containerd://`. */
-export function sampleContainerId(index: number): string {
-  return digestOf(index);
+  return uidOf(1, sampleDigest(index));
 }
 
 function uidOf(kind: number, digits: string): string {
@@ -78,7 +76,6 @@ function tokenVolume(digest: string): string {
 
 function smallPod({ index, namespace }: SampleOptions, digest: string): KubeObject {
   const app = APPS[index % APPS.length] ?? 'web';
-  const node = `node-${index % 100}`;
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -89,25 +86,23 @@ function smallPod({ index, namespace }: SampleOptions, digest: string): KubeObje
       uid: uidOf(1, digest),
       creationTimestamp: timeOf(digest),
       labels: { app, 'pod-template-hash': '6d5f8c7b9', tier: index % 2 === 0 ? 'front' : 'back' },
-      ownerReferences: [owner(app, index)],
+      ownerReferences: [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'ReplicaSet',
+          name: `${app}-6d5f8c7b9`,
+          uid: ownerUid(index),
+          controller: true,
+          blockOwnerDeletion: true,
+        },
+      ],
     },
     spec: {
-      nodeName: node,
+      nodeName: `node-${index % 100}`,
       restartPolicy: 'Always',
       containers: [{ name: app, image: `registry.example.com/${app}:1.27.3` }],
     },
     status: { phase: 'Running', podIP: ip(index), hostIP: `10.0.0.${index % 250}` },
-  };
-}
-
-function owner(app: string, index: number): JsonObject {
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'ReplicaSet',
-    name: `${app}-6d5f8c7b9`,
-    uid: ownerUid(index),
-    controller: true,
-    blockOwnerDeletion: true,
   };
 }
 
@@ -174,20 +169,12 @@ function fullSpec(app: string, index: number, envCount: number, digest: string):
     nodeName: `node-${index % 100}`,
     securityContext: {},
     schedulerName: 'default-scheduler',
-    tolerations: [
-      {
-        key: 'node.kubernetes.io/not-ready',
-        operator: 'Exists',
-        effect: 'NoExecute',
-        tolerationSeconds: 300,
-      },
-      {
-        key: 'node.kubernetes.io/unreachable',
-        operator: 'Exists',
-        effect: 'NoExecute',
-        tolerationSeconds: 300,
-      },
-    ],
+    tolerations: ['not-ready', 'unreachable'].map((state) => ({
+      key: `node.kubernetes.io/${state}`,
+      operator: 'Exists',
+      effect: 'NoExecute',
+      tolerationSeconds: 300,
+    })),
     priority: 0,
     enableServiceLinks: true,
     preemptionPolicy: 'PreemptLowerPriority',
@@ -226,71 +213,53 @@ function fullStatus(app: string, index: number, digest: string): JsonObject {
 }
 
 function managedFields(index: number, digest: string): JsonObject[] {
-  const leaf = (): JsonObject => ({});
   const conditions = ['ContainersReady', 'Initialized', 'PodReadyToStartContainers', 'Ready'].map((type) => [
     `k:{"type":"${type}"}`,
-    { '.': {}, 'f:lastProbeTime': {}, 'f:lastTransitionTime': {}, 'f:status': {}, 'f:type': {} },
+    leaves('. f:lastProbeTime f:lastTransitionTime f:status f:type'),
   ]);
   return [
-    managed('kube-controller-manager', undefined, timeOf(digest), {
+    managed('kube-controller-manager', timeOf(digest), {
       'f:metadata': {
-        'f:annotations': { '.': {}, 'f:prometheus.io/port': leaf(), 'f:prometheus.io/scrape': leaf() },
+        'f:annotations': leaves('. f:prometheus.io/port f:prometheus.io/scrape'),
         'f:generateName': {},
-        'f:labels': { '.': {}, 'f:app': {}, 'f:pod-template-hash': {}, 'f:tier': {} },
-        'f:ownerReferences': { '.': {}, [`k:{"uid":"${ownerUid(index)}"}`]: {} },
+        'f:labels': leaves('. f:app f:pod-template-hash f:tier'),
+        'f:ownerReferences': leaves(`. k:{"uid":"${ownerUid(index)}"}`),
       },
       'f:spec': {
         'f:containers': {
           'k:{"name":"app"}': {
-            '.': {},
-            'f:env': {},
-            'f:image': {},
-            'f:imagePullPolicy': {},
-            'f:name': {},
-            'f:ports': {
-              '.': {},
-              'k:{"containerPort":8080,"protocol":"TCP"}': { '.': {}, 'f:containerPort': {} },
-            },
-            'f:readinessProbe': { '.': {}, 'f:httpGet': { '.': {}, 'f:path': {}, 'f:port': {} } },
-            'f:resources': { '.': {}, 'f:limits': { 'f:cpu': {} }, 'f:requests': { 'f:cpu': {} } },
+            ...leaves('. f:env f:image f:imagePullPolicy f:name'),
+            'f:ports': { '.': {}, 'k:{"containerPort":8080,"protocol":"TCP"}': leaves('. f:containerPort') },
+            'f:readinessProbe': { '.': {}, 'f:httpGet': leaves('. f:path f:port') },
+            'f:resources': { '.': {}, 'f:limits': leaves('f:cpu'), 'f:requests': leaves('f:cpu') },
             'f:terminationMessagePath': {},
           },
         },
-        'f:dnsPolicy': {},
-        'f:enableServiceLinks': {},
-        'f:restartPolicy': {},
-        'f:schedulerName': {},
-        'f:securityContext': {},
+        ...leaves('f:dnsPolicy f:enableServiceLinks f:restartPolicy f:schedulerName f:securityContext'),
         'f:terminationGracePeriodSeconds': {},
       },
     }),
-    managed('kubelet', 'status', timeOf(digest, 4), {
-      'f:status': {
-        'f:conditions': Object.fromEntries(conditions) as JsonObject,
-        'f:containerStatuses': {},
-        'f:hostIP': {},
-        'f:phase': {},
-        'f:podIP': {},
-        'f:podIPs': { '.': {}, [`k:{"ip":"${ip(index)}"}`]: { '.': {}, 'f:ip': {} } },
-        'f:startTime': {},
+    managed(
+      'kubelet',
+      timeOf(digest, 4),
+      {
+        'f:status': {
+          'f:conditions': Object.fromEntries(conditions) as JsonObject,
+          ...leaves('f:containerStatuses f:hostIP f:phase f:podIP'),
+          'f:podIPs': { '.': {}, [`k:{"ip":"${ip(index)}"}`]: leaves('. f:ip') },
+          'f:startTime': {},
+        },
       },
-    }),
+      { subresource: 'status' },
+    ),
   ];
 }
 
-function managed(
-  manager: string,
-  subresource: string | undefined,
-  time: string,
-  fieldsV1: JsonObject,
-): JsonObject {
-  return {
-    manager,
-    operation: 'Update',
-    apiVersion: 'v1',
-    time,
-    fieldsType: 'FieldsV1',
-    fieldsV1,
-    ...(subresource === undefined ? {} : { subresource }),
-  };
+/** Returns an object with an empty object for each name: `leaves('. f:env')` is `{ '.': {}, 'f:env': {} }`. */
+function leaves(names: string): JsonObject {
+  return Object.fromEntries(names.split(' ').map((name) => [name, {}]));
+}
+
+function managed(manager: string, time: string, fieldsV1: JsonObject, more: JsonObject = {}): JsonObject {
+  return { manager, operation: 'Update', apiVersion: 'v1', time, fieldsType: 'FieldsV1', fieldsV1, ...more };
 }

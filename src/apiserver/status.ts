@@ -3,7 +3,7 @@
  * by `reason` and `code`, and some by the message, so the wording is part of the contract.
  */
 
-import type { Json, JsonObject } from './json.ts';
+import type { JsonObject } from './json.ts';
 import type { ResourceDefinition } from './resources.ts';
 
 export interface StatusCause extends JsonObject {
@@ -12,7 +12,7 @@ export interface StatusCause extends JsonObject {
   field?: string;
 }
 
-export interface StatusDetails extends JsonObject {
+interface StatusDetails extends JsonObject {
   name?: string;
   group?: string;
   kind?: string;
@@ -43,24 +43,41 @@ export class StatusError extends Error {
   }
 }
 
-interface FailureParts {
-  readonly code: number;
-  readonly reason: string;
-  readonly message: string;
-  readonly details?: StatusDetails;
-  readonly metadata?: { [key: string]: Json };
-}
+const REASONS: ReadonlyMap<number, string> = new Map([
+  [400, 'BadRequest'],
+  [401, 'Unauthorized'],
+  [403, 'Forbidden'],
+  [404, 'NotFound'],
+  [405, 'MethodNotAllowed'],
+  [406, 'NotAcceptable'],
+  [409, 'Conflict'],
+  [410, 'Expired'],
+  [413, 'RequestEntityTooLarge'],
+  [415, 'UnsupportedMediaType'],
+  [422, 'Invalid'],
+  [429, 'TooManyRequests'],
+  [500, 'InternalError'],
+  [503, 'ServiceUnavailable'],
+  [504, 'Timeout'],
+]);
 
-function failure(parts: FailureParts): StatusError {
+/** Returns the failure of a status code, with the reason of the code. */
+function failure(
+  code: number,
+  message: string,
+  details?: StatusDetails,
+  reason: string = REASONS.get(code) ?? 'Unknown',
+  metadata: JsonObject = {},
+): StatusError {
   return new StatusError({
     kind: 'Status',
     apiVersion: 'v1',
-    metadata: parts.metadata ?? {},
+    metadata,
     status: 'Failure',
-    message: parts.message,
-    reason: parts.reason,
-    ...(parts.details === undefined ? {} : { details: parts.details }),
-    code: parts.code,
+    message,
+    reason,
+    ...(details === undefined ? {} : { details }),
+    code,
   });
 }
 
@@ -84,18 +101,18 @@ export function quote(text: string): string {
 
 export function notFound(definition: ResourceDefinition, name: string): StatusError {
   const message = `${qualifiedName(definition)} ${quote(name)} not found`;
-  return failure({ code: 404, reason: 'NotFound', message, details: detailsOf(definition, name) });
+  return failure(404, message, detailsOf(definition, name));
 }
 
 /** Returns the answer for a group, version, resource or subresource that is not registered. */
 export function unknownResource(): StatusError {
   const message = 'the server could not find the requested resource';
-  return failure({ code: 404, reason: 'NotFound', message, details: {} });
+  return failure(404, message, {});
 }
 
 export function alreadyExists(definition: ResourceDefinition, name: string): StatusError {
   const message = `${qualifiedName(definition)} ${quote(name)} already exists`;
-  return failure({ code: 409, reason: 'AlreadyExists', message, details: detailsOf(definition, name) });
+  return failure(409, message, detailsOf(definition, name), 'AlreadyExists');
 }
 
 export const STALE_RESOURCE_VERSION =
@@ -103,7 +120,7 @@ export const STALE_RESOURCE_VERSION =
 
 export function conflict(definition: ResourceDefinition, name: string, why: string): StatusError {
   const message = `Operation cannot be fulfilled on ${qualifiedName(definition)} ${quote(name)}: ${why}`;
-  return failure({ code: 409, reason: 'Conflict', message, details: detailsOf(definition, name) });
+  return failure(409, message, detailsOf(definition, name));
 }
 
 /** A precondition of a DELETE: here the real server names the kind instead of the resource. */
@@ -122,61 +139,60 @@ export interface FieldError {
   readonly body: string;
 }
 
-export function invalid(qualifiedKind: string, name: string, errors: readonly FieldError[]): StatusError {
-  const [kind = '', ...group] = qualifiedKind.split('.');
+export function invalid(
+  { kind, group }: Pick<ResourceDefinition, 'kind' | 'group'>,
+  name: string,
+  errors: readonly FieldError[],
+): StatusError {
+  const qualified = group === '' ? kind : `${kind}.${group}`;
   const lines = errors.map((error) => `${error.field}: ${error.body}`);
   const list = lines.length === 1 ? (lines[0] ?? '') : `[${lines.join(', ')}]`;
   const causes = errors.map((error) => ({ reason: error.type, message: error.body, field: error.field }));
-  return failure({
-    code: 422,
-    reason: 'Invalid',
-    message: `${qualifiedKind} ${quote(name)} is invalid: ${list}`,
-    details: {
-      ...(name === '' ? {} : { name }),
-      ...(group.length === 0 ? {} : { group: group.join('.') }),
-      kind,
-      causes,
-    },
+  return failure(422, `${qualified} ${quote(name)} is invalid: ${list}`, {
+    ...(name === '' ? {} : { name }),
+    ...(group === '' ? {} : { group }),
+    kind,
+    causes,
   });
 }
 
 export function badRequest(message: string): StatusError {
-  return failure({ code: 400, reason: 'BadRequest', message });
+  return failure(400, message);
 }
 
 export function unauthorized(): StatusError {
-  return failure({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' });
+  return failure(401, 'Unauthorized');
 }
 
 export function forbidden(message: string, details: StatusDetails): StatusError {
-  return failure({ code: 403, reason: 'Forbidden', message, details });
+  return failure(403, message, details);
 }
 
 export function methodNotAllowed(): StatusError {
   const message = 'the server does not allow this method on the requested resource';
-  return failure({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
+  return failure(405, message, {});
 }
 
 /** A patch that is well-formed but does not apply. The real server gives no reason either. */
 export function unprocessable(): StatusError {
   const message = 'the server rejected our request due to an error in our request';
-  return failure({ code: 422, reason: 'Invalid', message, details: {} });
+  return failure(422, message, {});
 }
 
 export function notAcceptable(): StatusError {
   const message = '406: Not Acceptable\n\nAvailable representations: application/json';
-  return failure({ code: 406, reason: 'NotAcceptable', message, details: {} });
+  return failure(406, message, {});
 }
 
 export function unsupportedMediaType(): StatusError {
   const message =
     'the body of the request was in an unknown format - accepted media types include: application/json';
-  return failure({ code: 415, reason: 'UnsupportedMediaType', message });
+  return failure(415, message);
 }
 
 export function unsupportedPatchType(): StatusError {
   const message = '415: Unsupported Media Type';
-  return failure({ code: 415, reason: 'UnsupportedMediaType', message, details: {} });
+  return failure(415, message, {});
 }
 
 export function objectNotRecognized(definition: ResourceDefinition, why: string, body: string): StatusError {
@@ -186,23 +202,18 @@ export function objectNotRecognized(definition: ResourceDefinition, why: string,
 
 export function entityTooLarge(limitBytes: number): StatusError {
   const message = `Request entity too large: limit is ${limitBytes}`;
-  return failure({ code: 413, reason: 'RequestEntityTooLarge', message, details: {} });
+  return failure(413, message, {});
 }
 
 export function expired(message: string, continueToken?: string): StatusError {
   const metadata = continueToken === undefined ? {} : { continue: continueToken };
-  return failure({ code: 410, reason: 'Expired', message, metadata });
+  return failure(410, message, undefined, 'Expired', metadata);
 }
 
 export function tooLargeResourceVersion(asked: number, current: number): StatusError {
-  return failure({
-    code: 504,
-    reason: 'Timeout',
-    message: `Timeout: Too large resource version: ${asked}, current: ${current}`,
-    details: {
-      causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-      retryAfterSeconds: 1,
-    },
+  return failure(504, `Timeout: Too large resource version: ${asked}, current: ${current}`, {
+    causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+    retryAfterSeconds: 1,
   });
 }
 
@@ -219,35 +230,12 @@ export function bareFailure(message: string): StatusError {
 }
 
 export function internalError(message: string): StatusError {
-  return failure({
-    code: 500,
-    reason: 'InternalError',
-    message: `Internal error occurred: ${message}`,
-    details: { causes: [{ message }] },
-  });
+  return failure(500, `Internal error occurred: ${message}`, { causes: [{ message }] });
 }
-
-const REASONS: ReadonlyMap<number, string> = new Map([
-  [400, 'BadRequest'],
-  [401, 'Unauthorized'],
-  [403, 'Forbidden'],
-  [404, 'NotFound'],
-  [409, 'Conflict'],
-  [410, 'Expired'],
-  [429, 'TooManyRequests'],
-  [500, 'InternalError'],
-  [503, 'ServiceUnavailable'],
-  [504, 'Timeout'],
-]);
 
 /** Any other failure, for injected ones. */
 export function failureOf(code: number, message: string, retryAfterSeconds?: number): StatusError {
-  return failure({
-    code,
-    reason: REASONS.get(code) ?? 'Unknown',
-    message,
-    ...(retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } }),
-  });
+  return failure(code, message, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
 }
 
 export function success(definition: ResourceDefinition, name: string, uid: string): Status {

@@ -10,7 +10,7 @@
  * server.
  */
 
-import { isJsonObject, valueAt } from './json.ts';
+import { isJsonObject } from './json.ts';
 import type { Json, JsonObject, KubeObject } from './json.ts';
 import { apiVersionOf } from './resources.ts';
 import type { ResourceDefinition } from './resources.ts';
@@ -145,13 +145,11 @@ export class StoredObject {
   }
 }
 
-interface Arranged {
-  readonly before: JsonObject;
-  readonly metadata: JsonObject;
-  readonly after: JsonObject;
-}
-
-function arrange(definition: ResourceDefinition, object: KubeObject): Arranged {
+/** Splits the object in the order of its bytes. */
+function arrange(
+  definition: ResourceDefinition,
+  object: KubeObject,
+): Record<'before' | 'metadata' | 'after', JsonObject> {
   const metadata: JsonObject = {};
   const given: JsonObject = { ...object.metadata, resourceVersion: PLACEHOLDER };
   for (const name of METADATA_ORDER) if (given[name] !== undefined) metadata[name] = given[name];
@@ -182,7 +180,9 @@ function identityOf(definition: ResourceDefinition, object: KubeObject): Identit
   const { name = '', namespace = '', uid = '', labels = {} } = object.metadata;
   const fields: Record<string, string> = { 'metadata.name': name, 'metadata.namespace': namespace };
   for (const [path, absent] of Object.entries(definition.fields ?? {})) {
-    const value = valueAt(object, path);
+    const value = path
+      .split('.')
+      .reduce<Json | undefined>((inside, part) => (isJsonObject(inside) ? inside[part] : undefined), object);
     fields[path] =
       value === undefined || value === null ? absent : typeof value === 'object' ? '' : String(value);
   }

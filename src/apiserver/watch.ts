@@ -5,27 +5,13 @@
  * than allowed. (A real apiserver does the same when its per-watcher buffer is full.)
  */
 
-import { Batch } from './batch.ts';
-import type { Collection } from './collection.ts';
+import type { Collection } from './event-log.ts';
+import type { FaultStream } from './fault-stream.ts';
 import type { ChangeType, LogEvent } from './history.ts';
 import { apiVersionOf } from './resources.ts';
 import type { Selection } from './selection.ts';
 import { expired } from './status.ts';
-import type { Status } from './status.ts';
 import type { StoredObject } from './stored-object.ts';
-
-/** The client's end: HTTP in the server, an array in tests. */
-export interface WatchSink {
-  /**
-   * Returns false when the client needs time; `onDrain` is called when it has caught up. `written` is called
-   * when the chunk is no longer needed.
-   */
-  write(chunk: Buffer, written: () => void): boolean;
-  onDrain(callback: () => void): void;
-  end(): void;
-  /** Called when the watch has ended for any reason. The client may still have to read what was written. */
-  closed(): void;
-}
 
 export interface WatchPlan {
   readonly collection: Collection;
@@ -42,6 +28,9 @@ export interface WatchPlan {
   readonly horizon?: (() => number) | undefined;
 }
 
+const BATCH_BYTES = 256 * 1024;
+const FREE_BATCHES_MAX = 16;
+
 type State =
   | { readonly kind: 'initial'; readonly next: number }
   | { readonly kind: 'live' }
@@ -56,30 +45,33 @@ const OPENING: Readonly<Record<ChangeType, Buffer>> = {
 
 export class Watch {
   readonly #plan: WatchPlan;
-  readonly #sink: WatchSink;
+  readonly #stream: FaultStream;
+  readonly #onClosed: () => void;
   readonly #unsubscribe: () => void;
   #state: State = { kind: 'initial', next: 0 };
   #position: number;
   #blocked = false;
 
-  constructor(plan: WatchPlan, sink: WatchSink) {
+  /**
+   * @param onClosed called when the watch has ended for any reason; the client may still have to read what was written
+   */
+  constructor(plan: WatchPlan, stream: FaultStream, onClosed: () => void) {
     this.#plan = plan;
-    this.#sink = sink;
+    this.#stream = stream;
+    this.#onClosed = onClosed;
     this.#position = plan.collection.history.after(plan.fromRevision);
     this.#unsubscribe = plan.collection.onCommit(() => this.pump());
-    sink.onDrain(() => {
-      this.#blocked = false;
-      this.pump();
-    });
-  }
-
-  get closed(): boolean {
-    return this.#state.kind === 'closed';
   }
 
   /** Number of events that this client has not been sent. */
   get backlog(): number {
     return this.#plan.collection.history.end - this.#position;
+  }
+
+  /** Continues after a write that returned false: the client has caught up. */
+  drained(): void {
+    this.#blocked = false;
+    this.pump();
   }
 
   /** Writes until there is nothing more, or the client has to catch up. */
@@ -111,11 +103,8 @@ export class Watch {
 
   /** Sends the 410 that arrives inside a stream. */
   expire(): void {
-    this.fail(expired('The resourceVersion for the provided watch is too old.').status);
-  }
-
-  fail(status: Status): void {
     if (this.#state.kind === 'closed') return;
+    const { status } = expired('The resourceVersion for the provided watch is too old.');
     this.#writeLine(Buffer.from(`{"type":"ERROR","object":${JSON.stringify(status)}}\n`));
     this.close();
   }
@@ -124,7 +113,7 @@ export class Watch {
   close(): void {
     if (this.#state.kind === 'closed') return;
     this.detach();
-    this.#sink.end();
+    this.#stream.end();
   }
 
   /** Stops writing, because the connection is closed or about to be cut. */
@@ -132,7 +121,7 @@ export class Watch {
     if (this.#state.kind === 'closed') return;
     this.#state = { kind: 'closed' };
     this.#unsubscribe();
-    this.#sink.closed();
+    this.#onClosed();
   }
 
   #caughtUp(): boolean {
@@ -154,7 +143,7 @@ export class Watch {
 
   #write(batch: Batch): void {
     if (batch.empty) batch.release();
-    else if (!this.#sink.write(batch.bytes(), () => batch.release())) this.#blocked = true;
+    else if (!this.#stream.write(batch.bytes(), () => batch.release())) this.#blocked = true;
   }
 
   #takeInitial(batch: Batch, from: number): void {
@@ -211,5 +200,54 @@ export class Watch {
       ? { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1' }
       : { kind: definition.kind, apiVersion: apiVersionOf(definition) };
     return Buffer.from(`${JSON.stringify({ type: 'BOOKMARK', object: { ...type, metadata } })}\n`);
+  }
+}
+
+/** Buffers that sockets have released; shared by all watches of the thread. */
+const free: Buffer[] = [];
+
+/**
+ * The bytes of one write of a watch. Events are copied one after the other into a buffer, which is used again
+ * when the socket has taken it. At high rates fresh memory for every write would cost more than the copying.
+ */
+class Batch {
+  #buffer: Buffer = free.pop() ?? Buffer.allocUnsafeSlow(BATCH_BYTES);
+  #length = 0;
+
+  get empty(): boolean {
+    return this.#length === 0;
+  }
+
+  /** True when the bytes are enough for one write. */
+  get full(): boolean {
+    return this.#length >= BATCH_BYTES / 2;
+  }
+
+  add(bytes: Buffer): void {
+    this.#reserve(bytes.length);
+    this.#length += bytes.copy(this.#buffer, this.#length);
+  }
+
+  addObject(object: StoredObject): void {
+    this.#reserve(object.length);
+    object.copyTo(this.#buffer, this.#length);
+    this.#length += object.length;
+  }
+
+  bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** Returns the buffer for reuse: the bytes have been written, or never will be. */
+  release(): void {
+    if (this.#buffer.length === BATCH_BYTES && free.length < FREE_BATCHES_MAX) free.push(this.#buffer);
+  }
+
+  /** Replaces the buffer by a larger one when the object does not fit. */
+  #reserve(bytes: number): void {
+    if (this.#length + bytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(this.#length + bytes + BATCH_BYTES);
+    this.#buffer.copy(larger, 0, 0, this.#length);
+    this.#buffer = larger;
   }
 }

@@ -1,20 +1,17 @@
 /** All open watches of the server: opens them as their options say, sends bookmarks, and breaks them on request. */
 
 import { realTimers } from '../base/clock.ts';
-import type { ServerResponse } from 'node:http';
-import type { Call } from './call.ts';
-import type { Collection } from './collection.ts';
-import type { Connections } from './connections.ts';
-import type { EventLog } from './event-log.ts';
+import type { Collection, EventLog } from './event-log.ts';
 import type { LogView } from './fault-answers.ts';
 import { FaultStream } from './fault-stream.ts';
 import { acceptsPartial } from './http-io.ts';
 import { parseWatchOptions } from './list-options.ts';
 import type { WatchOptions } from './list-options.ts';
+import type { Listener } from './listener.ts';
 import type { ResolvedOptions } from './options.ts';
+import type { Call } from './request-info.ts';
 import { selectionOf } from './selection.ts';
 import { StatusError, expired, tooLargeResourceVersion } from './status.ts';
-import type { StoredObject } from './stored-object.ts';
 import { Watch } from './watch.ts';
 import type { WatchPlan } from './watch.ts';
 
@@ -29,8 +26,7 @@ export interface WatchInfo {
 
 interface OpenWatch {
   readonly watch: Watch;
-  readonly response: ServerResponse;
-  readonly info: Omit<WatchInfo, 'backlog'>;
+  readonly call: Call;
 }
 
 /** The real server sends a last bookmark this long before it ends a watch. */
@@ -40,13 +36,13 @@ const HALF_LINE = Buffer.from('{"type":"MODIFIED","object":{"kind":"Po');
 export class Watches {
   readonly #options: ResolvedOptions;
   readonly #log: EventLog;
-  readonly #connections: Connections;
+  readonly #listener: Listener;
   readonly #open = new Set<OpenWatch>();
   readonly #waiting = new Set<() => void>();
   readonly #bookmarks: NodeJS.Timeout;
 
-  constructor(options: ResolvedOptions, log: EventLog, connections: Connections) {
-    this.#connections = connections;
+  constructor(options: ResolvedOptions, log: EventLog, listener: Listener) {
+    this.#listener = listener;
     this.#options = options;
     this.#log = log;
     this.#bookmarks = realTimers.setInterval(() => this.sendBookmarks(), options.bookmarkIntervalMs);
@@ -84,12 +80,10 @@ export class Watches {
     });
   }
 
-  get count(): number {
-    return this.#open.size;
-  }
-
   info(): WatchInfo[] {
-    return [...this.#open].map(({ watch, info }) => ({ ...info, backlog: watch.backlog }));
+    return [...this.#open].map(({ watch, call: { request, query } }) => {
+      return { path: request.url?.split('?')[0] ?? '', query: query.toString(), backlog: watch.backlog };
+    });
   }
 
   /** Number of events that the slowest client is behind. */
@@ -122,15 +116,12 @@ export class Watches {
   }
 
   drop(how: DropMode): number {
-    return this.#each(({ watch, response }) => {
-      if (how === 'close') {
-        watch.close();
-        return;
-      }
-      watch.detach();
+    return this.#each(({ watch, call: { response } }) => {
       const { socket } = response;
-      if (how === 'reset') this.#connections.reset(socket);
-      else response.write(HALF_LINE, () => this.#connections.reset(socket));
+      if (how === 'close') watch.close();
+      else watch.detach();
+      if (how === 'reset') this.#listener.reset(socket);
+      if (how === 'resetMidLine') response.write(HALF_LINE, () => this.#listener.reset(socket));
     });
   }
 
@@ -150,7 +141,7 @@ export class Watches {
     collection: Collection,
     options: WatchOptions,
     log: LogView,
-  ): Promise<Start | StatusError> {
+  ): Promise<Pick<WatchPlan, 'fromRevision' | 'initial'> | StatusError> {
     const { from, initialEvents } = options;
     if (initialEvents) {
       const wanted = from ?? 0;
@@ -167,28 +158,14 @@ export class Watches {
   }
 
   #start(call: Call, options: WatchOptions, plan: WatchPlan): void {
-    const { response, request, query } = call;
+    const { response } = call;
     const timers: NodeJS.Timeout[] = [];
-    let drained: () => void = () => undefined;
-    const stream = this.#faultStream(
-      call,
-      () => watch.detach(),
-      () => drained(),
-    );
-    const watch: Watch = new Watch(plan, {
-      write: (chunk, written) => stream.write(chunk, written),
-      onDrain: (callback) => {
-        drained = callback;
-        response.on('drain', callback);
-      },
-      end: () => response.end(),
-      closed: () => {
-        for (const timer of timers) realTimers.clearTimeout(timer);
-        this.#open.delete(open);
-      },
+    const stream = new FaultStream(call, this.#listener);
+    const watch = new Watch(plan, stream, () => {
+      for (const timer of timers) realTimers.clearTimeout(timer);
+      this.#open.delete(open);
     });
-    const info = { path: request.url?.split('?')[0] ?? '', query: query.toString() };
-    const open: OpenWatch = { watch, response, info };
+    const open: OpenWatch = { watch, call };
     this.#open.add(open);
     response.on('close', () => {
       stream.closed();
@@ -201,23 +178,8 @@ export class Watches {
     timers.push(realTimers.setTimeout(() => watch.close(), lifeMs));
     const lastMs = lifeMs - BOOKMARK_BEFORE_END_MS;
     if (lastMs > 0) timers.push(realTimers.setTimeout(() => watch.bookmark(this.#log.revision), lastMs));
-    stream.open();
+    stream.open(watch);
     watch.pump();
     for (const check of this.#waiting) check();
   }
-
-  #faultStream({ response, faults }: Call, detach: () => void, onDrain: () => void): FaultStream {
-    const raw = {
-      write: (chunk: Buffer, written?: () => void): boolean => response.write(chunk, written),
-      end: (): void => void response.end(),
-      reset: (): void => this.#connections.reset(response.socket),
-      detach,
-    };
-    return new FaultStream(faults, raw, onDrain);
-  }
-}
-
-interface Start {
-  readonly fromRevision: number;
-  readonly initial: readonly StoredObject[];
 }

@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { transformModule } from '../../src/index.ts';
 import type { KubeloomError } from '../../src/index.ts';
+import { failRequests } from '../unit/apiserver/fail-requests.ts';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
 import type { Reported } from './scene.ts';
@@ -101,7 +102,7 @@ for (const [httpStatus, code, advice] of ANSWERS) {
   test(`C18 C53 the answer ${httpStatus} is reported with ${code} and advice, and the informer continues`, async () => {
     await using scene = await Scene.start();
     // Twice: after such an answer to a streaming list, the informer lists without a report.
-    await scene.server.failNext({ status: httpStatus, count: 2 });
+    await failRequests(scene.server, httpStatus, 2);
     const informer = scene.informer();
     const handled: KubeloomError[] = [];
     informer.setWatchErrorHandler((error) => void handled.push(error));
@@ -127,7 +128,7 @@ test('C18 the answer 410 to list and watch does not stop an informer', async () 
   await scene.watched(informer, witness);
   for (let round = 0; round < 3; round++) {
     await scene.server.waitForWatches(1);
-    await scene.server.failNext({ status: 410, match: { watch: false } });
+    await failRequests(scene.server, 410, 1, { verb: 'list' });
     const dropped = scene.server.dropWatches({ how: 'close' });
     const written = scene.put(pod(`${round}`));
     await scene.server.compact();
@@ -178,7 +179,7 @@ test('C55 threads that end under an informer end its run() with a coded error', 
 
 test('C56 an error thrown by onError or the watch error handler stops nothing', async () => {
   await using scene = await Scene.start();
-  await scene.server.failNext({ status: 500, count: 4 });
+  await failRequests(scene.server, 500, 4);
   const informer = scene.informer({
     onError: () => {
       throw new Error('thrown by onError');
@@ -196,7 +197,7 @@ test('C56 an error thrown by onError or the watch error handler stops nothing', 
 
 test('C57 an error without a listener becomes a process warning with its code', async () => {
   await using scene = await Scene.start();
-  await scene.server.failNext({ status: 403, count: 2 });
+  await failRequests(scene.server, 403, 2);
   const informer = scene.informer({}, '', false);
   const warned = new Promise<Error & { readonly code?: string }>((resolve) =>
     process.once('warning', resolve),

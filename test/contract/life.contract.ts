@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { V1Pod } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer, label } from '../../src/index.ts';
 import type { Borrowed, CachedObject, InformerOptions, ThreadsOptions } from '../../src/index.ts';
+import { failRequests } from '../unit/apiserver/fail-requests.ts';
 import { CODEC, THREADS, configurationWasUsed } from './configuration.ts';
 import { PODS, Scene, Witness, pod, turns } from './scene.ts';
 
@@ -33,7 +34,7 @@ test('C19 an informer is created, runs and stops, each once and in that order', 
 
 test('C58 transform and watch error handler can be set until the informer runs, and the last one applies', async () => {
   await using scene = await Scene.start();
-  await scene.server.failNext({ status: 500, count: 2 });
+  await failRequests(scene.server, 500, 2);
   const informer = scene.informer();
   const handled: string[] = [];
   informer.setWatchErrorHandler(() => void handled.push('first'));

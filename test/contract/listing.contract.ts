@@ -5,6 +5,7 @@ import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
 import { bookmark, event, list, status, wirePod } from './scripted-server.ts';
 import type { ScriptedRequest } from './scripted-server.ts';
+import { failRequests } from '../unit/apiserver/fail-requests.ts';
 
 test('C78 the first request is a streaming list, and the next one is the watch', async () => {
   await using scene = await Scene.start();
@@ -71,7 +72,7 @@ test('C81 a list in pages is complete, of one version, and follows the server’
   const witness = new Witness();
   await scene.put(...Array.from({ length: 35 }, (_, index) => pod(`pod-${index + 10}`)));
   // At version 0 a server returns everything at once, whatever the limit; let it fail.
-  await scene.server.failNext({ status: 410 });
+  await failRequests(scene.server, 410);
   await scene.watched(informer, witness);
   assert.equal(witness.calls.length, 35);
   await scene.assertEqualsServer(informer);

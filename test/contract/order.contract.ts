@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
+import { failRequests } from '../unit/apiserver/fail-requests.ts';
 
 test('C1 a deletion and a new creation while no watch is open are one update with two uids', async () => {
   await using scene = await Scene.start();
@@ -147,7 +148,7 @@ for (const [way, options] of [
     const informer = scene.informer(options);
     const witness = new Witness();
     // A server returns no pages for version 0; let it fail.
-    await scene.server.failNext({ status: 410 });
+    await failRequests(scene.server, 410);
     await scene.watched(informer, witness);
     const order = names.toSorted().map((name) => `default/${name}`);
     assert.deepEqual(

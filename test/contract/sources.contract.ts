@@ -4,7 +4,7 @@ import { mock, test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { ListOptions, ListerWatcher, Watch, WatchEvent } from '../../src/index.ts';
 import { FakeControllerSource, settled } from '../../src/apiserver/testing/index.ts';
-import { FakeWatch } from '../../src/apiserver/testing/fake-watch.ts';
+import { FakeWatch } from '../../src/apiserver/testing/fake-controller-source.ts';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod, turns } from './scene.ts';
 

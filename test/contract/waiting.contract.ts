@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { Lister, waitFor } from '../../src/index.ts';
 import type { CachedObject, HealthChange } from '../../src/index.ts';
 import { FakeClock } from '../../src/apiserver/testing/index.ts';
+import { failRequests } from '../unit/apiserver/fail-requests.ts';
 import type { V1Pod } from '@kubernetes/client-node';
 import { configurationWasUsed } from './configuration.ts';
 import { PODS, Scene, Witness, pod } from './scene.ts';
@@ -69,7 +70,7 @@ test('C146 an informer whose server is gone reports once that it is stale and on
   await scene.put(pod('a'));
   await scene.synced(informer);
   await scene.until(() => informer.health.state === 'connected');
-  await scene.server.failNext({ status: 500, count: 1_000_000 });
+  await failRequests(scene.server, 500, 'always');
   await scene.server.dropWatches({ how: 'close' });
   await scene.until(() => informer.health.state === 'disconnected');
   clock.advance(999);
@@ -81,7 +82,7 @@ test('C146 an informer whose server is gone reports once that it is stale and on
     changes.map(({ type, health }) => [type, health.state, health.isStale]),
     [['stale', 'disconnected', true]],
   );
-  await scene.server.clearFaults();
+  await scene.server.healFaults();
   await scene.until(() => informer.health.state === 'connected');
   assert.deepEqual(
     changes.map(({ type }) => type),

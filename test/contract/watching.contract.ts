@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { realClock } from '../../src/base/clock.ts';
 import { Watchdog } from '../../src/reflector/watchdog.ts';
+import { failRequests } from '../unit/apiserver/fail-requests.ts';
 import { configurationWasUsed } from './configuration.ts';
 import { Scene, Witness, pod } from './scene.ts';
 import { bookmark, event, list, status, wirePod } from './scripted-server.ts';
@@ -66,7 +67,7 @@ test('C87 a watch that is answered with 429, or whose connection fails, is retri
     await scene.put(pod(`before-${refusal}`));
     await scene.until(() => informer.getStore().getByKey(`default/before-${refusal}`) !== undefined);
     // One more than is reported: the transport repeats a request after the reset of a reused connection.
-    await scene.server.failNext({ status: refusal, count: 3, match: { watch: true } });
+    await failRequests(scene.server, refusal, 3, { verb: 'watch' });
     await scene.server.clearRequests();
     await scene.server.dropWatches({ how: 'close' });
     await scene.put(pod(`after-${refusal}`));

@@ -6,14 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { failRequests } from '../unit/apiserver/fail-requests.ts';
 import { Program } from './program.ts';
 import type { Outcome } from './program.ts';
 import { expectedOutput, fooResource } from './repository.ts';
 
 /** Starts the example with this kubeconfig; resolves when the moment has come. */
 type Moment = (name: string, folder: string) => Promise<Outcome>;
-
-const HANGS = { status: 'hang', count: 1000 } as const;
 
 const MOMENTS: Readonly<Record<string, Moment>> = {
   'while it connects': async (name, folder) => {
@@ -30,12 +29,12 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
   },
   'before its first answer': async (name, folder) => {
     await using server = await startEmbeddedApiServer({ resources: [await fooResource()] });
-    await server.failNext(HANGS);
+    await failRequests(server, 'hang', 'always');
     return await stopped(name, folder, server.kubeConfigYaml, () => requested(server));
   },
   'before it has listed': async (name, folder) => {
     await using server = await startEmbeddedApiServer({ resources: [await fooResource()] });
-    await server.failNext({ ...HANGS, match: { method: 'GET' } });
+    await failRequests(server, 'hang', 'always', { method: 'GET' });
     return await stopped(name, folder, server.kubeConfigYaml, () => requested(server, 'GET'));
   },
   'after its first line': async (name, folder) => {

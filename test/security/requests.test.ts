@@ -10,6 +10,7 @@ import type { KubeloomError } from '../../src/index.ts';
 import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import { ConnectProxy } from '../unit/reflector/transport/connect-proxy.ts';
 import { kubeConfigOf, PODS } from '../unit/informer/pipeline/harness.ts';
+import { failRequests } from '../unit/apiserver/fail-requests.ts';
 import { BareServer, CONFIG_MAPS, kubeConfigFor, until } from './bare-server.ts';
 
 test('C190 an informer sends nothing but list and watch of its resource, whatever happens', async () => {
@@ -24,7 +25,7 @@ test('C190 an informer sends nothing but list and watch of its resource, whateve
   void informer.run();
   await informer.waitForSync(AbortSignal.timeout(60_000));
   for (const status of [401, 403, 410, 429, 500] as const) {
-    await server.failNext({ status });
+    await failRequests(server, status);
     const before = (await server.requests()).length;
     // A watch may be between two requests when watches are dropped: drop until it has asked twice.
     while ((await server.requests()).length < before + 2) {

@@ -3,9 +3,7 @@
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { Body } from './body.ts';
 import type { Target } from './target.ts';
-import { WatchStream } from './watch-stream.ts';
 
 export interface Answer {
   readonly status: number;
@@ -23,9 +21,9 @@ export interface RequestExtras {
 }
 
 export class Client {
-  readonly #target: Target;
+  readonly #target: Pick<Target, 'url' | 'token' | 'ca'>;
 
-  constructor(target: Target) {
+  constructor(target: Pick<Target, 'url' | 'token' | 'ca'>) {
     this.#target = target;
   }
 
@@ -92,4 +90,120 @@ export class Client {
       request.end(payload);
     });
   }
+}
+
+export interface Metadata {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly generateName?: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly generation?: number;
+  readonly creationTimestamp: string;
+  readonly deletionTimestamp?: string;
+  readonly deletionGracePeriodSeconds?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+  readonly finalizers?: readonly string[];
+  /** In lists. */
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+/** Any answer of the server: an object, a list or a Status. */
+export interface Body {
+  readonly kind?: string;
+  readonly apiVersion?: string;
+  readonly metadata: Metadata;
+  readonly items: readonly Body[];
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: unknown;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly code?: number;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export interface WatchEvent {
+  readonly type: string;
+  readonly object: Body;
+}
+
+/**
+ * A watch: `next()` waits for the next event, undefined is the end of the stream. Tests never wait for silence; they write
+ * one more object and check that it is the next event.
+ */
+export class WatchStream {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  /** All events so far. */
+  readonly events: WatchEvent[] = [];
+  /** The beginning of a line without an end. */
+  unfinished = '';
+  /** `complete` by the rules of HTTP, or `broken` with its connection. */
+  readonly ended: Promise<'complete' | 'broken'>;
+  readonly #response: IncomingMessage;
+  #read = 0;
+  #isOver = false;
+  #changed: () => void = () => {};
+
+  constructor(response: IncomingMessage) {
+    this.status = response.statusCode ?? 0;
+    this.headers = response.headers;
+    this.#response = response;
+    response.setEncoding('utf8');
+    response.on('data', (chunk: string) => {
+      const lines = (this.unfinished + chunk).split('\n');
+      this.unfinished = lines.pop() ?? '';
+      for (const line of lines) this.events.push(JSON.parse(line) as WatchEvent);
+      this.#changed();
+    });
+    response.on('error', () => {});
+    this.ended = new Promise((resolve) => {
+      response.on('close', () => {
+        this.#isOver = true;
+        resolve(response.complete ? 'complete' : 'broken');
+        this.#changed();
+      });
+    });
+  }
+
+  /** Resolves with all events so far when there are this many. */
+  async count(wanted: number): Promise<readonly WatchEvent[]> {
+    await this.#until(wanted);
+    if (this.events.length >= wanted) return this.events;
+    throw new Error(`the watch ended after ${this.events.length} of ${wanted} events`);
+  }
+
+  async next(): Promise<WatchEvent | undefined> {
+    await this.#until(this.#read + 1);
+    return this.events[this.#read++];
+  }
+
+  async take(count: number): Promise<readonly WatchEvent[]> {
+    const from = this.#read;
+    this.#read += count;
+    return (await this.count(this.#read)).slice(from, from + count);
+  }
+
+  /** Returns all events to the end of the stream. */
+  async rest(): Promise<readonly WatchEvent[]> {
+    await this.ended;
+    return this.events.slice(this.#read);
+  }
+
+  close(): void {
+    this.#response.destroy();
+  }
+
+  async #until(count: number): Promise<void> {
+    while (this.events.length < count && !this.#isOver)
+      await new Promise<void>((resolve) => (this.#changed = resolve));
+  }
+}
+
+/** Returns `ADDED a` or `BOOKMARK `, which most assertions compare. */
+export function brief(event: WatchEvent | undefined): string {
+  return event === undefined ? 'END' : `${event.type} ${event.object.metadata?.name ?? ''}`.trimEnd();
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, names, ok } from './fixture.ts';
 import type { Target } from './target.ts';
-import { brief } from './watch-stream.ts';
+import { brief } from './client.ts';
 
 export function deleteSemantics(target: () => Promise<Target>): void {
   describe('DELETE', () => {
@@ -66,11 +66,10 @@ export function deleteSemantics(target: () => Promise<Target>): void {
     });
 
     it('of an object with a finalizer only marks it; it is deleted when the finalizer is removed', async () => {
-      await fixture.newNamespace();
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
       const created = ok(await fixture.client.post(fixture.configMaps(), { metadata }));
       const from = created.metadata.resourceVersion;
-      const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+      const stream = await fixture.watchFrom(from);
 
       const marked = ok(await fixture.client.delete(fixture.configMap('held')));
       assert.notEqual(marked.metadata.deletionTimestamp, undefined);
@@ -94,17 +93,14 @@ export function deleteSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('deletes the objects that match the selector and answers with them', async () => {
-      await fixture.newNamespace();
       await fixture.create('a', { doomed: 'yes' });
       const { metadata } = await fixture.create('b', { doomed: 'yes' });
       await fixture.create('c');
       const body = ok(await fixture.client.delete(fixture.configMaps('labelSelector=doomed%3Dyes')));
       assert.equal(body.kind, 'ConfigMapList');
       assert.deepEqual(names(body), ['a', 'b']);
-      assert.deepEqual(names(ok(await fixture.client.get(fixture.configMaps()))), ['c']);
-      const stream = await fixture.watch(
-        fixture.configMaps(`watch=1&resourceVersion=${metadata.resourceVersion}`),
-      );
+      assert.deepEqual(names(await fixture.list()), ['c']);
+      const stream = await fixture.watchFrom(metadata.resourceVersion);
       const events = (await stream.take(3)).map(brief);
       assert.equal(events[0], 'ADDED c');
       assert.deepEqual(events.slice(1).sort(), ['DELETED a', 'DELETED b']);

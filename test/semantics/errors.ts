@@ -138,7 +138,6 @@ function metadataSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('is a list of metadata, each item with its kind', async () => {
-      await fixture.newNamespace();
       await fixture.create('a', { app: 'x' }, { secret: 'not here' });
       const body = ok(await fixture.client.get(fixture.configMaps(), { accept: PARTIAL_LIST }));
       assert.equal(body.kind, 'PartialObjectMetadataList');
@@ -151,7 +150,6 @@ function metadataSemantics(target: () => Promise<Target>): void {
     });
 
     it('is one object, and the objects of a watch and its bookmarks', async () => {
-      await fixture.newNamespace();
       await fixture.create('a', {}, { secret: 'not here' });
       const one = ok(await fixture.client.get(fixture.configMap('a'), { accept: PARTIAL }));
       assert.equal(one.kind, 'PartialObjectMetadata');

@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Fixture, names, ok } from './fixture.ts';
+import { Fixture, names } from './fixture.ts';
 import type { Target } from './target.ts';
-import { brief } from './watch-stream.ts';
+import { brief } from './client.ts';
 
 const INCONSISTENT =
   'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
@@ -21,7 +21,7 @@ export function expirySemantics(target: () => Promise<Target>): void {
       await fixture.touch('old', '1');
       await fixture.target.forgetHistory();
       const from = metadata.resourceVersion;
-      const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+      const stream = await fixture.watchFrom(from);
       assert.equal(stream.status, 200);
       const event = await stream.next();
       assert.equal(event?.type, 'ERROR');
@@ -32,14 +32,13 @@ export function expirySemantics(target: () => Promise<Target>): void {
       );
       assert.match(message ?? '', new RegExp(`^too old resource version: ${from} \\(\\d+\\)$`));
       assert.equal(await stream.next(), undefined);
-      assert.equal(stream.complete, true);
+      assert.equal(await stream.ended, 'complete');
     });
 
     it('does not affect a watch from the present', async () => {
-      await fixture.newNamespace();
       await fixture.target.forgetHistory();
       const from = await fixture.revision();
-      const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+      const stream = await fixture.watchFrom(from);
       await fixture.create('after');
       assert.equal(brief(await stream.next()), 'ADDED after');
     });
@@ -56,9 +55,8 @@ export function expirySemantics(target: () => Promise<Target>): void {
     });
 
     it('for a continue token returns another token, with which the list goes on in the present', async () => {
-      await fixture.newNamespace();
       for (const name of ['a', 'b', 'c']) await fixture.create(name);
-      const first = ok(await fixture.client.get(fixture.configMaps('limit=1')));
+      const first = await fixture.list('limit=1');
       await fixture.create('d');
       await fixture.target.forgetHistory();
 
@@ -68,7 +66,7 @@ export function expirySemantics(target: () => Promise<Target>): void {
       assert.equal(body.reason, 'Expired');
       assert.equal(body.message, INCONSISTENT);
       const token = encodeURIComponent(body.metadata.continue ?? '');
-      const rest = ok(await fixture.client.get(fixture.configMaps(`limit=10&continue=${token}`)));
+      const rest = await fixture.list(`limit=10&continue=${token}`);
       assert.deepEqual(names(rest), ['b', 'c', 'd'], 'with the object that was created meanwhile');
     });
   });

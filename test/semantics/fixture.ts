@@ -4,66 +4,54 @@
  */
 
 import { randomBytes } from 'node:crypto';
-import { after, before } from 'node:test';
+import { after, before, beforeEach } from 'node:test';
 import { Client } from './client.ts';
-import type { Body } from './body.ts';
-import type { Answer } from './client.ts';
+import type { Body, Answer, WatchStream } from './client.ts';
 import type { Target } from './target.ts';
-import type { WatchStream } from './watch-stream.ts';
 
 export class Fixture {
   readonly #streams: WatchStream[] = [];
-  #target: Target | undefined;
-  #client: Client | undefined;
-  #namespace = '';
+  target!: Target;
+  client!: Client;
+  namespace = '';
 
-  /** Registers the hooks; call it inside a `describe`. */
-  static use(target: () => Promise<Target>): Fixture {
+  /** Registers the hooks; call it inside a `describe`. Its tests have a namespace each, or one together. */
+  static use(target: () => Promise<Target>, namespaces: 'each' | 'together' = 'each'): Fixture {
     const fixture = new Fixture();
     before(async () => {
-      fixture.#target = await target();
-      fixture.#client = new Client(fixture.#target);
-      await fixture.newNamespace();
+      fixture.target = await target();
+      fixture.client = new Client(fixture.target);
     });
+    (namespaces === 'each' ? beforeEach : before)(() => fixture.newNamespace());
     after(() => fixture.#closeStreams());
     return fixture;
   }
 
-  get target(): Target {
-    if (this.#target === undefined) throw new Error('the fixture is used before its tests run');
-    return this.#target;
-  }
-
-  get client(): Client {
-    if (this.#client === undefined) throw new Error('the fixture is used before its tests run');
-    return this.#client;
-  }
-
-  get namespace(): string {
-    return this.#namespace;
-  }
-
-  /** Makes an empty namespace for tests that count objects. */
+  /** Makes an empty namespace. */
   async newNamespace(): Promise<string> {
-    this.#namespace = `sem-${randomBytes(4).toString('hex')}`;
-    await this.client.post('/api/v1/namespaces', { metadata: { name: this.#namespace } });
-    return this.#namespace;
+    this.namespace = `sem-${randomBytes(4).toString('hex')}`;
+    await this.client.post('/api/v1/namespaces', { metadata: { name: this.namespace } });
+    return this.namespace;
   }
 
   configMaps(query = ''): string {
-    return `/api/v1/namespaces/${this.#namespace}/configmaps${query === '' ? '' : `?${query}`}`;
+    return `/api/v1/namespaces/${this.namespace}/configmaps${query === '' ? '' : `?${query}`}`;
   }
 
   configMap(name: string): string {
-    return `/api/v1/namespaces/${this.#namespace}/configmaps/${name}`;
+    return `/api/v1/namespaces/${this.namespace}/configmaps/${name}`;
   }
 
   pods(query = ''): string {
-    return `/api/v1/namespaces/${this.#namespace}/pods${query === '' ? '' : `?${query}`}`;
+    return `/api/v1/namespaces/${this.namespace}/pods${query === '' ? '' : `?${query}`}`;
   }
 
   pod(name: string): string {
-    return `/api/v1/namespaces/${this.#namespace}/pods/${name}`;
+    return `/api/v1/namespaces/${this.namespace}/pods/${name}`;
+  }
+
+  async list(query = ''): Promise<Body> {
+    return ok(await this.client.get(this.configMaps(query)));
   }
 
   /** Creates a ConfigMap, and asserts success. */
@@ -91,13 +79,17 @@ export class Fixture {
 
   /** The current revision of the server. */
   async revision(): Promise<string> {
-    return ok(await this.client.get(this.configMaps('limit=1'))).metadata.resourceVersion;
+    return (await this.list('limit=1')).metadata.resourceVersion;
   }
 
   async watch(path: string, accept?: string): Promise<WatchStream> {
     const stream = await this.client.watch(path, accept);
     this.#streams.push(stream);
     return stream;
+  }
+
+  watchFrom(revision: string | bigint): Promise<WatchStream> {
+    return this.watch(this.configMaps(`watch=1&resourceVersion=${revision}`));
   }
 
   #closeStreams(): void {

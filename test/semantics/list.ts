@@ -10,7 +10,6 @@ export function listSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('answers with kind, apiVersion, metadata, items, in this order, and items without kind and apiVersion', async () => {
-      await fixture.newNamespace();
       await fixture.create('b');
       await fixture.create('a');
       const { body, headers, text } = await fixture.client.get(fixture.configMaps());
@@ -26,7 +25,6 @@ export function listSemantics(target: () => Promise<Target>): void {
     });
 
     it('has an empty array of items when there is nothing', async () => {
-      await fixture.newNamespace();
       const { text } = await fixture.client.get(fixture.configMaps());
       assert.match(text, /"items":\[\]\}\n$/);
     });
@@ -44,7 +42,7 @@ export function listSemantics(target: () => Promise<Target>): void {
 
     it('without a resourceVersion is at least as new as every finished write', async () => {
       const created = await fixture.create('fresh');
-      const list = ok(await fixture.client.get(fixture.configMaps()));
+      const list = await fixture.list();
       assert.ok(names(list).includes('fresh'));
       assert.ok(BigInt(list.metadata.resourceVersion) >= BigInt(created.metadata.resourceVersion));
     });
@@ -56,19 +54,18 @@ export function listSemantics(target: () => Promise<Target>): void {
         `resourceVersion=${version}`,
         `resourceVersion=${version}&resourceVersionMatch=NotOlderThan`,
       ]) {
-        const list = ok(await fixture.client.get(fixture.configMaps(query)));
+        const list = await fixture.list(query);
         assert.ok(names(list).includes('not-older'), query);
         assert.ok(BigInt(list.metadata.resourceVersion) >= BigInt(version), query);
       }
     });
 
     it('with resourceVersion=0 answers with the whole list even when there is a limit', async () => {
-      await fixture.newNamespace();
       for (const name of ['a', 'b', 'c']) await fixture.create(name);
       // "0" accepts any version; after a list that waited for the last write the cache has that write.
       const version = await fixture.revision();
-      ok(await fixture.client.get(fixture.configMaps(`resourceVersion=${version}`)));
-      const list = ok(await fixture.client.get(fixture.configMaps('resourceVersion=0&limit=1')));
+      await fixture.list(`resourceVersion=${version}`);
+      const list = await fixture.list('resourceVersion=0&limit=1');
       assert.deepEqual(names(list), ['a', 'b', 'c']);
       assert.equal(list.metadata.continue, undefined);
     });
@@ -82,7 +79,6 @@ function exactSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('shows the state of that revision: without later objects, with those deleted since, in their old form', async () => {
-      await fixture.newNamespace();
       await fixture.create('changed', {}, { touched: 'before' });
       const last = await fixture.create('deleted');
       const version = last.metadata.resourceVersion;
@@ -91,20 +87,17 @@ function exactSemantics(target: () => Promise<Target>): void {
       await fixture.create('later');
 
       const query = `resourceVersion=${version}&resourceVersionMatch=Exact`;
-      const list = ok(await fixture.client.get(fixture.configMaps(query)));
+      const list = await fixture.list(query);
       assert.deepEqual(names(list), ['changed', 'deleted']);
       assert.equal(list.items[0]?.data?.['touched'], 'before');
       assert.equal(list.metadata.resourceVersion, version);
     });
 
     it('is the meaning of resourceVersion=N with a limit and no match', async () => {
-      await fixture.newNamespace();
       await fixture.create('a');
       const { metadata } = await fixture.create('b');
       await fixture.create('c');
-      const list = ok(
-        await fixture.client.get(fixture.configMaps(`resourceVersion=${metadata.resourceVersion}&limit=1`)),
-      );
+      const list = await fixture.list(`resourceVersion=${metadata.resourceVersion}&limit=1`);
       assert.equal(list.metadata.resourceVersion, metadata.resourceVersion);
       assert.deepEqual(names(list), ['a']);
       assert.equal(list.metadata.remainingItemCount, 1);
@@ -161,7 +154,7 @@ function listErrorSemantics(target: () => Promise<Target>): void {
       const { status, body } = await fixture.client.get(fixture.configMaps('limit=abc'));
       assert.equal(status, 400);
       assert.equal(body.message, 'strconv.ParseInt: parsing "abc": invalid syntax');
-      ok(await fixture.client.get(fixture.configMaps('limit=-1')));
+      await fixture.list('limit=-1');
     });
 
     for (const match of ['', '&resourceVersionMatch=NotOlderThan', '&resourceVersionMatch=Exact']) {

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Body } from './body.ts';
-import { Fixture, names, ok } from './fixture.ts';
+import type { Body } from './client.ts';
+import { Fixture, names } from './fixture.ts';
 import type { Target } from './target.ts';
 
 export function paginationSemantics(target: () => Promise<Target>): void {
@@ -12,11 +12,10 @@ export function paginationSemantics(target: () => Promise<Target>): void {
 
     async function page(limit: number, token: string | undefined, more = ''): Promise<Body> {
       const next = token === undefined ? '' : `&continue=${encodeURIComponent(token)}`;
-      return ok(await fixture.client.get(fixture.configMaps(`limit=${limit}${next}${more}`)));
+      return fixture.list(`limit=${limit}${next}${more}`);
     }
 
     async function five(): Promise<void> {
-      await fixture.newNamespace();
       for (const name of ['a', 'b', 'c', 'd', 'e'])
         await fixture.create(name, { half: name < 'c' ? '1' : '2' });
     }

@@ -1,10 +1,10 @@
 /** Label and field selectors: on lists, and on watches, where objects begin and cease to match. */
 
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { Fixture, names, ok } from './fixture.ts';
 import type { Target } from './target.ts';
-import { brief } from './watch-stream.ts';
+import { brief } from './client.ts';
 
 const MATCHES: ReadonlyArray<readonly [selector: string, expected: readonly string[]]> = [
   ['app=web', ['a', 'b']],
@@ -23,22 +23,19 @@ const MATCHES: ReadonlyArray<readonly [selector: string, expected: readonly stri
 
 export function selectorSemantics(target: () => Promise<Target>): void {
   describe('label selectors', () => {
-    const fixture = Fixture.use(target);
-    let created: Promise<void> | undefined;
+    const fixture = Fixture.use(target, 'together');
 
-    async function labelled(): Promise<void> {
-      await fixture.newNamespace();
+    before(async () => {
       await fixture.create('a', { app: 'web', weight: '1', legacy: 'yes' });
       await fixture.create('b', { app: 'web', weight: '10' });
       await fixture.create('c', { app: 'db', 'example.com/team': 'blue' });
       await fixture.create('d');
-    }
+    });
 
     for (const [selector, expected] of MATCHES) {
       it(`${selector} matches ${expected.join(', ') || 'nothing'}`, async () => {
-        await (created ??= labelled());
         const query = `labelSelector=${encodeURIComponent(selector)}`;
-        assert.deepEqual(names(ok(await fixture.client.get(fixture.configMaps(query)))), expected);
+        assert.deepEqual(names(await fixture.list(query)), expected);
       });
     }
   });
@@ -104,7 +101,6 @@ function movingSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('sends ADDED when an object begins to match, and DELETED with its old labels when it ceases to', async () => {
-      await fixture.newNamespace();
       const { metadata } = await fixture.create('moving', { app: 'y' });
       const query = `watch=1&resourceVersion=${metadata.resourceVersion}&labelSelector=app%3Dx`;
       const stream = await fixture.watch(fixture.configMaps(query));
@@ -146,12 +142,9 @@ function fieldSelectorSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('select by name, negated and combined', async () => {
-      await fixture.newNamespace();
       for (const name of ['a', 'b', 'c']) await fixture.create(name);
       const select = async (selector: string): Promise<string[]> =>
-        names(
-          ok(await fixture.client.get(fixture.configMaps(`fieldSelector=${encodeURIComponent(selector)}`))),
-        );
+        names(await fixture.list(`fieldSelector=${encodeURIComponent(selector)}`));
       assert.deepEqual(await select('metadata.name=b'), ['b']);
       assert.deepEqual(await select('metadata.name==b'), ['b']);
       assert.deepEqual(await select('metadata.name!=b'), ['a', 'c']);
@@ -160,7 +153,6 @@ function fieldSelectorSemantics(target: () => Promise<Target>): void {
     });
 
     it('follow the status of a pod', async () => {
-      await fixture.newNamespace();
       const { metadata } = await fixture.createPod('p');
       const query = `watch=1&resourceVersion=${metadata.resourceVersion}&fieldSelector=status.phase%3DRunning`;
       const stream = await fixture.watch(fixture.pods(query));

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture } from './fixture.ts';
 import type { Target } from './target.ts';
-import { brief } from './watch-stream.ts';
+import { brief } from './client.ts';
 
 const WATCH_LIST =
   'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
@@ -15,7 +15,6 @@ export function watchListSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('sends every object sorted by name, then the end bookmark, then changes', async () => {
-      await fixture.newNamespace();
       await fixture.create('b');
       const last = await fixture.create('a');
       const stream = await fixture.watch(fixture.configMaps(WATCH_LIST));
@@ -30,7 +29,6 @@ export function watchListSemantics(target: () => Promise<Target>): void {
     });
 
     it('of an empty collection is the bookmark alone', async () => {
-      await fixture.newNamespace();
       const stream = await fixture.watch(fixture.configMaps(WATCH_LIST));
       const bookmark = await stream.next();
       assert.equal(brief(bookmark), 'BOOKMARK');
@@ -39,7 +37,6 @@ export function watchListSemantics(target: () => Promise<Target>): void {
     });
 
     it('accepts resourceVersion 0 and N, and contains at least that state', async () => {
-      await fixture.newNamespace();
       const { metadata } = await fixture.create('there');
       const version = metadata.resourceVersion;
       const stream = await fixture.watch(fixture.configMaps(`${WATCH_LIST}&resourceVersion=${version}`));
@@ -51,7 +48,6 @@ export function watchListSemantics(target: () => Promise<Target>): void {
     });
 
     it('can be resumed at the end bookmark: nothing is lost, nothing is sent twice', async () => {
-      await fixture.newNamespace();
       await fixture.create('initial');
       const stream = await fixture.watch(fixture.configMaps(WATCH_LIST));
       const [, bookmark] = await stream.take(2);
@@ -59,12 +55,11 @@ export function watchListSemantics(target: () => Promise<Target>): void {
       await fixture.touch('initial', '1');
       await fixture.create('next');
       const from = bookmark?.object.metadata.resourceVersion ?? '';
-      const resumed = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+      const resumed = await fixture.watchFrom(from);
       assert.deepEqual((await resumed.take(2)).map(brief), ['MODIFIED initial', 'ADDED next']);
     });
 
     it('has no bookmark when bookmarks are not allowed', async () => {
-      await fixture.newNamespace();
       await fixture.create('a');
       const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
       const stream = await fixture.watch(fixture.configMaps(query));
@@ -74,7 +69,6 @@ export function watchListSemantics(target: () => Promise<Target>): void {
     });
 
     it('applies selectors to the initial events, too', async () => {
-      await fixture.newNamespace();
       await fixture.create('no', { app: 'y' });
       await fixture.create('yes', { app: 'x' });
       const stream = await fixture.watch(fixture.configMaps(`${WATCH_LIST}&labelSelector=app%3Dx`));

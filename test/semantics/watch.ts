@@ -4,20 +4,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Fixture, ok } from './fixture.ts';
 import type { Target } from './target.ts';
-import { brief } from './watch-stream.ts';
-import type { WatchStream } from './watch-stream.ts';
+import { brief } from './client.ts';
+import type { WatchStream } from './client.ts';
 
 export function watchSemantics(target: () => Promise<Target>): void {
   describe('WATCH from a revision', () => {
     const fixture = Fixture.use(target);
 
     it('sends later events in order, each object with the revision of its change', async () => {
-      await fixture.newNamespace();
       const a = await fixture.create('a');
       const b = await fixture.create('b');
-      const stream = await fixture.watch(
-        fixture.configMaps(`watch=1&resourceVersion=${a.metadata.resourceVersion}`),
-      );
+      const stream = await fixture.watchFrom(a.metadata.resourceVersion);
       assert.equal(stream.status, 200);
       assert.equal(stream.headers['content-type'], 'application/json');
       assert.equal(stream.headers['transfer-encoding'], 'chunked');
@@ -39,11 +36,10 @@ export function watchSemantics(target: () => Promise<Target>): void {
     });
 
     it('sends a deleted object in its last state', async () => {
-      await fixture.newNamespace();
       const created = await fixture.create('gone', { tier: 'last' }, { key: 'value' });
       await fixture.delete('gone');
       const from = created.metadata.resourceVersion;
-      const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+      const stream = await fixture.watchFrom(from);
       const event = await stream.next();
       assert.equal(brief(event), 'DELETED gone');
       assert.deepEqual(event?.object.data, { key: 'value' });
@@ -52,10 +48,9 @@ export function watchSemantics(target: () => Promise<Target>): void {
     });
 
     it('sends nothing for a write that changed nothing', async () => {
-      await fixture.newNamespace();
       const created = await fixture.create('same', {}, { key: 'value' });
       const from = created.metadata.resourceVersion;
-      const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+      const stream = await fixture.watchFrom(from);
       const again = ok(
         await fixture.client.mergePatch(fixture.configMap('same'), { data: { key: 'value' } }),
       );
@@ -65,10 +60,9 @@ export function watchSemantics(target: () => Promise<Target>): void {
     });
 
     it('of the future is silent until that revision is passed', async () => {
-      await fixture.newNamespace();
       const created = await fixture.create('z');
       const from = BigInt(created.metadata.resourceVersion) + 3n;
-      const stream = await fixture.watch(fixture.configMaps(`watch=1&resourceVersion=${from}`));
+      const stream = await fixture.watchFrom(from);
       const written: bigint[] = [];
       for (let count = 0; count < 6; count++) {
         written.push(BigInt((await fixture.touch('z', String(count))).metadata.resourceVersion));
@@ -102,13 +96,12 @@ function startSemantics(target: () => Promise<Target>): void {
 
     for (const query of ['watch=1', 'watch=true', 'watch=1&resourceVersion=0']) {
       it(`(${query}) begins with an ADDED for every object, sorted by name, then follows`, async () => {
-        await fixture.newNamespace();
         await fixture.create('b');
         await fixture.create('a');
         await fixture.touch('b', '1');
         // A list waits for the last write; after it "0" includes that write.
         const version = await fixture.revision();
-        ok(await fixture.client.get(fixture.configMaps(`resourceVersion=${version}`)));
+        await fixture.list(`resourceVersion=${version}`);
         const stream = await fixture.watch(fixture.configMaps(query));
         assert.deepEqual((await stream.take(2)).map(brief), ['ADDED a', 'ADDED b']);
         await fixture.delete('a');
@@ -117,7 +110,6 @@ function startSemantics(target: () => Promise<Target>): void {
     }
 
     it('begins without objects when sendInitialEvents=false', async () => {
-      await fixture.newNamespace();
       await fixture.create('old');
       const query = 'watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan';
       const stream = await fixture.watch(fixture.configMaps(query));
@@ -130,7 +122,7 @@ function startSemantics(target: () => Promise<Target>): void {
 function endSemantics(target: () => Promise<Target>): void {
   // Each of these takes seconds; together they take no longer than one.
   describe('WATCH ends', { concurrency: true }, () => {
-    const fixture = Fixture.use(target);
+    const fixture = Fixture.use(target, 'together');
 
     async function open(name: string, query: string): Promise<WatchStream> {
       const from = await fixture.revision();
@@ -141,7 +133,7 @@ function endSemantics(target: () => Promise<Target>): void {
     it('cleanly after timeoutSeconds, without another event', async () => {
       const stream = await open('silent', 'timeoutSeconds=1');
       assert.deepEqual(await stream.rest(), []);
-      assert.equal(stream.complete, true);
+      assert.equal(await stream.ended, 'complete');
     });
 
     it('with a bookmark two seconds before, when bookmarks are allowed', async () => {
@@ -156,7 +148,7 @@ function endSemantics(target: () => Promise<Target>): void {
       assert.equal(bookmark?.kind, 'ConfigMap');
       assert.equal(bookmark?.apiVersion, 'v1');
       assert.equal(bookmark?.metadata.annotations, undefined);
-      assert.equal(stream.complete, true);
+      assert.equal(await stream.ended, 'complete');
     });
 
     it('never with a bookmark when they are not allowed', async () => {
@@ -178,7 +170,6 @@ function nameSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('is a field selector on its name', async () => {
-      await fixture.newNamespace();
       await fixture.create('other');
       const { metadata } = await fixture.create('mine');
       const query = `watch=1&resourceVersion=${metadata.resourceVersion}&fieldSelector=metadata.name%3Dmine`;
@@ -189,7 +180,6 @@ function nameSemantics(target: () => Promise<Target>): void {
     });
 
     it('differs from watch=1 on the URL of the object, which is a GET', async () => {
-      await fixture.newNamespace();
       await fixture.create('mine');
       const { body } = await fixture.client.get(`${fixture.configMap('mine')}?watch=1`);
       assert.equal(body.kind, 'ConfigMap');

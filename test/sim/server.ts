@@ -3,7 +3,7 @@
  * Nothing happens without a step: the simulation chooses when requests are answered and events are sent.
  */
 import { EventLog } from '../../src/apiserver/event-log.ts';
-import type { Collection } from '../../src/apiserver/collection.ts';
+import type { Collection } from '../../src/apiserver/event-log.ts';
 import { parseListOptions, parseWatchOptions } from '../../src/apiserver/list-options.ts';
 import type { WatchOptions } from '../../src/apiserver/list-options.ts';
 import { listPieces, readPage } from '../../src/apiserver/list.ts';

@@ -1,16 +1,18 @@
 /**
- * The informer of `@kubernetes/client-node` for the differential table: `node client-node.js KUBECONFIG
- * [--restart]`. With `--restart` it is started again five seconds after an error, as in client-node's own
+ * The informer of `@kubernetes/client-node` for the differential table: `node client-node.js [--restart]
+ * KUBECONFIG`. With `--restart` it is started again five seconds after an error, as in client-node's own
  * example. Without it, an error ends the informer.
  */
 import { readFileSync } from 'node:fs';
 import { CoreV1Api, KubeConfig, makeInformer } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
 import { answerRequests, say } from './lines.ts';
+import type { Identity } from './lines.ts';
 
 const RESTART_MS = 5_000;
 
-const [, , path = '', mode] = process.argv;
+const path = process.argv.at(-1) ?? '';
+const isRestarted = process.argv.includes('--restart');
 const manifest = new URL('../package.json', import.meta.resolve('@kubernetes/client-node'));
 const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
 say({ kind: 'client', client: 'client-node', version });
@@ -20,7 +22,7 @@ kubeConfig.loadFromFile(path);
 const api = kubeConfig.makeApiClient(CoreV1Api);
 const informer = makeInformer(kubeConfig, '/api/v1/pods', () => api.listPodForAllNamespaces());
 
-function identity({ metadata }: V1Pod): { key: string; rv: string; uid: string } {
+function identity({ metadata }: V1Pod): Identity {
   const { namespace = '', name = '', resourceVersion: rv = '', uid = '' } = metadata ?? {};
   return { key: `${namespace}/${name}`, rv, uid };
 }
@@ -30,16 +32,9 @@ informer.on('update', (pod) => say({ kind: 'update', ...identity(pod) }));
 informer.on('delete', (pod) => say({ kind: 'delete', ...identity(pod) }));
 informer.on('error', (error: unknown) => {
   say({ kind: 'error', text: error instanceof Error ? error.message : String(error) });
-  if (mode === '--restart') setTimeout(() => void informer.start(), RESTART_MS);
+  if (isRestarted) setTimeout(() => void informer.start(), RESTART_MS);
   else say({ kind: 'stopped' });
 });
-answerRequests(() =>
-  Object.fromEntries(
-    informer.list().map((pod) => {
-      const { key, rv } = identity(pod);
-      return [key, rv];
-    }),
-  ),
-);
+answerRequests(() => informer.list().map(identity));
 await informer.start();
 say({ kind: 'synced' });

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { SharedIndexInformer, loadKubeConfig, resources } from '../../../src/index.ts';
 import { answerRequests, say } from './lines.ts';
+import type { Identity } from './lines.ts';
 
 const [, , path = ''] = process.argv;
 const manifest = new URL('../../../../package.json', import.meta.url);
@@ -12,11 +13,7 @@ const informer = new SharedIndexInformer(loadKubeConfig({ path }), resources.cor
   onError: (error) => say({ kind: 'error', text: error.message }),
 });
 
-function identity(pod: { key: string; resourceVersion: string; uid: string }): {
-  key: string;
-  rv: string;
-  uid: string;
-} {
+function identity(pod: { key: string; resourceVersion: string; uid: string }): Identity {
   return { key: pod.key, rv: pod.resourceVersion, uid: pod.uid };
 }
 
@@ -28,14 +25,7 @@ const registration = informer.addEventHandler({
     else say({ kind: 'delete', ...identity(pod.last), unknown: true });
   },
 });
-answerRequests(() =>
-  Object.fromEntries(
-    informer
-      .getIndexer()
-      .list()
-      .map((pod) => [pod.key, pod.resourceVersion]),
-  ),
-);
+answerRequests(() => informer.getIndexer().list().map(identity));
 informer.run().then(
   () => say({ kind: 'stopped' }),
   (error: unknown) => {

@@ -8,16 +8,20 @@ import { createInterface } from 'node:readline';
 /** `t`: milliseconds since the epoch. */
 export type Line = { readonly t: number } & Output;
 
+/** An object and its version. */
+export interface Identity {
+  readonly key: string;
+  readonly rv: string;
+  readonly uid: string;
+}
+
 export type Output =
   | { readonly kind: 'client'; readonly client: string; readonly version: string }
-  | {
+  | (Identity & {
       readonly kind: 'add' | 'update' | 'delete';
-      readonly key: string;
-      readonly rv: string;
-      readonly uid: string;
       /** The client did not see the deletion: the object was missing in a list. */
       readonly unknown?: boolean;
-    }
+    })
   | { readonly kind: 'synced' }
   | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'stopped' }
@@ -30,15 +34,17 @@ export function say(output: Output): void {
 }
 
 /** Answers requests until standard input closes, then ends the process. */
-export function answerRequests(state: () => Record<string, string>): void {
+export function answerRequests(list: () => readonly Identity[]): void {
+  const sayState = (): void =>
+    say({ kind: 'state', objects: Object.fromEntries(list().map(({ key, rv }) => [key, rv])) });
   const end = (): void => {
-    say({ kind: 'state', objects: state() });
+    sayState();
     say({ kind: 'stopped' });
     process.exit(0);
   };
   const requests = createInterface({ input: process.stdin });
   requests.on('line', (line) => {
-    if (line === 'state') say({ kind: 'state', objects: state() });
+    if (line === 'state') sayState();
   });
   requests.on('close', end);
   process.on('SIGTERM', end);

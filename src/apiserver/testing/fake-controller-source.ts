@@ -8,7 +8,6 @@ import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '..
 import { onAbort } from '../../base/on-abort.ts';
 import { statusError } from '../../kube/status.ts';
 import type { KubeStatusError } from '../../kube/status.ts';
-import { FakeWatch } from './fake-watch.ts';
 
 /** An object of a source: anything with a name. */
 export interface FakeObject {
@@ -39,6 +38,65 @@ interface Change<T> {
   readonly type: ChangeType;
   readonly version: number;
   readonly object: T;
+}
+
+/** One open watch of a source: a queue of events that either side can end. */
+export class FakeWatch<T> implements Watch<T> {
+  /** The version up to which this watch has all its events. */
+  position: number;
+  readonly #onStop: () => void;
+  readonly #events: WatchEvent<T>[] = [];
+  #isOver = false;
+  #wake: (() => void) | undefined;
+
+  constructor(position: number, onStop: () => void) {
+    this.position = position;
+    this.#onStop = onStop;
+  }
+
+  send(event: WatchEvent<T>): void {
+    if (this.#isOver) return;
+    this.#events.push(event);
+    this.#look();
+  }
+
+  /** Ends the watch from the server's side: events that were sent are still read. */
+  end(): void {
+    this.#isOver = true;
+    this.#look();
+  }
+
+  stop(): void {
+    this.#events.length = 0;
+    this.end();
+    this.#onStop();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<WatchEvent<T>, void, void> {
+    try {
+      for (;;) {
+        const event = this.#events.shift();
+        if (event) {
+          yield event;
+        } else if (this.#isOver) {
+          return;
+        } else {
+          await new Promise<void>((resolve) => {
+            this.#wake = resolve;
+          });
+        }
+      }
+    } finally {
+      // A consumer that leaves the loop closes the watch, as over HTTP.
+      this.stop();
+    }
+  }
+
+  #look(): void {
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
+  }
 }
 
 export class FakeControllerSource<T extends FakeObject = FakeObject> implements ListerWatcher<T> {
@@ -140,8 +198,12 @@ export class FakeControllerSource<T extends FakeObject = FakeObject> implements 
     const { resourceVersion = '', sendInitialEvents = false } = options;
     const beginsWithState = sendInitialEvents || resourceVersion === '';
     const from = beginsWithState ? this.#version : Number(resourceVersion);
-    if (from < this.#floor) throw expired(from, this.#floor);
-    if (from > this.#version) throw tooLarge(from, this.#version);
+    if (from < this.#floor)
+      throw refused(410, 'Expired', `too old resource version: ${from} (${this.#floor})`);
+    if (from > this.#version) {
+      const why = `Too large resource version: ${from}, current: ${this.#version}`;
+      throw refused(504, 'Timeout', why);
+    }
     const unlisten = signal ? onAbort(signal, () => watch.stop()) : (): void => {};
     const watch: FakeWatch<T> = new FakeWatch(this.#version, () => {
       this.#watches.delete(watch);
@@ -187,14 +249,6 @@ function eventOf<T>({ type, object }: Change<T>): WatchEvent<T> {
 function keyOf({ metadata }: FakeObject): string {
   const { namespace = '', name = '' } = metadata ?? {};
   return namespace === '' ? name : `${namespace}/${name}`;
-}
-
-function expired(version: number, floor: number): KubeStatusError {
-  return refused(410, 'Expired', `too old resource version: ${version} (${floor})`);
-}
-
-function tooLarge(version: number, current: number): KubeStatusError {
-  return refused(504, 'Timeout', `Too large resource version: ${version}, current: ${current}`);
 }
 
 function refused(code: number, reason: string, message: string): KubeStatusError {

@@ -10,8 +10,7 @@
 export { startEmbeddedApiServer } from '../start.ts';
 export type { EmbeddedApiServerOptions } from '../start.ts';
 export { EmbeddedApiServer } from '../embedded-server.ts';
-export type { ApplyResult, Change, ObjectLike } from '../control.ts';
-export type { FaultMatch, FaultRule, RequestRecord } from '../faults.ts';
+export type { ApplyResult, Change, ObjectLike } from '../api-server.ts';
 export type { FaultPortAddress } from '../fault-port.ts';
 export type { FaultAction, FaultScenario, LandedFault, ScenarioMatch, ScenarioRule } from '../fault-rules.ts';
 export { JournalView } from '../journal.ts';
@@ -21,6 +20,7 @@ export type { KubeConfigObject } from '../kubeconfig.ts';
 export type { LoadOptions, LoadReport, PopulateOptions } from '../load.ts';
 export { STAMP_ANNOTATION } from '../load-template.ts';
 export type { ApiServerOptions } from '../options.ts';
+export type { RequestRecord } from '../request-log.ts';
 export type { ResourceDefinition } from '../resources.ts';
 export type { DropMode, WatchInfo } from '../watches.ts';
 

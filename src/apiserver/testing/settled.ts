@@ -5,7 +5,7 @@
  * written to it, the next round begins. Checks run every millisecond, on timers that fake timers cannot stop.
  */
 import { realTimers } from '../../base/clock.ts';
-import { runningServer } from '../running.ts';
+import { EmbeddedApiServer, runningServer } from '../embedded-server.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { isListerWatcher } from '../../kube/list-watch.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
@@ -30,11 +30,8 @@ export interface SettledOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The server behind an informer, as far as the wait needs it. */
-interface Server {
-  /** Sends a bookmark on every watch. @returns the version that informers reach with it */
-  sendBookmarks(): Promise<string> | string;
-}
+/** The server behind an informer: a source sends its bookmarks and returns the version that informers reach with them. */
+type Server = EmbeddedApiServer | { sendBookmarks(): Promise<string> | string };
 
 const LOOK_INTERVAL_MS = 1;
 /**
@@ -81,8 +78,16 @@ function informersOf(thing: SettledThing | SettledOptions): readonly Settleable[
 
 async function bookmarks(servers: Iterable<Server>): Promise<Map<Server, string>> {
   const targets = new Map<Server, string>();
-  for (const server of new Set(servers)) targets.set(server, await server.sendBookmarks());
+  for (const server of new Set(servers)) targets.set(server, await bookmark(server));
   return targets;
+}
+
+async function bookmark(server: Server): Promise<string> {
+  if (!(server instanceof EmbeddedApiServer)) return server.sendBookmarks();
+  // Read first: the bookmarks carry at least this version.
+  const revision = await server.revision();
+  await server.sendBookmarks();
+  return String(revision);
 }
 
 function whatIsMissing(informer: Settleable, target: string = ''): string[] {
@@ -105,8 +110,6 @@ function giveUpIfWanted(signal: AbortSignal | undefined, unsettled: readonly str
   throw new KubeloomError('ERR_KUBELOOM_NOT_SETTLED', message, { cause: signal?.reason });
 }
 
-const embeddedServers: WeakMap<object, Server> = new WeakMap();
-
 function serverOf({ name, source }: Settleable): Server {
   if (isListerWatcher(source)) {
     if ('sendBookmarks' in source && typeof source.sendBookmarks === 'function')
@@ -117,16 +120,7 @@ function serverOf({ name, source }: Settleable): Server {
   const server = runningServer(url);
   if (!server)
     throw unknownServer(name, `no embedded apiserver of this process is at ${url || 'its address'}`);
-  const known = embeddedServers.get(server) ?? {
-    // Read first: the bookmarks carry at least this version.
-    sendBookmarks: async () => {
-      const revision = await server.revision();
-      await server.sendBookmarks();
-      return String(revision);
-    },
-  };
-  embeddedServers.set(server, known);
-  return known;
+  return server;
 }
 
 function unknownServer(name: string, why: string): KubeloomError {

@@ -9,7 +9,7 @@ import {
   RESOURCE_VERSION_BYTES_MAX,
   RING_BYTES_MIN,
 } from '../../../src/shared/record/limits.ts';
-import { FakeWatch } from '../../../src/apiserver/testing/fake-watch.ts';
+import { FakeWatch } from '../../../src/apiserver/testing/fake-controller-source.ts';
 import { asking } from './asking.ts';
 
 const PODS: ResourceRef = resources.core.v1.pods;

@@ -87,7 +87,7 @@ describe('the control API', () => {
       await lines.count(1);
       assert.equal(await server.dropWatches({ how }), 1);
       assert.equal(await lines.ended, how === 'close' ? 'complete' : 'broken');
-      assert.equal(lines.rest !== '', how === 'resetMidLine');
+      assert.equal(lines.unfinished !== '', how === 'resetMidLine');
       assert.deepEqual(await server.watches(), []);
     }
   });
@@ -129,6 +129,21 @@ describe('the control API', () => {
     await server.apply([configMap('survivor', { after: 'restart' })]);
     await again.count(1);
     await server.dropWatches({ how: 'close' });
+  });
+
+  it('records every request: method, path, query, whether it is a watch, and the listed revision', async () => {
+    await server.clearRequests();
+    await call(url('?limit=5&resourceVersion=0'));
+    const lines = await watch(url('?watch=true&timeoutSeconds=1'));
+    assert.equal(await lines.ended, 'complete');
+    await call(url(''), 'POST', { metadata: { name: 'recorded' } });
+    const listedRevision = (await server.revision()) - 1;
+    const path = '/api/v1/namespaces/default/configmaps';
+    assert.deepEqual(await server.requests(), [
+      { method: 'GET', path, query: { limit: '5', resourceVersion: '0' }, watch: false, listedRevision },
+      { method: 'GET', path, query: { watch: 'true', timeoutSeconds: '1' }, watch: true },
+      { method: 'POST', path, query: {}, watch: false },
+    ]);
   });
 
   it('refuses connections while it is down', async () => {

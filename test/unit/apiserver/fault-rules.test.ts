@@ -43,6 +43,48 @@ describe('rules of faults', () => {
     );
   });
 
+  it('answer the next requests with a status, its reason and Retry-After', async () => {
+    await set({ times: 2, action: { type: 'answer', status: 429, retryAfterSeconds: 7 } });
+    for (let count = 0; count < 2; count++) {
+      const { status, body, headers } = await call(url(''));
+      assert.deepEqual([status, headers.get('retry-after'), body['reason']], [429, '7', 'TooManyRequests']);
+    }
+    assert.equal((await call(url(''))).status, 200);
+  });
+
+  it('strike only the requests that match their method, a part of the path, and the verb', async () => {
+    await set({
+      match: { path: 'default/secrets', method: 'GET', verb: 'list' },
+      action: { type: 'answer', status: 500 },
+    });
+    const secrets = `${server.url}/api/v1/namespaces/default/secrets`;
+    assert.equal((await call(url(''))).status, 200);
+    assert.equal((await call(secrets, 'POST', { metadata: { name: 'a' } })).status, 201);
+    const lines = await watch(`${secrets}?watch=1&timeoutSeconds=1`);
+    assert.equal(await lines.ended, 'complete');
+    assert.equal((await call(secrets)).status, 500);
+    assert.equal((await call(secrets)).status, 200);
+  });
+
+  it('strike requests for discovery as well, whose verb is neither list nor watch', async () => {
+    await set({ match: { verb: 'list' }, action: { type: 'answer', status: 500 } });
+    await set({ match: { verb: 'other' }, action: { type: 'answer', status: 503 } });
+    assert.equal((await call(`${server.url}/apis`)).status, 503);
+    assert.equal((await call(`${server.url}/apis`)).status, 200);
+  });
+
+  it('cut the connection, or never answer', async () => {
+    await set({ action: { type: 'reset' } });
+    await assert.rejects(call(url('')));
+    await set({ action: { type: 'hang' } });
+    const aborted = new AbortController();
+    const pending = fetch(url(''), { signal: aborted.signal });
+    while ((await server.landedFaults()).at(-1)?.action !== 'hang');
+    assert.equal((await call(url(''))).status, 200, 'other requests are answered meanwhile');
+    aborted.abort();
+    await assert.rejects(pending, { name: 'AbortError' });
+  });
+
   it('hold a request until they are healed', async () => {
     await set({ action: { type: 'hold' } });
     const held = call(url(''));
@@ -72,7 +114,7 @@ describe('rules of faults', () => {
     await server.apply([put('a', '1'), put('a', '2')]);
     assert.equal(await lines.ended, 'broken');
     assert.equal(lines.events.length, 1);
-    assert.equal(lines.rest.length, 30);
+    assert.equal(lines.unfinished.length, 30);
   });
 
   it('send events twice, old ones again, others out of order, under another type, or not at all', async () => {

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { STAMP_ANNOTATION, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import { call, watch } from './http.ts';
-import type { Event, Lines } from './http.ts';
+import type { WatchEvent, WatchStream } from '../../semantics/client.ts';
 
 interface Pod {
   readonly metadata: {
@@ -25,13 +25,13 @@ describe('the load generator', () => {
   });
   after(() => server.close());
 
-  async function follow(): Promise<Lines> {
+  async function follow(): Promise<WatchStream> {
     const lines = await watch(`${server.url}/api/v1/pods?watch=1&resourceVersion=${await server.revision()}`);
     await server.waitForWatches(1);
     return lines;
   }
 
-  function tuple({ type, object }: Event): [number, string, string] {
+  function tuple({ type, object }: WatchEvent): [number, string, string] {
     const { namespace, name, resourceVersion } = (object as unknown as Pod).metadata;
     return [Number(resourceVersion), type, `${namespace}/${name}`];
   }

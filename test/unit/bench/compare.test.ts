@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BenchCase } from '../../../bench/case.ts';
 import { compareWith, comparisonText, ratiosOf, readBaseline, TOLERANCE } from '../../../bench/compare.ts';
-import { describeMachine } from '../../../bench/machine.ts';
+import { describeMachine } from '../../../bench/document.ts';
 import { BEGIN, END, figuresText, lossLines, withFigures } from '../../../bench/report/markdown.ts';
 import { drawChart, CHARTS } from '../../../bench/report/charts.ts';
 import type { Row } from '../../../bench/row.ts';

@@ -3,9 +3,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sampleUid } from '../../../src/apiserver/sample-pod.ts';
+import { FIRST_REVISION } from '../../../bench/source/object-templates.ts';
+import { SourceServer } from '../../../bench/source/server.ts';
+import type { SourceOptions } from '../../../bench/source/server.ts';
 import { startHighRateSource } from '../../../bench/source/start.ts';
 import { call, watch } from '../apiserver/http.ts';
-import type { Event } from '../apiserver/http.ts';
+import type { WatchStream } from '../../semantics/client.ts';
 
 interface Pod {
   readonly metadata: { readonly namespace: string; readonly name: string; readonly uid: string };
@@ -24,23 +27,31 @@ interface StatusTimes {
   };
 }
 
+async function started(options: SourceOptions): Promise<SourceServer> {
+  const source = new SourceServer(options);
+  await source.listen();
+  return source;
+}
+
+function eventsOf({ url, listRevision }: SourceServer, path = '/api/v1/pods'): Promise<WatchStream> {
+  return watch(`${url}${path}?watch=1&resourceVersion=${listRevision}`);
+}
+
 describe('the high-rate source', () => {
-  for (const [isolation, chunkPerEvent, objectBytes] of [
-    ['none', false, 1_024],
-    ['thread', true, 5_120],
-    ['process', false, 10_240],
+  for (const [chunkPerEvent, objectBytes] of [
+    [false, 1_024],
+    [true, 5_120],
+    [false, 10_240],
   ] as const) {
-    it(`streams ${objectBytes} bytes an object, chunk per event: ${chunkPerEvent}, isolation ${isolation}`, async () => {
-      const options = { isolation, chunkPerEvent, objectBytes, pods: PODS, events: EVENTS };
-      await using source = await startHighRateSource(options);
+    it(`streams ${objectBytes} bytes an object, chunk per event: ${chunkPerEvent}`, async () => {
+      await using source = await started({ chunkPerEvent, objectBytes, pods: PODS, events: EVENTS });
       const { body } = await call(`${source.url}/api/v1/pods?limit=5&resourceVersion=0`);
       assert.deepEqual(body['metadata'], { resourceVersion: String(source.listRevision) });
       const uids = new Map((body['items'] as Pod[]).map((pod) => [keyOf(pod), pod.metadata.uid]));
       assert.equal(uids.size, PODS);
       assert.deepEqual([...uids.keys()], [...uids.keys()].toSorted(), 'in the order of keys');
 
-      const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${source.listRevision}`);
-      const events = await lines.count(EVENTS);
+      const events = await (await eventsOf(source)).count(EVENTS);
       const revisions = events.map(({ object }) => Number(object.metadata.resourceVersion));
       assert.deepEqual(
         revisions,
@@ -57,9 +68,9 @@ describe('the high-rate source', () => {
 
   it('changes what an update of status changes, and no other byte of the object', async () => {
     for (const resource of ['pods', 'widgets'] as const) {
-      await using source = await startHighRateSource({ isolation: 'none', pods: 1, events: 4000, resource });
+      await using source = await started({ pods: 1, events: 4000, resource });
       const path = resource === 'pods' ? '/api/v1/pods' : '/apis/example.com/v1/widgets';
-      const lines = await watch(`${source.url}${path}?watch=1&resourceVersion=${source.listRevision}`);
+      const lines = await eventsOf(source, path);
       const events = await lines.count(4000);
       const last = events.at(-1)?.object as unknown as StatusTimes;
       // Revision 4,001, as a second of an hour.
@@ -75,7 +86,7 @@ describe('the high-rate source', () => {
 
   it('gives every pod a uid and a container of its own, also where pods share a template', async () => {
     const pods = 2000;
-    await using source = await startHighRateSource({ isolation: 'none', pods, events: 1 });
+    await using source = await started({ pods, events: 1 });
     const { body } = await call(`${source.url}/api/v1/pods`);
     const items = body['items'] as (Pod & {
       readonly status: { readonly containerStatuses: readonly { readonly containerID: string }[] };
@@ -86,8 +97,8 @@ describe('the high-rate source', () => {
 
   it('changes an annotation, too, if the options say so', async () => {
     for (const changes of ['status', 'metadata'] as const) {
-      await using source = await startHighRateSource({ isolation: 'none', pods: 3, events: 9, changes });
-      const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${source.listRevision}`);
+      await using source = await started({ pods: 3, events: 9, changes });
+      const lines = await eventsOf(source);
       const events = await lines.count(9);
       const sent = events.map(
         ({ object }) =>
@@ -98,8 +109,7 @@ describe('the high-rate source', () => {
   });
 
   it('resumes at the requested revision, and gives every client the same events', async () => {
-    await using source = await startHighRateSource({
-      isolation: 'none',
+    await using source = await started({
       objectBytes: 800,
       pods: PODS,
       events: EVENTS,
@@ -112,15 +122,14 @@ describe('the high-rate source', () => {
   });
 
   it('speaks WatchList: the pods, the end bookmark, the events', async () => {
-    await using source = await startHighRateSource({
-      isolation: 'none',
+    await using source = await started({
       objectBytes: 800,
       pods: PODS,
       events: 5,
     });
     const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
     const lines = await watch(`${source.url}/api/v1/pods?${query}`);
-    const events: Event[] = await lines.count(PODS + 6);
+    const events = await lines.count(PODS + 6);
     const types = events.map(({ type }) => type);
     assert.deepEqual(
       types.slice(0, PODS),
@@ -136,8 +145,7 @@ describe('the high-rate source', () => {
   });
 
   it('lists in pages, unless the request accepts any version', async () => {
-    await using source = await startHighRateSource({
-      isolation: 'none',
+    await using source = await started({
       objectBytes: 900,
       pods: PODS,
       events: 0,
@@ -158,22 +166,21 @@ describe('the high-rate source', () => {
   });
 
   it('serves custom resources with sorted keys, kind and apiVersion in every item, on any number of paths', async () => {
-    await using source = await startHighRateSource({
-      isolation: 'none',
+    await using source = await started({
       resource: 'widgets',
       objectBytes: 5120,
       pods: PODS,
       events: 20,
     });
-    const path = `${source.url}/apis/example.com/v1/widgets`;
+    const path = '/apis/example.com/v1/widgets';
     for (const url of [path, `${path}7`]) {
-      const { body } = await call(`${url}?limit=7`);
+      const { body } = await call(`${source.url}${url}?limit=7`);
       assert.deepEqual(Object.keys(body), ['apiVersion', 'items', 'kind', 'metadata']);
       const [first] = body['items'] as Record<string, unknown>[];
       assert.equal(first?.['kind'], 'Widget');
       assert.equal((body['items'] as unknown[]).length, 7);
     }
-    const events = await (await watch(`${path}?watch=1&resourceVersion=${source.listRevision}`)).count(20);
+    const events = await (await eventsOf(source, path)).count(20);
     for (const [index, { object }] of events.entries()) {
       const { metadata } = object;
       assert.equal(JSON.stringify(object).length, 5120);
@@ -185,14 +192,13 @@ describe('the high-rate source', () => {
   });
 
   it('leaves managedFields out and keeps the size', async () => {
-    await using source = await startHighRateSource({
-      isolation: 'none',
+    await using source = await started({
       managedFields: false,
       objectBytes: 5120,
       pods: 3,
       events: 3,
     });
-    const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${source.listRevision}`);
+    const lines = await eventsOf(source);
     for (const { object } of await lines.count(3)) {
       assert.equal(JSON.stringify(object).length, 5120);
       assert.equal('managedFields' in object.metadata, false);
@@ -203,21 +209,22 @@ describe('the high-rate source', () => {
     const quietMs = 50;
     for (const ratePerSecond of [0, 1000]) {
       const options = { objectBytes: 1024, pods: PODS, events: EVENTS, ratePerSecond, quietMs } as const;
-      await using source = await startHighRateSource({ ...options, isolation: 'none' });
+      await using source = await started(options);
       const startedAt = performance.now();
-      const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${source.listRevision}`);
+      const lines = await eventsOf(source);
       await lines.count(EVENTS);
       // Timers may be a millisecond early.
       assert.ok(performance.now() - startedAt >= quietMs - 1);
     }
   });
 
-  it('paces events, each with the microsecond at which it was sent', async () => {
+  it('paces events in a process of its own, each with the microsecond at which it was sent', async (context) => {
     const ratePerSecond = 1000;
     const options = { objectBytes: 1024, pods: PODS, events: EVENTS, ratePerSecond, quietMs: 0 } as const;
-    await using source = await startHighRateSource({ ...options, isolation: 'thread' });
+    const source = await startHighRateSource(options);
+    context.after(() => source.close());
     const startedUs = Date.now() * 1000;
-    const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${source.listRevision}`);
+    const lines = await watch(`${source.url}/api/v1/pods?watch=1&resourceVersion=${FIRST_REVISION + PODS}`);
     const sent = (await lines.count(EVENTS)).map(({ object }) => {
       const { annotations } = object.metadata as unknown as { annotations: Record<string, string> };
       return Number(annotations['kubeloom.io/sent-us']);

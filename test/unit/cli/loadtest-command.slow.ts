@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { Latencies } from '../../../src/cli/loadtest-latency.ts';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { failRequests } from '../apiserver/fail-requests.ts';
 import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
 
 interface Scene extends AsyncDisposable {
@@ -86,7 +87,7 @@ describe('kubeloom loadtest', () => {
     const load = ['--objects', '20', '--rate', '100', '--duration', '2'];
     await using run = new CommandRun(['loadtest', '--kubeconfig', scene.kubeconfig, ...load]);
     await run.until('stderr', /informers have synced/);
-    await scene.server.failNext({ status: 403, count: 3, match: { method: 'PUT' } });
+    await failRequests(scene.server, 403, 3, { method: 'PUT' });
     assert.equal(await run.exitCode, 2, run.stderr);
     assert.match(run.stdout, /INVALID:\n.* 3 writes were refused, the first: .*403/);
   });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { failRequests } from '../apiserver/fail-requests.ts';
 import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
 
 /** A server, its kubeconfig, and `kubeloom watch` on it. */
@@ -132,7 +133,7 @@ describe('kubeloom watch', () => {
     await test.put('web', 'a');
     await using run = test.watch('pods', '-A', '-o', 'name');
     await run.until('stdout', /pod\/a\n/);
-    await test.server.failNext({ match: { watch: true }, status: 500 });
+    await failRequests(test.server, 500, 1, { verb: 'watch' });
     await test.server.dropWatches({ how: 'reset' });
     await test.put('web', 'b');
     await run.until('stderr', /error: .* \(ERR_KUBELOOM_\w+\)\n/);
@@ -150,7 +151,7 @@ describe('kubeloom watch', () => {
       [404, /404 .*; .* \(ERR_KUBELOOM_NOT_FOUND\)/],
     ] as const) {
       // The streaming list, and the list after its refusal.
-      await test.server.failNext({ match: { path: '/api/v1/pods' }, status, count: 2 });
+      await failRequests(test.server, status, 2, { path: '/api/v1/pods' });
       await using run = test.watch('pods', '-A', '-o', 'name');
       await run.until('stderr', code);
       assert.equal(run.stdout, '');

@@ -9,6 +9,7 @@ import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
 import { ReflectorThread } from '../../../src/reflector/reflector-thread.ts';
 import type { FromReflector, ReflectorSpec, ToReflector } from '../../../src/shared/protocol.ts';
 import { DirectTransport } from '../../../src/reflector/transport/direct-transport.ts';
+import { failRequests } from '../apiserver/fail-requests.ts';
 import { HistoryCheck } from './history-check.ts';
 import { Replica } from './replica.ts';
 import { SPEC } from './scripts.ts';
@@ -143,7 +144,7 @@ const TROUBLES: readonly (readonly [title: string, trouble: Trouble])[] = [
   [
     'a position that was compacted away while nobody watched',
     async (server) => {
-      await server.failNext({ status: 'reset', count: 3, match: { watch: true } });
+      await failRequests(server, 'reset', 3, { verb: 'watch' });
       await server.dropWatches({ how: 'reset' });
       await server.apply([{ type: 'delete', resource: 'pods', ...(await firstPod(server)) }]);
       await server.compact();
@@ -153,8 +154,8 @@ const TROUBLES: readonly (readonly [title: string, trouble: Trouble])[] = [
   [
     'errors of the server',
     async (server) => {
-      await server.failNext({ status: 500, count: 2 });
-      await server.failNext({ status: 429, count: 1 });
+      await failRequests(server, 500, 2);
+      await failRequests(server, 429, 1, { nth: 3 });
       await server.dropWatches({ how: 'reset' });
     },
   ],

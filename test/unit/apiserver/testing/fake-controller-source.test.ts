@@ -18,6 +18,13 @@ function thing(name: string, number = 0, namespace?: string): Thing {
   return { metadata: { name, ...(namespace === undefined ? {} : { namespace }) }, value: { number } };
 }
 
+/** Returns a source with things of these names, in versions from 1. */
+function sourceOf(...names: readonly string[]): FakeControllerSource<Thing> {
+  const source = new FakeControllerSource<Thing>();
+  for (const name of names) source.add(thing(name));
+  return source;
+}
+
 /** Reads events as `ADDED a@1`, up to a number, from a watch that is then stopped. */
 async function read(
   source: FakeControllerSource<Thing>,
@@ -86,9 +93,7 @@ describe('a fake controller source', () => {
   });
 
   it('sends a watch the events after its version, and then new ones', async () => {
-    const source = new FakeControllerSource<Thing>();
-    source.add(thing('a'));
-    source.add(thing('b'));
+    const source = sourceOf('a', 'b');
     const reading = read(source, { resourceVersion: '1' }, 3);
     source.modify(thing('a'));
     source.delete(thing('b'));
@@ -96,8 +101,7 @@ describe('a fake controller source', () => {
   });
 
   it('keeps dropped changes from open watches, not from lists and new watches', async () => {
-    const source = new FakeControllerSource<Thing>();
-    source.add(thing('a'));
+    const source = sourceOf('a');
     const open = read(source, { resourceVersion: '1' }, 1);
     source.addDropWatch(thing('b'));
     source.modifyDropWatch(thing('a'));
@@ -114,8 +118,7 @@ describe('a fake controller source', () => {
   });
 
   it('ends watches on a reset, and answers a watch from before with 410', async () => {
-    const source = new FakeControllerSource<Thing>();
-    source.add(thing('a'));
+    const source = sourceOf('a');
     const open = read(source, { resourceVersion: '0' }, 99);
     source.addDropWatch(thing('b'));
     source.resetWatch();
@@ -129,8 +132,7 @@ describe('a fake controller source', () => {
   });
 
   it('allows ended watches to resume', async () => {
-    const source = new FakeControllerSource<Thing>();
-    source.add(thing('a'));
+    const source = sourceOf('a');
     const open = read(source, { resourceVersion: '1' }, 99);
     source.endWatches();
     assert.deepEqual(await open, []);
@@ -176,8 +178,7 @@ describe('a fake controller source', () => {
   });
 
   it('sends bookmarks that skip nothing: a dropped change does not count as sent', async () => {
-    const source = new FakeControllerSource<Thing>();
-    source.add(thing('a'));
+    const source = sourceOf('a');
     const before = read(source, { resourceVersion: '1' }, 1);
     source.addDropWatch(thing('b'));
     assert.equal(source.sendBookmarks(), '1');
@@ -198,8 +199,7 @@ describe('a fake controller source', () => {
   });
 
   it('stops a watch when its reader leaves, and when its signal is aborted', async () => {
-    const source = new FakeControllerSource<Thing>();
-    source.add(thing('a'));
+    const source = sourceOf('a');
     const stop = new AbortController();
     for await (const event of await source.watch({}, stop.signal)) {
       assert.equal(told(event), 'ADDED a@1');

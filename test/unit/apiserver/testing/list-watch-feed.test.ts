@@ -17,7 +17,7 @@ import type {
   ToReflector,
   ToReflectorThread,
 } from '../../../../src/shared/protocol.ts';
-import { RecordingSink } from './recording-sink.ts';
+import { RecordingSink } from '../../reflector/transport/recording-sink.ts';
 import { until } from './sourced-informer.ts';
 
 interface Thing {
@@ -48,6 +48,12 @@ class FeedScene {
 
   open(path: string, request = 1): void {
     this.feed.receive({ type: 'feed', informer: 7, request, part: 'open', path });
+  }
+
+  /** Opens a request and resolves when it is answered. */
+  async answered(path: string, request = 1): Promise<void> {
+    this.open(path, request);
+    await until(() => this.end !== undefined);
   }
 
   taken(bytes: number): void {
@@ -97,8 +103,9 @@ describe('the feed of a ListerWatcher', () => {
         Promise.resolve((asked.push(options), { metadata: { resourceVersion: '1' }, items: [] })),
       watch: (options) => Promise.reject((asked.push(options), new Error('enough'))),
     });
-    scene.open('/api/v1/pods?limit=500&continue=a%2Bb&labelSelector=a%3Db&resourceVersionMatch=Exact');
-    await until(() => scene.end !== undefined);
+    await scene.answered(
+      '/api/v1/pods?limit=500&continue=a%2Bb&labelSelector=a%3Db&resourceVersionMatch=Exact',
+    );
     scene.open(
       '/api/v1/pods?watch=true&allowWatchBookmarks=true&sendInitialEvents=true&timeoutSeconds=300&resourceVersion=0012',
       2,
@@ -118,8 +125,7 @@ describe('the feed of a ListerWatcher', () => {
       items: [thing(1), thing(2)],
     };
     const scene = new FeedScene({ list: () => Promise.resolve(list) });
-    scene.open('/apis/example.com/v1/things?limit=2');
-    await until(() => scene.end !== undefined);
+    await scene.answered('/apis/example.com/v1/things?limit=2');
     assert.deepEqual(JSON.parse(scene.text), list);
     assert.deepEqual(scene.answers[0], { type: 'feed', request: 1, part: 'head', status: 200, headers: {} });
     assert.deepEqual(scene.end, { type: 'feed', request: 1, part: 'end' });
@@ -228,8 +234,7 @@ describe('the feed of a ListerWatcher', () => {
         ),
       watch: () => Promise.reject(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })),
     });
-    scene.open('/');
-    await until(() => scene.end !== undefined);
+    await scene.answered('/');
     const [head] = scene.answers;
     assert.ok(head?.part === 'head');
     assert.deepEqual([head.status, head.headers], [429, { 'retry-after': '7' }]);
@@ -243,8 +248,7 @@ describe('the feed of a ListerWatcher', () => {
       code: 429,
     });
     scene.answers.length = 0;
-    scene.open('/?watch=true', 2);
-    await until(() => scene.end !== undefined);
+    await scene.answered('/?watch=true', 2);
     const [end] = scene.answers;
     assert.ok(end?.part === 'end');
     assert.equal(end.error?.code, 'ERR_KUBELOOM_LISTER_WATCHER');
@@ -267,8 +271,7 @@ describe('the feed of a ListerWatcher', () => {
 
   it('refuses what is not a list', async () => {
     const scene = new FeedScene({ list: () => Promise.resolve(undefined as never) });
-    scene.open('/');
-    await until(() => scene.end !== undefined);
+    await scene.answered('/');
     assert.ok(scene.end?.part === 'end' && scene.end.error?.message.includes('`items` is not an array'));
     assert.equal(scene.answers.length, 1);
   });
@@ -294,23 +297,24 @@ describe('the transport of a feed', () => {
     receive({ ...answer, part: 'end' });
     receive({ type: 'stop', informer: 7 });
     assert.deepEqual(others, [{ type: 'stop', informer: 7 }]);
-    assert.deepEqual(sink.told, ['head 200 {"a":"b"}']);
+    assert.deepEqual([sink.calls, sink.status, sink.headers], [['head'], 200, { a: 'b' }]);
     assert.deepEqual(posted, [
       { type: 'feed', informer: 7, request: 1, part: 'open', path: '/p?watch=true' },
     ]);
     sink.onData = () => {
-      sink.onData = () => undefined;
+      sink.onData = undefined;
       exchange.pause();
     };
     exchange.resume();
-    assert.equal(sink.told.length, 1, 'not from inside resume()');
+    assert.deepEqual(sink.chunks, [], 'not from inside resume()');
     await Promise.resolve();
     const taken = { type: 'feed', informer: 7, request: 1, part: 'taken' } as const;
     assert.deepEqual(posted.splice(1), [{ ...taken, bytes: 3 }]);
     exchange.resume();
     await Promise.resolve();
     assert.deepEqual(posted.splice(1), [{ ...taken, bytes: 5 }]);
-    assert.deepEqual(sink.told.slice(1), ['data one', 'data three', 'end']);
+    assert.deepEqual(sink.chunks.map(String), ['one', 'three']);
+    assert.deepEqual(sink.calls, ['head', 'data', 'end']);
     exchange.close();
     assert.equal(posted.length, 1, 'an ended request is not closed again');
   });
@@ -330,8 +334,8 @@ describe('the transport of a feed', () => {
     transport.request({ path: '/2' }, disposed);
     receive({ type: 'feed', request: 1, part: 'end' });
     await transport.dispose();
-    assert.deepEqual(closed.told, []);
-    assert.deepEqual(disposed.told, ['end ERR_KUBELOOM_TRANSPORT_DISPOSED']);
+    assert.deepEqual(closed.calls, []);
+    await disposed.failsWith('ERR_KUBELOOM_TRANSPORT_DISPOSED');
     assert.deepEqual(
       posted.map((message) => ('part' in message ? `${message.request} ${message.part}` : '')),
       ['1 open', '1 close', '2 open', '2 close'],

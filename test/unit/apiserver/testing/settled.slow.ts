@@ -4,6 +4,7 @@ import { describe, it, mock } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
 import { FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
+import type { SettledOptions } from '../../../../src/apiserver/testing/index.ts';
 import { Harness, PODS, VARIANTS, pod } from '../../informer/pipeline/harness.ts';
 import { SourcedInformer, THREADS } from './sourced-informer.ts';
 
@@ -108,7 +109,7 @@ for (const threads of THREADS) {
 }
 
 describe('settled', { timeout: 40_000 }, () => {
-  it('accepts informers, collections of them, and objects that have some', async () => {
+  it('accepts informers, collections of them, objects that have some, and options without a signal', async () => {
     const source = new FakeControllerSource<V1Pod>();
     await using one = new SourcedInformer(source, 0).run();
     await using two = new SourcedInformer(source, 0).run();
@@ -116,6 +117,8 @@ describe('settled', { timeout: 40_000 }, () => {
     await settled(one.informer, [two.informer]);
     await settled({ informers: new Set([one.informer, two.informer]) });
     await settled();
+    await settled(one.informer, {});
+    await settled({ signal: undefined } as unknown as SettledOptions, one.informer);
     const unstarted = settled({ informers: [one.informer, three.informer] }, [], LOOK_ONCE);
     await assert.rejects(unstarted, { message: 'not settled: pods (all namespaces) has not synced' });
   });

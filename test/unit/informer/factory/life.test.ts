@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { InformerThreads, NotSyncedError, builtInResources, transformModule } from '../../../../src/index.ts';
 import type { KubeloomError, WaitProgress } from '../../../../src/index.ts';
 import { HeldHandler, turns } from '../scene.ts';
+import { failRequests } from '../../apiserver/fail-requests.ts';
 import { Scene, THREADS, keys, object, rejection, soon, synced } from './scene.ts';
 
 describe('start', () => {
@@ -88,7 +89,7 @@ describe('waitForCacheSync', () => {
     const factory = scene.typed();
     const pods = factory.core.v1.pods.informer;
     const configMaps = factory.core.v1.configMaps.informer;
-    await scene.server.failNext({ status: 503, count: 1_000_000, match: { path: '/pods' } });
+    await failRequests(scene.server, 503, 'always', { path: '/pods' });
     const failed = new Promise((resolve) => pods.setWatchErrorHandler(resolve));
     factory.start();
     await failed;
@@ -148,7 +149,7 @@ describe('waitForCacheSync', () => {
         await using doomed = new InformerThreads({ shards: threads });
         const factory = scene.typed({ threads: doomed });
         assert.ok(factory.core.v1.pods.informer);
-        await scene.server.failNext({ status: 'hang', count: 1000 });
+        await failRequests(scene.server, 'hang', 'always');
         factory.start();
         const waiting = rejection(factory.waitForCacheSync(soon()));
         await turns();

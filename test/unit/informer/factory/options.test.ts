@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import type { FactoryOptions, ListOptions } from '../../../../src/index.ts';
 import { FakeClock, settled } from '../../../../src/apiserver/testing/index.ts';
 import type { RequestRecord } from '../../../../src/apiserver/testing/index.ts';
+import { failRequests } from '../../apiserver/fail-requests.ts';
 import { POD, Scene, THREADS, WIDGET, keys, object, rejection, synced } from './scene.ts';
 
 const PODS_PATH = '/api/v1/pods';
@@ -27,7 +28,7 @@ describe('tweakListOptions', () => {
       });
       const { informer } = factory.core.v1.pods;
       // "0" is answered whole; the newest state, from etcd, in pages.
-      await scene.server.failNext({ status: 410, match: { path: 'pods' } });
+      await failRequests(scene.server, 410, 1, { path: 'pods' });
       await synced(factory);
       await scene.server.waitForWatches(1);
       assert.deepEqual(
@@ -257,7 +258,7 @@ test('a factory’s name is in the errors of waiting', async () => {
   await using scene = await Scene.start(0);
   const factory = scene.typed({ name: 'nightly' });
   assert.ok(factory.core.v1.pods.informer);
-  await scene.server.failNext({ status: 503, count: 1000 });
+  await failRequests(scene.server, 503, 'always');
   factory.start();
   const error = await rejection(factory.waitForCacheSync(AbortSignal.abort(new Error('enough'))));
   assert.match(error.message, /^nightly: not synced: .*pods/);

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { Cache, InformersMap, NotCachedError, NotFoundError, NotSyncedError } from '../../../../src/index.ts';
 import type { InformerHandle, KubeObject } from '../../../../src/index.ts';
 import { settled } from '../../../../src/apiserver/testing/index.ts';
+import { failRequests } from '../../apiserver/fail-requests.ts';
 import {
   HeldHandler,
   Lines,
@@ -59,7 +60,7 @@ describe('informerFor', () => {
 
   test('releases the kind when its signal is aborted, and names the missing informers', async () => {
     await using scene = await Scene.start();
-    await scene.server.failNext({ status: 403, count: 1_000_000, match: { path: '/pods' } });
+    await failRequests(scene.server, 403, 'always', { path: '/pods' });
     const cache = scene.cache({ name: 'mine' });
     const end = new AbortController();
     const waiting = rejection(cache.informerFor(POD, { signal: end.signal }));
@@ -225,7 +226,7 @@ describe('shutdown', () => {
     assert.ok(cache instanceof InformersMap && Cache === InformersMap);
     const pods = await cache.informerFor(POD);
     const nodes = await cache.informerFor(NODE, { view: 'metadata' });
-    await scene.server.failNext({ status: 'hang', count: 1000 });
+    await failRequests(scene.server, 'hang', 'always');
     const waiting = rejection(cache.informerFor('secrets'));
     const discovering = rejection(cache.informerFor(WIDGET));
     await turns();

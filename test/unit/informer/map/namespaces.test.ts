@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { NotCachedError } from '../../../../src/index.ts';
 import { settled } from '../../../../src/apiserver/testing/index.ts';
+import { failRequests } from '../../apiserver/fail-requests.ts';
 import { HeldHandler, Lines, NODE, POD, Scene, pod, rejection, soon, turns } from './scene.ts';
 
 function keys(list: { readonly items: readonly { readonly key: string }[] }): string[] {
@@ -134,7 +135,7 @@ describe('addNamespaces', () => {
     const told = new Lines();
     pods.addEventHandler(told);
     await told.count(1);
-    await scene.server.failNext({ status: 403, count: 1_000_000, match: { path: '/namespaces/c/' } });
+    await failRequests(scene.server, 403, 'always', { path: '/namespaces/c/' });
     const end = new AbortController();
     const adding = rejection(cache.addNamespaces(POD, ['b', 'c'], { signal: end.signal }));
     const isThere = ({ name }: { readonly name: string }): boolean => name.includes('namespace b');
@@ -151,7 +152,7 @@ describe('addNamespaces', () => {
     assert.equal(cache.informers.length, 1);
     assert.throws(() => pods.get('b/x'), NotCachedError);
     assert.deepEqual(told.lines, ['add a/x initial']);
-    await scene.server.clearFaults();
+    await scene.server.healFaults();
     await cache.addNamespaces(POD, ['b', 'c'], { signal: soon() });
     await told.count(3);
   });
@@ -243,7 +244,7 @@ describe('removeNamespaces', () => {
 
   test('of a namespace that never synced ends the waits for it without an error', async () => {
     await using scene = await Scene.start();
-    await scene.server.failNext({ status: 403, count: 1_000_000, match: { path: '/namespaces/b/' } });
+    await failRequests(scene.server, 403, 'always', { path: '/namespaces/b/' });
     const cache = scene.cache({ namespaces: ['a', 'b'] });
     const waiting = cache.informerFor(POD, { signal: soon() });
     while (scene.errors.length === 0) await turns();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { settled } from '../../../../src/apiserver/testing/index.ts';
+import { failRequests } from '../../apiserver/fail-requests.ts';
 import {
   CountingProxy,
   HeldHandler,
@@ -146,8 +147,7 @@ describe('from metadata to whole objects', () => {
     metadata.addEventHandler(told);
     await told.count(4);
     // The metadata watch breaks and cannot come back; meanwhile the server moves on.
-    const isOfMetadata = { path: '/pods', watch: true };
-    await scene.server.failNext({ status: 'hang', count: 1, match: isOfMetadata });
+    await failRequests(scene.server, 'hang', 1, { path: '/pods', verb: 'watch' });
     await scene.server.dropWatches({ how: 'close' });
     while ((await scene.requests('/pods')).length < 2) await turns();
     await scene.remove('pods', 'a', 'gone');
@@ -198,7 +198,7 @@ describe('from metadata to whole objects', () => {
     await scene.create('pods', pod('x', 'a'));
     const cache = scene.cache();
     await using metadata = await cache.informerFor(POD, { view: 'metadata' });
-    await scene.server.failNext({ status: 503, count: 1_000_000, match: { path: '/pods' } });
+    await failRequests(scene.server, 503, 'always', { path: '/pods' });
     const end = new AbortController();
     const waiting = rejection(cache.informerFor(POD, { signal: end.signal }));
     while (cache.informers.length < 2) await turns();
@@ -207,7 +207,7 @@ describe('from metadata to whole objects', () => {
     const error = await waiting;
     assert.equal(error.code, 'ERR_KUBELOOM_NOT_SYNCED');
     assert.match(error.message, /SharedIndexInformer pods/);
-    await scene.server.clearFaults();
+    await scene.server.healFaults();
     assert.equal(cache.informers.length, 1);
     await scene.create('pods', pod('y', 'a'));
     await settled(cache, { signal: soon() });

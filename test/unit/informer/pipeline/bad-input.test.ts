@@ -5,6 +5,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
 import type { InformerOptions, KubeloomError, ResourceRef } from '../../../../src/index.ts';
+import { failRequests } from '../../apiserver/fail-requests.ts';
 import { Harness, PODS, Recorder, pod } from './harness.ts';
 
 const TWIN = { threads: 0, codec: 'json' } as const;
@@ -87,8 +88,8 @@ async function firstError(
 
 test('C18 HTTP errors in between are reported and the informer converges', async () => {
   await using harness = await Harness.start(TWIN);
-  await harness.server.failNext({ status: 500, count: 2 });
-  await harness.server.failNext({ status: 403, count: 1 });
+  await failRequests(harness.server, 500, 2);
+  await failRequests(harness.server, 403, 1, { nth: 3 });
   const informer = harness.informer();
   const recorder = new Recorder();
   informer.addEventHandler(recorder);

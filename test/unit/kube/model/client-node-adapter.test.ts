@@ -6,6 +6,7 @@ import type { Informer, ObjectCache } from '@kubernetes/client-node';
 import { makeInformerCompat } from '../../../../docs/examples/client-node-adapter.ts';
 import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { failRequests } from '../../apiserver/fail-requests.ts';
 
 const OPTIONS = { threads: { shards: 0 }, backoff: { initialMs: 1, maxMs: 1 } };
 const LAST = 'last';
@@ -120,7 +121,7 @@ describe('the adapter for client-node', () => {
     const restarts: Promise<void>[] = [];
     const connected = new Promise((resolve) => informer.on('connect', resolve));
     informer.on('error', () => restarts.push(informer.start()));
-    await server.failNext({ match: { path: path(namespace) }, status: 500, count: 3 });
+    await failRequests(server, 500, 3, { path: path(namespace) });
     await informer.start();
     await Promise.all([ended, connected, ...restarts]);
     assert.ok(restarts.length > 0);

@@ -1,0 +1,30 @@
+/** The requests that the server has received: `requests()` of the control API. */
+
+export interface RequestRecord {
+  readonly method: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly watch: boolean;
+  /** The revision of a list, or of the state with which a streaming list began. */
+  listedRevision?: number;
+}
+
+const RECORDS_MAX = 10_000;
+
+/** The last requests, oldest first. */
+export class RequestLog {
+  #records: RequestRecord[] = [];
+
+  add(record: RequestRecord): void {
+    this.#records.push(record);
+    if (this.#records.length > 2 * RECORDS_MAX) this.#records = this.#records.slice(-RECORDS_MAX);
+  }
+
+  all(): RequestRecord[] {
+    return this.#records.slice(-RECORDS_MAX);
+  }
+
+  clear(): void {
+    this.#records = [];
+  }
+}
