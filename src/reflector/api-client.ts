@@ -10,7 +10,7 @@ import { TransportPool } from './transport/transport-pool.ts';
 import { Watchdog } from './watchdog.ts';
 import type { ConnectionOptions } from '../shared/protocol.ts';
 import { Credentials } from './transport/credentials.ts';
-import { DirectTransport } from './transport/direct-transport.ts';
+import { Http1Transport } from './transport/http1-transport.ts';
 import type { HttpExchange, HttpTransport, ResponseSink } from './transport/http.ts';
 import { statusError } from '../kube/status.ts';
 import { onAbort } from '../base/on-abort.ts';
@@ -47,7 +47,7 @@ export class ApiClient {
   readonly #credentials: Credentials;
   /** True after an answer of 401: the next request asks for other credentials. */
   #isRefused = false;
-  readonly #transports: TransportPool = new TransportPool((connection) => new DirectTransport(connection));
+  readonly #transports: TransportPool = new TransportPool((connection) => new Http1Transport(connection));
 
   constructor(source: ServerSource) {
     this.#credentials = new Credentials(source);

@@ -9,7 +9,7 @@ import { RingProducer } from '../shared/ring/producer.ts';
 import { RingMemory } from '../shared/ring/ring.ts';
 import { discardRecords } from '../shared/ring/discarded-records.ts';
 import { compareU32 } from '../shared/ring/word.ts';
-import { DirectTransport } from './transport/direct-transport.ts';
+import { Http1Transport } from './transport/http1-transport.ts';
 import type { HttpTransport } from './transport/http.ts';
 import { FeedTransports } from './transport/feed-transport.ts';
 import { PipelineWords } from '../shared/layout.ts';
@@ -39,7 +39,7 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
   const { memory, onRing, readBytes } = options;
   const reading = readBytes === undefined ? {} : { readBytes };
   const feeds = new FeedTransports(options.port);
-  const { transportFor = (connection) => new DirectTransport(connection, reading) } = options;
+  const { transportFor = (connection) => new Http1Transport(connection, reading) } = options;
   const words = new PipelineWords(memory, onRing);
   discardUncommitted(memory, words.committed.load());
   const router = new Router({

@@ -102,7 +102,7 @@ export const MANY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C172',
-    file: 'src/reflector/transport/direct-exchange.ts',
+    file: 'src/reflector/transport/http1-connection.ts',
     find: 'this.#isReused && this.#parser.isUntouched',
     replace: 'this.#isReused',
   },

@@ -289,7 +289,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C115',
-    file: 'src/reflector/transport/kubeconfig-users.ts',
+    file: 'src/reflector/transport/kubeconfig.ts',
     find: 'const { token: _token, ...others } = known;',
     replace: 'const others = known;',
   },

@@ -12,19 +12,18 @@ import type { RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError, firstLineOf } from '../../base/errors.ts';
 import { assertServerSource, isServerConnection } from '../../kube/server-source.ts';
-import type { ServerSource } from '../../kube/server-source.ts';
+import type { ServerConnection, ServerSource } from '../../kube/server-source.ts';
 import { isLoopbackHost } from '../../base/loopback.ts';
 import { escapeControls } from '../../base/printable.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
 import { execCredential, execPluginOf } from './exec-credentials.ts';
 import type { ExecCredential } from './exec-credentials.ts';
 import { identityHeaders, withoutIdentity } from './impersonation.ts';
-import { currentTarget } from './kubeconfig.ts';
+import { currentTarget, targetOfConnection } from './kubeconfig.ts';
 import { LastGood, UnusableFile } from './last-good.ts';
 import { pluginPolicyOf } from './plugin-policy.ts';
 import type { CredentialPluginPolicy } from './plugin-policy.ts';
 import { proxyFor } from './proxy-choice.ts';
-import { optionsOfConnection, targetOfConnection } from './server-target.ts';
 
 export { loadKubeConfig, type KubeConfigSource } from './kubeconfig.ts';
 
@@ -185,6 +184,17 @@ function isSame({ token, cert }: OwnCredential, refused: ConnectionOptions | und
 function withoutProviders(user: User): User {
   const { exec: _exec, authProvider: _authProvider, ...others } = user;
   return others;
+}
+
+/** Returns what a KubeConfig would put into the options of a request. */
+function optionsOfConnection({ ca, cert, key, tlsServerName, token }: ServerConnection): RequestOptions {
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
+    ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
+  };
 }
 
 /** Returns what client-node puts into the options of a request. */

@@ -4,13 +4,13 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError } from '../../base/errors.ts';
 import { clientNode as installedClientNode } from '../../kube/client-node.ts';
 import type { ClientNode } from '../../kube/client-node.ts';
-import { identityHeaders } from './impersonation.ts';
-import { completeUsers } from './kubeconfig-users.ts';
+import type { ServerConnection } from '../../kube/server-source.ts';
+import { identityHeaders, identityOfFile } from './impersonation.ts';
 
 export interface KubeConfigSource {
   /**
@@ -114,6 +114,52 @@ function united<Named extends { readonly name: string }>(
 ): Named[] {
   const names = new Set(known.map(({ name }) => name));
   return [...known, ...more.filter(({ name }) => !names.has(name))];
+}
+
+interface FileUser {
+  readonly name?: unknown;
+  readonly user?: { readonly tokenFile?: unknown; readonly exec?: { readonly command?: unknown } } | null;
+}
+
+/**
+ * Adds the parts of the files' users that client-node omits: `tokenFile`, plugin paths relative to the file, and all of
+ * the impersonated identity but its name.
+ *
+ * @param files the most important first; all of them are valid YAML
+ */
+function completeUsers(kubeConfig: KubeConfig, files: readonly string[], clientNode: ClientNode): void {
+  const done = new Set<string>();
+  for (const file of files) {
+    for (const { name, user } of usersOf(file, clientNode)) {
+      if (typeof name !== 'string' || done.has(name)) continue;
+      done.add(name);
+      kubeConfig.users = kubeConfig.users.map((known) =>
+        known.name === name
+          ? { ...completed(known, user, dirname(file)), ...identityOfFile(user ?? {}) }
+          : known,
+      );
+    }
+  }
+}
+
+function usersOf(file: string, clientNode: ClientNode): readonly FileUser[] {
+  const text = readFileSync(file, 'utf8');
+  const { users } = clientNode.loadYaml<{ users?: readonly FileUser[] | null }>(text);
+  return Array.isArray(users) ? users : [];
+}
+
+function completed(known: User, user: FileUser['user'], folder: string): User {
+  const tokenFile = user?.tokenFile;
+  const command = user?.exec?.command;
+  if (typeof tokenFile === 'string' && tokenFile !== '') {
+    // It wins over a token beside it (client-go's rule), which is an old copy.
+    const { token: _token, ...others } = known;
+    const config = { tokenFile: resolve(folder, tokenFile) };
+    return { ...others, authProvider: { name: 'tokenFile', config } };
+  }
+  // A bare name is looked up in $PATH.
+  if (typeof command !== 'string' || !/[\\/]/.test(command)) return known;
+  return { ...known, exec: { ...known.exec, command: resolve(folder, command) } };
 }
 
 function load(what: string, clientNode: ClientNode, read: (kubeConfig: KubeConfig) => void): KubeConfig {
@@ -237,6 +283,25 @@ export function currentTarget(kubeConfig: KubeConfig): Target {
     throw kubeConfigError(`the kubeconfig has no user ${quote(entry.user)} (context ${quote(context)})`);
   requireServer(cluster);
   return { cluster, user };
+}
+
+/** Used in messages in the place of a kubeconfig's user name. */
+const USER_NAME = 'of the given connection';
+
+/** Converts a directly given connection to a cluster and a user, so that the same rules hold for both. */
+export function targetOfConnection(connection: ServerConnection): Target {
+  const { server, proxyUrl, tokenFile } = connection;
+  const provider =
+    tokenFile === undefined ? {} : { authProvider: { name: 'tokenFile', config: { tokenFile } } };
+  return {
+    cluster: {
+      name: new URL(server).host,
+      server,
+      skipTLSVerify: false,
+      ...(proxyUrl === undefined ? {} : { proxyUrl }),
+    },
+    user: { name: USER_NAME, ...provider },
+  };
 }
 
 function requireServer(cluster: Cluster): void {

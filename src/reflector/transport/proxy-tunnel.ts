@@ -5,9 +5,9 @@
 import { connect as connectTcp, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { ProxyAddress } from './proxy-address.ts';
-import { answeredByProxy, ProxyFailure } from './proxy-failure.ts';
+import { answeredByProxy, ProxyFailure } from './http-errors.ts';
 import { HeadReader } from './response-parser-head.ts';
+import type { ProxyAddress } from './server-address.ts';
 
 const MULTIPLE_CHOICES = 300;
 const OK = 200;

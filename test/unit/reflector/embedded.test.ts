@@ -8,7 +8,7 @@ import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts'
 import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
 import { ReflectorThread } from '../../../src/reflector/reflector-thread.ts';
 import type { FromReflector, ReflectorSpec, ToReflector } from '../../../src/shared/protocol.ts';
-import { DirectTransport } from '../../../src/reflector/transport/direct-transport.ts';
+import { Http1Transport } from '../../../src/reflector/transport/http1-transport.ts';
 import { HistoryCheck } from './history-check.ts';
 import { Replica } from './replica.ts';
 import { SPEC } from './scripts.ts';
@@ -53,7 +53,7 @@ class Live implements AsyncDisposable {
       },
       clock: realClock,
       random: Math.random,
-      transportFor: (options) => new DirectTransport(options),
+      transportFor: (options) => new Http1Transport(options),
     });
   }
 

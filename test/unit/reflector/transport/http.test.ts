@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { createServer as createNetServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { DirectTransport } from '../../../../src/reflector/transport/direct-transport.ts';
+import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
 import { Happening, RecordingSink, listenOnLoopback, serve } from './recording-sink.ts';
 
 const REQUEST = { path: '/api/v1/pods', timeoutMs: 60_000 };
@@ -14,8 +14,8 @@ function transportTo(
   context: TestContext,
   server: string,
   headers: Record<string, string> = {},
-): DirectTransport {
-  const transport = new DirectTransport({ server, headers });
+): Http1Transport {
+  const transport = new Http1Transport({ server, headers });
   context.after(() => transport.dispose());
   return transport;
 }
@@ -127,7 +127,7 @@ async function dataAfter(sink: RecordingSink, exchange: { resume(): void; pause(
 }
 
 /** Makes another exchange over the same sockets: bytes that were under way have arrived afterwards. */
-async function roundTrip(transport: DirectTransport): Promise<void> {
+async function roundTrip(transport: Http1Transport): Promise<void> {
   const sink = new RecordingSink();
   transport.request(REQUEST, sink);
   await sink.ended;
@@ -302,7 +302,7 @@ test('dispose ends open requests with one error, and later requests as well', as
   const server = await serve(context, (_request, response) => {
     response.write('open');
   });
-  const transport = new DirectTransport({ server, headers: {} });
+  const transport = new Http1Transport({ server, headers: {} });
   const running = new RecordingSink();
   transport.request(REQUEST, running);
   await running.firstData;

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { KubeloomError } from '../../../../src/base/errors.ts';
-import { DirectTransport } from '../../../../src/reflector/transport/direct-transport.ts';
+import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
 
 /** @returns the port of a server that accepts and never answers */
 async function mute(context: TestContext): Promise<number> {
@@ -23,7 +23,7 @@ async function mute(context: TestContext): Promise<number> {
 
 async function failureOf(server: string): Promise<string | undefined> {
   const options = { connectTimeoutMs: 50, headersTimeoutMs: 50 };
-  const transport = new DirectTransport({ server, headers: {} }, options);
+  const transport = new Http1Transport({ server, headers: {} }, options);
   try {
     const error = await new Promise<KubeloomError | undefined>((resolve) => {
       transport.request(

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { connectionFor, loadKubeConfig } from '../../../../src/reflector/transport/credentials.ts';
-import { DirectTransport } from '../../../../src/reflector/transport/direct-transport.ts';
+import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
 import { kubeConfigFor } from '../../../security/bare-server.ts';
-import { Scripted } from './direct-scripted-server.ts';
+import { Scripted } from './scripted-server.ts';
 import { RecordingSink } from './recording-sink.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kubeloom-impersonation-'));
@@ -32,7 +32,7 @@ const WHOLE = `{as: ada, as-uid: '42', as-groups: [developers, 'ops, all'], as-u
 test('C201 a kubeconfig’s identity reaches the server whole, as client-go sends it', async (context) => {
   const server = new Scripted(() => 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
   const url = await server.listen(context);
-  const transport = new DirectTransport(await connectionFor(loadKubeConfig({ path: file(url, WHOLE) })));
+  const transport = new Http1Transport(await connectionFor(loadKubeConfig({ path: file(url, WHOLE) })));
   context.after(() => transport.dispose());
   const sink = new RecordingSink();
   transport.request({ path: '/api' }, sink);

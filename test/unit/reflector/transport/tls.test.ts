@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import tls from 'node:tls';
 import { test, type TestContext } from 'node:test';
 import type { ConnectionOptions } from '../../../../src/shared/protocol.ts';
-import { DirectTransport } from '../../../../src/reflector/transport/direct-transport.ts';
+import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
 import {
   CA,
   EXPIRED_CERTIFICATE,
@@ -18,7 +18,7 @@ import {
 import { RecordingSink, serve, serveTls } from './recording-sink.ts';
 
 async function ask(context: TestContext, connection: ConnectionOptions): Promise<RecordingSink> {
-  const transport = new DirectTransport(connection);
+  const transport = new Http1Transport(connection);
   context.after(() => transport.dispose());
   const sink = new RecordingSink();
   transport.request({ path: '/api', timeoutMs: 60_000 }, sink);

@@ -3,7 +3,6 @@ import { isIP } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { ConnectionOptions, Headers } from '../../shared/protocol.ts';
 import { TransportFailure } from './http-errors.ts';
-import { ProxyAddress } from './proxy-address.ts';
 import { FIELD_NAME } from './response-parser-head.ts';
 import { secureContextOf } from './tls-material.ts';
 
@@ -24,7 +23,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-export class DirectTarget {
+export class ServerAddress {
   /** `https://host:6443`, for messages. */
   readonly origin: string;
   readonly host: string;
@@ -109,4 +108,34 @@ export class DirectTarget {
 
 function lowerCased(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** The parts of a proxy's URL, with its credentials as a header value. */
+export class ProxyAddress {
+  /** `http://proxy:3128`, for messages: without credentials. */
+  readonly origin: string;
+  readonly host: string;
+  readonly port: number;
+  readonly isTls: boolean;
+  /** The value of `Proxy-Authorization`. */
+  readonly authorization: string | undefined;
+
+  /** @throws TransportFailure when user name or password are badly encoded */
+  constructor(url: string) {
+    const { origin, hostname, port, protocol, username, password } = new URL(url);
+    this.origin = origin;
+    this.host = hostname.replace(/^\[(.*)\]$/, '$1');
+    this.isTls = protocol === 'https:';
+    this.port = port === '' ? (this.isTls ? 443 : 80) : Number(port);
+    this.authorization = username === '' && password === '' ? undefined : basic(username, password);
+  }
+}
+
+function basic(username: string, password: string): string {
+  try {
+    const plain = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    return `Basic ${Buffer.from(plain).toString('base64')}`;
+  } catch {
+    throw new TransportFailure('HTTP_PROXY', 'user name and password of the proxy must be percent-encoded');
+  }
 }

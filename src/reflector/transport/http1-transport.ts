@@ -5,14 +5,13 @@
  */
 import { backgroundClock } from '../../base/clock.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
-import { DirectConnection } from './direct-connection.ts';
-import { DirectExchange } from './direct-exchange.ts';
-import type { Connections } from './direct-exchange.ts';
-import { DirectTarget } from './direct-target.ts';
+import { Http1Connection, Http1Exchange } from './http1-connection.ts';
+import type { Connections } from './http1-connection.ts';
+import { ServerAddress } from './server-address.ts';
 import type { HttpExchange, HttpRequest, HttpTransport, ResponseSink } from './http.ts';
 import { TransportFailure } from './http-errors.ts';
 
-export interface DirectTransportOptions {
+export interface Http1TransportOptions {
   /** The limit for the TCP and TLS handshakes. */
   readonly connectTimeoutMs?: number;
   /** The limit for the response's head when the request has none. */
@@ -31,24 +30,24 @@ const READ_BYTES = 64 * 1024;
 const IDLE_MAX_MS = 4000;
 
 interface Idle {
-  readonly connection: DirectConnection;
+  readonly connection: Http1Connection;
   readonly cancelTimeout: () => void;
 }
 
-export class DirectTransport implements HttpTransport, Connections {
-  readonly #target: DirectTarget;
+export class Http1Transport implements HttpTransport, Connections {
+  readonly #server: ServerAddress;
   readonly #connectTimeoutMs: number;
   readonly #headersTimeoutMs: number;
   readonly #readBytes: number;
   readonly #idleMaxMs: number;
-  readonly #connections = new Set<DirectConnection>();
-  readonly #exchanges = new Set<DirectExchange>();
+  readonly #connections = new Set<Http1Connection>();
+  readonly #exchanges = new Set<Http1Exchange>();
   #idle: Idle[] = [];
   #isDisposed = false;
 
   /** @throws TypeError when the server is no http or https URL */
-  constructor(connection: ConnectionOptions, options: DirectTransportOptions = {}) {
-    this.#target = new DirectTarget(connection);
+  constructor(connection: ConnectionOptions, options: Http1TransportOptions = {}) {
+    this.#server = new ServerAddress(connection);
     this.#connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
     this.#headersTimeoutMs = options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS;
     this.#readBytes = options.readBytes ?? READ_BYTES;
@@ -56,16 +55,16 @@ export class DirectTransport implements HttpTransport, Connections {
   }
 
   request({ path, headers = {}, timeoutMs }: HttpRequest, sink: ResponseSink): HttpExchange {
-    const url = this.#target.urlOf(path);
+    const url = this.#server.urlOf(path);
     let text = '';
     let refusal: unknown = this.#isDisposed ? new TransportFailure('HTTP_DISPOSED', 'disposed') : undefined;
     try {
-      text = this.#target.requestText(path, headers);
+      text = this.#server.requestText(path, headers);
     } catch (cause) {
       refusal ??= cause;
     }
     const request = { text, url, headersTimeoutMs: timeoutMs ?? this.#headersTimeoutMs };
-    const exchange = new DirectExchange(request, sink, this);
+    const exchange = new Http1Exchange(request, sink, this);
     this.#exchanges.add(exchange);
     try {
       if (refusal === undefined) exchange.start();
@@ -95,23 +94,20 @@ export class DirectTransport implements HttpTransport, Connections {
     await Promise.all(closing);
   }
 
-  acquire(isFresh: boolean): DirectConnection {
+  acquire(isFresh: boolean): Http1Connection {
     for (let idle = isFresh ? undefined : this.#idle.pop(); idle; idle = this.#idle.pop()) {
       idle.cancelTimeout();
       if (idle.connection.isOpen) return idle.connection;
     }
-    const connection = new DirectConnection(this.#target, {
-      connectTimeoutMs: this.#connectTimeoutMs,
-      readBytes: this.#readBytes,
-    });
+    const connection = new Http1Connection(this.#server, this.#connectTimeoutMs, this.#readBytes);
     this.#connections.add(connection);
     void connection.closed.then(() => this.#connections.delete(connection));
     return connection;
   }
 
-  release(connection: DirectConnection): void {
-    connection.user = undefined;
-    connection.resume();
+  release(connection: Http1Connection): void {
+    connection.exchange = undefined;
+    connection.socket.resume();
     const cancelTimeout = backgroundClock.schedule(this.#idleMaxMs, () => {
       this.#idle = this.#idle.filter((idle) => idle.connection !== connection);
       connection.destroy();
@@ -119,7 +115,7 @@ export class DirectTransport implements HttpTransport, Connections {
     this.#idle.push({ connection, cancelTimeout });
   }
 
-  forget(exchange: DirectExchange): void {
+  forget(exchange: Http1Exchange): void {
     this.#exchanges.delete(exchange);
   }
 }
