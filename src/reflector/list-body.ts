@@ -23,7 +23,6 @@ export interface ListRequest {
 }
 
 export class ListBody implements Body, ItemSink {
-  readonly progress: undefined = undefined;
   readonly #owner: ExchangeOwner;
   readonly #exchange: Exchange;
   readonly #where: string;
@@ -36,7 +35,7 @@ export class ListBody implements Body, ItemSink {
     this.#owner = owner;
     this.#exchange = exchange;
     this.#where = request.where;
-    this.#items = new ListItems({ itemBytesMax: frameBytesMax(request.objectBytesMax) });
+    this.#items = new ListItems(frameBytesMax(request.objectBytesMax));
   }
 
   write(chunk: Buffer, start: number): number {
@@ -67,25 +66,13 @@ export class ListBody implements Body, ItemSink {
     }
   }
 
-  pause(): void {
-    // No timers.
-  }
-
-  resume(): void {
-    // No timers.
-  }
-
-  close(): void {
-    // Nothing to release.
-  }
-
   item(bytes: Buffer, start: number, end: number): boolean {
     if (!this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
     this.#learn();
     this.#bytesSinceItem = 0;
     const written = this.#owner.writer.write(DeltaKind.Replaced, bytes, start, end);
-    if (written === 'written') this.#owner.meter.item();
+    if (written === 'written') this.#owner.meter.items++;
     if (written === 'malformed') {
       this.#owner.fail(malformed('not a JSON object', this.#where, excerpt(bytes, start, end)));
     }
@@ -103,7 +90,7 @@ export class ListBody implements Body, ItemSink {
     if (this.#exchange.isClosed) return true;
     this.#bytesSinceItem = 0;
     const written = this.#owner.writer.writeOversized(DeltaKind.Replaced, bytes, start, end);
-    if (written === 'written') this.#owner.meter.item();
+    if (written === 'written') this.#owner.meter.items++;
     return written !== 'no-room';
   }
 }

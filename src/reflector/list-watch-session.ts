@@ -19,13 +19,11 @@ import type { HttpTransport } from './transport/http.ts';
 import { jittered } from './rules/backoff.ts';
 import { ErrorBody, retryAfterSeconds } from './error-body.ts';
 import { Exchange } from './exchange.ts';
-import type { Body, ExchangeOwner } from './exchange.ts';
+import type { Body, ExchangeOwner, Inbox } from './exchange.ts';
 import { answeredWith, stalled, unprepared, unreachable, unusable } from './rules/failure.ts';
-import type { Inbox } from './inbox.ts';
 import { ListBody } from './list-body.ts';
-import { ListingMeter } from './listing-meter.ts';
 import { ObjectWriter } from './object-writer.ts';
-import { LimitedErrorReports } from './limited-error-reports.ts';
+import { ErrorReports, ListMeter } from './reports.ts';
 import type { Router } from './router.ts';
 import { initialState } from './rules/state.ts';
 import type { Effect, Failure, ReflectorEvent, State } from './rules/state.ts';
@@ -76,10 +74,10 @@ export class ListWatchSession implements ExchangeOwner {
   readonly clock: Clock;
   readonly inbox: Inbox;
   readonly writer: ObjectWriter;
-  readonly meter: ListingMeter;
+  readonly meter: ListMeter;
   readonly #host: ReflectorHost;
   readonly #spec: ReflectorSpec;
-  readonly #reports: LimitedErrorReports;
+  readonly #reports: ErrorReports;
   #state: State;
   readonly #effects: Effect[] = [];
   #request: Request | undefined;
@@ -94,10 +92,10 @@ export class ListWatchSession implements ExchangeOwner {
     this.#host = host;
     this.#spec = spec;
     this.#state = initialState(spec, resume);
-    this.#reports = new LimitedErrorReports(host.clock, (during, error) =>
+    this.#reports = new ErrorReports(host.clock, (during, error) =>
       host.post({ type: 'error', informer, during, error }),
     );
-    this.meter = new ListingMeter(host.clock, (progress) =>
+    this.meter = new ListMeter(host.clock, (progress) =>
       host.post({ type: 'progress', informer, ...progress }),
     );
     this.writer = new ObjectWriter(host.router, informer, spec, (error) => this.report('decode', error));
@@ -137,7 +135,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.#request?.exchange?.resume();
   }
 
-  /** LimitedErrorReports to the main thread that this reflector is paused, or its phase when it no longer is. */
+  /** Reports to the main thread that this reflector is paused, or its phase when it no longer is. */
   postPaused(isPaused: boolean): void {
     const phase = isPaused ? 'paused' : this.#phase;
     if (this.#request) this.#host.post({ type: 'phase', informer: this.informer, phase });
@@ -160,7 +158,7 @@ export class ListWatchSession implements ExchangeOwner {
 
   /** Turns a failure of the request into an event, with the progress made so far. */
   fail(failure: Failure): void {
-    const progress = this.#request?.exchange?.progress;
+    const progress = this.#request?.exchange?.body?.progress;
     this.dispatch({ type: 'failed', failure, ...(progress ? { progress } : {}) });
   }
 

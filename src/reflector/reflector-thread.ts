@@ -16,7 +16,7 @@ import type {
   ToReflector,
 } from '../shared/protocol.ts';
 import type { HttpTransport } from './transport/http.ts';
-import { Inbox } from './inbox.ts';
+import { Inbox } from './exchange.ts';
 import { ListWatchSession } from './list-watch-session.ts';
 import type { ReflectorHost } from './list-watch-session.ts';
 import type { Router } from './router.ts';

@@ -1,7 +1,7 @@
 /**
  * Gives sequence numbers to what the reflectors read and routes it: the object's bytes into the log, a delta
  * into the ring of its key's shard, control records into all rings. It never waits: without room it writes
- * nothing and returns false, and the caller offers the same again (see inbox.ts).
+ * nothing and returns false, and the caller offers the same again (see exchange.ts).
  *
  * `commit` makes records visible: first all tails, then the one `committed` word, then the bells.
  */

@@ -12,13 +12,14 @@ import { KubeloomError } from '../base/errors.ts';
 import { decodeStringContent, decodeStringToken, findPath } from '../kube/json/read.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import type { Query } from '../shared/protocol.ts';
+import { isOlderResourceVersion } from '../kube/resource-version.ts';
 import {
   WatchEventSpans,
   WatchEventType,
+  WatchFrames,
   readWatchEventHead,
   scanWatchEvent,
-} from './transport/watch-event.ts';
-import { WatchFrames } from './transport/watch-frames.ts';
+} from './transport/watch-frames.ts';
 import type { FrameSink } from './transport/watch-frames.ts';
 import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
 import {
@@ -30,12 +31,11 @@ import {
   truncated,
   wentBack,
 } from './rules/failure.ts';
-import { InitialEventsDeadline } from './initial-events-deadline.ts';
 import { excerpt, frameBytesMax } from './object-writer.ts';
 import { beginsWithSyntheticEvents } from './rules/queries.ts';
 import type { Progress } from './rules/state.ts';
 import { RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
-import { WatchPosition } from './watch-position.ts';
+import { InitialEventsDeadline } from './watchdog.ts';
 
 export interface WatchRequest {
   /** Used in error messages. */
@@ -73,14 +73,12 @@ export class WatchBody implements Body, FrameSink {
   readonly #position: WatchPosition;
   readonly #deadline: InitialEventsDeadline | undefined;
   #stage: Stage;
-  /** The items of the streaming list so far; changes of them are not counted. */
-  #items = 0;
 
   constructor(owner: ExchangeOwner, exchange: Exchange, request: WatchRequest) {
     this.#owner = owner;
     this.#exchange = exchange;
     this.#where = request.where;
-    this.#frames = new WatchFrames({ frameBytesMax: frameBytesMax(request.objectBytesMax) });
+    this.#frames = new WatchFrames(frameBytesMax(request.objectBytesMax));
     this.#position = new WatchPosition(request.query['resourceVersion'] ?? '', owner.clock.now());
     this.#stage = beginsWithSyntheticEvents(request.query) ? 'synthetic' : 'live';
     if (!request.isStreamingList) return;
@@ -97,18 +95,16 @@ export class WatchBody implements Body, FrameSink {
   }
 
   write(chunk: Buffer, start: number): number {
-    const itemsBefore = this.#items;
+    const { meter } = this.#owner;
+    const itemsBefore = meter.items;
     const isInitial = this.#stage === 'initial-events';
     const end = this.#frames.write(chunk, start, this);
     if (this.#frames.partialBytes > LINE_BYTES_MAX) this.#owner.fail(tooLong(this.#where, LINE_BYTES_MAX));
-    if (isInitial) this.#measure(end - start, itemsBefore);
+    if (!isInitial) return end;
+    meter.read(end - start);
+    if (meter.items > itemsBefore) this.#deadline?.touch();
+    if (this.#stage !== 'initial-events') meter.end();
     return end;
-  }
-
-  #measure(bytes: number, itemsBefore: number): void {
-    this.#owner.meter.read(bytes);
-    if (this.#stage !== 'initial-events') this.#owner.meter.end();
-    else if (this.#items > itemsBefore) this.#deadline?.touch();
   }
 
   end(error: KubeloomError | undefined): void {
@@ -196,7 +192,8 @@ export class WatchBody implements Body, FrameSink {
   #moved(kind: DeltaKind, bytes: Buffer): void {
     this.#position.events++;
     if (this.#stage !== 'live') {
-      if (this.#stage === 'initial-events') this.#initial(kind);
+      // A change of an item of a streaming list is no further item.
+      if (this.#stage === 'initial-events' && kind === DeltaKind.Added) this.#owner.meter.items++;
       if (this.#stage === 'initial-events' || kind === DeltaKind.Added) return;
       this.#stage = 'live';
     }
@@ -209,13 +206,6 @@ export class WatchBody implements Body, FrameSink {
     if (this.#position.isBeforePromise(resourceVersion)) {
       this.#owner.fail(wentBack(this.#where, resourceVersion));
     }
-  }
-
-  /** Counts an item of a streaming list; a change of one does not count. */
-  #initial(kind: DeltaKind): void {
-    if (kind !== DeltaKind.Added) return;
-    this.#items++;
-    this.#owner.meter.item();
   }
 
   /** @returns true: the line is handled */
@@ -271,6 +261,88 @@ export class WatchBody implements Body, FrameSink {
   #fail(what: string, bytes: Buffer, start: number, end: number): true {
     this.#owner.fail(malformed(what, this.#where, excerpt(bytes, start, end)));
     return true;
+  }
+}
+
+/** The progress of a watch, kept without allocating: the resourceVersion as bytes, a count and a start time. */
+class WatchPosition {
+  events = 0;
+  readonly #bytes = Buffer.alloc(RESOURCE_VERSION_BYTES_MAX);
+  #length = 0;
+  /**
+   * The version up to which the server has sent every event: a bookmark said so, or the watch began after
+   * it.
+   */
+  #promised: string;
+  readonly #openedAt: number;
+
+  /** @param initial the resourceVersion of the request */
+  constructor(initial: string, openedAt: number) {
+    this.#promised = initial;
+    this.#openedAt = openedAt;
+    this.#set(initial);
+  }
+
+  /**
+   * Moves to this resourceVersion (the content of a JSON string): every event up to it is in the rings. An
+   * older one leaves the position: a watch from there would receive every event since a second time.
+   *
+   * @returns false when it is older than the position
+   */
+  moveTo(source: Uint8Array, start: number, end: number): boolean {
+    const length = end - start;
+    if (this.#seemsOlder(source, start, length) && this.#isOlder(Buffer.from(source.subarray(start, end)))) {
+      return false;
+    }
+    for (let index = 0; index < length; index++) this.#bytes[index] = source[start + index] ?? 0;
+    this.#length = length;
+    return true;
+  }
+
+  /** Returns whether the position is newer than this resourceVersion. */
+  isAhead(resourceVersion: string): boolean {
+    return isOlderResourceVersion(resourceVersion, this.#text);
+  }
+
+  /** Sets the position, also to an older version. */
+  startAt(resourceVersion: string): void {
+    this.#promised = resourceVersion;
+    this.#set(resourceVersion);
+  }
+
+  /** Returns whether an event is older than the version that the request or a bookmark gave. */
+  isBeforePromise(resourceVersion: string): boolean {
+    return isOlderResourceVersion(resourceVersion, this.#promised);
+  }
+
+  at(now: number): Progress {
+    return {
+      resourceVersion: this.#text,
+      events: this.events,
+      durationMs: now - this.#openedAt,
+    };
+  }
+
+  get #text(): string {
+    return decodeStringContent(this.#bytes, 0, this.#length) ?? '';
+  }
+
+  #set(resourceVersion: string): void {
+    this.#length = this.#bytes.write(resourceVersion);
+  }
+
+  /** Compares versions without decoding; exact for decimal numbers. */
+  #seemsOlder(source: Uint8Array, start: number, length: number): boolean {
+    if (length !== this.#length) return length < this.#length;
+    for (let index = 0; index < length; index++) {
+      const difference = (source[start + index] ?? 0) - (this.#bytes[index] ?? 0);
+      if (difference !== 0) return difference < 0;
+    }
+    return false;
+  }
+
+  #isOlder(source: Buffer): boolean {
+    return isOlderResourceVersion(decodeStringContent(source, 0, source.length) ?? '', this.#text);
   }
 }
 

@@ -96,7 +96,7 @@ export const MANY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C171',
-    file: 'src/reflector/inbox.ts',
+    file: 'src/reflector/exchange.ts',
     find: 'Buffer.from(chunk.subarray(input.position))',
     replace: 'chunk.subarray(input.position)',
   },

@@ -301,7 +301,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C117',
-    file: 'src/reflector/initial-events-deadline.ts',
+    file: 'src/reflector/watchdog.ts',
     find: 'QUIET_MAX_MS = 30_000',
     replace: 'QUIET_MAX_MS = 300_000',
   },
@@ -313,8 +313,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C120',
-    file: 'src/reflector/listing-meter.ts',
-    find: '>= TOLD_EVERY_MS',
+    file: 'src/reflector/reports.ts',
+    find: '>= PROGRESS_INTERVAL_MS',
     replace: '>= 0',
   },
   {

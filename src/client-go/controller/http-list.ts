@@ -18,7 +18,7 @@ export interface ItemType {
 
 export class HttpList<T> implements ResponseReader, ItemSink {
   readonly #type: ItemType;
-  readonly #items: ListItems = new ListItems({ itemBytesMax: OBJECT_BYTES_MAX });
+  readonly #items: ListItems = new ListItems(OBJECT_BYTES_MAX);
   readonly #parsed: T[] = [];
   readonly #resolve: (list: KubeList<T>) => void;
   readonly #reject: (error: Error) => void;

@@ -19,7 +19,7 @@ interface Waiting<T> {
 export class HttpWatch<T> implements ResponseReader, FrameSink, Watch<T>, AsyncIterator<WatchEvent<T>> {
   readonly #opened: (watch: Watch<T>) => void;
   readonly #refused: (error: Error) => void;
-  readonly #frames: WatchFrames = new WatchFrames({ frameBytesMax: OBJECT_BYTES_MAX });
+  readonly #frames: WatchFrames = new WatchFrames(OBJECT_BYTES_MAX);
   #response: HttpExchange | undefined;
   #events: WatchEvent<T>[] = [];
   /** Index of the first event that was not delivered. */

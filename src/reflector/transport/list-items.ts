@@ -7,7 +7,7 @@
  * at the end.
  */
 import { skipStringTail, wideView } from '../../kube/json/skip.ts';
-import { FrameBuffer, asBuffer } from './frame-buffer.ts';
+import { FrameBuffer } from './frame-buffer.ts';
 import { ListSkeleton, type ListHead, type ListMeta } from './list-skeleton.ts';
 
 const TAB = 0x09;
@@ -33,10 +33,6 @@ export interface ItemSink {
   item(bytes: Buffer, start: number, end: number): boolean;
   /** Takes an item above the limit: only its first bytes are here, enough for its identity. */
   oversized(bytes: Buffer, start: number, end: number, totalBytes: number): boolean;
-}
-
-export interface ListItemsOptions {
-  readonly itemBytesMax: number;
 }
 
 /** The place that the next byte belongs to. */
@@ -68,16 +64,15 @@ export class ListItems {
     | { readonly kind: 'assembled' }
     | undefined;
 
-  constructor(options: ListItemsOptions) {
-    this.#itemBytesMax = options.itemBytesMax;
-    this.#partial = new FrameBuffer(options.itemBytesMax);
+  constructor(itemBytesMax: number) {
+    this.#itemBytesMax = itemBytesMax;
+    this.#partial = new FrameBuffer(itemBytesMax);
   }
 
   /**
    * @returns the index up to which the chunk was consumed: its length, or less when the sink refused an item
    */
-  write(chunk: Uint8Array, start: number, sink: ItemSink): number {
-    const bytes = asBuffer(chunk);
+  write(bytes: Buffer, start: number, sink: ItemSink): number {
     let at = start;
     if (this.#refused) {
       at = this.#offerAgain(bytes, start, sink);
@@ -159,7 +154,7 @@ export class ListItems {
       this.#partial.append(bytes, start, bytes.length);
       return bytes.length;
     }
-    if (this.#partial.isEmpty) {
+    if (this.#partial.totalBytes === 0) {
       if (this.#offer(bytes, start, end, end - start, sink)) return this.#itemDone(end);
       this.#refused = { kind: 'in-place', length: end - start };
       return start;
