@@ -8,7 +8,6 @@ import type { ServerSource } from '../kube/server-source.ts';
 import { ErrorBody, retryAfterSeconds } from './error-body.ts';
 import { TransportPool } from './transport/transport-pool.ts';
 import { Watchdog } from './watchdog.ts';
-import type { ConnectionOptions } from '../shared/protocol.ts';
 import { Credentials } from './transport/credentials.ts';
 import { Http1Transport } from './transport/http1-transport.ts';
 import type { HttpExchange, HttpTransport, ResponseSink } from './transport/http.ts';
@@ -60,10 +59,12 @@ export class ApiClient {
       signal.throwIfAborted();
       const connection = await this.#credentials.connection(this.#isRefused, signal);
       signal.throwIfAborted();
-      const answered = (status: number): void => void (this.#isRefused = status === UNAUTHORIZED);
-      new GetExchange(request, connection, reader, answered).start(this.#transports.acquire(connection), () =>
-        this.#transports.release(connection),
-      );
+      const transport = this.#transports.acquire(connection);
+      const where = `${request.verb} ${connection.server}${request.path.split('?', 1)[0]}`;
+      void new GetExchange(request, where, reader, transport, {
+        answered: (status) => (this.#isRefused = status === UNAUTHORIZED),
+        ended: () => this.#transports.release(connection),
+      });
     } catch (cause) {
       const what = `${request.verb} ${request.path.split('?', 1)[0]}`;
       reader.end(signal.aborted ? reasonOf(signal) : wrapped('ERR_KUBELOOM_CONNECTION_OPTIONS', what, cause));
@@ -139,47 +140,47 @@ function tooLarge(path: string): KubeloomError {
   );
 }
 
+interface GetEvents {
+  answered(status: number): void;
+  ended(): void;
+}
+
 class GetExchange implements ResponseSink, HttpExchange {
-  readonly #request: GetRequest;
   readonly #where: string;
   readonly #reader: ResponseReader;
-  readonly #answered: (status: number) => void;
+  readonly #events: GetEvents;
+  readonly #http: HttpExchange;
   readonly #watchdog: Watchdog | undefined;
-  #http: HttpExchange | undefined;
-  #transport: HttpTransport | undefined;
-  #release: () => void = () => undefined;
-  #unlisten: () => void = () => undefined;
+  readonly #unlisten: () => void;
   #errorBody: ErrorBody | undefined;
   #isOver = false;
 
   constructor(
-    request: GetRequest,
-    connection: ConnectionOptions,
+    { path, signal, silenceMaxMs }: GetRequest,
+    where: string,
     reader: ResponseReader,
-    answered: (status: number) => void,
+    transport: HttpTransport,
+    events: GetEvents,
   ) {
-    this.#request = request;
-    this.#answered = answered;
-    this.#where = `${request.verb} ${connection.server}${request.path.split('?', 1)[0]}`;
+    this.#where = where;
     this.#reader = reader;
-    const limitMs = request.silenceMaxMs;
-    if (limitMs !== undefined) this.#watchdog = new Watchdog(realClock, limitMs, () => this.#silent(limitMs));
-  }
-
-  start(transport: HttpTransport, release: () => void): void {
-    this.#release = release;
-    this.#transport = transport;
-    const { signal } = this.#request;
+    this.#events = events;
+    this.#http = transport.request({ path }, this);
     this.#unlisten = onAbort(signal, () => this.#end(reasonOf(signal)));
-    this.#http = transport.request({ path: this.#request.path }, this);
+    if (silenceMaxMs === undefined) return;
+    this.#watchdog = new Watchdog(realClock, silenceMaxMs, () => {
+      transport.closeIdle();
+      const message = `${where}: the server has sent nothing for ${silenceMaxMs / 1000} s`;
+      this.#end(new KubeloomError('ERR_KUBELOOM_STALLED', message));
+    });
   }
 
   pause(): void {
-    this.#http?.pause();
+    this.#http.pause();
   }
 
   resume(): void {
-    this.#http?.resume();
+    this.#http.resume();
   }
 
   close(): void {
@@ -188,7 +189,7 @@ class GetExchange implements ResponseSink, HttpExchange {
 
   head(status: number, headers: Readonly<Record<string, string>>): void {
     this.#watchdog?.touch();
-    this.#answered(status);
+    this.#events.answered(status);
     if (status === OK) {
       this.#reader.opened(this);
       return;
@@ -209,19 +210,13 @@ class GetExchange implements ResponseSink, HttpExchange {
     else this.#end(error);
   }
 
-  #silent(limitMs: number): void {
-    this.#transport?.closeIdle();
-    const message = `${this.#where}: the server has sent nothing for ${limitMs / 1000} s`;
-    this.#end(new KubeloomError('ERR_KUBELOOM_STALLED', message));
-  }
-
   #end(error: Error | undefined): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#watchdog?.stop();
     this.#unlisten();
-    this.#http?.close();
-    this.#release();
+    this.#http.close();
+    this.#events.ended();
     this.#reader.end(error);
   }
 }

@@ -20,7 +20,7 @@ import { jittered } from './rules/backoff.ts';
 import { ErrorBody, retryAfterSeconds } from './error-body.ts';
 import { Exchange } from './exchange.ts';
 import type { Body, ExchangeOwner, Inbox } from './exchange.ts';
-import { answeredWith, stalled, unprepared, unreachable, unusable } from './rules/failure.ts';
+import { answeredWith, noCredentials, stalled, unreachable, unusable } from './rules/failure.ts';
 import { ListBody } from './list-body.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { ErrorReports, ListMeter } from './reports.ts';
@@ -118,13 +118,9 @@ export class ListWatchSession implements ExchangeOwner {
     this.#disconnect();
   }
 
-  /** Takes the main thread's answer to `prepare`. */
+  /** Takes the main thread's answer to a `prepare`, of this reflector or another. */
   prepared(prepared: Prepared): void {
-    this.inbox.offerEvent(this, () => this.#send(prepared));
-  }
-
-  isPreparing(request: number): boolean {
-    return this.#request?.id === request && this.#request.exchange === undefined;
+    if (this.#isPreparing(prepared.request)) this.inbox.offerEvent(this, () => this.#send(prepared));
   }
 
   pause(): void {
@@ -208,14 +204,8 @@ export class ListWatchSession implements ExchangeOwner {
     const { informer } = this;
     switch (effect.type) {
       case 'list':
-        this.#prepare('list', effect.query, effect.isRefused);
-        return true;
       case 'watch':
-        this.#prepare(
-          'watch',
-          { ...effect.query, timeoutSeconds: String(this.#timeoutSeconds()) },
-          effect.isRefused,
-        );
+        this.#prepare(effect.type, effect.query, effect.isRefused);
         return true;
       case 'close':
         this.#close();
@@ -241,8 +231,10 @@ export class ListWatchSession implements ExchangeOwner {
     }
   }
 
-  #prepare(verb: 'list' | 'watch', query: Query, isRefused: boolean): void {
+  #prepare(verb: 'list' | 'watch', asked: Query, isRefused: boolean): void {
     this.#close();
+    const timeout = verb === 'watch' ? { timeoutSeconds: String(this.#timeoutSeconds()) } : {};
+    const query = { ...asked, ...timeout };
     const id = this.#host.nextRequest();
     const cancelDeadline = this.clock.schedule(PREPARING_MAX_MS, () => this.#unprepared(id));
     this.#request = { id, verb, query, exchange: undefined, cancelDeadline };
@@ -251,16 +243,21 @@ export class ListWatchSession implements ExchangeOwner {
     this.#host.post({ type: 'prepare', request: id, informer, verb, query, ...refused });
   }
 
+  #isPreparing(request: number): boolean {
+    return this.#request?.id === request && this.#request.exchange === undefined;
+  }
+
   /** Fails the request: the main thread did not supply credentials in time. */
   #unprepared(id: number): void {
     this.inbox.offerEvent(this, () => {
-      if (this.#request && this.isPreparing(id)) this.fail(unprepared(this.#request.verb, PREPARING_MAX_MS));
+      if (this.#request && this.#isPreparing(id))
+        this.fail(noCredentials(this.#request.verb, PREPARING_MAX_MS));
     });
   }
 
   #send(prepared: Prepared): void {
     const request = this.#request;
-    if (!request || !this.isPreparing(prepared.request)) return;
+    if (!request || !this.#isPreparing(prepared.request)) return;
     request.cancelDeadline();
     const { connection, error } = prepared;
     if (error) {

@@ -116,9 +116,7 @@ export class ReflectorThread implements ReflectorHost {
         this.#reflectors.get(message.informer)?.stop();
         break;
       case 'prepared':
-        for (const reflector of this.#reflectors.values()) {
-          if (reflector.isPreparing(message.request)) reflector.prepared(message);
-        }
+        for (const reflector of this.#reflectors.values()) reflector.prepared(message);
         break;
       default:
         this.close();

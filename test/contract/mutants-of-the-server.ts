@@ -271,7 +271,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C112',
-    file: 'src/reflector/rules/retry-window.ts',
+    file: 'src/reflector/rules/backoff.ts',
     find: 'now - next.firstAt <= maxMs',
     replace: 'now - next.firstAt < maxMs',
   },

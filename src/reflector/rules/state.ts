@@ -20,8 +20,7 @@ import type { KubeloomError } from '../../base/errors.ts';
 import type { DeltaKind } from '../../shared/record/delta.ts';
 import type { Query, ReflectorPhase, ReflectorSpec, ResumePosition } from '../../shared/protocol.ts';
 import { NO_FAILURES } from './backoff.ts';
-import type { Backoff, Delay } from './backoff.ts';
-import type { RetryWindow } from './retry-window.ts';
+import type { Backoff, Delay, RetryWindow } from './backoff.ts';
 
 /** The data that outlives a single list or watch. */
 export interface Memory {
@@ -137,8 +136,7 @@ export type ReflectorEvent =
 
 export type Effect =
   /** `isRefused`: the credentials must differ from the previous ones. */
-  | { readonly type: 'list'; readonly query: Query; readonly isRefused: boolean }
-  | { readonly type: 'watch'; readonly query: Query; readonly isRefused: boolean }
+  | { readonly type: 'list' | 'watch'; readonly query: Query; readonly isRefused: boolean }
   /** Closes the request in progress. */
   | { readonly type: 'close' }
   | {

@@ -1,7 +1,6 @@
 /** The rules of the watch: when to resume where it ended, and when a list is needed. */
-import { healthy } from './backoff.ts';
+import { healthy, retriedAt } from './backoff.ts';
 import { expiredLoop, veryShortWatch } from './failure.ts';
-import { retriedAt } from './retry-window.ts';
 import type { Effect, Failure, Memory, Progress, ReflectorEvent, State, Step } from './state.ts';
 import {
   accepted,

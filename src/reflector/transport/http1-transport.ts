@@ -22,12 +22,14 @@ export interface Http1TransportOptions {
   readonly idleMaxMs?: number;
 }
 
-const CONNECT_TIMEOUT_MS = 10_000;
-/** An apiserver may take half a minute until the first byte of a large list; its own limit is 60 s. */
-const HEADERS_TIMEOUT_MS = 70_000;
-const READ_BYTES = 64 * 1024;
-/** Node's servers close idle connections after 5 s, Go's far later. */
-const IDLE_MAX_MS = 4000;
+const DEFAULTS: Required<Http1TransportOptions> = {
+  connectTimeoutMs: 10_000,
+  // An apiserver may take half a minute until the first byte of a large list; its own limit is 60 s.
+  headersTimeoutMs: 70_000,
+  readBytes: 64 * 1024,
+  // Node's servers close idle connections after 5 s, Go's far later.
+  idleMaxMs: 4000,
+};
 
 interface Idle {
   readonly connection: Http1Connection;
@@ -36,10 +38,7 @@ interface Idle {
 
 export class Http1Transport implements HttpTransport, Connections {
   readonly #server: ServerAddress;
-  readonly #connectTimeoutMs: number;
-  readonly #headersTimeoutMs: number;
-  readonly #readBytes: number;
-  readonly #idleMaxMs: number;
+  readonly #options: Required<Http1TransportOptions>;
   readonly #connections = new Set<Http1Connection>();
   readonly #exchanges = new Set<Http1Exchange>();
   #idle: Idle[] = [];
@@ -48,10 +47,7 @@ export class Http1Transport implements HttpTransport, Connections {
   /** @throws TypeError when the server is no http or https URL */
   constructor(connection: ConnectionOptions, options: Http1TransportOptions = {}) {
     this.#server = new ServerAddress(connection);
-    this.#connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
-    this.#headersTimeoutMs = options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS;
-    this.#readBytes = options.readBytes ?? READ_BYTES;
-    this.#idleMaxMs = options.idleMaxMs ?? IDLE_MAX_MS;
+    this.#options = { ...DEFAULTS, ...options };
   }
 
   request({ path, headers = {}, timeoutMs }: HttpRequest, sink: ResponseSink): HttpExchange {
@@ -63,7 +59,7 @@ export class Http1Transport implements HttpTransport, Connections {
     } catch (cause) {
       refusal ??= cause;
     }
-    const request = { text, url, headersTimeoutMs: timeoutMs ?? this.#headersTimeoutMs };
+    const request = { text, url, headersTimeoutMs: timeoutMs ?? this.#options.headersTimeoutMs };
     const exchange = new Http1Exchange(request, sink, this);
     this.#exchanges.add(exchange);
     try {
@@ -99,7 +95,11 @@ export class Http1Transport implements HttpTransport, Connections {
       idle.cancelTimeout();
       if (idle.connection.isOpen) return idle.connection;
     }
-    const connection = new Http1Connection(this.#server, this.#connectTimeoutMs, this.#readBytes);
+    const connection = new Http1Connection(
+      this.#server,
+      this.#options.connectTimeoutMs,
+      this.#options.readBytes,
+    );
     this.#connections.add(connection);
     void connection.closed.then(() => this.#connections.delete(connection));
     return connection;
@@ -108,7 +108,7 @@ export class Http1Transport implements HttpTransport, Connections {
   release(connection: Http1Connection): void {
     connection.exchange = undefined;
     connection.socket.resume();
-    const cancelTimeout = backgroundClock.schedule(this.#idleMaxMs, () => {
+    const cancelTimeout = backgroundClock.schedule(this.#options.idleMaxMs, () => {
       this.#idle = this.#idle.filter((idle) => idle.connection !== connection);
       connection.destroy();
     });

@@ -1,8 +1,8 @@
 /** The time in which internal errors are retried: client-go's RetryWithDeadline. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { INTERNAL_ERRORS_APART_MS, retriedAt } from '../../../src/reflector/rules/retry-window.ts';
-import type { RetryWindow } from '../../../src/reflector/rules/retry-window.ts';
+import { INTERNAL_ERRORS_APART_MS, retriedAt } from '../../../src/reflector/rules/backoff.ts';
+import type { RetryWindow } from '../../../src/reflector/rules/backoff.ts';
 
 /** Returns for each error whether it is retried at once. */
 function retried(maxMs: number, times: readonly number[]): boolean[] {

@@ -181,6 +181,8 @@ test('a body that is no list is malformed and never an empty list', () => {
     '5',
     '{}',
     '{"metadata":null,"items":[]}',
+    '{"metadata":[],"items":[]}',
+    '{"items":null,"metadata":{},"items":[{}],"it\\u0065ms":[]}',
     '{"items":[]}',
     '{"kind":"Status","metadata":{},"status":"Failure"}',
     '{"kind":"Table","metadata":{},"rows":[]}',
