@@ -55,7 +55,6 @@ interface Request {
   readonly verb: 'list' | 'watch';
   readonly query: Query;
   readonly exchange: Exchange | undefined;
-  readonly cancelDeadline: () => void;
 }
 
 /**
@@ -82,6 +81,7 @@ export class ListWatchSession implements ExchangeOwner {
   readonly #effects: Effect[] = [];
   #request: Request | undefined;
   #connection: ConnectionOptions | undefined;
+  /** Cancels the deadline of the credentials, or the wait before the next request. */
   #cancelTimer: () => void = () => undefined;
   #phase: ReflectorPhase = 'connecting';
 
@@ -214,7 +214,9 @@ export class ListWatchSession implements ExchangeOwner {
         if (effect.kind === DeltaKind.ReplaceBegin) this.meter.begin();
         return this.#host.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
       case 'wait':
-        this.#wait(jittered(effect.delay, this.#host.random()));
+        this.#cancelTimer = this.clock.schedule(jittered(effect.delay, this.#host.random()), () =>
+          this.#happened({ type: 'timer' }),
+        );
         return true;
       case 'report':
         this.report(effect.during, effect.error);
@@ -236,8 +238,8 @@ export class ListWatchSession implements ExchangeOwner {
     const timeout = verb === 'watch' ? { timeoutSeconds: String(this.#timeoutSeconds()) } : {};
     const query = { ...asked, ...timeout };
     const id = this.#host.nextRequest();
-    const cancelDeadline = this.clock.schedule(PREPARING_MAX_MS, () => this.#unprepared(id));
-    this.#request = { id, verb, query, exchange: undefined, cancelDeadline };
+    this.#cancelTimer = this.clock.schedule(PREPARING_MAX_MS, () => this.#unprepared(id));
+    this.#request = { id, verb, query, exchange: undefined };
     const { informer } = this;
     const refused = isRefused ? { isRefused } : {};
     this.#host.post({ type: 'prepare', request: id, informer, verb, query, ...refused });
@@ -258,7 +260,7 @@ export class ListWatchSession implements ExchangeOwner {
   #send(prepared: Prepared): void {
     const request = this.#request;
     if (!request || !this.#isPreparing(prepared.request)) return;
-    request.cancelDeadline();
+    this.#cancelTimer();
     const { connection, error } = prepared;
     if (error) {
       this.fail(unreachable(request.verb, fromErrorMessage(error)));
@@ -295,13 +297,8 @@ export class ListWatchSession implements ExchangeOwner {
 
   #close(): void {
     this.#cancelTimer();
-    this.#request?.cancelDeadline();
     this.#request?.exchange?.close();
     this.#request = undefined;
-  }
-
-  #wait(delayMs: number): void {
-    this.#cancelTimer = this.clock.schedule(delayMs, () => this.#happened({ type: 'timer' }));
   }
 
   #timeoutSeconds(): number {

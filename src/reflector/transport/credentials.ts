@@ -90,9 +90,10 @@ export async function connectionFor(
   const proxy = proxyFor(cluster.server, cluster.proxyUrl, process.env);
   try {
     const own = await ownCredential(user, cluster, pluginPolicyOf(source), request);
+    const { exec: _exec, authProvider: _authProvider, ...withoutProviders } = user;
     const options = isServerConnection(source)
       ? optionsOfConnection(source)
-      : await optionsOf(source, cluster, withoutIdentity(own ? withoutProviders(user) : user));
+      : await optionsOf(source, cluster, withoutIdentity(own ? withoutProviders : user));
     const connection: ConnectionOptions = {
       server: cluster.server.replace(/\/+$/, ''),
       ...tlsOptions(cluster, own?.cert && own.key ? { ...options, cert: own.cert, key: own.key } : options),
@@ -124,8 +125,6 @@ function requirePrivacy({ server, headers, proxy }: ConnectionOptions, user: Use
   );
 }
 
-const REMOVED_PROVIDERS: ReadonlySet<string> = new Set(['azure', 'gcp']);
-
 function unusableProvider(message: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_CREDENTIALS', message);
 }
@@ -134,7 +133,7 @@ function unusableProvider(message: string): KubeloomError {
 function requireCredentials({ headers, cert }: ConnectionOptions, { authProvider }: User): void {
   if (!authProvider || headers['authorization'] !== undefined || cert !== undefined) return;
   throw unusableProvider(
-    `nobody knows the provider ${authProvider.name}, or it gave none: use an exec plugin, or addAuthenticator`,
+    `the provider ${authProvider.name} is not known, or it gave none: use an exec plugin, or addAuthenticator`,
   );
 }
 
@@ -148,7 +147,7 @@ async function ownCredential(
   { refused, signal = new AbortController().signal }: ConnectionRequest,
 ): Promise<OwnCredential | undefined> {
   const provider = user.authProvider?.name ?? '';
-  if (REMOVED_PROVIDERS.has(provider)) {
+  if (provider === 'azure' || provider === 'gcp') {
     // client-node still supports them, but they run commands past the plugin policy.
     throw unusableProvider(`the provider ${provider} is gone from Kubernetes: use its exec plugin`);
   }
@@ -181,20 +180,10 @@ function isSame({ token, cert }: OwnCredential, refused: ConnectionOptions | und
   return hasToken || (cert !== undefined && refused.cert === cert);
 }
 
-function withoutProviders(user: User): User {
-  const { exec: _exec, authProvider: _authProvider, ...others } = user;
-  return others;
-}
-
 /** Returns what a KubeConfig would put into the options of a request. */
 function optionsOfConnection({ ca, cert, key, tlsServerName, token }: ServerConnection): RequestOptions {
-  return {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(tlsServerName === undefined ? {} : { servername: tlsServerName }),
-    ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
-  };
+  const headers = token === undefined ? {} : { authorization: bearer(token) };
+  return { ca, cert, key, servername: tlsServerName, headers };
 }
 
 /** Returns what client-node puts into the options of a request. */
@@ -220,9 +209,10 @@ function viewOf(kubeConfig: KubeConfig, cluster: Cluster, user: User): KubeConfi
   return view;
 }
 
-type TlsOptions = Omit<ConnectionOptions, 'server' | 'headers'>;
-
-function tlsOptions(cluster: Cluster, { ca, cert, key, servername }: RequestOptions): TlsOptions {
+function tlsOptions(
+  cluster: Cluster,
+  { ca, cert, key, servername }: RequestOptions,
+): Omit<ConnectionOptions, 'server' | 'headers'> {
   if (cluster.server.startsWith('http:')) return {};
   if (cluster.skipTLSVerify === true) warnOfNoVerification(cluster);
   return {

@@ -16,7 +16,7 @@ import {
   TransportFailure,
   toHttpError,
   unusableProxy,
-  unwantedEncoding,
+  unexpectedEncoding,
 } from './http-errors.ts';
 import { connectToProxy, openTunnel } from './proxy-tunnel.ts';
 import type { OnRead } from './proxy-tunnel.ts';
@@ -305,7 +305,7 @@ export class Http1Exchange implements HttpExchange {
     this.#cancelTimeout();
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding === 'identity') this.#call(() => this.#sink.head(status, headers));
-    else this.#finish(unwantedEncoding(encoding, this.#request.url));
+    else this.#finish(unexpectedEncoding(encoding, this.#request.url));
   }
 
   /** Delivers the end if it has come and is not held back by a pause. */

@@ -80,8 +80,8 @@ function matches(entry: string, host: string, port: number): boolean {
   if (entry === '*') return true;
   const network = networkOf(entry);
   if (network) return isIP(host) !== 0 && network.check(host, familyOf(host));
-  const { name, wantedPort } = splitPort(entry);
-  if (name === '' || (wantedPort !== undefined && wantedPort !== String(port))) return false;
+  const [name, onlyPort] = splitPort(entry);
+  if (name === '' || (onlyPort !== '' && onlyPort !== String(port))) return false;
   if (isIP(name) !== 0) return isIP(host) !== 0 && isSameAddress(name, host);
   return isBeneath(name, host);
 }
@@ -105,30 +105,17 @@ function isSameAddress(one: string, other: string): boolean {
   return list.check(other, familyOf(other));
 }
 
-interface NameAndPort {
-  readonly name: string;
-  readonly wantedPort?: string;
-}
-
-/** Splits `host:80` and `[::1]:80`; an address with colons and no brackets has no port. */
-function splitPort(entry: string): NameAndPort {
-  const [, bracketed, bracketedPort] = /^\[([^\]]*)\](?::(\d+))?$/.exec(entry) ?? [];
-  if (bracketed !== undefined) {
-    return bracketedPort === undefined ? { name: bracketed } : { name: bracketed, wantedPort: bracketedPort };
-  }
-  const [, name, wantedPort] = /^([^:]*):(\d*)$/.exec(entry) ?? [];
-  if (name === undefined || wantedPort === undefined) return { name: entry };
-  return wantedPort === '' ? { name } : { name, wantedPort };
+/** Splits `host:80` and `[::1]:80`; the port is '' when there is none, as for an address with colons and no brackets. */
+function splitPort(entry: string): readonly [name: string, port: string] {
+  const [, bracketed, bracketedPort = ''] = /^\[([^\]]*)\](?::(\d+))?$/.exec(entry) ?? [];
+  if (bracketed !== undefined) return [bracketed, bracketedPort];
+  const [, name = entry, port = ''] = /^([^:]*):(\d*)$/.exec(entry) ?? [];
+  return [name, port];
 }
 
 function isBeneath(name: string, host: string): boolean {
-  const bare = name.startsWith('*.') ? name.slice(1) : name;
-  if (bare.startsWith('.')) return host.endsWith(`.${ascii(bare.slice(1))}`);
-  const domain = ascii(bare);
-  return host === domain || host.endsWith(`.${domain}`);
-}
-
-/** Converts a name to the form in URLs; '' when it is no name. */
-function ascii(name: string): string {
-  return domainToASCII(name) || name;
+  const bare = name.replace(/^\*?\./, '');
+  // The form in URLs; '' when it is no name.
+  const domain = domainToASCII(bare) || bare;
+  return host.endsWith(`.${domain}`) || (bare === name && host === domain);
 }

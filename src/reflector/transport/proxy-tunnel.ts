@@ -5,7 +5,7 @@
 import { connect as connectTcp, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { answeredByProxy, ProxyFailure } from './http-errors.ts';
+import { ProxyFailure } from './http-errors.ts';
 import { HeadReader } from './response-parser-head.ts';
 import type { ProxyAddress } from './server-address.ts';
 
@@ -55,11 +55,8 @@ export function openTunnel(
       socket.pause();
       through();
     } else {
-      failed(
-        typeof answer === 'number'
-          ? answeredByProxy(proxy.origin, answer)
-          : new ProxyFailure(proxy.origin, 0, answer),
-      );
+      const status = typeof answer === 'number' ? answer : 0;
+      failed(new ProxyFailure(proxy.origin, status, status > 0 ? `HTTP_PROXY_${status}` : String(answer)));
     }
   };
   socket.on('data', read);

@@ -36,6 +36,8 @@ export class ServerAddress {
   readonly proxy: ProxyAddress | undefined;
   /** Host and port, as CONNECT has them. */
   readonly authority: string;
+  /** The name in the TLS handshake; addresses are not allowed there. */
+  readonly serverName: string | undefined;
   /** The prefix of every path: apiservers behind a proxy have one. */
   readonly #basePath: string;
   readonly #headers: Headers;
@@ -54,6 +56,7 @@ export class ServerAddress {
     // Always set, or NODE_TLS_REJECT_UNAUTHORIZED could switch verification off.
     this.rejectUnauthorized = connection.rejectUnauthorized !== false;
     this.name = connection.servername ?? this.host;
+    this.serverName = isIP(this.name) === 0 ? this.name : undefined;
     this.proxy = connection.proxy === undefined ? undefined : new ProxyAddress(connection.proxy);
     this.authority = `${url.hostname}:${this.port}`;
     this.#basePath = url.pathname.replace(/\/+$/, '');
@@ -64,11 +67,6 @@ export class ServerAddress {
       'user-agent': 'kubeloom',
       ...lowerCased(connection.headers),
     };
-  }
-
-  /** The name in the TLS handshake; addresses are not allowed there. */
-  get serverName(): string | undefined {
-    return isIP(this.name) === 0 ? this.name : undefined;
   }
 
   /** @throws OpenSSL's error for unusable certificates and keys */

@@ -13,11 +13,6 @@ export type TlsMaterial = Pick<ConnectionOptions, 'ca' | 'cert' | 'key'>;
 export function secureContextOf({ ca, cert, key }: TlsMaterial): SecureContext {
   // An empty CA would mean every public one; one that is no PEM would silently trust none.
   if (ca !== undefined) void new X509Certificate(ca);
-  return createSecureContext({
-    // The default can be lowered from outside (--tls-min-v1.0).
-    minVersion: 'TLSv1.2',
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  });
+  // The default of the version can be lowered from outside (--tls-min-v1.0).
+  return createSecureContext({ minVersion: 'TLSv1.2', ca, cert, key });
 }
