@@ -45,7 +45,7 @@ export interface GetRequest {
 export class ApiClient {
   readonly #credentials: Credentials;
   /** True after an answer of 401: the next request asks for other credentials. */
-  #isRefused = false;
+  #isUnauthorized = false;
   readonly #transports: TransportPool = new TransportPool((connection) => new Http1Transport(connection));
 
   constructor(source: ServerSource) {
@@ -57,12 +57,12 @@ export class ApiClient {
     const { signal } = request;
     try {
       signal.throwIfAborted();
-      const connection = await this.#credentials.connection(this.#isRefused, signal);
+      const connection = await this.#credentials.connection(this.#isUnauthorized, signal);
       signal.throwIfAborted();
       const transport = this.#transports.acquire(connection);
       const where = `${request.verb} ${connection.server}${request.path.split('?', 1)[0]}`;
       void new GetExchange(request, where, reader, transport, {
-        answered: (status) => (this.#isRefused = status === UNAUTHORIZED),
+        answered: (status) => (this.#isUnauthorized = status === UNAUTHORIZED),
         ended: () => this.#transports.release(connection),
       });
     } catch (cause) {

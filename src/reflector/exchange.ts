@@ -8,6 +8,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import type { KubeloomError } from '../base/errors.ts';
+import type { ReflectorSpec } from '../shared/protocol.ts';
 import type { HttpExchange, HttpTransport, ResponseSink } from './transport/http.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import type { ListMeter } from './reports.ts';
@@ -37,6 +38,7 @@ export interface Body {
 export interface ExchangeOwner {
   readonly clock: Clock;
   readonly inbox: Inbox;
+  readonly spec: ReflectorSpec;
   readonly writer: ObjectWriter;
   readonly meter: ListMeter;
   /** Carries out the effects of earlier inputs. @returns false when one of them found no room */

@@ -72,10 +72,10 @@ export class ListWatchSession implements ExchangeOwner {
   readonly informer: number;
   readonly clock: Clock;
   readonly inbox: Inbox;
+  readonly spec: ReflectorSpec;
   readonly writer: ObjectWriter;
   readonly meter: ListMeter;
   readonly #host: ReflectorHost;
-  readonly #spec: ReflectorSpec;
   readonly #reports: ErrorReports;
   #state: State;
   readonly #effects: Effect[] = [];
@@ -90,7 +90,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.clock = host.clock;
     this.inbox = host.inbox;
     this.#host = host;
-    this.#spec = spec;
+    this.spec = spec;
     this.#state = initialState(spec, resume);
     this.#reports = new ErrorReports(host.clock, (during, error) =>
       host.post({ type: 'error', informer, during, error }),
@@ -176,10 +176,8 @@ export class ListWatchSession implements ExchangeOwner {
     }
     const isStreamingList = this.#state.kind === 'streaming-list';
     this.dispatch({ type: 'opened' });
-    const { objectBytesMax, watchListIdleTimeoutMs } = this.#spec;
-    if (verb === 'list') return new ListBody(this, exchange, { where, objectBytesMax });
-    const request = { where, query, isStreamingList, objectBytesMax, watchListIdleTimeoutMs };
-    return new WatchBody(this, exchange, request);
+    if (verb === 'list') return new ListBody(this, exchange, where);
+    return new WatchBody(this, exchange, where, query, isStreamingList);
   }
 
   unanswered(error: KubeloomError): void {
@@ -205,7 +203,7 @@ export class ListWatchSession implements ExchangeOwner {
     switch (effect.type) {
       case 'list':
       case 'watch':
-        this.#prepare(effect.type, effect.query, effect.isRefused);
+        this.#prepare(effect.type, effect.query, effect.isUnauthorized);
         return true;
       case 'close':
         this.#close();
@@ -233,7 +231,7 @@ export class ListWatchSession implements ExchangeOwner {
     }
   }
 
-  #prepare(verb: 'list' | 'watch', asked: Query, isRefused: boolean): void {
+  #prepare(verb: 'list' | 'watch', asked: Query, isUnauthorized: boolean): void {
     this.#close();
     const timeout = verb === 'watch' ? { timeoutSeconds: String(this.#timeoutSeconds()) } : {};
     const query = { ...asked, ...timeout };
@@ -241,7 +239,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.#cancelTimer = this.clock.schedule(PREPARING_MAX_MS, () => this.#unprepared(id));
     this.#request = { id, verb, query, exchange: undefined };
     const { informer } = this;
-    const refused = isRefused ? { isRefused } : {};
+    const refused = isUnauthorized ? { isUnauthorized } : {};
     this.#host.post({ type: 'prepare', request: id, informer, verb, query, ...refused });
   }
 
@@ -275,8 +273,8 @@ export class ListWatchSession implements ExchangeOwner {
       this.fail(unreachable(request.verb, unusable(connection, cause)));
       return;
     }
-    const path = `${this.#spec.path}?${new URLSearchParams(query).toString()}`;
-    const accept = this.#spec.accept?.[request.verb];
+    const path = `${this.spec.path}?${new URLSearchParams(query).toString()}`;
+    const accept = this.spec.accept?.[request.verb];
     const exchange = new Exchange(this, transport, path, this.#silenceMaxMs(request.verb, query), accept);
     this.#request = { ...request, query, exchange };
     if (this.#host.isPaused) exchange.pause();
@@ -302,7 +300,7 @@ export class ListWatchSession implements ExchangeOwner {
   }
 
   #timeoutSeconds(): number {
-    const { watchTimeoutMinSeconds: min, watchTimeoutMaxSeconds: max } = this.#spec;
+    const { watchTimeoutMinSeconds: min, watchTimeoutMaxSeconds: max } = this.spec;
     return Math.floor(min + this.#host.random() * (max - min));
   }
 
@@ -311,11 +309,11 @@ export class ListWatchSession implements ExchangeOwner {
     if (verb === 'list') return LIST_SILENCE_MAX_MS;
     const seconds = Number(query['timeoutSeconds']);
     const lastsMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
-    return Math.min(lastsMs + WATCH_MARGIN_MS, this.#spec.watchIdleTimeoutMs ?? Infinity);
+    return Math.min(lastsMs + WATCH_MARGIN_MS, this.spec.watchIdleTimeoutMs ?? Infinity);
   }
 
   #where(verb: 'list' | 'watch'): string {
     const server = this.#connection?.server ?? '';
-    return `${verb.toUpperCase()} ${server}${this.#spec.path}`;
+    return `${verb.toUpperCase()} ${server}${this.spec.path}`;
   }
 }

@@ -177,7 +177,7 @@ export function excerpt(bytes: Buffer, start: number, end: number): string {
 }
 
 /** Returns the string at a dotted path, or undefined. */
-function textOf(bytes: Buffer, start: number, end: number, member: string): string | undefined {
+export function textOf(bytes: Buffer, start: number, end: number, member: string): string | undefined {
   const span = findPath(bytes, start, end, member);
   return span && decodeStringToken(bytes, span.start, span.end);
 }

@@ -9,7 +9,7 @@
  * client-go.
  */
 import { KubeloomError } from '../base/errors.ts';
-import { decodeStringContent, decodeStringToken, findPath } from '../kube/json/read.ts';
+import { decodeStringContent } from '../kube/json/read.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import type { Query } from '../shared/protocol.ts';
 import { isOlderResourceVersion } from '../kube/resource-version.ts';
@@ -17,8 +17,8 @@ import {
   WatchEventSpans,
   WatchEventType,
   WatchFrames,
-  readWatchEventHead,
   scanWatchEvent,
+  scanWatchEventHead,
 } from './transport/watch-frames.ts';
 import type { FrameSink } from './transport/watch-frames.ts';
 import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
@@ -31,21 +31,11 @@ import {
   truncated,
   wentBack,
 } from './rules/failure.ts';
-import { excerpt, frameBytesMax } from './object-writer.ts';
+import { excerpt, frameBytesMax, textOf } from './object-writer.ts';
 import { beginsWithSyntheticEvents } from './rules/queries.ts';
 import type { Progress } from './rules/state.ts';
 import { RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
 import { InitialEventsDeadline } from './watchdog.ts';
-
-export interface WatchRequest {
-  /** Used in error messages. */
-  readonly where: string;
-  readonly query: Query;
-  readonly isStreamingList: boolean;
-  readonly objectBytesMax: number;
-  /** The longest time between two events of a streaming list. */
-  readonly watchListIdleTimeoutMs?: number | undefined;
-}
 
 /** The meaning of an ADDED event. */
 type Stage =
@@ -74,20 +64,25 @@ export class WatchBody implements Body, FrameSink {
   readonly #deadline: InitialEventsDeadline | undefined;
   #stage: Stage;
 
-  constructor(owner: ExchangeOwner, exchange: Exchange, request: WatchRequest) {
+  /** @param where used in error messages */
+  constructor(
+    owner: ExchangeOwner,
+    exchange: Exchange,
+    where: string,
+    query: Query,
+    isStreamingList: boolean,
+  ) {
+    const { objectBytesMax, watchListIdleTimeoutMs } = owner.spec;
     this.#owner = owner;
     this.#exchange = exchange;
-    this.#where = request.where;
-    this.#frames = new WatchFrames(frameBytesMax(request.objectBytesMax));
-    this.#position = new WatchPosition(request.query['resourceVersion'] ?? '', owner.clock.now());
-    this.#stage = beginsWithSyntheticEvents(request.query) ? 'synthetic' : 'live';
-    if (!request.isStreamingList) return;
+    this.#where = where;
+    this.#frames = new WatchFrames(frameBytesMax(objectBytesMax));
+    this.#position = new WatchPosition(query['resourceVersion'] ?? '', owner.clock.now());
+    this.#stage = beginsWithSyntheticEvents(query) ? 'synthetic' : 'live';
+    if (!isStreamingList) return;
     this.#stage = 'initial-events';
-    this.#deadline = new InitialEventsDeadline(
-      owner.clock,
-      (waitedMs) => this.#endMissed(waitedMs),
-      request.watchListIdleTimeoutMs,
-    );
+    const missed = (waitedMs: number): void => this.#endMissed(waitedMs);
+    this.#deadline = new InitialEventsDeadline(owner.clock, missed, watchListIdleTimeoutMs);
   }
 
   get progress(): Progress {
@@ -155,12 +150,12 @@ export class WatchBody implements Body, FrameSink {
   oversized(bytes: Buffer, start: number, end: number, totalBytes: number): boolean {
     if (!this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
-    const head = readWatchEventHead(bytes, start, end);
-    const kind = head && OBJECT_EVENTS.get(head.type);
-    if (!head || kind === undefined) {
+    const event = this.#event;
+    const kind = scanWatchEventHead(bytes, start, end, event) ? OBJECT_EVENTS.get(event.type) : undefined;
+    if (kind === undefined) {
       return this.#fail(`an event of ${totalBytes} bytes that is not one`, bytes, start, end);
     }
-    const written = this.#owner.writer.writeOversized(this.#deltaKind(kind), bytes, head.objectStart, end);
+    const written = this.#owner.writer.writeOversized(this.#deltaKind(kind), bytes, event.objectStart, end);
     if (written === 'no-room') return false;
     if (written === 'written') this.#moved(kind, bytes);
     return true;
@@ -215,20 +210,20 @@ export class WatchBody implements Body, FrameSink {
     this.#position.events++;
     if (this.#stage === 'initial-events') return true;
     this.#stage = 'live';
-    const resourceVersion = textAt(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
+    const resourceVersion = textOf(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
     if (isUsable(resourceVersion)) this.#position.startAt(resourceVersion);
     return true;
   }
 
   #bookmark(bytes: Buffer): boolean {
     const { objectStart, objectEnd } = this.#event;
-    const resourceVersion = textAt(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
+    const resourceVersion = textOf(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
     if (!isUsable(resourceVersion)) {
       return this.#fail('a bookmark without a usable resourceVersion', bytes, objectStart, objectEnd);
     }
     if (this.#stage === 'initial-events') {
       this.#position.events++;
-      if (textAt(bytes, objectStart, objectEnd, END_ANNOTATION) === 'true') this.#endInitial(resourceVersion);
+      if (textOf(bytes, objectStart, objectEnd, END_ANNOTATION) === 'true') this.#endInitial(resourceVersion);
       return true;
     }
     if (this.#position.isAhead(resourceVersion)) {
@@ -346,19 +341,14 @@ class WatchPosition {
   }
 }
 
-const OBJECT_EVENTS: ReadonlyMap<string, DeltaKind> = new Map([
-  ['ADDED', DeltaKind.Added],
-  ['MODIFIED', DeltaKind.Modified],
-  ['DELETED', DeltaKind.Deleted],
+const OBJECT_EVENTS: ReadonlyMap<WatchEventType, DeltaKind> = new Map([
+  [WatchEventType.Added, DeltaKind.Added],
+  [WatchEventType.Modified, DeltaKind.Modified],
+  [WatchEventType.Deleted, DeltaKind.Deleted],
 ]);
 
 function isUsable(resourceVersion: string): boolean {
   return resourceVersion !== '' && Buffer.byteLength(resourceVersion) <= RESOURCE_VERSION_BYTES_MAX;
-}
-
-function textAt(bytes: Buffer, start: number, end: number, path: string): string | undefined {
-  const span = findPath(bytes, start, end, path);
-  return span && decodeStringToken(bytes, span.start, span.end);
 }
 
 function unknownType(where: string, bytes: Buffer, start: number, end: number): KubeloomError {

@@ -199,13 +199,13 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C81',
-    file: 'src/reflector/rules/step-listing.ts',
+    file: 'src/reflector/rules/step-list.ts',
     find: `if (page.continueToken === '') {`,
     replace: 'if (page.continueToken !== undefined) {',
   },
   {
     clause: 'C82',
-    file: 'src/reflector/rules/step-listing.ts',
+    file: 'src/reflector/rules/step-list.ts',
     find: `progress.continueToken !== '' && !progress.isFullList`,
     replace: 'progress.isFullList',
   },
@@ -278,7 +278,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C113',
     file: 'src/reflector/rules/transitions.ts',
-    find: "failure.kind === 'unauthorized' && !memory.isRefused",
+    find: "failure.kind === 'unauthorized' && !memory.isUnauthorized",
     replace: 'false',
   },
   {

@@ -333,7 +333,7 @@ export class InformerThreads {
     client: PipelineClient,
     message: Extract<FromReflector, { type: 'prepare' }>,
   ): Promise<void> {
-    const { request, verb, isRefused = false } = message;
+    const { request, verb, isUnauthorized = false } = message;
     const reflectors = this.#reflectors;
     const answer = (prepared: PreparedAnswer): void => {
       const isSame = this.#reflectors === reflectors;
@@ -344,7 +344,7 @@ export class InformerThreads {
       const feed = this.#attachments.get(message.informer)?.feed;
       const prepared = feed
         ? { connection: feed.connection, query }
-        : await client.prepare?.(verb, query, isRefused);
+        : await client.prepare?.(verb, query, isUnauthorized);
       assert(prepared !== undefined, 'a client has a listerWatcher or prepares');
       answer(prepared);
     } catch (error) {

@@ -45,7 +45,7 @@ export interface Memory {
   /** The retries of internal errors of watches since the last list. */
   readonly internalErrors: RetryWindow | undefined;
   /** The server has refused our credentials; the next request needs fresh ones. */
-  readonly isRefused: boolean;
+  readonly isUnauthorized: boolean;
 }
 
 /** One list: the request of its first page, and its progress. */
@@ -135,8 +135,8 @@ export type ReflectorEvent =
   | { readonly type: 'failed'; readonly failure: Failure; readonly progress?: Progress };
 
 export type Effect =
-  /** `isRefused`: the credentials must differ from the previous ones. */
-  | { readonly type: 'list' | 'watch'; readonly query: Query; readonly isRefused: boolean }
+  /** `isUnauthorized`: the credentials must differ from the previous ones. */
+  | { readonly type: 'list' | 'watch'; readonly query: Query; readonly isUnauthorized: boolean }
   /** Closes the request in progress. */
   | { readonly type: 'close' }
   | {
@@ -172,7 +172,7 @@ export function initialState(spec: ReflectorSpec, resume?: ResumePosition): Stat
       earlyCloses: 0,
       malformedAt: undefined,
       internalErrors: undefined,
-      isRefused: false,
+      isUnauthorized: false,
     },
   };
 }

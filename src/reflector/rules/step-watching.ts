@@ -6,7 +6,7 @@ import {
   accepted,
   after,
   backOff,
-  isFirstRefusal,
+  isFirstUnauthorized,
   isVeryShort,
   report,
   reports,
@@ -48,8 +48,8 @@ function watchClosed(memory: Memory, { progress, error }: Closed, now: number): 
 }
 
 function watchFailed(memory: Memory, failure: Failure, now: number): Step {
-  if (isFirstRefusal(memory, failure)) {
-    return after([{ type: 'close' }], watch({ ...memory, isRefused: true }));
+  if (isFirstUnauthorized(memory, failure)) {
+    return after([{ type: 'close' }], watch({ ...memory, isUnauthorized: true }));
   }
   const ending: Effect[] = [report(failure), CLOSE];
   switch (failure.kind) {

@@ -28,7 +28,7 @@ export function stream(memory: Memory): Step {
   const query = streamingListQuery(memory.spec.query, version);
   return {
     state: { kind: 'streaming-list', memory, isReplacing: false },
-    effects: [CONNECTING, { type: 'watch', query, isRefused: memory.isRefused }],
+    effects: [CONNECTING, { type: 'watch', query, isUnauthorized: memory.isUnauthorized }],
   };
 }
 
@@ -63,7 +63,7 @@ export function requestPage(memory: Memory, progress: ListProgress): Step {
   const query = isFirst
     ? listQuery(memory.spec.query, requestedVersion, limit)
     : nextPageQuery(memory.spec.query, limit, continueToken);
-  const request: Effect = { type: 'list', query, isRefused: memory.isRefused };
+  const request: Effect = { type: 'list', query, isUnauthorized: memory.isUnauthorized };
   return {
     state: { kind: 'listing', memory, list: progress },
     effects: isFirst ? [CONNECTING, request] : [request],
@@ -75,14 +75,14 @@ export function watch(memory: Memory): Step {
   const query = watchQuery(memory.spec.query, memory.resourceVersion);
   return {
     state: { kind: 'watching', memory },
-    effects: [CONNECTING, { type: 'watch', query, isRefused: memory.isRefused }],
+    effects: [CONNECTING, { type: 'watch', query, isUnauthorized: memory.isUnauthorized }],
   };
 }
 
 export function backOff(memory: Memory, next: 'sync' | 'watch', failure: Failure, now: number): Step {
   const { backoff, baseMs } = failed(memory.backoff, memory.spec, now);
   return {
-    state: { kind: 'backing-off', memory: { ...memory, backoff, isRefused: false }, next },
+    state: { kind: 'backing-off', memory: { ...memory, backoff, isUnauthorized: false }, next },
     effects: [
       { type: 'phase', phase: 'backing-off' },
       { type: 'wait', delay: { baseMs, atLeastMs: failure.retryAfterMs } },
@@ -94,13 +94,13 @@ export function backOff(memory: Memory, next: 'sync' | 'watch', failure: Failure
  * Returns whether to retry at once with fresh credentials: they expire, and their source renews them. A
  * second refusal in a row is a failure like any other.
  */
-export function isFirstRefusal(memory: Memory, failure: Failure): boolean {
-  return failure.kind === 'unauthorized' && !memory.isRefused;
+export function isFirstUnauthorized(memory: Memory, failure: Failure): boolean {
+  return failure.kind === 'unauthorized' && !memory.isUnauthorized;
 }
 
 /** Records that the server accepted the credentials: a response has begun. */
 export function accepted(memory: Memory): Memory {
-  return memory.isRefused ? { ...memory, isRefused: false } : memory;
+  return memory.isUnauthorized ? { ...memory, isUnauthorized: false } : memory;
 }
 
 /** Records that a whole collection was read. */

@@ -50,14 +50,14 @@ export class Credentials {
   /**
    * Returns the connection for the next request.
    *
-   * @param isRefused the server has refused the last credentials: a plugin should give others
+   * @param isUnauthorized the server has refused the last credentials: a plugin should give others
    * @param signal aborts the wait
    */
   async connection(
-    isRefused: boolean,
+    isUnauthorized: boolean,
     signal: AbortSignal = this.#closing.signal,
   ): Promise<ConnectionOptions> {
-    const how = { signal, ...(isRefused && this.#last ? { refused: this.#last } : {}) };
+    const how = { signal, ...(isUnauthorized && this.#last ? { refused: this.#last } : {}) };
     this.#last = await this.#lastGood.of(() => connectionFor(this.#source, how));
     return this.#last;
   }
@@ -155,8 +155,8 @@ async function ownCredential(
   // The user's own token wins over the plugin, so the plugin need not run.
   if (plugin && user.token) return { token: user.token };
   if (plugin) {
-    const isRefused = (credential: OwnCredential): boolean => isSame(credential, refused);
-    return execCredential(plugin, { cluster, policy, signal, isRefused });
+    const isUnauthorized = (credential: OwnCredential): boolean => isSame(credential, refused);
+    return execCredential(plugin, { cluster, policy, signal, isUnauthorized });
   }
   const tokenFile: unknown = user.authProvider?.config?.tokenFile;
   if (typeof tokenFile !== 'string') return undefined;

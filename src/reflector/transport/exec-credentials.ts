@@ -51,7 +51,7 @@ const remembered = new WeakMap<ExecPlugin, ExecCredentials>();
 export interface ExecRequest {
   readonly cluster: Cluster;
   /** Returns whether the server has refused these; then the plugin must give others. */
-  readonly isRefused: (credential: ExecCredential) => boolean;
+  readonly isUnauthorized: (credential: ExecCredential) => boolean;
   readonly policy: CredentialPluginPolicy;
   /** Aborts the wait; terminates the plugin when no other request waits for it. */
   readonly signal: AbortSignal;
@@ -93,7 +93,7 @@ class ExecCredentials {
 
   async current(command: string, request: ExecRequest): Promise<ExecCredential> {
     const last = this.#last;
-    if (last && last.expiresAt > Date.now() && !request.isRefused(last)) return last;
+    if (last && last.expiresAt > Date.now() && !request.isUnauthorized(last)) return last;
     request.signal.throwIfAborted();
     const run = (this.#run ??= this.#start(command, request));
     run.waiting++;

@@ -315,14 +315,12 @@ export class Http1Exchange implements HttpExchange {
     if (this.#error) this.#finish(this.#error);
     else if (failure) this.#finish(toHttpError(new TransportFailure(failure, 'not HTTP'), this.#request.url));
     else if (this.#parser.isComplete) this.#finish(undefined);
-    else if (this.#ending) this.#finishWith(this.#ending.cause);
-  }
-
-  #finishWith(cause: unknown): void {
-    const isComplete = cause === undefined && this.#parser.finish();
-    const torn = (): unknown =>
-      cause ?? new TransportFailure('HTTP_CLOSED_EARLY', 'closed by the other side');
-    this.#finish(isComplete ? undefined : toHttpError(torn(), this.#request.url));
+    else if (this.#ending) {
+      const { cause } = this.#ending;
+      const isComplete = cause === undefined && this.#parser.finish();
+      const torn = cause ?? new TransportFailure('HTTP_CLOSED_EARLY', 'closed by the other side');
+      this.#finish(isComplete ? undefined : toHttpError(torn, this.#request.url));
+    }
   }
 
   #finish(error: KubeloomError | undefined): void {

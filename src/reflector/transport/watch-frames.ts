@@ -136,10 +136,16 @@ const OBJECT = Buffer.from('object');
 
 /** @returns false when [start, end) is no JSON object with a type and an object */
 export function scanWatchEvent(bytes: Uint8Array, start: number, end: number, out: WatchEventSpans): boolean {
-  out.type = WatchEventType.Unknown;
-  out.typeStart = -1;
-  out.objectStart = -1;
   return scanCanonical(bytes, start, end, out) || scanAnyOrder(bytes, start, end, out);
+}
+
+/**
+ * Scans the beginning of an event that is too long to be kept.
+ *
+ * @returns false when the type does not come before the object, where apiservers write it
+ */
+export function scanWatchEventHead(bytes: Buffer, start: number, end: number, out: WatchEventSpans): boolean {
+  return scanAnyOrder(bytes, start, end, out) || (out.typeStart >= 0 && out.objectStart >= 0);
 }
 
 function scanCanonical(bytes: Uint8Array, start: number, end: number, out: WatchEventSpans): boolean {
@@ -168,56 +174,24 @@ function lastVisible(bytes: Uint8Array, start: number, end: number): number {
 }
 
 function scanAnyOrder(bytes: Uint8Array, start: number, end: number, out: WatchEventSpans): boolean {
+  out.type = WatchEventType.Unknown;
+  out.typeStart = -1;
+  out.objectStart = -1;
   let at = openObject(bytes, start, end);
   while (at >= 0 && bytes[at] === QUOTE) {
     const keyEnd = skipString(bytes, at, end);
     const value = valueAfterKey(bytes, keyEnd, end);
+    if (bytes[value] === OPEN_BRACE && keyEquals(bytes, at, keyEnd, OBJECT)) out.objectStart = value;
     const valueEnd = skipValue(bytes, value, end);
     if (valueEnd < 0) return false;
-    keepMember(bytes, at, keyEnd, value, valueEnd, out);
+    if (value === out.objectStart) out.objectEnd = valueEnd;
+    if (bytes[value] === QUOTE && keyEquals(bytes, at, keyEnd, TYPE)) {
+      out.type = TYPE_BY_NAME.get(decodeStringToken(bytes, value, valueEnd) ?? '') ?? WatchEventType.Unknown;
+      out.typeStart = value + 1;
+      out.typeEnd = valueEnd - 1;
+    }
     at = afterMember(bytes, valueEnd, end);
   }
   const isClosed = at >= 0 && skipWhitespace(bytes, at + 1, end) === end;
   return isClosed && out.typeStart >= 0 && out.objectStart >= 0;
-}
-
-function keepMember(
-  bytes: Uint8Array,
-  key: number,
-  keyEnd: number,
-  value: number,
-  valueEnd: number,
-  out: WatchEventSpans,
-): void {
-  if (bytes[value] === QUOTE && keyEquals(bytes, key, keyEnd, TYPE)) {
-    out.type = TYPE_BY_NAME.get(decodeStringToken(bytes, value, valueEnd) ?? '') ?? WatchEventType.Unknown;
-    out.typeStart = value + 1;
-    out.typeEnd = valueEnd - 1;
-  } else if (bytes[value] === OPEN_BRACE && keyEquals(bytes, key, keyEnd, OBJECT)) {
-    out.objectStart = value;
-    out.objectEnd = valueEnd;
-  }
-}
-
-/** The beginning of a watch event that is too long to be kept. */
-export interface WatchEventHead {
-  readonly type: string;
-  readonly objectStart: number;
-}
-
-/** @returns undefined when the type does not come before the object, where apiservers write it */
-export function readWatchEventHead(bytes: Buffer, start: number, end: number): WatchEventHead | undefined {
-  let type: string | undefined;
-  let at = openObject(bytes, start, end);
-  while (at >= 0 && at < end) {
-    const keyEnd = skipString(bytes, at, end);
-    const key = keyEnd < 0 ? undefined : decodeStringToken(bytes, at, keyEnd);
-    const value = valueAfterKey(bytes, keyEnd, end);
-    if (key === undefined || value < 0) return undefined;
-    if (key === 'object') return type === undefined ? undefined : { type, objectStart: value };
-    const valueEnd = skipValue(bytes, value, end);
-    if (key === 'type') type = decodeStringToken(bytes, value, valueEnd);
-    at = afterMember(bytes, valueEnd, end);
-  }
-  return undefined;
 }

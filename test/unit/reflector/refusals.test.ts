@@ -5,7 +5,7 @@ import { Harness, errorEvent, event, list, pod } from './harness.ts';
 
 function refusedFlags(harness: Harness): boolean[] {
   return harness.messages.flatMap((message) =>
-    message.type === 'prepare' ? [message.isRefused === true] : [],
+    message.type === 'prepare' ? [message.isUnauthorized === true] : [],
   );
 }
 

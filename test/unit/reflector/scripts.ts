@@ -114,7 +114,7 @@ function describeEffect(effect: Effect): string {
   switch (effect.type) {
     case 'list':
     case 'watch': {
-      const renewed = effect.isRefused ? ' (new credentials)' : '';
+      const renewed = effect.isUnauthorized ? ' (new credentials)' : '';
       return `${effect.type} ${describeQuery(effect.query)}`.trim() + renewed;
     }
     case 'control': {

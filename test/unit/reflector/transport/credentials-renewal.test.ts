@@ -51,8 +51,8 @@ function plugin(status: string, options: object = {}): Plugin {
   };
 }
 
-async function token(credentials: Credentials, isRefused = false): Promise<string | undefined> {
-  const { authorization } = (await credentials.connection(isRefused)).headers;
+async function token(credentials: Credentials, isUnauthorized = false): Promise<string | undefined> {
+  const { authorization } = (await credentials.connection(isUnauthorized)).headers;
   return authorization === undefined ? undefined : String(authorization);
 }
 

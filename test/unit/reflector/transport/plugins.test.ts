@@ -28,7 +28,7 @@ const ANSWER = JSON.stringify({ apiVersion: API_VERSION, kind: 'ExecCredential',
 function request(more: Partial<ExecRequest> = {}): ExecRequest {
   return {
     cluster: CLUSTER,
-    isRefused: () => false,
+    isUnauthorized: () => false,
     policy: { policyType: 'AllowAll' },
     signal: new AbortController().signal,
     ...more,
