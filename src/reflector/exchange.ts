@@ -17,7 +17,6 @@ import { Watchdog } from './watchdog.ts';
 
 /** The reader of a response, chosen by its status and verb. */
 export interface Body {
-  /** The progress of a watch. */
   readonly progress?: Progress;
   /**
    * Takes as much as there is room for, from `start` on.
@@ -152,7 +151,6 @@ interface EventInput {
   readonly kind: 'event';
   /** The owner of the event's effects. */
   readonly owner: ExchangeOwner;
-  /** Undefined once it was called. */
   handle: (() => void) | undefined;
   next: Input | undefined;
 }
@@ -169,7 +167,6 @@ interface ChunkInput {
 type Input = EventInput | ChunkInput;
 
 export class Inbox {
-  /** The number of inputs that wait. */
   length = 0;
   readonly #onTurn: () => void;
   #head: Input | undefined;

@@ -21,7 +21,6 @@ export class ListBody implements Body, ItemSink {
   readonly #exchange: Exchange;
   readonly #where: string;
   readonly #items: ListItems;
-  /** True when the writer has the kind and apiVersion of the list; it gets them before the first item. */
   #hasLearned = false;
   #bytesSinceItem = 0;
 

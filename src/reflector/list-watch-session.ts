@@ -43,7 +43,6 @@ export interface ReflectorHost {
   post(message: FromReflector): void;
   /** Returns a number that no other request of this thread has. */
   nextRequest(): number;
-  /** Removes the reflector: it has stopped. */
   forget(informer: number): void;
 }
 
@@ -145,7 +144,6 @@ export class ListWatchSession implements ExchangeOwner {
     return true;
   }
 
-  /** Takes one step; the next `flush` carries out its effects. */
   dispatch(event: ReflectorEvent): void {
     const { state, effects } = step(this.#state, event, this.clock.now());
     this.#state = state;
@@ -247,7 +245,6 @@ export class ListWatchSession implements ExchangeOwner {
     return this.#request?.id === request && this.#request.exchange === undefined;
   }
 
-  /** Fails the request: the main thread did not supply credentials in time. */
   #unprepared(id: number): void {
     this.inbox.offerEvent(this, () => {
       if (this.#request && this.#isPreparing(id))

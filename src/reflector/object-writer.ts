@@ -176,7 +176,6 @@ export function excerpt(bytes: Buffer, start: number, end: number): string {
   return `${end - start} bytes${Object.keys(known).length === 0 ? '' : ` ${JSON.stringify(known)}`}`;
 }
 
-/** Returns the string at a dotted path, or undefined. */
 export function textOf(bytes: Buffer, start: number, end: number, member: string): string | undefined {
   const span = findPath(bytes, start, end, member);
   return span && decodeStringToken(bytes, span.start, span.end);

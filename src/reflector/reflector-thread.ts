@@ -69,12 +69,10 @@ export class ReflectorThread implements ReflectorHost {
     return completed + ((this.router.sequence - sequence) >>> 0);
   }
 
-  /** True while an input waits for room. */
   get hasBacklog(): boolean {
     return this.inbox.length > 0;
   }
 
-  /** True when no informer is served. */
   get isIdle(): boolean {
     return this.#reflectors.size === 0;
   }

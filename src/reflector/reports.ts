@@ -58,7 +58,6 @@ export class ListMeter {
     this.#post = post;
   }
 
-  /** Starts counting a new list. */
   begin(): void {
     this.items = 0;
     this.#bytes = 0;

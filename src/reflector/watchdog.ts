@@ -32,7 +32,6 @@ export class Watchdog {
     this.#cancel = this.#schedule(limitMs);
   }
 
-  /** Restarts the timer: a byte has arrived. */
   touch(): void {
     this.lastSignAt = this.#clock.now();
   }

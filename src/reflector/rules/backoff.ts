@@ -12,7 +12,6 @@ export const HEALTHY_AFTER_MS = 120_000;
 export const RETRY_AFTER_MAX_MS = 600_000;
 
 export interface Backoff {
-  /** Failures since the last two healthy minutes. */
   readonly failures: number;
   /** The time at which the open watch began; undefined while there is none. */
   readonly healthySince: number | undefined;
@@ -32,7 +31,6 @@ export interface Delay {
 
 export const NO_FAILURES: Backoff = { failures: 0, healthySince: undefined };
 
-/** Records that a watch is open. */
 export function healthy(backoff: Backoff, now: number): Backoff {
   return { ...backoff, healthySince: backoff.healthySince ?? now };
 }

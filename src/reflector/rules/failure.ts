@@ -19,7 +19,6 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
 };
 const SERVER_ERROR_MIN = 500;
 
-/** Classifies a response other than 200. */
 export function answeredWith(
   verb: Verb,
   status: number,
@@ -39,7 +38,6 @@ export function errorEvent(status: string, where: string): Failure {
   return event.error.code === 'ERR_KUBELOOM_INTERNAL' ? { ...event, kind: 'internal-error' } : event;
 }
 
-/** The status of an ERROR event whose Status object has no code. */
 const ERROR_EVENT_STATUS = 500;
 
 function fromStatus(during: Verb, error: KubeStatusError): Failure {
@@ -55,7 +53,6 @@ export function unreachable(during: Verb, error: KubeloomError): Failure {
   return { kind: 'unreachable', during, error, retryAfterMs: 0 };
 }
 
-/** Classifies a response that broke off. */
 export function torn(during: Verb, error: KubeloomError): Failure {
   return { kind: 'other', during, error, retryAfterMs: 0 };
 }

@@ -80,13 +80,11 @@ export type State =
   | { readonly kind: 'backing-off'; readonly memory: Memory; readonly next: 'sync' | 'watch' }
   | { readonly kind: 'stopped' };
 
-/** The progress of a watch. */
 export interface Progress {
   /** The last version whose events are all in the rings; at first the version of the request. */
   readonly resourceVersion: string;
   /** Complete events, bookmarks included. */
   readonly events: number;
-  /** The time since the response began. */
   readonly durationMs: number;
 }
 
@@ -127,7 +125,6 @@ export type ReflectorEvent =
   | { readonly type: 'timer' }
   /** The response has status 200; the body follows. */
   | { readonly type: 'opened' }
-  /** A page of a list is complete. */
   | { readonly type: 'page'; readonly resourceVersion: string; readonly continueToken: string }
   | { readonly type: 'initial-events-end'; readonly resourceVersion: string }
   /** The response of a watch ended; with an error, the connection broke. */
@@ -137,7 +134,6 @@ export type ReflectorEvent =
 export type Effect =
   /** `isUnauthorized`: the credentials must differ from the previous ones. */
   | { readonly type: 'list' | 'watch'; readonly query: Query; readonly isUnauthorized: boolean }
-  /** Closes the request in progress. */
   | { readonly type: 'close' }
   | {
       readonly type: 'control';

@@ -18,7 +18,6 @@ import type { Effect, Failure, ListProgress, Memory, Progress, State, Step } fro
  */
 export const SHORT_WATCH_MS = 1000;
 
-/** Begins a new list, streaming if the informer allows it. */
 export function sync(memory: Memory): Step {
   return memory.spec.watchList === 'auto' ? stream(memory) : list(memory);
 }
@@ -56,7 +55,6 @@ function listFrom(memory: Memory, requestedVersion: string, limit: number, isFul
   return requestPage(memory, progress);
 }
 
-/** Requests the page at `progress`. */
 export function requestPage(memory: Memory, progress: ListProgress): Step {
   const { continueToken, limit, requestedVersion } = progress;
   const isFirst = continueToken === '';
@@ -70,7 +68,6 @@ export function requestPage(memory: Memory, progress: ListProgress): Step {
   };
 }
 
-/** Watches from the last version, without a list. */
 export function watch(memory: Memory): Step {
   const query = watchQuery(memory.spec.query, memory.resourceVersion);
   return {
@@ -103,7 +100,6 @@ export function accepted(memory: Memory): Memory {
   return memory.isUnauthorized ? { ...memory, isUnauthorized: false } : memory;
 }
 
-/** Records that a whole collection was read. */
 export function replaced(memory: Memory, resourceVersion: string): Memory {
   return {
     ...memory,

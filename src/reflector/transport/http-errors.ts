@@ -146,7 +146,6 @@ function tlsAdvice(error: unknown, errno: string): string | undefined {
   return errno.startsWith('ERR_SSL') || errno.startsWith('ERR_TLS') ? messageOf(error) : undefined;
 }
 
-/** Returns the names of the certificate that Node attaches to the error. */
 function namesOf(error: unknown): string {
   const certificate = error instanceof Error && 'cert' in error ? error.cert : undefined;
   const hasNames = typeof certificate === 'object' && certificate !== null && 'subjectaltname' in certificate;
@@ -164,7 +163,6 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** The server was not reached because of the proxy. */
 export class ProxyFailure extends Error {
   /** Without credentials. */
   readonly proxy: string;

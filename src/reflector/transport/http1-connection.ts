@@ -109,7 +109,6 @@ export class Http1Connection {
     };
   }
 
-  /** Prepares the socket that carries requests. */
   #ready(socket: Socket, isTls: boolean): Socket {
     socket.once(isTls ? 'secureConnect' : 'connect', () => this.#opened());
     return this.#watch(socket);

@@ -8,7 +8,6 @@ import type { ConnectionOptions } from '../../shared/protocol.ts';
 import { secureContextOf } from './tls-material.ts';
 import type { TlsMaterial } from './tls-material.ts';
 
-/** An existing file whose content cannot be used. */
 export class UnusableFile extends KubeloomError {
   constructor(message: string) {
     super('ERR_KUBELOOM_CREDENTIALS', message);

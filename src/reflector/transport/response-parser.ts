@@ -56,7 +56,6 @@ export class ResponseParser {
   #isKeptAlive = false;
   #endsWithConnection = false;
 
-  /** True until the head has been read. */
   get isInHead(): boolean {
     return this.#place === 'head';
   }

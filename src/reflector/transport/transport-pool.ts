@@ -21,7 +21,6 @@ export class TransportPool {
     this.#create = create;
   }
 
-  /** Returns the transport; `release` with the same options must follow. */
   acquire(connection: ConnectionOptions): HttpTransport {
     const key = JSON.stringify(connection);
     const pooled = this.#pooled.get(key) ?? { transport: this.#create(connection), users: 0 };
