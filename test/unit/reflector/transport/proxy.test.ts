@@ -10,6 +10,7 @@ import { test, type TestContext } from 'node:test';
 import type { ConnectionOptions } from '../../../../src/shared/protocol.ts';
 import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
 import { CA, OTHER_CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
+import { setEnvironment } from './credentials-scene.ts';
 import { ConnectProxy } from './connect-proxy.ts';
 import type { ConnectProxyOptions } from './connect-proxy.ts';
 import { RecordingSink, get, listenOnLoopback, serveTls } from './recording-sink.ts';
@@ -67,12 +68,7 @@ test('C185 the server behind a proxy is verified as any other', async (context) 
 });
 
 test('a proxy with TLS is verified by the CAs of the system, whatever the environment contains', async (context) => {
-  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-  context.after(() => {
-    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
-  });
-  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  setEnvironment(context, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
   const { proxy, address } = await proxyTo(context, { isTls: true });
   const sink = await get(transportOver(context, `https://${CREDENTIALS}@${address}`));
   const error = await sink.failsWith('ERR_KUBELOOM_PROXY');

@@ -15,6 +15,7 @@ import {
   SERVER_CERTIFICATE,
   SERVER_KEY,
 } from './certificates.ts';
+import { setEnvironment } from './credentials-scene.ts';
 import { RecordingSink, serve, serveTls } from './recording-sink.ts';
 
 async function ask(context: TestContext, connection: ConnectionOptions): Promise<RecordingSink> {
@@ -70,12 +71,7 @@ test('C182 verification is off only on request, not by NODE_TLS_REJECT_UNAUTHORI
   const server = await serverWith(context, EXPIRED_CERTIFICATE);
   const insecure = await ask(context, { server, rejectUnauthorized: false, headers: {} });
   assert.equal(insecure.text, 'hello');
-  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-  context.after(() => {
-    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
-  });
-  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  setEnvironment(context, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
   for (const connection of [
     { server, headers: {} },
     { server, ca: CA, rejectUnauthorized: true, headers: {} },
