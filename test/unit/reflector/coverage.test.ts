@@ -121,8 +121,8 @@ dead connections are detected (better: by our own watchdog; client-go leaves it 
   life: closes a connection without an answer: its handshake hangs
   life: closes a watch that has gone silent in the middle, and loses nothing
   life: finds a half-open watch also after its connection brought bookmarks for hours
-  transport/hung: a TLS handshake that hangs fails at the connect timeout
-  transport/hung: a server that accepts and never answers fails at
+  transport/http1-connections: a TLS handshake that hangs fails at the connect timeout
+  transport/http: a server that does not answer in time is a timeout
 token files and certificates are read again (better: for every request; client-go reads token files once a minute)
   transport/credentials-renewal: a token file is read again for every request
   transport/credentials-renewal: client certificate, key and CA are read again for every request

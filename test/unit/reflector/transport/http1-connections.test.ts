@@ -7,29 +7,15 @@ import { createServer as createNetServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import type { ConnectionOptions } from '../../../../src/shared/protocol.ts';
 import { ServerAddress } from '../../../../src/reflector/transport/server-address.ts';
 import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
-import type { Http1TransportOptions } from '../../../../src/reflector/transport/http1-transport.ts';
 import { CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
-import { Happening, RecordingSink, get, listenOnLoopback } from './recording-sink.ts';
+import { Happening, RecordingSink, get, listenOnLoopback, transportTo } from './recording-sink.ts';
 import { Scripted } from './scripted-server.ts';
 
 const TLS = { key: SERVER_KEY, cert: SERVER_CERTIFICATE };
 const EMPTY = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
-
-function transportTo(
-  context: TestContext,
-  server: string,
-  options: Http1TransportOptions = {},
-  connection: Partial<ConnectionOptions> = {},
-): Http1Transport {
-  const transport = new Http1Transport({ server, headers: {}, ca: CA, ...connection }, options);
-  context.after(() => transport.dispose());
-  return transport;
-}
 
 test('pages of a list and the watch after them share one connection', async (context) => {
   const answers = [
@@ -285,6 +271,13 @@ test('a TLS handshake asks for HTTP/1.1 and names the server, but never an addre
     ['http/1.1', 'localhost'],
     ['http/1.1', false],
   ]);
+});
+
+test('a TLS handshake that hangs fails at the connect timeout', async (context) => {
+  const mute = createNetServer((socket) => socket.on('error', () => undefined));
+  const address = await listenOnLoopback(context, mute);
+  const sink = await get(transportTo(context, `https://${address}`, { connectTimeoutMs: 50 }));
+  await sink.failsWith('ERR_KUBELOOM_UNREACHABLE');
 });
 
 test('a client certificate is sent', async (context) => {

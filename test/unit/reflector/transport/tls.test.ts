@@ -16,15 +16,13 @@ import {
   SERVER_KEY,
 } from './certificates.ts';
 import { setEnvironment } from './credentials-scene.ts';
-import { RecordingSink, serve, serveTls } from './recording-sink.ts';
+import { get, serve, serveTls } from './recording-sink.ts';
+import type { RecordingSink } from './recording-sink.ts';
 
-async function ask(context: TestContext, connection: ConnectionOptions): Promise<RecordingSink> {
+function ask(context: TestContext, connection: ConnectionOptions): Promise<RecordingSink> {
   const transport = new Http1Transport(connection);
   context.after(() => transport.dispose());
-  const sink = new RecordingSink();
-  transport.request({ path: '/api', timeoutMs: 60_000 }, sink);
-  await sink.ended;
-  return sink;
+  return get(transport);
 }
 
 function serverWith(context: TestContext, cert: string): Promise<string> {
