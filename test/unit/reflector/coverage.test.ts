@@ -26,10 +26,10 @@ an expired continue token: everything at once at the version of the first page (
 a page that repeats its own token (better: client-go would list without end)
   step: is abandoned when a page contains its own continue token
 too large a version in three encodings (same)
-  transport/status: is recognised in its three encodings, and only there
+  ../kube/status: is recognised in its three encodings, and only there
 expired is 410 or the reason Expired; 429 counts whatever its reason (same)
-  transport/status: every answer that a client can handle has its own code, by number and by reason
-  transport/status: 429 is too many requests whatever the reason beside it
+  ../kube/status: every answer that a client can handle has its own code, by number and by reason
+  ../kube/status: 429 is too many requests whatever the reason beside it
 a Table is no list (same)
   reflector: does not take a list that is
 a stop ends a list at once (better: no request or timer remains)
@@ -40,9 +40,9 @@ items are stored in the order of the list (better: also in a streaming list, whe
   streaming-list: delivers its objects as items, ends with the bookmark and continues as the watch
 timeout random in [min, 2 min), five minutes by default (same)
   reflector: asks for a random time from the minimum to just below the maximum
-  watch-options: a watch lasts from five to ten minutes
+  ../informer/watch-options: a watch lasts from five to ten minutes
 a minimum below five minutes (better: refused with a code, where client-go ignores it silently)
-  watch-options: a minimum below five minutes is refused instead of ignored
+  ../informer/watch-options: a minimum below five minutes is refused instead of ignored
 closed by the server: resumed at once (same)
   step: resumes at once from the last version when the server closes it
 very short: shorter than a second and without an event (same)
