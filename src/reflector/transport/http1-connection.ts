@@ -168,18 +168,13 @@ export interface Connections {
   forget(exchange: Http1Exchange): void;
 }
 
-export interface Http1Request {
-  readonly text: string;
-  /** Used in error messages. */
-  readonly url: string;
-  readonly headersTimeoutMs: number;
-}
-
 export class Http1Exchange implements HttpExchange {
-  readonly #request: Http1Request;
+  readonly #url: string;
+  readonly #headersTimeoutMs: number;
   readonly #sink: ResponseSink;
   readonly #connections: Connections;
   readonly #parser: ResponseParser = new ResponseParser();
+  #text = '';
   #connection: Http1Connection | undefined;
   /**
    * True when the connection has served before: the server may have closed it while this request was sent.
@@ -197,13 +192,16 @@ export class Http1Exchange implements HttpExchange {
   /** The error of `fail`, which the sink receives before any bytes that wait. */
   #error: KubeloomError | undefined;
 
-  constructor(request: Http1Request, sink: ResponseSink, connections: Connections) {
-    this.#request = request;
+  /** @param url used in error messages */
+  constructor(url: string, headersTimeoutMs: number, sink: ResponseSink, connections: Connections) {
+    this.#url = url;
+    this.#headersTimeoutMs = headersTimeoutMs;
     this.#sink = sink;
     this.#connections = connections;
   }
 
-  start(isFresh = false): void {
+  start(text: string, isFresh = false): void {
+    this.#text = text;
     const connection = this.#connections.acquire(isFresh);
     this.#connection = connection;
     connection.exchange = this;
@@ -213,9 +211,8 @@ export class Http1Exchange implements HttpExchange {
 
   /** Called when the connection is open, TLS included. */
   connected(): void {
-    const { text, headersTimeoutMs } = this.#request;
-    this.#connection?.socket.write(text, 'latin1');
-    this.#cancelTimeout = realClock.schedule(headersTimeoutMs, () => {
+    this.#connection?.socket.write(this.#text, 'latin1');
+    this.#cancelTimeout = realClock.schedule(this.#headersTimeoutMs, () => {
       this.#connections.closeIdle();
       this.fail(new TransportFailure('HTTP_HEADERS_TIMEOUT', 'no answer in time'));
     });
@@ -240,7 +237,7 @@ export class Http1Exchange implements HttpExchange {
   /** Ends the exchange with an error and drops bytes that wait. */
   fail(cause: unknown): void {
     if (this.#isOver) return;
-    this.#error ??= toHttpError(cause, this.#request.url);
+    this.#error ??= toHttpError(cause, this.#url);
     this.#rest = undefined;
     this.#drop();
     this.#settle();
@@ -268,7 +265,7 @@ export class Http1Exchange implements HttpExchange {
   #startAnew(): void {
     this.#cancelTimeout();
     try {
-      this.start(true);
+      this.start(this.#text, true);
     } catch (cause) {
       this.#ending = { cause };
     }
@@ -304,7 +301,7 @@ export class Http1Exchange implements HttpExchange {
     this.#cancelTimeout();
     const encoding = headers['content-encoding'] ?? 'identity';
     if (encoding === 'identity') this.#call(() => this.#sink.head(status, headers));
-    else this.#finish(unexpectedEncoding(encoding, this.#request.url));
+    else this.#finish(unexpectedEncoding(encoding, this.#url));
   }
 
   /** Delivers the end if it has come and is not held back by a pause. */
@@ -312,13 +309,13 @@ export class Http1Exchange implements HttpExchange {
     if (this.#isOver || this.#isPaused || this.#rest) return;
     const { failure } = this.#parser;
     if (this.#error) this.#finish(this.#error);
-    else if (failure) this.#finish(toHttpError(new TransportFailure(failure, 'not HTTP'), this.#request.url));
+    else if (failure) this.#finish(toHttpError(new TransportFailure(failure, 'not HTTP'), this.#url));
     else if (this.#parser.isComplete) this.#finish(undefined);
     else if (this.#ending) {
       const { cause } = this.#ending;
       const isComplete = cause === undefined && this.#parser.finish();
       const torn = cause ?? new TransportFailure('HTTP_CLOSED_EARLY', 'closed by the other side');
-      this.#finish(isComplete ? undefined : toHttpError(torn, this.#request.url));
+      this.#finish(isComplete ? undefined : toHttpError(torn, this.#url));
     }
   }
 

@@ -51,24 +51,16 @@ export class Http1Transport implements HttpTransport, Connections {
   }
 
   request({ path, headers = {}, timeoutMs }: HttpRequest, sink: ResponseSink): HttpExchange {
-    const url = this.#server.urlOf(path);
-    let text = '';
-    let refusal: unknown = this.#isDisposed ? new TransportFailure('HTTP_DISPOSED', 'disposed') : undefined;
-    try {
-      text = this.#server.requestText(path, headers);
-    } catch (cause) {
-      refusal ??= cause;
-    }
-    const request = { text, url, headersTimeoutMs: timeoutMs ?? this.#options.headersTimeoutMs };
-    const exchange = new Http1Exchange(request, sink, this);
+    const headersTimeoutMs = timeoutMs ?? this.#options.headersTimeoutMs;
+    const exchange = new Http1Exchange(this.#server.urlOf(path), headersTimeoutMs, sink, this);
     this.#exchanges.add(exchange);
     try {
-      if (refusal === undefined) exchange.start();
+      if (this.#isDisposed) throw new TransportFailure('HTTP_DISPOSED', 'disposed');
+      exchange.start(this.#server.requestText(path, headers));
     } catch (cause) {
-      refusal = cause;
+      // Deferred: the caller does not have its exchange yet.
+      queueMicrotask(() => exchange.fail(cause));
     }
-    // Deferred: the caller does not have its exchange yet.
-    if (refusal !== undefined) queueMicrotask(() => exchange.fail(refusal));
     return exchange;
   }
 

@@ -5,8 +5,8 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
-import { secureContextOf } from './tls-material.ts';
-import type { TlsMaterial } from './tls-material.ts';
+import { secureContextOf } from './server-address.ts';
+import type { TlsMaterial } from './server-address.ts';
 
 export class UnusableFile extends KubeloomError {
   constructor(message: string) {

@@ -1,10 +1,11 @@
 /** The address of one transport's requests and their text, derived once from the connection options. */
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
 import type { ConnectionOptions, Headers } from '../../shared/protocol.ts';
 import { TransportFailure } from './http-errors.ts';
 import { FIELD_NAME } from './response-parser-head.ts';
-import { secureContextOf } from './tls-material.ts';
 
 const PORTS: ReadonlyMap<string, number> = new Map([
   ['http:', 80],
@@ -136,4 +137,18 @@ function basic(username: string, password: string): string {
   } catch {
     throw new TransportFailure('HTTP_PROXY', 'user name and password of the proxy must be percent-encoded');
   }
+}
+
+export type TlsMaterial = Pick<ConnectionOptions, 'ca' | 'cert' | 'key'>;
+
+/**
+ * Returns CA, client certificate and key in the form of a TLS socket's options. Unusable ones are refused, never omitted.
+ *
+ * @throws OpenSSL's error for unusable certificates and keys
+ */
+export function secureContextOf({ ca, cert, key }: TlsMaterial): SecureContext {
+  // An empty CA would mean every public one; one that is no PEM would silently trust none.
+  if (ca !== undefined) void new X509Certificate(ca);
+  // The default of the version can be lowered from outside (--tls-min-v1.0).
+  return createSecureContext({ minVersion: 'TLSv1.2', ca, cert, key });
 }
