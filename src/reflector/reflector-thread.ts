@@ -40,12 +40,12 @@ export class ReflectorThread implements ReflectorHost {
   readonly clock: Clock;
   readonly random: Random;
   readonly transports: TransportPool;
+  isPaused = false;
   readonly inbox: Inbox = new Inbox(() => this.#settle());
   readonly #port: ControlPort<ToReflector, FromReflector>;
   readonly #onBacklog: () => void;
   readonly #reflectors = new Map<number, ListWatchSession>();
   #requests = 0;
-  #isPaused = false;
   #isPauseReported = false;
   #cancelReport: () => void = () => undefined;
   #isClosed = false;
@@ -75,10 +75,6 @@ export class ReflectorThread implements ReflectorHost {
 
   get isIdle(): boolean {
     return this.#reflectors.size === 0;
-  }
-
-  get isPaused(): boolean {
-    return this.#isPaused;
   }
 
   /** Ends all requests, and posts `closed` when no socket is left. The shards receive no record. */
@@ -133,19 +129,19 @@ export class ReflectorThread implements ReflectorHost {
   #settle(): void {
     this.router.commit();
     const mustPause = this.inbox.length > 0;
-    if (mustPause && !this.#isPaused) this.#pause();
-    else if (!mustPause && this.#isPaused) this.#resume();
+    if (mustPause && !this.isPaused) this.#pause();
+    else if (!mustPause && this.isPaused) this.#resume();
   }
 
   #pause(): void {
-    this.#isPaused = true;
+    this.isPaused = true;
     for (const reflector of this.#reflectors.values()) reflector.pause();
     this.#cancelReport = this.clock.schedule(PAUSE_REPORTED_AFTER_MS, () => this.#reportPause(true));
     this.#onBacklog();
   }
 
   #resume(): void {
-    this.#isPaused = false;
+    this.isPaused = false;
     this.#cancelReport();
     if (this.#isPauseReported) this.#reportPause(false);
     for (const reflector of this.#reflectors.values()) reflector.resume();

@@ -8,7 +8,7 @@ import type {
   StatsRequest,
   ToReflectorThread,
 } from '../../shared/protocol.ts';
-import type { ReflectorTask } from '../../reflector/reflector-loop.ts';
+import type { ReflectorTask } from '../../reflector/create-reflector.ts';
 import type { WorkerThread, WorkerThreadEvents } from './worker-thread.ts';
 import { workerUrl } from './worker-files.ts';
 

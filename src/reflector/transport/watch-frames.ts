@@ -114,22 +114,20 @@ export class WatchEventSpans {
   objectEnd = -1;
 }
 
+/** The most common type comes first. */
 const TYPES: readonly (readonly [string, WatchEventType])[] = [
-  ['ADDED', WatchEventType.Added],
   ['MODIFIED', WatchEventType.Modified],
+  ['ADDED', WatchEventType.Added],
   ['DELETED', WatchEventType.Deleted],
   ['BOOKMARK', WatchEventType.Bookmark],
   ['ERROR', WatchEventType.Error],
 ];
 const TYPE_BY_NAME: ReadonlyMap<string, WatchEventType> = new Map(TYPES);
-/** `{"type":"ADDED","object":`, with the most common type first. */
-const CANONICAL_HEADS = [...TYPES]
-  .toSorted(([, a], [, b]) => Number(b === WatchEventType.Modified) - Number(a === WatchEventType.Modified))
-  .map(([name, type]) => ({
-    type,
-    nameLength: name.length,
-    bytes: Buffer.from(`{"type":"${name}","object":`),
-  }));
+const CANONICAL_HEADS = TYPES.map(([name, type]) => ({
+  type,
+  nameLength: name.length,
+  bytes: Buffer.from(`{"type":"${name}","object":`),
+}));
 const TYPE_NAME_START = Buffer.byteLength('{"type":"');
 const TYPE = Buffer.from('type');
 const OBJECT = Buffer.from('object');
