@@ -68,7 +68,6 @@ expired, as an answer or an event: backoff, list at the last version (better: it
   reflector: lists again at its last version when that has expired, reported in
 any other error: report, backoff, list (same)
   step: retries without end whatever the server answers, more and more slowly
-  reflector: waits and lists again
 events of another type: skipped, not counted, no version taken from them (same)
   bad-input: an object of another version of the kind is reported and skipped, and does not count
   bad-input: a custom resource of kind Table is an ordinary object

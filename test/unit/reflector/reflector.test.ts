@@ -155,22 +155,6 @@ describe('a list and a watch', () => {
     assert.equal(harness.exchange.query['resourceVersion'], '10');
   });
 
-  for (const status of [403, 404, 500, 503]) {
-    it(`reports ${status}, waits and lists again`, () => {
-      const harness = new Harness().start();
-      harness.exchange.fail(status, 'Whatever');
-      assert.equal(harness.errors().length, 1);
-      harness.clock.advance(800);
-      harness.sync('10', 'a');
-      harness.exchange.end();
-      harness.clock.advance(1600);
-      harness.exchange.fail(status, 'Whatever');
-      assert.equal(harness.exchange.isOpen, false);
-      harness.clock.advance(60_000);
-      assert.deepEqual(harness.exchange.query, { resourceVersion: '10' });
-    });
-  }
-
   it('aborts the epoch of an interrupted list and begins a new one', () => {
     const harness = new Harness().start();
     const body = list('10', [pod('a', '3'), pod('b', '7')]);
