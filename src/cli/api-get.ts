@@ -5,7 +5,7 @@
 import { KubeloomError } from '../base/errors.ts';
 import type { GetJson } from '../kube/discovery.ts';
 import type { ConnectionOptions } from '../shared/protocol.ts';
-import { DirectTransport } from '../reflector/transport/direct-transport.ts';
+import { Http1Transport } from '../reflector/transport/http1-transport.ts';
 import { statusError } from '../kube/status.ts';
 
 const TIMEOUT_MS = 30_000;
@@ -20,12 +20,12 @@ interface Answer {
 
 export class ApiClient {
   readonly #server: string;
-  readonly #transport: DirectTransport;
+  readonly #transport: Http1Transport;
   readonly #signal: AbortSignal;
 
   constructor(connection: ConnectionOptions, signal: AbortSignal) {
     this.#server = connection.server;
-    this.#transport = new DirectTransport(connection);
+    this.#transport = new Http1Transport(connection);
     this.#signal = signal;
   }
 

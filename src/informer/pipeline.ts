@@ -212,7 +212,7 @@ export class InformerPipeline<T> {
   #connector(source: ServerSource): NonNullable<PipelineClient['connect']> {
     const credentials = new Credentials(source, this.#options.reports.report);
     this.#credentials = credentials;
-    return (isRefused) => credentials.connection(isRefused);
+    return (isUnauthorized) => credentials.connection(isUnauthorized);
   }
 
   #admitIndexers(indexers: Indexers, isRunning: boolean): void {

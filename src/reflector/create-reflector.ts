@@ -1,13 +1,19 @@
-/** The reflector over the shared memory: the same for its worker thread and for the in-process backend. */
-import { realClock } from '../base/clock.ts';
+/**
+ * The reflector over the shared memory, the same for the in-process backend and for its worker thread, and the loop of
+ * that thread. Sockets drive it, so it never blocks. While it holds a backlog it polls for room in a ring or in the log.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
 import type { Clock, Random } from '../base/clock.ts';
+import { threadCpuMs } from '../base/thread-cpu.ts';
 import { LogWriter } from '../shared/log/log.ts';
 import { sequenceAt } from '../shared/record/delta.ts';
 import { ReflectorThread } from './reflector-thread.ts';
 import { Router } from './router.ts';
+import { BellWatch } from '../shared/ring/bell-watch.ts';
 import { RingMemory, RingProducer, discardRecords } from '../shared/ring/ring.ts';
 import { compareU32 } from '../shared/ring/word.ts';
-import { DirectTransport } from './transport/direct-transport.ts';
+import { Http1Transport } from './transport/http1-transport.ts';
 import type { HttpTransport } from './transport/http.ts';
 import { FeedTransports } from './transport/feed-transport.ts';
 import { PipelineWords } from '../shared/layout.ts';
@@ -16,6 +22,7 @@ import type {
   ConnectionOptions,
   ControlPort,
   FromReflectorThread,
+  StatsRequest,
   ToReflectorThread,
 } from '../shared/protocol.ts';
 
@@ -37,7 +44,7 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
   const { memory, onRing, readBytes } = options;
   const reading = readBytes === undefined ? {} : { readBytes };
   const feeds = new FeedTransports(options.port);
-  const { transportFor = (connection) => new DirectTransport(connection, reading) } = options;
+  const { transportFor = (connection) => new Http1Transport(connection, reading) } = options;
   const words = new PipelineWords(memory, onRing);
   discardUncommitted(memory, words.committed.load());
   const router = new Router({
@@ -66,5 +73,84 @@ function discardUncommitted(memory: PipelineMemory, committed: number): void {
   for (const buffer of memory.toShard) {
     const ring = new RingMemory(buffer);
     discardRecords(ring, (offset) => compareU32(sequenceAt(ring.words, offset), committed) > 0);
+  }
+}
+
+/**
+ * The size of one read; each read is published at once. Larger reads were not faster, smaller ones cost more
+ * (docs/decisions/0007).
+ */
+const READ_BYTES = 256 * 1024;
+const HEARTBEAT_MS = 250;
+/**
+ * The first pause of a thread with a backlog. It looks for room after this pause, after a second one of
+ * twice the length, and only then parks on its bell. The main thread rings for every few objects, but room
+ * comes a block (hundreds of objects) at a time. Each needless wake-up would cost the main thread its core
+ * (docs/decisions/0013).
+ */
+const NAP_MS = 1;
+const NAP_MS_MAX = 64;
+
+export interface ReflectorTask {
+  readonly memory: PipelineMemory;
+  readonly port: MessagePort;
+}
+
+export function runReflector(task: ReflectorTask): void {
+  const { reflectorBell, reflectorHeartbeat: heartbeat, committed } = new PipelineWords(task.memory);
+  const bell = new BellWatch(reflectorBell, backgroundClock);
+  // The event loop runs this timer, so a blocked thread stops its heartbeat.
+  realTimers.setInterval(() => heartbeat.increment(), HEARTBEAT_MS).unref();
+  heartbeat.increment();
+  const firstSequence = committed.load();
+  let isClosed = false;
+  const port: ControlPort<ToReflectorThread, FromReflectorThread> = {
+    post: (message) => {
+      task.port.postMessage(message);
+      if (message.type !== 'closed') return;
+      isClosed = true;
+      bell.close();
+      task.port.close();
+    },
+    onMessage: (listener) => {
+      task.port.on('message', (message: ToReflectorThread | StatsRequest) => {
+        if (message.type === 'stats') {
+          const deltas = (committed.load() - firstSequence) >>> 0;
+          const { lostWakeups } = bell;
+          task.port.postMessage({ type: 'stats', deltas, cpuMs: threadCpuMs(), lostWakeups });
+          return;
+        }
+        listener(message);
+        watchBacklog();
+      });
+    },
+  };
+  const onBacklog = (): void => watchBacklog();
+  const reflector = createReflector({ memory: task.memory, port, onBacklog, readBytes: READ_BYTES });
+  let isWatching = false;
+
+  function watchBacklog(): void {
+    if (isWatching || isClosed || !reflector.hasBacklog) return;
+    isWatching = true;
+    lookAfter(NAP_MS);
+  }
+
+  function lookAfter(napMs: number): void {
+    realTimers.setTimeout(() => {
+      const hasWorked = reflector.doWork() > 0;
+      if (isClosed || !reflector.hasBacklog) isWatching = false;
+      else if (hasWorked) lookAfter(NAP_MS);
+      else if (napMs < NAP_MS_MAX) lookAfter(napMs * 2);
+      else waitForBell();
+    }, napMs);
+  }
+
+  function waitForBell(): void {
+    void bell
+      .parkAsync(() => reflector.doWork() > 0)
+      .then(() => {
+        isWatching = false;
+        watchBacklog();
+      });
   }
 }

@@ -6,7 +6,6 @@ const BODY_BYTES_MAX = 64 * 1024;
 
 export class ErrorBody implements Body {
   #onText: ((text: string) => void) | undefined;
-  readonly progress: undefined = undefined;
   readonly #chunks: Buffer[] = [];
   #length = 0;
 
@@ -27,18 +26,6 @@ export class ErrorBody implements Body {
     const onText = this.#onText;
     this.#onText = undefined;
     onText?.(Buffer.concat(this.#chunks).toString('utf8'));
-  }
-
-  pause(): void {
-    // No timers.
-  }
-
-  resume(): void {
-    // No timers.
-  }
-
-  close(): void {
-    // Nothing to release.
   }
 }
 

@@ -1,20 +1,23 @@
 /**
- * One request and its response: turns the calls of the transport into inputs, in order, and detects silence.
- * The owner chooses the body, which reads the bytes, by the head of the response.
+ * The inputs of a reflector thread. An exchange is one request and its response: it turns the calls of the transport
+ * into inputs and detects silence. The inbox is one first-in, first-out list of the inputs of all reflectors.
+ *
+ * A thread with sockets must not block. An input that meets full rings stays at the head and keeps its position. Later
+ * inputs (bytes, the end of a connection, a timer) queue up behind it, in order. `drain` continues when there is room
+ * again.
  */
 import type { Clock } from '../base/clock.ts';
 import type { KubeloomError } from '../base/errors.ts';
+import type { ReflectorSpec } from '../shared/protocol.ts';
 import type { HttpExchange, HttpTransport, ResponseSink } from './transport/http.ts';
-import type { ByteReader, Flushing, Inbox } from './inbox.ts';
-import type { ListingMeter } from './listing-meter.ts';
 import type { ObjectWriter } from './object-writer.ts';
+import type { ListMeter } from './reports.ts';
 import type { Failure, Progress, ReflectorEvent } from './rules/state.ts';
 import { Watchdog } from './watchdog.ts';
 
 /** The reader of a response, chosen by its status and verb. */
 export interface Body {
-  /** The progress of a watch; undefined for every other body. */
-  readonly progress: Progress | undefined;
+  readonly progress?: Progress;
   /**
    * Takes as much as there is room for, from `start` on.
    *
@@ -24,18 +27,21 @@ export interface Body {
   /** Ends the body: without an error when the response is complete, else with the reason why it is not. */
   end(error: KubeloomError | undefined): void;
   /** Stops the timers of the body while the response is not read; `resume` starts them again. */
-  pause(): void;
-  resume(): void;
+  pause?(): void;
+  resume?(): void;
   /** Releases the body; no other call follows. */
-  close(): void;
+  close?(): void;
 }
 
 /** The reflector, as its exchange and the body of the response use it. */
-export interface ExchangeOwner extends Flushing {
+export interface ExchangeOwner {
   readonly clock: Clock;
   readonly inbox: Inbox;
+  readonly spec: ReflectorSpec;
   readonly writer: ObjectWriter;
-  readonly meter: ListingMeter;
+  readonly meter: ListMeter;
+  /** Carries out the effects of earlier inputs. @returns false when one of them found no room */
+  flush(): boolean;
   begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body;
   unanswered(error: KubeloomError): void;
   silent(limitMs: number): void;
@@ -50,13 +56,14 @@ export interface ExchangeOwner extends Flushing {
 /** The transport's own timeout is this much longer, so that our watchdog fires first. */
 const TRANSPORT_EXTRA_MS = 10_000;
 
-export class Exchange implements ResponseSink, ByteReader {
-  readonly #owner: ExchangeOwner;
+export class Exchange implements ResponseSink {
+  readonly owner: ExchangeOwner;
+  isClosed = false;
+  /** The reader of the bytes; without one they are dropped. */
+  body: Body | undefined;
   readonly #watchdog: Watchdog;
   readonly #http: HttpExchange;
-  #body: Body | undefined;
   #isPaused = false;
-  #isClosed = false;
 
   /**
    * @param silenceMaxMs the longest time between two signs of life, from the request on; connecting and the
@@ -70,89 +77,183 @@ export class Exchange implements ResponseSink, ByteReader {
     silenceMaxMs: number,
     accept: string | undefined,
   ) {
-    this.#owner = owner;
-    this.#watchdog = new Watchdog(owner.clock, silenceMaxMs, () => {
+    this.owner = owner;
+    this.#watchdog = new Watchdog(owner.clock, silenceMaxMs, (limitMs) => {
       transport.closeIdle();
-      this.#happened(() => owner.silent(this.#watchdog.limitMs));
+      this.#happened(() => owner.silent(limitMs));
     });
     const headers = accept === undefined ? {} : { headers: { accept } };
     this.#http = transport.request({ path, timeoutMs: silenceMaxMs + TRANSPORT_EXTRA_MS, ...headers }, this);
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
-  get body(): Body | undefined {
-    return this.#body;
-  }
-
-  /** The progress of a watch once its response has begun. */
-  get progress(): Progress | undefined {
-    return this.#body?.progress;
-  }
-
-  flush(): boolean {
-    return this.#owner.flush();
-  }
-
   /** Shortens the time allowed between two signs of life; never extends it. */
   expectWithin(silenceMaxMs: number): void {
-    if (!this.#isClosed) this.#watchdog.shorten(silenceMaxMs);
+    if (!this.isClosed) this.#watchdog.shorten(silenceMaxMs);
   }
 
   pause(): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#isPaused = true;
     this.#http.pause();
     this.#watchdog.pause();
-    this.#body?.pause();
+    this.body?.pause?.();
   }
 
   resume(): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#isPaused = false;
     this.#watchdog.resume();
-    this.#body?.resume();
+    this.body?.resume?.();
     this.#http.resume();
   }
 
   close(): void {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (this.isClosed) return;
+    this.isClosed = true;
     this.#watchdog.stop();
-    this.#body?.close();
+    this.body?.close?.();
     this.#http.close();
   }
 
   head(status: number, headers: Readonly<Record<string, string>>): void {
     this.#watchdog.touch();
     this.#happened(() => {
-      this.#body = this.#owner.begin(this, status, headers);
-      if (this.#isPaused) this.#body.pause();
+      this.body = this.owner.begin(this, status, headers);
+      if (this.#isPaused) this.body.pause?.();
     });
   }
 
   data(chunk: Uint8Array): void {
-    if (this.#isClosed) return;
-    this.#watchdog.touch();
+    if (this.isClosed) return;
+    this.#watchdog.lastSignAt = this.owner.clock.now();
     const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    this.#owner.inbox.offerBytes(this, bytes);
+    this.owner.inbox.offerBytes(this, bytes);
   }
 
   end(error: KubeloomError | undefined): void {
     this.#watchdog.stop();
     this.#happened(() => {
-      if (this.#body) this.#body.end(error);
-      else if (error) this.#owner.unanswered(error);
+      if (this.body) this.body.end(error);
+      else if (error) this.owner.unanswered(error);
     });
   }
 
   /** Offers an event, unless the exchange is closed by the time it is handled. */
   #happened(handle: () => void): void {
-    if (this.#isClosed) return;
-    this.#owner.inbox.offerEvent(this.#owner, () => {
-      if (!this.#isClosed) handle();
+    if (this.isClosed) return;
+    this.owner.inbox.offerEvent(this.owner, () => {
+      if (!this.isClosed) handle();
     });
   }
+}
+
+interface EventInput {
+  readonly kind: 'event';
+  /** The owner of the event's effects. */
+  readonly owner: ExchangeOwner;
+  handle: (() => void) | undefined;
+  next: Input | undefined;
+}
+
+interface ChunkInput {
+  readonly kind: 'chunk';
+  readonly exchange: Exchange;
+  chunk: Buffer;
+  /** The first index that was not read. */
+  position: number;
+  next: Input | undefined;
+}
+
+type Input = EventInput | ChunkInput;
+
+export class Inbox {
+  length = 0;
+  readonly #onTurn: () => void;
+  #head: Input | undefined;
+  #last: Input | undefined;
+  #isDraining = false;
+  #isClosed = false;
+
+  /** @param onTurn called after each turn: all inputs are handled, or the first one found no room */
+  constructor(onTurn: () => void) {
+    this.#onTurn = onTurn;
+  }
+
+  /**
+   * Calls `handle`, at once if no other input is waiting. The input is done when its effects, which may find
+   * no room, are carried out.
+   */
+  offerEvent(owner: ExchangeOwner, handle: () => void): void {
+    if (this.#isClosed) return;
+    this.#append({ kind: 'event', owner, handle, next: undefined });
+    this.drain();
+    if (!this.#isDraining) this.#onTurn();
+  }
+
+  /** Passes bytes to the response's body, at once if no other input is waiting. Copies what is not read. */
+  offerBytes(exchange: Exchange, chunk: Buffer): void {
+    if (this.#isClosed) return;
+    const input: ChunkInput = { kind: 'chunk', exchange, chunk, position: 0, next: undefined };
+    this.#append(input);
+    this.drain();
+    if (!exchange.isClosed && input.position < chunk.length) {
+      input.chunk = Buffer.from(chunk.subarray(input.position));
+      input.position = 0;
+    }
+    if (!this.#isDraining) this.#onTurn();
+  }
+
+  /**
+   * Handles inputs until one finds no room. A call from inside an input does nothing: the outer call
+   * continues.
+   *
+   * @returns the number of completed inputs
+   */
+  drain(): number {
+    if (this.#isDraining) return 0;
+    this.#isDraining = true;
+    let completed = 0;
+    try {
+      for (let input = this.#head; input && advance(input) && !this.#isClosed; input = this.#head) {
+        this.#head = input.next;
+        this.length--;
+        completed++;
+        if (!this.#head) this.#last = undefined;
+      }
+    } finally {
+      this.#isDraining = false;
+    }
+    return completed;
+  }
+
+  /** Drops all inputs, and all later ones. */
+  close(): void {
+    this.#isClosed = true;
+    this.#head = undefined;
+    this.#last = undefined;
+    this.length = 0;
+  }
+
+  #append(input: Input): void {
+    if (this.#last) this.#last.next = input;
+    else this.#head = input;
+    this.#last = input;
+    this.length++;
+  }
+}
+
+/** Does as much as there is room for. @returns false when the input is not done */
+function advance(input: Input): boolean {
+  if (input.kind === 'event') {
+    const { handle } = input;
+    input.handle = undefined;
+    handle?.();
+    return input.owner.flush();
+  }
+  const { exchange, chunk } = input;
+  if (!exchange.isClosed) {
+    const { body } = exchange;
+    input.position = body ? body.write(chunk, input.position) : chunk.length;
+  }
+  return (exchange.isClosed || input.position >= chunk.length) && exchange.owner.flush();
 }

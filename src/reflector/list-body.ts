@@ -16,27 +16,20 @@ import { RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
  */
 export const ITEM_BYTES_MAX: number = 256 * 2 ** 20;
 
-export interface ListRequest {
-  /** Used in error messages. */
-  readonly where: string;
-  readonly objectBytesMax: number;
-}
-
 export class ListBody implements Body, ItemSink {
-  readonly progress: undefined = undefined;
   readonly #owner: ExchangeOwner;
   readonly #exchange: Exchange;
   readonly #where: string;
   readonly #items: ListItems;
-  /** True when the writer has the kind and apiVersion of the list; it gets them before the first item. */
   #hasLearned = false;
   #bytesSinceItem = 0;
 
-  constructor(owner: ExchangeOwner, exchange: Exchange, request: ListRequest) {
+  /** @param where used in error messages */
+  constructor(owner: ExchangeOwner, exchange: Exchange, where: string) {
     this.#owner = owner;
     this.#exchange = exchange;
-    this.#where = request.where;
-    this.#items = new ListItems({ itemBytesMax: frameBytesMax(request.objectBytesMax) });
+    this.#where = where;
+    this.#items = new ListItems(frameBytesMax(owner.spec.objectBytesMax));
   }
 
   write(chunk: Buffer, start: number): number {
@@ -67,35 +60,18 @@ export class ListBody implements Body, ItemSink {
     }
   }
 
-  pause(): void {
-    // No timers.
-  }
-
-  resume(): void {
-    // No timers.
-  }
-
-  close(): void {
-    // Nothing to release.
-  }
-
   item(bytes: Buffer, start: number, end: number): boolean {
     if (!this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
-    this.#learn();
+    if (!this.#hasLearned) this.#owner.writer.learn(this.#items.head());
+    this.#hasLearned = true;
     this.#bytesSinceItem = 0;
     const written = this.#owner.writer.write(DeltaKind.Replaced, bytes, start, end);
-    if (written === 'written') this.#owner.meter.item();
+    if (written === 'written') this.#owner.meter.items++;
     if (written === 'malformed') {
       this.#owner.fail(malformed('not a JSON object', this.#where, excerpt(bytes, start, end)));
     }
     return written !== 'no-room';
-  }
-
-  #learn(): void {
-    if (this.#hasLearned) return;
-    this.#hasLearned = true;
-    this.#owner.writer.learn(this.#items.head());
   }
 
   oversized(bytes: Buffer, start: number, end: number): boolean {
@@ -103,7 +79,7 @@ export class ListBody implements Body, ItemSink {
     if (this.#exchange.isClosed) return true;
     this.#bytesSinceItem = 0;
     const written = this.#owner.writer.writeOversized(DeltaKind.Replaced, bytes, start, end);
-    if (written === 'written') this.#owner.meter.item();
+    if (written === 'written') this.#owner.meter.items++;
     return written !== 'no-room';
   }
 }

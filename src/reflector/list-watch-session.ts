@@ -19,13 +19,11 @@ import type { HttpTransport } from './transport/http.ts';
 import { jittered } from './rules/backoff.ts';
 import { ErrorBody, retryAfterSeconds } from './error-body.ts';
 import { Exchange } from './exchange.ts';
-import type { Body, ExchangeOwner } from './exchange.ts';
-import { answeredWith, stalled, unprepared, unreachable, unusable } from './rules/failure.ts';
-import type { Inbox } from './inbox.ts';
+import type { Body, ExchangeOwner, Inbox } from './exchange.ts';
+import { answeredWith, noCredentials, stalled, unreachable, unusable } from './rules/failure.ts';
 import { ListBody } from './list-body.ts';
-import { ListingMeter } from './listing-meter.ts';
 import { ObjectWriter } from './object-writer.ts';
-import { LimitedErrorReports } from './limited-error-reports.ts';
+import { ErrorReports, ListMeter } from './reports.ts';
 import type { Router } from './router.ts';
 import { initialState } from './rules/state.ts';
 import type { Effect, Failure, ReflectorEvent, State } from './rules/state.ts';
@@ -45,7 +43,6 @@ export interface ReflectorHost {
   post(message: FromReflector): void;
   /** Returns a number that no other request of this thread has. */
   nextRequest(): number;
-  /** Removes the reflector: it has stopped. */
   forget(informer: number): void;
 }
 
@@ -57,7 +54,6 @@ interface Request {
   readonly verb: 'list' | 'watch';
   readonly query: Query;
   readonly exchange: Exchange | undefined;
-  readonly cancelDeadline: () => void;
 }
 
 /**
@@ -75,15 +71,16 @@ export class ListWatchSession implements ExchangeOwner {
   readonly informer: number;
   readonly clock: Clock;
   readonly inbox: Inbox;
+  readonly spec: ReflectorSpec;
   readonly writer: ObjectWriter;
-  readonly meter: ListingMeter;
+  readonly meter: ListMeter;
   readonly #host: ReflectorHost;
-  readonly #spec: ReflectorSpec;
-  readonly #reports: LimitedErrorReports;
+  readonly #reports: ErrorReports;
   #state: State;
   readonly #effects: Effect[] = [];
   #request: Request | undefined;
   #connection: ConnectionOptions | undefined;
+  /** Cancels the deadline of the credentials, or the wait before the next request. */
   #cancelTimer: () => void = () => undefined;
   #phase: ReflectorPhase = 'connecting';
 
@@ -92,12 +89,12 @@ export class ListWatchSession implements ExchangeOwner {
     this.clock = host.clock;
     this.inbox = host.inbox;
     this.#host = host;
-    this.#spec = spec;
+    this.spec = spec;
     this.#state = initialState(spec, resume);
-    this.#reports = new LimitedErrorReports(host.clock, (during, error) =>
+    this.#reports = new ErrorReports(host.clock, (during, error) =>
       host.post({ type: 'error', informer, during, error }),
     );
-    this.meter = new ListingMeter(host.clock, (progress) =>
+    this.meter = new ListMeter(host.clock, (progress) =>
       host.post({ type: 'progress', informer, ...progress }),
     );
     this.writer = new ObjectWriter(host.router, informer, spec, (error) => this.report('decode', error));
@@ -120,13 +117,9 @@ export class ListWatchSession implements ExchangeOwner {
     this.#disconnect();
   }
 
-  /** Takes the main thread's answer to `prepare`. */
+  /** Takes the main thread's answer to a `prepare`, of this reflector or another. */
   prepared(prepared: Prepared): void {
-    this.inbox.offerEvent(this, () => this.#send(prepared));
-  }
-
-  isPreparing(request: number): boolean {
-    return this.#request?.id === request && this.#request.exchange === undefined;
+    if (this.#isPreparing(prepared.request)) this.inbox.offerEvent(this, () => this.#send(prepared));
   }
 
   pause(): void {
@@ -137,7 +130,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.#request?.exchange?.resume();
   }
 
-  /** LimitedErrorReports to the main thread that this reflector is paused, or its phase when it no longer is. */
+  /** Reports to the main thread that this reflector is paused, or its phase when it no longer is. */
   postPaused(isPaused: boolean): void {
     const phase = isPaused ? 'paused' : this.#phase;
     if (this.#request) this.#host.post({ type: 'phase', informer: this.informer, phase });
@@ -151,7 +144,6 @@ export class ListWatchSession implements ExchangeOwner {
     return true;
   }
 
-  /** Takes one step; the next `flush` carries out its effects. */
   dispatch(event: ReflectorEvent): void {
     const { state, effects } = step(this.#state, event, this.clock.now());
     this.#state = state;
@@ -160,7 +152,7 @@ export class ListWatchSession implements ExchangeOwner {
 
   /** Turns a failure of the request into an event, with the progress made so far. */
   fail(failure: Failure): void {
-    const progress = this.#request?.exchange?.progress;
+    const progress = this.#request?.exchange?.body?.progress;
     this.dispatch({ type: 'failed', failure, ...(progress ? { progress } : {}) });
   }
 
@@ -182,10 +174,8 @@ export class ListWatchSession implements ExchangeOwner {
     }
     const isStreamingList = this.#state.kind === 'streaming-list';
     this.dispatch({ type: 'opened' });
-    const { objectBytesMax, watchListIdleTimeoutMs } = this.#spec;
-    if (verb === 'list') return new ListBody(this, exchange, { where, objectBytesMax });
-    const request = { where, query, isStreamingList, objectBytesMax, watchListIdleTimeoutMs };
-    return new WatchBody(this, exchange, request);
+    if (verb === 'list') return new ListBody(this, exchange, where);
+    return new WatchBody(this, exchange, where, query, isStreamingList);
   }
 
   unanswered(error: KubeloomError): void {
@@ -210,14 +200,8 @@ export class ListWatchSession implements ExchangeOwner {
     const { informer } = this;
     switch (effect.type) {
       case 'list':
-        this.#prepare('list', effect.query, effect.isRefused);
-        return true;
       case 'watch':
-        this.#prepare(
-          'watch',
-          { ...effect.query, timeoutSeconds: String(this.#timeoutSeconds()) },
-          effect.isRefused,
-        );
+        this.#prepare(effect.type, effect.query, effect.isUnauthorized);
         return true;
       case 'close':
         this.#close();
@@ -226,7 +210,9 @@ export class ListWatchSession implements ExchangeOwner {
         if (effect.kind === DeltaKind.ReplaceBegin) this.meter.begin();
         return this.#host.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
       case 'wait':
-        this.#wait(jittered(effect.delay, this.#host.random()));
+        this.#cancelTimer = this.clock.schedule(jittered(effect.delay, this.#host.random()), () =>
+          this.#happened({ type: 'timer' }),
+        );
         return true;
       case 'report':
         this.report(effect.during, effect.error);
@@ -243,27 +229,33 @@ export class ListWatchSession implements ExchangeOwner {
     }
   }
 
-  #prepare(verb: 'list' | 'watch', query: Query, isRefused: boolean): void {
+  #prepare(verb: 'list' | 'watch', asked: Query, isUnauthorized: boolean): void {
     this.#close();
+    const timeout = verb === 'watch' ? { timeoutSeconds: String(this.#timeoutSeconds()) } : {};
+    const query = { ...asked, ...timeout };
     const id = this.#host.nextRequest();
-    const cancelDeadline = this.clock.schedule(PREPARING_MAX_MS, () => this.#unprepared(id));
-    this.#request = { id, verb, query, exchange: undefined, cancelDeadline };
+    this.#cancelTimer = this.clock.schedule(PREPARING_MAX_MS, () => this.#unprepared(id));
+    this.#request = { id, verb, query, exchange: undefined };
     const { informer } = this;
-    const refused = isRefused ? { isRefused } : {};
+    const refused = isUnauthorized ? { isUnauthorized } : {};
     this.#host.post({ type: 'prepare', request: id, informer, verb, query, ...refused });
   }
 
-  /** Fails the request: the main thread did not supply credentials in time. */
+  #isPreparing(request: number): boolean {
+    return this.#request?.id === request && this.#request.exchange === undefined;
+  }
+
   #unprepared(id: number): void {
     this.inbox.offerEvent(this, () => {
-      if (this.#request && this.isPreparing(id)) this.fail(unprepared(this.#request.verb, PREPARING_MAX_MS));
+      if (this.#request && this.#isPreparing(id))
+        this.fail(noCredentials(this.#request.verb, PREPARING_MAX_MS));
     });
   }
 
   #send(prepared: Prepared): void {
     const request = this.#request;
-    if (!request || !this.isPreparing(prepared.request)) return;
-    request.cancelDeadline();
+    if (!request || !this.#isPreparing(prepared.request)) return;
+    this.#cancelTimer();
     const { connection, error } = prepared;
     if (error) {
       this.fail(unreachable(request.verb, fromErrorMessage(error)));
@@ -278,8 +270,8 @@ export class ListWatchSession implements ExchangeOwner {
       this.fail(unreachable(request.verb, unusable(connection, cause)));
       return;
     }
-    const path = `${this.#spec.path}?${new URLSearchParams(query).toString()}`;
-    const accept = this.#spec.accept?.[request.verb];
+    const path = `${this.spec.path}?${new URLSearchParams(query).toString()}`;
+    const accept = this.spec.accept?.[request.verb];
     const exchange = new Exchange(this, transport, path, this.#silenceMaxMs(request.verb, query), accept);
     this.#request = { ...request, query, exchange };
     if (this.#host.isPaused) exchange.pause();
@@ -300,17 +292,12 @@ export class ListWatchSession implements ExchangeOwner {
 
   #close(): void {
     this.#cancelTimer();
-    this.#request?.cancelDeadline();
     this.#request?.exchange?.close();
     this.#request = undefined;
   }
 
-  #wait(delayMs: number): void {
-    this.#cancelTimer = this.clock.schedule(delayMs, () => this.#happened({ type: 'timer' }));
-  }
-
   #timeoutSeconds(): number {
-    const { watchTimeoutMinSeconds: min, watchTimeoutMaxSeconds: max } = this.#spec;
+    const { watchTimeoutMinSeconds: min, watchTimeoutMaxSeconds: max } = this.spec;
     return Math.floor(min + this.#host.random() * (max - min));
   }
 
@@ -319,11 +306,11 @@ export class ListWatchSession implements ExchangeOwner {
     if (verb === 'list') return LIST_SILENCE_MAX_MS;
     const seconds = Number(query['timeoutSeconds']);
     const lastsMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
-    return Math.min(lastsMs + WATCH_MARGIN_MS, this.#spec.watchIdleTimeoutMs ?? Infinity);
+    return Math.min(lastsMs + WATCH_MARGIN_MS, this.spec.watchIdleTimeoutMs ?? Infinity);
   }
 
   #where(verb: 'list' | 'watch'): string {
     const server = this.#connection?.server ?? '';
-    return `${verb.toUpperCase()} ${server}${this.#spec.path}`;
+    return `${verb.toUpperCase()} ${server}${this.spec.path}`;
   }
 }

@@ -11,7 +11,7 @@ import { validValueEnd } from '../kube/json/validate.ts';
 import type { DeltaKind } from '../shared/record/delta.ts';
 import { NAME_BYTES_MAX, RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
 import type { ReflectorSpec } from '../shared/protocol.ts';
-import type { ListHead } from './transport/list-skeleton.ts';
+import type { ListHead } from './transport/list-items.ts';
 import { typeMetaOf } from './router.ts';
 import type { ObjectTarget, Router } from './router.ts';
 
@@ -84,7 +84,14 @@ export class ObjectWriter {
   /** Writes the identity of an object of which only the beginning is here, if it can be found there. */
   writeOversized(kind: DeltaKind, bytes: Buffer, start: number, end: number): Written {
     const spans = this.spans;
-    if (!scanKey(bytes, start, end, spans)) return this.#refuseUnidentified(bytes, start, end);
+    if (!scanKey(bytes, start, end, spans)) {
+      return this.#skip(
+        'ERR_KUBELOOM_OBJECT_TOO_LARGE',
+        `an object above the limit has no name in its first ${end - start} bytes and was skipped; raise ` +
+          'objectBytesMax above its size',
+        excerpt(bytes, start, end),
+      );
+    }
     const fault = faultOf(bytes, spans);
     if (!this.#isOurs(bytes, start, end) || !hasSaneLengths(spans) || fault === 'malformed') {
       return this.#refuseStranger(bytes, start, end);
@@ -115,64 +122,45 @@ export class ObjectWriter {
   #refuseNameless(bytes: Buffer, start: number, end: number): Written {
     if (validValueEnd(bytes, start, end) !== end) return 'malformed';
     if (!this.#isOurs(bytes, start, end)) return this.#refuseStranger(bytes, start, end);
-    this.#report(
-      new KubeloomError(
-        'ERR_KUBELOOM_OBJECT_WITHOUT_NAME',
-        `the server sent an object without metadata.name, which was skipped: ${excerpt(bytes, start, end)}`,
-      ),
+    return this.#skip(
+      'ERR_KUBELOOM_OBJECT_WITHOUT_NAME',
+      'the server sent an object without metadata.name, which was skipped',
+      excerpt(bytes, start, end),
     );
-    return 'skipped';
   }
 
   #refuseUnversioned(bytes: Buffer, start: number, end: number): Written {
     const isJson = validValueEnd(bytes, start, end) === end;
     if (!isJson) return 'malformed';
-    this.#report(
-      new KubeloomError(
-        'ERR_KUBELOOM_NO_RESOURCE_VERSION',
-        'the server sent an object without metadata.resourceVersion, which was skipped: ' +
-          excerpt(bytes, start, end),
-      ),
+    return this.#skip(
+      'ERR_KUBELOOM_NO_RESOURCE_VERSION',
+      'the server sent an object without metadata.resourceVersion, which was skipped',
+      excerpt(bytes, start, end),
     );
-    return 'skipped';
-  }
-
-  #refuseUnidentified(bytes: Buffer, start: number, end: number): Written {
-    this.#report(
-      new KubeloomError(
-        'ERR_KUBELOOM_OBJECT_TOO_LARGE',
-        `an object above the limit has no name in its first ${end - start} bytes and was skipped; raise ` +
-          `objectBytesMax above its size: ${excerpt(bytes, start, end)}`,
-      ),
-    );
-    return 'skipped';
   }
 
   #refuseStranger(bytes: Buffer, start: number, end: number): Written {
-    this.#report(
-      new KubeloomError(
-        'ERR_KUBELOOM_UNEXPECTED_OBJECT',
-        `the server sent an object that is not a ${this.#description()} and was skipped: ` +
-          excerpt(bytes, start, end),
-      ),
+    const { kind, apiVersion } = this.#target;
+    const expected = kind === '' ? 'Kubernetes object' : `${kind} (${apiVersion})`;
+    return this.#skip(
+      'ERR_KUBELOOM_UNEXPECTED_OBJECT',
+      `the server sent an object that is not a ${expected} and was skipped`,
+      excerpt(bytes, start, end),
     );
-    return 'skipped';
   }
 
   #refuseName(bytes: Buffer, start: number, end: number): Written {
-    this.#report(
-      new KubeloomError(
-        'ERR_KUBELOOM_UNEXPECTED_OBJECT',
-        'the server sent an object whose name or namespace has a slash or is not valid UTF-8: its key could be ' +
-          `that of another object, so it was skipped: ${excerpt(bytes, start, end)}`,
-      ),
+    return this.#skip(
+      'ERR_KUBELOOM_UNEXPECTED_OBJECT',
+      'the server sent an object whose name or namespace has a slash or is not valid UTF-8: its key could be ' +
+        'that of another object, so it was skipped',
+      excerpt(bytes, start, end),
     );
-    return 'skipped';
   }
 
-  #description(): string {
-    const { kind, apiVersion } = this.#target;
-    return kind === '' ? 'Kubernetes object' : `${kind} (${apiVersion})`;
+  #skip(code: string, message: string, quoted: string): 'skipped' {
+    this.#report(new KubeloomError(code, `${message}: ${quoted}`));
+    return 'skipped';
   }
 }
 
@@ -188,8 +176,7 @@ export function excerpt(bytes: Buffer, start: number, end: number): string {
   return `${end - start} bytes${Object.keys(known).length === 0 ? '' : ` ${JSON.stringify(known)}`}`;
 }
 
-/** Returns the string at a dotted path, or undefined. */
-function textOf(bytes: Buffer, start: number, end: number, member: string): string | undefined {
+export function textOf(bytes: Buffer, start: number, end: number, member: string): string | undefined {
   const span = findPath(bytes, start, end, member);
   return span && decodeStringToken(bytes, span.start, span.end);
 }

@@ -16,7 +16,7 @@ import type {
   ToReflector,
 } from '../shared/protocol.ts';
 import type { HttpTransport } from './transport/http.ts';
-import { Inbox } from './inbox.ts';
+import { Inbox } from './exchange.ts';
 import { ListWatchSession } from './list-watch-session.ts';
 import type { ReflectorHost } from './list-watch-session.ts';
 import type { Router } from './router.ts';
@@ -40,12 +40,12 @@ export class ReflectorThread implements ReflectorHost {
   readonly clock: Clock;
   readonly random: Random;
   readonly transports: TransportPool;
+  isPaused = false;
   readonly inbox: Inbox = new Inbox(() => this.#settle());
   readonly #port: ControlPort<ToReflector, FromReflector>;
   readonly #onBacklog: () => void;
   readonly #reflectors = new Map<number, ListWatchSession>();
   #requests = 0;
-  #isPaused = false;
   #isPauseReported = false;
   #cancelReport: () => void = () => undefined;
   #isClosed = false;
@@ -69,18 +69,12 @@ export class ReflectorThread implements ReflectorHost {
     return completed + ((this.router.sequence - sequence) >>> 0);
   }
 
-  /** True while an input waits for room. */
   get hasBacklog(): boolean {
     return this.inbox.length > 0;
   }
 
-  /** True when no informer is served. */
   get isIdle(): boolean {
     return this.#reflectors.size === 0;
-  }
-
-  get isPaused(): boolean {
-    return this.#isPaused;
   }
 
   /** Ends all requests, and posts `closed` when no socket is left. The shards receive no record. */
@@ -116,9 +110,7 @@ export class ReflectorThread implements ReflectorHost {
         this.#reflectors.get(message.informer)?.stop();
         break;
       case 'prepared':
-        for (const reflector of this.#reflectors.values()) {
-          if (reflector.isPreparing(message.request)) reflector.prepared(message);
-        }
+        for (const reflector of this.#reflectors.values()) reflector.prepared(message);
         break;
       default:
         this.close();
@@ -137,19 +129,19 @@ export class ReflectorThread implements ReflectorHost {
   #settle(): void {
     this.router.commit();
     const mustPause = this.inbox.length > 0;
-    if (mustPause && !this.#isPaused) this.#pause();
-    else if (!mustPause && this.#isPaused) this.#resume();
+    if (mustPause && !this.isPaused) this.#pause();
+    else if (!mustPause && this.isPaused) this.#resume();
   }
 
   #pause(): void {
-    this.#isPaused = true;
+    this.isPaused = true;
     for (const reflector of this.#reflectors.values()) reflector.pause();
     this.#cancelReport = this.clock.schedule(PAUSE_REPORTED_AFTER_MS, () => this.#reportPause(true));
     this.#onBacklog();
   }
 
   #resume(): void {
-    this.#isPaused = false;
+    this.isPaused = false;
     this.#cancelReport();
     if (this.#isPauseReported) this.#reportPause(false);
     for (const reflector of this.#reflectors.values()) reflector.resume();

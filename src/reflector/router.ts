@@ -1,7 +1,7 @@
 /**
  * Gives sequence numbers to what the reflectors read and routes it: the object's bytes into the log, a delta
  * into the ring of its key's shard, control records into all rings. It never waits: without room it writes
- * nothing and returns false, and the caller offers the same again (see inbox.ts).
+ * nothing and returns false, and the caller offers the same again (see exchange.ts).
  *
  * `commit` makes records visible: first all tails, then the one `committed` word, then the bells.
  */
@@ -166,8 +166,15 @@ export class Router {
     end: number,
     spans: KeySpans,
   ): boolean {
-    const decodedName = this.#readName(source, spans);
-    const decodedNamespace = this.#readNamespace(source, spans);
+    const { nameStart, nameEnd, nameEscaped, namespaceStart, namespaceEnd, namespaceEscaped } = spans;
+    const decodedName = readPart(this.#name, source, nameStart, nameEnd, nameEscaped);
+    const decodedNamespace = readPart(
+      this.#namespace,
+      source,
+      namespaceStart,
+      namespaceEnd,
+      namespaceEscaped,
+    );
     const hash = this.#hash.of(this.#namespace, this.#name);
     const ring = this.#rings[(hash >>> 0) % this.#rings.length];
     assert(ring !== undefined, 'a hash has a shard');
@@ -230,25 +237,6 @@ export class Router {
     location.resourceVersionOffset =
       location.resourceVersionLength > 0 ? spans.resourceVersionStart + shift : 0;
   }
-
-  /** Points `#name` at the plain name. @returns a decoded copy when the JSON contains escapes */
-  #readName(source: Buffer, spans: KeySpans): Buffer {
-    if (spans.nameEscaped) return usePart(this.#name, decoded(source, spans.nameStart, spans.nameEnd));
-    this.#name.bytes = source;
-    this.#name.start = spans.nameStart;
-    this.#name.end = spans.nameEnd;
-    return NOTHING;
-  }
-
-  #readNamespace(source: Buffer, spans: KeySpans): Buffer {
-    if (spans.namespaceEscaped) {
-      return usePart(this.#namespace, decoded(source, spans.namespaceStart, spans.namespaceEnd));
-    }
-    this.#namespace.bytes = source;
-    this.#namespace.start = Math.max(spans.namespaceStart, 0);
-    this.#namespace.end = Math.max(spans.namespaceEnd, 0);
-    return NOTHING;
-  }
 }
 
 const OPEN_BRACE = 0x7b;
@@ -262,17 +250,21 @@ function hasTypeMeta(bytes: Buffer, firstKey: number): boolean {
   return bytesEqual(bytes, firstKey, KIND) || bytesEqual(bytes, firstKey, API_VERSION);
 }
 
-function usePart(part: KeyPart, bytes: Buffer): Buffer {
+/** Points `part` at the plain text of a string. @returns a decoded copy when the JSON contains escapes */
+function readPart(part: KeyPart, source: Buffer, start: number, end: number, isEscaped: boolean): Buffer {
+  if (!isEscaped) {
+    part.bytes = source;
+    part.start = Math.max(start, 0);
+    part.end = Math.max(end, 0);
+    return NOTHING;
+  }
+  const text = decodeStringContent(source, start, end);
+  if (text === undefined) throw new KubeloomError('ERR_KUBELOOM_ASSERTION', 'names are checked before');
+  const bytes = Buffer.from(text);
   part.bytes = bytes;
   part.start = 0;
   part.end = bytes.length;
   return bytes;
-}
-
-function decoded(source: Buffer, start: number, end: number): Buffer {
-  const text = decodeStringContent(source, start, end);
-  if (text === undefined) throw new KubeloomError('ERR_KUBELOOM_ASSERTION', 'names are checked before');
-  return Buffer.from(text);
 }
 
 /** Returns the smallest object with the same identity, which replaces an object that is too large. */

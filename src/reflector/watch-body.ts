@@ -9,16 +9,17 @@
  * client-go.
  */
 import { KubeloomError } from '../base/errors.ts';
-import { decodeStringContent, decodeStringToken, findPath } from '../kube/json/read.ts';
+import { decodeStringContent } from '../kube/json/read.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import type { Query } from '../shared/protocol.ts';
+import { isOlderResourceVersion } from '../kube/resource-version.ts';
 import {
   WatchEventSpans,
   WatchEventType,
-  readWatchEventHead,
+  WatchFrames,
   scanWatchEvent,
-} from './transport/watch-event.ts';
-import { WatchFrames } from './transport/watch-frames.ts';
+  scanWatchEventHead,
+} from './transport/watch-frames.ts';
 import type { FrameSink } from './transport/watch-frames.ts';
 import type { Body, Exchange, ExchangeOwner } from './exchange.ts';
 import {
@@ -30,22 +31,11 @@ import {
   truncated,
   wentBack,
 } from './rules/failure.ts';
-import { InitialEventsDeadline } from './initial-events-deadline.ts';
-import { excerpt, frameBytesMax } from './object-writer.ts';
+import { excerpt, frameBytesMax, textOf } from './object-writer.ts';
 import { beginsWithSyntheticEvents } from './rules/queries.ts';
 import type { Progress } from './rules/state.ts';
 import { RESOURCE_VERSION_BYTES_MAX } from '../shared/record/limits.ts';
-import { WatchPosition } from './watch-position.ts';
-
-export interface WatchRequest {
-  /** Used in error messages. */
-  readonly where: string;
-  readonly query: Query;
-  readonly isStreamingList: boolean;
-  readonly objectBytesMax: number;
-  /** The longest time between two events of a streaming list. */
-  readonly watchListIdleTimeoutMs?: number | undefined;
-}
+import { InitialEventsDeadline } from './watchdog.ts';
 
 /** The meaning of an ADDED event. */
 type Stage =
@@ -73,23 +63,26 @@ export class WatchBody implements Body, FrameSink {
   readonly #position: WatchPosition;
   readonly #deadline: InitialEventsDeadline | undefined;
   #stage: Stage;
-  /** The items of the streaming list so far; changes of them are not counted. */
-  #items = 0;
 
-  constructor(owner: ExchangeOwner, exchange: Exchange, request: WatchRequest) {
+  /** @param where used in error messages */
+  constructor(
+    owner: ExchangeOwner,
+    exchange: Exchange,
+    where: string,
+    query: Query,
+    isStreamingList: boolean,
+  ) {
+    const { objectBytesMax, watchListIdleTimeoutMs } = owner.spec;
     this.#owner = owner;
     this.#exchange = exchange;
-    this.#where = request.where;
-    this.#frames = new WatchFrames({ frameBytesMax: frameBytesMax(request.objectBytesMax) });
-    this.#position = new WatchPosition(request.query['resourceVersion'] ?? '', owner.clock.now());
-    this.#stage = beginsWithSyntheticEvents(request.query) ? 'synthetic' : 'live';
-    if (!request.isStreamingList) return;
+    this.#where = where;
+    this.#frames = new WatchFrames(frameBytesMax(objectBytesMax));
+    this.#position = new WatchPosition(query['resourceVersion'] ?? '', owner.clock.now());
+    this.#stage = beginsWithSyntheticEvents(query) ? 'synthetic' : 'live';
+    if (!isStreamingList) return;
     this.#stage = 'initial-events';
-    this.#deadline = new InitialEventsDeadline(
-      owner.clock,
-      (waitedMs) => this.#endMissed(waitedMs),
-      request.watchListIdleTimeoutMs,
-    );
+    const missed = (waitedMs: number): void => this.#endMissed(waitedMs);
+    this.#deadline = new InitialEventsDeadline(owner.clock, missed, watchListIdleTimeoutMs);
   }
 
   get progress(): Progress {
@@ -97,18 +90,16 @@ export class WatchBody implements Body, FrameSink {
   }
 
   write(chunk: Buffer, start: number): number {
-    const itemsBefore = this.#items;
+    const { meter } = this.#owner;
+    const itemsBefore = meter.items;
     const isInitial = this.#stage === 'initial-events';
     const end = this.#frames.write(chunk, start, this);
     if (this.#frames.partialBytes > LINE_BYTES_MAX) this.#owner.fail(tooLong(this.#where, LINE_BYTES_MAX));
-    if (isInitial) this.#measure(end - start, itemsBefore);
+    if (!isInitial) return end;
+    meter.read(end - start);
+    if (meter.items > itemsBefore) this.#deadline?.touch();
+    if (this.#stage !== 'initial-events') meter.end();
     return end;
-  }
-
-  #measure(bytes: number, itemsBefore: number): void {
-    this.#owner.meter.read(bytes);
-    if (this.#stage !== 'initial-events') this.#owner.meter.end();
-    else if (this.#items > itemsBefore) this.#deadline?.touch();
   }
 
   end(error: KubeloomError | undefined): void {
@@ -159,12 +150,12 @@ export class WatchBody implements Body, FrameSink {
   oversized(bytes: Buffer, start: number, end: number, totalBytes: number): boolean {
     if (!this.#owner.flush()) return false;
     if (this.#exchange.isClosed) return true;
-    const head = readWatchEventHead(bytes, start, end);
-    const kind = head && OBJECT_EVENTS.get(head.type);
-    if (!head || kind === undefined) {
+    const event = this.#event;
+    const kind = scanWatchEventHead(bytes, start, end, event) ? OBJECT_EVENTS.get(event.type) : undefined;
+    if (kind === undefined) {
       return this.#fail(`an event of ${totalBytes} bytes that is not one`, bytes, start, end);
     }
-    const written = this.#owner.writer.writeOversized(this.#deltaKind(kind), bytes, head.objectStart, end);
+    const written = this.#owner.writer.writeOversized(this.#deltaKind(kind), bytes, event.objectStart, end);
     if (written === 'no-room') return false;
     if (written === 'written') this.#moved(kind, bytes);
     return true;
@@ -196,7 +187,8 @@ export class WatchBody implements Body, FrameSink {
   #moved(kind: DeltaKind, bytes: Buffer): void {
     this.#position.events++;
     if (this.#stage !== 'live') {
-      if (this.#stage === 'initial-events') this.#initial(kind);
+      // A change of an item of a streaming list is no further item.
+      if (this.#stage === 'initial-events' && kind === DeltaKind.Added) this.#owner.meter.items++;
       if (this.#stage === 'initial-events' || kind === DeltaKind.Added) return;
       this.#stage = 'live';
     }
@@ -211,13 +203,6 @@ export class WatchBody implements Body, FrameSink {
     }
   }
 
-  /** Counts an item of a streaming list; a change of one does not count. */
-  #initial(kind: DeltaKind): void {
-    if (kind !== DeltaKind.Added) return;
-    this.#items++;
-    this.#owner.meter.item();
-  }
-
   /** @returns true: the line is handled */
   #unknown(bytes: Buffer): true {
     const { typeStart, typeEnd, objectStart, objectEnd } = this.#event;
@@ -225,20 +210,20 @@ export class WatchBody implements Body, FrameSink {
     this.#position.events++;
     if (this.#stage === 'initial-events') return true;
     this.#stage = 'live';
-    const resourceVersion = textAt(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
+    const resourceVersion = textOf(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
     if (isUsable(resourceVersion)) this.#position.startAt(resourceVersion);
     return true;
   }
 
   #bookmark(bytes: Buffer): boolean {
     const { objectStart, objectEnd } = this.#event;
-    const resourceVersion = textAt(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
+    const resourceVersion = textOf(bytes, objectStart, objectEnd, RESOURCE_VERSION) ?? '';
     if (!isUsable(resourceVersion)) {
       return this.#fail('a bookmark without a usable resourceVersion', bytes, objectStart, objectEnd);
     }
     if (this.#stage === 'initial-events') {
       this.#position.events++;
-      if (textAt(bytes, objectStart, objectEnd, END_ANNOTATION) === 'true') this.#endInitial(resourceVersion);
+      if (textOf(bytes, objectStart, objectEnd, END_ANNOTATION) === 'true') this.#endInitial(resourceVersion);
       return true;
     }
     if (this.#position.isAhead(resourceVersion)) {
@@ -274,19 +259,96 @@ export class WatchBody implements Body, FrameSink {
   }
 }
 
-const OBJECT_EVENTS: ReadonlyMap<string, DeltaKind> = new Map([
-  ['ADDED', DeltaKind.Added],
-  ['MODIFIED', DeltaKind.Modified],
-  ['DELETED', DeltaKind.Deleted],
+/** The progress of a watch, kept without allocating: the resourceVersion as bytes, a count and a start time. */
+class WatchPosition {
+  events = 0;
+  readonly #bytes = Buffer.alloc(RESOURCE_VERSION_BYTES_MAX);
+  #length = 0;
+  /**
+   * The version up to which the server has sent every event: a bookmark said so, or the watch began after
+   * it.
+   */
+  #promised: string;
+  readonly #openedAt: number;
+
+  /** @param initial the resourceVersion of the request */
+  constructor(initial: string, openedAt: number) {
+    this.#promised = initial;
+    this.#openedAt = openedAt;
+    this.#set(initial);
+  }
+
+  /**
+   * Moves to this resourceVersion (the content of a JSON string): every event up to it is in the rings. An
+   * older one leaves the position: a watch from there would receive every event since a second time.
+   *
+   * @returns false when it is older than the position
+   */
+  moveTo(source: Uint8Array, start: number, end: number): boolean {
+    const length = end - start;
+    if (this.#seemsOlder(source, start, length) && this.#isOlder(Buffer.from(source.subarray(start, end)))) {
+      return false;
+    }
+    for (let index = 0; index < length; index++) this.#bytes[index] = source[start + index] ?? 0;
+    this.#length = length;
+    return true;
+  }
+
+  /** Returns whether the position is newer than this resourceVersion. */
+  isAhead(resourceVersion: string): boolean {
+    return isOlderResourceVersion(resourceVersion, this.#text);
+  }
+
+  /** Sets the position, also to an older version. */
+  startAt(resourceVersion: string): void {
+    this.#promised = resourceVersion;
+    this.#set(resourceVersion);
+  }
+
+  /** Returns whether an event is older than the version that the request or a bookmark gave. */
+  isBeforePromise(resourceVersion: string): boolean {
+    return isOlderResourceVersion(resourceVersion, this.#promised);
+  }
+
+  at(now: number): Progress {
+    return {
+      resourceVersion: this.#text,
+      events: this.events,
+      durationMs: now - this.#openedAt,
+    };
+  }
+
+  get #text(): string {
+    return decodeStringContent(this.#bytes, 0, this.#length) ?? '';
+  }
+
+  #set(resourceVersion: string): void {
+    this.#length = this.#bytes.write(resourceVersion);
+  }
+
+  /** Compares versions without decoding; exact for decimal numbers. */
+  #seemsOlder(source: Uint8Array, start: number, length: number): boolean {
+    if (length !== this.#length) return length < this.#length;
+    for (let index = 0; index < length; index++) {
+      const difference = (source[start + index] ?? 0) - (this.#bytes[index] ?? 0);
+      if (difference !== 0) return difference < 0;
+    }
+    return false;
+  }
+
+  #isOlder(source: Buffer): boolean {
+    return isOlderResourceVersion(decodeStringContent(source, 0, source.length) ?? '', this.#text);
+  }
+}
+
+const OBJECT_EVENTS: ReadonlyMap<WatchEventType, DeltaKind> = new Map([
+  [WatchEventType.Added, DeltaKind.Added],
+  [WatchEventType.Modified, DeltaKind.Modified],
+  [WatchEventType.Deleted, DeltaKind.Deleted],
 ]);
 
 function isUsable(resourceVersion: string): boolean {
   return resourceVersion !== '' && Buffer.byteLength(resourceVersion) <= RESOURCE_VERSION_BYTES_MAX;
-}
-
-function textAt(bytes: Buffer, start: number, end: number, path: string): string | undefined {
-  const span = findPath(bytes, start, end, path);
-  return span && decodeStringToken(bytes, span.start, span.end);
 }
 
 function unknownType(where: string, bytes: Buffer, start: number, end: number): KubeloomError {

@@ -144,7 +144,7 @@ export type FromReflector =
       readonly verb: 'list' | 'watch';
       readonly query: Query;
       /** The server answered 401 to the last credentials: the main thread must renew them. */
-      readonly isRefused?: boolean;
+      readonly isUnauthorized?: boolean;
     }
   | ({ readonly type: 'progress'; readonly informer: number } & ListingProgress)
   | { readonly type: 'phase'; readonly informer: number; readonly phase: ReflectorPhase }

@@ -245,7 +245,7 @@ test('C67 an entry cannot be cloned into another thread, but its bytes can', asy
 test('C20 the default of borrowChecks is strict unless NODE_ENV is production', async () => {
   await using scene = await Scene.start();
   const before = process.env['NODE_ENV'];
-  for (const [environment, isRefused] of [
+  for (const [environment, isUnauthorized] of [
     ['development', true],
     ['production', false],
   ] as const) {
@@ -257,7 +257,7 @@ test('C20 the default of borrowChecks is strict unless NODE_ENV is production', 
     await scene.synced(informer);
     await informer.waitForSync(undefined, registration);
     const read = (): unknown => borrowed[0]?.object.metadata?.name;
-    if (isRefused) assert.throws(read, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
+    if (isUnauthorized) assert.throws(read, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
     else assert.equal(read(), 'a');
   }
   if (before === undefined) delete process.env['NODE_ENV'];

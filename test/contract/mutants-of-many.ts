@@ -96,13 +96,13 @@ export const MANY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C171',
-    file: 'src/reflector/inbox.ts',
+    file: 'src/reflector/exchange.ts',
     find: 'Buffer.from(chunk.subarray(input.position))',
     replace: 'chunk.subarray(input.position)',
   },
   {
     clause: 'C172',
-    file: 'src/reflector/transport/direct-exchange.ts',
+    file: 'src/reflector/transport/http1-connection.ts',
     find: 'this.#isReused && this.#parser.isUntouched',
     replace: 'this.#isReused',
   },

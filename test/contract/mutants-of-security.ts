@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 export const SECURITY_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C182',
-    file: 'src/reflector/transport/direct-target.ts',
+    file: 'src/reflector/transport/server-address.ts',
     find: 'connection.rejectUnauthorized !== false',
     replace: "(connection.rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0')",
   },
@@ -22,7 +22,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C185',
-    file: 'src/reflector/transport/direct-target.ts',
+    file: 'src/reflector/transport/server-address.ts',
     find: 'this.proxy !== undefined && !this.isTls',
     replace: 'this.proxy !== undefined',
   },
@@ -52,13 +52,13 @@ export const SECURITY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C190',
-    file: 'src/reflector/transport/direct-target.ts',
+    file: 'src/reflector/transport/server-address.ts',
     find: '`GET ${target} HTTP/1.1`',
     replace: '`POST ${target} HTTP/1.1`',
   },
   {
     clause: 'C191',
-    file: 'src/reflector/transport/direct-exchange.ts',
+    file: 'src/reflector/transport/http1-connection.ts',
     find: "encoding === 'identity'",
     replace: 'true',
   },

@@ -199,13 +199,13 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C81',
-    file: 'src/reflector/rules/step-listing.ts',
+    file: 'src/reflector/rules/step-list.ts',
     find: `if (page.continueToken === '') {`,
     replace: 'if (page.continueToken !== undefined) {',
   },
   {
     clause: 'C82',
-    file: 'src/reflector/rules/step-listing.ts',
+    file: 'src/reflector/rules/step-list.ts',
     find: `progress.continueToken !== '' && !progress.isFullList`,
     replace: 'progress.isFullList',
   },
@@ -271,14 +271,14 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C112',
-    file: 'src/reflector/rules/retry-window.ts',
+    file: 'src/reflector/rules/backoff.ts',
     find: 'now - next.firstAt <= maxMs',
     replace: 'now - next.firstAt < maxMs',
   },
   {
     clause: 'C113',
     file: 'src/reflector/rules/transitions.ts',
-    find: "failure.kind === 'unauthorized' && !memory.isRefused",
+    find: "failure.kind === 'unauthorized' && !memory.isUnauthorized",
     replace: 'false',
   },
   {
@@ -289,7 +289,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C115',
-    file: 'src/reflector/transport/kubeconfig-users.ts',
+    file: 'src/reflector/transport/kubeconfig.ts',
     find: 'const { token: _token, ...others } = known;',
     replace: 'const others = known;',
   },
@@ -301,7 +301,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C117',
-    file: 'src/reflector/initial-events-deadline.ts',
+    file: 'src/reflector/watchdog.ts',
     find: 'QUIET_MAX_MS = 30_000',
     replace: 'QUIET_MAX_MS = 300_000',
   },
@@ -313,8 +313,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C120',
-    file: 'src/reflector/listing-meter.ts',
-    find: '>= TOLD_EVERY_MS',
+    file: 'src/reflector/reports.ts',
+    find: '>= PROGRESS_INTERVAL_MS',
     replace: '>= 0',
   },
   {

@@ -106,7 +106,7 @@ export function newFilteredListWatchFromClient<T>(
 class HttpList<T> implements ResponseReader, ItemSink {
   /** The type of the items; the server omits it in the items. */
   readonly #type: ExpectedType;
-  readonly #items: ListItems = new ListItems({ itemBytesMax: OBJECT_BYTES_MAX });
+  readonly #items: ListItems = new ListItems(OBJECT_BYTES_MAX);
   readonly #parsed: T[] = [];
   readonly #resolve: (list: KubeList<T>) => void;
   readonly #reject: (error: unknown) => void;
@@ -187,7 +187,7 @@ interface Waiting<T> {
 class HttpWatch<T> implements ResponseReader, FrameSink, Watch<T>, AsyncIterator<WatchEvent<T>> {
   readonly #opened: (watch: Watch<T>) => void;
   readonly #refused: (error: Error) => void;
-  readonly #frames: WatchFrames = new WatchFrames({ frameBytesMax: OBJECT_BYTES_MAX });
+  readonly #frames: WatchFrames = new WatchFrames(OBJECT_BYTES_MAX);
   #response: HttpExchange | undefined;
   #events: WatchEvent<T>[] = [];
   /** Index of the first event that was not delivered. */

@@ -7,6 +7,7 @@
  * exist is `undefined` instead.
  */
 import { realClock } from '../../base/clock.ts';
+import { ApiClient } from '../../reflector/api-client.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { keyOfResource } from '../factory/resource-query.ts';
 import { abortable } from '../wait-condition.ts';
@@ -33,8 +34,6 @@ import type { CacheList, CacheListOptions } from './query.ts';
 import { waitForCheckers } from '../wait-for.ts';
 import { informerViewOf } from './view.ts';
 import type { View } from './view.ts';
-import { ApiClient } from '../../reflector/api-client.ts';
-import type { GetJson } from '../../kube/discovery.ts';
 
 export interface InformerForOptions<V extends View = View> {
   /** Default: structured. */
@@ -44,9 +43,6 @@ export interface InformerForOptions<V extends View = View> {
   /** Ends the wait and releases the kind. */
   readonly signal?: AbortSignal;
 }
-
-/** Time without a byte after which a request for discovery fails. */
-const SILENCE_MS_MAX = 30_000;
 
 const INFORMER_FOR_CHECKS: OptionChecks<InformerForOptions> = { view: text, wait: flag, signal: aSignal };
 
@@ -78,7 +74,8 @@ export class InformersMap implements AsyncDisposable {
     this.#source = source;
     const { clock = realClock, onError, onMutation } = options;
     this.#reports = new ErrorReporter(this.name, onError, clock, onMutation);
-    const getJson = jsonGetter(source, this.#stop.signal);
+    const client = new ApiClient(source);
+    const getJson = (path: string): Promise<unknown> => client.getJson(path, this.#stop.signal);
     this.restMapper = options.restMapper ?? new RestMapper({ getJson, clock });
   }
 
@@ -286,28 +283,4 @@ export { InformersMap as Cache };
 
 function stoppedError(name: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_STOPPED', `${name} was shut down: create a new one`);
-}
-
-/** Returns a function that GETs a discovery document. @param signal ends the requests in progress */
-function jsonGetter(source: ServerSource, signal: AbortSignal): GetJson {
-  const client = new ApiClient(source);
-  return async (path) => {
-    const body = await new Promise<Buffer>((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      void client.get(
-        { path, verb: 'LIST', signal, silenceMaxMs: SILENCE_MS_MAX },
-        {
-          opened: () => undefined,
-          data: (chunk) => void chunks.push(Buffer.from(chunk)),
-          end: (error) => (error ? reject(error) : resolve(Buffer.concat(chunks))),
-        },
-      );
-    });
-    try {
-      return JSON.parse(body.toString()) as unknown;
-    } catch (cause) {
-      const message = `GET ${path}: the answer is not JSON; is this a Kubernetes apiserver?`;
-      throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message, { cause });
-    }
-  };
 }

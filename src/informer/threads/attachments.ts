@@ -26,9 +26,9 @@ export interface PipelineClient {
   /**
    * Returns credentials and address for the next request. Needed without a `listerWatcher`.
    *
-   * @param isRefused whether the server refused the last credentials, so that remembered ones must not be used
+   * @param isUnauthorized whether the server refused the last credentials, so that remembered ones must not be used
    */
-  connect?(isRefused: boolean): Promise<ConnectionOptions>;
+  connect?(isUnauthorized: boolean): Promise<ConnectionOptions>;
   /** Applies the user's change to the query of every request; an error that it throws fails the request. */
   tweak?(query: Query): Query;
   phase(phase: ReflectorPhase): void;

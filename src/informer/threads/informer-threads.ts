@@ -326,7 +326,7 @@ export class InformerThreads {
     client: PipelineClient,
     message: Extract<FromReflector, { type: 'prepare' }>,
   ): Promise<void> {
-    const { request, isRefused = false } = message;
+    const { request, isUnauthorized = false } = message;
     const reflectors = this.#reflectors;
     const answer = (prepared: PreparedAnswer): void => {
       const isSame = this.#reflectors === reflectors;
@@ -335,7 +335,7 @@ export class InformerThreads {
     try {
       const query = client.tweak?.(message.query) ?? message.query;
       const feed = this.#attachments.get(message.informer)?.feed;
-      const connection = feed ? feed.connection : await client.connect?.(isRefused);
+      const connection = feed ? feed.connection : await client.connect?.(isUnauthorized);
       assert(connection !== undefined, 'a client has a listerWatcher or connects');
       answer({ connection, query });
     } catch (error) {

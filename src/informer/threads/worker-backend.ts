@@ -18,7 +18,7 @@ import { MessageChannel, MessagePort, Worker } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
 import type { ShardTask } from '../../indexer/shard-loop.ts';
-import type { ReflectorTask } from '../../reflector/reflector-loop.ts';
+import type { ReflectorTask } from '../../reflector/create-reflector.ts';
 import { existsSync } from 'node:fs';
 import { KubeloomError } from '../../base/errors.ts';
 

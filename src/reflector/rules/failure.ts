@@ -19,7 +19,6 @@ const KINDS: Readonly<Record<string, FailureKind>> = {
 };
 const SERVER_ERROR_MIN = 500;
 
-/** Classifies a response other than 200. */
 export function answeredWith(
   verb: Verb,
   status: number,
@@ -27,29 +26,26 @@ export function answeredWith(
   retryAfterSeconds: number | undefined,
   where: string,
 ): Failure {
-  const failure = fromStatus(verb, statusError(status, body, retryAfterSeconds, where));
+  const answer = fromStatus(verb, statusError(status, body, retryAfterSeconds, where));
   // A 5xx with Retry-After is overload: the request itself is not at fault.
-  const isBusy = failure.kind === 'other' && status >= SERVER_ERROR_MIN && failure.retryAfterMs > 0;
-  return isBusy ? { ...failure, kind: 'too-many-requests' } : failure;
+  const isBusy = answer.kind === 'other' && status >= SERVER_ERROR_MIN && answer.retryAfterMs > 0;
+  return isBusy ? { ...answer, kind: 'too-many-requests' } : answer;
 }
 
 /** @param status the object of an ERROR event */
 export function errorEvent(status: string, where: string): Failure {
-  const failure = fromStatus('watch', statusError(ERROR_EVENT_STATUS, status, undefined, where));
-  const isInternal = failure.error.code === 'ERR_KUBELOOM_INTERNAL';
-  return isInternal ? { ...failure, kind: 'internal-error' } : failure;
+  const event = fromStatus('watch', statusError(ERROR_EVENT_STATUS, status, undefined, where));
+  return event.error.code === 'ERR_KUBELOOM_INTERNAL' ? { ...event, kind: 'internal-error' } : event;
 }
 
-/** The status of an ERROR event whose Status object has no code. */
 const ERROR_EVENT_STATUS = 500;
 
 function fromStatus(during: Verb, error: KubeStatusError): Failure {
-  return {
-    kind: KINDS[error.code] ?? 'other',
-    during,
-    error,
-    retryAfterMs: error.retryAfterSeconds * 1000,
-  };
+  return { kind: KINDS[error.code] ?? 'other', during, error, retryAfterMs: error.retryAfterSeconds * 1000 };
+}
+
+function failure(kind: FailureKind, during: Failure['during'], code: string, message: string): Failure {
+  return { kind, during, error: new KubeloomError(code, message), retryAfterMs: 0 };
 }
 
 /** Classifies a request without an answer: the position may still be good. */
@@ -57,45 +53,48 @@ export function unreachable(during: Verb, error: KubeloomError): Failure {
   return { kind: 'unreachable', during, error, retryAfterMs: 0 };
 }
 
-/** Classifies a response that broke off. */
 export function torn(during: Verb, error: KubeloomError): Failure {
   return { kind: 'other', during, error, retryAfterMs: 0 };
 }
 
-export function unprepared(during: Verb, waitedMs: number): Failure {
-  const error = new KubeloomError(
+export function noCredentials(during: Verb, waitedMs: number): Failure {
+  return failure(
+    'unreachable',
+    during,
     'ERR_KUBELOOM_CREDENTIALS',
     `no credentials within ${waitedMs / 1000} s: check for a hanging plugin of the kubeconfig or a blocked main thread`,
   );
-  return unreachable(during, error);
 }
 
 export function malformed(what: string, where: string, quoted: string): Failure {
-  const error = new KubeloomError(
+  return failure(
+    'malformed',
+    'decode',
     'ERR_KUBELOOM_MALFORMED_EVENT',
     `${where}: ${what}: ${quoted}; it was dropped; reading resumes from the last good position`,
   );
-  return { kind: 'malformed', during: 'decode', error, retryAfterMs: 0 };
 }
 
 /** Classifies a line that is too long. The watch ends at once: the line's end may never come. */
 export function tooLong(where: string, bytesMax: number): Failure {
-  const error = new KubeloomError(
+  return failure(
+    'malformed',
+    'decode',
     'ERR_KUBELOOM_EVENT_TOO_LARGE',
     `${where}: a line of more than ${bytesMax / 2 ** 20} MiB, longer than any object; the connection was closed and ` +
       'the watch resumes from the last good position',
   );
-  return { kind: 'malformed', during: 'decode', error, retryAfterMs: 0 };
 }
 
 /** Classifies an item that is too long. The list ends at once, too. */
 export function endless(where: string, bytesMax: number): Failure {
-  const error = new KubeloomError(
+  return failure(
+    'other',
+    'list',
     'ERR_KUBELOOM_LIST_MALFORMED',
     `${where}: ${bytesMax / 2 ** 20} MiB without an item, more than any list has; the connection was closed, ` +
       'the items were dropped, and the list is repeated',
   );
-  return torn('list', error);
 }
 
 export function truncated(where: string): KubeloomError {
@@ -117,12 +116,13 @@ export function outOfOrder(where: string, what: string): KubeloomError {
  * name.
  */
 export function wentBack(where: string, resourceVersion: string): Failure {
-  const error = new KubeloomError(
+  return failure(
+    'went-back',
+    'watch',
     'ERR_KUBELOOM_TIME_TRAVEL',
     `${where}: the server sent an event of version ${resourceVersion}, older than the version ` +
       'of the request or of a bookmark; listing again',
   );
-  return { kind: 'went-back', during: 'watch', error, retryAfterMs: 0 };
 }
 
 export function expiredLoop(rounds: number, cause: KubeloomError): KubeloomError {
@@ -135,27 +135,20 @@ export function expiredLoop(rounds: number, cause: KubeloomError): KubeloomError
 }
 
 export function stalled(during: Verb, where: string, silenceMs: number): Failure {
-  const error = new KubeloomError(
-    'ERR_KUBELOOM_STALLED',
-    `${where}: the server has sent nothing for ${Math.round(silenceMs / 1000)} s; requesting again`,
-  );
-  return { kind: 'stalled', during, error, retryAfterMs: 0 };
+  const seconds = Math.round(silenceMs / 1000);
+  const message = `${where}: the server has sent nothing for ${seconds} s; requesting again`;
+  return failure('stalled', during, 'ERR_KUBELOOM_STALLED', message);
 }
 
 export function noEndBookmark(where: string, waitedMs: number): Failure {
-  const error = new KubeloomError(
-    'ERR_KUBELOOM_NO_END_BOOKMARK',
-    `${where}: the streaming list did not end within ${Math.round(waitedMs / 1000)} s; listing instead`,
-  );
-  return { kind: 'no-end-bookmark', during: 'watch', error, retryAfterMs: 0 };
+  const message = `${where}: the streaming list did not end within ${Math.round(waitedMs / 1000)} s; listing instead`;
+  return failure('no-end-bookmark', 'watch', 'ERR_KUBELOOM_NO_END_BOOKMARK', message);
 }
 
 export function noListProgress(): Failure {
-  const error = new KubeloomError(
-    'ERR_KUBELOOM_LIST_NO_PROGRESS',
-    'the server answered a page of the list with the continue token of the same page; listing again',
-  );
-  return { kind: 'other', during: 'list', error, retryAfterMs: 0 };
+  const message =
+    'the server answered a page of the list with the continue token of the same page; listing again';
+  return failure('other', 'list', 'ERR_KUBELOOM_LIST_NO_PROGRESS', message);
 }
 
 export function veryShortWatch(cause: KubeloomError | undefined): Failure {
@@ -164,7 +157,7 @@ export function veryShortWatch(cause: KubeloomError | undefined): Failure {
     'the server closed the watch within a second and without an event' + (cause ? `: ${cause.message}` : ''),
     cause ? { cause } : {},
   );
-  return { kind: 'other', during: 'watch', error, retryAfterMs: 0 };
+  return torn('watch', error);
 }
 
 /** Wraps what the transport's constructor throws: an unusable address or certificate. */

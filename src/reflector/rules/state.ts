@@ -20,8 +20,7 @@ import type { KubeloomError } from '../../base/errors.ts';
 import type { DeltaKind } from '../../shared/record/delta.ts';
 import type { Query, ReflectorPhase, ReflectorSpec, ResumePosition } from '../../shared/protocol.ts';
 import { NO_FAILURES } from './backoff.ts';
-import type { Backoff, Delay } from './backoff.ts';
-import type { RetryWindow } from './retry-window.ts';
+import type { Backoff, Delay, RetryWindow } from './backoff.ts';
 
 /** The data that outlives a single list or watch. */
 export interface Memory {
@@ -46,7 +45,7 @@ export interface Memory {
   /** The retries of internal errors of watches since the last list. */
   readonly internalErrors: RetryWindow | undefined;
   /** The server has refused our credentials; the next request needs fresh ones. */
-  readonly isRefused: boolean;
+  readonly isUnauthorized: boolean;
 }
 
 /** One list: the request of its first page, and its progress. */
@@ -81,13 +80,11 @@ export type State =
   | { readonly kind: 'backing-off'; readonly memory: Memory; readonly next: 'sync' | 'watch' }
   | { readonly kind: 'stopped' };
 
-/** The progress of a watch. */
 export interface Progress {
   /** The last version whose events are all in the rings; at first the version of the request. */
   readonly resourceVersion: string;
   /** Complete events, bookmarks included. */
   readonly events: number;
-  /** The time since the response began. */
   readonly durationMs: number;
 }
 
@@ -128,7 +125,6 @@ export type ReflectorEvent =
   | { readonly type: 'timer' }
   /** The response has status 200; the body follows. */
   | { readonly type: 'opened' }
-  /** A page of a list is complete. */
   | { readonly type: 'page'; readonly resourceVersion: string; readonly continueToken: string }
   | { readonly type: 'initial-events-end'; readonly resourceVersion: string }
   /** The response of a watch ended; with an error, the connection broke. */
@@ -136,10 +132,8 @@ export type ReflectorEvent =
   | { readonly type: 'failed'; readonly failure: Failure; readonly progress?: Progress };
 
 export type Effect =
-  /** `isRefused`: the credentials must differ from the previous ones. */
-  | { readonly type: 'list'; readonly query: Query; readonly isRefused: boolean }
-  | { readonly type: 'watch'; readonly query: Query; readonly isRefused: boolean }
-  /** Closes the request in progress. */
+  /** `isUnauthorized`: the credentials must differ from the previous ones. */
+  | { readonly type: 'list' | 'watch'; readonly query: Query; readonly isUnauthorized: boolean }
   | { readonly type: 'close' }
   | {
       readonly type: 'control';
@@ -174,7 +168,7 @@ export function initialState(spec: ReflectorSpec, resume?: ResumePosition): Stat
       earlyCloses: 0,
       malformedAt: undefined,
       internalErrors: undefined,
-      isRefused: false,
+      isUnauthorized: false,
     },
   };
 }

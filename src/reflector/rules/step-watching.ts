@@ -1,13 +1,12 @@
 /** The rules of the watch: when to resume where it ended, and when a list is needed. */
-import { healthy } from './backoff.ts';
+import { healthy, retriedAt } from './backoff.ts';
 import { expiredLoop, veryShortWatch } from './failure.ts';
-import { retriedAt } from './retry-window.ts';
 import type { Effect, Failure, Memory, Progress, ReflectorEvent, State, Step } from './state.ts';
 import {
   accepted,
   after,
   backOff,
-  isFirstRefusal,
+  isFirstUnauthorized,
   isVeryShort,
   report,
   reports,
@@ -49,8 +48,8 @@ function watchClosed(memory: Memory, { progress, error }: Closed, now: number): 
 }
 
 function watchFailed(memory: Memory, failure: Failure, now: number): Step {
-  if (isFirstRefusal(memory, failure)) {
-    return after([{ type: 'close' }], watch({ ...memory, isRefused: true }));
+  if (isFirstUnauthorized(memory, failure)) {
+    return after([{ type: 'close' }], watch({ ...memory, isUnauthorized: true }));
   }
   const ending: Effect[] = [report(failure), CLOSE];
   switch (failure.kind) {

@@ -5,8 +5,7 @@
  */
 import { DeltaKind } from '../../shared/record/delta.ts';
 import type { Memory, ReflectorEvent, State, Step } from './state.ts';
-import { stepListing } from './step-listing.ts';
-import { stepStreamingList } from './step-streaming-list.ts';
+import { stepListing, stepStreamingList } from './step-list.ts';
 import { stepWatching } from './step-watching.ts';
 import { abort, after, control, stay, sync, watch } from './transitions.ts';
 

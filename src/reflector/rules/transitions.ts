@@ -18,7 +18,6 @@ import type { Effect, Failure, ListProgress, Memory, Progress, State, Step } fro
  */
 export const SHORT_WATCH_MS = 1000;
 
-/** Begins a new list, streaming if the informer allows it. */
 export function sync(memory: Memory): Step {
   return memory.spec.watchList === 'auto' ? stream(memory) : list(memory);
 }
@@ -28,7 +27,7 @@ export function stream(memory: Memory): Step {
   const query = streamingListQuery(memory.spec.query, version);
   return {
     state: { kind: 'streaming-list', memory, isReplacing: false },
-    effects: [CONNECTING, { type: 'watch', query, isRefused: memory.isRefused }],
+    effects: [CONNECTING, { type: 'watch', query, isUnauthorized: memory.isUnauthorized }],
   };
 }
 
@@ -56,33 +55,31 @@ function listFrom(memory: Memory, requestedVersion: string, limit: number, isFul
   return requestPage(memory, progress);
 }
 
-/** Requests the page at `progress`. */
 export function requestPage(memory: Memory, progress: ListProgress): Step {
   const { continueToken, limit, requestedVersion } = progress;
   const isFirst = continueToken === '';
   const query = isFirst
     ? listQuery(memory.spec.query, requestedVersion, limit)
     : nextPageQuery(memory.spec.query, limit, continueToken);
-  const request: Effect = { type: 'list', query, isRefused: memory.isRefused };
+  const request: Effect = { type: 'list', query, isUnauthorized: memory.isUnauthorized };
   return {
     state: { kind: 'listing', memory, list: progress },
     effects: isFirst ? [CONNECTING, request] : [request],
   };
 }
 
-/** Watches from the last version, without a list. */
 export function watch(memory: Memory): Step {
   const query = watchQuery(memory.spec.query, memory.resourceVersion);
   return {
     state: { kind: 'watching', memory },
-    effects: [CONNECTING, { type: 'watch', query, isRefused: memory.isRefused }],
+    effects: [CONNECTING, { type: 'watch', query, isUnauthorized: memory.isUnauthorized }],
   };
 }
 
 export function backOff(memory: Memory, next: 'sync' | 'watch', failure: Failure, now: number): Step {
   const { backoff, baseMs } = failed(memory.backoff, memory.spec, now);
   return {
-    state: { kind: 'backing-off', memory: { ...memory, backoff, isRefused: false }, next },
+    state: { kind: 'backing-off', memory: { ...memory, backoff, isUnauthorized: false }, next },
     effects: [
       { type: 'phase', phase: 'backing-off' },
       { type: 'wait', delay: { baseMs, atLeastMs: failure.retryAfterMs } },
@@ -94,16 +91,15 @@ export function backOff(memory: Memory, next: 'sync' | 'watch', failure: Failure
  * Returns whether to retry at once with fresh credentials: they expire, and their source renews them. A
  * second refusal in a row is a failure like any other.
  */
-export function isFirstRefusal(memory: Memory, failure: Failure): boolean {
-  return failure.kind === 'unauthorized' && !memory.isRefused;
+export function isFirstUnauthorized(memory: Memory, failure: Failure): boolean {
+  return failure.kind === 'unauthorized' && !memory.isUnauthorized;
 }
 
 /** Records that the server accepted the credentials: a response has begun. */
 export function accepted(memory: Memory): Memory {
-  return memory.isRefused ? { ...memory, isRefused: false } : memory;
+  return memory.isUnauthorized ? { ...memory, isUnauthorized: false } : memory;
 }
 
-/** Records that a whole collection was read. */
 export function replaced(memory: Memory, resourceVersion: string): Memory {
   return {
     ...memory,

@@ -12,19 +12,18 @@ import type { RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError, firstLineOf } from '../../base/errors.ts';
 import { assertServerSource, isServerConnection } from '../../kube/server-source.ts';
-import type { ServerSource } from '../../kube/server-source.ts';
+import type { ServerConnection, ServerSource } from '../../kube/server-source.ts';
 import { isLoopbackHost } from '../../base/loopback.ts';
 import { escapeControls } from '../../base/printable.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
 import { execCredential, execPluginOf } from './exec-credentials.ts';
 import type { ExecCredential } from './exec-credentials.ts';
 import { identityHeaders, withoutIdentity } from './impersonation.ts';
-import { currentTarget } from './kubeconfig.ts';
+import { currentTarget, targetOfConnection } from './kubeconfig.ts';
 import { LastGood, UnusableFile } from './last-good.ts';
 import { pluginPolicyOf } from './plugin-policy.ts';
 import type { CredentialPluginPolicy } from './plugin-policy.ts';
 import { proxyFor } from './proxy-choice.ts';
-import { optionsOfConnection, targetOfConnection } from './server-target.ts';
 
 export { loadKubeConfig, type KubeConfigSource } from './kubeconfig.ts';
 
@@ -51,14 +50,14 @@ export class Credentials {
   /**
    * Returns the connection for the next request.
    *
-   * @param isRefused the server has refused the last credentials: a plugin should give others
+   * @param isUnauthorized the server has refused the last credentials: a plugin should give others
    * @param signal aborts the wait
    */
   async connection(
-    isRefused: boolean,
+    isUnauthorized: boolean,
     signal: AbortSignal = this.#closing.signal,
   ): Promise<ConnectionOptions> {
-    const how = { signal, ...(isRefused && this.#last ? { refused: this.#last } : {}) };
+    const how = { signal, ...(isUnauthorized && this.#last ? { refused: this.#last } : {}) };
     this.#last = await this.#lastGood.of(() => connectionFor(this.#source, how));
     return this.#last;
   }
@@ -91,9 +90,10 @@ export async function connectionFor(
   const proxy = proxyFor(cluster.server, cluster.proxyUrl, process.env);
   try {
     const own = await ownCredential(user, cluster, pluginPolicyOf(source), request);
+    const { exec: _exec, authProvider: _authProvider, ...withoutProviders } = user;
     const options = isServerConnection(source)
       ? optionsOfConnection(source)
-      : await optionsOf(source, cluster, withoutIdentity(own ? withoutProviders(user) : user));
+      : await optionsOf(source, cluster, withoutIdentity(own ? withoutProviders : user));
     const connection: ConnectionOptions = {
       server: cluster.server.replace(/\/+$/, ''),
       ...tlsOptions(cluster, own?.cert && own.key ? { ...options, cert: own.cert, key: own.key } : options),
@@ -125,8 +125,6 @@ function requirePrivacy({ server, headers, proxy }: ConnectionOptions, user: Use
   );
 }
 
-const REMOVED_PROVIDERS: ReadonlySet<string> = new Set(['azure', 'gcp']);
-
 function unusableProvider(message: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_CREDENTIALS', message);
 }
@@ -135,7 +133,7 @@ function unusableProvider(message: string): KubeloomError {
 function requireCredentials({ headers, cert }: ConnectionOptions, { authProvider }: User): void {
   if (!authProvider || headers['authorization'] !== undefined || cert !== undefined) return;
   throw unusableProvider(
-    `nobody knows the provider ${authProvider.name}, or it gave none: use an exec plugin, or addAuthenticator`,
+    `the provider ${authProvider.name} is not known, or it gave none: use an exec plugin, or addAuthenticator`,
   );
 }
 
@@ -149,7 +147,7 @@ async function ownCredential(
   { refused, signal = new AbortController().signal }: ConnectionRequest,
 ): Promise<OwnCredential | undefined> {
   const provider = user.authProvider?.name ?? '';
-  if (REMOVED_PROVIDERS.has(provider)) {
+  if (provider === 'azure' || provider === 'gcp') {
     // client-node still supports them, but they run commands past the plugin policy.
     throw unusableProvider(`the provider ${provider} is gone from Kubernetes: use its exec plugin`);
   }
@@ -157,8 +155,8 @@ async function ownCredential(
   // The user's own token wins over the plugin, so the plugin need not run.
   if (plugin && user.token) return { token: user.token };
   if (plugin) {
-    const isRefused = (credential: OwnCredential): boolean => isSame(credential, refused);
-    return execCredential(plugin, { cluster, policy, signal, isRefused });
+    const isUnauthorized = (credential: OwnCredential): boolean => isSame(credential, refused);
+    return execCredential(plugin, { cluster, policy, signal, isUnauthorized });
   }
   const tokenFile: unknown = user.authProvider?.config?.tokenFile;
   if (typeof tokenFile !== 'string') return undefined;
@@ -182,9 +180,10 @@ function isSame({ token, cert }: OwnCredential, refused: ConnectionOptions | und
   return hasToken || (cert !== undefined && refused.cert === cert);
 }
 
-function withoutProviders(user: User): User {
-  const { exec: _exec, authProvider: _authProvider, ...others } = user;
-  return others;
+/** Returns what a KubeConfig would put into the options of a request. */
+function optionsOfConnection({ ca, cert, key, tlsServerName, token }: ServerConnection): RequestOptions {
+  const headers = token === undefined ? {} : { authorization: bearer(token) };
+  return { ca, cert, key, servername: tlsServerName, headers };
 }
 
 /** Returns what client-node puts into the options of a request. */
@@ -210,9 +209,10 @@ function viewOf(kubeConfig: KubeConfig, cluster: Cluster, user: User): KubeConfi
   return view;
 }
 
-type TlsOptions = Omit<ConnectionOptions, 'server' | 'headers'>;
-
-function tlsOptions(cluster: Cluster, { ca, cert, key, servername }: RequestOptions): TlsOptions {
+function tlsOptions(
+  cluster: Cluster,
+  { ca, cert, key, servername }: RequestOptions,
+): Omit<ConnectionOptions, 'server' | 'headers'> {
   if (cluster.server.startsWith('http:')) return {};
   if (cluster.skipTLSVerify === true) warnOfNoVerification(cluster);
   return {

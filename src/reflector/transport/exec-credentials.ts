@@ -9,6 +9,7 @@ import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
+import { isRecord } from '../../kube/meta-shape.ts';
 import { isAllowed, resolveCommand } from './plugin-policy.ts';
 import type { CredentialPluginPolicy } from './plugin-policy.ts';
 import { runPlugin } from './plugin-process.ts';
@@ -50,7 +51,7 @@ const remembered = new WeakMap<ExecPlugin, ExecCredentials>();
 export interface ExecRequest {
   readonly cluster: Cluster;
   /** Returns whether the server has refused these; then the plugin must give others. */
-  readonly isRefused: (credential: ExecCredential) => boolean;
+  readonly isUnauthorized: (credential: ExecCredential) => boolean;
   readonly policy: CredentialPluginPolicy;
   /** Aborts the wait; terminates the plugin when no other request waits for it. */
   readonly signal: AbortSignal;
@@ -92,7 +93,7 @@ class ExecCredentials {
 
   async current(command: string, request: ExecRequest): Promise<ExecCredential> {
     const last = this.#last;
-    if (last && last.expiresAt > Date.now() && !request.isRefused(last)) return last;
+    if (last && last.expiresAt > Date.now() && !request.isUnauthorized(last)) return last;
     request.signal.throwIfAborted();
     const run = (this.#run ??= this.#start(command, request));
     run.waiting++;
@@ -100,7 +101,11 @@ class ExecCredentials {
       return await untilAborted(run.credential, request.signal);
     } finally {
       run.waiting--;
-      if (run.waiting === 0) this.#over(run);
+      if (run.waiting === 0) {
+        // The next request starts another run.
+        if (this.#run === run) this.#run = undefined;
+        run.abort.abort();
+      }
     }
   }
 
@@ -112,12 +117,6 @@ class ExecCredentials {
     return { credential, abort, waiting: 0 };
   }
 
-  /** Forgets the run; the next request starts another one. */
-  #over(run: Run): void {
-    if (this.#run === run) this.#run = undefined;
-    run.abort.abort();
-  }
-
   async #renew(command: string, request: ExecRequest, signal: AbortSignal): Promise<ExecCredential> {
     this.#last = parse(await outputOf(this.#plugin, command, request, signal), this.#plugin);
     return this.#last;
@@ -126,7 +125,7 @@ class ExecCredentials {
 
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const unlisten = onAbort(signal, () => reject(failed('the credentials are not wanted any more')));
+    const unlisten = onAbort(signal, () => reject(failed('the request for the credentials was aborted')));
     void promise.then(resolve, reject).finally(unlisten);
   });
 }
@@ -159,15 +158,9 @@ async function outputOf(
   signal: AbortSignal,
 ): Promise<string> {
   const extra = Object.fromEntries((plugin.env ?? []).map(({ name, value }) => [name, value]));
-  const outcome = await runPlugin({
-    command,
-    args: plugin.args ?? [],
-    env: { ...process.env, KUBERNETES_EXEC_INFO: execInfo(plugin, cluster), ...extra },
-    clock,
-    timeoutMs: RUN_MS_MAX,
-    outputBytesMax: OUTPUT_BYTES_MAX,
-    signal,
-  });
+  const env = { ...process.env, KUBERNETES_EXEC_INFO: execInfo(plugin, cluster), ...extra };
+  const limits = { timeoutMs: RUN_MS_MAX, outputBytesMax: OUTPUT_BYTES_MAX };
+  const outcome = await runPlugin({ command, args: plugin.args ?? [], env, clock, signal, ...limits });
   if (outcome.kind === 'done') return outcome.output;
   throw failed(explain(outcome, plugin));
 }
@@ -196,11 +189,9 @@ function explain(
   { command, installHint }: ExecPlugin,
 ): string {
   switch (outcome.kind) {
-    case 'not-started': {
-      const hint = outcome.code === 'ENOENT' && installHint ? `: ${installHint}` : '';
-      const what = outcome.code === 'ENOENT' ? 'was not found' : `could not be started (${outcome.code})`;
-      return `the plugin ${command} ${what}${hint}`;
-    }
+    case 'not-started':
+      if (outcome.code !== 'ENOENT') return `the plugin ${command} could not be started (${outcome.code})`;
+      return `the plugin ${command} was not found${installHint ? `: ${installHint}` : ''}`;
     case 'timeout':
       return `the plugin ${command} gave no answer within ${RUN_MS_MAX / 1000} s and was ended`;
     case 'too-long':
@@ -217,23 +208,18 @@ function explain(
 
 /** Parses the output; errors never quote it, because it is a secret. */
 function parse(output: string, { command, apiVersion = API_VERSION }: ExecPlugin): ExecCredential {
-  const answer = objectOf(output);
-  if (answer?.['kind'] !== 'ExecCredential') throw failed(`the plugin ${command} gave no ExecCredential`);
-  if (answer['apiVersion'] !== apiVersion) {
+  const answer = parseJson(output);
+  if (!isRecord(answer) || answer['kind'] !== 'ExecCredential') {
+    throw failed(`the plugin ${command} gave no ExecCredential`);
+  }
+  const { apiVersion: version, status } = answer;
+  if (version !== apiVersion) {
     throw failed(
       `the plugin ${command} gave an ExecCredential that is not of ${apiVersion}, as was asked for`,
     );
   }
-  const status: unknown = answer['status'];
-  if (typeof status !== 'object' || status === null) {
-    throw failed(`the plugin ${command} gave no ExecCredential with a status`);
-  }
-  const {
-    token,
-    clientCertificateData: cert,
-    clientKeyData: key,
-    expirationTimestamp,
-  } = status as Readonly<Record<string, unknown>>;
+  if (!isRecord(status)) throw failed(`the plugin ${command} gave no ExecCredential with a status`);
+  const { token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp } = status;
   const hasPair = typeof cert === 'string' && typeof key === 'string';
   if (!token && !hasPair)
     throw failed(`the plugin ${command} gave neither a token nor a certificate and key`);
@@ -245,10 +231,9 @@ function parse(output: string, { command, apiVersion = API_VERSION }: ExecPlugin
   };
 }
 
-function objectOf(output: string): Readonly<Record<string, unknown>> | undefined {
+function parseJson(output: string): unknown {
   try {
-    const value: unknown = JSON.parse(output);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+    return JSON.parse(output);
   } catch {
     return undefined;
   }

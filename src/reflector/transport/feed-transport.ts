@@ -45,7 +45,10 @@ export class FeedTransports {
       // It has no connections.
       closeIdle: () => undefined,
       dispose: () => {
-        for (const exchange of open) exchange.fail(disposed());
+        const message = 'the request was closed by shutdown';
+        for (const exchange of open) {
+          exchange.fail(new KubeloomError('ERR_KUBELOOM_TRANSPORT_DISPOSED', message));
+        }
         return Promise.resolve();
       },
     };
@@ -58,37 +61,35 @@ export class FeedTransports {
     open: Set<FeedExchange>,
   ): HttpExchange {
     const request = ++this.#requests;
-    const exchange = new FeedExchange(sink, {
-      taken: (bytes) => this.#post({ type: 'feed', informer, request, part: 'taken', bytes }),
-      close: () => this.#post({ type: 'feed', informer, request, part: 'close' }),
-      over: () => {
-        this.#exchanges.delete(request);
-        open.delete(exchange);
-      },
+    const post = (part: FeedPart): void => this.#post({ type: 'feed', informer, request, ...part });
+    const exchange = new FeedExchange(sink, post, () => {
+      this.#exchanges.delete(request);
+      open.delete(exchange);
     });
     this.#exchanges.set(request, exchange);
     open.add(exchange);
-    this.#post({ type: 'feed', informer, request, part: 'open', path });
+    post({ part: 'open', path });
     return exchange;
   }
 }
 
-interface FeedEnd {
-  taken(bytes: number): void;
-  close(): void;
-  over(): void;
-}
+type FeedPart =
+  | { readonly part: 'open'; readonly path: string }
+  | { readonly part: 'taken'; readonly bytes: number }
+  | { readonly part: 'close' };
 
 class FeedExchange implements HttpExchange {
   readonly #sink: ResponseSink;
-  readonly #feed: FeedEnd;
+  readonly #post: (part: FeedPart) => void;
+  readonly #onEnd: () => void;
   readonly #held: FeedAnswer[] = [];
   #isPaused = false;
   #isOver = false;
 
-  constructor(sink: ResponseSink, feed: FeedEnd) {
+  constructor(sink: ResponseSink, post: (part: FeedPart) => void, onEnd: () => void) {
     this.#sink = sink;
-    this.#feed = feed;
+    this.#post = post;
+    this.#onEnd = onEnd;
   }
 
   receive(answer: FeedAnswer): void {
@@ -110,12 +111,11 @@ class FeedExchange implements HttpExchange {
   close(): void {
     if (this.#isOver) return;
     this.#end();
-    this.#feed.close();
+    this.#post({ part: 'close' });
   }
 
   fail(error: KubeloomError): void {
-    this.#end();
-    this.#feed.close();
+    this.close();
     this.#sink.end(error);
   }
 
@@ -135,7 +135,7 @@ class FeedExchange implements HttpExchange {
         break;
       case 'data':
         this.#sink.data(answer.chunk);
-        this.#feed.taken(answer.chunk.length);
+        this.#post({ part: 'taken', bytes: answer.chunk.length });
         break;
       default:
         this.#end();
@@ -146,10 +146,6 @@ class FeedExchange implements HttpExchange {
   #end(): void {
     this.#isOver = true;
     this.#held.length = 0;
-    this.#feed.over();
+    this.#onEnd();
   }
-}
-
-function disposed(): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_TRANSPORT_DISPOSED', 'the request was closed by shutdown');
 }

@@ -3,7 +3,6 @@
  * (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …) is in `errno`.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import { explainProxy, ProxyFailure } from './proxy-failure.ts';
 import type { Malformed } from './response-parser-head.ts';
 
 export class HttpError extends KubeloomError {
@@ -70,8 +69,6 @@ const TLS = new Map([
 ]);
 
 const RESET = new Set(['ECONNRESET', 'EPIPE', 'HTTP_CLOSED_EARLY']);
-const HEADERS_TIMEOUT = 'HTTP_HEADERS_TIMEOUT';
-const DISPOSED = 'HTTP_DISPOSED';
 
 const MALFORMED: ReadonlySet<string> = new Set<Malformed>([
   'HTTP_STATUS_LINE',
@@ -90,11 +87,11 @@ const MALFORMED: ReadonlySet<string> = new Set<Malformed>([
 export function toHttpError(error: unknown, url: string): KubeloomError {
   if (error instanceof KubeloomError) return error;
   const errno = codeOf(error);
-  const { code, message } = explain(error, errno, url);
+  const [code, message] = explain(error, errno, url);
   return new HttpError(code, message, url, errno, error);
 }
 
-export function unwantedEncoding(encoding: string, url: string): HttpError {
+export function unexpectedEncoding(encoding: string, url: string): HttpError {
   return new HttpError(
     'ERR_KUBELOOM_HTTP_PROTOCOL',
     `the answer of ${url} is encoded (${encoding}) although no encoding was asked for; ` +
@@ -104,41 +101,38 @@ export function unwantedEncoding(encoding: string, url: string): HttpError {
   );
 }
 
-function explain(error: unknown, errno: string, url: string): { code: string; message: string } {
+type Explanation = readonly [code: string, message: string];
+
+function explain(error: unknown, errno: string, url: string): Explanation {
   if (error instanceof ProxyFailure) return explainProxy(error, url);
   const unreachable = UNREACHABLE.get(errno);
   if (unreachable !== undefined) {
-    return { code: 'ERR_KUBELOOM_UNREACHABLE', message: `cannot reach ${url} (${errno}): ${unreachable}` };
+    return ['ERR_KUBELOOM_UNREACHABLE', `cannot reach ${url} (${errno}): ${unreachable}`];
   }
   const tls = tlsAdvice(error, errno);
-  if (tls !== undefined) {
-    return { code: 'ERR_KUBELOOM_TLS', message: `no trusted connection to ${url} (${errno}): ${tls}` };
-  }
+  if (tls !== undefined) return ['ERR_KUBELOOM_TLS', `no trusted connection to ${url} (${errno}): ${tls}`];
   if (RESET.has(errno)) {
-    return {
-      code: 'ERR_KUBELOOM_CONNECTION_RESET',
-      message: `the connection to ${url} was closed before the answer was complete (${errno}); kubeloom tries again`,
-    };
+    return [
+      'ERR_KUBELOOM_CONNECTION_RESET',
+      `the connection to ${url} was closed before the answer was complete (${errno}); kubeloom tries again`,
+    ];
   }
-  if (errno === HEADERS_TIMEOUT) {
-    return {
-      code: 'ERR_KUBELOOM_HTTP_TIMEOUT',
-      message: `${url} did not answer in time (${errno}): the apiserver is overloaded or a proxy holds the answer back`,
-    };
+  if (errno === 'HTTP_HEADERS_TIMEOUT') {
+    return [
+      'ERR_KUBELOOM_HTTP_TIMEOUT',
+      `${url} did not answer in time (${errno}): the apiserver is overloaded or a proxy holds the answer back`,
+    ];
   }
-  if (errno === DISPOSED) {
-    return {
-      code: 'ERR_KUBELOOM_TRANSPORT_DISPOSED',
-      message: `the request for ${url} was ended by shutdown`,
-    };
+  if (errno === 'HTTP_DISPOSED') {
+    return ['ERR_KUBELOOM_TRANSPORT_DISPOSED', `the request for ${url} was ended by shutdown`];
   }
   if (MALFORMED.has(errno)) {
-    return {
-      code: 'ERR_KUBELOOM_HTTP_PROTOCOL',
-      message: `the answer of ${url} is not valid HTTP (${errno}): is that really an apiserver?`,
-    };
+    return [
+      'ERR_KUBELOOM_HTTP_PROTOCOL',
+      `the answer of ${url} is not valid HTTP (${errno}): is that really an apiserver?`,
+    ];
   }
-  return { code: 'ERR_KUBELOOM_HTTP', message: `the request for ${url} failed: ${messageOf(error)}` };
+  return ['ERR_KUBELOOM_HTTP', `the request for ${url} failed: ${messageOf(error)}`];
 }
 
 function tlsAdvice(error: unknown, errno: string): string | undefined {
@@ -152,7 +146,6 @@ function tlsAdvice(error: unknown, errno: string): string | undefined {
   return errno.startsWith('ERR_SSL') || errno.startsWith('ERR_TLS') ? messageOf(error) : undefined;
 }
 
-/** Returns the names of the certificate that Node attaches to the error. */
 function namesOf(error: unknown): string {
   const certificate = error instanceof Error && 'cert' in error ? error.cert : undefined;
   const hasNames = typeof certificate === 'object' && certificate !== null && 'subjectaltname' in certificate;
@@ -168,4 +161,42 @@ function codeOf(error: unknown): string {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+export class ProxyFailure extends Error {
+  /** Without credentials. */
+  readonly proxy: string;
+  /** The status of the proxy's answer; 0 when there was none. */
+  readonly status: number;
+  /** The code from the operating system, TLS or the parser, or the one for the proxy's answer. */
+  readonly code: string;
+
+  constructor(proxy: string, status: number, code: string) {
+    super('the proxy did not connect');
+    this.proxy = proxy;
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** @param cause the error of the socket to the proxy; undefined: the proxy closed it */
+export function unusableProxy(proxy: string, cause: unknown): ProxyFailure {
+  return new ProxyFailure(proxy, 0, cause === undefined ? 'HTTP_CLOSED_EARLY' : codeOf(cause));
+}
+
+function explainProxy({ proxy, status, code }: ProxyFailure, url: string): Explanation {
+  if (status === 407) {
+    return [
+      'ERR_KUBELOOM_PROXY_UNAUTHORIZED',
+      `the proxy ${proxy} wants other credentials (407) on the way to ${url}: ` +
+        'put user name and password into the proxy’s URL',
+    ];
+  }
+  const message =
+    status > 0
+      ? `the proxy ${proxy} answered ${status} and did not connect to ${url}: ` +
+        'does it allow and reach that server? NO_PROXY lists what goes past it'
+      : `the way to ${url} leads over the proxy ${proxy}, which cannot be used (${code || 'no reason given'}): ` +
+        'check proxy-url of the kubeconfig, HTTPS_PROXY and NO_PROXY';
+  return ['ERR_KUBELOOM_PROXY', message];
 }

@@ -4,13 +4,13 @@
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join, resolve } from 'node:path';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError } from '../../base/errors.ts';
 import { clientNode as installedClientNode } from '../../kube/client-node.ts';
 import type { ClientNode } from '../../kube/client-node.ts';
-import { identityHeaders } from './impersonation.ts';
-import { completeUsers } from './kubeconfig-users.ts';
+import type { ServerConnection } from '../../kube/server-source.ts';
+import { identityHeaders, identityOfFile } from './impersonation.ts';
 
 export interface KubeConfigSource {
   /**
@@ -30,8 +30,8 @@ export interface KubeConfigSource {
 /** Far above any real kubeconfig. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
-export function kubeConfigError(message: string, cause?: unknown): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_KUBECONFIG', message, cause === undefined ? {} : { cause });
+function kubeConfigError(message: string): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_KUBECONFIG', message);
 }
 
 /**
@@ -116,6 +116,43 @@ function united<Named extends { readonly name: string }>(
   return [...known, ...more.filter(({ name }) => !names.has(name))];
 }
 
+interface FileUser {
+  readonly name?: unknown;
+  readonly user?: { readonly tokenFile?: unknown; readonly exec?: { readonly command?: unknown } } | null;
+}
+
+/**
+ * Adds the parts of the files' users that client-node omits: `tokenFile`, plugin paths relative to the file, and all of
+ * the impersonated identity but its name.
+ *
+ * @param files the most important first; all of them are valid YAML
+ */
+function completeUsers(kubeConfig: KubeConfig, files: readonly string[], clientNode: ClientNode): void {
+  const described = files.flatMap((file) => {
+    const { users } = clientNode.loadYaml<{ users?: readonly FileUser[] | null }>(readFileSync(file, 'utf8'));
+    return Array.isArray(users) ? users.map((entry: FileUser) => ({ ...entry, folder: dirname(file) })) : [];
+  });
+  kubeConfig.users = kubeConfig.users.map((known) => {
+    const entry = described.find(({ name }) => name === known.name);
+    if (!entry) return known;
+    return { ...completed(known, entry.user, entry.folder), ...identityOfFile(entry.user ?? {}) };
+  });
+}
+
+function completed(known: User, user: FileUser['user'], folder: string): User {
+  const tokenFile = user?.tokenFile;
+  const command = user?.exec?.command;
+  if (typeof tokenFile === 'string' && tokenFile !== '') {
+    // It wins over a token beside it (client-go's rule), which is an old copy.
+    const { token: _token, ...others } = known;
+    const config = { tokenFile: resolve(folder, tokenFile) };
+    return { ...others, authProvider: { name: 'tokenFile', config } };
+  }
+  // A bare name is looked up in $PATH.
+  if (typeof command !== 'string' || !/[\\/]/.test(command)) return known;
+  return { ...known, exec: { ...known.exec, command: resolve(folder, command) } };
+}
+
 function load(what: string, clientNode: ClientNode, read: (kubeConfig: KubeConfig) => void): KubeConfig {
   const kubeConfig = new clientNode.KubeConfig();
   try {
@@ -129,13 +166,7 @@ function load(what: string, clientNode: ClientNode, read: (kubeConfig: KubeConfi
 
 /** Requires texts: in a list or a map, YAML aliases could expand to any length. */
 function requireTexts({ clusters, users, contexts, currentContext }: KubeConfig): void {
-  const named: readonly object[] = [
-    ...clusters,
-    ...users,
-    ...contexts,
-    { 'current-context': currentContext },
-  ];
-  for (const entry of named) {
+  for (const entry of [...clusters, ...users, ...contexts, { 'current-context': currentContext }]) {
     for (const [member, value] of Object.entries(entry)) {
       if (typeof value !== 'object' || value === null || STRUCTURED.has(member)) continue;
       throw kubeConfigError(`its ${member} is a list or a map where a text belongs`);
@@ -143,12 +174,7 @@ function requireTexts({ clusters, users, contexts, currentContext }: KubeConfig)
   }
 }
 
-const STRUCTURED: ReadonlySet<string> = new Set([
-  'authProvider',
-  'exec',
-  'impersonateGroups',
-  'impersonateExtra',
-]);
+const STRUCTURED = new Set(['authProvider', 'exec', 'impersonateGroups', 'impersonateExtra']);
 
 function requireFile(path: string, what: string): void {
   if (path === '') throw kubeConfigError(`${what} has an empty path: name a file`);
@@ -205,8 +231,6 @@ function useContext(kubeConfig: KubeConfig, context: string): void {
   kubeConfig.setCurrentContext(context);
 }
 
-const NO_USER: User = { name: '' };
-
 export interface Target {
   readonly cluster: Cluster;
   readonly user: User;
@@ -220,40 +244,39 @@ export interface Target {
 export function currentTarget(kubeConfig: KubeConfig): Target {
   const context = kubeConfig.getCurrentContext();
   const entry = context ? kubeConfig.getContextObject(context) : null;
-  if (!entry) {
-    throw kubeConfigError(
-      context
-        ? `the kubeconfig has no context ${quote(context)}, which it names as the current one`
-        : 'the kubeconfig has no current context: set one with kubectl config use-context',
-    );
-  }
+  const missing = (what: string): KubeloomError => kubeConfigError(`the kubeconfig has no ${what}`);
+  if (!context) throw missing('current context: set one with kubectl config use-context');
+  if (!entry) throw missing(`context ${quote(context)}, which it names as the current one`);
   const cluster = kubeConfig.getCluster(entry.cluster);
-  if (!cluster)
-    throw kubeConfigError(
-      `the kubeconfig has no cluster ${quote(entry.cluster)} (context ${quote(context)})`,
-    );
-  const user = entry.user ? kubeConfig.getUser(entry.user) : NO_USER;
-  if (!user)
-    throw kubeConfigError(`the kubeconfig has no user ${quote(entry.user)} (context ${quote(context)})`);
+  if (!cluster) throw missing(`cluster ${quote(entry.cluster)} (context ${quote(context)})`);
+  const user = entry.user ? kubeConfig.getUser(entry.user) : { name: '' };
+  if (!user) throw missing(`user ${quote(entry.user)} (context ${quote(context)})`);
   requireServer(cluster);
   return { cluster, user };
+}
+
+/** Converts a directly given connection to a cluster and a user, so that the same rules hold for both. */
+export function targetOfConnection(connection: ServerConnection): Target {
+  const { server, proxyUrl, tokenFile } = connection;
+  const provider =
+    tokenFile === undefined ? {} : { authProvider: { name: 'tokenFile', config: { tokenFile } } };
+  return {
+    cluster: { name: new URL(server).host, server, skipTLSVerify: false, ...(proxyUrl ? { proxyUrl } : {}) },
+    // Messages have the name in the place of a kubeconfig's user name.
+    user: { name: 'of the given connection', ...provider },
+  };
 }
 
 function requireServer(cluster: Cluster): void {
   const name = quote(cluster.name);
   if (!cluster.server) throw kubeConfigError(`cluster ${name} of the kubeconfig has no server`);
+  const wrong = (why: string): KubeloomError => kubeConfigError(`the server of cluster ${name} ${why}`);
   // Not quoted: it may contain a password.
-  if (!URL.canParse(cluster.server)) {
-    throw kubeConfigError(`the server of cluster ${name} is no http or https URL`);
-  }
+  if (!URL.canParse(cluster.server)) throw wrong('is no http or https URL');
   const { protocol, username, password } = new URL(cluster.server);
-  if (protocol !== 'https:' && protocol !== 'http:') {
-    throw kubeConfigError(`the server of cluster ${name} is no http or https URL but ${protocol}`);
-  }
+  if (protocol !== 'https:' && protocol !== 'http:') throw wrong(`is no http or https URL but ${protocol}`);
   if (username !== '' || password !== '') {
-    throw kubeConfigError(
-      `the server of cluster ${name} has a user name or password in its URL: put them into the user of the context`,
-    );
+    throw wrong('has a user name or password in its URL: put them into the user of the context');
   }
 }
 

@@ -5,10 +5,9 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
-import { secureContextOf } from './tls-material.ts';
-import type { TlsMaterial } from './tls-material.ts';
+import { secureContextOf } from './server-address.ts';
+import type { TlsMaterial } from './server-address.ts';
 
-/** An existing file whose content cannot be used. */
 export class UnusableFile extends KubeloomError {
   constructor(message: string) {
     super('ERR_KUBELOOM_CREDENTIALS', message);

@@ -73,7 +73,7 @@ class PluginProcess {
     if (running.size === 0) process.on('exit', endAll);
     running.add(this);
     this.#unlisten = onAbort(signal, () => this.end());
-    this.#listen();
+    this.#listen(this.#child);
     if (signal.aborted) this.end();
   }
 
@@ -81,8 +81,7 @@ class PluginProcess {
     this.#kill({ kind: 'aborted' });
   }
 
-  #listen(): void {
-    const child = this.#child;
+  #listen(child: ChildProcess): void {
     child.stdout?.on('data', (chunk: Buffer) => {
       this.#outputBytes += chunk.length;
       if (this.#outputBytes <= this.#run.outputBytesMax) this.#output.push(chunk);

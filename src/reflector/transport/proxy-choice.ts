@@ -2,9 +2,10 @@
  * Chooses the proxy for the requests to a server, by client-go's rules: the cluster's `proxy-url`, else the
  * environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY, also in lower case), which never applies to loopback.
  */
+import { BlockList, isIP } from 'node:net';
+import { domainToASCII } from 'node:url';
 import { KubeloomError } from '../../base/errors.ts';
 import { isLoopbackHost } from '../../base/loopback.ts';
-import { isExcluded } from './no-proxy.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -61,4 +62,60 @@ function checkedProxy(text: string, from: string): string {
 
 function unsupported(message: string): KubeloomError {
   return new KubeloomError('ERR_KUBELOOM_PROXY_UNSUPPORTED', message);
+}
+
+/**
+ * Reads NO_PROXY as Go's httpproxy does: addresses, networks (10.0.0.0/8), names with all subdomains (example.com),
+ * only subdomains (.example.com, *.example.com), each with an optional port, or `*` for everything. Other entries are
+ * ignored.
+ *
+ * @param host lower case, without the brackets of IPv6 addresses
+ */
+function isExcluded(host: string, port: number, noProxy: string): boolean {
+  return noProxy.split(',').some((entry) => matches(entry.trim().toLowerCase(), host, port));
+}
+
+function matches(entry: string, host: string, port: number): boolean {
+  if (entry === '') return false;
+  if (entry === '*') return true;
+  const network = networkOf(entry);
+  if (network) return isIP(host) !== 0 && network.check(host, familyOf(host));
+  const [name, onlyPort] = splitPort(entry);
+  if (name === '' || (onlyPort !== '' && onlyPort !== String(port))) return false;
+  if (isIP(name) !== 0) return isIP(host) !== 0 && isSameAddress(name, host);
+  return isBeneath(name, host);
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIP(address) === 6 ? 'ipv6' : 'ipv4';
+}
+
+function networkOf(entry: string): BlockList | undefined {
+  const [, address = '', prefix = ''] = /^([^/]+)\/(\d{1,3})$/.exec(entry) ?? [];
+  const bits = Number(prefix);
+  if (isIP(address) === 0 || bits > (isIP(address) === 4 ? 32 : 128)) return undefined;
+  const network = new BlockList();
+  network.addSubnet(address, bits, familyOf(address));
+  return network;
+}
+
+function isSameAddress(one: string, other: string): boolean {
+  const list = new BlockList();
+  list.addAddress(one, familyOf(one));
+  return list.check(other, familyOf(other));
+}
+
+/** Splits `host:80` and `[::1]:80`; the port is '' when there is none, as for an address with colons and no brackets. */
+function splitPort(entry: string): readonly [name: string, port: string] {
+  const [, bracketed, bracketedPort = ''] = /^\[([^\]]*)\](?::(\d+))?$/.exec(entry) ?? [];
+  if (bracketed !== undefined) return [bracketed, bracketedPort];
+  const [, name = entry, port = ''] = /^([^:]*):(\d*)$/.exec(entry) ?? [];
+  return [name, port];
+}
+
+function isBeneath(name: string, host: string): boolean {
+  const bare = name.replace(/^\*?\./, '');
+  // The form in URLs; '' when it is no name.
+  const domain = domainToASCII(bare) || bare;
+  return host.endsWith(`.${domain}`) || (bare === name && host === domain);
 }

@@ -5,9 +5,9 @@
 import { connect as connectTcp, isIP } from 'node:net';
 import type { Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import type { ProxyAddress } from './proxy-address.ts';
-import { answeredByProxy, ProxyFailure } from './proxy-failure.ts';
+import { ProxyFailure } from './http-errors.ts';
 import { HeadReader } from './response-parser-head.ts';
+import type { ProxyAddress } from './server-address.ts';
 
 const MULTIPLE_CHOICES = 300;
 const OK = 200;
@@ -55,11 +55,8 @@ export function openTunnel(
       socket.pause();
       through();
     } else {
-      failed(
-        typeof answer === 'number'
-          ? answeredByProxy(proxy.origin, answer)
-          : new ProxyFailure(proxy.origin, 0, answer),
-      );
+      const status = typeof answer === 'number' ? answer : 0;
+      failed(new ProxyFailure(proxy.origin, status, status > 0 ? `HTTP_PROXY_${status}` : String(answer)));
     }
   };
   socket.on('data', read);

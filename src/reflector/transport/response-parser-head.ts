@@ -63,7 +63,7 @@ export class HeadReader {
   isComplete = false;
 
   get isEmpty(): boolean {
-    return this.#bytes.isEmpty;
+    return this.#bytes.totalBytes === 0;
   }
 
   /** @returns the first index that does not belong to the head */

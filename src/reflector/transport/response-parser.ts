@@ -56,7 +56,6 @@ export class ResponseParser {
   #isKeptAlive = false;
   #endsWithConnection = false;
 
-  /** True until the head has been read. */
   get isInHead(): boolean {
     return this.#place === 'head';
   }
@@ -85,12 +84,15 @@ export class ResponseParser {
     let at = start;
     while (at < end && this.#place === 'head') {
       const read = this.#head.read(bytes, at, end);
-      if (typeof read === 'string') return this.#fail(read, at);
+      if (typeof read === 'string') {
+        this.#place = this.#refuse(read);
+        return at;
+      }
       at = read;
       if (!this.#head.isComplete) continue;
       const head = this.#head.take();
-      if (typeof head === 'string') return this.#fail(head, at);
-      if (head.status < FIRST_FINAL_STATUS) continue;
+      if (typeof head === 'string') this.#place = this.#refuse(head);
+      if (typeof head === 'string' || head.status < FIRST_FINAL_STATUS) continue;
       this.#begin(head);
       onHead(head);
     }
@@ -206,11 +208,6 @@ export class ResponseParser {
   #refuse(failure: Malformed): 'failed' {
     this.failure = failure;
     return 'failed';
-  }
-
-  #fail(failure: Malformed, at: number): number {
-    this.#place = this.#refuse(failure);
-    return at;
   }
 }
 

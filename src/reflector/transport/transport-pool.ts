@@ -21,9 +21,8 @@ export class TransportPool {
     this.#create = create;
   }
 
-  /** Returns the transport; `release` with the same options must follow. */
   acquire(connection: ConnectionOptions): HttpTransport {
-    const key = keyOf(connection);
+    const key = JSON.stringify(connection);
     const pooled = this.#pooled.get(key) ?? { transport: this.#create(connection), users: 0 };
     pooled.users++;
     this.#pooled.set(key, pooled);
@@ -31,7 +30,7 @@ export class TransportPool {
   }
 
   release(connection: ConnectionOptions): void {
-    const key = keyOf(connection);
+    const key = JSON.stringify(connection);
     const pooled = this.#pooled.get(key);
     assert(pooled !== undefined, 'what is released was acquired');
     pooled.users--;
@@ -47,18 +46,4 @@ export class TransportPool {
   async settled(): Promise<void> {
     await Promise.allSettled(this.#disposing);
   }
-
-  get size(): number {
-    return this.#pooled.size;
-  }
-}
-
-/** Returns the same key for options that differ only in the order of their members. */
-function keyOf(connection: ConnectionOptions): string {
-  const { headers, ...others } = connection;
-  return JSON.stringify([sortedEntries(others), sortedEntries(headers)]);
-}
-
-function sortedEntries(record: object): [string, unknown][] {
-  return Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1));
 }

@@ -174,7 +174,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a watch resumes one version too far',
-    file: 'src/reflector/watch-position.ts',
+    file: 'src/reflector/watch-body.ts',
     find: 'resourceVersion: this.#text,',
     replace: "resourceVersion: this.#text === '' ? '' : String(Number(this.#text) + 1),",
   },

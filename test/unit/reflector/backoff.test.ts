@@ -1,14 +1,16 @@
-/** The delays after failures. */
+/** The delays after failures, and the time in which internal errors are retried: client-go's RetryWithDeadline. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
+  INTERNAL_ERRORS_APART_MS,
   NO_FAILURES,
   RETRY_AFTER_MAX_MS,
   failed,
   healthy,
   jittered,
+  retriedAt,
 } from '../../../src/reflector/rules/backoff.ts';
-import type { Backoff } from '../../../src/reflector/rules/backoff.ts';
+import type { Backoff, RetryWindow } from '../../../src/reflector/rules/backoff.ts';
 
 const BOUNDS = { backoffInitialMs: 800, backoffMaxMs: 30_000 };
 
@@ -52,4 +54,29 @@ describe('backoff', () => {
   it('limits the Retry-After of a server', () => {
     assert.equal(jittered({ baseMs: 800, atLeastMs: 1e12 }, 0), RETRY_AFTER_MAX_MS);
   });
+});
+
+/** Returns for each error whether it is retried at once. */
+function retried(maxMs: number, times: readonly number[]): boolean[] {
+  let window: RetryWindow | undefined;
+  return times.map((now) => {
+    const result = retriedAt(window, maxMs, now);
+    window = result.window;
+    return result.isOpen;
+  });
+}
+
+it('no error is retried without a duration', () => {
+  assert.deepEqual(retried(0, [0, 0, 1]), [false, false, false]);
+});
+
+it('C112 every error within the duration since the first is retried, then one is not, and a new duration begins', () => {
+  assert.deepEqual(retried(1000, [0, 500, 1000, 1001]), [true, true, true, false]);
+  assert.deepEqual(retried(1000, [0, 1001, 1002, 2002, 2003]), [true, false, true, true, false]);
+});
+
+it('a new duration begins when the last error was long ago, whatever the first', () => {
+  const apart = INTERNAL_ERRORS_APART_MS;
+  assert.deepEqual(retried(1000, [0, apart - 1]), [true, false]);
+  assert.deepEqual(retried(1000, [0, apart, apart + 1000]), [true, true, true]);
 });

@@ -1,7 +1,7 @@
 /** Bad input from servers: it is reported with a code, and no good object is lost. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Harness, bookmark, event, list, pod } from './harness.ts';
+import { Harness, bookmark, event, pod } from './harness.ts';
 
 function job(name: string, resourceVersion: string): object {
   return { kind: 'Job', apiVersion: 'batch/v1', ...pod(name, resourceVersion) };
@@ -29,20 +29,14 @@ describe('bad input', () => {
     assert.equal(harness.clock.nextDelayMs, 800);
     harness.clock.advance(800);
     assert.deepEqual(harness.exchange.query, { resourceVersion: '10' });
-    harness.exchange
-      .head()
-      .send(list('20', [pod('a', '15')]))
-      .end();
+    harness.list('20', pod('a', '15'));
     harness.drain();
     assert.deepEqual(harness.replica.objects(), ['a@15']);
   });
 
   it('an object without a name is reported and skipped, and the position does not move', () => {
     const harness = new Harness().start();
-    harness.exchange
-      .head()
-      .send(list('10', [pod('a', '3'), { metadata: { namespace: 'x' } }, pod('b', '4')]))
-      .end();
+    harness.list('10', pod('a', '3'), { metadata: { namespace: 'x' } }, pod('b', '4'));
     harness.exchange
       .head()
       .sendEvents({ type: 'ADDED', object: { kind: 'Pod', metadata: { resourceVersion: '11' } } });
@@ -85,10 +79,7 @@ describe('bad input', () => {
 
   it('C72 an object of another version of the kind is reported and skipped, and does not count', () => {
     const harness = new Harness().start({ kind: 'Job', apiVersion: 'batch/v1' });
-    harness.exchange
-      .head()
-      .send(list('10', [{ ...job('old', '3'), apiVersion: 'batch/v1beta1' }, pod('bare', '4')]))
-      .end();
+    harness.list('10', { ...job('old', '3'), apiVersion: 'batch/v1beta1' }, pod('bare', '4'));
     const watch = harness.exchange.head();
     watch.sendEvents(
       { type: 'ADDED', object: { ...job('a', '11'), apiVersion: 'batch/v1beta1' } },
@@ -217,10 +208,7 @@ describe('bad input', () => {
 
   it('an item above the limit arrives as its identity', () => {
     const harness = new Harness().start({ objectBytesMax: 500 });
-    harness.exchange
-      .head()
-      .send(list('10', [pod('a', '3'), pod('huge', '4', 2 ** 21), pod('b', '5')]))
-      .end();
+    harness.list('10', pod('a', '3'), pod('huge', '4', 2 ** 21), pod('b', '5'));
     harness.drain();
     assert.deepEqual(harness.replica.objects(), ['a@3', 'b@5', 'huge@4']);
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ITEM_BYTES_MAX } from '../../../src/reflector/list-body.ts';
 import { BOOKMARK_SILENCE_MAX_MS, LINE_BYTES_MAX } from '../../../src/reflector/watch-body.ts';
-import { Harness, bookmark, event, list, pod } from './harness.ts';
+import { Harness, bookmark, event, pod } from './harness.ts';
 
 /** Ends the watch and returns the version from which the next one begins. */
 function resumedAt(harness: Harness): string | undefined {
@@ -130,10 +130,7 @@ describe('a list without an end', () => {
       assert.equal(exchange.isClosed, true);
       assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_LIST_MALFORMED']);
       harness.clock.advance(800);
-      harness.exchange
-        .head()
-        .send(list('10', [pod('b', '6')]))
-        .end();
+      harness.list('10', pod('b', '6'));
       harness.drain();
       assert.deepEqual(harness.replica.objects(), ['b@6']);
     });

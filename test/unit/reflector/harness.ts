@@ -136,10 +136,14 @@ export class Harness {
     return phases;
   }
 
+  /** Answers the list in progress with these items. */
+  list(resourceVersion: string, ...items: object[]): void {
+    this.exchange.head().send(list(resourceVersion, items)).end();
+  }
+
   /** Answers the first list with these pods and opens the watch after it. */
   sync(resourceVersion: string, ...names: string[]): this {
-    const items = names.map((name) => pod(name, resourceVersion));
-    this.exchange.head().send(list(resourceVersion, items)).end();
+    this.list(resourceVersion, ...names.map((name) => pod(name, resourceVersion)));
     this.drain();
     assert.equal(this.exchange.isWatch, true);
     this.exchange.head();

@@ -1,11 +1,11 @@
 /** Refusals of servers, request by request: credentials, overload, internal errors. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Harness, errorEvent, event, list, pod } from './harness.ts';
+import { Harness, errorEvent, event, pod } from './harness.ts';
 
 function refusedFlags(harness: Harness): boolean[] {
   return harness.messages.flatMap((message) =>
-    message.type === 'prepare' ? [message.isRefused === true] : [],
+    message.type === 'prepare' ? [message.isUnauthorized === true] : [],
   );
 }
 
@@ -113,10 +113,7 @@ describe('an ERROR event', () => {
     assert.equal(harness.clock.nextDelayMs, 800);
     harness.clock.advance(800);
     assert.deepEqual(harness.exchange.query, { resourceVersion: '10' });
-    harness.exchange
-      .head()
-      .send(list('12', [pod('a', '10')]))
-      .end();
+    harness.list('12', pod('a', '10'));
     harness.drain();
     assert.deepEqual(harness.replica.objects(), ['a@10']);
   });

@@ -2,27 +2,19 @@
  * A whole informer whose credentials are refused: its plugin runs again, and the informer reports no error.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { kubeConfigFor } from '../../security/bare-server.ts';
+import { file } from './transport/credentials-scene.ts';
 
 const PODS = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
 
 /** Returns a plugin with these outputs for its first runs, and the last one afterwards. */
-function plugin(
-  folder: string,
-  first: readonly string[],
-  then: string,
-): { exec: object; runs: () => number } {
-  const log = join(folder, 'runs');
-  const script = join(folder, 'plugin.cjs');
-  writeFileSync(log, '');
-  writeFileSync(
-    script,
+function plugin(first: readonly string[], then: string): { exec: object; runs: () => number } {
+  const log = file('');
+  const script = file(
     `const fs = require('node:fs');
      fs.appendFileSync(${JSON.stringify(log)}, 'x');
      const token = ${JSON.stringify(first)}[fs.readFileSync(${JSON.stringify(log)}).length - 1] ?? ${JSON.stringify(then)};
@@ -35,9 +27,7 @@ function plugin(
 }
 
 for (const threadsCount of [0, 1]) {
-  test(`a refused token is renewed once without an error, a second refusal is reported (threads: ${threadsCount})`, async (context) => {
-    const folder = mkdtempSync(join(tmpdir(), 'kubeloom-refused-'));
-    context.after(() => rmSync(folder, { recursive: true }));
+  test(`a refused token is renewed once without an error, a second refusal is reported (threads: ${threadsCount})`, async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
     await server.populate({ count: 3, namespaces: 1 });
     await using threads = new InformerThreads({ shards: threadsCount });
@@ -45,16 +35,9 @@ for (const threadsCount of [0, 1]) {
       [['stale'], []],
       [['stale', 'stale too'], ['ERR_KUBELOOM_UNAUTHORIZED']],
     ] as const) {
-      const { exec, runs } = plugin(folder, stale, server.token);
-      const kubeConfig = new KubeConfig();
-      kubeConfig.loadFromOptions({
-        clusters: [
-          { name: 'c', server: server.url, caData: Buffer.from(server.ca ?? '').toString('base64') },
-        ],
-        users: [{ name: 'u', exec }],
-        contexts: [{ name: 'x', cluster: 'c', user: 'u' }],
-        currentContext: 'x',
-      });
+      const { exec, runs } = plugin(stale, server.token);
+      const caData = Buffer.from(server.ca ?? '').toString('base64');
+      const kubeConfig = kubeConfigFor(server.url, { exec }, { caData });
       const seen: string[] = [];
       await using informer = new SharedIndexInformer(kubeConfig, PODS, {
         threads,

@@ -7,6 +7,7 @@ import { DeltaFlag, DeltaKind } from '../../../src/shared/record/delta.ts';
 import type { Router } from '../../../src/reflector/router.ts';
 import { typeMetaOf } from '../../../src/reflector/router.ts';
 import { Twin } from './twin.ts';
+import type { Seen } from './twin.ts';
 
 const TARGET = {
   informer: 7,
@@ -35,13 +36,17 @@ function pod(name: string, resourceVersion = '1', padding = 0): string {
   return JSON.stringify({ kind: 'Pod', apiVersion: 'v1', metadata, padding: 'x'.repeat(padding) });
 }
 
+function committed(twin: Twin): Seen[] {
+  twin.router.commit();
+  return twin.read();
+}
+
 describe('Router', () => {
   it('gives every object a sequence, its bytes and its key', () => {
     const twin = new Twin();
     const json = pod('web-0', '4711');
     assert.ok(offer(twin.router, json, DeltaKind.Modified));
-    twin.router.commit();
-    const [record, ...rest] = twin.read();
+    const [record, ...rest] = committed(twin);
     assert.deepEqual(rest, []);
     assert.ok(record);
     const { shard, hash, ...visible } = record;
@@ -82,8 +87,7 @@ describe('Router', () => {
     const custom = '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"}}';
     assert.ok(offer(twin.router, without, DeltaKind.Replaced));
     assert.ok(offer(twin.router, custom, DeltaKind.Replaced));
-    twin.router.commit();
-    const [first, second] = twin.read();
+    const [first, second] = committed(twin);
     assert.equal(first?.json, `{"kind":"Pod","apiVersion":"v1",${without.slice(2)}`);
     assert.deepEqual(
       [first?.name, first?.namespace, first?.uid, first?.resourceVersion],
@@ -99,8 +103,7 @@ describe('Router', () => {
     const escaped = '{"kind":"Pod","metadata":{"name":"b\\u00fc\\ud83d\\ude00","namespace":"n\\/s"}}';
     const half = '{"kind":"Pod","metadata":{"namespace":"n\\/s","name":"b\u00fc\u{1f600}"}}';
     for (const json of [plain, escaped, half]) assert.ok(offer(twin.router, json));
-    twin.router.commit();
-    const records = twin.read();
+    const records = committed(twin);
     for (const record of records) {
       assert.deepEqual([record.namespace, record.name], ['n/s', 'b\u00fc\u{1f600}']);
       assert.equal(record.hash, records[0]?.hash);
@@ -114,8 +117,7 @@ describe('Router', () => {
   it('keeps only the identity of an object over the limit, flagged', () => {
     const twin = new Twin();
     assert.ok(offer(twin.router, pod('sm\\', '5', 2000), DeltaKind.Modified, 1000));
-    twin.router.commit();
-    const [record] = twin.read();
+    const [record] = committed(twin);
     assert.equal(record?.flags, DeltaFlag.TooLarge);
     assert.equal(record?.kind, 'Modified');
     assert.equal(
@@ -129,16 +131,14 @@ describe('Router', () => {
   it('keeps only the identity of an object larger than the log', () => {
     const twin = new Twin({ logBytes: BLOCK_BYTES });
     assert.ok(offer(twin.router, pod('huge', '5', BLOCK_BYTES), DeltaKind.Added, 2 ** 30));
-    twin.router.commit();
-    assert.equal(twin.read()[0]?.flags, DeltaFlag.TooLarge);
+    assert.equal(committed(twin)[0]?.flags, DeltaFlag.TooLarge);
   });
 
   it('sends a control record to every shard with one sequence', () => {
     const twin = new Twin({ shards: 3 });
     assert.ok(twin.router.offerControl(DeltaKind.ReplaceEnd, 3, 12, '10045'));
     assert.ok(offer(twin.router, pod('a')));
-    twin.router.commit();
-    const [control, object] = twin.read();
+    const [control, object] = committed(twin);
     assert.deepEqual(
       [control?.sequence, control?.kind, control?.informer, control?.epoch, control?.resourceVersion],
       [1, 'ReplaceEnd', 3, 12, '10045'],
@@ -167,9 +167,8 @@ describe('Router', () => {
     const twin = new Twin({ lastSequence: 2 ** 32 - 3 });
     for (let number = 0; number < 5; number++) assert.ok(offer(twin.router, pod(`web-${number}`)));
     assert.ok(twin.router.offerControl(DeltaKind.Bookmark, 7, 0, '5'));
-    twin.router.commit();
     assert.deepEqual(
-      twin.read().map((record) => record.sequence),
+      committed(twin).map((record) => record.sequence),
       [2 ** 32 - 2, 2 ** 32 - 1, 0, 1, 2, 3],
     );
     assert.equal(twin.committed.load(), 3);

@@ -1,7 +1,9 @@
 /**
  * Drives `step` through a list of events and writes the effects of each in one short line, so that a rule
- * reads as a table.
+ * reads as a table: events and their effects.
  */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { initialState } from '../../../src/reflector/rules/state.ts';
@@ -114,7 +116,7 @@ function describeEffect(effect: Effect): string {
   switch (effect.type) {
     case 'list':
     case 'watch': {
-      const renewed = effect.isRefused ? ' (new credentials)' : '';
+      const renewed = effect.isUnauthorized ? ' (new credentials)' : '';
       return `${effect.type} ${describeQuery(effect.query)}`.trim() + renewed;
     }
     case 'control': {
@@ -142,3 +144,42 @@ function describeQuery(query: Readonly<Record<string, string>>): string {
   }
   return words.join(' ');
 }
+
+/** An event and its effects. */
+export type Row = readonly [event: Scripted, effects: string];
+
+export function table(title: string, spec: Partial<typeof SPEC>, rows: readonly Row[]): void {
+  it(title, () => {
+    const { lines } = play(
+      spec,
+      rows.map(([event]) => event),
+    );
+    assert.deepEqual(
+      lines,
+      rows.map(([, effects]) => effects),
+    );
+  });
+}
+
+/** The beginning of the first list. */
+export const listing: readonly Row[] = [
+  [start, 'list rv=0 limit=500'],
+  [opened, 'begin 1'],
+];
+
+/** The first list, and the watch after it. */
+export const synced: readonly Row[] = [...listing, [page('10'), 'end 1@10, watch rv=10'], [opened, '']];
+
+/** The first page of a list in pages. */
+export const paged: readonly Row[] = [...listing, [page('10', 'token'), 'list limit=500 continue=token']];
+
+export const AUTO = { watchList: 'auto' } as const;
+
+/** The beginning of the first streaming list. */
+export const streaming: readonly Row[] = [
+  [start, 'watch streaming'],
+  [opened, 'begin 1'],
+];
+
+/** The first streaming list, at version 20. */
+export const streamed: readonly Row[] = [...streaming, [initialEventsEnd('20'), 'end 1@20']];

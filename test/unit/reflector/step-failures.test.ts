@@ -1,7 +1,20 @@
 /** The rules for refusals of servers: internal errors and credentials. */
 import { describe } from 'node:test';
-import { closed, failed, initialEventsEnd, later, opened, page, start, timer } from './scripts.ts';
-import { AUTO, synced, table } from './table.ts';
+import {
+  AUTO,
+  closed,
+  failed,
+  initialEventsEnd,
+  later,
+  opened,
+  page,
+  paged,
+  start,
+  streaming,
+  synced,
+  table,
+  timer,
+} from './scripts.ts';
 
 const PATIENT = { maxInternalErrorRetryDurationMs: 10_000 };
 const again = 'report INTERNAL-ERROR, close, watch rv=10';
@@ -49,8 +62,7 @@ describe('an internal error of a watch', () => {
     [later(failed('internal-error'), 1), 'report INTERNAL-ERROR, close, wait 800'],
   ]);
   table('in a streaming list leads to a list at once', { ...AUTO, ...PATIENT }, [
-    [start, 'watch streaming'],
-    [opened, 'begin 1'],
+    ...streaming,
     [failed('internal-error'), 'report INTERNAL-ERROR, close, abort 1, list rv=0 limit=500'],
   ]);
 });
@@ -71,9 +83,7 @@ describe('refused credentials', () => {
     [failed('unauthorized'), 'report UNAUTHORIZED, close, wait 1600'],
   ]);
   table('between two pages repeat only that page', {}, [
-    [start, 'list rv=0 limit=500'],
-    [opened, 'begin 1'],
-    [page('10', 'token'), 'list limit=500 continue=token'],
+    ...paged,
     [failed('unauthorized'), 'close, list limit=500 continue=token (new credentials)'],
     [opened, ''],
     [page('10'), 'end 1@10, watch rv=10'],

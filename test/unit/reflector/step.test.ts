@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { initialState } from '../../../src/reflector/rules/state.ts';
 import { step } from '../../../src/reflector/rules/step.ts';
 import {
+  AUTO,
   SPEC,
   closed,
   failed,
@@ -11,15 +12,19 @@ import {
   later,
   opened,
   page,
+  paged,
   phases,
   play,
   start,
   stop,
+  streamed,
+  streaming,
+  synced,
+  table,
   timer,
   torn,
 } from './scripts.ts';
-import { AUTO, synced, table } from './table.ts';
-import type { Row } from './table.ts';
+import type { Row } from './scripts.ts';
 
 describe('the list', () => {
   table(
@@ -55,9 +60,7 @@ describe('the list', () => {
     [page('30'), 'end 2@30, watch rv=30'],
   ]);
   table('continues to ask for pages when "0" came in pages', {}, [
-    [start, 'list rv=0 limit=500'],
-    [opened, 'begin 1'],
-    [page('10', 'token'), 'list limit=500 continue=token'],
+    ...paged,
     [opened, ''],
     [page('10'), 'end 1@10, watch rv=10'],
     [opened, ''],
@@ -92,17 +95,13 @@ describe('the list', () => {
     ]);
   }
   table('reads everything at once at its first version when its continue token has expired', {}, [
-    [start, 'list rv=0 limit=500'],
-    [opened, 'begin 1'],
-    [page('10', 'token'), 'list limit=500 continue=token'],
+    ...paged,
     [failed('expired'), 'close, abort 1, list rv=0'],
     [opened, 'begin 2'],
     [page('12'), 'end 2@12, watch rv=12'],
   ]);
   table('gives up when even the list after an expired token expires between pages', {}, [
-    [start, 'list rv=0 limit=500'],
-    [opened, 'begin 1'],
-    [page('10', 'token'), 'list limit=500 continue=token'],
+    ...paged,
     [failed('expired'), 'close, abort 1, list rv=0'],
     [opened, 'begin 2'],
     [page('12', 'token'), 'list continue=token'],
@@ -111,16 +110,12 @@ describe('the list', () => {
     [failed('expired'), 'report EXPIRED, close, wait 800'],
   ]);
   table('is abandoned when a page contains its own continue token', {}, [
-    [start, 'list rv=0 limit=500'],
-    [opened, 'begin 1'],
-    [page('10', 'token'), 'list limit=500 continue=token'],
+    ...paged,
     [opened, ''],
     [page('10', 'token'), 'report ERR_KUBELOOM_LIST_NO_PROGRESS, close, abort 1, wait 800'],
   ]);
   table('is aborted and repeated after a backoff when a page fails', {}, [
-    [start, 'list rv=0 limit=500'],
-    [opened, 'begin 1'],
-    [page('10', 'token'), 'list limit=500 continue=token'],
+    ...paged,
     [failed('other', { during: 'list' }), 'report OTHER, close, abort 1, wait 800'],
     [timer, 'list rv=0 limit=500'],
     [opened, 'begin 2'],
@@ -249,22 +244,17 @@ describe('the watch', () => {
 
 describe('the streaming list', () => {
   table('comes first, without a version, and its stream continues as the watch', AUTO, [
-    [start, 'watch streaming'],
-    [opened, 'begin 1'],
-    [initialEventsEnd('20'), 'end 1@20'],
+    ...streamed,
     [closed('25'), 'watch rv=25'],
   ]);
   table('asks for the last seen version when it is repeated', AUTO, [
-    [start, 'watch streaming'],
-    [opened, 'begin 1'],
-    [initialEventsEnd('20'), 'end 1@20'],
+    ...streamed,
     [failed('other', { at: '25' }), 'report OTHER, close, wait 800'],
     [timer, 'watch rv=25 streaming'],
     [opened, 'begin 2'],
   ]);
   table('is aborted and repeated at once when it is cut off, and the second time replaced by a list', AUTO, [
-    [start, 'watch streaming'],
-    [opened, 'begin 1'],
+    ...streaming,
     [closed('', 100), 'abort 1, watch streaming'],
     [opened, 'begin 2'],
     [torn('', 100), 'report TORN, abort 2, list rv=0 limit=500'],
@@ -277,8 +267,7 @@ describe('the streaming list', () => {
     [closed('', 100), 'abort 4, watch rv=10 streaming'],
   ]);
   table('falls back to a list when the stream is closed at once without an event', AUTO, [
-    [start, 'watch streaming'],
-    [opened, 'begin 1'],
+    ...streaming,
     [closed('', 0, 10), 'abort 1, list rv=0 limit=500'],
   ]);
   table('falls back to one list when the server refuses it', AUTO, [
@@ -291,8 +280,7 @@ describe('the streaming list', () => {
   ]);
   for (const kind of ['malformed', 'stalled', 'no-end-bookmark', 'other'] as const) {
     table(`is reported, aborted and replaced by a list after "${kind}"`, AUTO, [
-      [start, 'watch streaming'],
-      [opened, 'begin 1'],
+      ...streaming,
       [failed(kind), `report ${kind.toUpperCase()}, close, abort 1, list rv=0 limit=500`],
     ]);
   }
@@ -305,9 +293,7 @@ describe('the streaming list', () => {
   }
   for (const kind of ['expired', 'too-large'] as const) {
     table(`asks for the most recent state once when its version is ${kind}, then a list`, AUTO, [
-      [start, 'watch streaming'],
-      [opened, 'begin 1'],
-      [initialEventsEnd('20'), 'end 1@20'],
+      ...streamed,
       [failed('expired', { at: '25' }), 'report EXPIRED, close, wait 800'],
       [timer, 'watch rv=25 streaming'],
       [failed(kind), 'close, watch streaming'],

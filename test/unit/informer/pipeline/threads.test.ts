@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { transformModule } from '../../../../src/index.ts';
 import type { KubeloomError } from '../../../../src/index.ts';
-import { failRequests } from '../../apiserver/fail-requests.ts';
 import { HeldHandler } from '../scene.ts';
 import { Harness, pod } from './harness.ts';
 

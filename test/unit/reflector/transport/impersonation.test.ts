@@ -1,29 +1,21 @@
 /** The identity that a kubeconfig's user acts as: the parts that reach the server, and the refusals. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { connectionFor, loadKubeConfig } from '../../../../src/reflector/transport/credentials.ts';
-import { DirectTransport } from '../../../../src/reflector/transport/direct-transport.ts';
+import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
 import { kubeConfigFor } from '../../../security/bare-server.ts';
-import { Scripted } from './direct-scripted-server.ts';
-import { RecordingSink } from './recording-sink.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'kubeloom-impersonation-'));
-after(() => rmSync(folder, { recursive: true }));
+import { file } from './credentials-scene.ts';
+import { Scripted } from './scripted-server.ts';
+import { get } from './recording-sink.ts';
 
 /** @param user YAML of a user */
-function file(server: string, user: string): string {
-  const path = join(folder, 'config');
-  const text = `
+function configFile(server: string, user: string): string {
+  return file(`
 clusters: [{name: c, cluster: {server: '${server}'}}]
 users: [{name: u, user: ${user}}]
 contexts: [{name: x, context: {cluster: c, user: u}}]
 current-context: x
-`;
-  writeFileSync(path, text);
-  return path;
+`);
 }
 
 const EXTRA = `{'example.com/Scope%': [view, dévelopment], reason: [], Twice: [a], twice: [b]}`;
@@ -32,11 +24,9 @@ const WHOLE = `{as: ada, as-uid: '42', as-groups: [developers, 'ops, all'], as-u
 test('C201 a kubeconfig’s identity reaches the server whole, as client-go sends it', async (context) => {
   const server = new Scripted(() => 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
   const url = await server.listen(context);
-  const transport = new DirectTransport(await connectionFor(loadKubeConfig({ path: file(url, WHOLE) })));
+  const transport = new Http1Transport(await connectionFor(loadKubeConfig({ path: configFile(url, WHOLE) })));
   context.after(() => transport.dispose());
-  const sink = new RecordingSink();
-  transport.request({ path: '/api' }, sink);
-  await sink.ended;
+  await get(transport);
   const lines = Buffer.from(server.requests.join(''), 'latin1').toString().split('\r\n');
   assert.deepEqual(
     lines.filter((line) => line.startsWith('impersonate-')),
@@ -84,7 +74,7 @@ test('C201 an identity with a part that cannot be sent is refused when the kubec
     ['{as: ada, as-roles: [a]}', /as-roles is not known/],
   ];
   for (const [user, message] of cases) {
-    const path = file('https://h', user);
+    const path = configFile('https://h', user);
     assert.throws(() => loadKubeConfig({ path }), { code: 'ERR_KUBELOOM_KUBECONFIG', message }, user);
   }
 });
@@ -102,6 +92,6 @@ test('C201 unknown members of a KubeConfig that describe an identity are refused
 });
 
 test('an empty identity sends no header', async () => {
-  const path = file('https://h', "{as: '', as-groups: [], as-user-extra: {}, as-uid: null}");
+  const path = configFile('https://h', "{as: '', as-groups: [], as-user-extra: {}, as-uid: null}");
   assert.deepEqual((await connectionFor(loadKubeConfig({ path }))).headers, {});
 });

@@ -10,7 +10,7 @@ import { COMPACT, ODD, type Json, randomJson, writeJson } from '../../kube/json/
 import { Seeded } from '../../kube/json/seeded.ts';
 import { Collector, writeInPieces } from './collect.ts';
 
-const NO_LIMIT = { itemBytesMax: 1 << 24 };
+const NO_LIMIT = 1 << 24;
 const META = { resourceVersion: '77', continue: 'abc', remainingItemCount: 3 };
 
 function podList(items: Json[]): { [key: string]: Json } {
@@ -150,7 +150,7 @@ test('a refused item leaves the chunk unconsumed and is not scanned or offered t
 test('items above the limit come as their beginning and their length, in order with their neighbours', () => {
   const body = Buffer.from(JSON.stringify(podList([{ a: '1' }, { a: '123456789' }, { b: '2' }])));
   for (let cut = 0; cut <= body.length; cut++) {
-    const list = new ListItems({ itemBytesMax: 10 });
+    const list = new ListItems(10);
     const random = new Seeded(cut);
     const sink = new Collector(() => random.chance(0.3));
     writeInPieces(list, body, [cut], sink);
@@ -181,6 +181,8 @@ test('a body that is no list is malformed and never an empty list', () => {
     '5',
     '{}',
     '{"metadata":null,"items":[]}',
+    '{"metadata":[],"items":[]}',
+    '{"items":null,"metadata":{},"items":[{}],"it\\u0065ms":[]}',
     '{"items":[]}',
     '{"kind":"Status","metadata":{},"status":"Failure"}',
     '{"kind":"Table","metadata":{},"rows":[]}',

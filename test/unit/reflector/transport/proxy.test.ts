@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { inspect, promisify } from 'node:util';
 import { test, type TestContext } from 'node:test';
 import type { ConnectionOptions } from '../../../../src/shared/protocol.ts';
-import { DirectTransport } from '../../../../src/reflector/transport/direct-transport.ts';
+import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
 import { CA, OTHER_CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
+import { setEnvironment } from './credentials-scene.ts';
 import { ConnectProxy } from './connect-proxy.ts';
 import type { ConnectProxyOptions } from './connect-proxy.ts';
 import { RecordingSink, get, listenOnLoopback, serveTls } from './recording-sink.ts';
@@ -40,9 +41,9 @@ function transportOver(
   context: TestContext,
   proxy: string,
   more: Partial<ConnectionOptions> = {},
-): DirectTransport {
+): Http1Transport {
   const headers = { authorization: 'Bearer token-canary' };
-  const transport = new DirectTransport({ server: SERVER, ca: CA, headers, proxy, ...more });
+  const transport = new Http1Transport({ server: SERVER, ca: CA, headers, proxy, ...more });
   context.after(() => transport.dispose());
   return transport;
 }
@@ -67,12 +68,7 @@ test('C185 the server behind a proxy is verified as any other', async (context) 
 });
 
 test('a proxy with TLS is verified by the CAs of the system, whatever the environment contains', async (context) => {
-  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-  context.after(() => {
-    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
-  });
-  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  setEnvironment(context, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
   const { proxy, address } = await proxyTo(context, { isTls: true });
   const sink = await get(transportOver(context, `https://${CREDENTIALS}@${address}`));
   const error = await sink.failsWith('ERR_KUBELOOM_PROXY');
@@ -86,8 +82,8 @@ test('an https server is reached through a proxy with TLS whose CA the system tr
   writeFileSync(join(folder, 'ca.pem'), CA);
   const { proxy, address } = await proxyTo(context, { isTls: true });
   const program = `
-    import { DirectTransport } from ${JSON.stringify(new URL('../../../../src/reflector/transport/direct-transport.js', import.meta.url))};
-    const transport = new DirectTransport(${JSON.stringify({ server: SERVER, ca: CA, headers: {}, proxy: `https://${address}` })});
+    import { Http1Transport } from ${JSON.stringify(new URL('../../../../src/reflector/transport/http1-transport.js', import.meta.url))};
+    const transport = new Http1Transport(${JSON.stringify({ server: SERVER, ca: CA, headers: {}, proxy: `https://${address}` })});
     transport.request({ path: '/api' }, {
       head: () => undefined,
       data: (chunk) => process.stdout.write(chunk),
@@ -164,7 +160,7 @@ test('a proxy that is missing, closes at once or hangs is distinguished from the
   }
   const { address } = await proxyTo(context, { port: 1, answer: () => 'HTTP/1.1 ' });
   const headers = {};
-  const hanging = new DirectTransport(
+  const hanging = new Http1Transport(
     { server: SERVER, ca: CA, headers, proxy: `http://${address}` },
     { connectTimeoutMs: 50 },
   );
@@ -188,7 +184,7 @@ test('dispose closes tunnels, idle and in use', async (context) => {
 
 test('badly encoded credentials of a proxy are an error that does not quote them', () => {
   assert.throws(
-    () => new DirectTransport({ server: SERVER, headers: {}, proxy: 'http://u:%zz-canary@host' }),
+    () => new Http1Transport({ server: SERVER, headers: {}, proxy: 'http://u:%zz-canary@host' }),
     (error: Error) => /percent-encoded/.test(error.message) && !/canary/.test(inspect(error)),
   );
 });

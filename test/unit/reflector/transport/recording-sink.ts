@@ -1,6 +1,6 @@
 /**
- * A sink that records its calls and lets a test wait for them, and servers on loopback that close with the
- * test.
+ * A sink that records its calls and lets a test wait for them, and transports and servers on loopback that close with
+ * the test.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -9,22 +9,16 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Server as NetServer } from 'node:net';
 import type { TestContext } from 'node:test';
 import type { KubeloomError } from '../../../../src/base/errors.ts';
+import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
+import type { Http1TransportOptions } from '../../../../src/reflector/transport/http1-transport.ts';
+import type { ConnectionOptions } from '../../../../src/shared/protocol.ts';
+import { CA } from './certificates.ts';
 import type { HttpTransport, ResponseSink } from '../../../../src/reflector/transport/http.ts';
 
 /** An event that happens once and can be awaited. */
 export class Happening {
-  readonly promise: Promise<void>;
-  #resolve: () => void = () => undefined;
-
-  constructor() {
-    this.promise = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
-  }
-
-  resolve(): void {
-    this.#resolve();
-  }
+  resolve: () => void = () => undefined;
+  readonly promise: Promise<void> = new Promise((resolve) => (this.resolve = resolve));
 }
 
 export class RecordingSink implements ResponseSink {
@@ -105,4 +99,15 @@ export async function get(transport: HttpTransport, path = '/api'): Promise<Reco
   transport.request({ path, timeoutMs: 60_000 }, sink);
   await sink.ended;
   return sink;
+}
+
+export function transportTo(
+  context: TestContext,
+  server: string,
+  options: Http1TransportOptions = {},
+  connection: Partial<ConnectionOptions> = {},
+): Http1Transport {
+  const transport = new Http1Transport({ server, headers: {}, ca: CA, ...connection }, options);
+  context.after(() => transport.dispose());
+  return transport;
 }

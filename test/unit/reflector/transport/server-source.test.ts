@@ -1,9 +1,6 @@
 /** A connection that is given directly in the place of a KubeConfig: its requests and the refusals. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import {
   InformersMap,
   SharedIndexInformer,
@@ -15,9 +12,7 @@ import { assertServerSource } from '../../../../src/kube/server-source.ts';
 import { settled, startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import { Credentials, connectionFor } from '../../../../src/reflector/transport/credentials.ts';
 import { kubeConfigFor } from '../../../security/bare-server.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'kubeloom-connection-'));
-after(() => rmSync(folder, { recursive: true }));
+import { failure, file } from './credentials-scene.ts';
 
 test('an informer lists and watches with an address, a token and a CA, without a KubeConfig', async () => {
   await using server = await startEmbeddedApiServer();
@@ -51,10 +46,10 @@ test('a connection becomes the same request options as an equal kubeconfig', asy
 });
 
 test('the token file of a connection is read for every request', async () => {
-  const tokenFile = join(folder, 'token');
+  const tokenFile = file('', 'token');
   const credentials = new Credentials({ server: 'https://host', tokenFile });
   for (const token of ['one', 'two']) {
-    writeFileSync(tokenFile, `${token}\n`);
+    file(`${token}\n`, 'token');
     const { headers } = await credentials.connection(false);
     assert.deepEqual(headers, { authorization: `Bearer ${token}` });
   }
@@ -81,12 +76,7 @@ test('a source that is neither a KubeConfig nor a connection is refused when an 
     [{ server: 'https://host', cert: 'x' }, /cert and key together/],
   ];
   for (const [source, message] of cases) {
-    const refusal = (error: Error & { code?: string }): true => {
-      assert.equal(error.code, 'ERR_KUBELOOM_OPTION');
-      assert.match(error.message, message);
-      assert.doesNotMatch(error.message, /topsecret/);
-      return true;
-    };
+    const refusal = failure('ERR_KUBELOOM_OPTION', message, /topsecret/);
     const given = source as ServerConnection;
     assert.throws(() => assertServerSource(given), refusal);
     if (typeof source !== 'object') continue;

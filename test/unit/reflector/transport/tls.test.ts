@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import tls from 'node:tls';
 import { test, type TestContext } from 'node:test';
 import type { ConnectionOptions } from '../../../../src/shared/protocol.ts';
-import { DirectTransport } from '../../../../src/reflector/transport/direct-transport.ts';
+import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
 import {
   CA,
   EXPIRED_CERTIFICATE,
@@ -15,15 +15,14 @@ import {
   SERVER_CERTIFICATE,
   SERVER_KEY,
 } from './certificates.ts';
-import { RecordingSink, serve, serveTls } from './recording-sink.ts';
+import { setEnvironment } from './credentials-scene.ts';
+import { get, serve, serveTls } from './recording-sink.ts';
+import type { RecordingSink } from './recording-sink.ts';
 
-async function ask(context: TestContext, connection: ConnectionOptions): Promise<RecordingSink> {
-  const transport = new DirectTransport(connection);
+function ask(context: TestContext, connection: ConnectionOptions): Promise<RecordingSink> {
+  const transport = new Http1Transport(connection);
   context.after(() => transport.dispose());
-  const sink = new RecordingSink();
-  transport.request({ path: '/api', timeoutMs: 60_000 }, sink);
-  await sink.ended;
-  return sink;
+  return get(transport);
 }
 
 function serverWith(context: TestContext, cert: string): Promise<string> {
@@ -70,12 +69,7 @@ test('C182 verification is off only on request, not by NODE_TLS_REJECT_UNAUTHORI
   const server = await serverWith(context, EXPIRED_CERTIFICATE);
   const insecure = await ask(context, { server, rejectUnauthorized: false, headers: {} });
   assert.equal(insecure.text, 'hello');
-  const before = process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-  context.after(() => {
-    if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
-    else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
-  });
-  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
+  setEnvironment(context, { NODE_TLS_REJECT_UNAUTHORIZED: '0' });
   for (const connection of [
     { server, headers: {} },
     { server, ca: CA, rejectUnauthorized: true, headers: {} },

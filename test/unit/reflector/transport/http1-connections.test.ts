@@ -1,4 +1,4 @@
-/** The direct transport's connections: their reuse, their requests, and their end. */
+/** The connections of the HTTP/1.1 transport: their reuse, their requests, and their end. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,29 +7,15 @@ import { createServer as createNetServer } from 'node:net';
 import type { Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { promisify } from 'node:util';
-import type { ConnectionOptions } from '../../../../src/shared/protocol.ts';
-import { DirectTarget } from '../../../../src/reflector/transport/direct-target.ts';
-import { DirectTransport } from '../../../../src/reflector/transport/direct-transport.ts';
-import type { DirectTransportOptions } from '../../../../src/reflector/transport/direct-transport.ts';
+import { ServerAddress } from '../../../../src/reflector/transport/server-address.ts';
+import { Http1Transport } from '../../../../src/reflector/transport/http1-transport.ts';
 import { CA, SERVER_CERTIFICATE, SERVER_KEY } from './certificates.ts';
-import { Happening, RecordingSink, get, listenOnLoopback } from './recording-sink.ts';
-import { Scripted } from './direct-scripted-server.ts';
+import { Happening, RecordingSink, get, listenOnLoopback, transportTo } from './recording-sink.ts';
+import { Scripted } from './scripted-server.ts';
 
 const TLS = { key: SERVER_KEY, cert: SERVER_CERTIFICATE };
 const EMPTY = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
-
-function transportTo(
-  context: TestContext,
-  server: string,
-  options: DirectTransportOptions = {},
-  connection: Partial<ConnectionOptions> = {},
-): DirectTransport {
-  const transport = new DirectTransport({ server, headers: {}, ca: CA, ...connection }, options);
-  context.after(() => transport.dispose());
-  return transport;
-}
 
 test('pages of a list and the watch after them share one connection', async (context) => {
   const answers = [
@@ -262,14 +248,14 @@ test('a name with several addresses is reached at the one with a listener', asyn
 });
 
 test('an IPv6 address loses its brackets to connect, and keeps them in the request', () => {
-  const target = new DirectTarget({ server: 'https://[::1]:6443/base/', headers: {} });
+  const target = new ServerAddress({ server: 'https://[::1]:6443/base/', headers: {} });
   assert.deepEqual(
     [target.host, target.port, target.name, target.serverName],
     ['::1', 6443, '::1', undefined],
   );
   assert.match(target.requestText('/api', {}), /^GET \/base\/api HTTP\/1\.1\r\nhost: \[::1\]:6443\r\n/);
   assert.equal(target.urlOf('/api?limit=1'), 'https://[::1]:6443/base/api');
-  assert.equal(new DirectTarget({ server: 'https://host', headers: {} }).port, 443);
+  assert.equal(new ServerAddress({ server: 'https://host', headers: {} }).port, 443);
 });
 
 test('a TLS handshake asks for HTTP/1.1 and names the server, but never an address', async (context) => {
@@ -285,6 +271,13 @@ test('a TLS handshake asks for HTTP/1.1 and names the server, but never an addre
     ['http/1.1', 'localhost'],
     ['http/1.1', false],
   ]);
+});
+
+test('a TLS handshake that hangs fails at the connect timeout', async (context) => {
+  const mute = createNetServer((socket) => socket.on('error', () => undefined));
+  const address = await listenOnLoopback(context, mute);
+  const sink = await get(transportTo(context, `https://${address}`, { connectTimeoutMs: 50 }));
+  await sink.failsWith('ERR_KUBELOOM_UNREACHABLE');
 });
 
 test('a client certificate is sent', async (context) => {
@@ -332,7 +325,7 @@ test('C190 only a GET with valid headers is sent', async (context) => {
 
 test('a server that is no http or https URL is refused at once', () => {
   for (const server of ['ftp://host', 'unix:/run/x', 'host:6443', '']) {
-    assert.throws(() => new DirectTransport({ server, headers: {} }), TypeError, server);
+    assert.throws(() => new Http1Transport({ server, headers: {} }), TypeError, server);
   }
 });
 
@@ -365,10 +358,10 @@ test('dispose closes idle connections and ends requests that are being connected
 /** A script for another process: the test runner intercepts uncaught errors. */
 const THROWING = `
   import { createServer } from 'node:net';
-  import { DirectTransport } from ${JSON.stringify(new URL('../../../../src/reflector/transport/direct-transport.js', import.meta.url).href)};
+  import { Http1Transport } from ${JSON.stringify(new URL('../../../../src/reflector/transport/http1-transport.js', import.meta.url).href)};
   const server = createServer((socket) => socket.once('data', () => socket.write('HTTP/1.1 200 OK\\r\\n\\r\\nbody')));
   server.listen(0, '127.0.0.1', () => {
-    const transport = new DirectTransport({ server: 'http://127.0.0.1:' + server.address().port, headers: {} });
+    const transport = new Http1Transport({ server: 'http://127.0.0.1:' + server.address().port, headers: {} });
     const calls = [];
     server.on('connection', (socket) => socket.on('close', () => {
       server.close();

@@ -1,11 +1,11 @@
 /** The address of one transport's requests and their text, derived once from the connection options. */
+import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import { createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
 import type { ConnectionOptions, Headers } from '../../shared/protocol.ts';
 import { TransportFailure } from './http-errors.ts';
-import { ProxyAddress } from './proxy-address.ts';
 import { FIELD_NAME } from './response-parser-head.ts';
-import { secureContextOf } from './tls-material.ts';
 
 const PORTS: ReadonlyMap<string, number> = new Map([
   ['http:', 80],
@@ -24,7 +24,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-export class DirectTarget {
+export class ServerAddress {
   /** `https://host:6443`, for messages. */
   readonly origin: string;
   readonly host: string;
@@ -37,6 +37,8 @@ export class DirectTarget {
   readonly proxy: ProxyAddress | undefined;
   /** Host and port, as CONNECT has them. */
   readonly authority: string;
+  /** The name in the TLS handshake; addresses are not allowed there. */
+  readonly serverName: string | undefined;
   /** The prefix of every path: apiservers behind a proxy have one. */
   readonly #basePath: string;
   readonly #headers: Headers;
@@ -55,6 +57,7 @@ export class DirectTarget {
     // Always set, or NODE_TLS_REJECT_UNAUTHORIZED could switch verification off.
     this.rejectUnauthorized = connection.rejectUnauthorized !== false;
     this.name = connection.servername ?? this.host;
+    this.serverName = isIP(this.name) === 0 ? this.name : undefined;
     this.proxy = connection.proxy === undefined ? undefined : new ProxyAddress(connection.proxy);
     this.authority = `${url.hostname}:${this.port}`;
     this.#basePath = url.pathname.replace(/\/+$/, '');
@@ -65,11 +68,6 @@ export class DirectTarget {
       'user-agent': 'kubeloom',
       ...lowerCased(connection.headers),
     };
-  }
-
-  /** The name in the TLS handshake; addresses are not allowed there. */
-  get serverName(): string | undefined {
-    return isIP(this.name) === 0 ? this.name : undefined;
   }
 
   /** @throws OpenSSL's error for unusable certificates and keys */
@@ -109,4 +107,48 @@ export class DirectTarget {
 
 function lowerCased(headers: Headers): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+/** The parts of a proxy's URL, with its credentials as a header value. */
+export class ProxyAddress {
+  /** `http://proxy:3128`, for messages: without credentials. */
+  readonly origin: string;
+  readonly host: string;
+  readonly port: number;
+  readonly isTls: boolean;
+  /** The value of `Proxy-Authorization`. */
+  readonly authorization: string | undefined;
+
+  /** @throws TransportFailure when user name or password are badly encoded */
+  constructor(url: string) {
+    const { origin, hostname, port, protocol, username, password } = new URL(url);
+    this.origin = origin;
+    this.host = hostname.replace(/^\[(.*)\]$/, '$1');
+    this.isTls = protocol === 'https:';
+    this.port = port === '' ? (this.isTls ? 443 : 80) : Number(port);
+    this.authorization = username === '' && password === '' ? undefined : basic(username, password);
+  }
+}
+
+function basic(username: string, password: string): string {
+  try {
+    const plain = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    return `Basic ${Buffer.from(plain).toString('base64')}`;
+  } catch {
+    throw new TransportFailure('HTTP_PROXY', 'user name and password of the proxy must be percent-encoded');
+  }
+}
+
+export type TlsMaterial = Pick<ConnectionOptions, 'ca' | 'cert' | 'key'>;
+
+/**
+ * Returns CA, client certificate and key in the form of a TLS socket's options. Unusable ones are refused, never omitted.
+ *
+ * @throws OpenSSL's error for unusable certificates and keys
+ */
+export function secureContextOf({ ca, cert, key }: TlsMaterial): SecureContext {
+  // An empty CA would mean every public one; one that is no PEM would silently trust none.
+  if (ca !== undefined) void new X509Certificate(ca);
+  // The default of the version can be lowered from outside (--tls-min-v1.0).
+  return createSecureContext({ minVersion: 'TLSv1.2', ca, cert, key });
 }

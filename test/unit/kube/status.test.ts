@@ -1,8 +1,8 @@
 /** The errors of servers, in all their encodings. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { toErrorMessage } from '../../../../src/base/errors.ts';
-import { statusError } from '../../../../src/kube/status.ts';
+import { toErrorMessage } from '../../../src/base/errors.ts';
+import { statusError } from '../../../src/kube/status.ts';
 
 function status(fields: object): string {
   return JSON.stringify({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...fields });
