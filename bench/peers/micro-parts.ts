@@ -9,7 +9,7 @@ import { skipValue } from '../../src/kube/json/skip.ts';
 import { copyBytes } from '../../src/base/copy-bytes.ts';
 import { LogWriter } from '../../src/shared/log/log-writer.ts';
 import { BLOCK_BYTES } from '../../src/shared/log/layout.ts';
-import { ChunkedQueue } from '../../src/replica/deliver/chunked-queue.ts';
+import { ChunkedQueue } from '../../src/replica/deliver/pending.ts';
 import { WorkQueue } from '../../src/index.ts';
 import { RealFIFO } from '../../src/client-go/index.ts';
 import { MsgpackDecoder } from '../../src/shared/record/msgpack.ts';

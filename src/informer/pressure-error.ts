@@ -1,6 +1,6 @@
 /** Errors for a handler whose backlog is too large. Each one names the cost, the consequence and the remedy. */
 import { KubeloomError } from '../base/errors.ts';
-import type { BacklogPressure } from '../replica/deliver/backlog-budget.ts';
+import type { BacklogPressure } from '../replica/deliver/backlog-step.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
 
 export function pressureError(

@@ -20,8 +20,8 @@ import {
 import type { OptionChecks } from '../base/option-checks.ts';
 import { defaultBorrowChecks, resolveThreadsOptions } from './threads/options.ts';
 import type { BorrowChecks } from '../replica/store/entry-owner.ts';
-import { SLOW_LIMITS } from '../replica/deliver/slow-handler.ts';
-import type { SlowLimits } from '../replica/deliver/slow-handler.ts';
+import { SLOW_LIMITS } from '../replica/deliver/handler-calls.ts';
+import type { SlowLimits } from '../replica/deliver/handler-calls.ts';
 import { declaredFields, wantIndexers } from '../replica/store/index-functions.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
 import { InformerThreads } from './threads/informer-threads.ts';

@@ -5,8 +5,8 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C1',
     file: 'src/replica/store/replica.ts',
-    find: 'return shadow.deleted.has(key) ? undefined :',
-    replace: 'return !shadow.deleted.has(key) ? undefined :',
+    find: 'shadow.deleted.has(entry.key) ? undefined :',
+    replace: '!shadow.deleted.has(entry.key) ? undefined :',
   },
   {
     clause: 'C2',
@@ -112,7 +112,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C33',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: 'for (const listener of this.#listeners) listener.push(oldEntry, newEntry);',
     replace:
       'for (const listener of this.#listeners) { listener.push(oldEntry, newEntry); if (!listener.isReady) break; }',
@@ -125,7 +125,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C35',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: 'return this.#listeners.delete(listener);',
     replace: 'this.#listeners.clear(); return true;',
   },
@@ -156,7 +156,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C38',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: `listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);`,
     replace: `for (const one of this.#listeners) one.pushCursor(new SnapshotCursor(replica.live, 'join'), true);`,
   },
@@ -200,13 +200,13 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C12',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: 'const { isResyncDue } = listener;',
     replace: 'const isResyncDue = true;',
   },
   {
     clause: 'C13',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: `new SnapshotCursor(replica.live, 'resync')`,
     replace: `new SnapshotCursor(replica.live, 'join')`,
   },
@@ -285,7 +285,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C197',
-    file: 'src/replica/store/packing/pack.ts',
+    file: 'src/replica/store/pack.ts',
     find: 'let from = length + shift;',
     replace: 'let from = length + shift + 1;',
   },

@@ -64,13 +64,13 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C141',
-    file: 'src/replica/deliver/slow-handler.ts',
-    find: 'callMs <= limits.slowCallMs || ',
+    file: 'src/replica/deliver/handler-calls.ts',
+    find: 'callMs <= slowLimits.slowCallMs || ',
     replace: '',
   },
   {
     clause: 'C142',
-    file: 'src/replica/deliver/backlog-age.ts',
+    file: 'src/replica/deliver/pending.ts',
     find: 'RESOLUTION_MS = 100',
     replace: 'RESOLUTION_MS = 1000',
   },

@@ -6,7 +6,7 @@ import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import type { Borrowed, CachedObject, MetadataOf, Mutable } from '../../replica/store/entry.ts';
-import type { Labels } from '../../replica/store/projected-fields.ts';
+import type { Labels } from '../../replica/store/projection.ts';
 
 /** Metadata entry of each entry, so that the same entry always gives the same object. */
 const SHOWN: WeakMap<object, MetadataEntry> = new WeakMap();

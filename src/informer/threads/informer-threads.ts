@@ -8,7 +8,7 @@ import { resolveThreadsOptions } from './options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from './options.ts';
 import { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
 import { Drain } from '../../replica/merge/drain.ts';
-import { Processor } from '../../replica/merge/processor.ts';
+import { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
 import { RingConsumer } from '../../shared/ring/consumer.ts';
 import { RingMemory } from '../../shared/ring/ring.ts';
 import { StoreMemory } from '../../replica/store/store-memory.ts';
@@ -54,7 +54,7 @@ export class InformerThreads {
   readonly drain: Drain;
   readonly storeMemory: StoreMemory;
   readonly #memory: PipelineMemory;
-  readonly #processor: Processor;
+  readonly #processor: SequenceMerger;
   readonly #backlogs: BacklogBudget;
   readonly #loop: MainLoop;
   readonly #bellWatch: BellWatch | undefined;
@@ -86,7 +86,7 @@ export class InformerThreads {
     this.#attachments = new AttachmentTable(memory.toShard.length);
     const words = new PipelineWords(memory, shards === 0 ? () => this.kick() : undefined);
     this.#words = words;
-    this.#processor = new Processor({
+    this.#processor = new SequenceMerger({
       shards: memory.toMain.map((buffer, shard) => ({
         ring: new RingConsumer(new RingMemory(buffer)),
         bell: words.shard(shard).bell,

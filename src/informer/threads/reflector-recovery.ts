@@ -4,7 +4,7 @@
  * of the old reflector are discarded in the rings (`discardRecords`). No bytes in the log are read after their record
  * is merged, so the successor may write anywhere in it.
  */
-import type { Processor } from '../../replica/merge/processor.ts';
+import type { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
 import type { Attachment, Attachments } from './attachments.ts';
 import type { Backend } from './backend.ts';
 import type { PipelineWords } from '../../shared/layout.ts';
@@ -13,7 +13,7 @@ import type { Supervised } from './supervisor.ts';
 
 export interface ReflectorRecoveryOptions {
   readonly backend: Backend;
-  readonly processor: Processor;
+  readonly processor: SequenceMerger;
   readonly words: PipelineWords;
   readonly shards: number;
   readonly attachments: Attachments;

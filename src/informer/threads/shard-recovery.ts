@@ -4,7 +4,7 @@
  * with the records in the ring: a shard releases a record only after it has published the answer. So every record is
  * answered once, in order.
  */
-import type { Processor } from '../../replica/merge/processor.ts';
+import type { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
 import { KeyHash } from '../../shared/record/key-hash.ts';
 import type { HashKey } from '../../shared/record/key-hash.ts';
 import { compareU32 } from '../../shared/ring/word.ts';
@@ -18,7 +18,7 @@ import type { Supervised } from './supervisor.ts';
 export interface ShardRecoveryOptions {
   readonly shard: number;
   readonly backend: Backend;
-  readonly processor: Processor;
+  readonly processor: SequenceMerger;
   readonly words: ShardWords;
   readonly attachments: Attachments;
   readonly hashKey: HashKey;

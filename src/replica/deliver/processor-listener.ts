@@ -1,20 +1,60 @@
 /**
- * One handler and its pending notifications. A slow handler delays only itself. Its pending entries keep their bytes,
- * which are counted; all handlers together have a budget (backlog-budget.ts).
+ * The handlers of one informer: `SharedProcessor` distributes committed changes to its listeners, and a
+ * `ProcessorListener` is one handler with its pending notifications. A slow handler delays only itself. Its pending
+ * entries keep their bytes, which are counted; all handlers together have a budget (backlog-budget.ts).
  */
-import type { Delivery, DeliveryCursor } from '../store/deliveries.ts';
+import { SnapshotCursor } from '../store/deliveries.ts';
+import type { Delivery, DeliveryCursor, Difference } from '../store/deliveries.ts';
 import type { Entry } from '../store/entry.ts';
-import { BacklogAge } from './backlog-age.ts';
-import type { BacklogPressure, BudgetedListener } from './backlog-budget.ts';
-import { CoalescedQueue } from './coalesced-queue.ts';
-import { ChunkedQueue } from './chunked-queue.ts';
+import type { Replica, ReplicaListener } from '../store/replica.ts';
+import type { BacklogPressure } from './backlog-step.ts';
 import { HandlerCalls } from './handler-calls.ts';
 import type { HandlerCallsOptions } from './handler-calls.ts';
 import type { HandlerBacklog } from './handler.ts';
-import { heldBytes, isCursor } from './pending.ts';
+import { BacklogAge, ChunkedQueue, CoalescedQueue, PendingBytes, isCursor } from './pending.ts';
 import type { Pending } from './pending.ts';
-import { SlowHandler } from './slow-handler.ts';
-import type { SlowLimits } from './slow-handler.ts';
+
+export class SharedProcessor implements ReplicaListener {
+  readonly #listeners: Set<ProcessorListener> = new Set();
+
+  /**
+   * Adds a listener at an exact position: the current content of the cache is its initial list, and every later change
+   * is a notification.
+   */
+  add(listener: ProcessorListener, replica: Replica): void {
+    this.#listeners.add(listener);
+    if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);
+  }
+
+  /**
+   * Returns false when the listener was not registered. Pending notifications are dropped, or delivered with `drain`.
+   */
+  remove(listener: ProcessorListener, drain: boolean = false): boolean {
+    if (drain) listener.leave();
+    else listener.remove();
+    return this.#listeners.delete(listener);
+  }
+
+  changed(oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
+    for (const listener of this.#listeners) listener.push(oldEntry, newEntry);
+  }
+
+  replaced(difference: Difference): void {
+    for (const listener of this.#listeners) {
+      // A relist decides now which listeners get updates without a change, not when it delivers them (contract C12).
+      const { isResyncDue } = listener;
+      listener.pushCursor(difference.cursor(isResyncDue), difference.isInitial);
+    }
+  }
+
+  /** Redelivers the cache to the listeners that are due, except those that still receive the previous resync. */
+  resync(replica: Replica, due: Iterable<ProcessorListener>): void {
+    for (const listener of due) {
+      if (this.#listeners.has(listener) && !listener.isResyncing)
+        listener.pushResync(new SnapshotCursor(replica.live, 'resync'));
+    }
+  }
+}
 
 /** Takes about a tenth of a millisecond. */
 const RELEASED_PER_CALL = 1024;
@@ -27,11 +67,6 @@ type State =
   | 'removed';
 
 export interface ListenerOptions extends HandlerCallsOptions {
-  readonly slowLimits: SlowLimits;
-  /**
-   * Reports a slow handler. @param callMs of a call that took too long; undefined: the oldest notification is too old
-   */
-  readonly onSlow: (callMs: number | undefined) => void;
   /** Called when the promise of a call has settled: deliveries can go on. */
   readonly onReady: () => void;
   /** Called when the initial list was delivered and all its calls have returned. */
@@ -40,22 +75,20 @@ export interface ListenerOptions extends HandlerCallsOptions {
   readonly onPressure: (pressure: BacklogPressure) => void;
 }
 
-export class ProcessorListener implements BudgetedListener {
+export class ProcessorListener {
   readonly #options: ListenerOptions;
   readonly #calls: HandlerCalls;
-  readonly #slow: SlowHandler;
   readonly #queue: ChunkedQueue<Pending, Entry> = new ChunkedQueue();
+  /** Bytes of both queues. */
+  readonly #bytes: PendingBytes = new PendingBytes();
   /** Notifications older than the queue, moved here when the backlog budget is short. */
-  readonly #coalesced: CoalescedQueue = new CoalescedQueue();
+  readonly #coalesced: CoalescedQueue = new CoalescedQueue(this.#bytes);
   readonly #age: BacklogAge = new BacklogAge();
   /** Number of notifications that were ever pushed. */
   #pushed = 0;
   /** The part of `#pushed` whose arrival time is recorded. */
   #arrived = 0;
   #state: State = 'open';
-  /** Bytes of objects in the queue, and of superseded objects. */
-  #pendingBytes = 0;
-  #heldBytes = 0;
   /** The pending cursors. */
   readonly #cursors: Set<DeliveryCursor> = new Set();
   /** The cursor of the initial list while it is being delivered. */
@@ -78,13 +111,11 @@ export class ProcessorListener implements BudgetedListener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#slow = new SlowHandler({
-      clock: options.clock,
-      limits: options.slowLimits,
-      ageMs: () => (this.pendingNotifications > 0 ? this.ageMs : undefined),
-      onSlow: options.onSlow,
-    });
-    this.#calls = new HandlerCalls(options, this.#slow, () => this.#settled());
+    this.#calls = new HandlerCalls(
+      options,
+      () => (this.pendingNotifications > 0 ? this.ageMs : undefined),
+      () => this.#settled(),
+    );
     this.ended = new Promise((resolve) => (this.#end = resolve));
   }
 
@@ -93,8 +124,7 @@ export class ProcessorListener implements BudgetedListener {
     if (this.#state !== 'open') return;
     oldEntry?.addReference();
     newEntry?.addReference();
-    this.#pendingBytes += (newEntry ?? oldEntry)?.length ?? 0;
-    this.#heldBytes += heldBytes(oldEntry);
+    this.#bytes.add(oldEntry, newEntry);
     this.#pushed++;
     this.#queue.push(oldEntry, newEntry);
   }
@@ -128,7 +158,7 @@ export class ProcessorListener implements BudgetedListener {
     if (this.#pushed === this.#arrived) return;
     this.#arrived = this.#pushed;
     this.#age.mark(this.#oldest, this.#pushed, this.#options.clock.now());
-    this.#slow.arrived();
+    this.#calls.watchAge();
   }
 
   get hasSynced(): boolean {
@@ -155,11 +185,12 @@ export class ProcessorListener implements BudgetedListener {
 
   get backlog(): HandlerBacklog {
     if (this.#state === 'removed') return { notifications: 0, bytes: 0, ageMs: 0 };
-    let bytes = this.#pendingBytes + this.#coalesced.bytes;
+    let bytes = this.#bytes.objects;
     for (const cursor of this.#cursors) bytes += cursor.heldBytes;
     return { notifications: this.#notifications(), bytes, ageMs: this.ageMs };
   }
 
+  /** Age of the oldest pending notification. */
   get ageMs(): number {
     return this.#age.ageMs(this.#oldest, this.#options.clock.now());
   }
@@ -167,11 +198,12 @@ export class ProcessorListener implements BudgetedListener {
   /** Upper bound of the bytes retained only for this handler. */
   get heldBytes(): number {
     if (this.#state === 'removed') return 0;
-    let bytes = this.#heldBytes + this.#coalesced.heldBytes;
+    let bytes = this.#bytes.held;
     for (const cursor of this.#cursors) bytes += cursor.heldShareBytes;
     return bytes;
   }
 
+  /** Number of notifications that were ever merged into others. */
   get coalesced(): number {
     return this.#coalesced.coalesced;
   }
@@ -186,7 +218,7 @@ export class ProcessorListener implements BudgetedListener {
     for (let moved = 0; moved < count && queue.length > 0; moved++) {
       const { first, second } = queue;
       const position = this.#pushed - queue.length;
-      this.#shiftQueue();
+      queue.shift();
       this.#coalesced.push(first, second, position);
     }
     return queue.length > 0;
@@ -195,10 +227,6 @@ export class ProcessorListener implements BudgetedListener {
   /** True while the handler runs synchronously; false again once it awaits something. */
   get isInsideCall(): boolean {
     return this.#calls.isInside;
-  }
-
-  get registeredAt(): string {
-    return this.#options.registeredAt;
   }
 
   /**
@@ -224,8 +252,6 @@ export class ProcessorListener implements BudgetedListener {
   /** Drops all pending notifications; a call in progress finishes. */
   remove(): void {
     this.#state = 'removed';
-    this.#pendingBytes = 0;
-    this.#heldBytes = 0;
     for (const cursor of this.#cursors) cursor.close();
     this.#cursors.clear();
     this.release();
@@ -260,13 +286,12 @@ export class ProcessorListener implements BudgetedListener {
 
   /** Moves the next notification into `#delivery`; false when it was a cursor at its end. */
   #take(): boolean {
-    const isCoalesced = this.#coalesced.length > 0;
-    const { first, second } = isCoalesced ? this.#coalesced : this.#queue;
+    const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
+    const { first, second } = queue;
     const delivery = this.#delivery;
     if (isCursor(first)) {
       if (first.next(delivery)) return true;
-      if (isCoalesced) this.#coalesced.shift();
-      else this.#queue.shift();
+      queue.shift();
       this.#cursors.delete(first);
       if (this.#initial === first) {
         this.#initial = undefined;
@@ -278,17 +303,9 @@ export class ProcessorListener implements BudgetedListener {
     delivery.newEntry = second;
     delivery.isInInitialList = false;
     delivery.isFinalStateUnknown = false;
-    if (isCoalesced) this.#coalesced.shift();
-    else this.#shiftQueue();
+    queue.shift();
+    this.#bytes.remove(first, second);
     return true;
-  }
-
-  #shiftQueue(): void {
-    const { first, second } = this.#queue;
-    this.#queue.shift();
-    if (isCursor(first)) return;
-    this.#pendingBytes -= (second ?? first)?.length ?? 0;
-    this.#heldBytes -= heldBytes(first);
   }
 
   /** Position of the oldest pending notification. */
@@ -304,7 +321,7 @@ export class ProcessorListener implements BudgetedListener {
   #checkEnded(): void {
     if (this.#state === 'leaving' && this.pendingNotifications === 0) this.#state = 'removed';
     if (this.#state !== 'removed') return;
-    this.#slow.close();
+    this.#calls.unwatchAge();
     if (!this.#calls.isBusy && !this.#isDropping) this.#end();
   }
 

@@ -4,8 +4,8 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { BacklogBudget } from '../deliver/backlog-budget.ts';
-import type { Processor } from './processor.ts';
 import type { ProcessorListener } from '../deliver/processor-listener.ts';
+import type { SequenceMerger } from './sequence-merger.ts';
 
 /** Records merged between two rounds of deliveries. */
 const MERGE_BATCH = 256;
@@ -23,7 +23,7 @@ const DELIVER_BATCH_MAX = 16;
 export type Upkeep = () => boolean;
 
 export class Drain {
-  readonly #processor: Processor;
+  readonly #merger: SequenceMerger;
   readonly #clock: Clock;
   readonly #backlogs: BacklogBudget;
   readonly #budgetMs: number;
@@ -39,8 +39,8 @@ export class Drain {
   /** Records merged by the last turn: decides between parking and a short sleep. */
   lastMerged = 0;
 
-  constructor(processor: Processor, clock: Clock, budgetMs: number, backlogs: BacklogBudget) {
-    this.#processor = processor;
+  constructor(merger: SequenceMerger, clock: Clock, budgetMs: number, backlogs: BacklogBudget) {
+    this.#merger = merger;
     this.#clock = clock;
     this.#budgetMs = budgetMs;
     this.#mergeBatchCongested = Math.min(MERGE_BATCH, Math.ceil(MERGES_PER_MS_CONGESTED * budgetMs));
@@ -75,13 +75,17 @@ export class Drain {
     do {
       const merged = this.#merge();
       this.lastMerged += merged;
-      if (merged > 0) this.#processor.publish();
+      if (merged > 0) this.#merger.publish();
       for (const listener of this.#listeners) listener.arrived();
       const delivered = this.#deliver(deadline);
-      const isPressed = this.#backlogs.turn(this.#listeners);
       hasUpkeep = false;
+      let heldBytes = 0;
       for (const upkeep of this.#upkeep) hasUpkeep = upkeep() || hasUpkeep;
-      for (const listener of this.#listeners) hasUpkeep = listener.release() || hasUpkeep;
+      for (const listener of this.#listeners) {
+        hasUpkeep = listener.release() || hasUpkeep;
+        heldBytes += listener.heldBytes;
+      }
+      const isPressed = heldBytes > this.#backlogs.idleBytes && this.#backlogs.turn(this.#listeners);
       didWork = merged > 0 || delivered || isPressed;
     } while (didWork && this.#clock.now() < deadline);
     return didWork || hasUpkeep;
@@ -102,7 +106,7 @@ export class Drain {
 
   /** Returns whether a turn would find work. */
   hasWork(): boolean {
-    if (this.#backlogs.mayMerge && this.#processor.hasWork()) return true;
+    if (this.#backlogs.mayMerge && this.#merger.hasWork()) return true;
     for (const listener of this.#listeners) if (listener.isReady) return true;
     return false;
   }
@@ -150,7 +154,7 @@ export class Drain {
 
   #merge(): number {
     if (!this.#backlogs.mayMerge) return 0;
-    return this.#processor.merge(this.#isCongested() ? this.#mergeBatchCongested : MERGE_BATCH);
+    return this.#merger.merge(this.#isCongested() ? this.#mergeBatchCongested : MERGE_BATCH);
   }
 
   #isCongested(): boolean {

@@ -8,16 +8,17 @@ import type { ControlRecord } from '../../shared/record/delta.ts';
 import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { NotificationFlag, PrefixKind } from '../../shared/record/notification.ts';
 import type { Notification, PrefixRecord } from '../../shared/record/notification.ts';
-import type { EncodedObject, EntryOwner } from '../store/entry-owner.ts';
+import type { EncodedObject, EntryOwner, ObjectBytes } from '../store/entry-owner.ts';
 import { Entry, EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { Identity } from '../store/entry.ts';
-import { SharedFields } from '../store/projected-fields.ts';
-import { Projection } from '../store/projection.ts';
+import { Projection, SharedFields } from '../store/projection.ts';
 import type { Replica, UsedId } from '../store/replica.ts';
 import type { Slot } from '../store/replica-state.ts';
-import { IdentityReader } from './identity-reader.ts';
 import type { MainTransform, TransformedObject } from './main-transform.ts';
-import type { ObjectBytes } from './object-bytes.ts';
+
+const SLASH = 0x2f;
+/** Initial size: names in Kubernetes have at most 253 characters, namespaces 63. It grows for longer ones. */
+const KEY_BYTES = 512;
 
 export interface InformerMergeOptions {
   readonly replica: Replica;
@@ -65,7 +66,7 @@ export class InformerMerge {
     const { replica } = this.#options;
     this.records++;
     if (this.#isPositionless && record.kind !== DeltaKind.Added) this.#isPositionless = false;
-    const named = isNewKey(record) ? this.#identities.read(record, text) : undefined;
+    const named = record.flags & NotificationFlag.NewKey ? this.#identities.read(record, text) : undefined;
     const slot = named ? replica.liveSlot(named.key) : replica.slotOf(shard, record.id);
     const identity = slot?.identity ?? named;
     assert(identity !== undefined, 'a shard named an unknown id', record.id);
@@ -91,10 +92,9 @@ export class InformerMerge {
       case PrefixKind.Swept:
         replica.swept(shard, record.id);
         break;
-      case PrefixKind.Structures: {
+      case PrefixKind.Structures:
         this.#decoderOf(shard).update(record.bytes);
         break;
-      }
       case PrefixKind.Warning: {
         const { code, message, key } = JSON.parse(record.bytes.toString('utf8')) as Record<string, string>;
         onError(new KubeloomError(code ?? 'ERR_KUBELOOM_SHARD', `${key}: ${message}`), key ?? '');
@@ -192,10 +192,6 @@ export class InformerMerge {
   }
 }
 
-function isNewKey(record: Notification): boolean {
-  return (record.flags & NotificationFlag.NewKey) !== 0;
-}
-
 function versionOf(record: Notification, text: Buffer): number | string {
   if (!(record.flags & NotificationFlag.ResourceVersionText)) return record.resourceVersion;
   const start = record.textOffset + record.namespaceLength + record.nameLength;
@@ -209,4 +205,45 @@ function entryFlags(flags: number): number {
     (flags & NotificationFlag.TransformFailed ? EntryFlag.TransformFailed : 0) |
     (flags & NotificationFlag.Malformed ? EntryFlag.Malformed : 0)
   );
+}
+
+class KeyIdentity implements Identity {
+  readonly key: string;
+  readonly namespace: string;
+
+  constructor(key: string, namespace: string) {
+    this.key = key;
+    this.namespace = namespace;
+  }
+
+  get name(): string {
+    return this.namespace === '' ? this.key : this.key.slice(this.namespace.length + 1);
+  }
+}
+
+/**
+ * Reads key, namespace and name out of the first record of an object. An informer keeps them as long as the object
+ * exists, so they take little memory: one string for the key, none for the name, which is part of it, and one for a
+ * namespace whose objects come in a row, as in a list.
+ */
+export class IdentityReader {
+  #bytes: Buffer = Buffer.alloc(KEY_BYTES);
+  #namespace = '';
+
+  /** @param text the ring that holds the record */
+  read({ textOffset, namespaceLength, nameLength }: Notification, text: Buffer): Identity {
+    if (namespaceLength === 0) {
+      return new KeyIdentity(text.toString('utf8', textOffset, textOffset + nameLength), '');
+    }
+    const length = namespaceLength + 1 + nameLength;
+    if (length > this.#bytes.length) this.#bytes = Buffer.alloc(length);
+    const bytes = this.#bytes;
+    for (let at = 0; at < namespaceLength; at++) bytes[at] = text[textOffset + at] ?? 0;
+    bytes[namespaceLength] = SLASH;
+    for (let at = namespaceLength; at < length - 1; at++) bytes[at + 1] = text[textOffset + at] ?? 0;
+    const key = bytes.toString('utf8', 0, length);
+    const namespace = bytes.toString('utf8', 0, namespaceLength);
+    if (namespace !== this.#namespace) this.#namespace = namespace;
+    return new KeyIdentity(key, this.#namespace);
+  }
 }

@@ -5,14 +5,10 @@
 import { KubeloomError } from '../../base/errors.ts';
 import { PROJECTION_NO_ROOM, Projector } from '../../kube/json/projection.ts';
 import type { Identity } from '../store/entry.ts';
-import { SharedFields } from '../store/projected-fields.ts';
-import { Projection } from '../store/projection.ts';
-import type { ObjectBytes } from './object-bytes.ts';
+import type { ObjectBytes } from '../store/entry-owner.ts';
+import { Projection, SharedFields } from '../store/projection.ts';
 
-export interface TransformedObject {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly length: number;
+export interface TransformedObject extends ObjectBytes {
   readonly projection: Projection;
 }
 

@@ -54,8 +54,8 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
   /** Entries of slots that were removed before the walk reached them; delivered last. */
   readonly #removed: (Entry | undefined)[] = [];
   #removedDelivered = 0;
-  #heldBytes = 0;
-  #remaining: number;
+  heldBytes = 0;
+  remaining: number;
   /** The entries that `close` has still to release. */
   #dropped: Generator<Entry, void, void> | undefined;
 
@@ -64,20 +64,12 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     this.#kind = kind;
     this.#slots = state.slots();
     this.#orderEnd = state.orderEnd;
-    this.#remaining = state.size;
+    this.remaining = state.size;
     state.cursors.add(this);
   }
 
-  get remaining(): number {
-    return this.#remaining;
-  }
-
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
   get heldShareBytes(): number {
-    return this.#heldBytes;
+    return this.heldBytes;
   }
 
   beforeChange(slot: Slot): void {
@@ -94,7 +86,7 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
       return;
     }
     // A resync never delivers an object whose deletion is already queued behind it (contract C13).
-    this.#remaining--;
+    this.remaining--;
     if (saved) this.#handOver(saved).dropReference();
   }
 
@@ -104,7 +96,7 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
       this.close();
       return false;
     }
-    this.#remaining--;
+    this.remaining--;
     out.newEntry = entry;
     out.oldEntry = this.#kind === 'resync' ? entry : undefined;
     if (out.oldEntry) out.oldEntry.addReference();
@@ -115,8 +107,8 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
 
   close(): boolean {
     this.#state.cursors.delete(this);
-    this.#remaining = 0;
-    this.#heldBytes = 0;
+    this.remaining = 0;
+    this.heldBytes = 0;
     this.#dropped ??= this.#kept();
     for (let count = 0; count < RELEASED_PER_CALL; count++) {
       const { value: entry, done } = this.#dropped.next();
@@ -157,13 +149,13 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
 
   #keep(entry: Entry): Entry {
     entry.addReference();
-    this.#heldBytes += entry.length;
+    this.heldBytes += entry.length;
     return entry;
   }
 
   /** Passes a kept entry and its reference to the reader. */
   #handOver(entry: Entry): Entry {
-    this.#heldBytes -= entry.length;
+    this.heldBytes -= entry.length;
     return entry;
   }
 
@@ -183,9 +175,11 @@ export class Difference {
   readonly #news: (Entry | undefined)[] = [];
   /** Number of changes of objects that existed before. */
   oldCount = 0;
-  readonly #readers: Set<DifferenceCursor> = new Set();
+  /** Cursors that have not reached the end. */
+  readonly readers: Set<DifferenceCursor> = new Set();
+  /** Bytes of objects that were deleted or replaced. */
+  supersededBytes = 0;
   #released = 0;
-  #supersededBytes = 0;
 
   constructor(isInitial: boolean) {
     this.isInitial = isInitial;
@@ -193,7 +187,7 @@ export class Difference {
 
   addDeletion(entry: Entry): void {
     entry.addReference();
-    this.#supersededBytes += entry.length;
+    this.supersededBytes += entry.length;
     this.#deletions.push(entry);
   }
 
@@ -202,7 +196,7 @@ export class Difference {
     if (oldEntry) this.oldCount++;
     oldEntry?.addReference();
     newEntry.addReference();
-    this.#supersededBytes += bytesOfOld(oldEntry, newEntry);
+    this.supersededBytes += bytesOfOld(oldEntry, newEntry);
     this.#olds.push(oldEntry);
     return this.#news.push(newEntry) - 1;
   }
@@ -211,30 +205,20 @@ export class Difference {
   replaceChange(place: number, newEntry: Entry | undefined): void {
     const oldEntry = this.#olds[place];
     const replaced = this.#news[place];
-    this.#supersededBytes += bytesOfOld(oldEntry, newEntry) - bytesOfOld(oldEntry, replaced);
+    this.supersededBytes += bytesOfOld(oldEntry, newEntry) - bytesOfOld(oldEntry, replaced);
     replaced?.dropReference();
     newEntry?.addReference();
     this.#news[place] = newEntry;
     if (newEntry === undefined && oldEntry) this.oldCount--;
   }
 
-  /** Number of readers that have not reached the end. */
-  get readers(): number {
-    return this.#readers.size;
-  }
-
   get length(): number {
     return this.#deletions.length + this.#news.length;
   }
 
-  /** Bytes of objects that were deleted or replaced. */
-  get supersededBytes(): number {
-    return this.#supersededBytes;
-  }
-
-  cursor(isResyncDue: () => boolean): DifferenceCursor {
-    const cursor = new DifferenceCursor(this, isResyncDue, (closed) => this.#readers.delete(closed));
-    this.#readers.add(cursor);
+  cursor(isResyncDue: boolean): DifferenceCursor {
+    const cursor = new DifferenceCursor(this, isResyncDue);
+    this.readers.add(cursor);
     return cursor;
   }
 
@@ -255,7 +239,7 @@ export class Difference {
    */
   releasePassed(count: number = Infinity): boolean {
     let slowest = this.length;
-    for (const reader of this.#readers) slowest = Math.min(slowest, reader.position);
+    for (const reader of this.readers) slowest = Math.min(slowest, reader.position);
     const deletions = this.#deletions.length;
     const end = Math.min(slowest, this.#released + count);
     for (; this.#released < end; this.#released++) {
@@ -285,17 +269,12 @@ const SKIP_MAX = 256;
 export class DifferenceCursor implements DeliveryCursor {
   position = 0;
   readonly #difference: Difference;
-  readonly #isResyncDue: () => boolean;
-  readonly #onClose: (cursor: DifferenceCursor) => void;
+  readonly #isResyncDue: boolean;
 
-  constructor(
-    difference: Difference,
-    isResyncDue: () => boolean,
-    onClose: (cursor: DifferenceCursor) => void,
-  ) {
+  /** @param isResyncDue true to deliver also updates without a change (contract C12) */
+  constructor(difference: Difference, isResyncDue: boolean) {
     this.#difference = difference;
     this.#isResyncDue = isResyncDue;
-    this.#onClose = onClose;
   }
 
   get remaining(): number {
@@ -307,7 +286,7 @@ export class DifferenceCursor implements DeliveryCursor {
   }
 
   get heldShareBytes(): number {
-    return this.heldBytes / this.#difference.readers;
+    return this.heldBytes / this.#difference.readers.size;
   }
 
   next(out: Delivery): boolean {
@@ -316,7 +295,8 @@ export class DifferenceCursor implements DeliveryCursor {
     while (this.position < pauseAt) {
       const found = this.#difference.read(this.position, out);
       this.position++;
-      if (found && !this.#isUnwantedResync(out)) {
+      const isResync = out.oldEntry !== undefined && out.oldEntry === out.newEntry;
+      if (found && (!isResync || this.#isResyncDue)) {
         out.oldEntry?.addReference();
         out.newEntry?.addReference();
         return true;
@@ -330,14 +310,7 @@ export class DifferenceCursor implements DeliveryCursor {
   }
 
   close(): boolean {
-    this.#onClose(this);
+    this.#difference.readers.delete(this);
     return false;
-  }
-
-  /** An update without a change goes only to listeners whose resync is due (contract C12). */
-  #isUnwantedResync(delivery: Delivery): boolean {
-    const { oldEntry, newEntry } = delivery;
-    if (!oldEntry || oldEntry !== newEntry) return false;
-    return !this.#isResyncDue();
   }
 }

@@ -12,9 +12,9 @@ import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { Entry, EntryStorage } from './entry.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
-import type { ProjectedFields } from './projected-fields.ts';
+import type { ProjectedFields } from './projection.ts';
 import type { Projection } from './projection.ts';
-import type { SlabMemory } from './slab-memory.ts';
+import type { SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 import type { Slab } from './slabs.ts';
 
@@ -232,11 +232,15 @@ export class EntryOwner implements EntryStorage {
   }
 }
 
-/** An object outside the store. */
-export interface EncodedObject {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly length: number;
+/** An object outside the store: in the log, in a ring, or in a buffer joined from parts. */
+export interface ObjectBytes {
+  /** Valid until the record is released. */
+  bytes: Buffer;
+  start: number;
+  length: number;
+}
+
+export interface EncodedObject extends ObjectBytes {
   /** Decoder of the bytes when they are msgpack. */
   readonly decoder: MsgpackDecoder | undefined;
 }

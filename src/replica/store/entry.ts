@@ -12,9 +12,9 @@
  */
 import { inspect } from 'node:util';
 import { KubeloomError, assert } from '../../base/errors.ts';
-import type { Dictionary } from './packing/dictionary.ts';
+import type { Dictionary } from './pack.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import type { Labels, ProjectedFields } from './projected-fields.ts';
+import type { Labels, ProjectedFields } from './projection.ts';
 import type { Projection } from './projection.ts';
 import type { SlabAllocation, Slab } from './slabs.ts';
 

@@ -9,7 +9,7 @@ import { EntryFlag } from './entry.ts';
 import type { CachedObject, Entry } from './entry.ts';
 import { NAMESPACE_INDEX } from './index-functions.ts';
 import type { Indexers } from './index-functions.ts';
-import type { IndexSet } from './index-values.ts';
+import type { IndexSet } from './replica-state.ts';
 import type { Replica } from './replica.ts';
 import type { Slot } from './replica-state.ts';
 

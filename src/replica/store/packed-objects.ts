@@ -8,15 +8,10 @@
  */
 import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../base/copy-bytes.ts';
-import {
-  DICTIONARY_BYTES_MAX,
-  DICTIONARY_HELD_BYTES,
-  Dictionary,
-  allocateViewed,
-} from './packing/dictionary.ts';
-import { PACK_SLACK_BYTES, pack, unpack } from './packing/pack.ts';
+import { DICTIONARY_BYTES_MAX, DICTIONARY_HELD_BYTES, Dictionary, allocateViewed } from './pack.ts';
+import { PACK_SLACK_BYTES, pack, unpack } from './pack.ts';
 import { Entry, EntryFlag } from './entry.ts';
-import type { SlabMemory } from './slab-memory.ts';
+import type { SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 import type { Slab } from './slabs.ts';
 

@@ -6,13 +6,12 @@
  * cache (contract C6), and no query sees half a change (C5).
  */
 import { assert } from '../../base/errors.ts';
+import { isOlderResourceVersion } from '../../kube/resource-version.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
 import { Difference } from './deliveries.ts';
 import type { Entry, Identity } from './entry.ts';
-import type { IndexSet, IndexValues } from './index-values.ts';
-import { RecentDeletions } from './recent-deletions.ts';
 import { ReplicaState } from './replica-state.ts';
-import type { Slot } from './replica-state.ts';
+import type { IndexSet, IndexValues, Slot } from './replica-state.ts';
 
 /** Receives committed changes; appends them only and runs no user code. */
 export interface ReplicaListener {
@@ -38,10 +37,13 @@ interface Shadow {
   readonly deleted: Set<string>;
 }
 
-/** A state that was swapped out; it is emptied within the drain budget. */
+/** A state that was swapped out or aborted, and its difference; they are emptied within the drain budget. */
 interface Disposal {
   readonly state: ReplicaState;
+  readonly difference: Difference;
   readonly slots: IterableIterator<Slot>;
+  /** True when all slots are released. */
+  isEmpty: boolean;
 }
 
 const DISPOSED_PER_CALL = 512;
@@ -50,9 +52,7 @@ export class Replica {
   readonly #shards: number;
   readonly #indexes: IndexSet;
   readonly #listener: ReplicaListener;
-  readonly #disposals: Disposal[] = [];
-  /** Differences of ended relists, released as their readers pass them. */
-  #differences: Difference[] = [];
+  #disposals: Disposal[] = [];
   #live: ReplicaState;
   #shadow: Shadow | undefined;
   #hasSynced = false;
@@ -129,26 +129,10 @@ export class Replica {
 
   /** Removes an object; `last` is the state that the server sent with the deletion. */
   remove(last: Entry): void {
-    if (this.#shadow) {
-      this.#removeShadow(this.#shadow, last.key);
-      last.addReference();
-      last.dropReference();
-      return;
-    }
-    const slot = this.#live.get(last.key);
-    if (!slot && this.#deletions.has(last.key, last.version)) {
-      last.addReference();
-      last.dropReference();
-      return;
-    }
-    this.#deletions.add(last.key, last.version);
     last.addReference();
-    if (slot) this.#live.remove(slot);
-    // Handlers are also called for the deletion of an object that was never seen, as in client-go.
-    this.#listener.changed(last, undefined);
-    slot?.entry.dropReference();
+    if (this.#shadow) this.#removeShadow(this.#shadow, last.key);
+    else this.#removeLive(last);
     last.dropReference();
-    this.#live.version = last.version;
   }
 
   /** Records that the relist did not contain the object with this id. */
@@ -194,35 +178,28 @@ export class Replica {
 
   /** Releases a few entries of replaced states and ended differences; true while there is more to do. */
   dispose(): boolean {
-    let hasMore = this.#disposeState();
-    if (this.#differences.length === 0) return hasMore;
-    for (const difference of this.#differences) {
-      hasMore = difference.releasePassed(DISPOSED_PER_CALL) || hasMore;
-    }
-    this.#differences = this.#differences.filter(({ isReleased }) => !isReleased);
-    return hasMore;
-  }
-
-  #disposeState(): boolean {
-    // A state that a slow handler still walks over must not block the others.
-    const at = this.#disposals.findIndex(({ state }) => state.cursors.size === 0);
-    const disposal = this.#disposals[at];
-    if (!disposal) return false;
-    for (let count = 0; count < DISPOSED_PER_CALL; count++) {
-      const { value: slot, done } = disposal.slots.next();
-      if (done) {
-        this.#disposals.splice(at, 1);
-        break;
+    if (this.#disposals.length === 0) return false;
+    let hasMore = false;
+    let left = DISPOSED_PER_CALL;
+    for (const disposal of this.#disposals) {
+      hasMore = disposal.difference.releasePassed(DISPOSED_PER_CALL) || hasMore;
+      // A state that a slow handler still walks over must not block the others.
+      if (disposal.state.cursors.size > 0) continue;
+      for (; left > 0 && !disposal.isEmpty; left--) {
+        const { value: slot, done } = disposal.slots.next();
+        if (done) disposal.isEmpty = true;
+        else slot.entry.dropReference();
       }
-      slot.entry.dropReference();
+      if (!disposal.isEmpty) hasMore = true;
     }
-    return this.#disposals.some(({ state }) => state.cursors.size === 0);
+    this.#disposals = this.#disposals.filter(({ isEmpty, difference }) => !isEmpty || !difference.isReleased);
+    return hasMore;
   }
 
   #upsertLive(slot: Slot | undefined, shard: number, id: number, entry: Entry, values: IndexValues): void {
     const oldEntry = slot?.entry;
     if (slot) this.#live.update(slot, entry, values);
-    else this.#live.insert(entry.identity, shard, id, entry, values);
+    else this.#live.insert(shard, id, entry, values);
     this.#live.version = entry.version;
     this.#listener.changed(oldEntry, entry);
     oldEntry?.dropReference();
@@ -243,13 +220,10 @@ export class Replica {
       superseded.dropReference();
       return;
     }
-    const added = shadow.state.insert(entry.identity, shard, id, entry, values);
-    added.differenceAt = shadow.difference.addChange(this.#oldEntry(shadow, entry.key), entry);
-  }
-
-  /** Returns the last state of this key that handlers have received when the difference reaches it. */
-  #oldEntry(shadow: Shadow, key: string): Entry | undefined {
-    return shadow.deleted.has(key) ? undefined : this.#live.get(key)?.entry;
+    // The last state of this key that handlers have received when the difference reaches it.
+    const oldEntry = shadow.deleted.has(entry.key) ? undefined : this.#live.get(entry.key)?.entry;
+    const added = shadow.state.insert(shard, id, entry, values);
+    added.differenceAt = shadow.difference.addChange(oldEntry, entry);
   }
 
   #delete(shadow: Shadow, live: Slot): void {
@@ -257,6 +231,17 @@ export class Replica {
     if (shadow.deleted.has(key)) return;
     shadow.deleted.add(key);
     shadow.difference.addDeletion(live.entry);
+  }
+
+  #removeLive(last: Entry): void {
+    const slot = this.#live.get(last.key);
+    if (!slot && this.#deletions.has(last.key, last.version)) return;
+    this.#deletions.add(last.key, last.version);
+    if (slot) this.#live.remove(slot);
+    // Handlers are also called for the deletion of an object that was never seen, as in client-go.
+    this.#listener.changed(last, undefined);
+    slot?.entry.dropReference();
+    this.#live.version = last.version;
   }
 
   #removeShadow(shadow: Shadow, key: string): void {
@@ -293,7 +278,32 @@ export class Replica {
   }
 
   #disposeLater(state: ReplicaState, difference: Difference): void {
-    this.#disposals.push({ state, slots: state.slots() });
-    this.#differences.push(difference);
+    this.#disposals.push({ state, difference, slots: state.slots(), isEmpty: false });
+  }
+}
+
+/** A server that repeats an event repeats one of the latest. */
+export const RECENT_DELETIONS_MAX = 256;
+
+/**
+ * The last 256 deletions, so that a repeated DELETED event is dropped instead of delivered as the deletion of an object
+ * that was never seen. The replica keeps nothing else about deleted objects.
+ */
+export class RecentDeletions {
+  /** Versions by key, the oldest first. */
+  readonly #versions: Map<string, number | string> = new Map();
+
+  add(key: string, version: number | string): void {
+    this.#versions.delete(key);
+    this.#versions.set(key, version);
+    if (this.#versions.size <= RECENT_DELETIONS_MAX) return;
+    this.#versions.delete(this.#versions.keys().next().value ?? '');
+  }
+
+  /** Returns whether this deletion, or a later one of the same key, was recorded. */
+  has(key: string, version: number | string): boolean {
+    const known = this.#versions.get(key);
+    if (known === undefined) return false;
+    return known === version || isOlderResourceVersion(String(version), String(known));
   }
 }

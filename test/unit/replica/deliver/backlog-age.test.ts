@@ -2,7 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { BacklogAge } from '../../../../src/replica/deliver/backlog-age.ts';
+import { BacklogAge } from '../../../../src/replica/deliver/pending.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 
 describe('the age of a backlog', () => {

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SharedProcessor } from '../../../../src/replica/deliver/shared-processor.ts';
+import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 import { Mirror } from '../store/mirror.ts';

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
-import { SharedProcessor } from '../../../../src/replica/deliver/shared-processor.ts';
+import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';

@@ -1,6 +1,6 @@
 /** A synced informer with one handler, for tests of listeners, and promises that a test settles. */
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
-import { SharedProcessor } from '../../../../src/replica/deliver/shared-processor.ts';
+import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { ScriptedReplica } from '../store/scripted-replica.ts';
 import type { ObjectSpec } from '../store/objects.ts';
 import { newListener, recordingHandler } from './recording-handler.ts';

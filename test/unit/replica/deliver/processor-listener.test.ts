@@ -2,7 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { SharedProcessor } from '../../../../src/replica/deliver/shared-processor.ts';
+import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { SnapshotCursor } from '../../../../src/replica/store/deliveries.ts';
 import type { Borrowed } from '../../../../src/replica/store/entry.ts';
 import { ScriptedReplica } from '../store/scripted-replica.ts';

@@ -2,8 +2,8 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { SLOW_LIMITS } from '../../../../src/replica/deliver/slow-handler.ts';
-import type { SlowLimits } from '../../../../src/replica/deliver/slow-handler.ts';
+import { SLOW_LIMITS } from '../../../../src/replica/deliver/handler-calls.ts';
+import type { SlowLimits } from '../../../../src/replica/deliver/handler-calls.ts';
 import { FakeClock } from '../../../../src/apiserver/testing/fake-clock.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import { Gates, at, scene, settled } from './listener-scene.ts';

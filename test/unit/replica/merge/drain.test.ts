@@ -6,8 +6,8 @@ import { BacklogBudget } from '../../../../src/replica/deliver/backlog-budget.ts
 import { Drain } from '../../../../src/replica/merge/drain.ts';
 import { InformerMerge } from '../../../../src/replica/merge/informer-merge.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
-import { SharedProcessor } from '../../../../src/replica/deliver/shared-processor.ts';
-import { IndexSet } from '../../../../src/replica/store/index-values.ts';
+import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
+import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 import { newOwner } from '../store/objects.ts';
@@ -28,8 +28,8 @@ class Scene {
   constructor({ backlogBytesMax = 2 ** 30, budgetMs = BUDGET_MS } = {}) {
     const limits = { backlogBytesMax, backlogTimeoutMs: 60_000 };
     const backlogs = new BacklogBudget({ clock: this.clock, limits, kick: () => {} });
-    this.drain = new Drain(this.shards.processor, this.clock, budgetMs, backlogs);
-    this.shards.processor.attach(
+    this.drain = new Drain(this.shards.merger, this.clock, budgetMs, backlogs);
+    this.shards.merger.attach(
       1,
       new InformerMerge({
         replica: this.replica,
@@ -296,15 +296,15 @@ describe('a handler far behind', () => {
     const slow = scene.handler(0);
     scene.send(9000);
     // Make it fall behind: it is not called while the merge runs alone.
-    scene.shards.processor.merge(5000);
+    scene.shards.merger.merge(5000);
     assert.equal(slow.listener.pendingNotifications, 5000);
-    const merged = scene.shards.processor.merged;
+    const merged = scene.shards.merger.merged;
     const { clock } = scene;
     // One reading of the clock uses up the budget.
     clock.now = ((now: () => number) => () => (clock.advance(1), now()))(clock.now.bind(clock));
     scene.drain.turn();
-    assert.equal(scene.shards.processor.merged - merged, 64);
-    while (scene.shards.processor.merged < 9000) scene.drain.turn();
+    assert.equal(scene.shards.merger.merged - merged, 64);
+    while (scene.shards.merger.merged < 9000) scene.drain.turn();
     while (scene.drain.turn());
     assert.equal(slow.calls.length, 9000);
   });

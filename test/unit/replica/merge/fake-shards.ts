@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 
-import { Processor } from '../../../../src/replica/merge/processor.ts';
+import { SequenceMerger } from '../../../../src/replica/merge/sequence-merger.ts';
 import { DeltaKind, writeControl } from '../../../../src/shared/record/delta.ts';
 import {
   NotificationFlag,
@@ -54,7 +54,7 @@ export interface ObjectOptions {
 export type Write = () => boolean;
 
 export class FakeShards {
-  readonly processor: Processor;
+  readonly merger: SequenceMerger;
   readonly producers: readonly RingProducer[];
   readonly memories: readonly RingMemory[];
   readonly merged: Word;
@@ -85,7 +85,7 @@ export class FakeShards {
           this.rung[index] = (this.rung[index] ?? 0) + 1;
         }),
     );
-    this.processor = new Processor({
+    this.merger = new SequenceMerger({
       shards: this.memories.map((memory, shard) => ({
         ring: new RingConsumer(memory),
         bell: bells[shard] as Bell,
@@ -186,8 +186,8 @@ export class FakeShards {
   /** Merges all records that are there. */
   drain(): number {
     let taken = 0;
-    for (let some = this.processor.merge(256); some > 0; some = this.processor.merge(256)) taken += some;
-    this.processor.publish();
+    for (let some = this.merger.merge(256); some > 0; some = this.merger.merge(256)) taken += some;
+    this.merger.publish();
     return taken;
   }
 

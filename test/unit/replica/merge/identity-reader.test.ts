@@ -1,7 +1,7 @@
 /** The identity of an object, read from its first record. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IdentityReader } from '../../../../src/replica/merge/identity-reader.ts';
+import { IdentityReader } from '../../../../src/replica/merge/informer-merge.ts';
 import { emptyNotification } from '../../../../src/shared/record/notification.ts';
 import type { Identity } from '../../../../src/replica/store/entry.ts';
 

@@ -22,7 +22,7 @@ class Scene extends MergingInformer {
 
   constructor(options: MergingOptions = {}) {
     super(options);
-    this.shards.processor.attach(1, this.merge);
+    this.shards.merger.attach(1, this.merge);
   }
 
   put(spec: ObjectSpec, options: ObjectOptions = {}): void {

@@ -5,7 +5,7 @@ import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { DecodedCache } from '../../../../src/replica/store/decoded-cache.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
-import { IndexSet } from '../../../../src/replica/store/index-values.ts';
+import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../../../../src/replica/store/indexer.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import { borrowed, newOwner } from '../store/objects.ts';
@@ -38,7 +38,7 @@ export class MergingInformer {
     this.replica = new Replica(shards, indexes, {
       changed: (oldEntry, newEntry) => this.log.push(line({ ...NOTHING, oldEntry, newEntry })),
       replaced: (difference) => {
-        this.log.push(...lines(difference.cursor(() => isResyncDue)));
+        this.log.push(...lines(difference.cursor(isResyncDue)));
       },
     });
     this.indexer = new ReplicaIndexer(this.replica, indexes);

@@ -125,8 +125,8 @@ describe('the difference of a relist', () => {
 
   test('C12 delivers unchanged objects only to listeners whose resync is due', () => {
     const { difference: both, liveBytes } = difference();
-    const due = both.cursor(() => true);
-    const notDue = both.cursor(() => false);
+    const due = both.cursor(true);
+    const notDue = both.cursor(false);
     both.releasePassed();
     assert.deepEqual(lines(due), ['lost gone@2', 'update a@1>1', 'update b@3>5', 'add c@4']);
     assert.deepEqual(lines(notDue), ['lost gone@2', 'update b@3>5', 'add c@4']);
@@ -138,7 +138,7 @@ describe('the difference of a relist', () => {
     const replica = new ScriptedReplica({
       listener: {
         changed: () => {},
-        replaced: (made) => received.push(...lines(made.cursor(() => false))),
+        replaced: (made) => received.push(...lines(made.cursor(false))),
       },
     });
     const received: string[] = [];
@@ -173,7 +173,7 @@ describe('the difference of a relist', () => {
     const entries = Array.from({ length: 5000 }, (_, n) => newEntry(owner, at(`n${n}`, n + 1)));
     for (const entry of entries) made.addChange(entry, entry);
     made.addDeletion(newEntry(owner, at('gone', 1)));
-    const cursor = made.cursor(() => false);
+    const cursor = made.cursor(false);
     const out = { ...NOTHING };
     let calls = 0;
     let received = 0;
@@ -184,15 +184,15 @@ describe('the difference of a relist', () => {
   });
 
   test('C10 of the first list delivers its additions as initial', () => {
-    const cursor = difference(true).difference.cursor(() => true);
+    const cursor = difference(true).difference.cursor(true);
     assert.deepEqual(lines(cursor), ['lost gone@2', 'update a@1>1', 'update b@3>5', 'add! c@4']);
   });
 
   test('C7 releases entries when the slowest reader has passed them, and no earlier', () => {
     const { difference: both, liveBytes } = difference();
     const bytes = liveBytes();
-    const fast = both.cursor(() => true);
-    const slow = both.cursor(() => true);
+    const fast = both.cursor(true);
+    const slow = both.cursor(true);
     both.releasePassed();
     lines(fast);
     assert.equal(liveBytes(), bytes);
@@ -214,7 +214,7 @@ describe('the difference of a relist', () => {
     alone.difference.releasePassed();
     assert.equal(alone.liveBytes(), 0);
     const left = difference();
-    const cursor = left.difference.cursor(() => true);
+    const cursor = left.difference.cursor(true);
     left.difference.releasePassed();
     assert.ok(left.liveBytes() > 0);
     lines(cursor, 1);
@@ -225,7 +225,7 @@ describe('the difference of a relist', () => {
 
   test('C21 counts the bytes that it keeps besides the cache', () => {
     const { difference: made } = difference();
-    const cursor = made.cursor(() => true);
+    const cursor = made.cursor(true);
     const perObject = newEntry(newOwner(), at('b', 3)).length;
     const goneBytes = newEntry(newOwner(), at('gone', 2)).length;
     assert.equal(cursor.heldBytes, perObject + goneBytes);

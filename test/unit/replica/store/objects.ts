@@ -4,7 +4,7 @@ import { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { EntryOwnerOptions } from '../../../../src/replica/store/entry-owner.ts';
 import { Entry } from '../../../../src/replica/store/entry.ts';
 import type { Identity } from '../../../../src/replica/store/entry.ts';
-import { SharedFields } from '../../../../src/replica/store/projected-fields.ts';
+import { SharedFields } from '../../../../src/replica/store/projection.ts';
 import { Projection } from '../../../../src/replica/store/projection.ts';
 
 export interface ObjectSpec {

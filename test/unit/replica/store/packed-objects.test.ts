@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { samplePod } from '../../../../src/apiserver/sample-pod.ts';
 import { KubeloomError } from '../../../../src/base/errors.ts';
-import { DICTIONARY_HELD_BYTES } from '../../../../src/replica/store/packing/dictionary.ts';
+import { DICTIONARY_HELD_BYTES } from '../../../../src/replica/store/pack.ts';
 import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { Entry, EntryFlag } from '../../../../src/replica/store/entry.ts';

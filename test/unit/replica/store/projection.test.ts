@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { Projector } from '../../../../src/kube/json/projection.ts';
-import { SharedFields } from '../../../../src/replica/store/projected-fields.ts';
+import { SharedFields } from '../../../../src/replica/store/projection.ts';
 import type { Projection } from '../../../../src/replica/store/projection.ts';
 import { projectionOf } from './objects.ts';
 

@@ -1,7 +1,7 @@
 /** A deletion that a server repeats is delivered once, also for an object that was never seen. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { RECENT_DELETIONS_MAX, RecentDeletions } from '../../../../src/replica/store/recent-deletions.ts';
+import { RECENT_DELETIONS_MAX, RecentDeletions } from '../../../../src/replica/store/replica.ts';
 import { ScriptedReplica } from './scripted-replica.ts';
 
 describe('a deletion', () => {

@@ -5,15 +5,15 @@
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
-import type { Dictionary } from '../../../../src/replica/store/packing/dictionary.ts';
+import type { Dictionary } from '../../../../src/replica/store/pack.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { field, label } from '../../../../src/replica/store/index-functions.ts';
 import type { Indexers } from '../../../../src/replica/store/index-functions.ts';
-import { IndexSet } from '../../../../src/replica/store/index-values.ts';
+import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../../../../src/replica/store/indexer.ts';
-import { SharedFields } from '../../../../src/replica/store/projected-fields.ts';
+import { SharedFields } from '../../../../src/replica/store/projection.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import type { ReplicaListener } from '../../../../src/replica/store/replica.ts';
 import { pick, wholeNumber } from '../../shared/ring/random.ts';

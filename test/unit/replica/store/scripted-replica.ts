@@ -11,7 +11,7 @@ import type { Delivery, DeliveryCursor, Difference } from '../../../../src/repli
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { Indexers } from '../../../../src/replica/store/index-functions.ts';
-import { IndexSet } from '../../../../src/replica/store/index-values.ts';
+import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../../../../src/replica/store/indexer.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import type { ReplicaListener } from '../../../../src/replica/store/replica.ts';
@@ -46,7 +46,7 @@ export class ScriptedReplica {
       listener ?? {
         changed: (oldEntry, newEntry) => this.log.push(line({ ...NOTHING, oldEntry, newEntry })),
         replaced: (difference: Difference) => {
-          this.log.push(...lines(difference.cursor(() => true)));
+          this.log.push(...lines(difference.cursor(true)));
         },
       },
     );

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
-import { SlabMemory } from '../../../../src/replica/store/slab-memory.ts';
+import { SlabMemory } from '../../../../src/replica/store/store-memory.ts';
 import { Slabs } from '../../../../src/replica/store/slabs.ts';
 import type { SlabAllocation } from '../../../../src/replica/store/slabs.ts';
 import { wholeNumber } from '../../shared/ring/random.ts';

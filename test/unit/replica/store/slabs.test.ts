@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
-import { chunkBytesFor } from '../../../../src/replica/store/size-class.ts';
-import { SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/slab-memory.ts';
+import { chunkBytesFor } from '../../../../src/replica/store/slabs.ts';
+import { SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/store-memory.ts';
 import { Slabs } from '../../../../src/replica/store/slabs.ts';
 import type { SlabAllocation } from '../../../../src/replica/store/slabs.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';

@@ -20,15 +20,15 @@ import type { PrefixRecord } from '../../shared/record/notification.ts';
 import type { Bell } from '../../shared/ring/bell.ts';
 import type { RingConsumer } from '../../shared/ring/consumer.ts';
 import type { Word } from '../../shared/ring/word.ts';
+import type { ObjectBytes } from '../store/entry-owner.ts';
 import type { InformerMerge } from './informer-merge.ts';
-import type { ObjectBytes } from './object-bytes.ts';
 
 export interface ShardEnd {
   readonly ring: RingConsumer;
   readonly bell: Bell;
 }
 
-export interface ProcessorOptions {
+export interface SequenceMergerOptions {
   readonly shards: readonly ShardEnd[];
   readonly log: Buffer;
   /** The log's gate: written here, read by the reflector. */
@@ -43,8 +43,8 @@ const MERGE_BYTES_MAX = 2 * 2 ** 20;
 
 const BROKEN: ReadonlySet<string> = new Set(['ERR_KUBELOOM_ASSERTION', 'ERR_KUBELOOM_PROTOCOL']);
 
-export class Processor {
-  readonly #options: ProcessorOptions;
+export class SequenceMerger {
+  readonly #options: SequenceMergerOptions;
   readonly #texts: readonly Buffer[];
   readonly #informers: Map<number, InformerMerge> = new Map();
   readonly #parts: Buffer[][];
@@ -59,7 +59,7 @@ export class Processor {
   readonly #record = emptyNotification();
   readonly #object: ObjectBytes = { bytes: Buffer.alloc(0), start: 0, length: 0 };
 
-  constructor(options: ProcessorOptions) {
+  constructor(options: SequenceMergerOptions) {
     this.#options = options;
     this.#merged = options.merged.load();
     this.#texts = options.shards.map(({ ring }) =>

@@ -1,8 +1,8 @@
 /** Bytes to be packed: samples, and small changes of them. */
-import type { Random } from '../../../../../src/base/clock.ts';
-import { allocateViewed } from '../../../../../src/replica/store/packing/dictionary.ts';
-import type { Viewed } from '../../../../../src/replica/store/packing/dictionary.ts';
-import { wholeNumber } from '../../../shared/ring/random.ts';
+import type { Random } from '../../../../src/base/clock.ts';
+import { allocateViewed } from '../../../../src/replica/store/pack.ts';
+import type { Viewed } from '../../../../src/replica/store/pack.ts';
+import { wholeNumber } from '../../shared/ring/random.ts';
 
 export function viewed(bytes: Uint8Array): Viewed {
   const made = allocateViewed(bytes.length);

@@ -1,10 +1,10 @@
 /** Packing: unpacking returns the original bytes, whatever they are, and siblings become small. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { samplePod } from '../../../../../src/apiserver/sample-pod.ts';
-import { DICTIONARY_BYTES_MAX, Dictionary } from '../../../../../src/replica/store/packing/dictionary.ts';
-import { PACK_SLACK_BYTES, pack, unpack } from '../../../../../src/replica/store/packing/pack.ts';
-import { seededRandom, wholeNumber } from '../../../shared/ring/random.ts';
+import { samplePod } from '../../../../src/apiserver/sample-pod.ts';
+import { DICTIONARY_BYTES_MAX, Dictionary } from '../../../../src/replica/store/pack.ts';
+import { PACK_SLACK_BYTES, pack, unpack } from '../../../../src/replica/store/pack.ts';
+import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 import { anyBytes, edited, viewed } from './texts.ts';
 
 const GUARD = 0xa5;

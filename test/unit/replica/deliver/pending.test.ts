@@ -2,7 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { ChunkedQueue } from '../../../../src/replica/deliver/chunked-queue.ts';
+import { ChunkedQueue } from '../../../../src/replica/deliver/pending.ts';
 import { seededRandom } from '../../shared/ring/random.ts';
 
 describe('the chunked queue', () => {
