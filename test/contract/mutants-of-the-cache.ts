@@ -89,13 +89,13 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C31',
     file: 'src/replica/merge/informer-merge.ts',
-    find: 'this.#isUnchanged(live.entry, version, received)',
+    find: 'this.#isUnchanged(live.entry, entry, object)',
     replace: 'live === undefined',
   },
   {
     clause: 'C200',
     file: 'src/replica/merge/informer-merge.ts',
-    find: '&&\n            this.#options.owner.hasObject(entry, received)',
+    find: '&&\n            this.#options.owner.hasObject(live, object, listed.decoder)',
     replace: '',
   },
   {
@@ -249,8 +249,8 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C16',
     file: 'src/replica/merge/main-transform.ts',
-    find: 'return { ...passed, isTransformed: true };',
-    replace: 'return { ...this.passOn(object), isTransformed: true };',
+    find: 'return { bytes, start: 0, length: bytes.length };',
+    replace: 'return object;',
   },
   {
     clause: 'C48',

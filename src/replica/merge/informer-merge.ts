@@ -8,13 +8,13 @@ import type { ControlRecord } from '../../shared/record/delta.ts';
 import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { NotificationFlag, PrefixKind } from '../../shared/record/notification.ts';
 import type { Notification, PrefixRecord } from '../../shared/record/notification.ts';
-import type { EncodedObject, EntryOwner, ObjectBytes } from '../store/entry-owner.ts';
+import type { EntryOwner, ObjectBytes } from '../store/entry-owner.ts';
 import { Entry, EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { Identity } from '../store/entry.ts';
 import { Projection, SharedFields } from '../store/projection.ts';
 import type { Replica, UsedId } from '../store/replica.ts';
 import type { Slot } from '../store/replica-state.ts';
-import type { MainTransform, TransformedObject } from './main-transform.ts';
+import type { MainTransform } from './main-transform.ts';
 
 const SLASH = 0x2f;
 /** Initial size: names in Kubernetes have at most 253 characters, namespaces 63. It grows for longer ones. */
@@ -37,11 +37,6 @@ export interface MergedPosition {
   readonly isReplacing: boolean;
 }
 
-/** An object in the form in which it is stored. */
-interface ReceivedObject extends TransformedObject, EncodedObject {
-  readonly flags: number;
-}
-
 export class InformerMerge {
   readonly #options: InformerMergeOptions;
   readonly #identities: IdentityReader = new IdentityReader();
@@ -61,9 +56,9 @@ export class InformerMerge {
     this.#options = options;
   }
 
-  /** @param text the ring that holds the record @param object the place of its bytes */
-  notification(shard: number, record: Notification, text: Buffer, object: ObjectBytes): void {
-    const { replica } = this.#options;
+  /** @param text the ring that holds the record @param received the place of its bytes */
+  notification(shard: number, record: Notification, text: Buffer, received: ObjectBytes): void {
+    const { replica, owner, transform } = this.#options;
     this.records++;
     if (this.#isPositionless && record.kind !== DeltaKind.Added) this.#isPositionless = false;
     const named = record.flags & NotificationFlag.NewKey ? this.#identities.read(record, text) : undefined;
@@ -71,17 +66,24 @@ export class InformerMerge {
     const identity = slot?.identity ?? named;
     assert(identity !== undefined, 'a shard named an unknown id', record.id);
     const version = versionOf(record, text);
-    const received = this.#received(shard, record, text, slot, identity, version, object);
+    let flags = entryFlags(record.flags);
+    let object = received;
+    if (transform && !(flags & (EntryFlag.TooLarge | EntryFlag.Quarantined))) {
+      const result = transform.apply(identity, String(version), received);
+      if (result) object = result;
+      else flags |= EntryFlag.TransformFailed;
+    }
+    const projection = transform ? transform.projectionOf(object) : this.#projectionOf(record, text, slot);
+    const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
+    const entry = new Entry(owner, identity, projection, version, flags, decoder);
     if (record.kind === DeltaKind.Replaced) {
       const live = replica.liveSlot(identity.key);
-      if (live && this.#isUnchanged(live.entry, version, received)) {
+      if (live && this.#isUnchanged(live.entry, entry, object)) {
         replica.keep(shard, record.id, live);
         return;
       }
     }
-    const { projection, flags, decoder } = received;
-    const entry = new Entry(this.#options.owner, identity, projection, version, flags, decoder);
-    this.#options.owner.put(entry, received.bytes, received.start, received.length);
+    owner.put(entry, object.bytes, object.start, object.length);
     if (record.kind === DeltaKind.Deleted) replica.remove(entry);
     else replica.upsert(shard, record.id, entry);
   }
@@ -146,12 +148,12 @@ export class InformerMerge {
    * Returns whether a listed object equals the one in the cache. The content decides, not the version alone: versions
    * are used again after a restore of etcd, and a new default of a CRD changes objects without changing their version.
    */
-  #isUnchanged(entry: Entry, version: number | string, received: ReceivedObject): boolean {
+  #isUnchanged(live: Entry, listed: Entry, object: ObjectBytes): boolean {
     return (
-      entry.version === version &&
-      (entry.flags & UNREADABLE) === (received.flags & UNREADABLE) &&
-      entry.projection.equals(received.projection) &&
-      this.#options.owner.hasObject(entry, received)
+      live.version === listed.version &&
+      (live.flags & UNREADABLE) === (listed.flags & UNREADABLE) &&
+      live.projection.equals(listed.projection) &&
+      this.#options.owner.hasObject(live, object, listed.decoder)
     );
   }
 
@@ -165,30 +167,6 @@ export class InformerMerge {
     const start =
       record.textOffset + record.namespaceLength + record.nameLength + record.resourceVersionTextLength;
     return Projection.read(text, start, start + record.projectionLength, this.#sharedFields, previous);
-  }
-
-  /** Returns the object in the form to store: the result of the plain transform if there is one. */
-  #received(
-    shard: number,
-    record: Notification,
-    text: Buffer,
-    slot: Slot | undefined,
-    identity: Identity,
-    version: number | string,
-    object: ObjectBytes,
-  ): ReceivedObject {
-    const { transform } = this.#options;
-    const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
-    const flags = entryFlags(record.flags);
-    if (!transform) {
-      const { bytes, start, length } = object;
-      return { bytes, start, length, projection: this.#projectionOf(record, text, slot), flags, decoder };
-    }
-    if (flags & (EntryFlag.TooLarge | EntryFlag.Quarantined)) {
-      return { ...transform.passOn(object), flags, decoder };
-    }
-    const { isTransformed, ...result } = transform.apply(identity, String(version), object);
-    return { ...result, flags: isTransformed ? flags : flags | EntryFlag.TransformFailed, decoder };
   }
 }
 

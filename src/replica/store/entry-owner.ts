@@ -78,8 +78,16 @@ export class EntryOwner implements EntryStorage {
     this.slabs.put(entry, source, start, length);
   }
 
-  /** Returns whether the entry has this object: the same bytes, or equal content in other msgpack. */
-  hasObject(entry: Entry, { bytes, start, length, decoder }: EncodedObject): boolean {
+  /**
+   * Returns whether the entry has this object: the same bytes, or equal content in other msgpack.
+   *
+   * @param decoder undefined when the object is JSON
+   */
+  hasObject(
+    entry: Entry,
+    { bytes, start, length }: ObjectBytes,
+    decoder: MsgpackDecoder | undefined,
+  ): boolean {
     if (!entry.slab) return false;
     const end = start + length;
     const stored = this.#stored(entry, entry.slab);
@@ -238,11 +246,6 @@ export interface ObjectBytes {
   bytes: Buffer;
   start: number;
   length: number;
-}
-
-export interface EncodedObject extends ObjectBytes {
-  /** Decoder of the bytes when they are msgpack. */
-  readonly decoder: MsgpackDecoder | undefined;
 }
 
 interface DecodedMetadata {

@@ -109,7 +109,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'shards are merged as they come',
     file: 'src/replica/merge/sequence-merger.ts',
-    find: 'return ring.peek() && sequenceOf(ring) === (this.#merged + 1) >>> 0;',
+    find: 'return ring.peek() && sequenceOf(ring) === (this.merged + 1) >>> 0;',
     replace: 'return ring.peek();',
   },
   {
@@ -229,7 +229,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a relist keeps whatever has the version that it had',
     file: 'src/replica/merge/informer-merge.ts',
-    find: ['&&', '            this.#options.owner.hasObject(entry, received)'].join('\n'),
+    find: ['&&', '            this.#options.owner.hasObject(live, object, listed.decoder)'].join('\n'),
     replace: '',
   },
 ];

@@ -93,6 +93,9 @@ export class FakeShards {
       log: this.#log,
       merged: this.merged,
       reflectorBell: bells[shards] as Bell,
+      broken: (error) => {
+        throw error;
+      },
     });
   }
 

@@ -102,3 +102,16 @@ export function borrowed<T>(entry: Entry, borrower: string, call: () => T): T {
     entry.owner.endBorrow(entry, borrower);
   }
 }
+
+/** Runs whole rounds of packing and compacts the slabs after each. */
+export function packRounds(owner: EntryOwner, count: number = 1): void {
+  for (let rounds = 0; rounds < count; rounds++) {
+    const steps = owner.packed.round();
+    while (!steps.next().done);
+    compactAll(owner);
+  }
+}
+
+export function compactAll({ slabs, packed }: EntryOwner): void {
+  for (const each of [slabs, packed.slabs]) while (each.hasCompaction) each.compact();
+}
