@@ -207,8 +207,8 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C13',
     file: 'src/replica/deliver/processor-listener.ts',
-    find: `new SnapshotCursor(replica.live, 'resync')`,
-    replace: `new SnapshotCursor(replica.live, 'join')`,
+    find: `new SnapshotCursor(state, 'resync')`,
+    replace: `new SnapshotCursor(state, 'join')`,
   },
   {
     clause: 'C43',

@@ -53,8 +53,8 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C139',
     file: 'src/replica/deliver/processor-listener.ts',
-    find: '!this.#calls.isBusy && !this.#isDropping',
-    replace: '!this.#isDropping',
+    find: '!this.#calls.isBusy && !this.#isHolding',
+    replace: '!this.#isHolding',
   },
   {
     clause: 'C140',

@@ -3,9 +3,10 @@
  * `ProcessorListener` is one handler with its pending notifications. A slow handler delays only itself. Its pending
  * entries keep their bytes, which are counted; all handlers together have a budget (backlog-budget.ts).
  */
-import { SnapshotCursor } from '../store/deliveries.ts';
+import { SnapshotCursor, emptyDelivery } from '../store/deliveries.ts';
 import type { Delivery, DeliveryCursor, Difference } from '../store/deliveries.ts';
 import type { Entry } from '../store/entry.ts';
+import type { ReplicaState } from '../store/replica-state.ts';
 import type { Replica, ReplicaListener } from '../store/replica.ts';
 import type { BacklogPressure } from './backlog-step.ts';
 import { HandlerCalls } from './handler-calls.ts';
@@ -26,9 +27,7 @@ export class SharedProcessor implements ReplicaListener {
     if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);
   }
 
-  /**
-   * Returns false when the listener was not registered. Pending notifications are dropped, or delivered with `drain`.
-   */
+  /** Drops pending notifications, or delivers them with `drain`. Returns false for an unknown listener. */
   remove(listener: ProcessorListener, drain: boolean = false): boolean {
     if (drain) listener.leave();
     else listener.remove();
@@ -47,12 +46,9 @@ export class SharedProcessor implements ReplicaListener {
     }
   }
 
-  /** Redelivers the cache to the listeners that are due, except those that still receive the previous resync. */
+  /** Redelivers the cache to the listeners that are due. */
   resync(replica: Replica, due: Iterable<ProcessorListener>): void {
-    for (const listener of due) {
-      if (this.#listeners.has(listener) && !listener.isResyncing)
-        listener.pushResync(new SnapshotCursor(replica.live, 'resync'));
-    }
+    for (const listener of due) if (this.#listeners.has(listener)) listener.pushResync(replica.live);
   }
 }
 
@@ -79,7 +75,6 @@ export class ProcessorListener {
   readonly #options: ListenerOptions;
   readonly #calls: HandlerCalls;
   readonly #queue: ChunkedQueue<Pending, Entry> = new ChunkedQueue();
-  /** Bytes of both queues. */
   readonly #bytes: PendingBytes = new PendingBytes();
   /** Notifications older than the queue, moved here when the backlog budget is short. */
   readonly #coalesced: CoalescedQueue = new CoalescedQueue(this.#bytes);
@@ -89,25 +84,17 @@ export class ProcessorListener {
   /** The part of `#pushed` whose arrival time is recorded. */
   #arrived = 0;
   #state: State = 'open';
-  /** The pending cursors. */
   readonly #cursors: Set<DeliveryCursor> = new Set();
   /** The cursor of the initial list while it is being delivered. */
   #initial: DeliveryCursor | undefined;
   #hasInitial = false;
   #resync: DeliveryCursor | undefined;
-  /**
-   * True when a resync is due or no timer has decided yet: only then is a relisted unchanged object delivered (C12).
-   */
+  /** True when a relisted unchanged object is delivered: a resync is due, or no timer has decided yet (C12). */
   isResyncDue = true;
   /** Resolves when the listener is removed, its last call has returned, and all its entries are released. */
   readonly ended: Promise<void>;
   #end!: () => void;
-  readonly #delivery: Delivery = {
-    oldEntry: undefined,
-    newEntry: undefined,
-    isInInitialList: false,
-    isFinalStateUnknown: false,
-  };
+  readonly #delivery: Delivery = emptyDelivery();
 
   constructor(options: ListenerOptions) {
     this.#options = options;
@@ -129,14 +116,11 @@ export class ProcessorListener {
     this.#queue.push(oldEntry, newEntry);
   }
 
-  pushResync(cursor: DeliveryCursor): void {
-    this.#resync = cursor;
-    this.pushCursor(cursor, false);
-  }
-
-  /** True while the last resync is still pending: a blocked handler never has two of them. */
-  get isResyncing(): boolean {
-    return this.#resync !== undefined && this.#cursors.has(this.#resync);
+  /** Appends a resync, unless the previous one is still pending: a blocked handler never has two of them. */
+  pushResync(state: ReplicaState): void {
+    if (this.#resync && this.#cursors.has(this.#resync)) return;
+    this.#resync = new SnapshotCursor(state, 'resync');
+    this.pushCursor(this.#resync, false);
   }
 
   pushCursor(cursor: DeliveryCursor, isInitial: boolean): void {
@@ -181,6 +165,11 @@ export class ProcessorListener {
 
   get pendingNotifications(): number {
     return this.#state === 'removed' ? 0 : this.#queue.length + this.#coalesced.length;
+  }
+
+  /** True while there are pending entries, also those that a removed listener has still to release. */
+  get #isHolding(): boolean {
+    return this.#queue.length + this.#coalesced.length > 0;
   }
 
   get backlog(): HandlerBacklog {
@@ -276,12 +265,7 @@ export class ProcessorListener {
       queue.shift();
     }
     this.#checkEnded();
-    return this.#isDropping;
-  }
-
-  /** True while a removed listener still holds pending entries. */
-  get #isDropping(): boolean {
-    return this.#state === 'removed' && this.#queue.length + this.#coalesced.length > 0;
+    return this.#isHolding;
   }
 
   /** Moves the next notification into `#delivery`; false when it was a cursor at its end. */
@@ -322,7 +306,7 @@ export class ProcessorListener {
     if (this.#state === 'leaving' && this.pendingNotifications === 0) this.#state = 'removed';
     if (this.#state !== 'removed') return;
     this.#calls.unwatchAge();
-    if (!this.#calls.isBusy && !this.#isDropping) this.#end();
+    if (!this.#calls.isBusy && !this.#isHolding) this.#end();
   }
 
   #isBehind(): boolean {

@@ -16,6 +16,10 @@ export interface Delivery {
   isFinalStateUnknown: boolean;
 }
 
+export function emptyDelivery(): Delivery {
+  return { oldEntry: undefined, newEntry: undefined, isInInitialList: false, isFinalStateUnknown: false };
+}
+
 export interface DeliveryCursor {
   /**
    * Fills `out` with the next notification, with references for the reader; false at the end. Leaves both entries
