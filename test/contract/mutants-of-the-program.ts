@@ -101,7 +101,7 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C148',
     file: 'src/replica/store/entry-owner.ts',
-    find: 'this.#guard?.(object, entry.key);',
+    find: 'this.#options.guard?.(object, entry.key);',
     replace: '',
   },
   {

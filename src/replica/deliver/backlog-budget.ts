@@ -15,7 +15,6 @@ export type BudgetedListener = Pick<
 export interface BacklogBudgetOptions {
   readonly clock: Clock;
   readonly limits: BacklogLimits;
-  /** Requests a turn soon. */
   readonly kick: () => void;
 }
 
@@ -84,7 +83,9 @@ export class BacklogBudget {
       this.#isCoalesced = true;
       this.#reported.clear();
     }
-    if (kind === 'paused' || kind === 'overflow') largest(listeners)?.onPressure({ kind, bytes, limits });
+    if (kind !== 'paused' && kind !== 'overflow') return;
+    const [largest] = listeners.toSorted((one, other) => other.heldBytes - one.heldBytes);
+    largest?.onPressure({ kind, bytes, limits });
   }
 
   /** Schedules a turn for the end of the state: the process may be idle until then. */
@@ -101,9 +102,7 @@ export class BacklogBudget {
     });
   }
 
-  /**
-   * A listener below the average, or whose oldest notification is young, is not behind. False when there is more to do.
-   */
+  /** Skips listeners below the average, and those whose oldest notification is young. False when there is more to do. */
   #coalesce(listeners: readonly BudgetedListener[], bytes: number): boolean {
     const { limits } = this.#options;
     let isCoalesced = true;
@@ -123,10 +122,4 @@ function held(listeners: readonly BudgetedListener[]): number {
   let bytes = 0;
   for (const listener of listeners) bytes += listener.heldBytes;
   return bytes;
-}
-
-function largest(listeners: readonly BudgetedListener[]): BudgetedListener | undefined {
-  let found: BudgetedListener | undefined;
-  for (const listener of listeners) if (!found || listener.heldBytes > found.heldBytes) found = listener;
-  return found;
 }

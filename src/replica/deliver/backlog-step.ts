@@ -23,7 +23,6 @@ export type BacklogState =
   /** The pause was not enough: the handler that holds most is being removed. */
   | { readonly kind: 'overflow' };
 
-/** The report to a listener that holds much of the budget. */
 export interface BacklogPressure {
   readonly kind: Exclude<BacklogState['kind'], 'normal' | 'full'>;
   /** Bytes of all handlers together. */
@@ -36,7 +35,6 @@ export const NORMAL: BacklogState = { kind: 'normal' };
 export const BEHIND_MS = 1000;
 const COALESCING: BacklogState = { kind: 'coalescing' };
 
-/** Parts of the budget. */
 export const COALESCE_ABOVE: number = 1 / 2;
 const NORMAL_BELOW = 1 / 4;
 const RESUME_BELOW = 3 / 4;

@@ -28,14 +28,11 @@ const REPORT_INTERVAL_MS = 60_000;
 export interface HandlerCallsOptions {
   readonly handler: ResourceEventHandler<unknown>;
   readonly isStrict: boolean;
-  /** Stack trace of the registration, for messages. */
   readonly registeredAt: string;
   readonly clock: Clock;
   readonly slowLimits: SlowLimits;
   readonly onError: (error: unknown, key: string, registeredAt: string) => void;
-  /**
-   * Reports a slow handler. @param callMs of a call that took too long; undefined: the oldest notification is too old
-   */
+  /** @param callMs of a call that took too long; undefined: the oldest notification is too old */
   readonly onSlow: (callMs: number | undefined) => void;
 }
 
@@ -44,9 +41,7 @@ type Call = 'none' | 'inside' | 'awaiting';
 
 export class HandlerCalls {
   readonly #options: HandlerCallsOptions;
-  /** Returns the age of the oldest pending notification; undefined without any. */
   readonly #ageMs: () => number | undefined;
-  /** Called when the promise of a call has settled. */
   readonly #onSettled: () => void;
   #call: Call = 'none';
   #reportedAtMs = -Infinity;
@@ -62,7 +57,6 @@ export class HandlerCalls {
     return this.#call !== 'none';
   }
 
-  /** True while the handler runs synchronously: before it returns or awaits anything. */
   get isInside(): boolean {
     return this.#call === 'inside';
   }

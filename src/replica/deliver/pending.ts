@@ -5,21 +5,17 @@
 import type { DeliveryCursor } from '../store/deliveries.ts';
 import type { Entry } from '../store/entry.ts';
 
-/** A cursor, or the old entry of a single notification. */
 export type Pending = Entry | DeliveryCursor;
 
 export function isCursor(pending: Pending | undefined): pending is DeliveryCursor {
   return pending !== undefined && 'remaining' in pending;
 }
 
-/**
- * Approximate heap bytes of a superseded entry besides its bytes: itself, its extracted fields, its places in queues.
- */
+/** Approximate heap bytes of a superseded entry besides its JSON: itself, its extracted fields, its places in queues. */
 const SUPERSEDED_HEAP_BYTES = 512;
 
 /** Sums over single notifications; cursors count their own bytes. */
 export class PendingBytes {
-  /** Bytes of the objects in the notifications. */
   objects = 0;
   /**
    * Bytes that only these notifications keep in use. An old entry has left the cache; a new one is in the cache, or is
@@ -62,18 +58,14 @@ export class ChunkedQueue<First, Second> {
   /** Index behind the newest pair in the tail. */
   #tailEnd = 0;
   #spare: Chunk<First, Second> | undefined;
-  #length = 0;
-
-  get length(): number {
-    return this.#length;
-  }
+  length = 0;
 
   push(first: First | undefined, second: Second | undefined): void {
     if (this.#tailEnd === CHUNK_PAIRS) this.#append();
     this.#tail.firsts[this.#tailEnd] = first;
     this.#tail.seconds[this.#tailEnd] = second;
     this.#tailEnd++;
-    this.#length++;
+    this.length++;
   }
 
   get first(): First | undefined {
@@ -89,8 +81,8 @@ export class ChunkedQueue<First, Second> {
     this.#head.firsts[this.#headAt] = undefined;
     this.#head.seconds[this.#headAt] = undefined;
     this.#headAt++;
-    this.#length--;
-    if (this.#length === 0) {
+    this.length--;
+    if (this.length === 0) {
       // The head is the tail. A queue that is always short restarts at index 0, so its arrays stay short.
       this.#headAt = 0;
       this.#tailEnd = 0;
@@ -243,7 +235,6 @@ const HASHED_LENGTH = 16;
  * on a busy machine); a small one moves a few thousand.
  */
 class SplitMap<Value> {
-  /** Parts, created when first used. */
   #parts: (Map<string, Value> | undefined)[] = [];
 
   get(key: string): Value | undefined {
@@ -263,7 +254,6 @@ class SplitMap<Value> {
   }
 }
 
-/** Returns the FNV-1a hash of the end of the key, reduced to a part. */
 function partOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = Math.max(0, key.length - HASHED_LENGTH); at < key.length; at++) {
@@ -275,10 +265,7 @@ function partOf(key: string): number {
 /** Marks less than this apart become one. The backlog of one hour has 36,000 marks. */
 const RESOLUTION_MS = 100;
 
-/**
- * Age of the oldest notification, without a time in each one: after each merge the drain marks the end of the queue
- * with the current time.
- */
+/** Age of the oldest notification, without a time in each: the drain marks the end of the queue after each merge. */
 export class BacklogAge {
   /** Pairs of a position and the arrival time of the oldest notification before it. */
   readonly #marks: ChunkedQueue<number, number> = new ChunkedQueue();

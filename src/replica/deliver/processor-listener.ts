@@ -18,10 +18,7 @@ import type { Pending } from './pending.ts';
 export class SharedProcessor implements ReplicaListener {
   readonly #listeners: Set<ProcessorListener> = new Set();
 
-  /**
-   * Adds a listener at an exact position: the current content of the cache is its initial list, and every later change
-   * is a notification.
-   */
+  /** The content of the cache is the initial list of the listener, and every later change is a notification. */
   add(listener: ProcessorListener, replica: Replica): void {
     this.#listeners.add(listener);
     if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);
@@ -46,13 +43,11 @@ export class SharedProcessor implements ReplicaListener {
     }
   }
 
-  /** Redelivers the cache to the listeners that are due. */
   resync(replica: Replica, due: Iterable<ProcessorListener>): void {
     for (const listener of due) if (this.#listeners.has(listener)) listener.pushResync(replica.live);
   }
 }
 
-/** Takes about a tenth of a millisecond. */
 const RELEASED_PER_CALL = 1024;
 
 type State =
@@ -79,7 +74,6 @@ export class ProcessorListener {
   /** Notifications older than the queue, moved here when the backlog budget is short. */
   readonly #coalesced: CoalescedQueue = new CoalescedQueue(this.#bytes);
   readonly #age: BacklogAge = new BacklogAge();
-  /** Number of notifications that were ever pushed. */
   #pushed = 0;
   /** The part of `#pushed` whose arrival time is recorded. */
   #arrived = 0;
@@ -149,7 +143,6 @@ export class ProcessorListener {
     return this.#hasInitial && this.#initial === undefined;
   }
 
-  /** False once its removal was requested. */
   get isOpen(): boolean {
     return this.#state === 'open';
   }
@@ -179,7 +172,6 @@ export class ProcessorListener {
     return { notifications: this.#notifications(), bytes, ageMs: this.ageMs };
   }
 
-  /** Age of the oldest pending notification. */
   get ageMs(): number {
     return this.#age.ageMs(this.#oldest, this.#options.clock.now());
   }
@@ -192,7 +184,6 @@ export class ProcessorListener {
     return bytes;
   }
 
-  /** Number of notifications that were ever merged into others. */
   get coalesced(): number {
     return this.#coalesced.coalesced;
   }
@@ -218,9 +209,7 @@ export class ProcessorListener {
     return this.#calls.isInside;
   }
 
-  /**
-   * Calls the handler up to `count` times. Returns the number of calls, pauses of a cursor that skips much included.
-   */
+  /** Calls the handler up to `count` times. Returns the calls, pauses of a cursor that skips much included. */
   deliver(count: number): number {
     let calls = 0;
     while (calls < count && this.isReady) {
@@ -246,10 +235,7 @@ export class ProcessorListener {
     this.release();
   }
 
-  /**
-   * Releases some of the entries that a removed handler does not receive; true while there are more. One call for a
-   * backlog of millions would block the event loop.
-   */
+  /** Releases some of the, perhaps millions of, entries of a removed handler; true while there are more. */
   release(): boolean {
     if (this.#state !== 'removed') return false;
     for (let released = 0; released < RELEASED_PER_CALL; released++) {
@@ -292,7 +278,6 @@ export class ProcessorListener {
     return true;
   }
 
-  /** Position of the oldest pending notification. */
   get #oldest(): number {
     return this.#coalesced.position ?? this.#pushed - this.#queue.length;
   }

@@ -7,7 +7,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ProcessorListener } from './processor-listener.ts';
 
-/** client-go's minimum; shorter periods are raised to it. */
 const RESYNC_PERIOD_MIN_MS = 1000;
 /** Node's timers may fire early: they count from a cached time in whole milliseconds. Such a tick is not skipped. */
 const EARLY_MS = 50;
@@ -67,7 +66,6 @@ export class ResyncTimer {
     this.#schedules.delete(listener);
   }
 
-  /** Starts the periods: the cache has synced. */
   start(): void {
     if (this.#phase !== 'waiting') return;
     this.#phase = 'running';

@@ -19,7 +19,6 @@ const CONGESTED_NOTIFICATIONS = 4096;
 /** Calls of one handler between two readings of the clock; fewer until the duration of its calls is measured. */
 const DELIVER_BATCH_MAX = 16;
 
-/** A small unit of maintenance; true when there is more. */
 export type Upkeep = () => boolean;
 
 export class Drain {
@@ -104,7 +103,6 @@ export class Drain {
     this.#resumedMs += this.#clock.now() - startMs;
   }
 
-  /** Returns whether a turn would find work. */
   hasWork(): boolean {
     if (this.#backlogs.mayMerge && this.#merger.hasWork()) return true;
     for (const listener of this.#listeners) if (listener.isReady) return true;

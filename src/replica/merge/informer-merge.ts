@@ -28,22 +28,12 @@ export interface InformerMergeOptions {
   readonly onControl: (record: ControlRecord) => void;
 }
 
-/** Position up to which an informer has been merged. */
-export interface MergedPosition {
-  /** '' before the first list. */
-  readonly resourceVersion: string;
-  readonly epoch: number;
-  /** True while a relist has begun and not ended. */
-  readonly isReplacing: boolean;
-}
-
 export class InformerMerge {
   readonly #options: InformerMergeOptions;
   readonly #identities: IdentityReader = new IdentityReader();
   readonly #sharedFields: SharedFields = new SharedFields();
   /** Number of merged objects and bookmarks: a sign of progress. */
   records = 0;
-  /** Epoch of the last relist that began. */
   #epoch = 0;
   /**
    * True when the list had no particular version. The watch after it began with synthetic ADDED events in no order, so
@@ -62,7 +52,7 @@ export class InformerMerge {
     this.records++;
     if (this.#isPositionless && record.kind !== DeltaKind.Added) this.#isPositionless = false;
     const named = record.flags & NotificationFlag.NewKey ? this.#identities.read(record, text) : undefined;
-    const slot = named ? replica.liveSlot(named.key) : replica.slotOf(shard, record.id);
+    const slot = named ? replica.live.get(named.key) : replica.slotOf(shard, record.id);
     const identity = slot?.identity ?? named;
     assert(identity !== undefined, 'a shard named an unknown id', record.id);
     const version = versionOf(record, text);
@@ -77,7 +67,7 @@ export class InformerMerge {
     const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
     const entry = new Entry(owner, identity, projection, version, flags, decoder);
     if (record.kind === DeltaKind.Replaced) {
-      const live = replica.liveSlot(identity.key);
+      const live = replica.live.get(identity.key);
       if (live && this.#isUnchanged(live.entry, entry, object)) {
         replica.keep(shard, record.id, live);
         return;
@@ -106,7 +96,12 @@ export class InformerMerge {
   }
 
   /** Position from which a replacement reflector resumes. */
-  get position(): MergedPosition {
+  get position(): {
+    /** '' before the first list. */
+    readonly resourceVersion: string;
+    readonly epoch: number;
+    readonly isReplacing: boolean;
+  } {
     const { replica } = this.#options;
     return {
       resourceVersion: this.#isPositionless ? this.#listVersion : replica.live.resourceVersion,
@@ -208,7 +203,6 @@ export class IdentityReader {
   #bytes: Buffer = Buffer.alloc(KEY_BYTES);
   #namespace = '';
 
-  /** @param text the ring that holds the record */
   read({ textOffset, namespaceLength, nameLength }: Notification, text: Buffer): Identity {
     if (namespaceLength === 0) {
       return new KeyIdentity(text.toString('utf8', textOffset, textOffset + nameLength), '');

@@ -4,17 +4,12 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { PROJECTION_NO_ROOM, Projector } from '../../kube/json/projection.ts';
-import type { Identity } from '../store/entry.ts';
+import type { Identity, KubeMetadata } from '../store/entry.ts';
 import type { ObjectBytes } from '../store/entry-owner.ts';
 import { Projection, SharedFields } from '../store/projection.ts';
 
 interface WithMetadata {
-  readonly metadata?: {
-    readonly name?: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-    readonly resourceVersion?: string;
-  };
+  readonly metadata?: KubeMetadata;
 }
 
 const PROJECTION_BYTES_MIN = 4096;

@@ -23,7 +23,6 @@ import type { ObjectBytes } from '../store/entry-owner.ts';
 import type { InformerMerge } from './informer-merge.ts';
 
 export interface SequenceMergerOptions {
-  /** The rings of the shards, and the bells that wake them. */
   readonly shards: readonly { readonly ring: RingConsumer; readonly bell: Bell }[];
   readonly log: Buffer;
   /** The log's gate: written here, read by the reflector. */
@@ -38,9 +37,7 @@ interface Source {
   readonly shard: number;
   readonly ring: RingConsumer;
   readonly bell: Bell;
-  /** The ring's memory. */
   readonly text: Buffer;
-  /** Pieces of the next object. */
   readonly parts: Buffer[];
   /** Warnings of records whose terminal record has not come: a shard that dies before it repeats them. */
   readonly warnings: PrefixRecord[];
@@ -57,7 +54,6 @@ export class SequenceMerger {
   readonly #options: SequenceMergerOptions;
   readonly #sources: readonly Source[];
   readonly #informers: Map<number, InformerMerge> = new Map();
-  /** The last merged sequence. */
   merged: number;
   #isBroken = false;
   /** Bytes of objects taken by the merge in progress. */
@@ -98,7 +94,6 @@ export class SequenceMerger {
     return taken;
   }
 
-  /** Rethrows everything but assertion and protocol errors, which stop the merge. */
   #break(error: unknown): void {
     if (!(error instanceof KubeloomError) || !BROKEN.has(error.code)) throw error;
     this.#isBroken = true;

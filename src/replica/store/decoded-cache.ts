@@ -18,10 +18,7 @@ interface Remembered {
   readonly costBytes: number;
 }
 
-/**
- * When there is no room, every 16th newcomer replaces the oldest; if all did, each would be evicted before its next
- * use.
- */
+/** Without room every 16th newcomer replaces the oldest: if all did, each would be evicted before its next use. */
 const SHARED_TURN = 16;
 /** Twenty pods, a small part of V8's new space: briefly cached trees are collected there. */
 const BRIEF_COST_BYTES_MAX = 2 ** 18;
@@ -86,7 +83,6 @@ class RememberedQueue {
     this.costBytes += costBytes;
   }
 
-  /** Evicts the oldest first. */
   forgetWhile(isTooMuch: () => boolean): void {
     while (this.length > 0 && isTooMuch()) this.#forgetOldest();
   }

@@ -26,10 +26,7 @@ export interface DeliveryCursor {
    * undefined after skipping many, so that the reader can look at the clock.
    */
   next(out: Delivery): boolean;
-  /**
-   * Ends the cursor before its end. Each call releases some of the entries kept for the reader; true while there are
-   * more.
-   */
+  /** Ends the cursor early. Each call releases some of the entries kept for the reader; true while there are more. */
   close(): boolean;
   /** Upper bound of the notifications still to come. */
   readonly remaining: number;
@@ -39,7 +36,6 @@ export interface DeliveryCursor {
   readonly heldShareBytes: number;
 }
 
-/** Takes about a tenth of a millisecond. */
 const RELEASED_PER_CALL = 1024;
 
 /**
@@ -60,7 +56,6 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
   #removedDelivered = 0;
   heldBytes = 0;
   remaining: number;
-  /** The entries that `close` has still to release. */
   #dropped: Generator<Entry, void, void> | undefined;
 
   constructor(state: ReplicaState, kind: 'join' | 'resync') {
@@ -122,7 +117,6 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     return true;
   }
 
-  /** Yields the entries kept for the reader. */
   *#kept(): Generator<Entry, void, void> {
     yield* this.#saved.values();
     this.#saved.clear();
@@ -130,7 +124,6 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     this.#removed.length = 0;
   }
 
-  /** Returns the next entry, with a reference for the reader. */
   #nextEntry(): Entry | undefined {
     const { value: slot, done } = this.#slots.next();
     if (done || slot.order >= this.#orderEnd) return this.#nextRemoved();
@@ -181,7 +174,6 @@ export class Difference {
   oldCount = 0;
   /** Cursors that have not reached the end. */
   readonly readers: Set<DifferenceCursor> = new Set();
-  /** Bytes of objects that were deleted or replaced. */
   supersededBytes = 0;
   #released = 0;
 
@@ -237,10 +229,7 @@ export class Difference {
     return out.newEntry !== undefined || isDeletion;
   }
 
-  /**
-   * Releases up to `count` places that the slowest reader has passed, or all places without readers. True when there is
-   * more to do now.
-   */
+  /** Releases up to `count` places that the slowest reader, if any, has passed. True when there is more to do now. */
   releasePassed(count: number = Infinity): boolean {
     let slowest = this.length;
     for (const reader of this.readers) slowest = Math.min(slowest, reader.position);
@@ -256,13 +245,11 @@ export class Difference {
     return end < slowest;
   }
 
-  /** True when no reference is left. */
   get isReleased(): boolean {
     return this.#released === this.length;
   }
 }
 
-/** Returns the bytes of a previous state that a change has superseded. */
 function bytesOfOld(oldEntry: Entry | undefined, newEntry: Entry | undefined): number {
   return oldEntry === undefined || oldEntry === newEntry ? 0 : oldEntry.length;
 }

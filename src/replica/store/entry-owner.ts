@@ -26,7 +26,6 @@ export interface EntryOwnerOptions {
   readonly fields: readonly string[];
   readonly borrowChecks: BorrowChecks;
   readonly decodedCache: DecodedCache;
-  /** Default: a new one. */
   readonly slabMemory?: SlabMemory;
   readonly packing?: Pick<PackedObjectsOptions, 'totalBytesMin' | 'wastedBytesMin'>;
   readonly objectBytesMax: number;
@@ -54,12 +53,9 @@ export class EntryOwner implements EntryStorage {
   readonly slabs: Slabs;
   /** Bytes of objects that have not changed for a while. */
   readonly packed: PackedObjects;
-  /** msgpack tables, by shard. */
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
   readonly #isStrict: boolean;
-  readonly #cache: DecodedCache;
-  readonly #objectBytesMax: number;
-  readonly #guard: EntryOwnerOptions['guard'];
+  readonly #options: EntryOwnerOptions;
 
   constructor(options: EntryOwnerOptions) {
     this.kind = options.kind;
@@ -67,22 +63,15 @@ export class EntryOwner implements EntryStorage {
     this.#isStrict = options.borrowChecks === 'strict';
     this.slabs = new Slabs(options.slabMemory);
     this.packed = new PackedObjects({ ...options.packing, loose: this.slabs, memory: options.slabMemory });
-    this.#cache = options.decodedCache;
-    this.#objectBytesMax = options.objectBytesMax;
-    this.#guard = options.guard;
+    this.#options = options;
   }
 
-  /** Stores a copy of the bytes for a new entry. */
   put(entry: Entry, source: Buffer, start: number, length: number): void {
     entry.length = length;
     this.slabs.put(entry, source, start, length);
   }
 
-  /**
-   * Returns whether the entry has this object: the same bytes, or equal content in other msgpack.
-   *
-   * @param decoder undefined when the object is JSON
-   */
+  /** Returns whether the entry has this object (JSON without a decoder): its bytes, or its content in other msgpack. */
   hasObject(
     entry: Entry,
     { bytes, start, length }: ObjectBytes,
@@ -108,7 +97,6 @@ export class EntryOwner implements EntryStorage {
     if (this.#isStrict ? entry.borrows === 0 : entry.slab === undefined) throw expiredError(entry);
   }
 
-  /** Starts a borrow for one call; `endBorrow` ends it. */
   borrow(entry: Entry): void {
     entry.borrows++;
   }
@@ -135,7 +123,7 @@ export class EntryOwner implements EntryStorage {
 
   decode(entry: Entry): unknown {
     const object = this.decodeFresh(entry);
-    this.#guard?.(object, entry.key);
+    this.#options.guard?.(object, entry.key);
     // Set before the cache is asked, because the cache evicts at once what does not fit.
     entry.decoded = object;
     this.#remember(entry, costBytesOf(entry));
@@ -147,14 +135,11 @@ export class EntryOwner implements EntryStorage {
     return this.#parse(entry, () => decoded(bytes, start, end, entry.decoder));
   }
 
-  /**
-   * Returns `metadata` without `managedFields`. It is parsed alone, unless the object or shared metadata is parsed
-   * already.
-   */
+  /** Returns `metadata` without `managedFields`, parsed alone if neither the object nor shared metadata is parsed. */
   decodeMetadata(entry: Entry): unknown {
     const shared = this.#sharedMetadata(entry);
     const { metadata, costBytes } = shared ?? this.#parsedMetadata(entry) ?? metadataOfObject(entry);
-    this.#guard?.(metadata, entry.key);
+    this.#options.guard?.(metadata, entry.key);
     entry.decodedMetadata = metadata;
     this.#remember(entry, costBytes);
     if (!shared) this.#share(entry.projection, metadata, costBytes);
@@ -178,7 +163,6 @@ export class EntryOwner implements EntryStorage {
     return Object.freeze(fields);
   }
 
-  /** Returns the metadata shared with another state, with this entry's version. */
   #sharedMetadata({ projection, version, flags }: Entry): DecodedMetadata | undefined {
     if (projection.metadata === undefined || flags & UNREADABLE) return undefined;
     const metadata = { ...projection.metadata, resourceVersion: String(version) };
@@ -187,14 +171,15 @@ export class EntryOwner implements EntryStorage {
 
   /** Shares the metadata with other states, except under a guard, which must see every tree. */
   #share(projection: Projection, metadata: unknown, costBytes: number): void {
-    if (this.#guard || !projection.isShared || typeof metadata !== 'object' || metadata === null) return;
+    if (this.#options.guard || !projection.isShared || typeof metadata !== 'object' || metadata === null)
+      return;
     projection.metadata = metadata;
-    this.#cache.rememberShared(projection, costBytes);
+    this.#options.decodedCache.rememberShared(projection, costBytes);
   }
 
   #remember(entry: Entry, costBytes: number): void {
-    if (entry.flags & EntryFlag.Kept) this.#cache.remember(entry, costBytes);
-    else this.#cache.rememberBriefly(entry, costBytes);
+    if (entry.flags & EntryFlag.Kept) this.#options.decodedCache.remember(entry, costBytes);
+    else this.#options.decodedCache.rememberBriefly(entry, costBytes);
   }
 
   /** Returns undefined when the whole object must be parsed. */
@@ -217,7 +202,7 @@ export class EntryOwner implements EntryStorage {
     if (entry.flags & EntryFlag.TooLarge) {
       throw new KubeloomError(
         'ERR_KUBELOOM_OBJECT_TOO_LARGE',
-        `${entry.key} is larger than objectBytesMax (${this.#objectBytesMax}); raise it to read the object`,
+        `${entry.key} is larger than objectBytesMax (${this.#options.objectBytesMax}); raise it to read the object`,
       );
     }
     if (entry.privateBytes) return { bytes: entry.privateBytes, start: 0, end: entry.length };
@@ -250,11 +235,9 @@ export interface ObjectBytes {
 
 interface DecodedMetadata {
   readonly metadata: unknown;
-  /** Heap bytes. */
   readonly costBytes: number;
 }
 
-/** A place of bytes, valid until the next read. */
 interface ByteSpan {
   readonly bytes: Buffer;
   readonly start: number;

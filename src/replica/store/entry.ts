@@ -18,7 +18,6 @@ import type { Labels, ProjectedFields } from './projection.ts';
 import type { Projection } from './projection.ts';
 import type { SlabAllocation, Slab } from './slabs.ts';
 
-/** The parts that are the same in all states of one object. */
 export interface Identity {
   /** `namespace/name`, or `name` for a cluster-scoped object. */
   readonly key: string;
@@ -26,7 +25,6 @@ export interface Identity {
   readonly name: string;
 }
 
-/** The metadata that stays readable on both types. */
 export interface ObjectIdentity extends Identity {
   readonly uid: string;
   readonly resourceVersion: string;
@@ -65,7 +63,6 @@ export interface CachedObject<T> extends Borrowed<T> {
 /** The storage and the decoder of entries: `EntryOwner`, one for each informer. */
 export interface EntryStorage {
   readonly kind: string;
-  /** Throws when the entry may not be read any more. */
   checkReadable(entry: Entry): void;
   borrow(entry: Entry): void;
   endBorrow(entry: Entry, borrower: string): void;
@@ -110,7 +107,6 @@ export const EntryFlag = {
   Unpackable: 256,
 } as const;
 
-/** Flags of entries whose object throws. */
 export const UNREADABLE: number = EntryFlag.TooLarge | EntryFlag.Malformed | EntryFlag.Quarantined;
 
 export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {

@@ -14,7 +14,6 @@
 export interface Viewed {
   readonly bytes: Buffer;
   readonly view: DataView;
-  /** Number of valid bytes. */
   length: number;
 }
 
@@ -23,9 +22,7 @@ export function allocateViewed(bytesMax: number): Viewed {
   return { bytes, view: new DataView(bytes.buffer), length: 0 };
 }
 
-/** Bytes of samples: a dozen pods. */
 export const DICTIONARY_BYTES_MAX: number = 2 ** 16;
-/** Minimum length of a match. */
 const SEED_BYTES = 8;
 /** Every fourth place of a sample is in the index; a match is also extended backwards. */
 const STEP_BITS = 2;
@@ -83,7 +80,6 @@ function hashOf(low: number, high: number): number {
 
 /** Upper bound of a pair's size besides the written-out bytes, three numbers of five bytes: spare room in `target`. */
 export const PACK_SLACK_BYTES = 15;
-/** Shorter pieces are copied byte by byte. */
 const SHORT_BYTES = 64;
 
 /**

@@ -30,12 +30,9 @@ const WASTED_BYTES_MIN = 2 ** 20;
 const REST_ROUNDS = 32;
 
 export interface PackedObjectsOptions {
-  /** Bytes of objects as received. */
   readonly loose: Slabs;
   readonly memory?: SlabMemory | undefined;
-  /** Default `TOTAL_BYTES_MIN`. */
   readonly totalBytesMin?: number | undefined;
-  /** Default `WASTED_BYTES_MIN`. */
   readonly wastedBytesMin?: number | undefined;
 }
 
@@ -50,7 +47,6 @@ export class PackedObjects {
   readonly #wastedBytesMin: number;
   /** Dictionaries with packed entries, dissolved ones included, because they still save something. */
   readonly #dictionaries: Set<Dictionary> = new Set();
-  /** The latest dictionary: the others are full. */
   #current: Dictionary | undefined;
   #rests = 0;
 
@@ -75,7 +71,6 @@ export class PackedObjects {
     return plain.bytes;
   }
 
-  /** Returns the bytes of a packed entry to the slabs. */
   release(entry: Entry): void {
     const { dictionary } = entry;
     assert(dictionary !== undefined, 'not packed', entry.key);

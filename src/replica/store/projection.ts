@@ -11,7 +11,6 @@ import { skipValue } from '../../kube/json/skip.ts';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Places in the array behind the uid. */
 const GENERATION = 0;
 const DELETION_TIMESTAMP = 1;
 const CONTROLLER_UID = 2;
@@ -112,11 +111,7 @@ export class Projection {
     this.fields = fields;
   }
 
-  /**
-   * Reads the array at [start, end), which may be empty. Parts equal to those of `previous` are reused.
-   *
-   * @param previous fields of an earlier state of the object
-   */
+  /** Reads the array at [start, end), which may be empty. Parts equal to those of the `previous` state are reused. */
   static read(
     bytes: Buffer,
     start: number,
@@ -133,7 +128,6 @@ export class Projection {
     return new Projection(uid, previous?.fields.text === text ? previous.fields : shared.of(text));
   }
 
-  /** Returns whether both have the same extracted fields. */
   equals(other: Projection): boolean {
     return this === other || (this.uid === other.uid && this.fields.text === other.fields.text);
   }

@@ -35,11 +35,11 @@ export class ReplicaState {
   /** Slots in order of arrival, which is the order of every delivery of the whole state. */
   readonly #byKey: Map<string, Slot> = new Map();
   readonly #byId: (Slot | undefined)[][];
-  #nextOrder = 0;
+  /** Order of the next slot. */
+  orderEnd = 0;
   readonly #indices: Map<string, Map<string, Set<Slot>>> = new Map();
   /** The server's version of this state: a string where it is not a number that kubeloom can compare. */
   version: number | string = '';
-  /** Cursors that still walk over this state. */
   readonly cursors: Set<StateObserver> = new Set();
 
   constructor(shards: number, indexNames: readonly string[]) {
@@ -63,7 +63,6 @@ export class ReplicaState {
     return this.#byId[shard]?.[id];
   }
 
-  /** Slots by id. */
   ofShard(shard: number): readonly (Slot | undefined)[] {
     return this.#byId[shard] ?? [];
   }
@@ -77,15 +76,10 @@ export class ReplicaState {
     return this.#byKey.values();
   }
 
-  /** Upper bound (exclusive) of all orders. */
-  get orderEnd(): number {
-    return this.#nextOrder;
-  }
-
   insert(shard: number, id: number, entry: Entry, values: IndexValues): Slot {
     const { identity } = entry;
     assert(!this.#byKey.has(identity.key), 'the key is in the state already', identity.key);
-    const order = this.#nextOrder++;
+    const order = this.orderEnd++;
     const slot: Slot = { identity, shard, id, order, entry, values, differenceAt: -1 };
     this.#byKey.set(identity.key, slot);
     const ids = this.#byId[shard];
@@ -118,17 +112,11 @@ export class ReplicaState {
 
   /** Adds indexes over the present slots; `valuesOf` returns a slot's values of all indexes, new ones last. */
   addIndices(names: readonly string[], valuesOf: (slot: Slot) => IndexValues): void {
-    const added = names.map((name) => {
-      const index = new Map<string, Set<Slot>>();
-      this.#indices.set(name, index);
-      return index;
-    });
-    const firstAt = this.#indices.size - added.length;
+    for (const name of names) this.#indices.set(name, new Map());
     for (const slot of this.slots()) {
       slot.values = valuesOf(slot);
-      for (const [at, index] of added.entries()) {
-        for (const value of slot.values[firstAt + at] ?? []) addTo(index, value, slot);
-      }
+      // The slot is in the other indexes already, under the same values.
+      this.#addToIndices(slot);
     }
   }
 
@@ -161,16 +149,12 @@ function removeFrom(index: Map<string, Set<Slot>>, value: string, slot: Slot): v
   if (slots?.size === 0) index.delete(value);
 }
 
-/**
- * Evaluates the indexers of one informer for one entry. It reuses the values of the entry's predecessor where they
- * cannot have changed.
- */
+/** The indexers of one informer. They reuse the values of the previous entry where these cannot have changed. */
 export class IndexSet {
   readonly #indexers: Map<string, IndexFunction> = new Map([[NAMESPACE_INDEX, namespaceIndex()]]);
   readonly #onError: (error: KubeloomError, key: string) => void;
   /** Number of declared fields; the extracted fields after them are the values of index modules. */
   fieldCount: number;
-  /** True when one of them is a function of the user. */
   #hasPlain = false;
   /** True while the only index is the one that every informer has. */
   #hasOnlyNamespace = true;

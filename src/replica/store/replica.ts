@@ -42,7 +42,6 @@ interface Disposal {
   readonly state: ReplicaState;
   readonly difference: Difference;
   readonly slots: IterableIterator<Slot>;
-  /** True when all slots are released. */
   isEmpty: boolean;
 }
 
@@ -73,7 +72,6 @@ export class Replica {
     return this.#hasSynced;
   }
 
-  /** Epoch of the relist whose items are arriving. */
   get epoch(): number | undefined {
     return this.#shadow?.epoch;
   }
@@ -99,11 +97,6 @@ export class Replica {
     return this.#shadow?.state.at(shard, id) ?? this.#live.at(shard, id);
   }
 
-  /** Returns the slot of a key in the state before the relist in progress. */
-  liveSlot(key: string): Slot | undefined {
-    return this.#live.get(key);
-  }
-
   /** Adds or replaces an object. `entry` has its bytes; index values are evaluated here. */
   upsert(shard: number, id: number, entry: Entry): void {
     const target = this.#shadow?.state ?? this.#live;
@@ -115,7 +108,7 @@ export class Replica {
     // A dissolved dictionary gets no new entries.
     if (!dictionary?.isDissolved) entry.dictionary = dictionary;
     entry.addReference();
-    if (this.#shadow) this.#upsertShadow(this.#shadow, slot, shard, id, entry, values);
+    if (this.#shadow) this.#upsertShadow(this.#shadow, shard, id, entry, values);
     else this.#upsertLive(slot, shard, id, entry, values);
   }
 
@@ -124,7 +117,7 @@ export class Replica {
     const shadow = this.#shadow;
     if (!shadow) return;
     entry.addReference();
-    this.#upsertShadow(shadow, shadow.state.at(shard, id), shard, id, entry, values);
+    this.#upsertShadow(shadow, shard, id, entry, values);
   }
 
   /** Removes an object; `last` is the state that the server sent with the deletion. */
@@ -135,7 +128,6 @@ export class Replica {
     last.dropReference();
   }
 
-  /** Records that the relist did not contain the object with this id. */
   swept(shard: number, id: number): void {
     const slot = this.#live.at(shard, id);
     if (slot && this.#shadow) this.#delete(this.#shadow, slot);
@@ -170,9 +162,7 @@ export class Replica {
     const names = Object.keys(indexers);
     const states = this.#shadow ? [this.#live, this.#shadow.state] : [this.#live];
     for (const state of states) {
-      state.addIndices(names, (slot) =>
-        this.#indexes.valuesOf(slot.entry, { entry: slot.entry, values: slot.values }),
-      );
+      state.addIndices(names, (slot) => this.#indexes.valuesOf(slot.entry, slot));
     }
   }
 
@@ -205,14 +195,8 @@ export class Replica {
     oldEntry?.dropReference();
   }
 
-  #upsertShadow(
-    shadow: Shadow,
-    slot: Slot | undefined,
-    shard: number,
-    id: number,
-    entry: Entry,
-    values: IndexValues,
-  ): void {
+  #upsertShadow(shadow: Shadow, shard: number, id: number, entry: Entry, values: IndexValues): void {
+    const slot = shadow.state.at(shard, id);
     if (slot) {
       const superseded = slot.entry;
       shadow.state.update(slot, entry, values);
@@ -290,7 +274,6 @@ export const RECENT_DELETIONS_MAX = 256;
  * that was never seen. The replica keeps nothing else about deleted objects.
  */
 export class RecentDeletions {
-  /** Versions by key, the oldest first. */
   readonly #versions: Map<string, number | string> = new Map();
 
   add(key: string, version: number | string): void {

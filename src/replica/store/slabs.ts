@@ -21,7 +21,6 @@ export interface SlabAllocation {
 export interface Slab {
   readonly sizeClass: SizeClass;
   readonly bytes: Buffer;
-  /** Allocations by chunk. */
   readonly allocations: (SlabAllocation | undefined)[];
   /** Chunks that were released, the latest last. Those from `allocations.length` on were never used. */
   readonly vacant: number[];
@@ -38,7 +37,6 @@ const CHUNKS_MIN = 4;
 /** Share of free chunks above which slabs are emptied: freeing one then moves at most seven times its bytes. */
 const FREE_SHARE_MAX = 1 / 8;
 
-/** Returns the size of the chunk for `bytes`. */
 export function chunkBytesFor(bytes: number): number {
   const stepBits = Math.max(3, 31 - Math.clz32(bytes) - SIZES_PER_DOUBLING_BITS);
   const mask = (1 << stepBits) - 1;
@@ -48,9 +46,8 @@ export function chunkBytesFor(bytes: number): number {
 export class Slabs {
   readonly #memory: SlabMemory;
   readonly #classes: Map<number, SizeClass> = new Map();
-  /** Sizes with a slab to be emptied. */
   readonly #sparse: SizeClass[] = [];
-  #liveBytes = 0;
+  liveBytes = 0;
   /** Bytes released while slabs waited to be emptied: `compact` must keep up with them. */
   #owedBytes = 0;
 
@@ -61,17 +58,16 @@ export class Slabs {
   /** Copies `length` bytes of `source` into a chunk for `owner`. */
   put(owner: SlabAllocation, source: Buffer, start: number, length: number): void {
     this.#place(owner, source, start, length);
-    this.#liveBytes += length;
+    this.liveBytes += length;
   }
 
-  /** Releases the bytes of `owner`. */
   release(owner: SlabAllocation): void {
     const { slab, storedBytes } = owner;
     assert(slab !== undefined, 'released twice');
     const { sizeClass } = slab;
     sizeClass.leave(slab, owner.offset);
     owner.slab = undefined;
-    this.#liveBytes -= storedBytes;
+    this.liveBytes -= storedBytes;
     if (this.#sparse.length > 0) this.#owedBytes += storedBytes;
     if (!sizeClass.isQueued && sizeClass.isSparse) {
       sizeClass.isQueued = true;
@@ -79,14 +75,11 @@ export class Slabs {
     }
   }
 
-  /** True when `compact` has something to do. */
   get hasCompaction(): boolean {
     return this.#sparse.length > 0;
   }
 
-  /**
-   * Empties one slab, and more until it has freed as much as was released while slabs waited. Returns the bytes moved.
-   */
+  /** Empties one slab, and more until it has freed as much as was released meanwhile. Returns the bytes moved. */
   compact(): number {
     let movedBytes = 0;
     do {
@@ -110,16 +103,10 @@ export class Slabs {
     return movedBytes;
   }
 
-  /** Returns all present slabs. */
   list(): Slab[] {
     return [...this.#classes.values()].flatMap(({ slabs }) => [...slabs]);
   }
 
-  get liveBytes(): number {
-    return this.#liveBytes;
-  }
-
-  /** Bytes of memory held, free chunks included. */
   get heldBytes(): number {
     let bytes = 0;
     for (const { heldBytes } of this.#classes.values()) bytes += heldBytes;
@@ -148,9 +135,7 @@ class SizeClass {
   readonly #chunkBytes: number;
   readonly #chunksMax: number;
   readonly #memory: SlabMemory;
-  /** Slabs in the order of their creation. */
   readonly slabs: Set<Slab> = new Set();
-  /** Slabs with a free chunk. */
   readonly #open: Slab[] = [];
   #chunks = 0;
   #live = 0;
@@ -186,10 +171,7 @@ class SizeClass {
     return chunk * this.#chunkBytes;
   }
 
-  /**
-   * Frees the chunk at `offset`. An empty slab is discarded when another is open; the last one goes with the last
-   * allocation.
-   */
+  /** Frees the chunk at `offset`, and an empty slab if another is open; the last one goes with the last allocation. */
   leave(slab: Slab, offset: number): void {
     const chunk = Math.floor(offset / this.#chunkBytes);
     slab.allocations[chunk] = undefined;

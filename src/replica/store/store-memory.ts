@@ -118,7 +118,6 @@ const WHEN_BUSY = { pieceMs: 0.2, pauseMs: 6 };
  */
 export class PackingRounds {
   readonly #options: Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged'>;
-  /** Called after each round. */
   readonly #ended: () => void;
   readonly #members: Set<Packable> = new Set();
   /** Cancels the wait for the next piece; undefined without members. */

@@ -255,9 +255,9 @@ export class ReplicaTwin {
   #merge(spec: ObjectSpec, isDeletion: boolean, isItem: boolean): void {
     const { key } = identityOf(spec);
     const { shard, id, isNew } = this.#shards.object(key, isDeletion);
-    const slot = isNew ? this.replica.liveSlot(key) : this.replica.slotOf(shard, id);
+    const slot = isNew ? this.replica.live.get(key) : this.replica.slotOf(shard, id);
     assert.equal(slot?.identity.key, isNew ? slot?.identity.key : key, 'an id leads to another object');
-    const live = this.replica.liveSlot(key);
+    const live = this.replica.live.get(key);
     if (isItem && live?.entry.version === spec.version) {
       this.replica.keep(shard, id, live);
       return;

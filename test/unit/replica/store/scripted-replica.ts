@@ -76,7 +76,7 @@ export class ScriptedReplica {
       const { key } = identityOf(spec);
       const numbered = this.#shards.object(key, false);
       const { shard, id } = numbered;
-      const live = this.replica.liveSlot(key);
+      const live = this.replica.live.get(key);
       const isUnchanged = live?.entry.version === spec.version;
       if (isUnchanged) this.replica.keep(shard, id, live);
       else this.replica.upsert(shard, id, this.#entry(spec, numbered));
@@ -117,7 +117,7 @@ export class ScriptedReplica {
   /** All states of an object share its identity. */
   #entry(spec: ObjectSpec, { shard, id, isNew }: NumberedKey): Entry {
     const { key } = identityOf(spec);
-    const slot = isNew ? this.replica.liveSlot(key) : this.replica.slotOf(shard, id);
+    const slot = isNew ? this.replica.live.get(key) : this.replica.slotOf(shard, id);
     return newEntry(this.owner, spec, slot ? { identity: slot.identity } : {});
   }
 }
