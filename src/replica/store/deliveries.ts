@@ -49,14 +49,14 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
   readonly #slots: IterableIterator<Slot>;
   readonly #orderEnd: number;
   #lastOrder = -1;
-  /** Entries of slots that changed before the walk reached them. */
+  /** Entries of slots that changed or were removed before the walk reached them. */
   readonly #saved: Map<Slot, Entry> = new Map();
-  /** Entries of slots that were removed before the walk reached them; delivered last. */
-  readonly #removed: (Entry | undefined)[] = [];
+  /** Slots that were removed before the walk reached them; delivered last. */
+  readonly #removed: Slot[] = [];
   #removedDelivered = 0;
   heldBytes = 0;
   remaining: number;
-  #dropped: Generator<Entry, void, void> | undefined;
+  #dropped: IterableIterator<Entry> | undefined;
 
   constructor(state: ReplicaState, kind: 'join' | 'resync') {
     this.#state = state;
@@ -73,20 +73,21 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
 
   beforeChange(slot: Slot): void {
     if (!this.#isAhead(slot) || this.#saved.has(slot)) return;
-    this.#saved.set(slot, this.#keep(slot.entry));
+    slot.entry.addReference();
+    this.heldBytes += slot.entry.length;
+    this.#saved.set(slot, slot.entry);
   }
 
   beforeRemove(slot: Slot): void {
     if (!this.#isAhead(slot)) return;
-    const saved = this.#saved.get(slot);
-    this.#saved.delete(slot);
     if (this.#kind === 'join') {
-      this.#removed.push(saved ?? this.#keep(slot.entry));
+      this.beforeChange(slot);
+      this.#removed.push(slot);
       return;
     }
     // A resync never delivers an object whose deletion is already queued behind it (contract C13).
     this.remaining--;
-    if (saved) this.#handOver(saved).dropReference();
+    this.#takeSaved(slot)?.dropReference();
   }
 
   next(out: Delivery): boolean {
@@ -108,7 +109,7 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     this.#state.cursors.delete(this);
     this.remaining = 0;
     this.heldBytes = 0;
-    this.#dropped ??= this.#kept();
+    this.#dropped ??= this.#saved.values();
     for (let count = 0; count < RELEASED_PER_CALL; count++) {
       const { value: entry, done } = this.#dropped.next();
       if (done) return false;
@@ -117,43 +118,25 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     return true;
   }
 
-  *#kept(): Generator<Entry, void, void> {
-    yield* this.#saved.values();
-    this.#saved.clear();
-    for (const entry of this.#removed) if (entry) yield entry;
-    this.#removed.length = 0;
-  }
-
+  /** Returns an entry with a reference for the reader. */
   #nextEntry(): Entry | undefined {
-    const { value: slot, done } = this.#slots.next();
-    if (done || slot.order >= this.#orderEnd) return this.#nextRemoved();
-    this.#lastOrder = slot.order;
-    const saved = this.#saved.get(slot);
-    if (saved) {
-      this.#saved.delete(slot);
-      return this.#handOver(saved);
-    }
+    const { value: next, done } = this.#slots.next();
+    const isPresent = !done && next.order < this.#orderEnd;
+    if (isPresent) this.#lastOrder = next.order;
+    const slot = isPresent ? next : this.#removed[this.#removedDelivered++];
+    const saved = slot && this.#takeSaved(slot);
+    if (saved || !slot) return saved;
     slot.entry.addReference();
     return slot.entry;
   }
 
-  #nextRemoved(): Entry | undefined {
-    const entry = this.#removed[this.#removedDelivered];
-    if (!entry) return undefined;
-    this.#removed[this.#removedDelivered++] = undefined;
-    return this.#handOver(entry);
-  }
-
-  #keep(entry: Entry): Entry {
-    entry.addReference();
-    this.heldBytes += entry.length;
-    return entry;
-  }
-
-  /** Passes a kept entry and its reference to the reader. */
-  #handOver(entry: Entry): Entry {
-    this.heldBytes -= entry.length;
-    return entry;
+  /** Passes a saved entry and its reference to the caller. */
+  #takeSaved(slot: Slot): Entry | undefined {
+    const saved = this.#saved.get(slot);
+    if (!saved) return undefined;
+    this.#saved.delete(slot);
+    this.heldBytes -= saved.length;
+    return saved;
   }
 
   #isAhead(slot: Slot): boolean {
