@@ -41,7 +41,7 @@ const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
 const SHARED_METADATA_COST_BYTES = 256;
 
 export class EntryOwner implements EntryStorage {
-  /** The first property that a structured clone of an entry reads: an entry belongs to the thread that made it. */
+  /** The first property that a structured clone of an entry reads: it belongs to the thread that made it. */
   readonly cloneGuard: object = {
     get clone(): never {
       return refuseClone();
@@ -72,23 +72,14 @@ export class EntryOwner implements EntryStorage {
   }
 
   /** Returns whether the entry has this object (JSON without a decoder): its bytes, or its content in other msgpack. */
-  hasObject(
-    entry: Entry,
-    { bytes, start, length }: ObjectBytes,
-    decoder: MsgpackDecoder | undefined,
-  ): boolean {
+  hasObject(entry: Entry, object: ObjectBytes, decoder: MsgpackDecoder | undefined): boolean {
     if (!entry.slab) return false;
-    const end = start + length;
-    const stored = this.#stored(entry, entry.slab);
-    const isSame =
-      length === entry.length && bytes.compare(stored.bytes, stored.start, stored.end, start, end) === 0;
+    const isSame = hasSameBytes(object, this.#stored(entry, entry.slab));
     const isJson = !entry.decoder && !decoder;
     if (isJson || entry.flags & UNREADABLE || (isSame && entry.decoder === decoder)) return isSame;
     // The msgpack of an object differs between shards, and after one of its shapes has become a record.
-    return isDeepStrictEqual(
-      this.decodeFresh(entry),
-      decoded(privateCopy(bytes, start, end), 0, length, decoder),
-    );
+    const copy = { bytes: privateCopy(object), start: 0, length: object.length };
+    return isDeepStrictEqual(this.decodeFresh(entry), decoded(copy, decoder));
   }
 
   /** @throws ERR_KUBELOOM_BORROW_EXPIRED when the entry may not be read any more */
@@ -111,8 +102,7 @@ export class EntryOwner implements EntryStorage {
   retire(entry: Entry): void {
     if (entry.slab === undefined) return;
     if (entry.flags & EntryFlag.Kept) {
-      const { bytes, start, end } = this.#stored(entry, entry.slab);
-      entry.privateBytes = privateCopy(bytes, start, end);
+      entry.privateBytes = privateCopy(this.#stored(entry, entry.slab));
     } else {
       entry.forgetDecoded();
     }
@@ -131,8 +121,8 @@ export class EntryOwner implements EntryStorage {
   }
 
   decodeFresh(entry: Entry): unknown {
-    const { bytes, start, end } = this.#decodable(entry);
-    return this.#parse(entry, () => decoded(bytes, start, end, entry.decoder));
+    const object = this.#decodable(entry);
+    return this.#parse(entry, () => decoded(object, entry.decoder));
   }
 
   /** Returns `metadata` without `managedFields`, parsed alone if neither the object nor shared metadata is parsed. */
@@ -148,10 +138,10 @@ export class EntryOwner implements EntryStorage {
 
   /** Returns memory of its own for `bytes()`, so that it can be transferred to another thread. */
   jsonBytes(entry: Entry): Buffer {
-    const { bytes, start, end } = this.#span(entry);
-    if (!entry.decoder) return privateCopy(bytes, start, end);
-    const json = Buffer.from(JSON.stringify(this.decodeFresh(entry)));
-    return privateCopy(json, 0, json.length);
+    const object = this.#span(entry);
+    if (!entry.decoder) return privateCopy(object);
+    const bytes = Buffer.from(JSON.stringify(this.decodeFresh(entry)));
+    return privateCopy({ bytes, start: 0, length: bytes.length });
   }
 
   fieldsOf(projected: ProjectedFields): Readonly<Record<string, unknown>> {
@@ -184,20 +174,20 @@ export class EntryOwner implements EntryStorage {
 
   /** Returns undefined when the whole object must be parsed. */
   #parsedMetadata(entry: Entry): DecodedMetadata | undefined {
-    const { bytes, start, end } = this.#decodable(entry);
+    const { bytes, start, length } = this.#decodable(entry);
     if (entry.decoded !== undefined || entry.decoder) return undefined;
-    const text = metadataText(bytes, start, end);
+    const text = metadataText(bytes, start, start + length);
     if (text === undefined) return undefined;
     const metadata = this.#parse(entry, () => JSON.parse(text));
     return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
 
-  #decodable(entry: Entry): ByteSpan {
+  #decodable(entry: Entry): ObjectBytes {
     if (entry.flags & EntryFlag.Malformed) throw malformedError(entry);
     return this.#span(entry);
   }
 
-  #span(entry: Entry): ByteSpan {
+  #span(entry: Entry): ObjectBytes {
     if (entry.flags & EntryFlag.Quarantined) throw quarantinedError(entry);
     if (entry.flags & EntryFlag.TooLarge) {
       throw new KubeloomError(
@@ -205,15 +195,15 @@ export class EntryOwner implements EntryStorage {
         `${entry.key} is larger than objectBytesMax (${this.#options.objectBytesMax}); raise it to read the object`,
       );
     }
-    if (entry.privateBytes) return { bytes: entry.privateBytes, start: 0, end: entry.length };
+    if (entry.privateBytes) return { bytes: entry.privateBytes, start: 0, length: entry.length };
     if (!entry.slab) throw expiredError(entry);
     return this.#stored(entry, entry.slab);
   }
 
-  #stored(entry: Entry, slab: Slab): ByteSpan {
-    if (entry.flags & EntryFlag.Packed)
-      return { bytes: this.packed.unpacked(entry), start: 0, end: entry.length };
-    return { bytes: slab.bytes, start: entry.offset, end: entry.offset + entry.length };
+  #stored(entry: Entry, slab: Slab): ObjectBytes {
+    const { offset, length } = entry;
+    if (entry.flags & EntryFlag.Packed) return { bytes: this.packed.unpacked(entry), start: 0, length };
+    return { bytes: slab.bytes, start: offset, length };
   }
 
   #parse(entry: Entry, parse: () => unknown): unknown {
@@ -225,9 +215,9 @@ export class EntryOwner implements EntryStorage {
   }
 }
 
-/** An object outside the store: in the log, in a ring, or in a buffer joined from parts. */
+/** The place of an object: in the log, in a ring, in a slab, or in a buffer of its own. */
 export interface ObjectBytes {
-  /** Valid until the record is released. */
+  /** Valid until the record is released, or until the next read of an entry. */
   bytes: Buffer;
   start: number;
   length: number;
@@ -238,13 +228,13 @@ interface DecodedMetadata {
   readonly costBytes: number;
 }
 
-interface ByteSpan {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly end: number;
+function hasSameBytes(a: ObjectBytes, b: ObjectBytes): boolean {
+  if (a.length !== b.length) return false;
+  return a.bytes.compare(b.bytes, b.start, b.start + b.length, a.start, a.start + a.length) === 0;
 }
 
-function decoded(bytes: Buffer, start: number, end: number, decoder: MsgpackDecoder | undefined): unknown {
+function decoded({ bytes, start, length }: ObjectBytes, decoder: MsgpackDecoder | undefined): unknown {
+  const end = start + length;
   return decoder ? decoder.decode(bytes, start, end) : JSON.parse(bytes.toString('utf8', start, end));
 }
 
@@ -265,9 +255,9 @@ function malformedError(entry: Entry): KubeloomError {
 }
 
 /** Copies into memory outside Node's pool, which is shared with other buffers and cannot be transferred. */
-function privateCopy(bytes: Buffer, start: number, end: number): Buffer {
-  const copy = Buffer.allocUnsafeSlow(end - start);
-  copyBytes(bytes, start, end, copy, 0);
+function privateCopy({ bytes, start, length }: ObjectBytes): Buffer {
+  const copy = Buffer.allocUnsafeSlow(length);
+  copyBytes(bytes, start, start + length, copy, 0);
   return copy;
 }
 

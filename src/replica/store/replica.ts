@@ -81,14 +81,9 @@ export class Replica {
     const live = this.#live.ofShard(shard);
     const shadow = this.#shadow?.state.ofShard(shard) ?? [];
     for (let id = 0; id < Math.max(live.length, shadow.length); id++) {
-      const slot = live[id] ?? shadow[id];
-      if (!slot) continue;
-      yield {
-        id,
-        identity: slot.identity,
-        live: live[id]?.entry.version,
-        listed: shadow[id]?.entry.version,
-      };
+      const [cached, listed] = [live[id]?.entry, shadow[id]?.entry];
+      const identity = (cached ?? listed)?.identity;
+      if (identity) yield { id, identity, live: cached?.version, listed: listed?.version };
     }
   }
 
