@@ -53,7 +53,7 @@ export class InformerMerge {
     if (this.#isPositionless && record.kind !== DeltaKind.Added) this.#isPositionless = false;
     const named = record.flags & NotificationFlag.NewKey ? this.#identities.read(record, text) : undefined;
     const slot = named ? replica.live.get(named.key) : replica.slotOf(shard, record.id);
-    const identity = slot?.identity ?? named;
+    const identity = slot?.entry.identity ?? named;
     assert(identity !== undefined, 'a shard named an unknown id', record.id);
     const version = versionOf(record, text);
     let flags = entryFlags(record.flags);

@@ -109,7 +109,7 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
 
   indexKeys(indexName: string, value: string): string[] {
     const slots = this.#require(indexName).get(value) ?? [];
-    return Array.from(slots, (slot) => slot.identity.key).sort();
+    return Array.from(slots, (slot) => slot.entry.key).sort();
   }
 
   listIndexFuncValues(indexName: string): string[] {

@@ -5,7 +5,7 @@
  * assignment puts it in the live state's place.
  */
 import { KubeloomError, assert } from '../../base/errors.ts';
-import type { Entry, Identity } from './entry.ts';
+import type { Entry } from './entry.ts';
 import { NAMESPACE_INDEX, isProjected, namespaceIndex, projectedValues } from './index-functions.ts';
 import type { IndexFunction, Indexers } from './index-functions.ts';
 
@@ -14,7 +14,6 @@ export type IndexValues = readonly (readonly string[])[];
 
 /** The place of one object; it stays the same while the object's states change. */
 export interface Slot {
-  readonly identity: Identity;
   readonly shard: number;
   readonly id: number;
   /** A number that grows with every new slot of a state: cursors compare it with their position. */
@@ -77,11 +76,11 @@ export class ReplicaState {
   }
 
   insert(shard: number, id: number, entry: Entry, values: IndexValues): Slot {
-    const { identity } = entry;
-    assert(!this.#byKey.has(identity.key), 'the key is in the state already', identity.key);
+    const { key } = entry;
+    assert(!this.#byKey.has(key), 'the key is in the state already', key);
     const order = this.orderEnd++;
-    const slot: Slot = { identity, shard, id, order, entry, values, differenceAt: -1 };
-    this.#byKey.set(identity.key, slot);
+    const slot: Slot = { shard, id, order, entry, values, differenceAt: -1 };
+    this.#byKey.set(key, slot);
     const ids = this.#byId[shard];
     if (ids) ids[id] = slot;
     this.#addToIndices(slot);
@@ -99,7 +98,7 @@ export class ReplicaState {
 
   remove(slot: Slot): void {
     for (const observer of this.cursors) observer.beforeRemove(slot);
-    this.#byKey.delete(slot.identity.key);
+    this.#byKey.delete(slot.entry.key);
     const ids = this.#byId[slot.shard];
     if (ids) ids[slot.id] = undefined;
     this.#removeFromIndices(slot);

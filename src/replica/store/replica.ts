@@ -97,7 +97,7 @@ export class Replica {
     const target = this.#shadow?.state ?? this.#live;
     const slot = target.at(shard, id);
     const previous = slot ?? (this.#shadow && this.#live.get(entry.key));
-    assert(!slot || slot.identity === entry.identity, 'a shard used the id of another object', entry.key);
+    assert(!slot || slot.entry.identity === entry.identity, 'the id is of another object', entry.key);
     const values = this.#indexes.valuesOf(entry, previous);
     const dictionary = previous?.entry.dictionary;
     // A dissolved dictionary gets no new entries.
@@ -206,7 +206,7 @@ export class Replica {
   }
 
   #delete(shadow: Shadow, live: Slot): void {
-    const { key } = live.identity;
+    const { key } = live.entry;
     if (shadow.deleted.has(key)) return;
     shadow.deleted.add(key);
     shadow.difference.addDeletion(live.entry);

@@ -256,7 +256,7 @@ export class ReplicaTwin {
     const { key } = identityOf(spec);
     const { shard, id, isNew } = this.#shards.object(key, isDeletion);
     const slot = isNew ? this.replica.live.get(key) : this.replica.slotOf(shard, id);
-    assert.equal(slot?.identity.key, isNew ? slot?.identity.key : key, 'an id leads to another object');
+    assert.equal(slot?.entry.key, isNew ? slot?.entry.key : key, 'an id leads to another object');
     const live = this.replica.live.get(key);
     if (isItem && live?.entry.version === spec.version) {
       this.replica.keep(shard, id, live);
@@ -268,7 +268,7 @@ export class ReplicaTwin {
     const projection = previous?.equals(read) ? previous : read;
     const entry = newEntry(this.owner, spec, {
       projection,
-      ...(slot ? { identity: slot.identity } : {}),
+      ...(slot ? { identity: slot.entry.identity } : {}),
     });
     this.entries.push(entry);
     if (isDeletion) this.replica.remove(entry);

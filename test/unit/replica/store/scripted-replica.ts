@@ -118,7 +118,7 @@ export class ScriptedReplica {
   #entry(spec: ObjectSpec, { shard, id, isNew }: NumberedKey): Entry {
     const { key } = identityOf(spec);
     const slot = isNew ? this.replica.live.get(key) : this.replica.slotOf(shard, id);
-    return newEntry(this.owner, spec, slot ? { identity: slot.identity } : {});
+    return newEntry(this.owner, spec, slot ? { identity: slot.entry.identity } : {});
   }
 }
 
