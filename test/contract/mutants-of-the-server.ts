@@ -109,7 +109,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C21',
     file: 'src/replica/deliver/processor-listener.ts',
-    find: 'this.#bytes.add(oldEntry, newEntry);',
+    find: 'this.#bytes.count(oldEntry, newEntry, 1);',
     replace: 'void 0;',
   },
   {

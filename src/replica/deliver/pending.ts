@@ -23,14 +23,10 @@ export class PendingBytes {
    */
   held = 0;
 
-  add(first: Entry | undefined, second: Entry | undefined): void {
-    this.objects += (second ?? first)?.length ?? 0;
-    if (first) this.held += first.length + SUPERSEDED_HEAP_BYTES;
-  }
-
-  remove(first: Entry | undefined, second: Entry | undefined): void {
-    this.objects -= (second ?? first)?.length ?? 0;
-    if (first) this.held -= first.length + SUPERSEDED_HEAP_BYTES;
+  /** @param sign 1 for a notification that was added, -1 for one that was removed */
+  count(first: Entry | undefined, second: Entry | undefined, sign: 1 | -1): void {
+    this.objects += sign * ((second ?? first)?.length ?? 0);
+    if (first) this.held += sign * (first.length + SUPERSEDED_HEAP_BYTES);
   }
 }
 
@@ -185,7 +181,7 @@ export class CoalescedQueue {
   /** `before` ends at the state `first`; afterwards it ends at `second`. */
   #mergeUpdate(before: Node, first: Entry | undefined, second: Entry, position: number): void {
     this.#unlink(before);
-    this.#bytes.remove(first, before.second);
+    this.#bytes.count(first, before.second, -1);
     before.second?.dropReference();
     first?.dropReference();
     before.second = second;
@@ -196,8 +192,8 @@ export class CoalescedQueue {
 
   #mergeDeletion(before: Node, added: Entry, deleted: Entry | undefined, key: string): void {
     this.#unlink(before);
-    this.#bytes.remove(undefined, added);
-    this.#bytes.remove(deleted, undefined);
+    this.#bytes.count(undefined, added, -1);
+    this.#bytes.count(deleted, undefined, -1);
     this.#latest.delete(key);
     added.dropReference();
     deleted?.dropReference();

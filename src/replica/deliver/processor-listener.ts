@@ -105,7 +105,7 @@ export class ProcessorListener {
     if (this.#state !== 'open') return;
     oldEntry?.addReference();
     newEntry?.addReference();
-    this.#bytes.add(oldEntry, newEntry);
+    this.#bytes.count(oldEntry, newEntry, 1);
     this.#pushed++;
     this.#queue.push(oldEntry, newEntry);
   }
@@ -274,7 +274,7 @@ export class ProcessorListener {
     delivery.isInInitialList = false;
     delivery.isFinalStateUnknown = false;
     queue.shift();
-    this.#bytes.remove(first, second);
+    this.#bytes.count(first, second, -1);
     return true;
   }
 

@@ -11,8 +11,7 @@ import type { SequenceMerger } from './sequence-merger.ts';
 const MERGE_BATCH = 256;
 /**
  * Records merged for each millisecond of the budget while a handler that awaits nothing is far behind: 32,000 a second
- * at one batch a turn. What that handler cannot take yet stays in the log. Other handlers still receive at least this
- * much.
+ * at one batch a turn, for the other handlers as well. The rest stays in the log.
  */
 const MERGES_PER_MS_CONGESTED = 32;
 const CONGESTED_NOTIFICATIONS = 4096;

@@ -84,20 +84,14 @@ class RememberedQueue {
   }
 
   forgetWhile(isTooMuch: () => boolean): void {
-    while (this.length > 0 && isTooMuch()) this.#forgetOldest();
-  }
-
-  #forgetOldest(): void {
-    const oldest = this.#queue[this.#first];
-    this.#queue[this.#first] = undefined;
-    this.#first++;
-    if (oldest) {
-      this.costBytes -= oldest.costBytes;
-      oldest.holder.forgetDecoded();
+    while (this.length > 0 && isTooMuch()) {
+      const oldest = this.#queue[this.#first];
+      this.#queue[this.#first++] = undefined;
+      this.costBytes -= oldest?.costBytes ?? 0;
+      oldest?.holder.forgetDecoded();
     }
-    if (this.#first > 1024 && this.#first * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#first);
-      this.#first = 0;
-    }
+    if (this.#first <= 1024 || this.#first * 2 <= this.#queue.length) return;
+    this.#queue = this.#queue.slice(this.#first);
+    this.#first = 0;
   }
 }

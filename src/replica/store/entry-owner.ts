@@ -188,7 +188,13 @@ export class EntryOwner implements EntryStorage {
   }
 
   #span(entry: Entry): ObjectBytes {
-    if (entry.flags & EntryFlag.Quarantined) throw quarantinedError(entry);
+    if (entry.flags & EntryFlag.Quarantined) {
+      throw new KubeloomError(
+        'ERR_KUBELOOM_QUARANTINED',
+        `${entry.key}@${entry.resourceVersion}: two threads ended while they worked on it, so only its identity is ` +
+          'kept. Check the modules for transforms and indexes: they may not exit, loop for ever or take all memory',
+      );
+    }
     if (entry.flags & EntryFlag.TooLarge) {
       throw new KubeloomError(
         'ERR_KUBELOOM_OBJECT_TOO_LARGE',
@@ -236,14 +242,6 @@ function hasSameBytes(a: ObjectBytes, b: ObjectBytes): boolean {
 function decoded({ bytes, start, length }: ObjectBytes, decoder: MsgpackDecoder | undefined): unknown {
   const end = start + length;
   return decoder ? decoder.decode(bytes, start, end) : JSON.parse(bytes.toString('utf8', start, end));
-}
-
-function quarantinedError(entry: Entry): KubeloomError {
-  return new KubeloomError(
-    'ERR_KUBELOOM_QUARANTINED',
-    `${entry.key}@${entry.resourceVersion}: two threads ended while they worked on it, so only its identity is kept. ` +
-      'Check the modules for transforms and indexes: they may not exit, loop for ever or take all memory',
-  );
 }
 
 /** Has no cause: JSON.parse's message quotes the text, which may be a Secret. */

@@ -46,10 +46,7 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   readonly #admit: (indexers: Indexers<T>) => void;
   readonly wantStarted: () => void;
 
-  /**
-   * @param admit throws when these indexers cannot be added now
-   * @param wantStarted throws when the informer was never started
-   */
+  /** @param admit throws when they cannot be added now @param wantStarted throws when the informer was never started */
   constructor(
     replica: Replica,
     indexes: IndexSet,

@@ -46,6 +46,8 @@ interface Disposal {
 }
 
 const DISPOSED_PER_CALL = 512;
+/** A server that repeats an event repeats one of the latest. */
+const DELETIONS_MAX = 256;
 
 export class Replica {
   readonly #shards: number;
@@ -55,7 +57,11 @@ export class Replica {
   #live: ReplicaState;
   #shadow: Shadow | undefined;
   #hasSynced = false;
-  readonly #deletions: RecentDeletions = new RecentDeletions();
+  /**
+   * Versions of the latest deletions by key, the oldest first: a repeated DELETED event is dropped instead of delivered
+   * as the deletion of an object that was never seen. The replica keeps nothing else about deleted objects.
+   */
+  readonly #deletions: Map<string, number | string> = new Map();
 
   constructor(shards: number, indexes: IndexSet, listener: ReplicaListener) {
     this.#shards = shards;
@@ -103,8 +109,16 @@ export class Replica {
     // A dissolved dictionary gets no new entries.
     if (!dictionary?.isDissolved) entry.dictionary = dictionary;
     entry.addReference();
-    if (this.#shadow) this.#upsertShadow(this.#shadow, shard, id, entry, values);
-    else this.#upsertLive(slot, shard, id, entry, values);
+    if (this.#shadow) {
+      this.#upsertShadow(this.#shadow, shard, id, entry, values);
+      return;
+    }
+    const oldEntry = slot?.entry;
+    if (slot) this.#live.update(slot, entry, values);
+    else this.#live.insert(shard, id, entry, values);
+    this.#live.version = entry.version;
+    this.#listener.changed(oldEntry, entry);
+    oldEntry?.dropReference();
   }
 
   /** Keeps the entry of a relisted object that did not change. */
@@ -181,15 +195,6 @@ export class Replica {
     return hasMore;
   }
 
-  #upsertLive(slot: Slot | undefined, shard: number, id: number, entry: Entry, values: IndexValues): void {
-    const oldEntry = slot?.entry;
-    if (slot) this.#live.update(slot, entry, values);
-    else this.#live.insert(shard, id, entry, values);
-    this.#live.version = entry.version;
-    this.#listener.changed(oldEntry, entry);
-    oldEntry?.dropReference();
-  }
-
   #upsertShadow(shadow: Shadow, shard: number, id: number, entry: Entry, values: IndexValues): void {
     const slot = shadow.state.at(shard, id);
     if (slot) {
@@ -213,14 +218,18 @@ export class Replica {
   }
 
   #removeLive(last: Entry): void {
-    const slot = this.#live.get(last.key);
-    if (!slot && this.#deletions.has(last.key, last.version)) return;
-    this.#deletions.add(last.key, last.version);
+    const { key, version } = last;
+    const slot = this.#live.get(key);
+    if (!slot && isRepeated(version, this.#deletions.get(key))) return;
+    this.#deletions.delete(key);
+    this.#deletions.set(key, version);
+    if (this.#deletions.size > DELETIONS_MAX)
+      this.#deletions.delete(this.#deletions.keys().next().value ?? '');
     if (slot) this.#live.remove(slot);
     // Handlers are also called for the deletion of an object that was never seen, as in client-go.
     this.#listener.changed(last, undefined);
     slot?.entry.dropReference();
-    this.#live.version = last.version;
+    this.#live.version = version;
   }
 
   #removeShadow(shadow: Shadow, key: string): void {
@@ -261,27 +270,8 @@ export class Replica {
   }
 }
 
-/** A server that repeats an event repeats one of the latest. */
-export const RECENT_DELETIONS_MAX = 256;
-
-/**
- * The last 256 deletions, so that a repeated DELETED event is dropped instead of delivered as the deletion of an object
- * that was never seen. The replica keeps nothing else about deleted objects.
- */
-export class RecentDeletions {
-  readonly #versions: Map<string, number | string> = new Map();
-
-  add(key: string, version: number | string): void {
-    this.#versions.delete(key);
-    this.#versions.set(key, version);
-    if (this.#versions.size <= RECENT_DELETIONS_MAX) return;
-    this.#versions.delete(this.#versions.keys().next().value ?? '');
-  }
-
-  /** Returns whether this deletion, or a later one of the same key, was recorded. */
-  has(key: string, version: number | string): boolean {
-    const known = this.#versions.get(key);
-    if (known === undefined) return false;
-    return known === version || isOlderResourceVersion(String(version), String(known));
-  }
+/** Returns whether a deletion with this version, or a later one of the same key, was recorded. */
+function isRepeated(version: number | string, recorded: number | string | undefined): boolean {
+  if (recorded === undefined || recorded === version) return recorded !== undefined;
+  return isOlderResourceVersion(String(version), String(recorded));
 }

@@ -199,7 +199,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a deletion that is sent twice is delivered twice',
     file: 'src/replica/store/replica.ts',
-    find: 'if (!slot && this.#deletions.has(last.key, last.version))',
+    find: 'if (!slot && isRepeated(version, this.#deletions.get(key)))',
     replace: 'if (false)',
   },
   {
