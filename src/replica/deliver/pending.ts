@@ -17,10 +17,7 @@ const SUPERSEDED_HEAP_BYTES = 512;
 /** Sums over single notifications; cursors count their own bytes. */
 export class PendingBytes {
   objects = 0;
-  /**
-   * Bytes that only these notifications keep in use. An old entry has left the cache; a new one is in the cache, or is
-   * the old entry of a later notification.
-   */
+  /** Bytes of old entries, which have left the cache. New ones are in it, or are old ones of later notifications. */
   held = 0;
 
   /** @param sign 1 for a notification that was added, -1 for one that was removed */

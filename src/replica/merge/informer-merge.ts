@@ -195,9 +195,8 @@ class KeyIdentity implements Identity {
 }
 
 /**
- * Reads key, namespace and name out of the first record of an object. An informer keeps them as long as the object
- * exists, so they take little memory: one string for the key, none for the name, which is part of it, and one for a
- * namespace whose objects come in a row, as in a list.
+ * Reads key, namespace and name out of the first record of an object. They are kept as long as the object exists, so
+ * they take little memory: one string for the key with the name, and one for a namespace whose objects come in a row.
  */
 export class IdentityReader {
   #bytes: Buffer = Buffer.alloc(KEY_BYTES);

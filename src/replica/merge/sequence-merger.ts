@@ -112,10 +112,7 @@ export class SequenceMerger {
     if (released) this.#options.reflectorBell.ring();
   }
 
-  /**
-   * Returns whether the replicas hold exactly what a shard that has ended had finished: all that it published is
-   * merged, and no barrier that it has answered waits for other shards.
-   */
+  /** Returns whether all that an ended shard has published is merged, and no barrier that it answered waits for others. */
   isDrained(shard: number): boolean {
     const source = this.#sources[shard];
     return !source?.ring.hasRecord && !source?.hasAnswered;

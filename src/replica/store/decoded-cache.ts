@@ -13,11 +13,6 @@ export interface Forgettable {
   forgetDecoded(): void;
 }
 
-interface Remembered {
-  readonly holder: Forgettable;
-  readonly costBytes: number;
-}
-
 /** Without room every 16th newcomer replaces the oldest: if all did, each would be evicted before its next use. */
 const SHARED_TURN = 16;
 /** Twenty pods, a small part of V8's new space: briefly cached trees are collected there. */
@@ -71,7 +66,7 @@ export class DecodedCache {
 class RememberedQueue {
   costBytes = 0;
   /** Elements from `#first` on are valid; the empty front is cut off when it is half of the array. */
-  #queue: (Remembered | undefined)[] = [];
+  #queue: ({ readonly holder: Forgettable; readonly costBytes: number } | undefined)[] = [];
   #first = 0;
 
   get length(): number {

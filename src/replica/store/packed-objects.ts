@@ -57,7 +57,6 @@ export class PackedObjects {
     this.#wastedBytesMin = options.wastedBytesMin ?? WASTED_BYTES_MIN;
   }
 
-  /** Bytes of memory held, the dictionaries included. */
   get heldBytes(): number {
     return this.slabs.heldBytes + this.#dictionaries.size * DICTIONARY_HELD_BYTES;
   }

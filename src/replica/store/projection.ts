@@ -21,8 +21,8 @@ export type Labels = Readonly<Record<string, string>>;
 const NO_LABELS: Labels = Object.freeze({});
 
 /**
- * The extracted fields besides the uid. Siblings have the same ones: pods of one ReplicaSet share their labels, their
- * controller and most declared fields. Objects with equal text share one instance, whose values are parsed once.
+ * The extracted fields besides the uid. Pods of one ReplicaSet share their labels, their controller and most declared
+ * fields: objects with equal text share one instance, whose values are parsed once.
  */
 export class ProjectedFields {
   /**

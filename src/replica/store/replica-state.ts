@@ -163,7 +163,7 @@ export class IndexSet {
   constructor(indexers: Indexers, fieldCount: number, onError: (error: KubeloomError, key: string) => void) {
     this.#onError = onError;
     this.fieldCount = fieldCount;
-    for (const [name, indexer] of Object.entries(indexers)) this.#set(name, indexer);
+    this.#set(indexers);
   }
 
   get names(): readonly string[] {
@@ -183,7 +183,7 @@ export class IndexSet {
         `indexer conflict: ${conflicts.join(', ')} exist${conflicts.length > 1 ? '' : 's'} already; nothing was added`,
       );
     }
-    for (const [name, indexer] of Object.entries(indexers)) this.#set(name, indexer);
+    this.#set(indexers);
   }
 
   /** Returns the values. Runs user functions, so call it before anything changes. */
@@ -222,10 +222,12 @@ export class IndexSet {
     }
   }
 
-  #set(name: string, indexer: IndexFunction): void {
-    this.#indexers.set(name, indexer);
-    this.#hasOnlyNamespace = false;
-    if (!isProjected(indexer)) this.#hasPlain = true;
+  #set(indexers: Indexers): void {
+    for (const [name, indexer] of Object.entries(indexers)) {
+      this.#indexers.set(name, indexer);
+      this.#hasOnlyNamespace = false;
+      if (!isProjected(indexer)) this.#hasPlain = true;
+    }
   }
 }
 

@@ -114,19 +114,15 @@ export class Slabs {
   }
 
   #place(owner: SlabAllocation, source: Buffer, start: number, length: number): void {
-    const sizeClass = this.#classFor(chunkBytesFor(length));
+    const chunkBytes = chunkBytesFor(length);
+    let sizeClass = this.#classes.get(chunkBytes);
+    if (!sizeClass) this.#classes.set(chunkBytes, (sizeClass = new SizeClass(chunkBytes, this.#memory)));
     const slab = sizeClass.openSlab();
     const offset = sizeClass.enter(slab, owner);
     copyBytes(source, start, start + length, slab.bytes, offset);
     owner.slab = slab;
     owner.offset = offset;
     owner.storedBytes = length;
-  }
-
-  #classFor(chunkBytes: number): SizeClass {
-    let sizeClass = this.#classes.get(chunkBytes);
-    if (!sizeClass) this.#classes.set(chunkBytes, (sizeClass = new SizeClass(chunkBytes, this.#memory)));
-    return sizeClass;
   }
 }
 
