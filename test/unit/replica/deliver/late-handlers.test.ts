@@ -13,7 +13,8 @@ import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 import type { WireObject } from '../store/objects.ts';
 import { Mirror } from '../store/mirror.ts';
 import { ReplicaTwin } from '../store/replica-twin.ts';
-import { newListener, recordingHandler } from './recording-handler.ts';
+import { line } from '../store/scripted-replica.ts';
+import { handlerOf, newListener, recordingHandler } from './recording-handler.ts';
 import type { Reports } from './recording-handler.ts';
 
 const STEPS = 1200;
@@ -38,25 +39,13 @@ class LateHandler {
   constructor(twin: ReplicaTwin, processor: SharedProcessor, log: readonly string[]) {
     this.atJoin = linesOf(twin).map((text) => `add! ${text}`);
     this.loggedAtJoin = log.length;
-    const record = recordingHandler(this.calls);
-    ({ listener: this.listener, reports: this.#reports } = newListener({
-      onAdd: (added, isInInitialList) => {
-        record.onAdd?.(added, isInInitialList);
-        checkReadable(added as Entry);
-        this.mirror.change(undefined, added as Entry);
-      },
-      onUpdate: (previous, current) => {
-        record.onUpdate?.(previous, current);
-        checkReadable(previous as Entry);
-        checkReadable(current as Entry);
-        this.mirror.change(previous as Entry, current as Entry);
-      },
-      onDelete: (deleted) => {
-        record.onDelete?.(deleted);
-        checkReadable((deleted.finalStateUnknown ? deleted.last : deleted) as Entry);
-        this.mirror.change((deleted.finalStateUnknown ? deleted.last : deleted) as Entry, undefined);
-      },
-    }));
+    const handler = handlerOf((delivery) => {
+      const { oldEntry, newEntry } = delivery;
+      this.calls.push(line(delivery));
+      for (const entry of [oldEntry, newEntry]) if (entry) checkReadable(entry);
+      this.mirror.change(oldEntry, newEntry);
+    });
+    ({ listener: this.listener, reports: this.#reports } = newListener(handler));
     processor.add(this.listener, twin.replica);
   }
 

@@ -2,8 +2,8 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { Gates, at, isEnded, scene } from './listener-scene.ts';
-import { jsonOf } from '../store/objects.ts';
+import { Gates, isEnded, scene } from './listener-scene.ts';
+import { at, jsonOf } from '../store/objects.ts';
 import { newListener, recordingHandler } from './recording-handler.ts';
 
 describe('a handler that is removed', () => {

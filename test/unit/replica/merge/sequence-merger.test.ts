@@ -6,15 +6,11 @@ import type { Random } from '../../../../src/base/clock.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { NotificationFlag, PrefixKind } from '../../../../src/shared/record/notification.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
-import { wireObject } from '../store/objects.ts';
+import { at, wireObject } from '../store/objects.ts';
 import type { ObjectSpec } from '../store/objects.ts';
 import { FakeShards } from './fake-shards.ts';
 import type { FakeShardsOptions, Write } from './fake-shards.ts';
 import { MergingInformer } from './merging-informer.ts';
-
-function at(name: string, version: number): ObjectSpec {
-  return { name, version };
-}
 
 function setUp(options: FakeShardsOptions = {}): { shards: FakeShards; informer: MergingInformer } {
   const shards = new FakeShards(options);

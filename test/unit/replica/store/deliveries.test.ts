@@ -2,14 +2,10 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { Difference, SnapshotCursor } from '../../../../src/replica/store/deliveries.ts';
-import { newEntry, newOwner } from './objects.ts';
+import { Difference, SnapshotCursor, emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
+import { at, newEntry, newOwner } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
-import { NOTHING, ScriptedReplica, lines } from './scripted-replica.ts';
-
-function at(name: string, version: number): ObjectSpec {
-  return { name, version };
-}
+import { ScriptedReplica, lines } from './scripted-replica.ts';
 
 function started(...specs: ObjectSpec[]): ScriptedReplica {
   const replica = new ScriptedReplica();
@@ -174,7 +170,7 @@ describe('the difference of a relist', () => {
     for (const entry of entries) made.addChange(entry, entry);
     made.addDeletion(newEntry(owner, at('gone', 1)));
     const cursor = made.cursor(false);
-    const out = { ...NOTHING };
+    const out = emptyDelivery();
     let calls = 0;
     let received = 0;
     for (; cursor.next(out); calls++) if (out.oldEntry ?? out.newEntry) received++;

@@ -26,6 +26,10 @@ export interface WireObject {
   readonly spec: unknown;
 }
 
+export function at(name: string, version: number | string): ObjectSpec {
+  return { name, version };
+}
+
 export function wireObject(spec: ObjectSpec): WireObject {
   const metadata = {
     name: spec.name,

@@ -3,10 +3,10 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
-import { SnapshotCursor } from '../../../../src/replica/store/deliveries.ts';
+import { SnapshotCursor, emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
 import { borrowed, wireObject } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
-import { NOTHING, ScriptedReplica, lines } from './scripted-replica.ts';
+import { ScriptedReplica, lines } from './scripted-replica.ts';
 
 function at(name: string, version: number): ObjectSpec {
   return { name, version, spec: { text: 'x'.repeat(100) } };
@@ -187,7 +187,7 @@ describe('the memory after a relist', () => {
     const perObject = replica.get('a')?.length ?? 0;
     const { liveBytes } = replica.owner.slabs;
     assert.ok(liveBytes <= 5 * perObject, `${liveBytes} bytes for 4 objects of ${perObject}`);
-    const out = { ...NOTHING };
+    const out = emptyDelivery();
     assert.ok(slow.next(out) && out.newEntry);
     const { newEntry } = out;
     assert.deepEqual(

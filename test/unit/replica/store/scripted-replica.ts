@@ -7,7 +7,8 @@
  */
 import type { KubeloomError } from '../../../../src/base/errors.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
-import type { Delivery, DeliveryCursor, Difference } from '../../../../src/replica/store/deliveries.ts';
+import { emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
+import type { Delivery, DeliveryCursor } from '../../../../src/replica/store/deliveries.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { Indexers } from '../../../../src/replica/store/index-functions.ts';
@@ -40,16 +41,7 @@ export class ScriptedReplica {
   constructor({ indexers = {}, fields = [], listener }: ScriptOptions = {}) {
     this.owner = newOwner({ fields });
     const indexes = new IndexSet(indexers, fields.length, (error, key) => this.errors.push({ error, key }));
-    this.replica = new Replica(
-      2,
-      indexes,
-      listener ?? {
-        changed: (oldEntry, newEntry) => this.log.push(line({ ...NOTHING, oldEntry, newEntry })),
-        replaced: (difference: Difference) => {
-          this.log.push(...lines(difference.cursor(true)));
-        },
-      },
-    );
+    this.replica = new Replica(2, indexes, listener ?? recorder(this.log));
     this.indexer = new ReplicaIndexer(this.replica, indexes);
   }
 
@@ -122,17 +114,18 @@ export class ScriptedReplica {
   }
 }
 
-export const NOTHING: Delivery = {
-  oldEntry: undefined,
-  newEntry: undefined,
-  isInInitialList: false,
-  isFinalStateUnknown: false,
-};
+/** Appends every notification to `log`, with `isResyncDue` also updates without a change. */
+export function recorder(log: string[], isResyncDue: boolean = true): ReplicaListener {
+  return {
+    changed: (oldEntry, newEntry) => log.push(line({ ...emptyDelivery(), oldEntry, newEntry })),
+    replaced: (difference) => log.push(...lines(difference.cursor(isResyncDue))),
+  };
+}
 
 /** Reads a cursor to its end, or `count` deliveries of it. */
 export function lines(cursor: DeliveryCursor, count: number = Infinity): string[] {
   const all: string[] = [];
-  const out = { ...NOTHING };
+  const out = emptyDelivery();
   while (all.length < count && cursor.next(out)) {
     if (!out.oldEntry && !out.newEntry) continue;
     all.push(line(out));
