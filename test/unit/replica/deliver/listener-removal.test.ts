@@ -20,17 +20,6 @@ describe('a handler that is removed', () => {
     assert.ok(replica.dispose());
   });
 
-  test('C8 and was the only one: a relist without readers keeps no entries', () => {
-    const { replica, processor, listener } = scene();
-    replica.put(at('a', 1), at('b', 2));
-    processor.remove(listener);
-    replica.relist(at('a', 3), at('c', 4));
-    assert.ok(replica.dispose());
-    replica.relist();
-    replica.dispose();
-    assert.equal(replica.owner.slabs.liveBytes, 0);
-  });
-
   test('C8 with a large backlog releases it step by step, and has ended after the last step', async () => {
     const { replica, processor, listener } = scene();
     for (let version = 1; version <= 5000; version++) replica.put(at('a', version));

@@ -35,14 +35,6 @@ describe('delivery', () => {
     assert.equal(listener.isReady, false);
   });
 
-  test('C14 includes the deletion of an object that was never seen', () => {
-    const { replica, listener, calls } = scene();
-    replica.remove(at('stranger', 9));
-    listener.deliver(Infinity);
-    assert.deepEqual(calls, ['delete stranger@9']);
-    assert.ok(replica.dispose());
-  });
-
   test('C14 of a loss that a relist found has key, namespace, name and the last state', () => {
     const { replica, processor } = scene();
     const seen: unknown[] = [];

@@ -58,8 +58,8 @@ function history(
   for (let version = 1; version <= count; version++) {
     const chance = random();
     if (chance < 0.08) {
-      const writes = shards.control(DeltaKind.Bookmark, 0, String(version));
-      for (const [shard, records] of writes.entries()) outbox.add(shard, records);
+      for (const [shard, records] of shards.control(DeltaKind.Bookmark, 0, String(version)).entries())
+        outbox.add(shard, records);
       expected.push(`Bookmark ${version}`);
       continue;
     }
@@ -161,14 +161,8 @@ describe('the merge of several rings', () => {
   test('C4 C5 C14 applies a relist when the last shard has reported the ids that it did not contain', () => {
     const { shards, informer } = setUp({ shards: 2 });
     shards.sendControl(DeltaKind.ReplaceBegin, 1);
-    for (const [name, version] of [
-      ['a', 1],
-      ['b', 2],
-      ['c', 3],
-      ['d', 4],
-    ] as const) {
-      shards.sendObject(at(name, version), { kind: DeltaKind.Replaced });
-    }
+    for (const spec of [at('a', 1), at('b', 2), at('c', 3), at('d', 4)])
+      shards.sendObject(spec, { kind: DeltaKind.Replaced });
     shards.sendControl(DeltaKind.ReplaceEnd, 1, '10');
     shards.drain();
     informer.takeLog();

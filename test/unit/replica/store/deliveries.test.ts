@@ -108,9 +108,9 @@ describe('a cursor whose handler is removed', () => {
 
 describe('the difference of a relist', () => {
   /** Returns a difference in which a stays, b changes, c is new, and gone was deleted. */
-  function difference(isInitial = false): { difference: Difference; liveBytes: () => number } {
+  function difference(): { difference: Difference; liveBytes: () => number } {
     const owner = newOwner();
-    const made = new Difference(isInitial);
+    const made = new Difference(false);
     const same = newEntry(owner, at('a', 1));
     made.addDeletion(newEntry(owner, at('gone', 2)));
     made.addChange(same, same);
@@ -177,11 +177,6 @@ describe('the difference of a relist', () => {
     assert.equal(received, 1);
     assert.ok(calls > 15, `${calls} calls for 5000 places`);
     assert.equal(cursor.remaining, 0);
-  });
-
-  test('C10 of the first list delivers its additions as initial', () => {
-    const cursor = difference(true).difference.cursor(true);
-    assert.deepEqual(lines(cursor), ['lost gone@2', 'update a@1>1', 'update b@3>5', 'add! c@4']);
   });
 
   test('C7 releases entries when the slowest reader has passed them, and no earlier', () => {

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { samplePod } from '../../../../src/apiserver/sample-pod.ts';
-import { KubeloomError } from '../../../../src/base/errors.ts';
 import { DICTIONARY_HELD_BYTES } from '../../../../src/replica/store/pack.ts';
 import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
@@ -28,6 +27,14 @@ const POD_BYTES = 5120;
 
 function packingOwner(options: Parameters<typeof newOwner>[0] = {}): EntryOwner {
   return newOwner({ packing: PACK_ALL, borrowChecks: 'off', ...options });
+}
+
+/** Returns an owner whose pods are all packed. */
+function packedPods(options?: Parameters<typeof newOwner>[0]): { owner: EntryOwner; entries: Entry[] } {
+  const owner = packingOwner(options);
+  const entries = pods(owner);
+  packRounds(owner, 2);
+  return { owner, entries };
 }
 
 function specOf(index: number, version: number = 1): ObjectSpec {
@@ -126,9 +133,7 @@ describe('objects that do not change', () => {
   });
 
   it('stay readable when they were retained and have left the cache', () => {
-    const owner = packingOwner();
-    const entries = pods(owner);
-    packRounds(owner, 2);
+    const { owner, entries } = packedPods();
     for (const entry of entries) entry.retain();
     for (const entry of entries) entry.dropReference();
     assert.equal(owner.packed.slabs.heldBytes, 0);
@@ -137,9 +142,7 @@ describe('objects that do not change', () => {
 
   it('are refused as before to a late read', () => {
     for (const borrowChecks of ['strict', 'off'] as const) {
-      const owner = packingOwner({ borrowChecks });
-      const entries = pods(owner);
-      packRounds(owner, 2);
+      const { entries } = packedPods({ borrowChecks });
       for (const [index, entry] of entries.entries()) {
         borrowed(entry, 'a handler', () => assert.deepEqual(entry.bytes(), podBytes(index)));
         entry.dropReference();
@@ -314,14 +317,8 @@ describe('the dictionaries that entries are packed against', () => {
 });
 
 it('unpacking damaged bytes is an error, not another object', () => {
-  const owner = packingOwner();
-  const entries = pods(owner);
-  packRounds(owner, 2);
-  const [entry] = entries;
+  const [entry] = packedPods().entries;
   assert.ok(entry?.slab);
   entry.slab.bytes.fill(0, entry.offset, entry.offset + entry.storedBytes);
-  assert.throws(
-    () => entry.object,
-    (error) => error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_ASSERTION',
-  );
+  assert.throws(() => entry.object, { code: 'ERR_KUBELOOM_ASSERTION' });
 });
