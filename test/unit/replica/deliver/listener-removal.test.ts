@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 
 import { Gates, isEnded, scene } from './listener-scene.ts';
 import { at, jsonOf } from '../store/objects.ts';
-import { newListener, recordingHandler } from './recording-handler.ts';
+import { recordingHandler } from './recording-handler.ts';
 
 describe('a handler that is removed', () => {
   test('C8 receives none of its pending notifications, and no entry is kept for it', () => {
@@ -43,12 +43,11 @@ describe('a handler that is removed', () => {
   });
 
   test('C8 releases the entries of a cursor step by step, too', async () => {
-    const { replica, processor, listener: other } = scene();
+    const { replica, processor, listener: other, join } = scene();
     processor.remove(other);
     const names = Array.from({ length: 3000 }, (_, index) => `n${index}`);
     names.forEach((name, index) => replica.put(at(name, index + 1)));
-    const { listener } = newListener(recordingHandler([]));
-    processor.add(listener, replica.replica);
+    const { listener } = join(recordingHandler([]));
     // Before the cursor reaches them, the first half changes and the second is removed.
     names.forEach((name, index) => {
       if (index < 1500) replica.put(at(name, 10_000 + index));
@@ -71,15 +70,14 @@ describe('a handler that is removed', () => {
   });
 
   test('C8 from inside its own call, during its initial list', () => {
-    const { replica, processor } = scene();
+    const { replica, processor, join } = scene();
     replica.put(at('a', 1), at('b', 2), at('c', 3));
     const calls: string[] = [];
-    const { listener, reports } = newListener(
+    const { listener, reports } = join(
       recordingHandler(calls, (text) => {
         if (text.includes('b@')) processor.remove(listener);
       }),
     );
-    processor.add(listener, replica.replica);
     replica.put(at('a', 4));
     assert.equal(listener.deliver(Infinity), 2);
     assert.deepEqual(calls, ['add! a@1', 'add! b@2']);
@@ -90,9 +88,9 @@ describe('a handler that is removed', () => {
 
   test('C8 while its async call runs may finish the call with its objects, and receives nothing more', async () => {
     const gates = new Gates();
-    const { replica, processor, listener: other } = scene();
+    const { replica, processor, listener: other, join } = scene();
     let read = 0;
-    const { listener } = newListener({
+    const { listener } = join({
       onUpdate: async (previous, current) => {
         await gates.next();
         assert.ok(previous.object && current.object);
@@ -100,7 +98,6 @@ describe('a handler that is removed', () => {
       },
     });
     replica.put(at('a', 1));
-    processor.add(listener, replica.replica);
     replica.put(at('a', 2), at('b', 3));
     listener.deliver(Infinity);
     processor.remove(listener);
@@ -118,15 +115,14 @@ describe('a handler that is removed', () => {
   });
 
   test('C8 by itself before it returns its promise stays removed', async () => {
-    const { replica, processor, listener: other } = scene();
+    const { replica, processor, listener: other, join } = scene();
     const calls: string[] = [];
-    const { listener } = newListener(
+    const { listener } = join(
       recordingHandler(calls, () => {
         processor.remove(listener);
         return Promise.resolve();
       }),
     );
-    processor.add(listener, replica.replica);
     replica.put(at('a', 1), at('b', 2));
     listener.deliver(Infinity);
     await listener.ended;
@@ -172,11 +168,10 @@ describe('a handler that leaves after its pending notifications', () => {
   });
 
   test('C8 C11 receives the rest of its initial list, and has synced with it', async () => {
-    const { replica, processor } = scene();
+    const { replica, processor, join } = scene();
     replica.put(at('a', 1), at('b', 2));
     const calls: string[] = [];
-    const { listener, reports } = newListener(recordingHandler(calls));
-    processor.add(listener, replica.replica);
+    const { listener, reports } = join(recordingHandler(calls));
     processor.remove(listener, true);
     replica.put(at('a', 3));
     listener.deliver(Infinity);
@@ -187,9 +182,8 @@ describe('a handler that leaves after its pending notifications', () => {
 
   test('C8 ends at once without pending notifications, but not before the call in progress has', async () => {
     const gates = new Gates();
-    const { replica, processor, listener } = scene(() => gates.next());
-    const idle = newListener({}).listener;
-    processor.add(idle, replica.replica);
+    const { replica, processor, listener, join } = scene(() => gates.next());
+    const idle = join({}).listener;
     idle.deliver(Infinity);
     processor.remove(idle, true);
     assert.equal(await isEnded(idle), true);
@@ -202,15 +196,14 @@ describe('a handler that leaves after its pending notifications', () => {
   });
 
   test('C8 that was removed in its own last call has not ended inside that call', async () => {
-    const { replica, processor } = scene();
+    const { replica, processor, join } = scene();
     let wasInside = false;
-    const { listener } = newListener({
+    const { listener } = join({
       onAdd: () => {
         processor.remove(listener);
         wasInside = listener.isInsideCall;
       },
     });
-    processor.add(listener, replica.replica);
     replica.put(at('a', 1), at('b', 2));
     assert.equal(listener.isInsideCall, false);
     listener.deliver(Infinity);

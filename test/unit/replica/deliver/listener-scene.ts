@@ -1,4 +1,5 @@
 /** A synced informer with one handler, for tests of listeners, and promises that a test settles. */
+import type { ResourceEventHandler } from '../../../../src/replica/deliver/handler.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { ScriptedReplica } from '../store/scripted-replica.ts';
@@ -12,6 +13,8 @@ export interface Scene {
   readonly calls: string[];
   readonly listener: ProcessorListener;
   readonly reports: Reports;
+  /** Adds another handler. */
+  readonly join: (handler: ResourceEventHandler<unknown>) => ReturnType<typeof newListener>;
 }
 
 /** Returns a synced, empty informer with one handler, or one that records its calls, which has received nothing yet. */
@@ -23,7 +26,12 @@ export function scene(react?: Reaction, options: Partial<ListenerOptions> = {}):
   const { listener, reports } = newListener(recordingHandler(calls, react), options);
   processor.add(listener, replica.replica);
   listener.deliver(Infinity);
-  return { replica, processor, calls, listener, reports };
+  const join: Scene['join'] = (handler) => {
+    const joined = newListener(handler);
+    processor.add(joined.listener, replica.replica);
+    return joined;
+  };
+  return { replica, processor, calls, listener, reports, join };
 }
 
 /** Promises that a test settles, in the order in which a handler returned them. */

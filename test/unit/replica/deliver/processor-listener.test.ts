@@ -25,9 +25,8 @@ describe('delivery', () => {
   });
 
   test('C7 C14 skips the callbacks that a handler does not have', () => {
-    const { replica, processor } = scene();
-    const { listener } = newListener({});
-    processor.add(listener, replica.replica);
+    const { replica, join } = scene();
+    const { listener } = join({});
     replica.put(at('a', 1), at('a', 2));
     replica.remove(at('a', 3));
     replica.remove(at('never-seen', 4));
@@ -36,16 +35,15 @@ describe('delivery', () => {
   });
 
   test('C14 of a loss that a relist found has key, namespace, name and the last state', () => {
-    const { replica, processor } = scene();
+    const { replica, join } = scene();
     const seen: unknown[] = [];
-    const { listener } = newListener({
+    const { listener } = join({
       onDelete: (deleted) => {
         assert.ok(deleted.finalStateUnknown);
         const { key, namespace, name, last } = deleted;
         seen.push(key, namespace, name, last.resourceVersion, (deleted.object as { kind: string }).kind);
       },
     });
-    processor.add(listener, replica.replica);
     replica.put({ namespace: 'ns', name: 'a', version: 7 });
     replica.relist();
     listener.deliver(Infinity);
@@ -142,12 +140,11 @@ describe('a handler that fails', () => {
   });
 
   test('C7 does not affect the others', () => {
-    const { replica, processor, listener } = scene(() => {
+    const { replica, listener, join } = scene(() => {
       throw new Error('always');
     });
     const others: string[] = [];
-    const other = newListener(recordingHandler(others)).listener;
-    processor.add(other, replica.replica);
+    const other = join(recordingHandler(others)).listener;
     replica.put(at('a', 1), at('a', 2));
     listener.deliver(Infinity);
     other.deliver(Infinity);
@@ -170,11 +167,10 @@ describe('the backlog of a handler', () => {
   });
 
   test('C21 counts what joins, resyncs and relists have still to deliver', () => {
-    const { replica, processor } = scene();
+    const { replica, processor, join } = scene();
     replica.put(at('a', 1), at('b', 2), at('c', 3));
     const length = replica.get('a')?.length ?? 0;
-    const { listener } = newListener({});
-    processor.add(listener, replica.replica);
+    const { listener } = join({});
     assert.deepEqual(listener.backlog, { notifications: 3, bytes: 0, ageMs: 0 });
     processor.resync(replica.replica, [listener]);
     replica.put(at('d', 4));
@@ -227,14 +223,13 @@ describe('a registration has synced', () => {
   });
 
   test('C11 also when its calls throw', () => {
-    const { replica, processor } = scene();
+    const { replica, join } = scene();
     replica.put(at('a', 1));
-    const { listener, reports } = newListener({
+    const { listener, reports } = join({
       onAdd: () => {
         throw new Error('always');
       },
     });
-    processor.add(listener, replica.replica);
     listener.deliver(Infinity);
     assert.equal(listener.hasSynced, true);
     assert.equal(reports.errors.length, 1);
