@@ -66,7 +66,8 @@ class SlabTwin {
     this.liveBytes += length;
   }
 
-  releaseAny(): void {
+  /** Returns the length of what was released. */
+  releaseAny(): number {
     const at = wholeNumber(this.#random, 0, this.#allocations.length - 1);
     const allocation = this.#allocations[at];
     const last = this.#allocations.pop();
@@ -74,6 +75,7 @@ class SlabTwin {
     if (allocation !== last) this.#allocations[at] = last;
     this.slabs.release(allocation);
     this.liveBytes -= allocation.expected.length;
+    return allocation.expected.length;
   }
 
   check(): void {
@@ -121,29 +123,20 @@ interface Churn {
 }
 
 /** Replaces random allocations until 20x the allocated bytes went through; returns the highest held / allocated. */
-function churn({ population, sizeMin, sizeMax }: Churn, random: Random): { peakShare: number; slabs: Slabs } {
-  const slabs = new Slabs();
-  const source = Buffer.alloc(sizeMax);
-  const allocations: SlabAllocation[] = [];
+function peakShareOf({ population, sizeMin, sizeMax }: Churn): number {
+  const random = seededRandom(42);
+  const twin = new SlabTwin(random, sizeMax);
+  const { slabs } = twin;
   let peakShare = 0;
   for (let puts = 0; puts < population * 21; puts++) {
-    const allocation = newAllocation();
-    slabs.put(allocation, source, 0, wholeNumber(random, sizeMin, sizeMax));
-    if (allocations.length < population) {
-      allocations.push(allocation);
-    } else {
-      const at = wholeNumber(random, 0, population - 1);
-      const old = allocations[at];
-      assert.ok(old);
-      slabs.release(old);
-      allocations[at] = allocation;
-    }
+    twin.put(wholeNumber(random, sizeMin, sizeMax));
+    if (twin.size > population) twin.releaseAny();
     if (puts % PUTS_PER_DRAIN !== 0) continue;
     for (let turn = 0; turn < COMPACTIONS_PER_DRAIN && slabs.hasCompaction; turn++) slabs.compact();
-    if (allocations.length < population) continue;
-    peakShare = Math.max(peakShare, slabs.heldBytes / slabs.liveBytes);
+    if (twin.size === population) peakShare = Math.max(peakShare, slabs.heldBytes / slabs.liveBytes);
   }
-  return { peakShare, slabs };
+  twin.check();
+  return peakShare;
 }
 
 describe('random churn of 20x the allocated bytes', () => {
@@ -155,7 +148,7 @@ describe('random churn of 20x the allocated bytes', () => {
   ];
   for (const each of cases) {
     test(`holds at most 1.3x the allocated bytes: ${each.name}`, () => {
-      const { peakShare } = churn(each, seededRandom(42));
+      const peakShare = peakShareOf(each);
       assert.ok(peakShare <= 1.3, `${peakShare.toFixed(2)}x`);
     });
   }
@@ -181,46 +174,27 @@ describe('releasing', () => {
 });
 
 describe('compaction', () => {
-  /** Leaves 1,000 random objects of 10,000 of one size. */
-  function shrunk(): Slabs {
-    const random = seededRandom(7);
-    const slabs = new Slabs();
-    const allocations = Array.from({ length: 10_000 }, newAllocation);
-    for (const allocation of allocations) slabs.put(allocation, Buffer.alloc(5000), 0, 5000);
-    while (allocations.length > 1000) {
-      const at = wholeNumber(random, 0, allocations.length - 1);
-      const allocation = allocations[at];
-      const last = allocations.pop();
-      assert.ok(allocation && last);
-      if (allocation !== last) allocations[at] = last;
-      slabs.release(allocation);
-    }
-    return slabs;
-  }
-
   test('frees the remaining memory when most objects are gone', () => {
-    const slabs = shrunk();
+    const twin = new SlabTwin(seededRandom(7), 5000);
+    const { slabs } = twin;
+    while (twin.size < 10_000) twin.put(5000);
+    while (twin.size > 1000) twin.releaseAny();
     const before = slabs.heldBytes;
     let movedBytes = 0;
     while (slabs.hasCompaction) movedBytes += slabs.compact();
     assert.ok(before > 40_000_000, `${before} bytes held before`);
     assert.ok(slabs.heldBytes < 1.3 * slabs.liveBytes, `${slabs.heldBytes} bytes held after`);
     assert.ok(movedBytes < 2 * slabs.liveBytes, `${movedBytes} bytes moved`);
+    twin.check();
   });
 
   test('moves nothing while objects of about the same length come and go', () => {
     const random = seededRandom(11);
-    const slabs = new Slabs();
-    const allocations = Array.from({ length: 5000 }, newAllocation);
-    for (const allocation of allocations)
-      slabs.put(allocation, Buffer.alloc(5000), 0, wholeNumber(random, 4900, 5000));
+    const twin = new SlabTwin(random, 5000);
+    const { slabs } = twin;
+    while (twin.size < 5000) twin.put(wholeNumber(random, 4900, 5000));
     for (let change = 0; change < 100_000; change++) {
-      const at = wholeNumber(random, 0, allocations.length - 1);
-      const [old, next] = [allocations[at], newAllocation()];
-      assert.ok(old);
-      slabs.put(next, Buffer.alloc(5000), 0, old.storedBytes);
-      slabs.release(old);
-      allocations[at] = next;
+      twin.put(twin.releaseAny());
       assert.ok(!slabs.hasCompaction);
     }
     assert.ok(slabs.heldBytes < 1.1 * slabs.liveBytes, `${slabs.heldBytes / slabs.liveBytes}x`);
