@@ -99,16 +99,10 @@ describe('a borrowed entry', () => {
     assert.deepEqual([entry.generation, entry.deletionTimestamp], [undefined, undefined]);
   });
 
-  test('off: is readable while it is in the cache or pending, and refused after that', () => {
+  test('off: is readable while it is in the cache or pending, and refused after that, also when it was read before', () => {
     const entry = cached('off');
     assert.deepEqual(entry.object, wireObject(WEB_0));
-    entry.dropReference();
-    assertExpired(entry);
-  });
-
-  test('off: an object that was read before it was superseded is refused, too', () => {
-    const entry = cached('off');
-    assert.ok(entry.object && entry.metadata);
+    assert.ok(entry.metadata);
     retireAndOverwrite(entry);
     assert.equal(entry.decoded, undefined, 'an unreadable object is not cached');
     assertExpired(entry);
@@ -148,10 +142,6 @@ describe('reading an entry', () => {
     entry.addReference();
     return entry;
   }
-
-  test('returns the object as it was received, text that is not ASCII included', () => {
-    assert.deepEqual(readable(MANAGED).object, wireObject(MANAGED));
-  });
 
   test('returns the same object every time while it is cached', () => {
     const entry = readable(WEB_0);
@@ -226,12 +216,6 @@ describe('reading an entry', () => {
       inspect(new DeletedFinalStateUnknown(entry)),
       'DeletedFinalStateUnknown Pod default/web-0@4711',
     );
-  });
-
-  test('a resourceVersion that is no number is returned unchanged', () => {
-    const entry = readable({ name: 'n', version: '0007-opaque' });
-    assert.equal(entry.resourceVersion, '0007-opaque');
-    assert.equal(inspect(entry), 'Pod n@0007-opaque');
   });
 });
 

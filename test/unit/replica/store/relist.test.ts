@@ -140,18 +140,6 @@ describe('queries during a relist', () => {
     assert.deepEqual(replica.takeLog(), ['lost a@1', 'update b@2>2']);
   });
 
-  test('C5 are not changed by the end or abort of another epoch', () => {
-    const replica = started(at('a', 1));
-    replica.replica.control(DeltaKind.ReplaceEnd, 77, '5000');
-    replica.begin();
-    replica.list(at('b', 2));
-    replica.replica.control(DeltaKind.ReplaceAbort, 77, '');
-    replica.replica.control(DeltaKind.ReplaceEnd, 77, '5000');
-    assert.deepEqual(replica.indexer.listKeys(), ['a']);
-    replica.end();
-    assert.deepEqual(replica.indexer.listKeys(), ['b']);
-  });
-
   test('C17 do not take the version of a bookmark for that of the old state', () => {
     const replica = started(at('a', 1));
     replica.begin();
