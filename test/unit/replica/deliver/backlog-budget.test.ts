@@ -44,8 +44,9 @@ beforeEach(() => {
   prompt = new Holder();
 });
 
-/** Runs turns until the budget has no more to do, as the drain does. */
-function turns(): void {
+/** Advances the clock, then runs turns until the budget has no more to do, as the drain does. */
+function turns(afterMs: number = 0): void {
+  clock.advance(afterMs);
   for (let turn = 0; slow.heldBytes + prompt.heldBytes > budget.idleBytes; turn++) {
     if (!budget.turn([slow, prompt])) return;
     assert.ok(turn < 10, 'the turns do not end');
@@ -84,8 +85,7 @@ describe('a budget of backlogs', () => {
     turns();
     assert.deepEqual([slow.coalesced, budget.mayMerge], [0, false]);
     slow.ageMs = 1999;
-    clock.advance(1000);
-    turns();
+    turns(1000);
     assert.deepEqual([slow.coalesced, slow.pressures, budget.mayMerge], [1, ['coalescing'], true]);
   });
 
@@ -127,10 +127,8 @@ describe('a budget of backlogs', () => {
     slow.heldBytes = 900;
     prompt.heldBytes = 100;
     turns();
-    clock.advance(1000);
-    turns();
-    clock.advance(LIMITS.backlogTimeoutMs - 1001);
-    turns();
+    turns(1000);
+    turns(LIMITS.backlogTimeoutMs - 1001);
     assert.deepEqual([slow.pressures, kicks], [['paused'], 1]);
     clock.advance(1);
     assert.equal(kicks, 2, 'only the timer requests a turn');
@@ -167,16 +165,12 @@ describe('a budget of backlogs', () => {
     slow.heldBytes = 2000;
     prompt.heldBytes = 1500;
     turns();
-    clock.advance(1000);
-    turns();
-    clock.advance(LIMITS.backlogTimeoutMs - 1000);
-    turns();
+    turns(1000);
+    turns(LIMITS.backlogTimeoutMs - 1000);
     assert.deepEqual([slow.pressures, prompt.pressures], [['paused', 'overflow'], ['paused']]);
-    clock.advance(LIMITS.backlogTimeoutMs - 1);
-    turns();
+    turns(LIMITS.backlogTimeoutMs - 1);
     assert.deepEqual(prompt.pressures, ['paused']);
-    clock.advance(1);
-    turns();
+    turns(1);
     assert.deepEqual(prompt.pressures, ['paused', 'overflow']);
     assert.equal(budget.mayMerge, true);
   });

@@ -2,9 +2,23 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
+import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
+import type { Slabs } from '../../../../src/replica/store/slabs.ts';
 import { Gates, isEnded, scene } from './listener-scene.ts';
 import { at, jsonOf } from '../store/objects.ts';
 import { recordingHandler } from './recording-handler.ts';
+
+/** Releases a removed listener with at most `bytesMax` in one call; returns the calls after which there was more. */
+async function callsOfRelease(listener: ProcessorListener, slabs: Slabs, bytesMax: number): Promise<number> {
+  let calls = 0;
+  for (let before = slabs.liveBytes; listener.release(); before = slabs.liveBytes) {
+    assert.equal(await isEnded(listener), false);
+    assert.ok(before - slabs.liveBytes <= bytesMax, `${before - slabs.liveBytes} bytes in one call`);
+    calls++;
+  }
+  assert.equal(await isEnded(listener), true);
+  return calls;
+}
 
 describe('a handler that is removed', () => {
   test('C8 receives none of its pending notifications, and no entry is kept for it', () => {
@@ -23,23 +37,13 @@ describe('a handler that is removed', () => {
   test('C8 with a large backlog releases it step by step, and has ended after the last step', async () => {
     const { replica, processor, listener } = scene();
     for (let version = 1; version <= 5000; version++) replica.put(at('a', version));
-    const bytes = (): number => replica.owner.slabs.liveBytes;
-    const one = bytes() / 5000;
+    const { slabs } = replica.owner;
+    const one = slabs.liveBytes / 5000;
     processor.remove(listener);
     assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
-    assert.equal(listener.heldBytes, 0);
-    assert.equal(listener.isIdle, true);
-    let before = bytes();
-    let calls = 0;
-    while (listener.release()) {
-      assert.equal(await isEnded(listener), false);
-      assert.ok(before - bytes() <= 1100 * one, `${before - bytes()} bytes in one call`);
-      before = bytes();
-      calls++;
-    }
-    assert.ok(calls >= 3);
-    assert.equal(await isEnded(listener), true);
-    assert.ok(bytes() < 2 * one);
+    assert.deepEqual([listener.heldBytes, listener.isIdle], [0, true]);
+    assert.ok((await callsOfRelease(listener, slabs, 1100 * one)) >= 3);
+    assert.ok(slabs.liveBytes < 2 * one);
   });
 
   test('C8 releases the entries of a cursor step by step, too', async () => {
@@ -57,15 +61,7 @@ describe('a handler that is removed', () => {
     assert.equal(replica.replica.live.cursors.size, 0);
     const { slabs } = replica.owner;
     const one = jsonOf(at('n2999', 12_999)).length;
-    let before = slabs.liveBytes;
-    let calls = 0;
-    while (listener.release()) {
-      assert.ok(before - slabs.liveBytes <= 2500 * one, `${before - slabs.liveBytes} bytes in one call`);
-      before = slabs.liveBytes;
-      calls++;
-    }
-    assert.ok(calls >= 2);
-    assert.equal(await isEnded(listener), true);
+    assert.ok((await callsOfRelease(listener, slabs, 2500 * one)) >= 2);
     assert.ok(slabs.liveBytes <= 1500 * one, 'only the cached entries');
   });
 

@@ -3,12 +3,13 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
-import { SnapshotCursor } from '../../../../src/replica/store/deliveries.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { ScriptedReplica } from '../store/scripted-replica.ts';
 import { Gates, scene, settled } from './listener-scene.ts';
+import type { Scene } from './listener-scene.ts';
 import { at } from '../store/objects.ts';
 import { newListener, recordingHandler } from './recording-handler.ts';
+import type { Reaction } from './recording-handler.ts';
 
 describe('delivery', () => {
   test('C7 is in order, and makes no more calls than requested', () => {
@@ -185,32 +186,36 @@ describe('the backlog of a handler', () => {
 });
 
 describe('a registration has synced', () => {
-  test('C11 at once when there was nothing, but not before the informer has', () => {
+  /** Returns an informer that has not synced, with one handler. */
+  function unsynced(react?: Reaction): Pick<Scene, 'replica' | 'listener' | 'reports' | 'calls'> {
     const processor = new SharedProcessor();
     const replica = new ScriptedReplica({ listener: processor });
-    const { listener, reports } = newListener({});
+    const calls: string[] = [];
+    const { listener, reports } = newListener(recordingHandler(calls, react));
     processor.add(listener, replica.replica);
+    return { replica, listener, reports, calls };
+  }
+
+  test('C11 at once when there was nothing, but not before the informer has, and not by a resync', () => {
+    const { replica, listener, reports, calls } = unsynced();
     assert.equal(listener.deliver(Infinity), 0);
-    assert.equal(listener.hasSynced, false);
+    replica.put(at('a', 1));
+    listener.pushResync(replica.replica.live);
+    listener.deliver(Infinity);
+    assert.deepEqual([calls, listener.hasSynced], [['add a@1', 'update a@1>1'], false]);
     replica.relist();
     listener.deliver(Infinity);
-    assert.equal(listener.hasSynced, true);
-    assert.equal(reports.synced, 1);
+    assert.deepEqual([listener.hasSynced, reports.synced], [true, 1]);
   });
 
   test('C11 after the last call of its initial list has returned, and reports it once', async () => {
     const gates = new Gates();
-    const processor = new SharedProcessor();
-    const replica = new ScriptedReplica({ listener: processor });
-    const calls: string[] = [];
-    const { listener, reports } = newListener(recordingHandler(calls, () => gates.next()));
-    processor.add(listener, replica.replica);
+    const { replica, listener, reports, calls } = unsynced(() => gates.next());
     replica.relist(at('a', 1), at('b', 2));
     replica.put(at('a', 3));
     for (const [count, expected] of ['add! a@1', 'add! b@2'].entries()) {
       listener.deliver(Infinity);
-      assert.equal(calls.at(-1), expected);
-      assert.equal(listener.hasSynced, false);
+      assert.deepEqual([calls.at(-1), listener.hasSynced], [expected, false]);
       gates.open[count]?.resolve();
       await settled();
     }
@@ -218,30 +223,13 @@ describe('a registration has synced', () => {
     assert.equal(listener.hasSynced, true);
     replica.relist(at('a', 9));
     listener.deliver(Infinity);
-    assert.equal(listener.hasSynced, true, 'never false again');
-    assert.equal(reports.synced, 1);
+    assert.deepEqual([listener.hasSynced, reports.synced], [true, 1], 'never false again');
   });
 
   test('C11 also when its calls throw', () => {
-    const { replica, join } = scene();
-    replica.put(at('a', 1));
-    const { listener, reports } = join({
-      onAdd: () => {
-        throw new Error('always');
-      },
-    });
-    listener.deliver(Infinity);
-    assert.equal(listener.hasSynced, true);
-    assert.equal(reports.errors.length, 1);
-  });
-
-  test('C11 without counting a resync as an initial list', () => {
-    const { listener, reports } = newListener({});
-    const replica = new ScriptedReplica();
+    const { replica, listener, reports } = unsynced(() => assert.fail('always'));
     replica.relist(at('a', 1));
-    listener.pushCursor(new SnapshotCursor(replica.replica.live, 'resync'), false);
     listener.deliver(Infinity);
-    assert.equal(listener.hasSynced, false);
-    assert.equal(reports.synced, 0);
+    assert.deepEqual([listener.hasSynced, reports.errors.length], [true, 1]);
   });
 });
