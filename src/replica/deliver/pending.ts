@@ -48,7 +48,6 @@ export class ChunkedQueue<First, Second> {
   #head: Chunk<First, Second> = { firsts: [], seconds: [], next: undefined };
   #headAt = 0;
   #tail: Chunk<First, Second> = this.#head;
-  /** Index behind the newest pair in the tail. */
   #tailEnd = 0;
   #spare: Chunk<First, Second> | undefined;
   length = 0;

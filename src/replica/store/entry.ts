@@ -18,6 +18,7 @@ import type { Labels, ProjectedFields } from './projection.ts';
 import type { Projection } from './projection.ts';
 import type { SlabAllocation, Slab } from './slabs.ts';
 
+/** The parts that are the same in all states of one object. */
 export interface Identity {
   /** `namespace/name`, or `name` for a cluster-scoped object. */
   readonly key: string;
@@ -25,6 +26,7 @@ export interface Identity {
   readonly name: string;
 }
 
+/** The metadata that stays readable on both types. */
 export interface ObjectIdentity extends Identity {
   readonly uid: string;
   readonly resourceVersion: string;

@@ -17,6 +17,7 @@ const CONTROLLER_UID = 2;
 const LABELS = 3;
 const FIELDS = 4;
 
+/** Labels of an object, by name. */
 export type Labels = Readonly<Record<string, string>>;
 const NO_LABELS: Labels = Object.freeze({});
 

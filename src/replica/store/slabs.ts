@@ -55,7 +55,6 @@ export class Slabs {
     this.#memory = memory;
   }
 
-  /** Copies `length` bytes of `source` into a chunk for `owner`. */
   put(owner: SlabAllocation, source: Buffer, start: number, length: number): void {
     this.#place(owner, source, start, length);
     this.liveBytes += length;

@@ -49,7 +49,6 @@ const WORTH_BYTES_MIN = 2 ** 23;
  */
 export class SlabMemory {
   readonly #free: Buffer[] = [];
-  /** Bytes dropped since the last forced collection. */
   #droppedBytes = 0;
   #isQuiet = true;
 
