@@ -11,7 +11,7 @@ import type {
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
 import { ResyncTimer } from '../replica/deliver/resync.ts';
 import type { ResolvedInformerOptions } from './options.ts';
-import type { SharedProcessor } from '../replica/deliver/shared-processor.ts';
+import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import type { Replica } from '../replica/store/replica.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
 import { abortable } from './wait-condition.ts';
@@ -19,7 +19,7 @@ import { SettableDoneChecker } from './wait-for.ts';
 import type { HandlerHealth } from './health.ts';
 import { nameForHandler } from './handler-adaptors.ts';
 import type { ErrorReporter } from './error-reporter.ts';
-import type { BacklogPressure } from '../replica/deliver/backlog-budget.ts';
+import type { BacklogPressure } from '../replica/deliver/backlog-step.ts';
 
 export interface HandlerOptions {
   /** Name in messages and done checkers. Default: the handler's class, or the names of its functions. */

@@ -35,8 +35,8 @@ import {
 } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import { defaultBorrowChecks, resolveThreadsOptions } from './threads/options.ts';
-import { SLOW_LIMITS } from '../replica/deliver/slow-handler.ts';
-import type { SlowLimits } from '../replica/deliver/slow-handler.ts';
+import { SLOW_LIMITS } from '../replica/deliver/handler-calls.ts';
+import type { SlowLimits } from '../replica/deliver/handler-calls.ts';
 import { declaredFields, wantIndexers } from '../replica/store/index-functions.ts';
 import { InformerThreads } from './threads/informer-threads.ts';
 import { STALE_AFTER_MS } from './health.ts';

@@ -15,7 +15,7 @@ import { DeltaKind } from '../shared/record/delta.ts';
 import { EntryOwner } from '../replica/store/entry-owner.ts';
 import { declaredFields, wantIndexers } from '../replica/store/index-functions.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
-import { IndexSet } from '../replica/store/index-values.ts';
+import { IndexSet } from '../replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../replica/store/indexer.ts';
 import { Replica } from '../replica/store/replica.ts';
 import type { ReplicaListener } from '../replica/store/replica.ts';

@@ -10,7 +10,7 @@ import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { callback } from '../base/option-checks.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
-import { SharedProcessor } from '../replica/deliver/shared-processor.ts';
+import { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
 import type { InformerIndexer, InformerStore } from '../replica/store/indexer.ts';
 import { ThreadsHandle } from './threads/default-threads.ts';

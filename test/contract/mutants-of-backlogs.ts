@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 export const BACKLOG_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C179',
-    file: 'src/replica/deliver/coalesced-queue.ts',
+    file: 'src/replica/deliver/pending.ts',
     find: 'before.position = position;',
     replace: 'before.first = first;',
   },

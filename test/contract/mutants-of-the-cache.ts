@@ -5,8 +5,8 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C1',
     file: 'src/replica/store/replica.ts',
-    find: 'return shadow.deleted.has(key) ? undefined :',
-    replace: 'return !shadow.deleted.has(key) ? undefined :',
+    find: 'shadow.deleted.has(entry.key) ? undefined :',
+    replace: '!shadow.deleted.has(entry.key) ? undefined :',
   },
   {
     clause: 'C2',
@@ -89,13 +89,13 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C31',
     file: 'src/replica/merge/informer-merge.ts',
-    find: 'this.#isUnchanged(live.entry, version, received)',
+    find: 'this.#isUnchanged(live.entry, entry, object)',
     replace: 'live === undefined',
   },
   {
     clause: 'C200',
     file: 'src/replica/merge/informer-merge.ts',
-    find: '&&\n            this.#options.owner.hasObject(entry, received)',
+    find: '&&\n            this.#options.owner.hasObject(live, object, listed.decoder)',
     replace: '',
   },
   {
@@ -112,7 +112,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C33',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: 'for (const listener of this.#listeners) listener.push(oldEntry, newEntry);',
     replace:
       'for (const listener of this.#listeners) { listener.push(oldEntry, newEntry); if (!listener.isReady) break; }',
@@ -125,7 +125,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C35',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: 'return this.#listeners.delete(listener);',
     replace: 'this.#listeners.clear(); return true;',
   },
@@ -151,12 +151,12 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C9',
     file: 'src/replica/store/deliveries.ts',
-    find: 'this.#saved.set(slot, this.#keep(slot.entry));',
+    find: 'this.#saved.set(slot, slot.entry);',
     replace: 'void slot;',
   },
   {
     clause: 'C38',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: `listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);`,
     replace: `for (const one of this.#listeners) one.pushCursor(new SnapshotCursor(replica.live, 'join'), true);`,
   },
@@ -200,15 +200,15 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C12',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: 'const { isResyncDue } = listener;',
     replace: 'const isResyncDue = true;',
   },
   {
     clause: 'C13',
-    file: 'src/replica/deliver/shared-processor.ts',
-    find: `new SnapshotCursor(replica.live, 'resync')`,
-    replace: `new SnapshotCursor(replica.live, 'join')`,
+    file: 'src/replica/deliver/processor-listener.ts',
+    find: `new SnapshotCursor(state, 'resync')`,
+    replace: `new SnapshotCursor(state, 'join')`,
   },
   {
     clause: 'C43',
@@ -249,8 +249,8 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C16',
     file: 'src/replica/merge/main-transform.ts',
-    find: 'return { ...passed, isTransformed: true };',
-    replace: 'return { ...this.passOn(object), isTransformed: true };',
+    find: 'return { bytes, start: 0, length: bytes.length };',
+    replace: 'return object;',
   },
   {
     clause: 'C48',
@@ -285,7 +285,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C197',
-    file: 'src/replica/store/packing/pack.ts',
+    file: 'src/replica/store/pack.ts',
     find: 'let from = length + shift;',
     replace: 'let from = length + shift + 1;',
   },

@@ -53,8 +53,8 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C139',
     file: 'src/replica/deliver/processor-listener.ts',
-    find: '!this.#calls.isBusy && !this.#isDropping',
-    replace: '!this.#isDropping',
+    find: '!this.#calls.isBusy && !this.#isHolding',
+    replace: '!this.#isHolding',
   },
   {
     clause: 'C140',
@@ -64,13 +64,13 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C141',
-    file: 'src/replica/deliver/slow-handler.ts',
-    find: 'callMs <= limits.slowCallMs || ',
+    file: 'src/replica/deliver/handler-calls.ts',
+    find: 'callMs <= slowLimits.slowCallMs || ',
     replace: '',
   },
   {
     clause: 'C142',
-    file: 'src/replica/deliver/backlog-age.ts',
+    file: 'src/replica/deliver/pending.ts',
     find: 'RESOLUTION_MS = 100',
     replace: 'RESOLUTION_MS = 1000',
   },
@@ -101,7 +101,7 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C148',
     file: 'src/replica/store/entry-owner.ts',
-    find: 'this.#guard?.(object, entry.key);',
+    find: 'this.#options.guard?.(object, entry.key);',
     replace: '',
   },
   {

@@ -72,7 +72,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C63',
-    file: 'src/replica/merge/processor.ts',
+    file: 'src/replica/merge/sequence-merger.ts',
     find: 'this.#informers.delete(informer);',
     replace: 'this.#informers.clear();',
   },
@@ -109,7 +109,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   {
     clause: 'C21',
     file: 'src/replica/deliver/processor-listener.ts',
-    find: 'this.#pendingBytes += (newEntry ?? oldEntry)?.length ?? 0;',
+    find: 'this.#bytes.count(oldEntry, newEntry, 1);',
     replace: 'void 0;',
   },
   {
@@ -168,7 +168,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C75',
-    file: 'src/replica/store/index-values.ts',
+    file: 'src/replica/store/replica-state.ts',
     find: 'if (conflicts.length > 0) {',
     replace: 'if (conflicts.length > 1) {',
   },
@@ -178,7 +178,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = [
     find: 'if (slots?.size === 0)',
     replace: 'if (slots?.size === -1)',
   },
-  { clause: 'C77', file: 'src/replica/store/index-values.ts', find: 'return [];', replace: 'throw cause;' },
+  { clause: 'C77', file: 'src/replica/store/replica-state.ts', find: 'return [];', replace: 'throw cause;' },
   {
     clause: 'C78',
     file: 'src/reflector/rules/queries.ts',

@@ -9,7 +9,7 @@ import { resolveThreadsOptions } from './options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from './options.ts';
 import { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
 import { Drain } from '../../replica/merge/drain.ts';
-import { Processor } from '../../replica/merge/processor.ts';
+import { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
 import { RingConsumer, RingMemory } from '../../shared/ring/ring.ts';
 import { StoreMemory } from '../../replica/store/store-memory.ts';
 import { AttachmentTable } from './attachments.ts';
@@ -63,7 +63,7 @@ export class InformerThreads {
   readonly drain: Drain;
   readonly storeMemory: StoreMemory;
   readonly #memory: PipelineMemory;
-  readonly #processor: Processor;
+  readonly #processor: SequenceMerger;
   readonly #backlogs: BacklogBudget;
   readonly #loop: MainLoop;
   readonly #bellWatch: BellWatch | undefined;
@@ -101,7 +101,7 @@ export class InformerThreads {
     const words = new PipelineWords(memory, shards === 0 ? this.#loop.wake : undefined);
     this.#words = words;
     if (shards > 0) this.#bellWatch = new BellWatch(words.mainBell, backgroundClock);
-    this.#processor = new Processor({
+    this.#processor = new SequenceMerger({
       shards: memory.toMain.map((buffer, shard) => ({
         ring: new RingConsumer(new RingMemory(buffer)),
         bell: words.shard(shard).bell,

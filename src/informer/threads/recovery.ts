@@ -8,7 +8,7 @@ import type { ShardWords, PipelineWords } from '../../shared/layout.ts';
 import type { ToShard, KeySeed } from '../../shared/protocol.ts';
 import type { Supervised } from './supervisor.ts';
 import type { UsedId } from '../../replica/store/replica.ts';
-import type { Processor } from '../../replica/merge/processor.ts';
+import type { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
 import type { AttachmentTable } from './attachments.ts';
 import type { Backend, Role } from './backend.ts';
 import type { HashKey } from '../../shared/record/key-hash.ts';
@@ -20,7 +20,7 @@ const BYTES_PER_UNIT_MAX = 3;
 
 export interface RecoveryParts {
   readonly backend: Backend;
-  readonly processor: Processor;
+  readonly processor: SequenceMerger;
   readonly words: PipelineWords;
   readonly shards: number;
   readonly hashKey: HashKey;

@@ -1,34 +1,20 @@
 /**
- * The memory budget of all handlers' backlogs together, and the steps against its excess. Without pressure it costs one
- * sum over the listeners after each round of the drain.
+ * The memory budget of all handlers' backlogs together, and the steps against its excess. Without pressure it costs the
+ * drain one sum over the listeners after each round.
  */
 import type { Clock } from '../../base/clock.ts';
-import { BEHIND_MS, NORMAL, stepBacklog } from './backlog-step.ts';
+import { BEHIND_MS, COALESCE_ABOVE, NORMAL, stepBacklog } from './backlog-step.ts';
 import type { BacklogLimits, BacklogState } from './backlog-step.ts';
+import type { ProcessorListener } from './processor-listener.ts';
 
-/** The report to a listener that holds much of the budget. */
-export interface BacklogPressure {
-  readonly kind: Exclude<BacklogState['kind'], 'normal' | 'full'>;
-  /** Bytes of all handlers together. */
-  readonly bytes: number;
-  readonly limits: BacklogLimits;
-}
-
-export interface BudgetedListener {
-  readonly heldBytes: number;
-  /** Age of the oldest pending notification. */
-  readonly ageMs: number;
-  /** Number of notifications that were ever merged into others. */
-  readonly coalesced: number;
-  /** Merges up to `count` pending notifications; true when there are more. */
-  coalesce(count: number): boolean;
-  readonly onPressure: (pressure: BacklogPressure) => void;
-}
+export type BudgetedListener = Pick<
+  ProcessorListener,
+  'heldBytes' | 'ageMs' | 'coalesced' | 'coalesce' | 'onPressure'
+>;
 
 export interface BacklogBudgetOptions {
   readonly clock: Clock;
   readonly limits: BacklogLimits;
-  /** Requests a turn soon. */
   readonly kick: () => void;
 }
 
@@ -42,29 +28,30 @@ export class BacklogBudget {
   /** Handlers already reported as coalescing in this episode. */
   readonly #reported: Set<BudgetedListener> = new Set();
   #cancelTimer: (() => void) | undefined;
-  /** Number of waivers: informers that must merge everything to end, whatever the backlog. */
+  /** Number of informers that must merge everything to end, whatever the backlog. */
   #waived = 0;
+  /** True when records may be taken from the rings. */
+  mayMerge = true;
+  /** Held bytes of all listeners up to which no turn is necessary. */
+  idleBytes = 0;
 
   constructor(options: BacklogBudgetOptions) {
     this.#options = options;
-  }
-
-  /** True when records may be taken from the rings. */
-  get mayMerge(): boolean {
-    const { kind } = this.#state;
-    return (kind !== 'full' && kind !== 'paused') || this.#waived > 0;
+    this.#update();
   }
 
   /** Prevents every pause until the returned function is called: an informer that ends must merge everything. */
   waive(): () => void {
     this.#waived++;
+    this.#update();
     this.#options.kick();
     return () => {
       this.#waived--;
+      this.#update();
     };
   }
 
-  /** Runs after each round of the drain; true when there is more to do. */
+  /** Runs after each round of the drain that leaves more than `idleBytes`; true when there is more to do. */
   turn(listeners: readonly BudgetedListener[]): boolean {
     const { clock, limits } = this.#options;
     const before = this.#state;
@@ -81,15 +68,24 @@ export class BacklogBudget {
     return kind !== before.kind || !this.#isCoalesced;
   }
 
+  #update(): void {
+    const { kind } = this.#state;
+    this.mayMerge = (kind !== 'full' && kind !== 'paused') || this.#waived > 0;
+    this.idleBytes = kind === 'normal' ? this.#options.limits.backlogBytesMax * COALESCE_ABOVE : -1;
+  }
+
   #entered(listeners: readonly BudgetedListener[], bytes: number): void {
     const { limits } = this.#options;
     const { kind } = this.#state;
     this.#schedule();
+    this.#update();
     if (kind === 'normal') {
       this.#isCoalesced = true;
       this.#reported.clear();
     }
-    if (kind === 'paused' || kind === 'overflow') largest(listeners)?.onPressure({ kind, bytes, limits });
+    if (kind !== 'paused' && kind !== 'overflow') return;
+    const [largest] = listeners.toSorted((one, other) => other.heldBytes - one.heldBytes);
+    largest?.onPressure({ kind, bytes, limits });
   }
 
   /** Schedules a turn for the end of the state: the process may be idle until then. */
@@ -106,9 +102,7 @@ export class BacklogBudget {
     });
   }
 
-  /**
-   * A listener below the average, or whose oldest notification is young, is not behind. False when there is more to do.
-   */
+  /** Skips listeners below the average, and those whose oldest notification is young. False when there is more to do. */
   #coalesce(listeners: readonly BudgetedListener[], bytes: number): boolean {
     const { limits } = this.#options;
     let isCoalesced = true;
@@ -128,10 +122,4 @@ function held(listeners: readonly BudgetedListener[]): number {
   let bytes = 0;
   for (const listener of listeners) bytes += listener.heldBytes;
   return bytes;
-}
-
-function largest(listeners: readonly BudgetedListener[]): BudgetedListener | undefined {
-  let found: BudgetedListener | undefined;
-  for (const listener of listeners) if (!found || listener.heldBytes > found.heldBytes) found = listener;
-  return found;
 }

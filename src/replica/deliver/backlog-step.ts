@@ -23,10 +23,11 @@ export type BacklogState =
   /** The pause was not enough: the handler that holds most is being removed. */
   | { readonly kind: 'overflow' };
 
-export interface BacklogInput {
+export interface BacklogPressure {
+  readonly kind: Exclude<BacklogState['kind'], 'normal' | 'full'>;
+  /** Bytes of all handlers together. */
   readonly bytes: number;
-  /** True when nothing more can be coalesced now. */
-  readonly isCoalesced: boolean;
+  readonly limits: BacklogLimits;
 }
 
 export const NORMAL: BacklogState = { kind: 'normal' };
@@ -34,14 +35,14 @@ export const NORMAL: BacklogState = { kind: 'normal' };
 export const BEHIND_MS = 1000;
 const COALESCING: BacklogState = { kind: 'coalescing' };
 
-/** Parts of the budget. */
-const COALESCE_ABOVE = 1 / 2;
+export const COALESCE_ABOVE: number = 1 / 2;
 const NORMAL_BELOW = 1 / 4;
 const RESUME_BELOW = 3 / 4;
 
+/** @param isCoalesced true when nothing more can be coalesced now */
 export function stepBacklog(
   state: BacklogState,
-  { bytes, isCoalesced }: BacklogInput,
+  { bytes, isCoalesced }: { readonly bytes: number; readonly isCoalesced: boolean },
   nowMs: number,
   { backlogBytesMax, backlogTimeoutMs }: BacklogLimits,
 ): BacklogState {

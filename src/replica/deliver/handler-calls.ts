@@ -1,21 +1,39 @@
 /**
  * Calls one handler, one notification at a time: the handler borrows the entries during the call, a promise is awaited,
  * and a thrown error is reported. The handler is never called while `isBusy`.
+ *
+ * A slow handler is reported at most once a minute: when one call took long while many notifications waited, and when a
+ * notification has waited too long, whatever the handler does meanwhile.
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Delivery } from '../store/deliveries.ts';
 import { DeletedFinalStateUnknown } from '../store/entry.ts';
 import type { Entry } from '../store/entry.ts';
 import type { ResourceEventHandler } from './handler.ts';
-import type { SlowHandler } from './slow-handler.ts';
+
+export interface SlowLimits {
+  /** Up to this number of pending notifications the duration of a call does not matter. */
+  readonly slowNotifications: number;
+  /** Longest call without a report when more are pending. */
+  readonly slowCallMs: number;
+  /** Longest waiting time of a notification without a report; 0: no limit. */
+  readonly slowAgeMs: number;
+}
+
+/** The first two values are client-go's. */
+export const SLOW_LIMITS: SlowLimits = { slowNotifications: 1024, slowCallMs: 100, slowAgeMs: 30_000 };
+
+const REPORT_INTERVAL_MS = 60_000;
 
 export interface HandlerCallsOptions {
   readonly handler: ResourceEventHandler<unknown>;
   readonly isStrict: boolean;
-  /** Stack trace of the registration, for messages. */
   readonly registeredAt: string;
   readonly clock: Clock;
+  readonly slowLimits: SlowLimits;
   readonly onError: (error: unknown, key: string, registeredAt: string) => void;
+  /** @param callMs of a call that took too long; undefined: the oldest notification is too old */
+  readonly onSlow: (callMs: number | undefined) => void;
 }
 
 /** `inside`: the handler is on the stack. `awaiting`: the promise that it returned is pending. */
@@ -23,22 +41,22 @@ type Call = 'none' | 'inside' | 'awaiting';
 
 export class HandlerCalls {
   readonly #options: HandlerCallsOptions;
-  /** Called when the promise of a call has settled. */
+  readonly #ageMs: () => number | undefined;
   readonly #onSettled: () => void;
-  readonly #slow: SlowHandler;
   #call: Call = 'none';
+  #reportedAtMs = -Infinity;
+  #cancelTimer: (() => void) | undefined;
 
-  constructor(options: HandlerCallsOptions, slow: SlowHandler, onSettled: () => void) {
+  constructor(options: HandlerCallsOptions, ageMs: () => number | undefined, onSettled: () => void) {
     this.#options = options;
+    this.#ageMs = ageMs;
     this.#onSettled = onSettled;
-    this.#slow = slow;
   }
 
   get isBusy(): boolean {
     return this.#call !== 'none';
   }
 
-  /** True while the handler runs synchronously: before it returns or awaits anything. */
   get isInside(): boolean {
     return this.#call === 'inside';
   }
@@ -87,7 +105,7 @@ export class HandlerCalls {
 
   #finish(oldEntry: Entry | undefined, newEntry: Entry | undefined, startMs: number): void {
     const { isStrict, registeredAt } = this.#options;
-    if (startMs >= 0) this.#slow.ended(startMs);
+    if (startMs >= 0) this.#checkDuration(startMs);
     this.#call = 'none';
     if (isStrict) {
       oldEntry?.owner.endBorrow(oldEntry, registeredAt);
@@ -97,9 +115,53 @@ export class HandlerCalls {
     newEntry?.dropReference();
   }
 
-  /** Reports what a handler threw. The next notification is delivered as usual. */
+  /** Reports what the handler threw. The next notification is delivered as usual. */
   #report(error: unknown, oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
     this.#options.onError(error, (newEntry ?? oldEntry)?.key ?? '', this.#options.registeredAt);
+  }
+
+  /** Starts the timer that finds notifications that are too old. */
+  watchAge(): void {
+    const { slowAgeMs } = this.#options.slowLimits;
+    if (this.#cancelTimer === undefined && slowAgeMs > 0) this.#checkAgeIn(slowAgeMs);
+  }
+
+  unwatchAge(): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+  }
+
+  #checkAgeIn(delayMs: number): void {
+    this.#cancelTimer = this.#options.clock.schedule(delayMs, () => this.#checkAge());
+  }
+
+  /** Waits until the current oldest notification is too old, or until the next report is allowed. */
+  #checkAge(): void {
+    this.#cancelTimer = undefined;
+    const { clock, slowLimits, onSlow } = this.#options;
+    const ageMs = this.#ageMs();
+    if (ageMs === undefined) return;
+    if (ageMs < slowLimits.slowAgeMs) {
+      this.#checkAgeIn(Math.max(1, slowLimits.slowAgeMs - ageMs));
+      return;
+    }
+    const nowMs = clock.now();
+    if (this.#mayReportSlow(nowMs)) onSlow(undefined);
+    this.#checkAgeIn(Math.max(1, this.#reportedAtMs + REPORT_INTERVAL_MS - nowMs));
+  }
+
+  #checkDuration(startMs: number): void {
+    const { clock, slowLimits, onSlow } = this.#options;
+    const nowMs = clock.now();
+    const callMs = nowMs - startMs;
+    if (callMs <= slowLimits.slowCallMs || !this.#mayReportSlow(nowMs)) return;
+    onSlow(callMs);
+  }
+
+  #mayReportSlow(nowMs: number): boolean {
+    if (nowMs - this.#reportedAtMs < REPORT_INTERVAL_MS) return false;
+    this.#reportedAtMs = nowMs;
+    return true;
   }
 }
 

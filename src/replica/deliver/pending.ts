@@ -1,23 +1,289 @@
-/** An element of a listener's queue: one notification as a pair of entries, or a cursor as the first of the pair. */
+/**
+ * Pending notifications of one handler: the queue, the shorter queue that replaces it under memory pressure, the bytes
+ * that both keep in use, and their age. An element is a pair of entries, or a cursor as the first of the pair.
+ */
 import type { DeliveryCursor } from '../store/deliveries.ts';
 import type { Entry } from '../store/entry.ts';
 
-/** The first of the pair: a cursor, or the old entry of a single notification. */
 export type Pending = Entry | DeliveryCursor;
 
 export function isCursor(pending: Pending | undefined): pending is DeliveryCursor {
   return pending !== undefined && 'remaining' in pending;
 }
 
-/**
- * Approximate heap bytes of a superseded entry besides its bytes: itself, its extracted fields, its places in queues.
- */
+/** Approximate heap bytes of a superseded entry besides its JSON: itself, its extracted fields, its places in queues. */
 const SUPERSEDED_HEAP_BYTES = 512;
 
+/** Sums over single notifications; cursors count their own bytes. */
+export class PendingBytes {
+  objects = 0;
+  /** Bytes of old entries, which have left the cache. New ones are in it, or are old ones of later notifications. */
+  held = 0;
+
+  /** @param sign 1 for a notification that was added, -1 for one that was removed */
+  count(first: Entry | undefined, second: Entry | undefined, sign: 1 | -1): void {
+    this.objects += sign * ((second ?? first)?.length ?? 0);
+    if (first) this.held += sign * (first.length + SUPERSEDED_HEAP_BYTES);
+  }
+}
+
+/** Pairs in a chunk. Its arrays grow with their use, because most queues stay short. */
+const CHUNK_PAIRS = 1024;
+
+interface Chunk<First, Second> {
+  readonly firsts: (First | undefined)[];
+  readonly seconds: (Second | undefined)[];
+  next: Chunk<First, Second> | undefined;
+}
+
 /**
- * Returns the bytes that only this notification keeps in use: its old entry has left the cache. The new entry is in the
- * cache, or is the old entry of a later notification.
+ * An unbounded queue of pairs in chunks. A chunk is appended when the last one is full and dropped when it is empty, so
+ * the queue grows and shrinks without copying. One empty chunk is kept.
+ *
+ * ```
+ *  head ─► [ – – – c d e ] ─► [ f g h i j k ] ─► [ l m ] ◄─ tail        spare [ ]
+ * ```
  */
-export function heldBytes(oldEntry: Entry | undefined): number {
-  return oldEntry ? oldEntry.length + SUPERSEDED_HEAP_BYTES : 0;
+export class ChunkedQueue<First, Second> {
+  #head: Chunk<First, Second> = { firsts: [], seconds: [], next: undefined };
+  #headAt = 0;
+  #tail: Chunk<First, Second> = this.#head;
+  #tailEnd = 0;
+  #spare: Chunk<First, Second> | undefined;
+  length = 0;
+
+  push(first: First | undefined, second: Second | undefined): void {
+    if (this.#tailEnd === CHUNK_PAIRS) this.#append();
+    this.#tail.firsts[this.#tailEnd] = first;
+    this.#tail.seconds[this.#tailEnd] = second;
+    this.#tailEnd++;
+    this.length++;
+  }
+
+  get first(): First | undefined {
+    return this.#head.firsts[this.#headAt];
+  }
+
+  get second(): Second | undefined {
+    return this.#head.seconds[this.#headAt];
+  }
+
+  /** Removes the oldest pair. The queue must not be empty. */
+  shift(): void {
+    this.#head.firsts[this.#headAt] = undefined;
+    this.#head.seconds[this.#headAt] = undefined;
+    this.#headAt++;
+    this.length--;
+    if (this.length === 0) {
+      // The head is the tail. A queue that is always short restarts at index 0, so its arrays stay short.
+      this.#headAt = 0;
+      this.#tailEnd = 0;
+    } else if (this.#headAt === CHUNK_PAIRS) {
+      this.#dropHead();
+    }
+  }
+
+  #append(): void {
+    const chunk = this.#spare ?? { firsts: [], seconds: [], next: undefined };
+    this.#spare = undefined;
+    this.#tail.next = chunk;
+    this.#tail = chunk;
+    this.#tailEnd = 0;
+  }
+
+  #dropHead(): void {
+    const { next } = this.#head;
+    this.#head.next = undefined;
+    this.#spare = this.#head;
+    this.#head = next ?? this.#tail;
+    this.#headAt = 0;
+  }
+}
+
+interface Node {
+  first: Pending | undefined;
+  second: Entry | undefined;
+  /** Position of its newest notification, counted over everything that was ever pushed. */
+  position: number;
+  previous: Node | undefined;
+  next: Node | undefined;
+}
+
+/**
+ * The queue of a handler that is far behind while the backlog budget is short: at most three notifications for one
+ * object, however often it changes.
+ *
+ * Each notification still begins at the state where the previous one for its object ended. An update is merged into a
+ * pending add or update of the same object and takes the newer one's place, so versions never go back. An add and its
+ * deletion cancel each other. An update before a deletion stays, so the handler receives the last state before it.
+ * Nothing is merged across a cursor, which delivers its own states.
+ */
+export class CoalescedQueue {
+  readonly #bytes: PendingBytes;
+  #head: Node | undefined;
+  #tail: Node | undefined;
+  /** The newest node of each object since the last cursor. */
+  readonly #latest: SplitMap<Node> = new SplitMap();
+  length = 0;
+  /** Number of notifications, ever, that were merged into others instead of being delivered. */
+  coalesced = 0;
+
+  /** @param bytes the sums that include the notifications to be pushed */
+  constructor(bytes: PendingBytes) {
+    this.#bytes = bytes;
+  }
+
+  get first(): Pending | undefined {
+    return this.#head?.first;
+  }
+
+  get second(): Entry | undefined {
+    return this.#head?.second;
+  }
+
+  /** Position of the oldest notification; undefined when the queue is empty. */
+  get position(): number | undefined {
+    return this.#head?.position;
+  }
+
+  /** Appends a notification newer than all others. The queue takes over its references. */
+  push(first: Pending | undefined, second: Entry | undefined, position: number): void {
+    if (isCursor(first)) {
+      this.#latest.clear();
+      this.#append({ first, second, position, previous: undefined, next: undefined });
+      return;
+    }
+    const key = keyOf(first, second);
+    const before = this.#latest.get(key);
+    if (before?.second && second) this.#mergeUpdate(before, first, second, position);
+    else if (before?.second && !before.first) this.#mergeDeletion(before, before.second, first, key);
+    else {
+      const node: Node = { first, second, position, previous: undefined, next: undefined };
+      this.#latest.set(key, node);
+      this.#append(node);
+    }
+  }
+
+  /** Removes the oldest notification. The caller, who has read it, takes over its references. */
+  shift(): void {
+    const head = this.#head;
+    if (!head) return;
+    this.#unlink(head);
+    if (isCursor(head.first)) return;
+    const key = keyOf(head.first, head.second);
+    if (this.#latest.get(key) === head) this.#latest.delete(key);
+  }
+
+  /** `before` ends at the state `first`; afterwards it ends at `second`. */
+  #mergeUpdate(before: Node, first: Entry | undefined, second: Entry, position: number): void {
+    this.#unlink(before);
+    this.#bytes.count(first, before.second, -1);
+    before.second?.dropReference();
+    first?.dropReference();
+    before.second = second;
+    before.position = position;
+    this.#append(before);
+    this.coalesced++;
+  }
+
+  #mergeDeletion(before: Node, added: Entry, deleted: Entry | undefined, key: string): void {
+    this.#unlink(before);
+    this.#bytes.count(undefined, added, -1);
+    this.#bytes.count(deleted, undefined, -1);
+    this.#latest.delete(key);
+    added.dropReference();
+    deleted?.dropReference();
+    this.coalesced += 2;
+  }
+
+  #append(node: Node): void {
+    node.previous = this.#tail;
+    node.next = undefined;
+    if (this.#tail) this.#tail.next = node;
+    else this.#head = node;
+    this.#tail = node;
+    this.length++;
+  }
+
+  #unlink(node: Node): void {
+    if (node.previous) node.previous.next = node.next;
+    else this.#head = node.next;
+    if (node.next) node.next.previous = node.previous;
+    else this.#tail = node.previous;
+    this.length--;
+  }
+}
+
+function keyOf(first: Entry | undefined, second: Entry | undefined): string {
+  return (second ?? first)?.key ?? '';
+}
+
+const PARTS = 512;
+/** Keys differ in their last characters. */
+const HASHED_LENGTH = 16;
+
+/**
+ * A string map split into many small ones. A large `Map` that grows moves all its keys at once (0.9 s at a million keys
+ * on a busy machine); a small one moves a few thousand.
+ */
+class SplitMap<Value> {
+  #parts: (Map<string, Value> | undefined)[] = [];
+
+  get(key: string): Value | undefined {
+    return this.#parts[partOf(key)]?.get(key);
+  }
+
+  set(key: string, value: Value): void {
+    (this.#parts[partOf(key)] ??= new Map()).set(key, value);
+  }
+
+  delete(key: string): void {
+    this.#parts[partOf(key)]?.delete(key);
+  }
+
+  clear(): void {
+    this.#parts = [];
+  }
+}
+
+function partOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = Math.max(0, key.length - HASHED_LENGTH); at < key.length; at++) {
+    hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  }
+  return (hash ^ (hash >>> 16)) & (PARTS - 1);
+}
+
+/** Marks less than this apart become one. The backlog of one hour has 36,000 marks. */
+const RESOLUTION_MS = 100;
+
+/** Age of the oldest notification, without a time in each: the drain marks the end of the queue after each merge. */
+export class BacklogAge {
+  /** Pairs of a position and the arrival time of the oldest notification before it. */
+  readonly #marks: ChunkedQueue<number, number> = new ChunkedQueue();
+  /** End and time of the latest mark, which may still grow; `#end` is -1 without a mark. */
+  #end = -1;
+  #atMs = 0;
+
+  /** Records that at `nowMs` the positions from `oldest` to below `end` are pending. */
+  mark(oldest: number, end: number, nowMs: number): void {
+    this.#forget(oldest);
+    if (end === oldest || end === this.#end) return;
+    const isNew = this.#end < 0 || nowMs - this.#atMs >= RESOLUTION_MS;
+    if (isNew && this.#end >= 0) this.#marks.push(this.#end, this.#atMs);
+    if (isNew) this.#atMs = nowMs;
+    this.#end = end;
+  }
+
+  /** Returns 0 when no pending notification has been marked yet. */
+  ageMs(oldest: number, nowMs: number): number {
+    this.#forget(oldest);
+    if (this.#marks.length > 0) return nowMs - (this.#marks.second ?? nowMs);
+    return this.#end >= 0 ? nowMs - this.#atMs : 0;
+  }
+
+  #forget(oldest: number): void {
+    while (this.#marks.length > 0 && (this.#marks.first ?? 0) <= oldest) this.#marks.shift();
+    if (this.#marks.length === 0 && this.#end <= oldest) this.#end = -1;
+  }
 }

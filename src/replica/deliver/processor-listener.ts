@@ -1,22 +1,53 @@
 /**
- * One handler and its pending notifications. A slow handler delays only itself. Its pending entries keep their bytes,
- * which are counted; all handlers together have a budget (backlog-budget.ts).
+ * The handlers of one informer: `SharedProcessor` distributes committed changes to its listeners, and a
+ * `ProcessorListener` is one handler with its pending notifications. A slow handler delays only itself. Its pending
+ * entries keep their bytes, which are counted; all handlers together have a budget (backlog-budget.ts).
  */
-import type { Delivery, DeliveryCursor } from '../store/deliveries.ts';
+import { SnapshotCursor, emptyDelivery } from '../store/deliveries.ts';
+import type { Delivery, DeliveryCursor, Difference } from '../store/deliveries.ts';
 import type { Entry } from '../store/entry.ts';
-import { BacklogAge } from './backlog-age.ts';
-import type { BacklogPressure, BudgetedListener } from './backlog-budget.ts';
-import { CoalescedQueue } from './coalesced-queue.ts';
-import { ChunkedQueue } from './chunked-queue.ts';
+import type { ReplicaState } from '../store/replica-state.ts';
+import type { Replica, ReplicaListener } from '../store/replica.ts';
+import type { BacklogPressure } from './backlog-step.ts';
 import { HandlerCalls } from './handler-calls.ts';
 import type { HandlerCallsOptions } from './handler-calls.ts';
 import type { HandlerBacklog } from './handler.ts';
-import { heldBytes, isCursor } from './pending.ts';
+import { BacklogAge, ChunkedQueue, CoalescedQueue, PendingBytes, isCursor } from './pending.ts';
 import type { Pending } from './pending.ts';
-import { SlowHandler } from './slow-handler.ts';
-import type { SlowLimits } from './slow-handler.ts';
 
-/** Takes about a tenth of a millisecond. */
+export class SharedProcessor implements ReplicaListener {
+  readonly #listeners: Set<ProcessorListener> = new Set();
+
+  /** The content of the cache is the initial list of the listener, and every later change is a notification. */
+  add(listener: ProcessorListener, replica: Replica): void {
+    this.#listeners.add(listener);
+    if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);
+  }
+
+  /** Drops pending notifications, or delivers them with `drain`. Returns false for an unknown listener. */
+  remove(listener: ProcessorListener, drain: boolean = false): boolean {
+    if (drain) listener.leave();
+    else listener.remove();
+    return this.#listeners.delete(listener);
+  }
+
+  changed(oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
+    for (const listener of this.#listeners) listener.push(oldEntry, newEntry);
+  }
+
+  replaced(difference: Difference): void {
+    for (const listener of this.#listeners) {
+      // A relist decides now which listeners get updates without a change, not when it delivers them (contract C12).
+      const { isResyncDue } = listener;
+      listener.pushCursor(difference.cursor(isResyncDue), difference.isInitial);
+    }
+  }
+
+  resync(replica: Replica, due: Iterable<ProcessorListener>): void {
+    for (const listener of due) if (this.#listeners.has(listener)) listener.pushResync(replica.live);
+  }
+}
+
 const RELEASED_PER_CALL = 1024;
 
 type State =
@@ -27,11 +58,6 @@ type State =
   | 'removed';
 
 export interface ListenerOptions extends HandlerCallsOptions {
-  readonly slowLimits: SlowLimits;
-  /**
-   * Reports a slow handler. @param callMs of a call that took too long; undefined: the oldest notification is too old
-   */
-  readonly onSlow: (callMs: number | undefined) => void;
   /** Called when the promise of a call has settled: deliveries can go on. */
   readonly onReady: () => void;
   /** Called when the initial list was delivered and all its calls have returned. */
@@ -40,51 +66,37 @@ export interface ListenerOptions extends HandlerCallsOptions {
   readonly onPressure: (pressure: BacklogPressure) => void;
 }
 
-export class ProcessorListener implements BudgetedListener {
+export class ProcessorListener {
   readonly #options: ListenerOptions;
   readonly #calls: HandlerCalls;
-  readonly #slow: SlowHandler;
   readonly #queue: ChunkedQueue<Pending, Entry> = new ChunkedQueue();
+  readonly #bytes: PendingBytes = new PendingBytes();
   /** Notifications older than the queue, moved here when the backlog budget is short. */
-  readonly #coalesced: CoalescedQueue = new CoalescedQueue();
+  readonly #coalesced: CoalescedQueue = new CoalescedQueue(this.#bytes);
   readonly #age: BacklogAge = new BacklogAge();
-  /** Number of notifications that were ever pushed. */
   #pushed = 0;
   /** The part of `#pushed` whose arrival time is recorded. */
   #arrived = 0;
   #state: State = 'open';
-  /** Bytes of objects in the queue, and of superseded objects. */
-  #pendingBytes = 0;
-  #heldBytes = 0;
-  /** The pending cursors. */
   readonly #cursors: Set<DeliveryCursor> = new Set();
   /** The cursor of the initial list while it is being delivered. */
   #initial: DeliveryCursor | undefined;
   #hasInitial = false;
   #resync: DeliveryCursor | undefined;
-  /**
-   * True when a resync is due or no timer has decided yet: only then is a relisted unchanged object delivered (C12).
-   */
+  /** True when a relisted unchanged object is delivered: a resync is due, or no timer has decided yet (C12). */
   isResyncDue = true;
   /** Resolves when the listener is removed, its last call has returned, and all its entries are released. */
   readonly ended: Promise<void>;
   #end!: () => void;
-  readonly #delivery: Delivery = {
-    oldEntry: undefined,
-    newEntry: undefined,
-    isInInitialList: false,
-    isFinalStateUnknown: false,
-  };
+  readonly #delivery: Delivery = emptyDelivery();
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#slow = new SlowHandler({
-      clock: options.clock,
-      limits: options.slowLimits,
-      ageMs: () => (this.pendingNotifications > 0 ? this.ageMs : undefined),
-      onSlow: options.onSlow,
-    });
-    this.#calls = new HandlerCalls(options, this.#slow, () => this.#settled());
+    this.#calls = new HandlerCalls(
+      options,
+      () => (this.pendingNotifications > 0 ? this.ageMs : undefined),
+      () => this.#settled(),
+    );
     this.ended = new Promise((resolve) => (this.#end = resolve));
   }
 
@@ -93,20 +105,16 @@ export class ProcessorListener implements BudgetedListener {
     if (this.#state !== 'open') return;
     oldEntry?.addReference();
     newEntry?.addReference();
-    this.#pendingBytes += (newEntry ?? oldEntry)?.length ?? 0;
-    this.#heldBytes += heldBytes(oldEntry);
+    this.#bytes.count(oldEntry, newEntry, 1);
     this.#pushed++;
     this.#queue.push(oldEntry, newEntry);
   }
 
-  pushResync(cursor: DeliveryCursor): void {
-    this.#resync = cursor;
-    this.pushCursor(cursor, false);
-  }
-
-  /** True while the last resync is still pending: a blocked handler never has two of them. */
-  get isResyncing(): boolean {
-    return this.#resync !== undefined && this.#cursors.has(this.#resync);
+  /** Appends a resync, unless the previous one is still pending: a blocked handler never has two of them. */
+  pushResync(state: ReplicaState): void {
+    if (this.#resync && this.#cursors.has(this.#resync)) return;
+    this.#resync = new SnapshotCursor(state, 'resync');
+    this.pushCursor(this.#resync, false);
   }
 
   pushCursor(cursor: DeliveryCursor, isInitial: boolean): void {
@@ -128,14 +136,13 @@ export class ProcessorListener implements BudgetedListener {
     if (this.#pushed === this.#arrived) return;
     this.#arrived = this.#pushed;
     this.#age.mark(this.#oldest, this.#pushed, this.#options.clock.now());
-    this.#slow.arrived();
+    this.#calls.watchAge();
   }
 
   get hasSynced(): boolean {
     return this.#hasInitial && this.#initial === undefined;
   }
 
-  /** False once its removal was requested. */
   get isOpen(): boolean {
     return this.#state === 'open';
   }
@@ -153,9 +160,14 @@ export class ProcessorListener implements BudgetedListener {
     return this.#state === 'removed' ? 0 : this.#queue.length + this.#coalesced.length;
   }
 
+  /** True while there are pending entries, also those that a removed listener has still to release. */
+  get #isHolding(): boolean {
+    return this.#queue.length + this.#coalesced.length > 0;
+  }
+
   get backlog(): HandlerBacklog {
     if (this.#state === 'removed') return { notifications: 0, bytes: 0, ageMs: 0 };
-    let bytes = this.#pendingBytes + this.#coalesced.bytes;
+    let bytes = this.#bytes.objects;
     for (const cursor of this.#cursors) bytes += cursor.heldBytes;
     return { notifications: this.#notifications(), bytes, ageMs: this.ageMs };
   }
@@ -167,7 +179,7 @@ export class ProcessorListener implements BudgetedListener {
   /** Upper bound of the bytes retained only for this handler. */
   get heldBytes(): number {
     if (this.#state === 'removed') return 0;
-    let bytes = this.#heldBytes + this.#coalesced.heldBytes;
+    let bytes = this.#bytes.held;
     for (const cursor of this.#cursors) bytes += cursor.heldShareBytes;
     return bytes;
   }
@@ -186,7 +198,7 @@ export class ProcessorListener implements BudgetedListener {
     for (let moved = 0; moved < count && queue.length > 0; moved++) {
       const { first, second } = queue;
       const position = this.#pushed - queue.length;
-      this.#shiftQueue();
+      queue.shift();
       this.#coalesced.push(first, second, position);
     }
     return queue.length > 0;
@@ -197,13 +209,7 @@ export class ProcessorListener implements BudgetedListener {
     return this.#calls.isInside;
   }
 
-  get registeredAt(): string {
-    return this.#options.registeredAt;
-  }
-
-  /**
-   * Calls the handler up to `count` times. Returns the number of calls, pauses of a cursor that skips much included.
-   */
+  /** Calls the handler up to `count` times. Returns the calls, pauses of a cursor that skips much included. */
   deliver(count: number): number {
     let calls = 0;
     while (calls < count && this.isReady) {
@@ -224,17 +230,12 @@ export class ProcessorListener implements BudgetedListener {
   /** Drops all pending notifications; a call in progress finishes. */
   remove(): void {
     this.#state = 'removed';
-    this.#pendingBytes = 0;
-    this.#heldBytes = 0;
     for (const cursor of this.#cursors) cursor.close();
     this.#cursors.clear();
     this.release();
   }
 
-  /**
-   * Releases some of the entries that a removed handler does not receive; true while there are more. One call for a
-   * backlog of millions would block the event loop.
-   */
+  /** Releases some of the, perhaps millions of, entries of a removed handler; true while there are more. */
   release(): boolean {
     if (this.#state !== 'removed') return false;
     for (let released = 0; released < RELEASED_PER_CALL; released++) {
@@ -250,23 +251,17 @@ export class ProcessorListener implements BudgetedListener {
       queue.shift();
     }
     this.#checkEnded();
-    return this.#isDropping;
-  }
-
-  /** True while a removed listener still holds pending entries. */
-  get #isDropping(): boolean {
-    return this.#state === 'removed' && this.#queue.length + this.#coalesced.length > 0;
+    return this.#isHolding;
   }
 
   /** Moves the next notification into `#delivery`; false when it was a cursor at its end. */
   #take(): boolean {
-    const isCoalesced = this.#coalesced.length > 0;
-    const { first, second } = isCoalesced ? this.#coalesced : this.#queue;
+    const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
+    const { first, second } = queue;
     const delivery = this.#delivery;
     if (isCursor(first)) {
       if (first.next(delivery)) return true;
-      if (isCoalesced) this.#coalesced.shift();
-      else this.#queue.shift();
+      queue.shift();
       this.#cursors.delete(first);
       if (this.#initial === first) {
         this.#initial = undefined;
@@ -278,20 +273,11 @@ export class ProcessorListener implements BudgetedListener {
     delivery.newEntry = second;
     delivery.isInInitialList = false;
     delivery.isFinalStateUnknown = false;
-    if (isCoalesced) this.#coalesced.shift();
-    else this.#shiftQueue();
+    queue.shift();
+    this.#bytes.count(first, second, -1);
     return true;
   }
 
-  #shiftQueue(): void {
-    const { first, second } = this.#queue;
-    this.#queue.shift();
-    if (isCursor(first)) return;
-    this.#pendingBytes -= (second ?? first)?.length ?? 0;
-    this.#heldBytes -= heldBytes(first);
-  }
-
-  /** Position of the oldest pending notification. */
   get #oldest(): number {
     return this.#coalesced.position ?? this.#pushed - this.#queue.length;
   }
@@ -304,8 +290,8 @@ export class ProcessorListener implements BudgetedListener {
   #checkEnded(): void {
     if (this.#state === 'leaving' && this.pendingNotifications === 0) this.#state = 'removed';
     if (this.#state !== 'removed') return;
-    this.#slow.close();
-    if (!this.#calls.isBusy && !this.#isDropping) this.#end();
+    this.#calls.unwatchAge();
+    if (!this.#calls.isBusy && !this.#isHolding) this.#end();
   }
 
   #isBehind(): boolean {

@@ -7,8 +7,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ProcessorListener } from './processor-listener.ts';
 
-/** client-go's minimum; shorter periods are raised to it. */
-export const RESYNC_PERIOD_MIN_MS = 1000;
+const RESYNC_PERIOD_MIN_MS = 1000;
 /** Node's timers may fire early: they count from a cached time in whole milliseconds. Such a tick is not skipped. */
 const EARLY_MS = 50;
 
@@ -31,7 +30,6 @@ interface Schedule {
 }
 
 export class ResyncTimer {
-  readonly #clock: Clock;
   readonly #options: ResyncOptions;
   readonly #schedules: Map<ProcessorListener, Schedule> = new Map();
   readonly #defaultPeriodMs: number;
@@ -41,51 +39,33 @@ export class ResyncTimer {
 
   constructor(options: ResyncOptions) {
     this.#options = options;
-    this.#clock = options.clock;
     this.#defaultPeriodMs = this.#atLeastMinimum(options.periodMs);
     this.#checkPeriodMs = this.#defaultPeriodMs;
-  }
-
-  /** The timer's period; 0 while no handler has requested a resync. */
-  get checkPeriodMs(): number {
-    return this.#checkPeriodMs;
-  }
-
-  /** Returns the effective period: 0, or at least the timer's. */
-  periodMs(listener: ProcessorListener): number {
-    return this.#schedules.get(listener)?.periodMs ?? 0;
   }
 
   /** @param wishMs 0: never; undefined: the informer's period */
   add(listener: ProcessorListener, wishMs: number | undefined): void {
     const requestedMs = wishMs === undefined ? this.#defaultPeriodMs : this.#atLeastMinimum(wishMs);
     const checkMs = this.#checkPeriodMs;
-    const schedule = { requestedMs, periodMs: 0, nextMs: 0 };
-    this.#schedules.set(listener, schedule);
-    const isShorter = requestedMs > 0 && (checkMs === 0 || requestedMs < checkMs);
-    if (isShorter && this.#phase === 'waiting') {
+    this.#schedules.set(listener, this.#derive({ requestedMs, periodMs: 0, nextMs: 0 }));
+    if (requestedMs === 0 || (checkMs > 0 && requestedMs >= checkMs)) return;
+    if (this.#phase === 'waiting' || checkMs === 0) {
+      // client-go would never resync the first handler with a period when it comes after start.
       this.#checkPeriodMs = requestedMs;
-      for (const other of this.#schedules.values()) this.#derive(other);
+      for (const schedule of this.#schedules.values()) this.#derive(schedule);
+      this.#arm();
       return;
     }
-    if (isShorter && this.#phase === 'running' && checkMs === 0) {
-      // The timer was off because no handler had requested a resync. (client-go would never resync this one.)
-      this.#checkPeriodMs = requestedMs;
-      this.#arm();
-    } else if (isShorter) {
-      this.#options.onRaised(
-        `a handler's resync period of ${requestedMs} ms is raised to ${checkMs} ms, the informer's rhythm ` +
-          'since its first list; add the handler before start to lower it',
-      );
-    }
-    this.#derive(schedule);
+    this.#options.onRaised(
+      `a handler's resync period of ${requestedMs} ms is raised to ${checkMs} ms, the informer's rhythm ` +
+        'since its first list; add the handler before start to lower it',
+    );
   }
 
   remove(listener: ProcessorListener): void {
     this.#schedules.delete(listener);
   }
 
-  /** Starts the periods: the cache has synced. */
   start(): void {
     if (this.#phase !== 'waiting') return;
     this.#phase = 'running';
@@ -102,11 +82,11 @@ export class ResyncTimer {
   #arm(): void {
     if (this.#phase !== 'running' || this.#checkPeriodMs === 0) return;
     const delayMs = Math.min(this.#checkPeriodMs, DELAY_MS_MAX);
-    this.#cancel = this.#clock.schedule(delayMs, () => this.#tick());
+    this.#cancel = this.#options.clock.schedule(delayMs, () => this.#tick());
   }
 
   #tick(): void {
-    const now = this.#clock.now();
+    const now = this.#options.clock.now();
     const due: ProcessorListener[] = [];
     for (const [listener, schedule] of this.#schedules) {
       listener.isResyncDue = schedule.periodMs > 0 && schedule.nextMs <= now + EARLY_MS;
@@ -118,11 +98,13 @@ export class ResyncTimer {
     this.#arm();
   }
 
-  #derive(schedule: Schedule): void {
+  /** Sets the effective period, 0 or at least the timer's, and when it ends. */
+  #derive(schedule: Schedule): Schedule {
     const check = this.#checkPeriodMs;
     const wanted = schedule.requestedMs;
     schedule.periodMs = check === 0 || wanted === 0 ? 0 : Math.max(wanted, check);
-    schedule.nextMs = this.#clock.now() + schedule.periodMs;
+    schedule.nextMs = this.#options.clock.now() + schedule.periodMs;
+    return schedule;
   }
 
   #atLeastMinimum(periodMs: number): number {

@@ -4,26 +4,24 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { BacklogBudget } from '../deliver/backlog-budget.ts';
-import type { Processor } from './processor.ts';
 import type { ProcessorListener } from '../deliver/processor-listener.ts';
+import type { SequenceMerger } from './sequence-merger.ts';
 
 /** Records merged between two rounds of deliveries. */
 const MERGE_BATCH = 256;
 /**
  * Records merged for each millisecond of the budget while a handler that awaits nothing is far behind: 32,000 a second
- * at one batch a turn. What that handler cannot take yet stays in the log. Other handlers still receive at least this
- * much.
+ * at one batch a turn, for the other handlers as well. The rest stays in the log.
  */
 const MERGES_PER_MS_CONGESTED = 32;
 const CONGESTED_NOTIFICATIONS = 4096;
 /** Calls of one handler between two readings of the clock; fewer until the duration of its calls is measured. */
 const DELIVER_BATCH_MAX = 16;
 
-/** A small unit of maintenance; true when there is more. */
 export type Upkeep = () => boolean;
 
 export class Drain {
-  readonly #processor: Processor;
+  readonly #merger: SequenceMerger;
   readonly #clock: Clock;
   readonly #backlogs: BacklogBudget;
   readonly #budgetMs: number;
@@ -39,8 +37,8 @@ export class Drain {
   /** Records merged by the last turn: decides between parking and a short sleep. */
   lastMerged = 0;
 
-  constructor(processor: Processor, clock: Clock, budgetMs: number, backlogs: BacklogBudget) {
-    this.#processor = processor;
+  constructor(merger: SequenceMerger, clock: Clock, budgetMs: number, backlogs: BacklogBudget) {
+    this.#merger = merger;
     this.#clock = clock;
     this.#budgetMs = budgetMs;
     this.#mergeBatchCongested = Math.min(MERGE_BATCH, Math.ceil(MERGES_PER_MS_CONGESTED * budgetMs));
@@ -75,13 +73,17 @@ export class Drain {
     do {
       const merged = this.#merge();
       this.lastMerged += merged;
-      if (merged > 0) this.#processor.publish();
+      if (merged > 0) this.#merger.publish();
       for (const listener of this.#listeners) listener.arrived();
       const delivered = this.#deliver(deadline);
-      const isPressed = this.#backlogs.turn(this.#listeners);
       hasUpkeep = false;
+      let heldBytes = 0;
       for (const upkeep of this.#upkeep) hasUpkeep = upkeep() || hasUpkeep;
-      for (const listener of this.#listeners) hasUpkeep = listener.release() || hasUpkeep;
+      for (const listener of this.#listeners) {
+        hasUpkeep = listener.release() || hasUpkeep;
+        heldBytes += listener.heldBytes;
+      }
+      const isPressed = heldBytes > this.#backlogs.idleBytes && this.#backlogs.turn(this.#listeners);
       didWork = merged > 0 || delivered || isPressed;
     } while (didWork && this.#clock.now() < deadline);
     return didWork || hasUpkeep;
@@ -100,9 +102,8 @@ export class Drain {
     this.#resumedMs += this.#clock.now() - startMs;
   }
 
-  /** Returns whether a turn would find work. */
   hasWork(): boolean {
-    if (this.#backlogs.mayMerge && this.#processor.hasWork()) return true;
+    if (this.#backlogs.mayMerge && this.#merger.hasWork()) return true;
     for (const listener of this.#listeners) if (listener.isReady) return true;
     return false;
   }
@@ -150,7 +151,7 @@ export class Drain {
 
   #merge(): number {
     if (!this.#backlogs.mayMerge) return 0;
-    return this.#processor.merge(this.#isCongested() ? this.#mergeBatchCongested : MERGE_BATCH);
+    return this.#merger.merge(this.#isCongested() ? this.#mergeBatchCongested : MERGE_BATCH);
   }
 
   #isCongested(): boolean {

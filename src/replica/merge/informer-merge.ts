@@ -8,16 +8,17 @@ import type { ControlRecord } from '../../shared/record/delta.ts';
 import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { NotificationFlag, PrefixKind } from '../../shared/record/notification.ts';
 import type { Notification, PrefixRecord } from '../../shared/record/notification.ts';
-import type { EncodedObject, EntryOwner } from '../store/entry-owner.ts';
+import type { EntryOwner, ObjectBytes } from '../store/entry-owner.ts';
 import { Entry, EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { Identity } from '../store/entry.ts';
-import { SharedFields } from '../store/projected-fields.ts';
-import { Projection } from '../store/projection.ts';
+import { Projection, SharedFields } from '../store/projection.ts';
 import type { Replica, UsedId } from '../store/replica.ts';
 import type { Slot } from '../store/replica-state.ts';
-import { IdentityReader } from './identity-reader.ts';
-import type { MainTransform, TransformedObject } from './main-transform.ts';
-import type { ObjectBytes } from './object-bytes.ts';
+import type { MainTransform } from './main-transform.ts';
+
+const SLASH = 0x2f;
+/** Initial size: names in Kubernetes have at most 253 characters, namespaces 63. It grows for longer ones. */
+const KEY_BYTES = 512;
 
 export interface InformerMergeOptions {
   readonly replica: Replica;
@@ -27,27 +28,12 @@ export interface InformerMergeOptions {
   readonly onControl: (record: ControlRecord) => void;
 }
 
-/** Position up to which an informer has been merged. */
-export interface MergedPosition {
-  /** '' before the first list. */
-  readonly resourceVersion: string;
-  readonly epoch: number;
-  /** True while a relist has begun and not ended. */
-  readonly isReplacing: boolean;
-}
-
-/** An object in the form in which it is stored. */
-interface ReceivedObject extends TransformedObject, EncodedObject {
-  readonly flags: number;
-}
-
 export class InformerMerge {
   readonly #options: InformerMergeOptions;
   readonly #identities: IdentityReader = new IdentityReader();
   readonly #sharedFields: SharedFields = new SharedFields();
   /** Number of merged objects and bookmarks: a sign of progress. */
   records = 0;
-  /** Epoch of the last relist that began. */
   #epoch = 0;
   /**
    * True when the list had no particular version. The watch after it began with synthetic ADDED events in no order, so
@@ -60,27 +46,34 @@ export class InformerMerge {
     this.#options = options;
   }
 
-  /** @param text the ring that holds the record @param object the place of its bytes */
-  notification(shard: number, record: Notification, text: Buffer, object: ObjectBytes): void {
-    const { replica } = this.#options;
+  /** @param text the ring that holds the record @param received the place of its bytes */
+  notification(shard: number, record: Notification, text: Buffer, received: ObjectBytes): void {
+    const { replica, owner, transform } = this.#options;
     this.records++;
     if (this.#isPositionless && record.kind !== DeltaKind.Added) this.#isPositionless = false;
-    const named = isNewKey(record) ? this.#identities.read(record, text) : undefined;
-    const slot = named ? replica.liveSlot(named.key) : replica.slotOf(shard, record.id);
-    const identity = slot?.identity ?? named;
+    const named = record.flags & NotificationFlag.NewKey ? this.#identities.read(record, text) : undefined;
+    const slot = named ? replica.live.get(named.key) : replica.slotOf(shard, record.id);
+    const identity = slot?.entry.identity ?? named;
     assert(identity !== undefined, 'a shard named an unknown id', record.id);
     const version = versionOf(record, text);
-    const received = this.#received(shard, record, text, slot, identity, version, object);
+    let flags = entryFlags(record.flags);
+    let object = received;
+    if (transform && !(flags & (EntryFlag.TooLarge | EntryFlag.Quarantined))) {
+      const result = transform.apply(identity, String(version), received);
+      if (result) object = result;
+      else flags |= EntryFlag.TransformFailed;
+    }
+    const projection = transform ? transform.projectionOf(object) : this.#projectionOf(record, text, slot);
+    const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
+    const entry = new Entry(owner, identity, projection, version, flags, decoder);
     if (record.kind === DeltaKind.Replaced) {
-      const live = replica.liveSlot(identity.key);
-      if (live && this.#isUnchanged(live.entry, version, received)) {
+      const live = replica.live.get(identity.key);
+      if (live && this.#isUnchanged(live.entry, entry, object)) {
         replica.keep(shard, record.id, live);
         return;
       }
     }
-    const { projection, flags, decoder } = received;
-    const entry = new Entry(this.#options.owner, identity, projection, version, flags, decoder);
-    this.#options.owner.put(entry, received.bytes, received.start, received.length);
+    owner.put(entry, object.bytes, object.start, object.length);
     if (record.kind === DeltaKind.Deleted) replica.remove(entry);
     else replica.upsert(shard, record.id, entry);
   }
@@ -91,10 +84,9 @@ export class InformerMerge {
       case PrefixKind.Swept:
         replica.swept(shard, record.id);
         break;
-      case PrefixKind.Structures: {
+      case PrefixKind.Structures:
         this.#decoderOf(shard).update(record.bytes);
         break;
-      }
       case PrefixKind.Warning: {
         const { code, message, key } = JSON.parse(record.bytes.toString('utf8')) as Record<string, string>;
         onError(new KubeloomError(code ?? 'ERR_KUBELOOM_SHARD', `${key}: ${message}`), key ?? '');
@@ -104,7 +96,12 @@ export class InformerMerge {
   }
 
   /** Position from which a replacement reflector resumes. */
-  get position(): MergedPosition {
+  get position(): {
+    /** '' before the first list. */
+    readonly resourceVersion: string;
+    readonly epoch: number;
+    readonly isReplacing: boolean;
+  } {
     const { replica } = this.#options;
     return {
       resourceVersion: this.#isPositionless ? this.#listVersion : replica.live.resourceVersion,
@@ -146,12 +143,12 @@ export class InformerMerge {
    * Returns whether a listed object equals the one in the cache. The content decides, not the version alone: versions
    * are used again after a restore of etcd, and a new default of a CRD changes objects without changing their version.
    */
-  #isUnchanged(entry: Entry, version: number | string, received: ReceivedObject): boolean {
+  #isUnchanged(live: Entry, listed: Entry, object: ObjectBytes): boolean {
     return (
-      entry.version === version &&
-      (entry.flags & UNREADABLE) === (received.flags & UNREADABLE) &&
-      entry.projection.equals(received.projection) &&
-      this.#options.owner.hasObject(entry, received)
+      live.version === listed.version &&
+      (live.flags & UNREADABLE) === (listed.flags & UNREADABLE) &&
+      live.projection.equals(listed.projection) &&
+      this.#options.owner.hasObject(live, object, listed.decoder)
     );
   }
 
@@ -166,34 +163,6 @@ export class InformerMerge {
       record.textOffset + record.namespaceLength + record.nameLength + record.resourceVersionTextLength;
     return Projection.read(text, start, start + record.projectionLength, this.#sharedFields, previous);
   }
-
-  /** Returns the object in the form to store: the result of the plain transform if there is one. */
-  #received(
-    shard: number,
-    record: Notification,
-    text: Buffer,
-    slot: Slot | undefined,
-    identity: Identity,
-    version: number | string,
-    object: ObjectBytes,
-  ): ReceivedObject {
-    const { transform } = this.#options;
-    const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
-    const flags = entryFlags(record.flags);
-    if (!transform) {
-      const { bytes, start, length } = object;
-      return { bytes, start, length, projection: this.#projectionOf(record, text, slot), flags, decoder };
-    }
-    if (flags & (EntryFlag.TooLarge | EntryFlag.Quarantined)) {
-      return { ...transform.passOn(object), flags, decoder };
-    }
-    const { isTransformed, ...result } = transform.apply(identity, String(version), object);
-    return { ...result, flags: isTransformed ? flags : flags | EntryFlag.TransformFailed, decoder };
-  }
-}
-
-function isNewKey(record: Notification): boolean {
-  return (record.flags & NotificationFlag.NewKey) !== 0;
 }
 
 function versionOf(record: Notification, text: Buffer): number | string {
@@ -209,4 +178,43 @@ function entryFlags(flags: number): number {
     (flags & NotificationFlag.TransformFailed ? EntryFlag.TransformFailed : 0) |
     (flags & NotificationFlag.Malformed ? EntryFlag.Malformed : 0)
   );
+}
+
+class KeyIdentity implements Identity {
+  readonly key: string;
+  readonly namespace: string;
+
+  constructor(key: string, namespace: string) {
+    this.key = key;
+    this.namespace = namespace;
+  }
+
+  get name(): string {
+    return this.namespace === '' ? this.key : this.key.slice(this.namespace.length + 1);
+  }
+}
+
+/**
+ * Reads key, namespace and name out of the first record of an object. They are kept as long as the object exists, so
+ * they take little memory: one string for the key with the name, and one for a namespace whose objects come in a row.
+ */
+export class IdentityReader {
+  #bytes: Buffer = Buffer.alloc(KEY_BYTES);
+  #namespace = '';
+
+  read({ textOffset, namespaceLength, nameLength }: Notification, text: Buffer): Identity {
+    if (namespaceLength === 0) {
+      return new KeyIdentity(text.toString('utf8', textOffset, textOffset + nameLength), '');
+    }
+    const length = namespaceLength + 1 + nameLength;
+    if (length > this.#bytes.length) this.#bytes = Buffer.alloc(length);
+    const bytes = this.#bytes;
+    for (let at = 0; at < namespaceLength; at++) bytes[at] = text[textOffset + at] ?? 0;
+    bytes[namespaceLength] = SLASH;
+    for (let at = namespaceLength; at < length - 1; at++) bytes[at + 1] = text[textOffset + at] ?? 0;
+    const key = bytes.toString('utf8', 0, length);
+    const namespace = bytes.toString('utf8', 0, namespaceLength);
+    if (namespace !== this.#namespace) this.#namespace = namespace;
+    return new KeyIdentity(key, this.#namespace);
+  }
 }

@@ -4,25 +4,12 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { PROJECTION_NO_ROOM, Projector } from '../../kube/json/projection.ts';
-import type { Identity } from '../store/entry.ts';
-import { SharedFields } from '../store/projected-fields.ts';
-import { Projection } from '../store/projection.ts';
-import type { ObjectBytes } from './object-bytes.ts';
-
-export interface TransformedObject {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly length: number;
-  readonly projection: Projection;
-}
+import type { Identity, KubeMetadata } from '../store/entry.ts';
+import type { ObjectBytes } from '../store/entry-owner.ts';
+import { Projection, SharedFields } from '../store/projection.ts';
 
 interface WithMetadata {
-  readonly metadata?: {
-    readonly name?: string;
-    readonly namespace?: string;
-    readonly uid?: string;
-    readonly resourceVersion?: string;
-  };
+  readonly metadata?: KubeMetadata;
 }
 
 const PROJECTION_BYTES_MIN = 4096;
@@ -44,30 +31,25 @@ export class MainTransform {
     this.#onError = onError;
   }
 
-  /**
-   * Returns the transformed object; after a failure, which it reports, the received one with `isTransformed: false`.
-   */
-  apply(
-    identity: Identity,
-    resourceVersion: string,
-    object: ObjectBytes,
-  ): TransformedObject & {
-    readonly isTransformed: boolean;
-  } {
+  /** Returns the JSON of the result; undefined after a failure, which it reports. */
+  apply(identity: Identity, resourceVersion: string, object: ObjectBytes): ObjectBytes | undefined {
     const received = object.bytes.toString('utf8', object.start, object.start + object.length);
     const result = this.#run(identity, resourceVersion, received);
-    if (result === undefined) return { ...this.passOn(object), isTransformed: false };
+    if (result === undefined) return undefined;
     const bytes = Buffer.from(result);
-    const passed = this.passOn({ bytes, start: 0, length: bytes.length });
-    return { ...passed, isTransformed: true };
+    return { bytes, start: 0, length: bytes.length };
   }
 
-  /** Returns the object unchanged, with its extracted fields. */
-  passOn({ bytes, start, length }: ObjectBytes): TransformedObject {
-    return { bytes, start, length, projection: this.#project(bytes, start, length) };
+  projectionOf({ bytes, start, length }: ObjectBytes): Projection {
+    for (;;) {
+      const end = this.#projector.project(bytes, start, start + length, this.#scratch, 0);
+      if (end !== PROJECTION_NO_ROOM) {
+        return Projection.read(this.#scratch, 0, Math.max(0, end), this.#sharedFields, undefined);
+      }
+      this.#scratch = Buffer.alloc(this.#scratch.length * 2);
+    }
   }
 
-  /** Returns the result's JSON; undefined when the function failed or broke the rules. */
   #run(identity: Identity, resourceVersion: string, received: string): string | undefined {
     try {
       const before = parsed(received);
@@ -86,16 +68,6 @@ export class MainTransform {
       const message = `${identity.key}: transform failed, the object is stored as received: ${reason}`;
       this.#onError(new KubeloomError('ERR_KUBELOOM_TRANSFORM', message, { cause }), identity.key);
       return undefined;
-    }
-  }
-
-  #project(bytes: Buffer, start: number, length: number): Projection {
-    for (;;) {
-      const end = this.#projector.project(bytes, start, start + length, this.#scratch, 0);
-      if (end !== PROJECTION_NO_ROOM) {
-        return Projection.read(this.#scratch, 0, Math.max(0, end), this.#sharedFields, undefined);
-      }
-      this.#scratch = Buffer.alloc(this.#scratch.length * 2);
     }
   }
 }

@@ -13,15 +13,7 @@ export interface Forgettable {
   forgetDecoded(): void;
 }
 
-interface Remembered {
-  readonly holder: Forgettable;
-  readonly costBytes: number;
-}
-
-/**
- * When there is no room, every 16th newcomer replaces the oldest; if all did, each would be evicted before its next
- * use.
- */
+/** Without room every 16th newcomer replaces the oldest: if all did, each would be evicted before its next use. */
 const SHARED_TURN = 16;
 /** Twenty pods, a small part of V8's new space: briefly cached trees are collected there. */
 const BRIEF_COST_BYTES_MAX = 2 ** 18;
@@ -74,7 +66,7 @@ export class DecodedCache {
 class RememberedQueue {
   costBytes = 0;
   /** Elements from `#first` on are valid; the empty front is cut off when it is half of the array. */
-  #queue: (Remembered | undefined)[] = [];
+  #queue: ({ readonly holder: Forgettable; readonly costBytes: number } | undefined)[] = [];
   #first = 0;
 
   get length(): number {
@@ -86,22 +78,15 @@ class RememberedQueue {
     this.costBytes += costBytes;
   }
 
-  /** Evicts the oldest first. */
   forgetWhile(isTooMuch: () => boolean): void {
-    while (this.length > 0 && isTooMuch()) this.#forgetOldest();
-  }
-
-  #forgetOldest(): void {
-    const oldest = this.#queue[this.#first];
-    this.#queue[this.#first] = undefined;
-    this.#first++;
-    if (oldest) {
-      this.costBytes -= oldest.costBytes;
-      oldest.holder.forgetDecoded();
+    while (this.length > 0 && isTooMuch()) {
+      const oldest = this.#queue[this.#first];
+      this.#queue[this.#first++] = undefined;
+      this.costBytes -= oldest?.costBytes ?? 0;
+      oldest?.holder.forgetDecoded();
     }
-    if (this.#first > 1024 && this.#first * 2 > this.#queue.length) {
-      this.#queue = this.#queue.slice(this.#first);
-      this.#first = 0;
-    }
+    if (this.#first <= 1024 || this.#first * 2 <= this.#queue.length) return;
+    this.#queue = this.#queue.slice(this.#first);
+    this.#first = 0;
   }
 }

@@ -16,16 +16,17 @@ export interface Delivery {
   isFinalStateUnknown: boolean;
 }
 
+export function emptyDelivery(): Delivery {
+  return { oldEntry: undefined, newEntry: undefined, isInInitialList: false, isFinalStateUnknown: false };
+}
+
 export interface DeliveryCursor {
   /**
    * Fills `out` with the next notification, with references for the reader; false at the end. Leaves both entries
    * undefined after skipping many, so that the reader can look at the clock.
    */
   next(out: Delivery): boolean;
-  /**
-   * Ends the cursor before its end. Each call releases some of the entries kept for the reader; true while there are
-   * more.
-   */
+  /** Ends the cursor early. Each call releases some of the entries kept for the reader; true while there are more. */
   close(): boolean;
   /** Upper bound of the notifications still to come. */
   readonly remaining: number;
@@ -35,7 +36,6 @@ export interface DeliveryCursor {
   readonly heldShareBytes: number;
 }
 
-/** Takes about a tenth of a millisecond. */
 const RELEASED_PER_CALL = 1024;
 
 /**
@@ -49,53 +49,45 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
   readonly #slots: IterableIterator<Slot>;
   readonly #orderEnd: number;
   #lastOrder = -1;
-  /** Entries of slots that changed before the walk reached them. */
+  /** Entries of slots that changed or were removed before the walk reached them. */
   readonly #saved: Map<Slot, Entry> = new Map();
-  /** Entries of slots that were removed before the walk reached them; delivered last. */
-  readonly #removed: (Entry | undefined)[] = [];
+  /** Slots that were removed before the walk reached them; delivered last. */
+  readonly #removed: Slot[] = [];
   #removedDelivered = 0;
-  #heldBytes = 0;
-  #remaining: number;
-  /** The entries that `close` has still to release. */
-  #dropped: Generator<Entry, void, void> | undefined;
+  heldBytes = 0;
+  remaining: number;
+  #dropped: IterableIterator<Entry> | undefined;
 
   constructor(state: ReplicaState, kind: 'join' | 'resync') {
     this.#state = state;
     this.#kind = kind;
     this.#slots = state.slots();
     this.#orderEnd = state.orderEnd;
-    this.#remaining = state.size;
+    this.remaining = state.size;
     state.cursors.add(this);
   }
 
-  get remaining(): number {
-    return this.#remaining;
-  }
-
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
-
   get heldShareBytes(): number {
-    return this.#heldBytes;
+    return this.heldBytes;
   }
 
   beforeChange(slot: Slot): void {
     if (!this.#isAhead(slot) || this.#saved.has(slot)) return;
-    this.#saved.set(slot, this.#keep(slot.entry));
+    slot.entry.addReference();
+    this.heldBytes += slot.entry.length;
+    this.#saved.set(slot, slot.entry);
   }
 
   beforeRemove(slot: Slot): void {
     if (!this.#isAhead(slot)) return;
-    const saved = this.#saved.get(slot);
-    this.#saved.delete(slot);
     if (this.#kind === 'join') {
-      this.#removed.push(saved ?? this.#keep(slot.entry));
+      this.beforeChange(slot);
+      this.#removed.push(slot);
       return;
     }
     // A resync never delivers an object whose deletion is already queued behind it (contract C13).
-    this.#remaining--;
-    if (saved) this.#handOver(saved).dropReference();
+    this.remaining--;
+    this.#takeSaved(slot)?.dropReference();
   }
 
   next(out: Delivery): boolean {
@@ -104,7 +96,7 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
       this.close();
       return false;
     }
-    this.#remaining--;
+    this.remaining--;
     out.newEntry = entry;
     out.oldEntry = this.#kind === 'resync' ? entry : undefined;
     if (out.oldEntry) out.oldEntry.addReference();
@@ -115,9 +107,9 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
 
   close(): boolean {
     this.#state.cursors.delete(this);
-    this.#remaining = 0;
-    this.#heldBytes = 0;
-    this.#dropped ??= this.#kept();
+    this.remaining = 0;
+    this.heldBytes = 0;
+    this.#dropped ??= this.#saved.values();
     for (let count = 0; count < RELEASED_PER_CALL; count++) {
       const { value: entry, done } = this.#dropped.next();
       if (done) return false;
@@ -126,45 +118,25 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     return true;
   }
 
-  /** Yields the entries kept for the reader. */
-  *#kept(): Generator<Entry, void, void> {
-    yield* this.#saved.values();
-    this.#saved.clear();
-    for (const entry of this.#removed) if (entry) yield entry;
-    this.#removed.length = 0;
-  }
-
-  /** Returns the next entry, with a reference for the reader. */
+  /** Returns an entry with a reference for the reader. */
   #nextEntry(): Entry | undefined {
-    const { value: slot, done } = this.#slots.next();
-    if (done || slot.order >= this.#orderEnd) return this.#nextRemoved();
-    this.#lastOrder = slot.order;
-    const saved = this.#saved.get(slot);
-    if (saved) {
-      this.#saved.delete(slot);
-      return this.#handOver(saved);
-    }
+    const { value: next, done } = this.#slots.next();
+    const isPresent = !done && next.order < this.#orderEnd;
+    if (isPresent) this.#lastOrder = next.order;
+    const slot = isPresent ? next : this.#removed[this.#removedDelivered++];
+    const saved = slot && this.#takeSaved(slot);
+    if (saved || !slot) return saved;
     slot.entry.addReference();
     return slot.entry;
   }
 
-  #nextRemoved(): Entry | undefined {
-    const entry = this.#removed[this.#removedDelivered];
-    if (!entry) return undefined;
-    this.#removed[this.#removedDelivered++] = undefined;
-    return this.#handOver(entry);
-  }
-
-  #keep(entry: Entry): Entry {
-    entry.addReference();
-    this.#heldBytes += entry.length;
-    return entry;
-  }
-
-  /** Passes a kept entry and its reference to the reader. */
-  #handOver(entry: Entry): Entry {
-    this.#heldBytes -= entry.length;
-    return entry;
+  /** Passes a saved entry and its reference to the caller. */
+  #takeSaved(slot: Slot): Entry | undefined {
+    const saved = this.#saved.get(slot);
+    if (!saved) return undefined;
+    this.#saved.delete(slot);
+    this.heldBytes -= saved.length;
+    return saved;
   }
 
   #isAhead(slot: Slot): boolean {
@@ -183,9 +155,10 @@ export class Difference {
   readonly #news: (Entry | undefined)[] = [];
   /** Number of changes of objects that existed before. */
   oldCount = 0;
-  readonly #readers: Set<DifferenceCursor> = new Set();
+  /** Cursors that have not reached the end. */
+  readonly readers: Set<DifferenceCursor> = new Set();
+  supersededBytes = 0;
   #released = 0;
-  #supersededBytes = 0;
 
   constructor(isInitial: boolean) {
     this.isInitial = isInitial;
@@ -193,7 +166,7 @@ export class Difference {
 
   addDeletion(entry: Entry): void {
     entry.addReference();
-    this.#supersededBytes += entry.length;
+    this.supersededBytes += entry.length;
     this.#deletions.push(entry);
   }
 
@@ -202,7 +175,7 @@ export class Difference {
     if (oldEntry) this.oldCount++;
     oldEntry?.addReference();
     newEntry.addReference();
-    this.#supersededBytes += bytesOfOld(oldEntry, newEntry);
+    this.supersededBytes += bytesOfOld(oldEntry, newEntry);
     this.#olds.push(oldEntry);
     return this.#news.push(newEntry) - 1;
   }
@@ -211,30 +184,20 @@ export class Difference {
   replaceChange(place: number, newEntry: Entry | undefined): void {
     const oldEntry = this.#olds[place];
     const replaced = this.#news[place];
-    this.#supersededBytes += bytesOfOld(oldEntry, newEntry) - bytesOfOld(oldEntry, replaced);
+    this.supersededBytes += bytesOfOld(oldEntry, newEntry) - bytesOfOld(oldEntry, replaced);
     replaced?.dropReference();
     newEntry?.addReference();
     this.#news[place] = newEntry;
     if (newEntry === undefined && oldEntry) this.oldCount--;
   }
 
-  /** Number of readers that have not reached the end. */
-  get readers(): number {
-    return this.#readers.size;
-  }
-
   get length(): number {
     return this.#deletions.length + this.#news.length;
   }
 
-  /** Bytes of objects that were deleted or replaced. */
-  get supersededBytes(): number {
-    return this.#supersededBytes;
-  }
-
-  cursor(isResyncDue: () => boolean): DifferenceCursor {
-    const cursor = new DifferenceCursor(this, isResyncDue, (closed) => this.#readers.delete(closed));
-    this.#readers.add(cursor);
+  cursor(isResyncDue: boolean): DifferenceCursor {
+    const cursor = new DifferenceCursor(this, isResyncDue);
+    this.readers.add(cursor);
     return cursor;
   }
 
@@ -249,13 +212,10 @@ export class Difference {
     return out.newEntry !== undefined || isDeletion;
   }
 
-  /**
-   * Releases up to `count` places that the slowest reader has passed, or all places without readers. True when there is
-   * more to do now.
-   */
+  /** Releases up to `count` places that the slowest reader, if any, has passed. True when there is more to do now. */
   releasePassed(count: number = Infinity): boolean {
     let slowest = this.length;
-    for (const reader of this.#readers) slowest = Math.min(slowest, reader.position);
+    for (const reader of this.readers) slowest = Math.min(slowest, reader.position);
     const deletions = this.#deletions.length;
     const end = Math.min(slowest, this.#released + count);
     for (; this.#released < end; this.#released++) {
@@ -268,13 +228,11 @@ export class Difference {
     return end < slowest;
   }
 
-  /** True when no reference is left. */
   get isReleased(): boolean {
     return this.#released === this.length;
   }
 }
 
-/** Returns the bytes of a previous state that a change has superseded. */
 function bytesOfOld(oldEntry: Entry | undefined, newEntry: Entry | undefined): number {
   return oldEntry === undefined || oldEntry === newEntry ? 0 : oldEntry.length;
 }
@@ -285,17 +243,12 @@ const SKIP_MAX = 256;
 export class DifferenceCursor implements DeliveryCursor {
   position = 0;
   readonly #difference: Difference;
-  readonly #isResyncDue: () => boolean;
-  readonly #onClose: (cursor: DifferenceCursor) => void;
+  readonly #isResyncDue: boolean;
 
-  constructor(
-    difference: Difference,
-    isResyncDue: () => boolean,
-    onClose: (cursor: DifferenceCursor) => void,
-  ) {
+  /** @param isResyncDue true to deliver also updates without a change (contract C12) */
+  constructor(difference: Difference, isResyncDue: boolean) {
     this.#difference = difference;
     this.#isResyncDue = isResyncDue;
-    this.#onClose = onClose;
   }
 
   get remaining(): number {
@@ -307,7 +260,7 @@ export class DifferenceCursor implements DeliveryCursor {
   }
 
   get heldShareBytes(): number {
-    return this.heldBytes / this.#difference.readers;
+    return this.heldBytes / this.#difference.readers.size;
   }
 
   next(out: Delivery): boolean {
@@ -316,7 +269,8 @@ export class DifferenceCursor implements DeliveryCursor {
     while (this.position < pauseAt) {
       const found = this.#difference.read(this.position, out);
       this.position++;
-      if (found && !this.#isUnwantedResync(out)) {
+      const isResync = out.oldEntry !== undefined && out.oldEntry === out.newEntry;
+      if (found && (!isResync || this.#isResyncDue)) {
         out.oldEntry?.addReference();
         out.newEntry?.addReference();
         return true;
@@ -330,14 +284,7 @@ export class DifferenceCursor implements DeliveryCursor {
   }
 
   close(): boolean {
-    this.#onClose(this);
+    this.#difference.readers.delete(this);
     return false;
-  }
-
-  /** An update without a change goes only to listeners whose resync is due (contract C12). */
-  #isUnwantedResync(delivery: Delivery): boolean {
-    const { oldEntry, newEntry } = delivery;
-    if (!oldEntry || oldEntry !== newEntry) return false;
-    return !this.#isResyncDue();
   }
 }

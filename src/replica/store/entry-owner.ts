@@ -12,9 +12,9 @@ import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { Entry, EntryStorage } from './entry.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
-import type { ProjectedFields } from './projected-fields.ts';
+import type { ProjectedFields } from './projection.ts';
 import type { Projection } from './projection.ts';
-import type { SlabMemory } from './slab-memory.ts';
+import type { SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 import type { Slab } from './slabs.ts';
 
@@ -26,7 +26,6 @@ export interface EntryOwnerOptions {
   readonly fields: readonly string[];
   readonly borrowChecks: BorrowChecks;
   readonly decodedCache: DecodedCache;
-  /** Default: a new one. */
   readonly slabMemory?: SlabMemory;
   readonly packing?: Pick<PackedObjectsOptions, 'totalBytesMin' | 'wastedBytesMin'>;
   readonly objectBytesMax: number;
@@ -42,7 +41,7 @@ const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
 const SHARED_METADATA_COST_BYTES = 256;
 
 export class EntryOwner implements EntryStorage {
-  /** The first property that a structured clone of an entry reads: an entry belongs to the thread that made it. */
+  /** The first property that a structured clone of an entry reads: it belongs to the thread that made it. */
   readonly cloneGuard: object = {
     get clone(): never {
       return refuseClone();
@@ -54,12 +53,9 @@ export class EntryOwner implements EntryStorage {
   readonly slabs: Slabs;
   /** Bytes of objects that have not changed for a while. */
   readonly packed: PackedObjects;
-  /** msgpack tables, by shard. */
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
   readonly #isStrict: boolean;
-  readonly #cache: DecodedCache;
-  readonly #objectBytesMax: number;
-  readonly #guard: EntryOwnerOptions['guard'];
+  readonly #options: EntryOwnerOptions;
 
   constructor(options: EntryOwnerOptions) {
     this.kind = options.kind;
@@ -67,31 +63,23 @@ export class EntryOwner implements EntryStorage {
     this.#isStrict = options.borrowChecks === 'strict';
     this.slabs = new Slabs(options.slabMemory);
     this.packed = new PackedObjects({ ...options.packing, loose: this.slabs, memory: options.slabMemory });
-    this.#cache = options.decodedCache;
-    this.#objectBytesMax = options.objectBytesMax;
-    this.#guard = options.guard;
+    this.#options = options;
   }
 
-  /** Stores a copy of the bytes for a new entry. */
   put(entry: Entry, source: Buffer, start: number, length: number): void {
     entry.length = length;
     this.slabs.put(entry, source, start, length);
   }
 
-  /** Returns whether the entry has this object: the same bytes, or equal content in other msgpack. */
-  hasObject(entry: Entry, { bytes, start, length, decoder }: EncodedObject): boolean {
+  /** Returns whether the entry has this object (JSON without a decoder): its bytes, or its content in other msgpack. */
+  hasObject(entry: Entry, object: ObjectBytes, decoder: MsgpackDecoder | undefined): boolean {
     if (!entry.slab) return false;
-    const end = start + length;
-    const stored = this.#stored(entry, entry.slab);
-    const isSame =
-      length === entry.length && bytes.compare(stored.bytes, stored.start, stored.end, start, end) === 0;
+    const isSame = hasSameBytes(object, this.#stored(entry, entry.slab));
     const isJson = !entry.decoder && !decoder;
     if (isJson || entry.flags & UNREADABLE || (isSame && entry.decoder === decoder)) return isSame;
     // The msgpack of an object differs between shards, and after one of its shapes has become a record.
-    return isDeepStrictEqual(
-      this.decodeFresh(entry),
-      decoded(privateCopy(bytes, start, end), 0, length, decoder),
-    );
+    const copy = { bytes: privateCopy(object), start: 0, length: object.length };
+    return isDeepStrictEqual(this.decodeFresh(entry), decoded(copy, decoder));
   }
 
   /** @throws ERR_KUBELOOM_BORROW_EXPIRED when the entry may not be read any more */
@@ -100,7 +88,6 @@ export class EntryOwner implements EntryStorage {
     if (this.#isStrict ? entry.borrows === 0 : entry.slab === undefined) throw expiredError(entry);
   }
 
-  /** Starts a borrow for one call; `endBorrow` ends it. */
   borrow(entry: Entry): void {
     entry.borrows++;
   }
@@ -115,8 +102,7 @@ export class EntryOwner implements EntryStorage {
   retire(entry: Entry): void {
     if (entry.slab === undefined) return;
     if (entry.flags & EntryFlag.Kept) {
-      const { bytes, start, end } = this.#stored(entry, entry.slab);
-      entry.privateBytes = privateCopy(bytes, start, end);
+      entry.privateBytes = privateCopy(this.#stored(entry, entry.slab));
     } else {
       entry.forgetDecoded();
     }
@@ -127,7 +113,7 @@ export class EntryOwner implements EntryStorage {
 
   decode(entry: Entry): unknown {
     const object = this.decodeFresh(entry);
-    this.#guard?.(object, entry.key);
+    this.#options.guard?.(object, entry.key);
     // Set before the cache is asked, because the cache evicts at once what does not fit.
     entry.decoded = object;
     this.#remember(entry, costBytesOf(entry));
@@ -135,18 +121,15 @@ export class EntryOwner implements EntryStorage {
   }
 
   decodeFresh(entry: Entry): unknown {
-    const { bytes, start, end } = this.#decodable(entry);
-    return this.#parse(entry, () => decoded(bytes, start, end, entry.decoder));
+    const object = this.#decodable(entry);
+    return this.#parse(entry, () => decoded(object, entry.decoder));
   }
 
-  /**
-   * Returns `metadata` without `managedFields`. It is parsed alone, unless the object or shared metadata is parsed
-   * already.
-   */
+  /** Returns `metadata` without `managedFields`, parsed alone if neither the object nor shared metadata is parsed. */
   decodeMetadata(entry: Entry): unknown {
     const shared = this.#sharedMetadata(entry);
     const { metadata, costBytes } = shared ?? this.#parsedMetadata(entry) ?? metadataOfObject(entry);
-    this.#guard?.(metadata, entry.key);
+    this.#options.guard?.(metadata, entry.key);
     entry.decodedMetadata = metadata;
     this.#remember(entry, costBytes);
     if (!shared) this.#share(entry.projection, metadata, costBytes);
@@ -155,10 +138,10 @@ export class EntryOwner implements EntryStorage {
 
   /** Returns memory of its own for `bytes()`, so that it can be transferred to another thread. */
   jsonBytes(entry: Entry): Buffer {
-    const { bytes, start, end } = this.#span(entry);
-    if (!entry.decoder) return privateCopy(bytes, start, end);
-    const json = Buffer.from(JSON.stringify(this.decodeFresh(entry)));
-    return privateCopy(json, 0, json.length);
+    const object = this.#span(entry);
+    if (!entry.decoder) return privateCopy(object);
+    const bytes = Buffer.from(JSON.stringify(this.decodeFresh(entry)));
+    return privateCopy({ bytes, start: 0, length: bytes.length });
   }
 
   fieldsOf(projected: ProjectedFields): Readonly<Record<string, unknown>> {
@@ -170,7 +153,6 @@ export class EntryOwner implements EntryStorage {
     return Object.freeze(fields);
   }
 
-  /** Returns the metadata shared with another state, with this entry's version. */
   #sharedMetadata({ projection, version, flags }: Entry): DecodedMetadata | undefined {
     if (projection.metadata === undefined || flags & UNREADABLE) return undefined;
     const metadata = { ...projection.metadata, resourceVersion: String(version) };
@@ -179,48 +161,55 @@ export class EntryOwner implements EntryStorage {
 
   /** Shares the metadata with other states, except under a guard, which must see every tree. */
   #share(projection: Projection, metadata: unknown, costBytes: number): void {
-    if (this.#guard || !projection.isShared || typeof metadata !== 'object' || metadata === null) return;
+    if (this.#options.guard || !projection.isShared || typeof metadata !== 'object' || metadata === null)
+      return;
     projection.metadata = metadata;
-    this.#cache.rememberShared(projection, costBytes);
+    this.#options.decodedCache.rememberShared(projection, costBytes);
   }
 
   #remember(entry: Entry, costBytes: number): void {
-    if (entry.flags & EntryFlag.Kept) this.#cache.remember(entry, costBytes);
-    else this.#cache.rememberBriefly(entry, costBytes);
+    if (entry.flags & EntryFlag.Kept) this.#options.decodedCache.remember(entry, costBytes);
+    else this.#options.decodedCache.rememberBriefly(entry, costBytes);
   }
 
   /** Returns undefined when the whole object must be parsed. */
   #parsedMetadata(entry: Entry): DecodedMetadata | undefined {
-    const { bytes, start, end } = this.#decodable(entry);
+    const { bytes, start, length } = this.#decodable(entry);
     if (entry.decoded !== undefined || entry.decoder) return undefined;
-    const text = metadataText(bytes, start, end);
+    const text = metadataText(bytes, start, start + length);
     if (text === undefined) return undefined;
     const metadata = this.#parse(entry, () => JSON.parse(text));
     return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
 
-  #decodable(entry: Entry): ByteSpan {
+  #decodable(entry: Entry): ObjectBytes {
     if (entry.flags & EntryFlag.Malformed) throw malformedError(entry);
     return this.#span(entry);
   }
 
-  #span(entry: Entry): ByteSpan {
-    if (entry.flags & EntryFlag.Quarantined) throw quarantinedError(entry);
+  #span(entry: Entry): ObjectBytes {
+    if (entry.flags & EntryFlag.Quarantined) {
+      throw new KubeloomError(
+        'ERR_KUBELOOM_QUARANTINED',
+        `${entry.key}@${entry.resourceVersion}: two threads ended while they worked on it, so only its identity is ` +
+          'kept. Check the modules for transforms and indexes: they may not exit, loop for ever or take all memory',
+      );
+    }
     if (entry.flags & EntryFlag.TooLarge) {
       throw new KubeloomError(
         'ERR_KUBELOOM_OBJECT_TOO_LARGE',
-        `${entry.key} is larger than objectBytesMax (${this.#objectBytesMax}); raise it to read the object`,
+        `${entry.key} is larger than objectBytesMax (${this.#options.objectBytesMax}); raise it to read the object`,
       );
     }
-    if (entry.privateBytes) return { bytes: entry.privateBytes, start: 0, end: entry.length };
+    if (entry.privateBytes) return { bytes: entry.privateBytes, start: 0, length: entry.length };
     if (!entry.slab) throw expiredError(entry);
     return this.#stored(entry, entry.slab);
   }
 
-  #stored(entry: Entry, slab: Slab): ByteSpan {
-    if (entry.flags & EntryFlag.Packed)
-      return { bytes: this.packed.unpacked(entry), start: 0, end: entry.length };
-    return { bytes: slab.bytes, start: entry.offset, end: entry.offset + entry.length };
+  #stored(entry: Entry, slab: Slab): ObjectBytes {
+    const { offset, length } = entry;
+    if (entry.flags & EntryFlag.Packed) return { bytes: this.packed.unpacked(entry), start: 0, length };
+    return { bytes: slab.bytes, start: offset, length };
   }
 
   #parse(entry: Entry, parse: () => unknown): unknown {
@@ -232,38 +221,27 @@ export class EntryOwner implements EntryStorage {
   }
 }
 
-/** An object outside the store. */
-export interface EncodedObject {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly length: number;
-  /** Decoder of the bytes when they are msgpack. */
-  readonly decoder: MsgpackDecoder | undefined;
+/** The place of an object: in the log, in a ring, in a slab, or in a buffer of its own. */
+export interface ObjectBytes {
+  /** Valid until the record is released, or until the next read of an entry. */
+  bytes: Buffer;
+  start: number;
+  length: number;
 }
 
 interface DecodedMetadata {
   readonly metadata: unknown;
-  /** Heap bytes. */
   readonly costBytes: number;
 }
 
-/** A place of bytes, valid until the next read. */
-interface ByteSpan {
-  readonly bytes: Buffer;
-  readonly start: number;
-  readonly end: number;
+function hasSameBytes(a: ObjectBytes, b: ObjectBytes): boolean {
+  if (a.length !== b.length) return false;
+  return a.bytes.compare(b.bytes, b.start, b.start + b.length, a.start, a.start + a.length) === 0;
 }
 
-function decoded(bytes: Buffer, start: number, end: number, decoder: MsgpackDecoder | undefined): unknown {
+function decoded({ bytes, start, length }: ObjectBytes, decoder: MsgpackDecoder | undefined): unknown {
+  const end = start + length;
   return decoder ? decoder.decode(bytes, start, end) : JSON.parse(bytes.toString('utf8', start, end));
-}
-
-function quarantinedError(entry: Entry): KubeloomError {
-  return new KubeloomError(
-    'ERR_KUBELOOM_QUARANTINED',
-    `${entry.key}@${entry.resourceVersion}: two threads ended while they worked on it, so only its identity is kept. ` +
-      'Check the modules for transforms and indexes: they may not exit, loop for ever or take all memory',
-  );
 }
 
 /** Has no cause: JSON.parse's message quotes the text, which may be a Secret. */
@@ -275,9 +253,9 @@ function malformedError(entry: Entry): KubeloomError {
 }
 
 /** Copies into memory outside Node's pool, which is shared with other buffers and cannot be transferred. */
-function privateCopy(bytes: Buffer, start: number, end: number): Buffer {
-  const copy = Buffer.allocUnsafeSlow(end - start);
-  copyBytes(bytes, start, end, copy, 0);
+function privateCopy({ bytes, start, length }: ObjectBytes): Buffer {
+  const copy = Buffer.allocUnsafeSlow(length);
+  copyBytes(bytes, start, start + length, copy, 0);
   return copy;
 }
 

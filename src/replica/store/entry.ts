@@ -12,9 +12,9 @@
  */
 import { inspect } from 'node:util';
 import { KubeloomError, assert } from '../../base/errors.ts';
-import type { Dictionary } from './packing/dictionary.ts';
+import type { Dictionary } from './pack.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import type { Labels, ProjectedFields } from './projected-fields.ts';
+import type { Labels, ProjectedFields } from './projection.ts';
 import type { Projection } from './projection.ts';
 import type { SlabAllocation, Slab } from './slabs.ts';
 
@@ -65,7 +65,6 @@ export interface CachedObject<T> extends Borrowed<T> {
 /** The storage and the decoder of entries: `EntryOwner`, one for each informer. */
 export interface EntryStorage {
   readonly kind: string;
-  /** Throws when the entry may not be read any more. */
   checkReadable(entry: Entry): void;
   borrow(entry: Entry): void;
   endBorrow(entry: Entry, borrower: string): void;
@@ -110,7 +109,6 @@ export const EntryFlag = {
   Unpackable: 256,
 } as const;
 
-/** Flags of entries whose object throws. */
 export const UNREADABLE: number = EntryFlag.TooLarge | EntryFlag.Malformed | EntryFlag.Quarantined;
 
 export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {

@@ -100,10 +100,7 @@ export function isProjected<T>(indexer: IndexFunction<T>): indexer is Declarativ
 
 const NONE: readonly string[] = [];
 
-/**
- * Returns the values of one declarative or module index with this name. Parses the extracted fields only for an index
- * that needs them.
- */
+/** Returns the values of the index with this name. Parses the extracted fields only for an index that needs them. */
 export function projectedValues(
   name: string,
   indexer: DeclarativeIndex | ModuleIndex,

@@ -9,7 +9,7 @@ import { EntryFlag } from './entry.ts';
 import type { CachedObject, Entry } from './entry.ts';
 import { NAMESPACE_INDEX } from './index-functions.ts';
 import type { Indexers } from './index-functions.ts';
-import type { IndexSet } from './index-values.ts';
+import type { IndexSet } from './replica-state.ts';
 import type { Replica } from './replica.ts';
 import type { Slot } from './replica-state.ts';
 
@@ -46,10 +46,7 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   readonly #admit: (indexers: Indexers<T>) => void;
   readonly wantStarted: () => void;
 
-  /**
-   * @param admit throws when these indexers cannot be added now
-   * @param wantStarted throws when the informer was never started
-   */
+  /** @param admit throws when they cannot be added now @param wantStarted throws when the informer was never started */
   constructor(
     replica: Replica,
     indexes: IndexSet,
@@ -109,7 +106,7 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
 
   indexKeys(indexName: string, value: string): string[] {
     const slots = this.#require(indexName).get(value) ?? [];
-    return Array.from(slots, (slot) => slot.identity.key).sort();
+    return Array.from(slots, (slot) => slot.entry.key).sort();
   }
 
   listIndexFuncValues(indexName: string): string[] {

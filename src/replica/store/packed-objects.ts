@@ -8,15 +8,10 @@
  */
 import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
-import {
-  DICTIONARY_BYTES_MAX,
-  DICTIONARY_HELD_BYTES,
-  Dictionary,
-  allocateViewed,
-} from './packing/dictionary.ts';
-import { PACK_SLACK_BYTES, pack, unpack } from './packing/pack.ts';
+import { DICTIONARY_BYTES_MAX, DICTIONARY_HELD_BYTES, Dictionary, allocateViewed } from './pack.ts';
+import { PACK_SLACK_BYTES, pack, unpack } from './pack.ts';
 import { Entry, EntryFlag } from './entry.ts';
-import type { SlabMemory } from './slab-memory.ts';
+import type { SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 import type { Slab } from './slabs.ts';
 
@@ -35,12 +30,9 @@ const WASTED_BYTES_MIN = 2 ** 20;
 const REST_ROUNDS = 32;
 
 export interface PackedObjectsOptions {
-  /** Bytes of objects as received. */
   readonly loose: Slabs;
   readonly memory?: SlabMemory | undefined;
-  /** Default `TOTAL_BYTES_MIN`. */
   readonly totalBytesMin?: number | undefined;
-  /** Default `WASTED_BYTES_MIN`. */
   readonly wastedBytesMin?: number | undefined;
 }
 
@@ -55,7 +47,6 @@ export class PackedObjects {
   readonly #wastedBytesMin: number;
   /** Dictionaries with packed entries, dissolved ones included, because they still save something. */
   readonly #dictionaries: Set<Dictionary> = new Set();
-  /** The latest dictionary: the others are full. */
   #current: Dictionary | undefined;
   #rests = 0;
 
@@ -66,7 +57,6 @@ export class PackedObjects {
     this.#wastedBytesMin = options.wastedBytesMin ?? WASTED_BYTES_MIN;
   }
 
-  /** Bytes of memory held, the dictionaries included. */
   get heldBytes(): number {
     return this.slabs.heldBytes + this.#dictionaries.size * DICTIONARY_HELD_BYTES;
   }
@@ -80,7 +70,6 @@ export class PackedObjects {
     return plain.bytes;
   }
 
-  /** Returns the bytes of a packed entry to the slabs. */
   release(entry: Entry): void {
     const { dictionary } = entry;
     assert(dictionary !== undefined, 'not packed', entry.key);

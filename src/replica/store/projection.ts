@@ -7,12 +7,96 @@
  */
 import { decodeStringToken } from '../../kube/json/read.ts';
 import { skipValue } from '../../kube/json/skip.ts';
-import { ProjectedFields } from './projected-fields.ts';
-import type { SharedFields } from './projected-fields.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+
+const GENERATION = 0;
+const DELETION_TIMESTAMP = 1;
+const CONTROLLER_UID = 2;
+const LABELS = 3;
+const FIELDS = 4;
+
+/** Labels of an object, by name. */
+export type Labels = Readonly<Record<string, string>>;
+const NO_LABELS: Labels = Object.freeze({});
+
+/**
+ * The extracted fields besides the uid. Pods of one ReplicaSet share their labels, their controller and most declared
+ * fields: objects with equal text share one instance, whose values are parsed once.
+ */
+export class ProjectedFields {
+  /**
+   * Rest of the array, `,generation,…]`; '' without an array. It is a latin1 string (one character a byte), so that
+   * comparing it with the next one is one memcmp.
+   */
+  readonly text: string;
+  #values: readonly unknown[] | undefined;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  get generation(): number | undefined {
+    const generation = this.#at(GENERATION);
+    return typeof generation === 'number' ? generation : undefined;
+  }
+
+  get deletionTimestamp(): string | undefined {
+    return this.#textAt(DELETION_TIMESTAMP);
+  }
+
+  get controllerUid(): string | undefined {
+    return this.#textAt(CONTROLLER_UID);
+  }
+
+  get labels(): Labels {
+    const labels = this.#at(LABELS);
+    return typeof labels === 'object' && labels !== null ? (labels as Labels) : NO_LABELS;
+  }
+
+  /** Returns the declared field with this number; undefined when the object does not have it. */
+  field(index: number): unknown {
+    return this.#at(FIELDS + index) ?? undefined;
+  }
+
+  /** Returns the values that index modules computed on the shard, by index name. */
+  moduleValues(fieldCount: number): Readonly<Record<string, readonly string[]>> | undefined {
+    return this.field(fieldCount) as Readonly<Record<string, readonly string[]>> | undefined;
+  }
+
+  #textAt(index: number): string | undefined {
+    const text = this.#at(index);
+    return typeof text === 'string' ? text : undefined;
+  }
+
+  #at(index: number): unknown {
+    this.#values ??= parse(this.text);
+    return this.#values[index];
+  }
+}
+
 const NO_FIELDS: ProjectedFields = new ProjectedFields('');
+
+/** Limits of the number and length of texts: more of them, or longer ones, are seldom shared. */
+const TEXTS_MAX = 4096;
+const TEXT_LENGTH_MAX = 1024;
+
+/** The latest fields of one informer's objects, by their text. */
+export class SharedFields {
+  readonly #byText: Map<string, ProjectedFields> = new Map();
+
+  of(text: string): ProjectedFields {
+    const byText = this.#byText;
+    const known = byText.get(text);
+    if (known) return known;
+    const fields = new ProjectedFields(text);
+    if (text.length > TEXT_LENGTH_MAX) return fields;
+    byText.set(text, fields);
+    if (byText.size > TEXTS_MAX) byText.delete(byText.keys().next().value ?? '');
+    return fields;
+  }
+}
 
 export class Projection {
   /** '' when the object has no uid. */
@@ -28,11 +112,7 @@ export class Projection {
     this.fields = fields;
   }
 
-  /**
-   * Reads the array at [start, end), which may be empty. Parts equal to those of `previous` are reused.
-   *
-   * @param previous fields of an earlier state of the object
-   */
+  /** Reads the array at [start, end), which may be empty. Parts equal to those of the `previous` state are reused. */
   static read(
     bytes: Buffer,
     start: number,
@@ -49,7 +129,6 @@ export class Projection {
     return new Projection(uid, previous?.fields.text === text ? previous.fields : shared.of(text));
   }
 
-  /** Returns whether both have the same extracted fields. */
   equals(other: Projection): boolean {
     return this === other || (this.uid === other.uid && this.fields.text === other.fields.text);
   }
@@ -74,4 +153,24 @@ function uidAt(bytes: Buffer, start: number, end: number): string {
   if (bytes[start] !== QUOTE) return '';
   const uid = bytes.toString('utf8', start + 1, end - 1);
   return uid.includes('\\') ? (decodeStringToken(bytes, start, end) ?? '') : uid;
+}
+
+function parse(text: string): readonly unknown[] {
+  if (text.length <= 1) return [];
+  const array = `[${text.slice(1)}`;
+  // Only non-ASCII text is decoded over its bytes.
+  // oxlint-disable-next-line no-control-regex -- U+0080 and above are what is looked for
+  const json = /[^\u0000-\u007f]/.test(array) ? Buffer.from(array, 'latin1').toString('utf8') : array;
+  const values: unknown = JSON.parse(json);
+  if (!Array.isArray(values)) return [];
+  freezeAll(values);
+  return values;
+}
+
+/** Freezes values at any depth, because entries with the same fields share them. */
+function freezeAll(values: object): void {
+  for (const value of Object.values(values)) {
+    if (typeof value === 'object' && value !== null) freezeAll(value);
+  }
+  Object.freeze(values);
 }

@@ -4,32 +4,41 @@
  * The live state changes with every merged event. A relist fills a second one, the shadow, over many tasks, and one
  * assignment puts it in the live state's place.
  */
-import { assert } from '../../base/errors.ts';
-import type { Entry, Identity } from './entry.ts';
+import { KubeloomError, assert } from '../../base/errors.ts';
+import type { Entry } from './entry.ts';
+import { NAMESPACE_INDEX, isProjected, namespaceIndex, projectedValues } from './index-functions.ts';
+import type { IndexFunction, Indexers } from './index-functions.ts';
+
+/** Values of one object by index, in the order of the index names. */
+export type IndexValues = readonly (readonly string[])[];
 
 /** The place of one object; it stays the same while the object's states change. */
 export interface Slot {
-  readonly identity: Identity;
   readonly shard: number;
   readonly id: number;
   /** A number that grows with every new slot of a state: cursors compare it with their position. */
   readonly order: number;
   entry: Entry;
-  /** Current values by index, in the order of the index names. */
-  values: readonly (readonly string[])[];
+  values: IndexValues;
   /** The slot's place in the difference of the relist in progress. */
   differenceAt: number;
+}
+
+/** Receives a slot before it changes, to keep the entry that it has not delivered yet. */
+export interface StateObserver {
+  beforeChange(slot: Slot): void;
+  beforeRemove(slot: Slot): void;
 }
 
 export class ReplicaState {
   /** Slots in order of arrival, which is the order of every delivery of the whole state. */
   readonly #byKey: Map<string, Slot> = new Map();
   readonly #byId: (Slot | undefined)[][];
-  #nextOrder = 0;
+  /** Order of the next slot. */
+  orderEnd = 0;
   readonly #indices: Map<string, Map<string, Set<Slot>>> = new Map();
   /** The server's version of this state: a string where it is not a number that kubeloom can compare. */
   version: number | string = '';
-  /** Cursors that still walk over this state. */
   readonly cursors: Set<StateObserver> = new Set();
 
   constructor(shards: number, indexNames: readonly string[]) {
@@ -53,7 +62,6 @@ export class ReplicaState {
     return this.#byId[shard]?.[id];
   }
 
-  /** Slots by id. */
   ofShard(shard: number): readonly (Slot | undefined)[] {
     return this.#byId[shard] ?? [];
   }
@@ -67,40 +75,30 @@ export class ReplicaState {
     return this.#byKey.values();
   }
 
-  /** Upper bound (exclusive) of all orders. */
-  get orderEnd(): number {
-    return this.#nextOrder;
-  }
-
-  insert(
-    identity: Identity,
-    shard: number,
-    id: number,
-    entry: Entry,
-    values: readonly (readonly string[])[],
-  ): Slot {
-    assert(!this.#byKey.has(identity.key), 'the key is in the state already', identity.key);
-    const order = this.#nextOrder++;
-    const slot: Slot = { identity, shard, id, order, entry, values, differenceAt: -1 };
-    this.#byKey.set(identity.key, slot);
+  insert(shard: number, id: number, entry: Entry, values: IndexValues): Slot {
+    const { key } = entry;
+    assert(!this.#byKey.has(key), 'the key is in the state already', key);
+    const order = this.orderEnd++;
+    const slot: Slot = { shard, id, order, entry, values, differenceAt: -1 };
+    this.#byKey.set(key, slot);
     const ids = this.#byId[shard];
     if (ids) ids[id] = slot;
-    this.#addToIndices(slot, values);
+    this.#addToIndices(slot);
     return slot;
   }
 
-  update(slot: Slot, entry: Entry, values: readonly (readonly string[])[]): void {
+  update(slot: Slot, entry: Entry, values: IndexValues): void {
     for (const observer of this.cursors) observer.beforeChange(slot);
     slot.entry = entry;
     if (values === slot.values) return;
     this.#removeFromIndices(slot);
     slot.values = values;
-    this.#addToIndices(slot, values);
+    this.#addToIndices(slot);
   }
 
   remove(slot: Slot): void {
     for (const observer of this.cursors) observer.beforeRemove(slot);
-    this.#byKey.delete(slot.identity.key);
+    this.#byKey.delete(slot.entry.key);
     const ids = this.#byId[slot.shard];
     if (ids) ids[slot.id] = undefined;
     this.#removeFromIndices(slot);
@@ -112,25 +110,19 @@ export class ReplicaState {
   }
 
   /** Adds indexes over the present slots; `valuesOf` returns a slot's values of all indexes, new ones last. */
-  addIndices(names: readonly string[], valuesOf: (slot: Slot) => readonly (readonly string[])[]): void {
-    const added = names.map((name) => {
-      const index = new Map<string, Set<Slot>>();
-      this.#indices.set(name, index);
-      return index;
-    });
-    const firstAt = this.#indices.size - added.length;
+  addIndices(names: readonly string[], valuesOf: (slot: Slot) => IndexValues): void {
+    for (const name of names) this.#indices.set(name, new Map());
     for (const slot of this.slots()) {
       slot.values = valuesOf(slot);
-      for (const [at, index] of added.entries()) {
-        for (const value of slot.values[firstAt + at] ?? []) addTo(index, value, slot);
-      }
+      // The slot is in the other indexes already, under the same values.
+      this.#addToIndices(slot);
     }
   }
 
-  #addToIndices(slot: Slot, values: readonly (readonly string[])[]): void {
+  #addToIndices(slot: Slot): void {
     let at = 0;
     for (const index of this.#indices.values()) {
-      for (const value of values[at] ?? []) addTo(index, value, slot);
+      for (const value of slot.values[at] ?? []) addTo(index, value, slot);
       at++;
     }
   }
@@ -144,12 +136,6 @@ export class ReplicaState {
   }
 }
 
-/** Receives a slot before it changes, to keep the entry that it has not delivered yet. */
-export interface StateObserver {
-  beforeChange(slot: Slot): void;
-  beforeRemove(slot: Slot): void;
-}
-
 function addTo(index: Map<string, Set<Slot>>, value: string, slot: Slot): void {
   const slots = index.get(value);
   if (slots) slots.add(slot);
@@ -160,4 +146,97 @@ function removeFrom(index: Map<string, Set<Slot>>, value: string, slot: Slot): v
   const slots = index.get(value);
   slots?.delete(slot);
   if (slots?.size === 0) index.delete(value);
+}
+
+/** The indexers of one informer. They reuse the values of the previous entry where these cannot have changed. */
+export class IndexSet {
+  readonly #indexers: Map<string, IndexFunction> = new Map([[NAMESPACE_INDEX, namespaceIndex()]]);
+  readonly #onError: (error: KubeloomError, key: string) => void;
+  /** Number of declared fields; the extracted fields after them are the values of index modules. */
+  fieldCount: number;
+  #hasPlain = false;
+  /** True while the only index is the one that every informer has. */
+  #hasOnlyNamespace = true;
+  /** Values of the latest new object. Listed objects of one namespace come in a row and share them. */
+  #ofNamespace: IndexValues = [[]];
+
+  constructor(indexers: Indexers, fieldCount: number, onError: (error: KubeloomError, key: string) => void) {
+    this.#onError = onError;
+    this.fieldCount = fieldCount;
+    this.#set(indexers);
+  }
+
+  get names(): readonly string[] {
+    return [...this.#indexers.keys()];
+  }
+
+  get indexers(): Indexers {
+    return Object.fromEntries(this.#indexers);
+  }
+
+  /** Adds all or none: one existing name rejects the whole call (client-go: "indexer conflict"). */
+  add(indexers: Indexers): void {
+    const conflicts = Object.keys(indexers).filter((name) => this.#indexers.has(name));
+    if (conflicts.length > 0) {
+      throw new KubeloomError(
+        'ERR_KUBELOOM_INDEXER_CONFLICT',
+        `indexer conflict: ${conflicts.join(', ')} exist${conflicts.length > 1 ? '' : 's'} already; nothing was added`,
+      );
+    }
+    this.#set(indexers);
+  }
+
+  /** Returns the values. Runs user functions, so call it before anything changes. */
+  valuesOf(entry: Entry, previous: { entry: Entry; values: IndexValues } | undefined): IndexValues {
+    const isSame = previous?.entry === entry;
+    const isUnchanged = previous !== undefined && previous.entry.projection.equals(entry.projection);
+    const isComplete = previous?.values.length === this.#indexers.size;
+    if (isUnchanged && isComplete && (isSame || !this.#hasPlain)) return previous.values;
+    if (this.#hasOnlyNamespace) return previous?.values ?? this.#namespaceValues(entry);
+    const values: (readonly string[])[] = [];
+    for (const [name, indexer] of this.#indexers) {
+      const before = previous?.values[values.length];
+      if (before !== undefined && (isSame || (isUnchanged && isProjected(indexer)))) values.push(before);
+      else if (isProjected(indexer)) values.push(projectedValues(name, indexer, entry, this.fieldCount));
+      else values.push(this.#plainValues(name, indexer, entry));
+    }
+    return previous && isEqual(previous.values, values) ? previous.values : values;
+  }
+
+  #namespaceValues({ namespace }: Entry): IndexValues {
+    const [values] = this.#ofNamespace;
+    if ((values?.[0] ?? '') !== namespace) this.#ofNamespace = [namespace === '' ? [] : [namespace]];
+    return this.#ofNamespace;
+  }
+
+  #plainValues(name: string, indexer: (entry: Entry) => readonly string[], entry: Entry): readonly string[] {
+    entry.owner.borrow(entry);
+    try {
+      return [...new Set(indexer(entry))];
+    } catch (cause) {
+      const message = `index function ${name} threw for ${entry.key}; the object has no values in this index`;
+      this.#onError(new KubeloomError('ERR_KUBELOOM_INDEX_FUNCTION', message, { cause }), entry.key);
+      return [];
+    } finally {
+      entry.owner.endBorrow(entry, `index function ${name}`);
+    }
+  }
+
+  #set(indexers: Indexers): void {
+    for (const [name, indexer] of Object.entries(indexers)) {
+      this.#indexers.set(name, indexer);
+      this.#hasOnlyNamespace = false;
+      if (!isProjected(indexer)) this.#hasPlain = true;
+    }
+  }
+}
+
+function isEqual(a: IndexValues, b: IndexValues): boolean {
+  return (
+    a.length === b.length &&
+    a.every((values, index) => {
+      const others = b[index];
+      return others?.length === values.length && values.every((value, place) => value === others[place]);
+    })
+  );
 }

@@ -6,13 +6,12 @@
  * cache (contract C6), and no query sees half a change (C5).
  */
 import { assert } from '../../base/errors.ts';
+import { isOlderResourceVersion } from '../../kube/resource-version.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
 import { Difference } from './deliveries.ts';
 import type { Entry, Identity } from './entry.ts';
-import type { IndexSet, IndexValues } from './index-values.ts';
-import { RecentDeletions } from './recent-deletions.ts';
 import { ReplicaState } from './replica-state.ts';
-import type { Slot } from './replica-state.ts';
+import type { IndexSet, IndexValues, Slot } from './replica-state.ts';
 
 /** Receives committed changes; appends them only and runs no user code. */
 export interface ReplicaListener {
@@ -38,25 +37,31 @@ interface Shadow {
   readonly deleted: Set<string>;
 }
 
-/** A state that was swapped out; it is emptied within the drain budget. */
+/** A state that was swapped out or aborted, and its difference; they are emptied within the drain budget. */
 interface Disposal {
   readonly state: ReplicaState;
+  readonly difference: Difference;
   readonly slots: IterableIterator<Slot>;
+  isEmpty: boolean;
 }
 
 const DISPOSED_PER_CALL = 512;
+/** A server that repeats an event repeats one of the latest. */
+const DELETIONS_MAX = 256;
 
 export class Replica {
   readonly #shards: number;
   readonly #indexes: IndexSet;
   readonly #listener: ReplicaListener;
-  readonly #disposals: Disposal[] = [];
-  /** Differences of ended relists, released as their readers pass them. */
-  #differences: Difference[] = [];
+  #disposals: Disposal[] = [];
   #live: ReplicaState;
   #shadow: Shadow | undefined;
   #hasSynced = false;
-  readonly #deletions: RecentDeletions = new RecentDeletions();
+  /**
+   * Versions of the latest deletions by key, the oldest first: a repeated DELETED event is dropped instead of delivered
+   * as the deletion of an object that was never seen. The replica keeps nothing else about deleted objects.
+   */
+  readonly #deletions: Map<string, number | string> = new Map();
 
   constructor(shards: number, indexes: IndexSet, listener: ReplicaListener) {
     this.#shards = shards;
@@ -73,7 +78,6 @@ export class Replica {
     return this.#hasSynced;
   }
 
-  /** Epoch of the relist whose items are arriving. */
   get epoch(): number | undefined {
     return this.#shadow?.epoch;
   }
@@ -83,14 +87,9 @@ export class Replica {
     const live = this.#live.ofShard(shard);
     const shadow = this.#shadow?.state.ofShard(shard) ?? [];
     for (let id = 0; id < Math.max(live.length, shadow.length); id++) {
-      const slot = live[id] ?? shadow[id];
-      if (!slot) continue;
-      yield {
-        id,
-        identity: slot.identity,
-        live: live[id]?.entry.version,
-        listed: shadow[id]?.entry.version,
-      };
+      const [cached, listed] = [live[id]?.entry, shadow[id]?.entry];
+      const identity = (cached ?? listed)?.identity;
+      if (identity) yield { id, identity, live: cached?.version, listed: listed?.version };
     }
   }
 
@@ -99,24 +98,27 @@ export class Replica {
     return this.#shadow?.state.at(shard, id) ?? this.#live.at(shard, id);
   }
 
-  /** Returns the slot of a key in the state before the relist in progress. */
-  liveSlot(key: string): Slot | undefined {
-    return this.#live.get(key);
-  }
-
   /** Adds or replaces an object. `entry` has its bytes; index values are evaluated here. */
   upsert(shard: number, id: number, entry: Entry): void {
     const target = this.#shadow?.state ?? this.#live;
     const slot = target.at(shard, id);
     const previous = slot ?? (this.#shadow && this.#live.get(entry.key));
-    assert(!slot || slot.identity === entry.identity, 'a shard used the id of another object', entry.key);
+    assert(!slot || slot.entry.identity === entry.identity, 'the id is of another object', entry.key);
     const values = this.#indexes.valuesOf(entry, previous);
     const dictionary = previous?.entry.dictionary;
     // A dissolved dictionary gets no new entries.
     if (!dictionary?.isDissolved) entry.dictionary = dictionary;
     entry.addReference();
-    if (this.#shadow) this.#upsertShadow(this.#shadow, slot, shard, id, entry, values);
-    else this.#upsertLive(slot, shard, id, entry, values);
+    if (this.#shadow) {
+      this.#upsertShadow(this.#shadow, shard, id, entry, values);
+      return;
+    }
+    const oldEntry = slot?.entry;
+    if (slot) this.#live.update(slot, entry, values);
+    else this.#live.insert(shard, id, entry, values);
+    this.#live.version = entry.version;
+    this.#listener.changed(oldEntry, entry);
+    oldEntry?.dropReference();
   }
 
   /** Keeps the entry of a relisted object that did not change. */
@@ -124,34 +126,17 @@ export class Replica {
     const shadow = this.#shadow;
     if (!shadow) return;
     entry.addReference();
-    this.#upsertShadow(shadow, shadow.state.at(shard, id), shard, id, entry, values);
+    this.#upsertShadow(shadow, shard, id, entry, values);
   }
 
   /** Removes an object; `last` is the state that the server sent with the deletion. */
   remove(last: Entry): void {
-    if (this.#shadow) {
-      this.#removeShadow(this.#shadow, last.key);
-      last.addReference();
-      last.dropReference();
-      return;
-    }
-    const slot = this.#live.get(last.key);
-    if (!slot && this.#deletions.has(last.key, last.version)) {
-      last.addReference();
-      last.dropReference();
-      return;
-    }
-    this.#deletions.add(last.key, last.version);
     last.addReference();
-    if (slot) this.#live.remove(slot);
-    // Handlers are also called for the deletion of an object that was never seen, as in client-go.
-    this.#listener.changed(last, undefined);
-    slot?.entry.dropReference();
+    if (this.#shadow) this.#removeShadow(this.#shadow, last.key);
+    else this.#removeLive(last);
     last.dropReference();
-    this.#live.version = last.version;
   }
 
-  /** Records that the relist did not contain the object with this id. */
   swept(shard: number, id: number): void {
     const slot = this.#live.at(shard, id);
     if (slot && this.#shadow) this.#delete(this.#shadow, slot);
@@ -186,56 +171,32 @@ export class Replica {
     const names = Object.keys(indexers);
     const states = this.#shadow ? [this.#live, this.#shadow.state] : [this.#live];
     for (const state of states) {
-      state.addIndices(names, (slot) =>
-        this.#indexes.valuesOf(slot.entry, { entry: slot.entry, values: slot.values }),
-      );
+      state.addIndices(names, (slot) => this.#indexes.valuesOf(slot.entry, slot));
     }
   }
 
   /** Releases a few entries of replaced states and ended differences; true while there is more to do. */
   dispose(): boolean {
-    let hasMore = this.#disposeState();
-    if (this.#differences.length === 0) return hasMore;
-    for (const difference of this.#differences) {
-      hasMore = difference.releasePassed(DISPOSED_PER_CALL) || hasMore;
+    if (this.#disposals.length === 0) return false;
+    let hasMore = false;
+    let left = DISPOSED_PER_CALL;
+    for (const disposal of this.#disposals) {
+      hasMore = disposal.difference.releasePassed(DISPOSED_PER_CALL) || hasMore;
+      // A state that a slow handler still walks over must not block the others.
+      if (disposal.state.cursors.size > 0) continue;
+      for (; left > 0 && !disposal.isEmpty; left--) {
+        const { value: slot, done } = disposal.slots.next();
+        if (done) disposal.isEmpty = true;
+        else slot.entry.dropReference();
+      }
+      if (!disposal.isEmpty) hasMore = true;
     }
-    this.#differences = this.#differences.filter(({ isReleased }) => !isReleased);
+    this.#disposals = this.#disposals.filter(({ isEmpty, difference }) => !isEmpty || !difference.isReleased);
     return hasMore;
   }
 
-  #disposeState(): boolean {
-    // A state that a slow handler still walks over must not block the others.
-    const at = this.#disposals.findIndex(({ state }) => state.cursors.size === 0);
-    const disposal = this.#disposals[at];
-    if (!disposal) return false;
-    for (let count = 0; count < DISPOSED_PER_CALL; count++) {
-      const { value: slot, done } = disposal.slots.next();
-      if (done) {
-        this.#disposals.splice(at, 1);
-        break;
-      }
-      slot.entry.dropReference();
-    }
-    return this.#disposals.some(({ state }) => state.cursors.size === 0);
-  }
-
-  #upsertLive(slot: Slot | undefined, shard: number, id: number, entry: Entry, values: IndexValues): void {
-    const oldEntry = slot?.entry;
-    if (slot) this.#live.update(slot, entry, values);
-    else this.#live.insert(entry.identity, shard, id, entry, values);
-    this.#live.version = entry.version;
-    this.#listener.changed(oldEntry, entry);
-    oldEntry?.dropReference();
-  }
-
-  #upsertShadow(
-    shadow: Shadow,
-    slot: Slot | undefined,
-    shard: number,
-    id: number,
-    entry: Entry,
-    values: IndexValues,
-  ): void {
+  #upsertShadow(shadow: Shadow, shard: number, id: number, entry: Entry, values: IndexValues): void {
+    const slot = shadow.state.at(shard, id);
     if (slot) {
       const superseded = slot.entry;
       shadow.state.update(slot, entry, values);
@@ -243,20 +204,32 @@ export class Replica {
       superseded.dropReference();
       return;
     }
-    const added = shadow.state.insert(entry.identity, shard, id, entry, values);
-    added.differenceAt = shadow.difference.addChange(this.#oldEntry(shadow, entry.key), entry);
-  }
-
-  /** Returns the last state of this key that handlers have received when the difference reaches it. */
-  #oldEntry(shadow: Shadow, key: string): Entry | undefined {
-    return shadow.deleted.has(key) ? undefined : this.#live.get(key)?.entry;
+    // The last state of this key that handlers have received when the difference reaches it.
+    const oldEntry = shadow.deleted.has(entry.key) ? undefined : this.#live.get(entry.key)?.entry;
+    const added = shadow.state.insert(shard, id, entry, values);
+    added.differenceAt = shadow.difference.addChange(oldEntry, entry);
   }
 
   #delete(shadow: Shadow, live: Slot): void {
-    const { key } = live.identity;
+    const { key } = live.entry;
     if (shadow.deleted.has(key)) return;
     shadow.deleted.add(key);
     shadow.difference.addDeletion(live.entry);
+  }
+
+  #removeLive(last: Entry): void {
+    const { key, version } = last;
+    const slot = this.#live.get(key);
+    if (!slot && isRepeated(version, this.#deletions.get(key))) return;
+    this.#deletions.delete(key);
+    this.#deletions.set(key, version);
+    if (this.#deletions.size > DELETIONS_MAX)
+      this.#deletions.delete(this.#deletions.keys().next().value ?? '');
+    if (slot) this.#live.remove(slot);
+    // Handlers are also called for the deletion of an object that was never seen, as in client-go.
+    this.#listener.changed(last, undefined);
+    slot?.entry.dropReference();
+    this.#live.version = version;
   }
 
   #removeShadow(shadow: Shadow, key: string): void {
@@ -293,7 +266,12 @@ export class Replica {
   }
 
   #disposeLater(state: ReplicaState, difference: Difference): void {
-    this.#disposals.push({ state, slots: state.slots() });
-    this.#differences.push(difference);
+    this.#disposals.push({ state, difference, slots: state.slots(), isEmpty: false });
   }
+}
+
+/** Returns whether a deletion with this version, or a later one of the same key, was recorded. */
+function isRepeated(version: number | string, recorded: number | string | undefined): boolean {
+  if (recorded === undefined || recorded === version) return recorded !== undefined;
+  return isOlderResourceVersion(String(version), String(recorded));
 }

@@ -1,8 +1,9 @@
-/** Memory and packing that the stores of all informers on the same threads share. */
+/**
+ * Memory and work that the stores of all informers on the same threads share: parsed objects, the memory of slabs, and
+ * rounds of packing.
+ */
 import type { Clock } from '../../base/clock.ts';
 import { DecodedCache } from './decoded-cache.ts';
-import { PackingRounds } from './packing-rounds.ts';
-import { SlabMemory } from './slab-memory.ts';
 
 export interface StoreMemoryOptions {
   /** Heap bytes of parsed objects that are cached. */
@@ -12,7 +13,7 @@ export interface StoreMemoryOptions {
   /** Informers whose objects have less than this in total are not packed. */
   readonly packBytesMin?: number | undefined;
   readonly clock: Clock;
-  /** A counter that changes when changes were merged. */
+  /** A counter that changes when changes were merged: then the main thread has other work. */
   readonly merged: () => number;
 }
 
@@ -22,10 +23,145 @@ export class StoreMemory {
   readonly packBytesMin: number | undefined;
   readonly packing: PackingRounds;
 
-  constructor({ decodedCacheBytes, packAfterMs, packBytesMin, clock, merged }: StoreMemoryOptions) {
-    this.decodedCache = new DecodedCache(decodedCacheBytes);
-    this.packBytesMin = packBytesMin;
-    const ended = (): void => this.slabMemory.tidy();
-    this.packing = new PackingRounds({ clock, afterMs: packAfterMs, merged, ended });
+  constructor(options: StoreMemoryOptions) {
+    this.decodedCache = new DecodedCache(options.decodedCacheBytes);
+    this.packBytesMin = options.packBytesMin;
+    this.packing = new PackingRounds(options, () => this.slabMemory.tidy());
+  }
+}
+
+/** Approximate length of a slab; emptying one takes a fraction of a millisecond. Longer objects have their own. */
+export const SLAB_BYTES: number = 512 * 2 ** 10;
+const FREE_SLABS_MAX = 32;
+/** Dropped bytes after which V8 is made to collect: twice the amount that makes it collect the whole heap. */
+const DROPPED_BYTES_MAX = 2 ** 27;
+/** Bytes below which a collection costs more than it frees. */
+const WORTH_BYTES_MIN = 2 ** 23;
+
+/**
+ * The memory of slabs. Full-size slabs are SharedArrayBuffers, although one thread uses them: V8 counts the bytes of
+ * ArrayBuffers against its heap and would collect the whole heap repeatedly while a cache fills, at a ninth or more of
+ * the CPU time of a sync (docs/decisions/0016). Empty slabs are kept for reuse.
+ *
+ * V8 frees memory late when it does not count it. So after many dropped slabs an allocation of the same size that V8
+ * does count makes it collect. The freed memory must also return to the system: growable memory is mapped separately,
+ * while malloc kept 500 MB of other slabs (docs/decisions/0018).
+ */
+export class SlabMemory {
+  readonly #free: Buffer[] = [];
+  #droppedBytes = 0;
+  #isQuiet = true;
+
+  /** Returns memory of at least `bytes`, with any content. */
+  take(bytes: number): Buffer {
+    if (bytes > SLAB_BYTES || bytes <= SLAB_BYTES / 2) return Buffer.allocUnsafeSlow(bytes);
+    this.#isQuiet = false;
+    return this.#free.pop() ?? mapped();
+  }
+
+  /** Takes back memory that no code reads or writes any more. */
+  give(memory: Buffer): void {
+    if (memory.length !== SLAB_BYTES) return;
+    this.#free.push(memory);
+    if (this.#free.length <= FREE_SLABS_MAX) return;
+    this.#drop(FREE_SLABS_MAX / 2);
+    if (this.#droppedBytes >= DROPPED_BYTES_MAX) this.#collect();
+  }
+
+  /** Drops all free memory if nothing was taken since the previous call. Called from time to time. */
+  tidy(): void {
+    const isQuiet = this.#isQuiet;
+    this.#isQuiet = true;
+    if (!isQuiet || this.#droppedBytes + this.freeBytes < WORTH_BYTES_MIN) return;
+    this.#drop(this.#free.length);
+    this.#collect();
+  }
+
+  get freeBytes(): number {
+    return this.#free.length * SLAB_BYTES;
+  }
+
+  #drop(count: number): void {
+    this.#free.length -= count;
+    this.#droppedBytes += count * SLAB_BYTES;
+  }
+
+  /** Makes V8 collect. The array is never written to, so it takes no memory; V8 collects before it refuses one. */
+  #collect(): void {
+    this.#droppedBytes = 0;
+    try {
+      void new ArrayBuffer(DROPPED_BYTES_MAX);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+    }
+  }
+}
+
+function mapped(): Buffer {
+  const memory = new SharedArrayBuffer(SLAB_BYTES, { maxByteLength: SLAB_BYTES });
+  return Buffer.from(memory, 0, SLAB_BYTES);
+}
+
+/** A store with objects to pack: its round does one step at a time. */
+export interface Packable {
+  round(): Generator<void, void, void>;
+}
+
+/** Duration of a piece and of the pause after it: a fifth of an idle thread, a thirtieth of one that merges. */
+const WHEN_IDLE = { pieceMs: 0.5, pauseMs: 2 };
+const WHEN_BUSY = { pieceMs: 0.2, pauseMs: 6 };
+
+/**
+ * Runs packing in rounds over all informers of the same threads. There is a pause of `packAfterMs` between two rounds,
+ * and a round is divided into small pieces, because the main thread has other work.
+ */
+export class PackingRounds {
+  readonly #options: Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged'>;
+  readonly #ended: () => void;
+  readonly #members: Set<Packable> = new Set();
+  /** Cancels the wait for the next piece; undefined without members. */
+  #cancel: (() => void) | undefined;
+  #merged = 0;
+
+  constructor(options: Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged'>, ended: () => void) {
+    this.#options = options;
+    this.#ended = ended;
+  }
+
+  add(member: Packable): void {
+    this.#members.add(member);
+    if (this.#cancel === undefined && this.#options.packAfterMs !== Infinity) this.#wait();
+  }
+
+  remove(member: Packable): void {
+    this.#members.delete(member);
+    if (this.#members.size > 0) return;
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #wait(): void {
+    const { clock, packAfterMs } = this.#options;
+    this.#cancel = clock.schedule(packAfterMs, () => this.#work(this.#round()));
+  }
+
+  #work(round: Generator<void, void, void>): void {
+    const { clock, merged } = this.#options;
+    const isBusy = merged() !== this.#merged;
+    this.#merged = merged();
+    const { pieceMs, pauseMs } = isBusy ? WHEN_BUSY : WHEN_IDLE;
+    const endMs = clock.now() + pieceMs;
+    let isDone = false;
+    while (!isDone && clock.now() < endMs) isDone = round.next().done === true;
+    if (!isDone) {
+      this.#cancel = clock.schedule(pauseMs, () => this.#work(round));
+      return;
+    }
+    this.#ended();
+    this.#wait();
+  }
+
+  *#round(): Generator<void, void, void> {
+    for (const member of this.#members) yield* member.round();
   }
 }

@@ -40,7 +40,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'packed objects are unpacked from one byte farther on',
-    file: 'src/replica/store/packing/pack.ts',
+    file: 'src/replica/store/pack.ts',
     find: 'let from = length + shift;',
     replace: 'let from = length + shift + 1;',
   },
@@ -60,19 +60,19 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'every 20th change is delivered twice',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: LISTENERS,
     replace: `this.count = (this.count ?? 0) + 1;\n${TELL}(oldEntry, newEntry);\nif (this.count % 20 === 0) ${TELL}(oldEntry, newEntry);`,
   },
   {
     name: 'adjacent changes of different keys are swapped',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: LISTENERS,
     replace: swapped('late.key !== key'),
   },
   {
     name: 'adjacent changes of one key are swapped',
-    file: 'src/replica/deliver/shared-processor.ts',
+    file: 'src/replica/deliver/processor-listener.ts',
     find: LISTENERS,
     replace: swapped('late.key === key'),
   },
@@ -108,8 +108,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'shards are merged as they come',
-    file: 'src/replica/merge/processor.ts',
-    find: 'return ring.peek() && sequenceOf(ring) === (this.#merged + 1) >>> 0;',
+    file: 'src/replica/merge/sequence-merger.ts',
+    find: 'return ring.peek() && sequenceOf(ring) === (this.merged + 1) >>> 0;',
     replace: 'return ring.peek();',
   },
   {
@@ -199,8 +199,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a deletion that is sent twice is delivered twice',
     file: 'src/replica/store/replica.ts',
-    find: 'if (!slot && this.#deletions.has(last.key, last.version)) {',
-    replace: 'if (false) {',
+    find: 'if (!slot && isRepeated(version, this.#deletions.get(key)))',
+    replace: 'if (false)',
   },
   {
     name: 'an expired watch is taken for an ordinary end',
@@ -229,7 +229,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a relist keeps whatever has the version that it had',
     file: 'src/replica/merge/informer-merge.ts',
-    find: ['&&', '            this.#options.owner.hasObject(entry, received)'].join('\n'),
+    find: ['&&', '            this.#options.owner.hasObject(live, object, listed.decoder)'].join('\n'),
     replace: '',
   },
 ];

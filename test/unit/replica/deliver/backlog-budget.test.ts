@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 import { BacklogBudget } from '../../../../src/replica/deliver/backlog-budget.ts';
-import type { BacklogPressure, BudgetedListener } from '../../../../src/replica/deliver/backlog-budget.ts';
+import type { BudgetedListener } from '../../../../src/replica/deliver/backlog-budget.ts';
+import type { BacklogPressure } from '../../../../src/replica/deliver/backlog-step.ts';
 import { FakeClock } from '../../../../src/apiserver/testing/fake-clock.ts';
 
 const LIMITS = { backlogBytesMax: 1000, backlogTimeoutMs: 60_000 };
@@ -43,9 +44,13 @@ beforeEach(() => {
   prompt = new Holder();
 });
 
-/** Runs turns until the budget has no more to do. */
-function turns(): void {
-  for (let turn = 0; budget.turn([slow, prompt]); turn++) assert.ok(turn < 10, 'the turns do not end');
+/** Advances the clock, then runs turns until the budget has no more to do, as the drain does. */
+function turns(afterMs: number = 0): void {
+  clock.advance(afterMs);
+  for (let turn = 0; slow.heldBytes + prompt.heldBytes > budget.idleBytes; turn++) {
+    if (!budget.turn([slow, prompt])) return;
+    assert.ok(turn < 10, 'the turns do not end');
+  }
 }
 
 describe('a budget of backlogs', () => {
@@ -80,8 +85,7 @@ describe('a budget of backlogs', () => {
     turns();
     assert.deepEqual([slow.coalesced, budget.mayMerge], [0, false]);
     slow.ageMs = 1999;
-    clock.advance(1000);
-    turns();
+    turns(1000);
     assert.deepEqual([slow.coalesced, slow.pressures, budget.mayMerge], [1, ['coalescing'], true]);
   });
 
@@ -123,10 +127,8 @@ describe('a budget of backlogs', () => {
     slow.heldBytes = 900;
     prompt.heldBytes = 100;
     turns();
-    clock.advance(1000);
-    turns();
-    clock.advance(LIMITS.backlogTimeoutMs - 1001);
-    turns();
+    turns(1000);
+    turns(LIMITS.backlogTimeoutMs - 1001);
     assert.deepEqual([slow.pressures, kicks], [['paused'], 1]);
     clock.advance(1);
     assert.equal(kicks, 2, 'only the timer requests a turn');
@@ -163,16 +165,12 @@ describe('a budget of backlogs', () => {
     slow.heldBytes = 2000;
     prompt.heldBytes = 1500;
     turns();
-    clock.advance(1000);
-    turns();
-    clock.advance(LIMITS.backlogTimeoutMs - 1000);
-    turns();
+    turns(1000);
+    turns(LIMITS.backlogTimeoutMs - 1000);
     assert.deepEqual([slow.pressures, prompt.pressures], [['paused', 'overflow'], ['paused']]);
-    clock.advance(LIMITS.backlogTimeoutMs - 1);
-    turns();
+    turns(LIMITS.backlogTimeoutMs - 1);
     assert.deepEqual(prompt.pressures, ['paused']);
-    clock.advance(1);
-    turns();
+    turns(1);
     assert.deepEqual(prompt.pressures, ['paused', 'overflow']);
     assert.equal(budget.mayMerge, true);
   });

@@ -3,13 +3,14 @@
  */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SharedProcessor } from '../../../../src/replica/deliver/shared-processor.ts';
+import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 import { Mirror } from '../store/mirror.ts';
 import { ReplicaTwin } from '../store/replica-twin.ts';
-import { at, scene } from './listener-scene.ts';
-import { newListener, recordingHandler } from './recording-handler.ts';
+import { scene } from './listener-scene.ts';
+import { at } from '../store/objects.ts';
+import { handlerOf, newListener, recordingHandler } from './recording-handler.ts';
 
 describe('coalesced notifications', () => {
   const histories: readonly (readonly [
@@ -94,17 +95,19 @@ describe('coalesced notifications', () => {
 
   test('C179 hold one state of each object, however often it changes', () => {
     const { replica, listener } = scene();
-    replica.put(at('a', 1), at('b', 1));
-    listener.deliver(Infinity);
+    const names = Array.from({ length: 300 }, (_, index) => `${'n'.repeat(index % 40)}-${index}`);
+    names.push('a', '\u{1F9F5}');
     let mostBytes = 0;
-    for (let version = 2; version < 1000; version++) {
-      replica.put(at('a', version), at('b', version));
+    for (let version = 1; version < 100; version++) {
+      for (const name of names) replica.put(at(name, version));
+      if (version === 1) listener.deliver(Infinity);
       listener.coalesce(Infinity);
       mostBytes = Math.max(mostBytes, listener.heldBytes);
     }
-    const { length } = replica.get('a') as Entry;
-    assert.ok(mostBytes <= 2 * (length + 512), `${mostBytes} bytes`);
-    assert.equal(listener.backlog.notifications, 2);
+    const lengths = names.map((name) => (replica.get(name) as Entry).length + 512);
+    const bytesMax = lengths.reduce((sum, length) => sum + length);
+    assert.ok(mostBytes <= bytesMax, `${mostBytes} bytes`);
+    assert.equal(listener.backlog.notifications, names.length);
   });
 
   test('C179 hold nothing after their handler was removed', () => {
@@ -126,12 +129,8 @@ describe('coalescing handlers, during a random history', () => {
       const twin = new ReplicaTwin(random, processor, 2);
       const mirrors = [new Mirror(), new Mirror()];
       const listeners = mirrors.map((mirror) => {
-        const { listener, reports } = newListener({
-          onAdd: (added) => mirror.change(undefined, added as Entry),
-          onUpdate: (previous, current) => mirror.change(previous as Entry, current as Entry),
-          onDelete: (deleted) =>
-            mirror.change((deleted.finalStateUnknown ? deleted.last : deleted) as Entry, undefined),
-        });
+        const handler = handlerOf(({ oldEntry, newEntry }) => mirror.change(oldEntry, newEntry));
+        const { listener, reports } = newListener(handler);
         processor.add(listener, twin.replica);
         return { listener, reports };
       });

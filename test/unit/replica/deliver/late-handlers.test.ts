@@ -6,14 +6,15 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
-import { SharedProcessor } from '../../../../src/replica/deliver/shared-processor.ts';
+import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 import type { WireObject } from '../store/objects.ts';
 import { Mirror } from '../store/mirror.ts';
 import { ReplicaTwin } from '../store/replica-twin.ts';
-import { newListener, recordingHandler } from './recording-handler.ts';
+import { line } from '../store/scripted-replica.ts';
+import { handlerOf, newListener, recordingHandler } from './recording-handler.ts';
 import type { Reports } from './recording-handler.ts';
 
 const STEPS = 1200;
@@ -38,34 +39,23 @@ class LateHandler {
   constructor(twin: ReplicaTwin, processor: SharedProcessor, log: readonly string[]) {
     this.atJoin = linesOf(twin).map((text) => `add! ${text}`);
     this.loggedAtJoin = log.length;
-    const record = recordingHandler(this.calls);
-    ({ listener: this.listener, reports: this.#reports } = newListener({
-      onAdd: (added, isInInitialList) => {
-        record.onAdd?.(added, isInInitialList);
-        checkReadable(added as Entry);
-        this.mirror.change(undefined, added as Entry);
-      },
-      onUpdate: (previous, current) => {
-        record.onUpdate?.(previous, current);
-        checkReadable(previous as Entry);
-        checkReadable(current as Entry);
-        this.mirror.change(previous as Entry, current as Entry);
-      },
-      onDelete: (deleted) => {
-        record.onDelete?.(deleted);
-        checkReadable((deleted.finalStateUnknown ? deleted.last : deleted) as Entry);
-        this.mirror.change((deleted.finalStateUnknown ? deleted.last : deleted) as Entry, undefined);
-      },
-    }));
+    const handler = handlerOf((delivery) => {
+      const { oldEntry, newEntry } = delivery;
+      this.calls.push(line(delivery));
+      for (const entry of [oldEntry, newEntry]) if (entry) checkReadable(entry);
+      this.mirror.change(oldEntry, newEntry);
+    });
+    ({ listener: this.listener, reports: this.#reports } = newListener(handler));
     processor.add(this.listener, twin.replica);
   }
 
   resync(twin: ReplicaTwin, processor: SharedProcessor, log: readonly string[]): void {
     const states = new Map(linesOf(twin).map((text) => [keyOf(text), text]));
-    // A handler that still receives its previous resync gets no other.
-    if (!this.listener.isResyncing)
-      this.resyncs.push({ callsBefore: this.calls.length, states, loggedBefore: log.length });
+    const { notifications } = this.listener.backlog;
     processor.resync(twin.replica, [this.listener]);
+    // A handler that still receives its previous resync gets no other.
+    if (this.listener.backlog.notifications > notifications)
+      this.resyncs.push({ callsBefore: this.calls.length, states, loggedBefore: log.length });
   }
 
   /** Checks the calls after everything was delivered. */
@@ -150,6 +140,7 @@ describe('handlers that join and leave during a random history', () => {
         else if (one) one.listener.deliver(wholeNumber(random, 0, 12));
       }
       assert.ok(present.length > 8 && removed.length > 3, `${present.length}, ${removed.length}`);
+      assert.ok(present.some(({ resyncs }) => resyncs.length > 0));
       for (const late of present) {
         late.listener.deliver(Infinity);
         assert.deepEqual(late.listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });

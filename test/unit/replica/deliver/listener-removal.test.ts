@@ -2,9 +2,23 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { Gates, at, isEnded, scene } from './listener-scene.ts';
-import { jsonOf } from '../store/objects.ts';
-import { newListener, recordingHandler } from './recording-handler.ts';
+import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
+import type { Slabs } from '../../../../src/replica/store/slabs.ts';
+import { Gates, isEnded, scene } from './listener-scene.ts';
+import { at, jsonOf } from '../store/objects.ts';
+import { recordingHandler } from './recording-handler.ts';
+
+/** Releases a removed listener with at most `bytesMax` in one call; returns the calls after which there was more. */
+async function callsOfRelease(listener: ProcessorListener, slabs: Slabs, bytesMax: number): Promise<number> {
+  let calls = 0;
+  for (let before = slabs.liveBytes; listener.release(); before = slabs.liveBytes) {
+    assert.equal(await isEnded(listener), false);
+    assert.ok(before - slabs.liveBytes <= bytesMax, `${before - slabs.liveBytes} bytes in one call`);
+    calls++;
+  }
+  assert.equal(await isEnded(listener), true);
+  return calls;
+}
 
 describe('a handler that is removed', () => {
   test('C8 receives none of its pending notifications, and no entry is kept for it', () => {
@@ -20,46 +34,24 @@ describe('a handler that is removed', () => {
     assert.ok(replica.dispose());
   });
 
-  test('C8 and was the only one: a relist without readers keeps no entries', () => {
-    const { replica, processor, listener } = scene();
-    replica.put(at('a', 1), at('b', 2));
-    processor.remove(listener);
-    replica.relist(at('a', 3), at('c', 4));
-    assert.ok(replica.dispose());
-    replica.relist();
-    replica.dispose();
-    assert.equal(replica.owner.slabs.liveBytes, 0);
-  });
-
   test('C8 with a large backlog releases it step by step, and has ended after the last step', async () => {
     const { replica, processor, listener } = scene();
     for (let version = 1; version <= 5000; version++) replica.put(at('a', version));
-    const bytes = (): number => replica.owner.slabs.liveBytes;
-    const one = bytes() / 5000;
+    const { slabs } = replica.owner;
+    const one = slabs.liveBytes / 5000;
     processor.remove(listener);
     assert.deepEqual(listener.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
-    assert.equal(listener.heldBytes, 0);
-    assert.equal(listener.isIdle, true);
-    let before = bytes();
-    let calls = 0;
-    while (listener.release()) {
-      assert.equal(await isEnded(listener), false);
-      assert.ok(before - bytes() <= 1100 * one, `${before - bytes()} bytes in one call`);
-      before = bytes();
-      calls++;
-    }
-    assert.ok(calls >= 3);
-    assert.equal(await isEnded(listener), true);
-    assert.ok(bytes() < 2 * one);
+    assert.deepEqual([listener.heldBytes, listener.isIdle], [0, true]);
+    assert.ok((await callsOfRelease(listener, slabs, 1100 * one)) >= 3);
+    assert.ok(slabs.liveBytes < 2 * one);
   });
 
   test('C8 releases the entries of a cursor step by step, too', async () => {
-    const { replica, processor, listener: other } = scene();
+    const { replica, processor, listener: other, join } = scene();
     processor.remove(other);
     const names = Array.from({ length: 3000 }, (_, index) => `n${index}`);
     names.forEach((name, index) => replica.put(at(name, index + 1)));
-    const { listener } = newListener(recordingHandler([]));
-    processor.add(listener, replica.replica);
+    const { listener } = join(recordingHandler([]));
     // Before the cursor reaches them, the first half changes and the second is removed.
     names.forEach((name, index) => {
       if (index < 1500) replica.put(at(name, 10_000 + index));
@@ -69,28 +61,19 @@ describe('a handler that is removed', () => {
     assert.equal(replica.replica.live.cursors.size, 0);
     const { slabs } = replica.owner;
     const one = jsonOf(at('n2999', 12_999)).length;
-    let before = slabs.liveBytes;
-    let calls = 0;
-    while (listener.release()) {
-      assert.ok(before - slabs.liveBytes <= 2500 * one, `${before - slabs.liveBytes} bytes in one call`);
-      before = slabs.liveBytes;
-      calls++;
-    }
-    assert.ok(calls >= 2);
-    assert.equal(await isEnded(listener), true);
+    assert.ok((await callsOfRelease(listener, slabs, 2500 * one)) >= 2);
     assert.ok(slabs.liveBytes <= 1500 * one, 'only the cached entries');
   });
 
   test('C8 from inside its own call, during its initial list', () => {
-    const { replica, processor } = scene();
+    const { replica, processor, join } = scene();
     replica.put(at('a', 1), at('b', 2), at('c', 3));
     const calls: string[] = [];
-    const { listener, reports } = newListener(
+    const { listener, reports } = join(
       recordingHandler(calls, (text) => {
         if (text.includes('b@')) processor.remove(listener);
       }),
     );
-    processor.add(listener, replica.replica);
     replica.put(at('a', 4));
     assert.equal(listener.deliver(Infinity), 2);
     assert.deepEqual(calls, ['add! a@1', 'add! b@2']);
@@ -101,9 +84,9 @@ describe('a handler that is removed', () => {
 
   test('C8 while its async call runs may finish the call with its objects, and receives nothing more', async () => {
     const gates = new Gates();
-    const { replica, processor, listener: other } = scene();
+    const { replica, processor, listener: other, join } = scene();
     let read = 0;
-    const { listener } = newListener({
+    const { listener } = join({
       onUpdate: async (previous, current) => {
         await gates.next();
         assert.ok(previous.object && current.object);
@@ -111,7 +94,6 @@ describe('a handler that is removed', () => {
       },
     });
     replica.put(at('a', 1));
-    processor.add(listener, replica.replica);
     replica.put(at('a', 2), at('b', 3));
     listener.deliver(Infinity);
     processor.remove(listener);
@@ -129,15 +111,14 @@ describe('a handler that is removed', () => {
   });
 
   test('C8 by itself before it returns its promise stays removed', async () => {
-    const { replica, processor, listener: other } = scene();
+    const { replica, processor, listener: other, join } = scene();
     const calls: string[] = [];
-    const { listener } = newListener(
+    const { listener } = join(
       recordingHandler(calls, () => {
         processor.remove(listener);
         return Promise.resolve();
       }),
     );
-    processor.add(listener, replica.replica);
     replica.put(at('a', 1), at('b', 2));
     listener.deliver(Infinity);
     await listener.ended;
@@ -183,11 +164,10 @@ describe('a handler that leaves after its pending notifications', () => {
   });
 
   test('C8 C11 receives the rest of its initial list, and has synced with it', async () => {
-    const { replica, processor } = scene();
+    const { replica, processor, join } = scene();
     replica.put(at('a', 1), at('b', 2));
     const calls: string[] = [];
-    const { listener, reports } = newListener(recordingHandler(calls));
-    processor.add(listener, replica.replica);
+    const { listener, reports } = join(recordingHandler(calls));
     processor.remove(listener, true);
     replica.put(at('a', 3));
     listener.deliver(Infinity);
@@ -198,9 +178,8 @@ describe('a handler that leaves after its pending notifications', () => {
 
   test('C8 ends at once without pending notifications, but not before the call in progress has', async () => {
     const gates = new Gates();
-    const { replica, processor, listener } = scene(() => gates.next());
-    const idle = newListener({}).listener;
-    processor.add(idle, replica.replica);
+    const { replica, processor, listener, join } = scene(() => gates.next());
+    const idle = join({}).listener;
     idle.deliver(Infinity);
     processor.remove(idle, true);
     assert.equal(await isEnded(idle), true);
@@ -213,15 +192,14 @@ describe('a handler that leaves after its pending notifications', () => {
   });
 
   test('C8 that was removed in its own last call has not ended inside that call', async () => {
-    const { replica, processor } = scene();
+    const { replica, processor, join } = scene();
     let wasInside = false;
-    const { listener } = newListener({
+    const { listener } = join({
       onAdd: () => {
         processor.remove(listener);
         wasInside = listener.isInsideCall;
       },
     });
-    processor.add(listener, replica.replica);
     replica.put(at('a', 1), at('b', 2));
     assert.equal(listener.isInsideCall, false);
     listener.deliver(Infinity);

@@ -1,14 +1,11 @@
 /** A synced informer with one handler, for tests of listeners, and promises that a test settles. */
+import type { ResourceEventHandler } from '../../../../src/replica/deliver/handler.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
-import { SharedProcessor } from '../../../../src/replica/deliver/shared-processor.ts';
+import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { ScriptedReplica } from '../store/scripted-replica.ts';
-import type { ObjectSpec } from '../store/objects.ts';
 import { newListener, recordingHandler } from './recording-handler.ts';
+import type { ListenerOptions } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { Reaction, Reports } from './recording-handler.ts';
-
-export function at(name: string, version: number): ObjectSpec {
-  return { name, version };
-}
 
 export interface Scene {
   readonly replica: ScriptedReplica;
@@ -16,18 +13,25 @@ export interface Scene {
   readonly calls: string[];
   readonly listener: ProcessorListener;
   readonly reports: Reports;
+  /** Adds another handler. */
+  readonly join: (handler: ResourceEventHandler<unknown>) => ReturnType<typeof newListener>;
 }
 
-/** Returns a synced, empty informer with one handler that has received nothing yet. */
-export function scene(react?: Reaction): Scene {
+/** Returns a synced, empty informer with one handler, or one that records its calls, which has received nothing yet. */
+export function scene(react?: Reaction, options: Partial<ListenerOptions> = {}): Scene {
   const processor = new SharedProcessor();
   const replica = new ScriptedReplica({ listener: processor });
   replica.relist();
   const calls: string[] = [];
-  const { listener, reports } = newListener(recordingHandler(calls, react));
+  const { listener, reports } = newListener(recordingHandler(calls, react), options);
   processor.add(listener, replica.replica);
   listener.deliver(Infinity);
-  return { replica, processor, calls, listener, reports };
+  const join: Scene['join'] = (handler) => {
+    const joined = newListener(handler);
+    processor.add(joined.listener, replica.replica);
+    return joined;
+  };
+  return { replica, processor, calls, listener, reports, join };
 }
 
 /** Promises that a test settles, in the order in which a handler returned them. */

@@ -2,12 +2,14 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { SharedProcessor } from '../../../../src/replica/deliver/shared-processor.ts';
-import { SnapshotCursor } from '../../../../src/replica/store/deliveries.ts';
-import type { Borrowed } from '../../../../src/replica/store/entry.ts';
+import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
+import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { ScriptedReplica } from '../store/scripted-replica.ts';
-import { Gates, at, scene, settled } from './listener-scene.ts';
+import { Gates, scene, settled } from './listener-scene.ts';
+import type { Scene } from './listener-scene.ts';
+import { at } from '../store/objects.ts';
 import { newListener, recordingHandler } from './recording-handler.ts';
+import type { Reaction } from './recording-handler.ts';
 
 describe('delivery', () => {
   test('C7 is in order, and makes no more calls than requested', () => {
@@ -24,9 +26,8 @@ describe('delivery', () => {
   });
 
   test('C7 C14 skips the callbacks that a handler does not have', () => {
-    const { replica, processor } = scene();
-    const { listener } = newListener({});
-    processor.add(listener, replica.replica);
+    const { replica, join } = scene();
+    const { listener } = join({});
     replica.put(at('a', 1), at('a', 2));
     replica.remove(at('a', 3));
     replica.remove(at('never-seen', 4));
@@ -34,25 +35,16 @@ describe('delivery', () => {
     assert.equal(listener.isReady, false);
   });
 
-  test('C14 includes the deletion of an object that was never seen', () => {
-    const { replica, listener, calls } = scene();
-    replica.remove(at('stranger', 9));
-    listener.deliver(Infinity);
-    assert.deepEqual(calls, ['delete stranger@9']);
-    assert.ok(replica.dispose());
-  });
-
   test('C14 of a loss that a relist found has key, namespace, name and the last state', () => {
-    const { replica, processor } = scene();
+    const { replica, join } = scene();
     const seen: unknown[] = [];
-    const { listener } = newListener({
+    const { listener } = join({
       onDelete: (deleted) => {
         assert.ok(deleted.finalStateUnknown);
         const { key, namespace, name, last } = deleted;
         seen.push(key, namespace, name, last.resourceVersion, (deleted.object as { kind: string }).kind);
       },
     });
-    processor.add(listener, replica.replica);
     replica.put({ namespace: 'ns', name: 'a', version: 7 });
     replica.relist();
     listener.deliver(Infinity);
@@ -60,24 +52,14 @@ describe('delivery', () => {
   });
 
   test('C6 C15 gives a call the entry in the store, which has the change already', () => {
-    const { replica, processor } = scene();
-    let seen = 0;
-    const { listener } = newListener({
-      onAdd: (added) => {
-        seen++;
-        assert.equal(replica.indexer.getByKey(added.key), added);
-      },
-      onUpdate: (_previous, current) => {
-        seen++;
-        assert.equal(replica.indexer.getByKey(current.key), current);
-      },
-    });
-    processor.add(listener, replica.replica);
-    replica.put(at('a', 1));
-    listener.deliver(1);
-    replica.put(at('a', 2));
-    listener.deliver(1);
-    assert.equal(seen, 2);
+    const seen: unknown[] = [];
+    const { replica, listener } = scene((_text, { newEntry }) => seen.push(newEntry));
+    for (const version of [1, 2]) {
+      replica.put(at('a', version));
+      listener.deliver(1);
+      assert.equal(seen.at(-1), replica.indexer.getByKey('a'));
+    }
+    assert.equal(seen.length, 2);
   });
 });
 
@@ -98,26 +80,21 @@ describe('an async handler', () => {
 
   test('C20 may read its objects until its promise has settled, and not after', async () => {
     const gates = new Gates();
-    const { replica, processor } = scene();
-    const stash: Borrowed<unknown>[] = [];
-    const { listener } = newListener({
-      onAdd: async (added) => {
-        stash.push(added);
-        await gates.next();
-        assert.ok(added.object);
-      },
+    const stash: Entry[] = [];
+    const { replica, listener, reports } = scene(async (_text, { newEntry }) => {
+      if (newEntry) stash.push(newEntry);
+      await gates.next();
+      assert.ok(newEntry?.object);
     });
-    processor.add(listener, replica.replica);
     replica.put(at('a', 1));
     listener.deliver(1);
     replica.put(at('a', 2));
     assert.ok(stash[0]?.object, 'superseded, but its call has not ended');
     gates.open[0]?.resolve();
     await settled();
-    assert.throws(() => stash[0]?.object, {
-      code: 'ERR_KUBELOOM_BORROW_EXPIRED',
-      message: /registered\.js:1:1/,
-    });
+    assert.deepEqual(reports.errors, []);
+    const expired = { code: 'ERR_KUBELOOM_BORROW_EXPIRED', message: /registered\.js:1:1/ };
+    assert.throws(() => stash[0]?.object, expired);
   });
 
   test('C7 that returns a thenable of another library is awaited as well', async () => {
@@ -149,17 +126,13 @@ describe('a handler that fails', () => {
     await settled();
     listener.deliver(Infinity);
     assert.deepEqual(calls, ['add a@1', 'add b@2', 'add c@3']);
-    assert.deepEqual(
-      reports.errors.map(({ error, key, registeredAt }) => [
-        (error as Error).message,
-        key,
-        registeredAt.trim(),
-      ]),
-      [
-        ['sync', 'a', 'at registered.js:1:1'],
-        ['async', 'b', 'at registered.js:1:1'],
-      ],
+    const described = reports.errors.map(
+      ({ error, key, registeredAt }) => `${key}: ${String(error)} ${registeredAt.trim()}`,
     );
+    assert.deepEqual(described, [
+      'a: Error: sync at registered.js:1:1',
+      'b: Error: async at registered.js:1:1',
+    ]);
     replica.relist();
     listener.deliver(Infinity);
     await settled();
@@ -168,12 +141,11 @@ describe('a handler that fails', () => {
   });
 
   test('C7 does not affect the others', () => {
-    const { replica, processor, listener } = scene(() => {
+    const { replica, listener, join } = scene(() => {
       throw new Error('always');
     });
     const others: string[] = [];
-    const other = newListener(recordingHandler(others)).listener;
-    processor.add(other, replica.replica);
+    const other = join(recordingHandler(others)).listener;
     replica.put(at('a', 1), at('a', 2));
     listener.deliver(Infinity);
     other.deliver(Infinity);
@@ -196,11 +168,10 @@ describe('the backlog of a handler', () => {
   });
 
   test('C21 counts what joins, resyncs and relists have still to deliver', () => {
-    const { replica, processor } = scene();
+    const { replica, processor, join } = scene();
     replica.put(at('a', 1), at('b', 2), at('c', 3));
     const length = replica.get('a')?.length ?? 0;
-    const { listener } = newListener({});
-    processor.add(listener, replica.replica);
+    const { listener } = join({});
     assert.deepEqual(listener.backlog, { notifications: 3, bytes: 0, ageMs: 0 });
     processor.resync(replica.replica, [listener]);
     replica.put(at('d', 4));
@@ -215,32 +186,36 @@ describe('the backlog of a handler', () => {
 });
 
 describe('a registration has synced', () => {
-  test('C11 at once when there was nothing, but not before the informer has', () => {
+  /** Returns an informer that has not synced, with one handler. */
+  function unsynced(react?: Reaction): Pick<Scene, 'replica' | 'listener' | 'reports' | 'calls'> {
     const processor = new SharedProcessor();
     const replica = new ScriptedReplica({ listener: processor });
-    const { listener, reports } = newListener({});
+    const calls: string[] = [];
+    const { listener, reports } = newListener(recordingHandler(calls, react));
     processor.add(listener, replica.replica);
+    return { replica, listener, reports, calls };
+  }
+
+  test('C11 at once when there was nothing, but not before the informer has, and not by a resync', () => {
+    const { replica, listener, reports, calls } = unsynced();
     assert.equal(listener.deliver(Infinity), 0);
-    assert.equal(listener.hasSynced, false);
+    replica.put(at('a', 1));
+    listener.pushResync(replica.replica.live);
+    listener.deliver(Infinity);
+    assert.deepEqual([calls, listener.hasSynced], [['add a@1', 'update a@1>1'], false]);
     replica.relist();
     listener.deliver(Infinity);
-    assert.equal(listener.hasSynced, true);
-    assert.equal(reports.synced, 1);
+    assert.deepEqual([listener.hasSynced, reports.synced], [true, 1]);
   });
 
   test('C11 after the last call of its initial list has returned, and reports it once', async () => {
     const gates = new Gates();
-    const processor = new SharedProcessor();
-    const replica = new ScriptedReplica({ listener: processor });
-    const calls: string[] = [];
-    const { listener, reports } = newListener(recordingHandler(calls, () => gates.next()));
-    processor.add(listener, replica.replica);
+    const { replica, listener, reports, calls } = unsynced(() => gates.next());
     replica.relist(at('a', 1), at('b', 2));
     replica.put(at('a', 3));
     for (const [count, expected] of ['add! a@1', 'add! b@2'].entries()) {
       listener.deliver(Infinity);
-      assert.equal(calls.at(-1), expected);
-      assert.equal(listener.hasSynced, false);
+      assert.deepEqual([calls.at(-1), listener.hasSynced], [expected, false]);
       gates.open[count]?.resolve();
       await settled();
     }
@@ -248,31 +223,13 @@ describe('a registration has synced', () => {
     assert.equal(listener.hasSynced, true);
     replica.relist(at('a', 9));
     listener.deliver(Infinity);
-    assert.equal(listener.hasSynced, true, 'never false again');
-    assert.equal(reports.synced, 1);
+    assert.deepEqual([listener.hasSynced, reports.synced], [true, 1], 'never false again');
   });
 
   test('C11 also when its calls throw', () => {
-    const { replica, processor } = scene();
-    replica.put(at('a', 1));
-    const { listener, reports } = newListener({
-      onAdd: () => {
-        throw new Error('always');
-      },
-    });
-    processor.add(listener, replica.replica);
-    listener.deliver(Infinity);
-    assert.equal(listener.hasSynced, true);
-    assert.equal(reports.errors.length, 1);
-  });
-
-  test('C11 without counting a resync as an initial list', () => {
-    const { listener, reports } = newListener({});
-    const replica = new ScriptedReplica();
+    const { replica, listener, reports } = unsynced(() => assert.fail('always'));
     replica.relist(at('a', 1));
-    listener.pushCursor(new SnapshotCursor(replica.replica.live, 'resync'), false);
     listener.deliver(Infinity);
-    assert.equal(listener.hasSynced, false);
-    assert.equal(reports.synced, 0);
+    assert.deepEqual([listener.hasSynced, reports.errors.length], [true, 1]);
   });
 });

@@ -1,44 +1,41 @@
 /** Handlers and listeners for tests, which record calls in order as short lines of text. */
 import { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
-import type { BacklogPressure } from '../../../../src/replica/deliver/backlog-budget.ts';
-import { SLOW_LIMITS } from '../../../../src/replica/deliver/slow-handler.ts';
+import type { BacklogPressure } from '../../../../src/replica/deliver/backlog-step.ts';
+import { SLOW_LIMITS } from '../../../../src/replica/deliver/handler-calls.ts';
 import type { ListenerOptions } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { ResourceEventHandler } from '../../../../src/replica/deliver/handler.ts';
-import type { Entry } from '../../../../src/replica/store/entry.ts';
+import { emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
+import type { Delivery } from '../../../../src/replica/store/deliveries.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 import { line } from '../store/scripted-replica.ts';
 
 /** Reaction in a call, after it was recorded. */
-export type Reaction = (text: string) => unknown;
+export type Reaction = (text: string, delivery: Delivery) => unknown;
+
+/** Makes a handler of one function for all kinds of notifications. */
+export function handlerOf(called: (delivery: Delivery) => unknown): ResourceEventHandler<unknown> {
+  const call = (delivery: { [Key in keyof Delivery]?: unknown }): unknown =>
+    called({ ...emptyDelivery(), ...delivery } as Delivery);
+  return {
+    onAdd: (newEntry, isInInitialList) => call({ newEntry, isInInitialList }),
+    onUpdate: (oldEntry, newEntry) => call({ oldEntry, newEntry }),
+    onDelete: (deleted) =>
+      deleted.finalStateUnknown
+        ? call({ oldEntry: deleted.last, isFinalStateUnknown: true })
+        : call({ oldEntry: deleted }),
+  };
+}
 
 /** Records every call in `calls`, in the words of `line`. */
 export function recordingHandler(
   calls: string[],
   react: Reaction = () => undefined,
 ): ResourceEventHandler<unknown> {
-  function called(
-    oldEntry: unknown,
-    newEntry: unknown,
-    isInInitialList: boolean,
-    isFinalStateUnknown: boolean,
-  ): unknown {
-    const text = line({
-      oldEntry: oldEntry as Entry | undefined,
-      newEntry: newEntry as Entry | undefined,
-      isInInitialList,
-      isFinalStateUnknown,
-    });
+  return handlerOf((delivery) => {
+    const text = line(delivery);
     calls.push(text);
-    return react(text);
-  }
-  return {
-    onAdd: (added, isInInitialList) => called(undefined, added, isInInitialList, false),
-    onUpdate: (previous, current) => called(previous, current, false, false),
-    onDelete: (deleted) =>
-      deleted.finalStateUnknown
-        ? called(deleted.last, undefined, false, true)
-        : called(deleted, undefined, false, false),
-  };
+    return react(text, delivery);
+  });
 }
 
 /** The reports of a listener, and how often it could continue. */

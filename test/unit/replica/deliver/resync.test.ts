@@ -34,7 +34,7 @@ function timer(checkPeriodMs: number): ResyncTimer {
   });
 }
 
-function add(to: ResyncTimer, name: string, periodMs: number): ProcessorListener {
+function add(to: ResyncTimer, name: string, periodMs: number | undefined): ProcessorListener {
   const { listener } = newListener({});
   names.set(listener, name);
   to.add(listener, periodMs);
@@ -70,45 +70,43 @@ describe('resync periods', () => {
   test('below a second are raised to one, and each raise is reported once', () => {
     const resync = timer(10);
     add(resync, 'a', 1);
-    const { listener } = newListener({});
-    resync.add(listener, undefined);
-    assert.deepEqual([resync.checkPeriodMs, resync.periodMs(listener)], [1000, 1000]);
+    add(resync, 'default', undefined);
     assert.equal(raised.length, 2);
-    resync.remove(listener);
     resync.start();
     clock.advance(2999);
-    assert.deepEqual(take(), ['a 1', 'a 2']);
+    assert.deepEqual(take(), ['a 1', 'default 1', 'a 2', 'default 2']);
   });
 
-  test('before start: the shortest becomes the timer’s, the others wait for its next tick', () => {
-    // client-go: 12 h, then handlers of 0, 1 min, 55 s and 5 s.
+  test('before start: the shortest becomes the timer’s, the others wait for its next tick, 0 stays never', () => {
+    // client-go's TestResyncCheckPeriod: 12 h, then handlers of 0, 1 min, 55 s and 5 s.
     const resync = timer(12 * HOUR_MS);
-    add(resync, 'never', 0);
-    add(resync, 'minute', 60_000);
-    add(resync, 'odd', 57_000);
-    add(resync, 'five', 5000);
+    for (const [name, periodMs] of [
+      ['never', 0],
+      ['minute', 60_000],
+      ['odd', 57_000],
+      ['five', 5000],
+    ] as const)
+      add(resync, name, periodMs);
     resync.start();
     clock.advance(120_000);
     const all = take();
-    assert.deepEqual(
-      all.filter((text) => text.startsWith('minute')),
-      ['minute 60', 'minute 120'],
-    );
-    assert.deepEqual(
-      all.filter((text) => text.startsWith('odd')),
-      ['odd 60', 'odd 120'],
-    );
-    assert.equal(all.filter((text) => text.startsWith('five')).length, 24);
-    assert.equal(all.length, 28);
+    const timesOf = (name: string): string[] => all.filter((text) => text.startsWith(name));
+    assert.deepEqual(timesOf('minute'), ['minute 60', 'minute 120']);
+    assert.deepEqual(timesOf('odd'), ['odd 60', 'odd 120']);
+    assert.equal(timesOf('five').length, 24);
+    assert.deepEqual([all.length, raised], [28, []]);
   });
 
-  test('of a handler added after start are raised to the timer’s', () => {
+  test('of a handler added after start are raised to the timer’s, and a raise is reported', () => {
     const resync = timer(10_000);
     add(resync, 'a', 10_000);
     resync.start();
     clock.advance(5000);
-    add(resync, 'fast', 1000);
+    add(resync, 'fast', 2000);
     add(resync, 'slow', 15_000);
+    add(resync, 'never', 0);
+    assert.equal(raised.length, 1);
+    assert.match(raised[0] ?? '', /2000 ms is raised to 10000 ms/);
     clock.advance(55_000);
     assert.deepEqual(
       take()
@@ -151,39 +149,6 @@ describe('resync periods', () => {
     resync.start();
     clock.advance(10_000);
     assert.equal(take().length, 5);
-  });
-});
-
-describe('the timer’s period', () => {
-  test('is the shortest before start, from which the others are derived; never stays never', () => {
-    // client-go's TestResyncCheckPeriod.
-    const resync = timer(12 * HOUR_MS);
-    const listeners: ProcessorListener[] = [];
-    const periodsMs: number[][] = [];
-    for (const periodMs of [0, 60_000, 55_000, 5000]) {
-      listeners.push(add(resync, String(periodMs), periodMs));
-      periodsMs.push([resync.checkPeriodMs, ...listeners.map((listener) => resync.periodMs(listener))]);
-    }
-    assert.deepEqual(periodsMs, [
-      [12 * HOUR_MS, 0],
-      [60_000, 0, 60_000],
-      [55_000, 0, 60_000, 55_000],
-      [5000, 0, 60_000, 55_000, 5000],
-    ]);
-    assert.deepEqual(raised, []);
-  });
-
-  test('does not change for a shorter period after start, which is raised and reported', () => {
-    const resync = timer(10_000);
-    resync.start();
-    const late = add(resync, 'late', 2000);
-    const never = add(resync, 'never', 0);
-    assert.deepEqual(
-      [resync.checkPeriodMs, resync.periodMs(late), resync.periodMs(never)],
-      [10_000, 10_000, 0],
-    );
-    assert.equal(raised.length, 1);
-    assert.match(raised[0] ?? '', /2000 ms is raised to 10000 ms/);
   });
 });
 

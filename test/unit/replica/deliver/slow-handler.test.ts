@@ -2,12 +2,12 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { SLOW_LIMITS } from '../../../../src/replica/deliver/slow-handler.ts';
-import type { SlowLimits } from '../../../../src/replica/deliver/slow-handler.ts';
+import { SLOW_LIMITS } from '../../../../src/replica/deliver/handler-calls.ts';
+import type { SlowLimits } from '../../../../src/replica/deliver/handler-calls.ts';
 import { FakeClock } from '../../../../src/apiserver/testing/fake-clock.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
-import { Gates, at, scene, settled } from './listener-scene.ts';
-import { newListener } from './recording-handler.ts';
+import { Gates, scene, settled } from './listener-scene.ts';
+import { at } from '../store/objects.ts';
 
 /** Returns the reported durations of calls, for a handler with this backlog. */
 function slowCalls(
@@ -15,37 +15,30 @@ function slowCalls(
   callsMs: number[],
   limits: Partial<SlowLimits> = {},
 ): readonly (number | undefined)[] {
-  const { replica, processor } = scene();
   const clock = new FakeClock();
   const slowLimits = { ...SLOW_LIMITS, ...limits };
-  const { listener, reports } = newListener(
-    { onAdd: () => clock.advance(callsMs.shift() ?? 0) },
-    { clock, slowLimits },
-  );
-  processor.add(listener, replica.replica);
-  listener.deliver(Infinity);
+  const call = (): void => clock.advance(callsMs.shift() ?? 0);
+  const { replica, listener, reports } = scene(call, { clock, slowLimits });
   for (let version = 1; version <= pending; version++) replica.put(at(`p${version}`, version));
   listener.deliver(Infinity);
   return reports.slow;
 }
 
+const OWN_LIMITS = { slowNotifications: 2, slowCallMs: 10 };
+
 describe('a slow call', () => {
-  test('C21 C141 is one of more than 100 ms with more than 1024 notifications behind it', () => {
-    assert.deepEqual(slowCalls(1026, [101]), [101]);
-    assert.deepEqual(slowCalls(1026, [100]), []);
-    assert.deepEqual(slowCalls(1025, [101]), []);
-  });
-
-  test('C141 has limits that are options', () => {
-    const limits = { slowNotifications: 2, slowCallMs: 10 };
-    assert.deepEqual(slowCalls(4, [11], limits), [11]);
-    assert.deepEqual(slowCalls(4, [10], limits), []);
-    assert.deepEqual(slowCalls(3, [11], limits), []);
-  });
-
-  test('C21 C141 is reported once a minute', () => {
-    assert.deepEqual(slowCalls(2000, [150, 59_849, 150, 59_850, 200]), [150, 59_850]);
-  });
+  const cases: readonly (readonly [string, Parameters<typeof slowCalls>, number[]])[] = [
+    ['of more than 100 ms with more than 1024 notifications behind it', [1026, [101]], [101]],
+    ['and not one of 100 ms', [1026, [100]], []],
+    ['and not one with 1024 behind it', [1025, [101]], []],
+    ['once a minute', [2000, [150, 59_849, 150, 59_850, 200]], [150, 59_850]],
+    ['above limits that are options', [4, [11], OWN_LIMITS], [11]],
+    ['and not at the limit of its duration', [4, [10], OWN_LIMITS], []],
+    ['and not at the limit of its backlog', [3, [11], OWN_LIMITS], []],
+  ];
+  for (const [title, given, expected] of cases) {
+    test(`C21 C141 is reported ${title}`, () => assert.deepEqual(slowCalls(...given), expected));
+  }
 });
 
 /** A handler whose first call ends when the test says so, with one notification waiting behind it. */
@@ -56,14 +49,10 @@ function stuck(slowAgeMs: number): {
   readonly put: (name: string, version: number) => void;
   readonly open: () => void;
 } {
-  const { replica, processor } = scene();
   const clock = new FakeClock();
   const gates = new Gates();
-  const { listener, reports } = newListener(
-    { onAdd: () => gates.next() },
-    { clock, slowLimits: { ...SLOW_LIMITS, slowAgeMs } },
-  );
-  processor.add(listener, replica.replica);
+  const slowLimits = { ...SLOW_LIMITS, slowAgeMs };
+  const { replica, listener, reports } = scene(() => gates.next(), { clock, slowLimits });
   const put = (name: string, version: number): void => {
     replica.put(at(name, version));
     listener.arrived();

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 
-import { Processor } from '../../../../src/replica/merge/processor.ts';
+import { SequenceMerger } from '../../../../src/replica/merge/sequence-merger.ts';
 import { DeltaKind, writeControl } from '../../../../src/shared/record/delta.ts';
 import {
   NotificationFlag,
@@ -52,7 +52,7 @@ export interface ObjectOptions {
 export type Write = () => boolean;
 
 export class FakeShards {
-  readonly processor: Processor;
+  readonly merger: SequenceMerger;
   readonly producers: readonly RingProducer[];
   readonly memories: readonly RingMemory[];
   readonly merged: Word;
@@ -83,7 +83,7 @@ export class FakeShards {
           this.rung[index] = (this.rung[index] ?? 0) + 1;
         }),
     );
-    this.processor = new Processor({
+    this.merger = new SequenceMerger({
       shards: this.memories.map((memory, shard) => ({
         ring: new RingConsumer(memory),
         bell: bells[shard] as Bell,
@@ -91,6 +91,9 @@ export class FakeShards {
       log: this.#log,
       merged: this.merged,
       reflectorBell: bells[shards] as Bell,
+      broken: (error) => {
+        throw error;
+      },
     });
   }
 
@@ -105,26 +108,29 @@ export class FakeShards {
     options: ObjectOptions = {},
   ): { readonly shard: number; readonly writes: Write[] } {
     const { kind = DeltaKind.Modified, informer = INFORMER, place = 'log', partBytes = 100 } = options;
-    const { bytes = jsonOf(spec) } = options;
+    const { bytes = jsonOf(spec), isProjectionSame = false, projection = projectionText(spec) } = options;
     const { namespace, name, key } = identityOf(spec);
     const { shard, id, isNew } = this.numbering.object(key, kind === DeltaKind.Deleted);
     const sequence = this.nextSequence();
-    const notification = { ...new Notification(), sequence, informer, kind, id };
-    notification.length = bytes.length;
-    notification.flags = (options.flags ?? 0) | (isNew ? NotificationFlag.NewKey : 0);
-    const versionText = typeof spec.version === 'string' ? spec.version : '';
-    if (typeof spec.version === 'number') notification.resourceVersion = spec.version;
-    else notification.flags |= NotificationFlag.ResourceVersionText;
-    const texts = [isNew ? namespace : '', isNew ? name : '', versionText].map((text) => Buffer.from(text));
-    const { isProjectionSame = false, projection = projectionText(spec) } = options;
-    notification.isProjectionSame = isProjectionSame;
-    texts.push(Buffer.from(isProjectionSame ? '' : projection, 'latin1'));
-    const lengths = texts.map(({ length }) => length);
-    const [namespaceLength = 0, nameLength = 0, resourceVersionTextLength = 0, projectionLength = 0] =
-      lengths;
-    Object.assign(notification, { namespaceLength, nameLength, resourceVersionTextLength, projectionLength });
-    const joined = Buffer.concat(texts);
-    const text = textOf(joined);
+    const { version } = spec;
+    const namespaceText = Buffer.from(isNew ? namespace : '');
+    const nameText = Buffer.from(isNew ? name : '');
+    const versionText = Buffer.from(typeof version === 'string' ? version : '');
+    const projected = Buffer.from(isProjectionSame ? '' : projection, 'latin1');
+    const record = { sequence, informer, kind, id, isProjectionSame, length: bytes.length };
+    const notification = {
+      ...new Notification(),
+      ...record,
+      flags: options.flags ?? 0,
+      resourceVersion: typeof version === 'number' ? version : 0,
+      namespaceLength: namespaceText.length,
+      nameLength: nameText.length,
+      resourceVersionTextLength: versionText.length,
+      projectionLength: projected.length,
+    };
+    if (isNew) notification.flags |= NotificationFlag.NewKey;
+    if (typeof version === 'string') notification.flags |= NotificationFlag.ResourceVersionText;
+    const text = textOf(Buffer.concat([namespaceText, nameText, versionText, projected]));
     const writes: Write[] = [];
     let inline: Buffer | undefined;
     if (place === 'log') {
@@ -184,8 +190,8 @@ export class FakeShards {
   /** Merges all records that are there. */
   drain(): number {
     let taken = 0;
-    for (let some = this.processor.merge(256); some > 0; some = this.processor.merge(256)) taken += some;
-    this.processor.publish();
+    for (let some = this.merger.merge(256); some > 0; some = this.merger.merge(256)) taken += some;
+    this.merger.publish();
     return taken;
   }
 

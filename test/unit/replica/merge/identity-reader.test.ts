@@ -1,7 +1,7 @@
 /** The identity of an object, read from its first record. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { IdentityReader } from '../../../../src/replica/merge/identity-reader.ts';
+import { IdentityReader } from '../../../../src/replica/merge/informer-merge.ts';
 import { Notification } from '../../../../src/shared/record/notification.ts';
 import type { Identity } from '../../../../src/replica/store/entry.ts';
 
@@ -17,20 +17,17 @@ function read(reader: IdentityReader, namespace: string, name: string): Identity
   return reader.read(record, Buffer.from(`${'.'.repeat(TEXT_OFFSET)}${namespace}${name}and what follows`));
 }
 
-const cases: readonly { readonly title: string; readonly namespace: string; readonly name: string }[] = [
-  { title: 'an object in a namespace', namespace: 'default', name: 'web-0' },
-  { title: 'an object of the cluster', namespace: '', name: 'node-1' },
-  { title: 'a name with a slash', namespace: '', name: 'a/b' },
-  { title: 'a name beyond ASCII', namespace: 'größe', name: '名前' },
-  { title: 'a name longer than any of Kubernetes', namespace: 'n'.repeat(300), name: 'x'.repeat(3000) },
-];
-
-for (const { title, namespace, name } of cases) {
+for (const [title, namespace, name] of [
+  ['an object in a namespace', 'default', 'web-0'],
+  ['an object of the cluster', '', 'node-1'],
+  ['a name with a slash', '', 'a/b'],
+  ['a name beyond ASCII', 'größe', '名前'],
+  ['a name longer than any of Kubernetes', 'n'.repeat(300), 'x'.repeat(3000)],
+] as const) {
   test(`key, namespace and name are those of the record: ${title}`, () => {
     const identity = read(new IdentityReader(), namespace, name);
-    assert.equal(identity.key, namespace === '' ? name : `${namespace}/${name}`);
-    assert.equal(identity.namespace, namespace);
-    assert.equal(identity.name, name);
+    const key = namespace === '' ? name : `${namespace}/${name}`;
+    assert.deepEqual([identity.key, identity.namespace, identity.name], [key, namespace, name]);
   });
 }
 

@@ -5,12 +5,12 @@ import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { DecodedCache } from '../../../../src/replica/store/decoded-cache.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
-import { IndexSet } from '../../../../src/replica/store/index-values.ts';
+import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../../../../src/replica/store/indexer.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import { borrowed, newOwner } from '../store/objects.ts';
 import type { WireObject } from '../store/objects.ts';
-import { NOTHING, line, lines } from '../store/scripted-replica.ts';
+import { recorder } from '../store/scripted-replica.ts';
 
 export interface MergingOptions {
   readonly shards?: number;
@@ -35,12 +35,7 @@ export class MergingInformer {
       this.log.push(`${error.code} ${key}`);
     };
     const indexes = new IndexSet({}, fields.length, onError);
-    this.replica = new Replica(shards, indexes, {
-      changed: (oldEntry, newEntry) => this.log.push(line({ ...NOTHING, oldEntry, newEntry })),
-      replaced: (difference) => {
-        this.log.push(...lines(difference.cursor(() => isResyncDue)));
-      },
-    });
+    this.replica = new Replica(shards, indexes, recorder(this.log, isResyncDue));
     this.indexer = new ReplicaIndexer(this.replica, indexes);
     this.merge = new InformerMerge({
       replica: this.replica,

@@ -9,13 +9,8 @@ import type { ScriptOptions } from './scripted-replica.ts';
 
 const WEB_0 = { namespace: 'default', name: 'web-0', version: 1, labels: { app: 'web' } };
 const WEB_1 = { namespace: 'kube-system', name: 'web-1', version: 2, labels: { app: 'web' } };
-const API_0 = {
-  namespace: 'default',
-  name: 'api-0',
-  version: 3,
-  labels: { app: 'api' },
-  controllerUid: 'rs',
-};
+const OWNED = { controllerUid: 'rs', labels: { app: 'api' } };
+const API_0 = { namespace: 'default', name: 'api-0', version: 3, ...OWNED };
 const NODE = { name: 'node', version: 4 };
 
 function filled(options: ScriptOptions = {}): ScriptedReplica {
@@ -32,26 +27,23 @@ describe('the store', () => {
   test('C4 lists in the order of the first listing; an updated object keeps its place', () => {
     const replica = filled();
     replica.put({ ...WEB_0, version: 9 }, { name: 'last', version: 10 });
-    assert.deepEqual(replica.indexer.listKeys(), [
-      'default/web-0',
-      'kube-system/web-1',
-      'default/api-0',
-      'node',
-      'last',
-    ]);
+    const expected = ['default/web-0', 'kube-system/web-1', 'default/api-0', 'node', 'last'];
+    assert.deepEqual(replica.indexer.listKeys(), expected);
     assert.deepEqual(
       replica.indexer.list().map(({ key }) => key),
-      replica.indexer.listKeys(),
+      expected,
     );
     assert.equal(replica.indexer.size, 5);
   });
 
-  test('C15 returns the same entry from every query, and by key or by object', () => {
+  test('C15 returns the same entry from every query: by key, by entry or by plain object', () => {
     const { indexer } = filled({ indexers: { app: label('app') } });
     const entry = indexer.getByKey('default/web-0');
     assert.ok(entry);
-    assert.equal(indexer.get(entry), entry);
-    assert.equal(indexer.get({ key: 'default/web-0' }), entry);
+    const metadata = { namespace: 'default', name: 'web-0' };
+    for (const same of [entry, { key: 'default/web-0' }, { metadata }])
+      assert.equal(indexer.get(same), entry);
+    for (const other of [{ metadata: { name: 'web-0' } }, {}]) assert.equal(indexer.get(other), undefined);
     assert.ok(indexer.list().includes(entry));
     assert.ok(indexer.byIndex('app', 'web').includes(entry));
     assert.equal(indexer.getByKey('default/none'), undefined);
@@ -79,25 +71,17 @@ describe('the store', () => {
 
   test('C17 has the version of the last event, deletions included', () => {
     const replica = filled();
-    assert.equal(replica.indexer.lastStoreSyncResourceVersion(), '1000');
-    replica.put({ ...WEB_0, version: 1001 });
-    assert.equal(replica.indexer.lastStoreSyncResourceVersion(), '1001');
-    replica.remove({ ...WEB_0, version: 1002 });
-    assert.equal(replica.indexer.lastStoreSyncResourceVersion(), '1002');
-    replica.put({ name: 'text', version: 'not-a-number' });
-    assert.equal(replica.indexer.lastStoreSyncResourceVersion(), 'not-a-number');
+    const versions = [replica.indexer.lastStoreSyncResourceVersion()];
+    for (const event of [
+      () => replica.put({ ...WEB_0, version: 1001 }),
+      () => replica.remove({ ...WEB_0, version: 1002 }),
+      () => replica.put({ name: 'text', version: 'not-a-number' }),
+    ]) {
+      event();
+      versions.push(replica.indexer.lastStoreSyncResourceVersion());
+    }
+    assert.deepEqual(versions, ['1000', '1001', '1002', 'not-a-number']);
   });
-});
-
-test('a store finds an object by an entry, a key, or a plain object', () => {
-  const { indexer } = filled();
-  const entry = indexer.getByKey('default/web-0');
-  assert.ok(entry);
-  assert.equal(indexer.get(entry), entry);
-  assert.equal(indexer.get({ key: 'default/web-0' }), entry);
-  assert.equal(indexer.get({ metadata: { namespace: 'default', name: 'web-0' } }), entry);
-  assert.equal(indexer.get({ metadata: { name: 'web-0' } }), undefined);
-  assert.equal(indexer.get({}), undefined);
 });
 
 describe('the indexer', () => {
@@ -149,10 +133,12 @@ describe('the indexer', () => {
     assert.deepEqual(indexer.indexKeys('app', 'none'), []);
     assert.deepEqual(indexer.byIndex('app', 'none'), []);
     assert.deepEqual(indexer.listIndexFuncValues('nope'), []);
-    const unknown = { code: 'ERR_KUBELOOM_NO_INDEX', message: /nope/ };
-    assert.throws(() => indexer.byIndex('nope', 'x'), unknown);
-    assert.throws(() => indexer.indexKeys('nope', 'x'), unknown);
-    assert.throws(() => indexer.index('nope', indexer.list()[0] as CachedObject<unknown>), unknown);
+    for (const query of [
+      () => indexer.byIndex('nope', 'x'),
+      () => indexer.indexKeys('nope', 'x'),
+      () => indexer.index('nope', indexer.list()[0] as CachedObject<unknown>),
+    ])
+      assert.throws(query, { code: 'ERR_KUBELOOM_NO_INDEX', message: /nope/ });
   });
 
   test('several indexers added with data present each index the present objects', () => {

@@ -1,6 +1,7 @@
 /** A handler's view: applies notifications to a map, and fails on one that does not follow from the previous ones. */
 import assert from 'node:assert/strict';
 
+import { emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
 import type { Delivery, DeliveryCursor } from '../../../../src/replica/store/deliveries.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 
@@ -28,20 +29,14 @@ export class Mirror {
   /** Reads a cursor to its end; returns what it delivered. */
   drain(cursor: DeliveryCursor): Delivery[] {
     const all: Delivery[] = [];
-    for (;;) {
-      const out: Delivery = {
-        oldEntry: undefined,
-        newEntry: undefined,
-        isInInitialList: false,
-        isFinalStateUnknown: false,
-      };
-      if (!cursor.next(out)) return all;
+    for (let out = emptyDelivery(); cursor.next(out); out = emptyDelivery()) {
       if (!out.oldEntry && !out.newEntry) continue;
       this.change(out.oldEntry, out.newEntry);
       out.oldEntry?.dropReference();
       out.newEntry?.dropReference();
       all.push(out);
     }
+    return all;
   }
 
   /** Checks that it received exactly the latest entries of all objects. */

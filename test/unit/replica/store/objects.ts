@@ -4,7 +4,7 @@ import { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { EntryOwnerOptions } from '../../../../src/replica/store/entry-owner.ts';
 import { Entry } from '../../../../src/replica/store/entry.ts';
 import type { Identity } from '../../../../src/replica/store/entry.ts';
-import { SharedFields } from '../../../../src/replica/store/projected-fields.ts';
+import { SharedFields } from '../../../../src/replica/store/projection.ts';
 import { Projection } from '../../../../src/replica/store/projection.ts';
 
 export interface ObjectSpec {
@@ -24,6 +24,10 @@ export interface WireObject {
   readonly kind: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly spec: unknown;
+}
+
+export function at(name: string, version: number | string): ObjectSpec {
+  return { name, version };
 }
 
 export function wireObject(spec: ObjectSpec): WireObject {
@@ -101,4 +105,17 @@ export function borrowed<T>(entry: Entry, borrower: string, call: () => T): T {
   } finally {
     entry.owner.endBorrow(entry, borrower);
   }
+}
+
+/** Runs whole rounds of packing and compacts the slabs after each. */
+export function packRounds(owner: EntryOwner, count: number = 1): void {
+  for (let rounds = 0; rounds < count; rounds++) {
+    const steps = owner.packed.round();
+    while (!steps.next().done);
+    compactAll(owner);
+  }
+}
+
+export function compactAll({ slabs, packed }: EntryOwner): void {
+  for (const each of [slabs, packed.slabs]) while (each.hasCompaction) each.compact();
 }

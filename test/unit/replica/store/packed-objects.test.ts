@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { samplePod } from '../../../../src/apiserver/sample-pod.ts';
-import { KubeloomError } from '../../../../src/base/errors.ts';
-import { DICTIONARY_HELD_BYTES } from '../../../../src/replica/store/packing/dictionary.ts';
+import { DICTIONARY_HELD_BYTES } from '../../../../src/replica/store/pack.ts';
 import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { Entry, EntryFlag } from '../../../../src/replica/store/entry.ts';
@@ -12,8 +11,10 @@ import { Packr } from 'msgpackr';
 import {
   identityOf,
   borrowed,
+  compactAll,
   newEntry,
   newOwner,
+  packRounds,
   projectionOf,
   projectionText,
   wireObject,
@@ -28,16 +29,12 @@ function packingOwner(options: Parameters<typeof newOwner>[0] = {}): EntryOwner 
   return newOwner({ packing: PACK_ALL, borrowChecks: 'off', ...options });
 }
 
-/** Runs a whole round and compacts the slabs. */
-function round(owner: EntryOwner): void {
-  const steps = owner.packed.round();
-  while (!steps.next().done);
-  tidy(owner);
-}
-
-function tidy({ packed, slabs }: EntryOwner): void {
-  while (slabs.hasCompaction) slabs.compact();
-  while (packed.slabs.hasCompaction) packed.slabs.compact();
+/** Returns an owner whose pods are all packed. */
+function packedPods(options?: Parameters<typeof newOwner>[0]): { owner: EntryOwner; entries: Entry[] } {
+  const owner = packingOwner(options);
+  const entries = pods(owner);
+  packRounds(owner, 2);
+  return { owner, entries };
 }
 
 function specOf(index: number, version: number = 1): ObjectSpec {
@@ -86,9 +83,9 @@ describe('objects that do not change', () => {
   it('are packed by the second round that finds them, to less than an eighth', () => {
     const owner = packingOwner();
     const entries = pods(owner);
-    round(owner);
+    packRounds(owner);
     assert.ok(!entries.some(isPacked));
-    round(owner);
+    packRounds(owner);
     assert.ok(entries.every(isPacked));
     assert.equal(owner.slabs.heldBytes, 0);
     assert.ok(owner.packed.slabs.liveBytes < (PODS * POD_BYTES) / 8, `${owner.packed.slabs.liveBytes}`);
@@ -98,8 +95,7 @@ describe('objects that do not change', () => {
     const owner = packingOwner();
     const entries = pods(owner);
     const before = entries.map((entry) => ({ object: entry.copy(), bytes: entry.bytes() }));
-    round(owner);
-    round(owner);
+    packRounds(owner, 2);
     for (const [index, entry] of entries.entries()) {
       const { object, bytes } = before[index] ?? {};
       const { managedFields: _dropped, ...metadata } = (object as { metadata: Record<string, unknown> })
@@ -129,8 +125,7 @@ describe('objects that do not change', () => {
       return entry;
     });
     decoder.update(Buffer.from(JSON.stringify({ first: 0, structures })));
-    round(owner);
-    round(owner);
+    packRounds(owner, 2);
     for (const [index, entry] of entries.entries()) {
       assert.ok(isPacked(entry));
       assert.deepEqual(entry.object, JSON.parse(podBytes(index).toString('utf8')));
@@ -138,10 +133,7 @@ describe('objects that do not change', () => {
   });
 
   it('stay readable when they were retained and have left the cache', () => {
-    const owner = packingOwner();
-    const entries = pods(owner);
-    round(owner);
-    round(owner);
+    const { owner, entries } = packedPods();
     for (const entry of entries) entry.retain();
     for (const entry of entries) entry.dropReference();
     assert.equal(owner.packed.slabs.heldBytes, 0);
@@ -150,10 +142,7 @@ describe('objects that do not change', () => {
 
   it('are refused as before to a late read', () => {
     for (const borrowChecks of ['strict', 'off'] as const) {
-      const owner = packingOwner({ borrowChecks });
-      const entries = pods(owner);
-      round(owner);
-      round(owner);
+      const { entries } = packedPods({ borrowChecks });
       for (const [index, entry] of entries.entries()) {
         borrowed(entry, 'a handler', () => assert.deepEqual(entry.bytes(), podBytes(index)));
         entry.dropReference();
@@ -168,8 +157,7 @@ describe('objects that do not change', () => {
     const entry = newEntry(owner, specOf(0), { bytes: broken, flags: EntryFlag.Malformed });
     entry.addReference();
     pods(owner);
-    round(owner);
-    round(owner);
+    packRounds(owner, 2);
     assert.ok(isPacked(entry));
     entry.retain();
     assert.throws(() => entry.object, { code: 'ERR_KUBELOOM_MALFORMED_OBJECT' });
@@ -182,7 +170,7 @@ describe('objects that are not packed', () => {
     const owner = packingOwner();
     let entries = pods(owner);
     for (let version = 2; version < 6; version++) {
-      round(owner);
+      packRounds(owner);
       entries = entries.map((entry, index) => changed(owner, entry, podBytes(index, version)));
     }
     assert.ok(!entries.some(isPacked));
@@ -196,8 +184,7 @@ describe('objects that are not packed', () => {
     ] as const) {
       const owner = newOwner({ borrowChecks: 'off' });
       for (let index = 0; index < count; index++) held(owner, specOf(index), podBytes(index));
-      round(owner);
-      round(owner);
+      packRounds(owner, 2);
       assert.equal(owner.packed.heldBytes === 0, isLeftAlone, `${count} pods`);
     }
   });
@@ -206,7 +193,7 @@ describe('objects that are not packed', () => {
     const owner = packingOwner();
     const short = held(owner, specOf(0), Buffer.from('{}'));
     const long = held(owner, specOf(1), Buffer.from(JSON.stringify({ text: 'x'.repeat(70_000) })));
-    for (let count = 0; count < 3; count++) round(owner);
+    packRounds(owner, 3);
     assert.ok(!isPacked(short) && !isPacked(long));
   });
 
@@ -216,7 +203,7 @@ describe('objects that are not packed', () => {
       held(owner, { ...specOf(index), spec: randomText(index, 4000) }),
     );
     const bytes = entries.reduce((sum, { length }) => sum + length, 0);
-    for (let count = 0; count < 20; count++) round(owner);
+    packRounds(owner, 20);
     assert.ok(entries.filter(isPacked).length < 40);
     assert.ok(owner.slabs.heldBytes + owner.packed.heldBytes < 1.2 * bytes);
     for (const [index, entry] of entries.entries()) {
@@ -230,16 +217,14 @@ describe('an object that changes', () => {
   it('is packed again against the dictionary of its previous state', () => {
     const owner = packingOwner({ packing: { totalBytesMin: 0 } });
     const before = pods(owner);
-    round(owner);
-    round(owner);
+    packRounds(owner, 2);
     const dictionaries = before.map(({ dictionary }) => dictionary);
     // Meanwhile objects of another kind came, and are sampled now.
     for (let index = 0; index < 40; index++)
       held(owner, { ...specOf(1000 + index), spec: randomText(index, 3000) });
-    round(owner);
-    round(owner);
+    packRounds(owner, 2);
     const after = before.map((entry, index) => changed(owner, entry, podBytes(index, 2)));
-    for (let count = 0; count < 40; count++) round(owner);
+    packRounds(owner, 40);
     for (const { dictionary } of after) assert.ok(dictionary && dictionaries.includes(dictionary));
     for (const [index, entry] of after.entries()) assert.deepEqual(entry.bytes(), podBytes(index, 2));
   });
@@ -253,8 +238,7 @@ describe('an object that changes', () => {
     let entries = Array.from({ length: count }, (_, index) => held(owner, specOf(index), bytesOf(index, 1)));
     let heldBytesMax = 0;
     for (let version = 2; version < 200; version++) {
-      round(owner);
-      round(owner);
+      packRounds(owner, 2);
       // One in four stays: it would keep the samples of all others.
       entries = entries.map((entry, index) =>
         (index + version) % 4 === 0 ? entry : changed(owner, entry, bytesOf(index, version)),
@@ -291,19 +275,17 @@ describe('the dictionaries that entries are packed against', () => {
       for (const sampled of [family, family + 1]) {
         gone.push(held(owner, specOf(sampled), Buffer.from(randomText(sampled, FAMILY_BYTES))));
       }
-      round(owner);
-      round(owner);
+      packRounds(owner, 2);
       const isKept = random() < 0.3;
       for (let index = 0; index < 4; index++) {
         (isKept || index === 0 ? left : gone).push(member(owner, family, index));
         (isKept ? left : gone).push(member(owner, family + 1, index));
       }
-      round(owner);
-      round(owner);
+      packRounds(owner, 2);
     }
     assert.ok([...left, ...gone].every(isPacked));
     for (const entry of gone) entry.dropReference();
-    tidy(owner);
+    compactAll(owner);
     return left;
   }
 
@@ -311,40 +293,24 @@ describe('the dictionaries that entries are packed against', () => {
     return new Set(entries.filter(isPacked).map(({ dictionary }) => dictionary)).size;
   }
 
-  it('count as held, also those whose entries compaction moved while they were dissolved', () => {
-    const owner = packingOwner();
-    const entries = mostlyGone(owner, SEED);
-    for (let count = 0; count < 6; count++) {
-      round(owner);
-      assert.equal(
-        owner.packed.heldBytes - owner.packed.slabs.heldBytes,
-        used(entries) * DICTIONARY_HELD_BYTES,
-        `round ${count}`,
-      );
-    }
-  });
-
-  it('are freed within two rounds when they are dissolved', () => {
+  it('count as held while entries are packed against them, and are freed within two rounds when they are dissolved', () => {
     const owner = packingOwner();
     const entries = mostlyGone(owner, SEED);
     const dictionaries = new Set(entries.map(({ dictionary }) => dictionary));
-    round(owner);
-    round(owner);
-    assert.ok([...dictionaries].some((dictionary) => dictionary?.isDissolved));
-    for (const { dictionary } of entries) assert.ok(!dictionary?.isDissolved);
+    for (let count = 0; count < 6; count++) {
+      packRounds(owner);
+      const heldBytes = owner.packed.heldBytes - owner.packed.slabs.heldBytes;
+      assert.equal(heldBytes, used(entries) * DICTIONARY_HELD_BYTES, `round ${count}`);
+      if (count !== 1) continue;
+      assert.ok([...dictionaries].some((dictionary) => dictionary?.isDissolved));
+      for (const { dictionary } of entries) assert.ok(!dictionary?.isDissolved);
+    }
   });
 });
 
 it('unpacking damaged bytes is an error, not another object', () => {
-  const owner = packingOwner();
-  const entries = pods(owner);
-  round(owner);
-  round(owner);
-  const [entry] = entries;
+  const [entry] = packedPods().entries;
   assert.ok(entry?.slab);
   entry.slab.bytes.fill(0, entry.offset, entry.offset + entry.storedBytes);
-  assert.throws(
-    () => entry.object,
-    (error) => error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_ASSERTION',
-  );
+  assert.throws(() => entry.object, { code: 'ERR_KUBELOOM_ASSERTION' });
 });

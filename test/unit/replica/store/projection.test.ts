@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { Projector } from '../../../../src/kube/json/projection.ts';
-import { SharedFields } from '../../../../src/replica/store/projected-fields.ts';
-import type { Projection } from '../../../../src/replica/store/projection.ts';
+import { SharedFields } from '../../../../src/replica/store/projection.ts';
+import type { ProjectedFields, Projection } from '../../../../src/replica/store/projection.ts';
 import { projectionOf } from './objects.ts';
 
 /** Returns the array as the shard writes it and the merge reads it: one latin1 character a byte. */
@@ -14,6 +14,10 @@ function projected(object: unknown, fields: readonly string[] = []): Projection 
   const end = new Projector(fields).project(bytes, 0, bytes.length, out, 0);
   assert.ok(end > 0);
   return projectionOf(out.toString('latin1', 0, end));
+}
+
+function valuesOf(fields: ProjectedFields): unknown[] {
+  return [fields.generation, fields.deletionTimestamp, fields.controllerUid, fields.labels];
 }
 
 describe('a projection', () => {
@@ -31,14 +35,9 @@ describe('a projection', () => {
       },
       ['spec.nodeName', 'spec.ports', 'status.phase'],
     );
-    assert.equal(projection.uid, 'u-1');
-    assert.equal(projection.fields.generation, 7);
-    assert.equal(projection.fields.deletionTimestamp, '2026-11-20T10:00:00Z');
-    assert.equal(projection.fields.controllerUid, 'rs-1');
-    assert.deepEqual(projection.fields.labels, { app: 'web' });
-    assert.equal(projection.fields.field(0), 'node-7');
-    assert.deepEqual(projection.fields.field(1), [1, 2]);
-    assert.equal(projection.fields.field(2), undefined);
+    const { uid, fields } = projection;
+    assert.deepEqual([uid, ...valuesOf(fields)], ['u-1', 7, '2026-11-20T10:00:00Z', 'rs-1', { app: 'web' }]);
+    assert.deepEqual([fields.field(0), fields.field(1), fields.field(2)], ['node-7', [1, 2], undefined]);
   });
 
   test('has text of every alphabet, from UTF-8 bytes and from escapes', () => {
@@ -48,27 +47,19 @@ describe('a projection', () => {
     assert.equal(projectionOf(String.raw`["\u00fc",null,null,null,null]`).uid, 'ü');
   });
 
-  test('of an empty array has defaults and no fields', () => {
-    for (const projection of [projectionOf(''), projectionOf('[]'), projected({ metadata: {} })]) {
-      assert.equal(projection.uid, '');
-      assert.equal(projection.fields.generation, undefined);
-      assert.equal(projection.fields.deletionTimestamp, undefined);
-      assert.equal(projection.fields.controllerUid, undefined);
-      assert.deepEqual(projection.fields.labels, {});
-      assert.equal(projection.fields.field(0), undefined);
-      assert.equal(projection.fields.moduleValues(0), undefined);
-    }
-  });
-
-  test('with values of the wrong type has none', () => {
-    const projection = projected({
-      metadata: { uid: 5, generation: 'x', deletionTimestamp: 1, labels: 'no' },
+  const wrongTypes = { metadata: { uid: 5, generation: 'x', deletionTimestamp: 1, labels: 'no' } };
+  for (const [what, projection] of [
+    ['no array', projectionOf('')],
+    ['an empty array', projectionOf('[]')],
+    ['no metadata', projected({ metadata: {} })],
+    ['values of the wrong type', projected(wrongTypes)],
+  ] as const) {
+    test(`of ${what} has defaults and no fields`, () => {
+      const { uid, fields } = projection;
+      assert.deepEqual([uid, ...valuesOf(fields)], ['', undefined, undefined, undefined, {}]);
+      assert.deepEqual([fields.field(0), fields.moduleValues(0)], [undefined, undefined]);
     });
-    assert.equal(projection.uid, '');
-    assert.equal(projection.fields.generation, undefined);
-    assert.equal(projection.fields.deletionTimestamp, undefined);
-    assert.deepEqual(projection.fields.labels, {});
-  });
+  }
 
   test('has the values of index modules behind the declared fields', () => {
     const projection = projectionOf('["u",null,null,null,null,"node-7",{"byImage":["a","b"]}]');
@@ -93,12 +84,16 @@ describe('a projection', () => {
     const shared = new SharedFields();
     const before = projectionOf('["u-1",null,null,null,null]', shared);
     const uidAfter = (text: string): string => projectionOf(text, shared, before).uid;
-    assert.equal(uidAfter('["u-1",null,null,null,null]'), 'u-1');
-    assert.equal(uidAfter('["u-12",null,null,null,null]'), 'u-12');
-    assert.equal(uidAfter('["u-",null,null,null,null]'), 'u-');
-    assert.equal(uidAfter(String.raw`["u-1\"",null,null,null,null]`), 'u-1"');
-    assert.equal(uidAfter(String.raw`["\u0075-1",null,null,null,null]`), 'u-1');
-    assert.equal(uidAfter('[null,null,null,null,null]'), '');
+    for (const [token, uid] of [
+      ['"u-1"', 'u-1'],
+      ['"u-12"', 'u-12'],
+      ['"u-"', 'u-'],
+      [String.raw`"u-1\""`, 'u-1"'],
+      [String.raw`"\u0075-1"`, 'u-1'],
+      ['null', ''],
+    ] as const) {
+      assert.equal(uidAfter(`[${token},null,null,null,null]`), uid);
+    }
     assert.equal(uidAfter('["u-1"]'), 'u-1');
     assert.equal(uidAfter(''), '');
   });

@@ -1,7 +1,6 @@
 /** A deletion that a server repeats is delivered once, also for an object that was never seen. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
-import { RECENT_DELETIONS_MAX, RecentDeletions } from '../../../../src/replica/store/recent-deletions.ts';
 import { ScriptedReplica } from './scripted-replica.ts';
 
 describe('a deletion', () => {
@@ -36,21 +35,30 @@ describe('a deletion', () => {
     assert.deepEqual(replica.takeLog(), ['delete a@4']);
   });
 
-  test('is remembered until there are too many later ones', () => {
-    const deletions = new RecentDeletions();
-    for (let number = 0; number < RECENT_DELETIONS_MAX; number++) deletions.add(`key-${number}`, number);
-    deletions.add('key-0', 5000);
-    deletions.add('one more', 5001);
-    assert.equal(deletions.has('key-0', 5000), true);
-    assert.equal(deletions.has('key-1', 1), false);
-    assert.equal(deletions.has('key-2', 2), true);
-    assert.equal(deletions.has('key-2', 3), false);
+  test('C3 is remembered until 256 later ones', () => {
+    const replica = new ScriptedReplica();
+    replica.relist();
+    const names = Array.from({ length: 256 }, (_, number) => `key-${number}`);
+    for (const [number, name] of names.entries()) replica.remove({ name, version: number + 1 });
+    replica.remove({ name: 'key-0', version: 5000 });
+    replica.remove({ name: 'one more', version: 5001 });
+    replica.takeLog();
+    replica.remove({ name: 'key-0', version: 5000 });
+    replica.remove({ name: 'key-2', version: 3 });
+    assert.deepEqual(replica.takeLog(), []);
+    replica.remove({ name: 'key-1', version: 2 });
+    replica.remove({ name: 'key-3', version: 5 });
+    assert.deepEqual(
+      replica.takeLog(),
+      ['delete key-1@2', 'delete key-3@5'],
+      'forgotten, and another deletion',
+    );
   });
 
-  test('with a version that has no order equals only one with the same version', () => {
-    const deletions = new RecentDeletions();
-    deletions.add('a', 'x7');
-    assert.equal(deletions.has('a', 'x7'), true);
-    assert.equal(deletions.has('a', 'x6'), false);
+  test('C3 with a version that has no order repeats only one with the same version', () => {
+    const replica = new ScriptedReplica();
+    replica.relist();
+    for (const version of ['x7', 'x7', 'x6']) replica.remove({ name: 'a', version });
+    assert.deepEqual(replica.takeLog(), ['delete a@x7', 'delete a@x6']);
   });
 });

@@ -5,15 +5,15 @@
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
-import type { Dictionary } from '../../../../src/replica/store/packing/dictionary.ts';
+import type { Dictionary } from '../../../../src/replica/store/pack.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { field, label } from '../../../../src/replica/store/index-functions.ts';
 import type { Indexers } from '../../../../src/replica/store/index-functions.ts';
-import { IndexSet } from '../../../../src/replica/store/index-values.ts';
+import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../../../../src/replica/store/indexer.ts';
-import { SharedFields } from '../../../../src/replica/store/projected-fields.ts';
+import { SharedFields } from '../../../../src/replica/store/projection.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import type { ReplicaListener } from '../../../../src/replica/store/replica.ts';
 import { pick, wholeNumber } from '../../shared/ring/random.ts';
@@ -255,9 +255,9 @@ export class ReplicaTwin {
   #merge(spec: ObjectSpec, isDeletion: boolean, isItem: boolean): void {
     const { key } = identityOf(spec);
     const { shard, id, isNew } = this.#shards.object(key, isDeletion);
-    const slot = isNew ? this.replica.liveSlot(key) : this.replica.slotOf(shard, id);
-    assert.equal(slot?.identity.key, isNew ? slot?.identity.key : key, 'an id leads to another object');
-    const live = this.replica.liveSlot(key);
+    const slot = isNew ? this.replica.live.get(key) : this.replica.slotOf(shard, id);
+    assert.equal(slot?.entry.key, isNew ? slot?.entry.key : key, 'an id leads to another object');
+    const live = this.replica.live.get(key);
     if (isItem && live?.entry.version === spec.version) {
       this.replica.keep(shard, id, live);
       return;
@@ -268,7 +268,7 @@ export class ReplicaTwin {
     const projection = previous?.equals(read) ? previous : read;
     const entry = newEntry(this.owner, spec, {
       projection,
-      ...(slot ? { identity: slot.identity } : {}),
+      ...(slot ? { identity: slot.entry.identity } : {}),
     });
     this.entries.push(entry);
     if (isDeletion) this.replica.remove(entry);

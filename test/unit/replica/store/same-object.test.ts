@@ -5,12 +5,13 @@ import { describe, test } from 'node:test';
 import { MsgpackEncoder } from '../../../../src/indexer/msgpack-encoder.ts';
 import { MsgpackDecoder, encodeStructures } from '../../../../src/shared/record/msgpack.ts';
 import { Entry, EntryFlag } from '../../../../src/replica/store/entry.ts';
-import type { EncodedObject, EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
+import type { EntryOwner, ObjectBytes } from '../../../../src/replica/store/entry-owner.ts';
 import {
   identityOf,
   jsonOf,
   newEntry,
   newOwner,
+  packRounds,
   projectionOf,
   projectionText,
   wireObject,
@@ -18,6 +19,15 @@ import {
 import type { ObjectSpec } from './objects.ts';
 
 const SHAPE_BYTES_MAX = 4096;
+
+/** An object outside the store, as JSON without a decoder. */
+interface EncodedObject extends ObjectBytes {
+  readonly decoder: MsgpackDecoder | undefined;
+}
+
+function assertHas(entry: Entry, object: EncodedObject, expected: boolean, message?: string): void {
+  assert.equal((entry.owner as EntryOwner).hasObject(entry, object, object.decoder), expected, message);
+}
 
 function stateOf(text: string): ObjectSpec {
   return { name: 'a', version: 5, spec: { containers: [{ name: 'main', image: text.repeat(100) }] } };
@@ -51,53 +61,40 @@ function msgpackEntry(owner: EntryOwner, spec: ObjectSpec, { bytes, length, deco
 }
 
 describe('an entry has a listed object', () => {
-  test('C31 C200 when its bytes are the same, wherever they are stored', () => {
-    const owner = newOwner();
-    const entry = newEntry(owner, stateOf('old'));
-    assert.equal(owner.hasObject(entry, jsonObject(stateOf('old'))), true);
-    assert.equal(owner.hasObject(entry, jsonObject(stateOf('new'))), false);
-    assert.equal(owner.hasObject(entry, jsonObject(stateOf('longer'))), false);
-  });
-
-  test('C31 C200 when it is packed and unpacks to the same bytes', () => {
-    const owner = newOwner({ packing: { totalBytesMin: 0, wastedBytesMin: 0 } });
-    const entry = newEntry(owner, stateOf('old'));
-    for (let round = 0; round < 2; round++) for (const steps = owner.packed.round(); !steps.next().done;);
-    assert.equal(entry.flags & EntryFlag.Packed, EntryFlag.Packed);
-    assert.equal(owner.hasObject(entry, jsonObject(stateOf('old'))), true);
-    assert.equal(owner.hasObject(entry, jsonObject(stateOf('new'))), false);
-    assert.equal(entry.flags & EntryFlag.Packed, EntryFlag.Packed, 'it stays packed');
-  });
+  for (const [where, isPacked] of [
+    ['in a chunk', false],
+    ['packed', true],
+  ] as const) {
+    test(`C31 C200 when its bytes are the same, ${where}`, () => {
+      const owner = newOwner({ packing: { totalBytesMin: 0, wastedBytesMin: 0 } });
+      const entry = newEntry(owner, stateOf('old'));
+      if (isPacked) packRounds(owner, 2);
+      assertHas(entry, jsonObject(stateOf('old')), true);
+      assertHas(entry, jsonObject(stateOf('new')), false);
+      assertHas(entry, jsonObject(stateOf('longer')), false);
+      assert.equal((entry.flags & EntryFlag.Packed) !== 0, isPacked, 'it stays as it was');
+    });
+  }
 
   test('C31 C200 when only its msgpack differs, because a shape became a record or another shard wrote it', () => {
-    const owner = newOwner();
     const shard = new Codec();
     const [first, second] = [shard.encode(stateOf('old')), shard.encode(stateOf('old'))];
     assert.notDeepEqual(first.bytes, second.bytes);
-    const entry = msgpackEntry(owner, stateOf('old'), first);
-    for (const same of [first, second, shard.encode(stateOf('old')), new Codec().encode(stateOf('old'))]) {
-      assert.equal(owner.hasObject(entry, same), true);
-    }
-    for (const other of [shard.encode(stateOf('new')), new Codec().encode(stateOf('new'))]) {
-      assert.equal(owner.hasObject(entry, other), false);
-    }
-    assert.equal(
-      owner.hasObject(entry, jsonObject(stateOf('old'))),
-      true,
-      'what msgpack cannot hold stays JSON',
-    );
-    assert.equal(owner.hasObject(entry, jsonObject(stateOf('new'))), false);
+    const entry = msgpackEntry(newOwner(), stateOf('old'), first);
+    for (const same of [first, second, shard.encode(stateOf('old')), new Codec().encode(stateOf('old'))])
+      assertHas(entry, same, true);
+    for (const other of [shard.encode(stateOf('new')), new Codec().encode(stateOf('new'))])
+      assertHas(entry, other, false);
+    assertHas(entry, jsonObject(stateOf('old')), true, 'what msgpack cannot hold stays JSON');
+    assertHas(entry, jsonObject(stateOf('new')), false);
   });
 
   test('C31 C200 when both are unreadable and their known parts are the same', () => {
-    const owner = newOwner();
-    const entry = newEntry(owner, stateOf('old'), {
-      bytes: Buffer.from('{"metadata":'),
-      flags: EntryFlag.Malformed,
-    });
-    const same = { bytes: Buffer.from('{"metadata":'), start: 0, length: 12, decoder: undefined };
-    assert.equal(owner.hasObject(entry, same), true);
-    assert.equal(owner.hasObject(entry, { ...same, decoder: new MsgpackDecoder() }), true);
-    assert.equal(owner.hasObject(entry, jsonObject(stateOf('old'))), false);
+    const bytes = Buffer.from('{"metadata":');
+    const entry = newEntry(newOwner(), stateOf('old'), { bytes, flags: EntryFlag.Malformed });
+    const same = { bytes, start: 0, length: bytes.length, decoder: undefined };
+    assertHas(entry, same, true);
+    assertHas(entry, { ...same, decoder: new MsgpackDecoder() }, true);
+    assertHas(entry, jsonObject(stateOf('old')), false);
   });
 });

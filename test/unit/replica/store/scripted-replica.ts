@@ -7,11 +7,12 @@
  */
 import type { KubeloomError } from '../../../../src/base/errors.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
-import type { Delivery, DeliveryCursor, Difference } from '../../../../src/replica/store/deliveries.ts';
+import { emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
+import type { Delivery, DeliveryCursor } from '../../../../src/replica/store/deliveries.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { Indexers } from '../../../../src/replica/store/index-functions.ts';
-import { IndexSet } from '../../../../src/replica/store/index-values.ts';
+import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../../../../src/replica/store/indexer.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import type { ReplicaListener } from '../../../../src/replica/store/replica.ts';
@@ -40,16 +41,7 @@ export class ScriptedReplica {
   constructor({ indexers = {}, fields = [], listener }: ScriptOptions = {}) {
     this.owner = newOwner({ fields });
     const indexes = new IndexSet(indexers, fields.length, (error, key) => this.errors.push({ error, key }));
-    this.replica = new Replica(
-      2,
-      indexes,
-      listener ?? {
-        changed: (oldEntry, newEntry) => this.log.push(line({ ...NOTHING, oldEntry, newEntry })),
-        replaced: (difference: Difference) => {
-          this.log.push(...lines(difference.cursor(() => true)));
-        },
-      },
-    );
+    this.replica = new Replica(2, indexes, listener ?? recorder(this.log));
     this.indexer = new ReplicaIndexer(this.replica, indexes);
   }
 
@@ -76,7 +68,7 @@ export class ScriptedReplica {
       const { key } = identityOf(spec);
       const numbered = this.#shards.object(key, false);
       const { shard, id } = numbered;
-      const live = this.replica.liveSlot(key);
+      const live = this.replica.live.get(key);
       const isUnchanged = live?.entry.version === spec.version;
       if (isUnchanged) this.replica.keep(shard, id, live);
       else this.replica.upsert(shard, id, this.#entry(spec, numbered));
@@ -117,22 +109,23 @@ export class ScriptedReplica {
   /** All states of an object share its identity. */
   #entry(spec: ObjectSpec, { shard, id, isNew }: NumberedKey): Entry {
     const { key } = identityOf(spec);
-    const slot = isNew ? this.replica.liveSlot(key) : this.replica.slotOf(shard, id);
-    return newEntry(this.owner, spec, slot ? { identity: slot.identity } : {});
+    const slot = isNew ? this.replica.live.get(key) : this.replica.slotOf(shard, id);
+    return newEntry(this.owner, spec, slot ? { identity: slot.entry.identity } : {});
   }
 }
 
-export const NOTHING: Delivery = {
-  oldEntry: undefined,
-  newEntry: undefined,
-  isInInitialList: false,
-  isFinalStateUnknown: false,
-};
+/** Appends every notification to `log`, with `isResyncDue` also updates without a change. */
+export function recorder(log: string[], isResyncDue: boolean = true): ReplicaListener {
+  return {
+    changed: (oldEntry, newEntry) => log.push(line({ ...emptyDelivery(), oldEntry, newEntry })),
+    replaced: (difference) => log.push(...lines(difference.cursor(isResyncDue))),
+  };
+}
 
 /** Reads a cursor to its end, or `count` deliveries of it. */
 export function lines(cursor: DeliveryCursor, count: number = Infinity): string[] {
   const all: string[] = [];
-  const out = { ...NOTHING };
+  const out = emptyDelivery();
   while (all.length < count && cursor.next(out)) {
     if (!out.oldEntry && !out.newEntry) continue;
     all.push(line(out));

@@ -3,12 +3,10 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
-import { chunkBytesFor } from '../../../../src/replica/store/size-class.ts';
-import { SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/slab-memory.ts';
-import { Slabs } from '../../../../src/replica/store/slabs.ts';
+import { SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/store-memory.ts';
+import { Slabs, chunkBytesFor } from '../../../../src/replica/store/slabs.ts';
 import type { SlabAllocation } from '../../../../src/replica/store/slabs.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
-import { SlabTwin } from './slab-twin.ts';
 
 const LARGE_MAX = SLAB_BYTES + 300_000;
 const PUTS_PER_DRAIN = 256;
@@ -26,6 +24,69 @@ function anySize(random: Random): number {
 
 function newAllocation(): SlabAllocation {
   return { slab: undefined, offset: 0, storedBytes: 0 };
+}
+
+interface TestAllocation extends SlabAllocation {
+  readonly expected: Buffer;
+}
+
+/** Overwrites released memory: no code may still read it. */
+class ScribblingMemory extends SlabMemory {
+  override give(memory: Buffer): void {
+    memory.fill(0x58);
+    super.give(memory);
+  }
+}
+
+/** Slabs compared with a model of private copies: every step changes both. */
+class SlabTwin {
+  readonly slabs: Slabs = new Slabs(new ScribblingMemory());
+  readonly #allocations: TestAllocation[] = [];
+  readonly #random: Random;
+  readonly #source: Buffer;
+  liveBytes = 0;
+
+  /** @param sizeMax the largest size that `put` is called with */
+  constructor(random: Random, sizeMax: number) {
+    this.#random = random;
+    this.#source = Buffer.allocUnsafe(sizeMax * 2);
+    for (let at = 0; at < this.#source.length; at++) this.#source[at] = Math.floor(random() * 256);
+  }
+
+  get size(): number {
+    return this.#allocations.length;
+  }
+
+  put(length: number): void {
+    const start = wholeNumber(this.#random, 0, this.#source.length - length);
+    const expected = Buffer.from(this.#source.subarray(start, start + length));
+    const allocation: TestAllocation = { slab: undefined, offset: 0, storedBytes: 0, expected };
+    this.slabs.put(allocation, this.#source, start, length);
+    this.#allocations.push(allocation);
+    this.liveBytes += length;
+  }
+
+  /** Returns the length of what was released. */
+  releaseAny(): number {
+    const at = wholeNumber(this.#random, 0, this.#allocations.length - 1);
+    const allocation = this.#allocations[at];
+    const last = this.#allocations.pop();
+    assert.ok(allocation && last);
+    if (allocation !== last) this.#allocations[at] = last;
+    this.slabs.release(allocation);
+    this.liveBytes -= allocation.expected.length;
+    return allocation.expected.length;
+  }
+
+  check(): void {
+    assert.equal(this.slabs.liveBytes, this.liveBytes);
+    assert.ok(this.slabs.heldBytes >= this.liveBytes);
+    for (const { slab, offset, storedBytes, expected } of this.#allocations) {
+      assert.equal(storedBytes, expected.length);
+      const bytes = slab?.bytes.subarray(offset, offset + storedBytes);
+      assert.ok(bytes?.equals(expected), `${storedBytes} bytes at ${offset} are not what was put there`);
+    }
+  }
 }
 
 describe('slabs against a model', () => {
@@ -62,29 +123,20 @@ interface Churn {
 }
 
 /** Replaces random allocations until 20x the allocated bytes went through; returns the highest held / allocated. */
-function churn({ population, sizeMin, sizeMax }: Churn, random: Random): { peakShare: number; slabs: Slabs } {
-  const slabs = new Slabs();
-  const source = Buffer.alloc(sizeMax);
-  const allocations: SlabAllocation[] = [];
+function peakShareOf({ population, sizeMin, sizeMax }: Churn): number {
+  const random = seededRandom(42);
+  const twin = new SlabTwin(random, sizeMax);
+  const { slabs } = twin;
   let peakShare = 0;
   for (let puts = 0; puts < population * 21; puts++) {
-    const allocation = newAllocation();
-    slabs.put(allocation, source, 0, wholeNumber(random, sizeMin, sizeMax));
-    if (allocations.length < population) {
-      allocations.push(allocation);
-    } else {
-      const at = wholeNumber(random, 0, population - 1);
-      const old = allocations[at];
-      assert.ok(old);
-      slabs.release(old);
-      allocations[at] = allocation;
-    }
+    twin.put(wholeNumber(random, sizeMin, sizeMax));
+    if (twin.size > population) twin.releaseAny();
     if (puts % PUTS_PER_DRAIN !== 0) continue;
     for (let turn = 0; turn < COMPACTIONS_PER_DRAIN && slabs.hasCompaction; turn++) slabs.compact();
-    if (allocations.length < population) continue;
-    peakShare = Math.max(peakShare, slabs.heldBytes / slabs.liveBytes);
+    if (twin.size === population) peakShare = Math.max(peakShare, slabs.heldBytes / slabs.liveBytes);
   }
-  return { peakShare, slabs };
+  twin.check();
+  return peakShare;
 }
 
 describe('random churn of 20x the allocated bytes', () => {
@@ -96,7 +148,7 @@ describe('random churn of 20x the allocated bytes', () => {
   ];
   for (const each of cases) {
     test(`holds at most 1.3x the allocated bytes: ${each.name}`, () => {
-      const { peakShare } = churn(each, seededRandom(42));
+      const peakShare = peakShareOf(each);
       assert.ok(peakShare <= 1.3, `${peakShare.toFixed(2)}x`);
     });
   }
@@ -119,58 +171,30 @@ describe('releasing', () => {
     const places = empties.map(({ slab, offset }) => `${slab?.allocations.length} ${offset}`);
     assert.equal(new Set(places).size, 3);
   });
-
-  test('returns unused memory to the system, also without compaction', () => {
-    const slabs = new Slabs();
-    const source = Buffer.alloc(SLAB_BYTES / 8);
-    const allocations = Array.from({ length: 8 * 40 }, newAllocation);
-    for (const allocation of allocations) slabs.put(allocation, source, 0, source.length);
-    for (const allocation of allocations) slabs.release(allocation);
-    assert.equal(slabs.heldBytes, 0);
-  });
 });
 
 describe('compaction', () => {
-  /** Leaves 1,000 random objects of 10,000 of one size. */
-  function shrunk(): Slabs {
-    const random = seededRandom(7);
-    const slabs = new Slabs();
-    const allocations = Array.from({ length: 10_000 }, newAllocation);
-    for (const allocation of allocations) slabs.put(allocation, Buffer.alloc(5000), 0, 5000);
-    while (allocations.length > 1000) {
-      const at = wholeNumber(random, 0, allocations.length - 1);
-      const allocation = allocations[at];
-      const last = allocations.pop();
-      assert.ok(allocation && last);
-      if (allocation !== last) allocations[at] = last;
-      slabs.release(allocation);
-    }
-    return slabs;
-  }
-
   test('frees the remaining memory when most objects are gone', () => {
-    const slabs = shrunk();
+    const twin = new SlabTwin(seededRandom(7), 5000);
+    const { slabs } = twin;
+    while (twin.size < 10_000) twin.put(5000);
+    while (twin.size > 1000) twin.releaseAny();
     const before = slabs.heldBytes;
     let movedBytes = 0;
     while (slabs.hasCompaction) movedBytes += slabs.compact();
     assert.ok(before > 40_000_000, `${before} bytes held before`);
     assert.ok(slabs.heldBytes < 1.3 * slabs.liveBytes, `${slabs.heldBytes} bytes held after`);
     assert.ok(movedBytes < 2 * slabs.liveBytes, `${movedBytes} bytes moved`);
+    twin.check();
   });
 
   test('moves nothing while objects of about the same length come and go', () => {
     const random = seededRandom(11);
-    const slabs = new Slabs();
-    const allocations = Array.from({ length: 5000 }, newAllocation);
-    for (const allocation of allocations)
-      slabs.put(allocation, Buffer.alloc(5000), 0, wholeNumber(random, 4900, 5000));
+    const twin = new SlabTwin(random, 5000);
+    const { slabs } = twin;
+    while (twin.size < 5000) twin.put(wholeNumber(random, 4900, 5000));
     for (let change = 0; change < 100_000; change++) {
-      const at = wholeNumber(random, 0, allocations.length - 1);
-      const [old, next] = [allocations[at], newAllocation()];
-      assert.ok(old);
-      slabs.put(next, Buffer.alloc(5000), 0, old.storedBytes);
-      slabs.release(old);
-      allocations[at] = next;
+      twin.put(twin.releaseAny());
       assert.ok(!slabs.hasCompaction);
     }
     assert.ok(slabs.heldBytes < 1.1 * slabs.liveBytes, `${slabs.heldBytes / slabs.liveBytes}x`);

@@ -1,13 +1,41 @@
 /** Packing: unpacking returns the original bytes, whatever they are, and siblings become small. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { samplePod } from '../../../../../src/apiserver/sample-pod.ts';
-import { DICTIONARY_BYTES_MAX, Dictionary } from '../../../../../src/replica/store/packing/dictionary.ts';
-import { PACK_SLACK_BYTES, pack, unpack } from '../../../../../src/replica/store/packing/pack.ts';
-import { seededRandom, wholeNumber } from '../../../shared/ring/random.ts';
-import { anyBytes, edited, viewed } from './texts.ts';
+import { samplePod } from '../../../../src/apiserver/sample-pod.ts';
+import { DICTIONARY_BYTES_MAX, Dictionary } from '../../../../src/replica/store/pack.ts';
+import { PACK_SLACK_BYTES, allocateViewed, pack, unpack } from '../../../../src/replica/store/pack.ts';
+import type { Viewed } from '../../../../src/replica/store/pack.ts';
+import type { Random } from '../../../../src/base/clock.ts';
+import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 
 const GUARD = 0xa5;
+
+function viewed(bytes: Uint8Array): Viewed {
+  const made = allocateViewed(bytes.length);
+  made.bytes.set(bytes);
+  made.length = bytes.length;
+  return made;
+}
+
+/** Returns random bytes of a random number of kinds, so that parts of them are alike. */
+function anyBytes(random: Random, length: number): Buffer {
+  const kinds = wholeNumber(random, 1, 256);
+  return Buffer.from(Array.from({ length }, () => Math.floor(random() * kinds)));
+}
+
+/** Returns pieces of `original`, some left out, some twice, with other bytes between them. */
+function edited(random: Random, original: Buffer): Buffer {
+  const pieces: Buffer[] = [];
+  const edits = wholeNumber(random, 0, 12);
+  let at = 0;
+  for (let edit = 0; edit < edits; edit++) {
+    const end = wholeNumber(random, at, original.length);
+    pieces.push(original.subarray(at, end), anyBytes(random, wholeNumber(random, 0, 40)));
+    const step = wholeNumber(random, -200, 200);
+    at = random() < 0.5 ? end : Math.min(original.length, Math.max(0, end + step));
+  }
+  return Buffer.concat([...pieces, original.subarray(at)]);
+}
 
 /** Returns undefined when the result would exceed `bytesMax`. Checks that nothing is written beyond its room. */
 function packed(dictionary: Dictionary, bytes: Buffer, bytesMax: number): Buffer | undefined {

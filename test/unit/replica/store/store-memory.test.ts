@@ -1,8 +1,8 @@
 /** Packing runs after a while, in small pieces, and never without members or when it is off. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PackingRounds } from '../../../../src/replica/store/packing-rounds.ts';
-import type { Packable } from '../../../../src/replica/store/packing-rounds.ts';
+import { PackingRounds } from '../../../../src/replica/store/store-memory.ts';
+import type { Packable } from '../../../../src/replica/store/store-memory.ts';
 import { FakeClock } from '../../../../src/apiserver/testing/index.ts';
 
 /** A clock on which every reading takes a tenth of a millisecond. */
@@ -35,13 +35,9 @@ class Scene {
   merged = 0;
   ended = 0;
 
-  constructor(afterMs: number = 2000) {
-    this.rounds = new PackingRounds({
-      clock: this.clock,
-      afterMs,
-      merged: () => this.merged,
-      ended: () => void this.ended++,
-    });
+  constructor(packAfterMs: number = 2000) {
+    const options = { clock: this.clock, packAfterMs, merged: () => this.merged };
+    this.rounds = new PackingRounds(options, () => void this.ended++);
   }
 }
 

@@ -3,9 +3,8 @@
  * to; a control record takes effect when all shards have answered it. So the replicas are always exactly the server's
  * history up to one point.
  */
-import { KubeloomError, assert } from '../../base/errors.ts';
+import { KubeloomError } from '../../base/errors.ts';
 import { readControl, sequenceOf } from '../../shared/record/delta.ts';
-import type { ControlRecord } from '../../shared/record/delta.ts';
 import {
   NotificationFlag,
   PrefixKind,
@@ -20,22 +19,30 @@ import type { PrefixRecord } from '../../shared/record/notification.ts';
 import type { Bell } from '../../shared/ring/bell.ts';
 import type { RingConsumer } from '../../shared/ring/ring.ts';
 import type { Word } from '../../shared/ring/word.ts';
+import type { ObjectBytes } from '../store/entry-owner.ts';
 import type { InformerMerge } from './informer-merge.ts';
-import type { ObjectBytes } from './object-bytes.ts';
 
-export interface ShardEnd {
-  readonly ring: RingConsumer;
-  readonly bell: Bell;
-}
-
-export interface ProcessorOptions {
-  readonly shards: readonly ShardEnd[];
+export interface SequenceMergerOptions {
+  readonly shards: readonly { readonly ring: RingConsumer; readonly bell: Bell }[];
   readonly log: Buffer;
   /** The log's gate: written here, read by the reflector. */
   readonly merged: Word;
   readonly reflectorBell: Bell;
-  /** Called when a shard's record is invalid; nothing more is merged. Default: the error is thrown. */
-  readonly broken?: (error: KubeloomError) => void;
+  /** Called when a shard's record is invalid; nothing more is merged. */
+  readonly broken: (error: KubeloomError) => void;
+}
+
+/** One shard, and what it has published of a sequence that is not complete. */
+interface Source {
+  readonly shard: number;
+  readonly ring: RingConsumer;
+  readonly bell: Bell;
+  readonly text: Buffer;
+  readonly parts: Buffer[];
+  /** Warnings of records whose terminal record has not come: a shard that dies before it repeats them. */
+  readonly warnings: PrefixRecord[];
+  /** True when it has answered the next control record. */
+  hasAnswered: boolean;
 }
 
 /** Takes about a millisecond to copy. */
@@ -43,30 +50,25 @@ const MERGE_BYTES_MAX = 2 * 2 ** 20;
 
 const BROKEN: ReadonlySet<string> = new Set(['ERR_KUBELOOM_ASSERTION', 'ERR_KUBELOOM_PROTOCOL']);
 
-export class Processor {
-  readonly #options: ProcessorOptions;
-  readonly #texts: readonly Buffer[];
+export class SequenceMerger {
+  readonly #options: SequenceMergerOptions;
+  readonly #sources: readonly Source[];
   readonly #informers: Map<number, InformerMerge> = new Map();
-  readonly #parts: Buffer[][];
-  /** Warnings of records whose terminal record has not come: a shard that dies before it repeats them. */
-  readonly #warnings: PrefixRecord[][];
-  /** Shards that have answered the next control record. */
-  readonly #answers: Set<number> = new Set();
-  #merged: number;
+  merged: number;
   #isBroken = false;
   /** Bytes of objects taken by the merge in progress. */
   #takenBytes = 0;
   readonly #record = new Notification();
   readonly #object: ObjectBytes = { bytes: Buffer.alloc(0), start: 0, length: 0 };
 
-  constructor(options: ProcessorOptions) {
+  constructor(options: SequenceMergerOptions) {
     this.#options = options;
-    this.#merged = options.merged.load();
-    this.#texts = options.shards.map(({ ring }) =>
-      Buffer.from(ring.bytes.buffer, ring.bytes.byteOffset, ring.bytes.byteLength),
-    );
-    this.#parts = options.shards.map(() => []);
-    this.#warnings = options.shards.map(() => []);
+    this.merged = options.merged.load();
+    this.#sources = options.shards.map(({ ring, bell }, shard) => {
+      const { buffer, byteOffset, byteLength } = ring.bytes;
+      const text = Buffer.from(buffer, byteOffset, byteLength);
+      return { shard, ring, bell, text, parts: [], warnings: [], hasAnswered: false };
+    });
   }
 
   attach(informer: number, merge: InformerMerge): void {
@@ -75,11 +77,6 @@ export class Processor {
 
   detach(informer: number): void {
     this.#informers.delete(informer);
-  }
-
-  /** The last merged sequence. */
-  get merged(): number {
-    return this.#merged;
   }
 
   /**
@@ -97,22 +94,17 @@ export class Processor {
     return taken;
   }
 
-  /** Rethrows everything but assertion and protocol errors, which stop the merge. */
   #break(error: unknown): void {
-    const { broken } = this.#options;
-    if (!broken || !(error instanceof KubeloomError) || !BROKEN.has(error.code)) throw error;
+    if (!(error instanceof KubeloomError) || !BROKEN.has(error.code)) throw error;
     this.#isBroken = true;
-    broken(error);
+    this.#options.broken(error);
   }
 
-  /**
-   * Returns memory to the shards and publishes the merged sequence to the reflector. Called after a merge that took
-   * any.
-   */
+  /** Returns memory to the shards and publishes the merged sequence to the reflector; called after a merge. */
   publish(): void {
-    this.#options.merged.store(this.#merged);
+    this.#options.merged.store(this.merged);
     let released = false;
-    for (const { ring, bell } of this.#options.shards) {
+    for (const { ring, bell } of this.#sources) {
       const result = ring.releaseToWaiting();
       if (result === 'producer may wait') bell.ring();
       released ||= result !== 'nothing';
@@ -120,24 +112,24 @@ export class Processor {
     if (released) this.#options.reflectorBell.ring();
   }
 
-  /**
-   * Returns whether the replicas hold exactly what a shard that has ended had finished: all that it published is
-   * merged, and no barrier that it has answered waits for other shards.
-   */
+  /** Returns whether all that an ended shard has published is merged, and no barrier that it answered waits for others. */
   isDrained(shard: number): boolean {
-    return !this.#options.shards[shard]?.ring.hasRecord && !this.#answers.has(shard);
+    const source = this.#sources[shard];
+    return !source?.ring.hasRecord && !source?.hasAnswered;
   }
 
   /** Drops the beginning of a record that a shard, which has ended, did not finish. */
   discardUnfinished(shard: number): void {
-    for (const held of [this.#parts[shard], this.#warnings[shard]]) if (held) held.length = 0;
+    const { parts = [], warnings = [] } = this.#sources[shard] ?? {};
+    parts.length = 0;
+    warnings.length = 0;
   }
 
   /** Returns whether the next record has come; reads only shared tails. */
   hasWork(): boolean {
     if (this.#isBroken) return false;
     try {
-      return this.#options.shards.some(({ ring }) => ring.hasRecord && this.#isNext(ring));
+      return this.#sources.some(({ ring }) => ring.hasRecord && this.#isNext(ring));
     } catch (error) {
       this.#break(error);
       return false;
@@ -146,38 +138,34 @@ export class Processor {
 
   /** A ring whose first record must wait for another shard counts as no work: polling it would spin. */
   #isNext(ring: RingConsumer): boolean {
-    return ring.peek() && sequenceOf(ring) === (this.#merged + 1) >>> 0;
+    return ring.peek() && sequenceOf(ring) === (this.merged + 1) >>> 0;
   }
 
   /** Takes one record of the next sequence if one has arrived. */
   #takeNext(): boolean {
     if (this.#isBroken) return false;
-    const { shards } = this.#options;
-    for (let shard = 0; shard < shards.length; shard++) {
-      const ring = shards[shard]?.ring;
-      if (!ring || !this.#isNext(ring)) continue;
-      if (this.#take(shard, ring)) this.#merged = (this.#merged + 1) >>> 0;
+    for (const source of this.#sources) {
+      if (!this.#isNext(source.ring)) continue;
+      if (this.#take(source)) this.merged = (this.merged + 1) >>> 0;
       return true;
     }
     return false;
   }
 
   /** Takes the record that `peek` found; true when the sequence is complete with it. */
-  #take(shard: number, ring: RingConsumer): boolean {
+  #take(source: Source): boolean {
+    const { ring, shard } = source;
     switch (ring.type) {
       case RECORD_TYPE_PREFIX:
-        this.#takePrefix(shard, ring);
+        this.#takePrefix(source);
         ring.advance();
         return false;
       case RECORD_TYPE_NOTIFICATION:
-        this.#takeNotification(shard, ring);
+        this.#takeNotification(source);
         ring.advance();
         return true;
-      case RECORD_TYPE_CONTROL_DONE: {
-        const record = readControl(ring);
-        ring.advance();
-        return this.#takeControl(shard, record);
-      }
+      case RECORD_TYPE_CONTROL_DONE:
+        return this.#takeControl(source);
       default:
         throw new KubeloomError(
           'ERR_KUBELOOM_PROTOCOL',
@@ -186,35 +174,28 @@ export class Processor {
     }
   }
 
-  #takePrefix(shard: number, ring: RingConsumer): void {
+  #takePrefix({ shard, ring, parts, warnings }: Source): void {
     const record = readPrefix(ring);
     this.#takenBytes += record.bytes.length;
-    if (record.kind === PrefixKind.Part) this.#parts[shard]?.push(record.bytes);
-    else if (record.kind === PrefixKind.Warning) this.#warnings[shard]?.push(record);
+    if (record.kind === PrefixKind.Part) parts.push(record.bytes);
+    else if (record.kind === PrefixKind.Warning) warnings.push(record);
     else this.#informers.get(record.informer)?.prefix(shard, record);
   }
 
-  #takeNotification(shard: number, ring: RingConsumer): void {
+  #takeNotification({ shard, ring, text, parts, warnings }: Source): void {
     const record = this.#record;
     readNotification(ring, record);
-    const text = this.#texts[shard];
-    const parts = this.#parts[shard];
-    assert(text !== undefined && parts !== undefined, 'no such shard', shard);
     const informer = this.#informers.get(record.informer);
-    this.#tellWarnings(shard, informer);
+    if (warnings.length > 0) {
+      for (const warning of warnings) informer?.prefix(shard, warning);
+      warnings.length = 0;
+    }
     if (informer && !(record.flags & NotificationFlag.Nothing)) {
       this.#locate(text, parts);
       this.#takenBytes += record.length;
       informer.notification(shard, record, text, this.#object);
     }
     parts.length = 0;
-  }
-
-  #tellWarnings(shard: number, informer: InformerMerge | undefined): void {
-    const warnings = this.#warnings[shard];
-    if (!warnings || warnings.length === 0) return;
-    for (const warning of warnings) informer?.prefix(shard, warning);
-    warnings.length = 0;
   }
 
   /** Sets `#object` to the place of the record's object: in the log, in the ring, or in parts and ring. */
@@ -242,10 +223,12 @@ export class Processor {
     object.start = 0;
   }
 
-  #takeControl(shard: number, record: ControlRecord): boolean {
-    this.#answers.add(shard);
-    if (this.#answers.size < this.#options.shards.length) return false;
-    this.#answers.clear();
+  #takeControl(source: Source): boolean {
+    const record = readControl(source.ring);
+    source.ring.advance();
+    source.hasAnswered = true;
+    if (this.#sources.some(({ hasAnswered }) => !hasAnswered)) return false;
+    for (const answered of this.#sources) answered.hasAnswered = false;
     this.#informers.get(record.informer)?.control(record);
     return true;
   }

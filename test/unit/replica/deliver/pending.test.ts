@@ -1,9 +1,9 @@
-/** The chunked queue compared with an array: its order, and the memory it keeps. */
+/** Pending notifications: their order, compared with an array, and their age, compared with every arrival time. */
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { ChunkedQueue } from '../../../../src/replica/deliver/chunked-queue.ts';
-import { seededRandom } from '../../shared/ring/random.ts';
+import { BacklogAge, ChunkedQueue } from '../../../../src/replica/deliver/pending.ts';
+import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 
 describe('the chunked queue', () => {
   for (const seed of [1, 2, 3]) {
@@ -37,19 +37,6 @@ describe('the chunked queue', () => {
     });
   }
 
-  for (const length of [1, 1023, 1024, 1025, 2048, 2049]) {
-    test(`keeps the order while it holds ${length} pairs`, () => {
-      const queue = new ChunkedQueue<number, number>();
-      for (let value = 0; value < length; value++) queue.push(value, -value);
-      for (let value = 0; value < 5000; value++) {
-        assert.deepEqual([queue.first, queue.second], [value, -value]);
-        queue.shift();
-        queue.push(value + length, -value - length);
-      }
-      assert.equal(queue.length, length);
-    });
-  }
-
   test('restarts after it was emptied, at any place in a chunk', () => {
     const queue = new ChunkedQueue<number, number>();
     for (const count of [1, 1024, 3, 1025, 2048, 5]) {
@@ -63,4 +50,45 @@ describe('the chunked queue', () => {
       assert.equal(queue.second, undefined);
     }
   });
+});
+
+describe('the age of a backlog', () => {
+  test('C21 C142 is the age of the oldest pending notification, and 0 without any', () => {
+    const age = new BacklogAge();
+    assert.equal(age.ageMs(0, 1000), 0);
+    age.mark(0, 3, 1000);
+    age.mark(0, 5, 2000);
+    assert.equal(age.ageMs(0, 2500), 1500);
+    assert.equal(age.ageMs(2, 2500), 1500);
+    assert.equal(age.ageMs(3, 2500), 500);
+    assert.equal(age.ageMs(5, 9000), 0);
+    age.mark(5, 6, 9000);
+    assert.equal(age.ageMs(5, 9001), 1);
+  });
+
+  test('C21 C142 is 0 for a new notification without a mark', () => {
+    const age = new BacklogAge();
+    age.mark(0, 1, 1000);
+    assert.equal(age.ageMs(1, 5000), 0);
+  });
+
+  for (const seed of [1, 2, 3]) {
+    test(`C21 C142 is never too small, and at most 100 ms too large (seed ${seed})`, () => {
+      const random = seededRandom(seed);
+      const age = new BacklogAge();
+      const times: number[] = [];
+      let nowMs = 1000;
+      let oldest = 0;
+      for (let step = 0; step < 5000; step++) {
+        nowMs += random() < 0.1 ? 500 * random() : 10 * random();
+        const pushed = wholeNumber(random, 0, 3);
+        for (let count = 0; count < pushed; count++) times.push(nowMs);
+        age.mark(oldest, times.length, nowMs);
+        const exact = oldest < times.length ? nowMs - (times[oldest] ?? 0) : 0;
+        const ageMs = age.ageMs(oldest, nowMs);
+        assert.ok(ageMs >= exact && ageMs - exact < 100, `${ageMs} for ${exact}`);
+        oldest = Math.min(times.length, oldest + wholeNumber(random, 0, random() < 0.01 ? 500 : 2));
+      }
+    });
+  }
 });

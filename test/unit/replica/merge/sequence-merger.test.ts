@@ -6,64 +6,45 @@ import type { Random } from '../../../../src/base/clock.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { NotificationFlag, PrefixKind } from '../../../../src/shared/record/notification.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
-import { wireObject } from '../store/objects.ts';
+import { at, wireObject } from '../store/objects.ts';
 import type { ObjectSpec } from '../store/objects.ts';
 import { FakeShards } from './fake-shards.ts';
 import type { FakeShardsOptions, Write } from './fake-shards.ts';
 import { MergingInformer } from './merging-informer.ts';
 
-function at(name: string, version: number): ObjectSpec {
-  return { name, version };
-}
-
 function setUp(options: FakeShardsOptions = {}): { shards: FakeShards; informer: MergingInformer } {
   const shards = new FakeShards(options);
   const informer = new MergingInformer({ shards: options.shards ?? 1 });
-  shards.processor.attach(1, informer.merge);
+  shards.merger.attach(1, informer.merge);
   return { shards, informer };
 }
 
-/** Records that are not yet written to the rings, by shard. */
-class Outbox {
-  readonly #pending: Write[][];
-
-  constructor(shards: number) {
-    this.#pending = Array.from({ length: shards }, () => []);
-  }
-
-  add(shard: number, writes: readonly Write[]): void {
-    this.#pending[shard]?.push(...writes);
-  }
-
-  get isEmpty(): boolean {
-    return this.#pending.every(({ length }) => length === 0);
-  }
-
-  /** Writes up to `count` records of one shard, as many as fit. */
-  write(shards: FakeShards, shard: number, count: number): void {
-    const pending = this.#pending[shard] ?? [];
-    let written = 0;
-    while (written < count && pending[written]?.()) written++;
-    pending.splice(0, written);
-    shards.producers[shard]?.publish();
-  }
+interface History {
+  /** Records that are not yet written to the rings, by shard. */
+  readonly pending: Write[][];
+  /** Notifications that the informer must receive. */
+  readonly expected: string[];
+  readonly objects: Map<string, ObjectSpec>;
 }
 
-/** Returns a history of about `count` sequences, and what the informer must receive of it. */
-function history(
-  shards: FakeShards,
-  random: Random,
-  outbox: Outbox,
-  count: number,
-): { readonly expected: string[]; readonly objects: ReadonlyMap<string, ObjectSpec> } {
+/** Writes up to `count` records of one shard, as many as fit. */
+function write(shards: FakeShards, pending: Write[], shard: number, count: number): void {
+  let written = 0;
+  while (written < count && pending[written]?.()) written++;
+  pending.splice(0, written);
+  shards.producers[shard]?.publish();
+}
+
+/** Returns a history of about `count` sequences. */
+function history(shards: FakeShards, random: Random, count: number): History {
+  const pending = shards.producers.map((): Write[] => []);
   const expected: string[] = [];
   const objects = new Map<string, ObjectSpec>();
-  const shardCount = shards.producers.length;
   for (let version = 1; version <= count; version++) {
     const chance = random();
     if (chance < 0.08) {
-      const writes = shards.control(DeltaKind.Bookmark, 0, String(version));
-      for (const [shard, records] of writes.entries()) outbox.add(shard, records);
+      for (const [shard, records] of shards.control(DeltaKind.Bookmark, 0, String(version)).entries())
+        pending[shard]?.push(...records);
       expected.push(`Bookmark ${version}`);
       continue;
     }
@@ -83,7 +64,7 @@ function history(
       writes.unshift(shards.prefix(shard, PrefixKind.Warning, warning, { sequence: shards.sequence }));
       expected.push(`ERR_TEST ${name}`);
     }
-    outbox.add(shard, writes);
+    pending[shard]?.push(...writes);
     if (isNothing) continue;
     if (isDeletion) {
       objects.delete(name);
@@ -93,9 +74,7 @@ function history(
       expected.push(old === undefined ? `add ${name}@${version}` : `update ${name}@${old}>${version}`);
     }
   }
-  assert.equal(outbox.isEmpty, false);
-  assert.ok(shardCount > 0);
-  return { expected, objects };
+  return { pending, expected, objects };
 }
 
 describe('the merge of several rings', () => {
@@ -109,21 +88,21 @@ describe('the merge of several rings', () => {
       const random = seededRandom(shardCount);
       // Small rings: most of the time a producer waits for room.
       const { shards, informer } = setUp({ shards: shardCount, ringBytes: 8192, merged, logBytes: 2 ** 20 });
-      const outbox = new Outbox(shardCount);
-      const { expected, objects } = history(shards, random, outbox, 1200);
+      const { pending, expected, objects } = history(shards, random, 1200);
       for (let idle = 0; idle < 1000; idle++) {
-        outbox.write(shards, wholeNumber(random, 0, shardCount - 1), wholeNumber(random, 0, 20));
-        if (random() < 0.5 && shards.processor.hasWork()) {
-          assert.ok(shards.processor.merge(wholeNumber(random, 1, 40)) > 0, 'hasWork() returned true');
-          shards.processor.publish();
+        const shard = wholeNumber(random, 0, shardCount - 1);
+        write(shards, pending[shard] ?? [], shard, wholeNumber(random, 0, 20));
+        if (random() < 0.5 && shards.merger.hasWork()) {
+          assert.ok(shards.merger.merge(wholeNumber(random, 1, 40)) > 0, 'hasWork() returned true');
+          shards.merger.publish();
           idle = 0;
         }
       }
-      assert.ok(outbox.isEmpty, 'all records were written');
+      assert.deepEqual(pending.flat(), [], 'all records were written');
       shards.drain();
       assert.deepEqual(informer.takeLog(), expected);
       for (const [name, spec] of objects) assert.deepEqual(informer.object(name), wireObject(spec));
-      assert.equal(shards.processor.merged, shards.sequence);
+      assert.equal(shards.merger.merged, shards.sequence);
       assert.equal(shards.merged.load(), shards.sequence);
       for (const memory of shards.memories) assert.equal(memory.head.load(), memory.tail.load());
     });
@@ -135,13 +114,13 @@ describe('the merge of several rings', () => {
     const other = shards.object(at('b', 2));
     assert.notEqual(first.shard, other.shard);
     shards.send(other.shard, other.writes);
-    assert.equal(shards.processor.hasWork(), false, 'polling it again would spin');
-    assert.equal(shards.processor.merge(10), 0);
+    assert.equal(shards.merger.hasWork(), false, 'polling it again would spin');
+    assert.equal(shards.merger.merge(10), 0);
     shards.send(first.shard, first.writes);
-    assert.equal(shards.processor.hasWork(), true);
+    assert.equal(shards.merger.hasWork(), true);
     assert.equal(shards.drain(), 2);
     assert.deepEqual(informer.takeLog(), ['add a@1', 'add b@2']);
-    assert.equal(shards.processor.hasWork(), false);
+    assert.equal(shards.merger.hasWork(), false);
   });
 
   test('C5 takes a control record when every shard has answered it, once', () => {
@@ -149,14 +128,14 @@ describe('the merge of several rings', () => {
     const answers = shards.control(DeltaKind.Bookmark, 0, '77');
     for (const shard of [2, 0]) {
       shards.send(shard, answers[shard] ?? []);
-      assert.equal(shards.processor.hasWork(), true);
+      assert.equal(shards.merger.hasWork(), true);
       assert.equal(shards.drain(), 1);
       assert.deepEqual(informer.takeLog(), []);
-      assert.equal(shards.processor.merged, 0);
+      assert.equal(shards.merger.merged, 0);
     }
     const after = shards.object(at('b', 1));
     shards.send(after.shard, after.writes);
-    assert.equal(shards.processor.hasWork(), false, 'what comes after waits as well');
+    assert.equal(shards.merger.hasWork(), false, 'what comes after waits as well');
     shards.send(1, answers[1] ?? []);
     shards.drain();
     assert.deepEqual(informer.takeLog(), ['Bookmark 77', 'add b@1']);
@@ -165,14 +144,8 @@ describe('the merge of several rings', () => {
   test('C4 C5 C14 applies a relist when the last shard has reported the ids that it did not contain', () => {
     const { shards, informer } = setUp({ shards: 2 });
     shards.sendControl(DeltaKind.ReplaceBegin, 1);
-    for (const [name, version] of [
-      ['a', 1],
-      ['b', 2],
-      ['c', 3],
-      ['d', 4],
-    ] as const) {
-      shards.sendObject(at(name, version), { kind: DeltaKind.Replaced });
-    }
+    for (const spec of [at('a', 1), at('b', 2), at('c', 3), at('d', 4)])
+      shards.sendObject(spec, { kind: DeltaKind.Replaced });
     shards.sendControl(DeltaKind.ReplaceEnd, 1, '10');
     shards.drain();
     informer.takeLog();
@@ -203,12 +176,12 @@ describe('the merge of several rings', () => {
     shards.sendObject(at('b', 4));
     shards.drain();
     assert.deepEqual(informer.takeLog(), ['add a@1', 'add b@4']);
-    assert.equal(shards.processor.merged, shards.sequence);
-    shards.processor.detach(1);
+    assert.equal(shards.merger.merged, shards.sequence);
+    shards.merger.detach(1);
     shards.sendObject(at('c', 5));
     shards.drain();
     assert.deepEqual(informer.takeLog(), []);
-    assert.equal(shards.processor.merged, shards.sequence);
+    assert.equal(shards.merger.merged, shards.sequence);
   });
 });
 
@@ -219,14 +192,14 @@ describe('returning memory', () => {
     shards.sendObject(at('a', 2));
     const [memory0, memory1] = shards.memories;
     const heads = [memory0?.head.load(), memory1?.head.load()];
-    shards.processor.merge(10);
+    shards.merger.merge(10);
     assert.deepEqual([memory0?.head.load(), memory1?.head.load()], heads, 'the records are still being read');
     assert.equal(shards.merged.load(), 0);
-    shards.processor.publish();
+    shards.merger.publish();
     assert.equal(shards.merged.load(), 2);
     assert.equal(memory1?.head.load(), memory1?.tail.load());
     assert.deepEqual(shards.rung, [0, 0, 1], 'the shard waits for nothing');
-    shards.processor.publish();
+    shards.merger.publish();
     assert.deepEqual(shards.rung, [0, 0, 1]);
   });
 
@@ -239,8 +212,8 @@ describe('returning memory', () => {
       shards.producers[1]?.publish();
       if (!isWritten) break;
     }
-    shards.processor.merge(1);
-    shards.processor.publish();
+    shards.merger.merge(1);
+    shards.merger.publish();
     assert.deepEqual(shards.rung, [0, 1, 1]);
   });
 
@@ -252,9 +225,9 @@ describe('returning memory', () => {
     for (let round = 0; round < 1000 && written < writes.length; round++) {
       while (writes[written]?.()) written++;
       shards.producers[0]?.publish();
-      assert.ok(shards.processor.hasWork());
-      assert.ok(shards.processor.merge(256) > 0);
-      shards.processor.publish();
+      assert.ok(shards.merger.hasWork());
+      assert.ok(shards.merger.merge(256) > 0);
+      shards.merger.publish();
     }
     assert.equal(written, writes.length, 'the ring never became free');
     shards.drain();
@@ -266,8 +239,8 @@ describe('returning memory', () => {
     const text = 'x'.repeat(2 ** 20);
     for (let version = 1; version <= 8; version++) shards.sendObject({ ...at('a', version), spec: { text } });
     for (let merged = 2; merged <= 8; merged += 2) {
-      assert.equal(shards.processor.merge(256), 2);
-      assert.equal(shards.processor.merged, merged);
+      assert.equal(shards.merger.merge(256), 2);
+      assert.equal(shards.merger.merged, merged);
     }
     assert.deepEqual(informer.takeLog().at(-1), 'update a@7>8');
   });
@@ -299,14 +272,14 @@ describe('a shard that has ended', () => {
   test('is drained when all that it published is merged, and no barrier that it answered waits for others', () => {
     const { shards } = setUp({ shards: 2 });
     const [first = [], second = []] = shards.control(DeltaKind.ReplaceBegin, 1);
-    assert.equal(shards.processor.isDrained(0), true);
+    assert.equal(shards.merger.isDrained(0), true);
     shards.send(0, first);
-    assert.equal(shards.processor.isDrained(0), false);
+    assert.equal(shards.merger.isDrained(0), false);
     shards.drain();
-    assert.equal(shards.processor.isDrained(0), false, 'its answer counts, but not alone');
-    assert.equal(shards.processor.isDrained(1), true);
+    assert.equal(shards.merger.isDrained(0), false, 'its answer counts, but not alone');
+    assert.equal(shards.merger.isDrained(1), true);
     shards.send(1, second);
     shards.drain();
-    assert.equal(shards.processor.isDrained(0), true);
+    assert.equal(shards.merger.isDrained(0), true);
   });
 });
