@@ -3,7 +3,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { SharedIndexInformer, loadKubeConfig } from '../index.ts';
 import type { Borrowed, DeletedFinalStateUnknown } from '../index.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { findResource } from '../kube/discovery.ts';
+import { findResource } from '../kube/rest-mapper.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { connectionFor } from '../reflector/transport/credentials.ts';
 import { ApiClient } from './api-get.ts';

@@ -9,8 +9,8 @@
  * the log as received, and nothing is parsed.
  */
 import { DROP_MALFORMED, dropPaths } from '../kube/json/drop.ts';
-import { pathTrie } from '../kube/json/path-trie.ts';
-import type { PathNode } from '../kube/json/path-trie.ts';
+import { pathTrie } from '../kube/json/read.ts';
+import type { PathNode } from '../kube/json/read.ts';
 import { NotificationFlag } from '../shared/record/notification.ts';
 import type { ShardSpec } from '../shared/protocol.ts';
 import { ModuleIndexes } from './module-indexes.ts';

@@ -4,7 +4,7 @@
 import { parseFieldSelector } from '../kube/field-selector.ts';
 import { parseLabelSelector } from '../kube/label-selector.ts';
 import { isNamespaceName } from '../kube/resource.ts';
-import { splitPath } from '../kube/json/path.ts';
+import { splitPath } from '../kube/json/read.ts';
 import {
   callback,
   clock,

@@ -7,9 +7,17 @@
  * four close together, so the walk ends early. An empty string means the same as an absent key, as in Go; when a key
  * comes twice the first one that is not empty counts.
  */
-import { bytesEqual, decodeStringToken, keyEquals } from './read.ts';
-import { hasEscape, isPlainName, skipString, skipValue } from './skip.ts';
-import { afterMember, openObject, valueAfterKey } from './walk.ts';
+import { decodeStringToken, keyEquals } from './read.ts';
+import {
+  afterMember,
+  bytesEqual,
+  hasEscape,
+  isPlainName,
+  openObject,
+  skipString,
+  skipValue,
+  valueAfterKey,
+} from './skip.ts';
 
 const QUOTE = 0x22;
 

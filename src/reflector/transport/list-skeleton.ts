@@ -4,8 +4,7 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { decodeStringToken, keyEquals } from '../../kube/json/read.ts';
-import { skipString, skipValue } from '../../kube/json/skip.ts';
-import { afterMember, openObject, valueAfterKey } from '../../kube/json/walk.ts';
+import { afterMember, openObject, skipString, skipValue, valueAfterKey } from '../../kube/json/skip.ts';
 
 const SPACE = 0x20;
 const QUOTE = 0x22;

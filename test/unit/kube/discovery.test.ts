@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { KubeloomError } from '../../../src/base/errors.ts';
-import { findResource } from '../../../src/kube/discovery.ts';
+import { findResource } from '../../../src/kube/rest-mapper.ts';
 import { resources } from '../../../src/kube/built-in.ts';
 
 const ALL = ['get', 'list', 'watch'];

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DROP_MALFORMED, DROP_NO_ROOM, dropPaths } from '../../../../src/kube/json/drop.ts';
-import { splitPath } from '../../../../src/kube/json/path.ts';
-import { pathTrie } from '../../../../src/kube/json/path-trie.ts';
+import { pathTrie, splitPath } from '../../../../src/kube/json/read.ts';
 import { embed, podObject } from './objects.ts';
 import { COMPACT, ODD, type Json, randomJson, writeJson } from './random-json.ts';
 import { Seeded } from './seeded.ts';

@@ -1,7 +1,7 @@
 /** Tests of the metadata of an object without managedFields: the same values for every writer and order. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { metadataText } from '../../../../src/kube/json/metadata.ts';
+import { metadataText } from '../../../../src/kube/json/drop.ts';
 import { embed } from './objects.ts';
 import { ODD, type Json, randomJson, writeJson } from './random-json.ts';
 import { Seeded } from './seeded.ts';

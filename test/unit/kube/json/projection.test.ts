@@ -1,10 +1,9 @@
 /** Tests of the projector against JSON.parse: any order, any spelling, and early stops that miss no field. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splitPath } from '../../../../src/kube/json/path.ts';
 import { KeySpans, scanMetadata } from '../../../../src/kube/json/key-spans.ts';
-import { findPath } from '../../../../src/kube/json/read.ts';
 import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../../../../src/kube/json/projection.ts';
+import { findPath, splitPath } from '../../../../src/kube/json/read.ts';
 import { embed, podObject, sortKeys } from './objects.ts';
 import { COMPACT, ODD, type Json, randomJson, writeJson } from './random-json.ts';
 import { Seeded } from './seeded.ts';

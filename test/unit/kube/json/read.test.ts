@@ -1,14 +1,14 @@
 /** Tests of the small readers, the path syntax, and the strict validator against JSON.parse. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splitPath } from '../../../../src/kube/json/path.ts';
 import {
   decodeStringContent,
   decodeStringToken,
   findPath,
   keyEquals,
+  splitPath,
 } from '../../../../src/kube/json/read.ts';
-import { validValueEnd } from '../../../../src/kube/json/validate.ts';
+import { validValueEnd } from '../../../../src/kube/json/skip.ts';
 import { embed } from './objects.ts';
 import { COMPACT, ODD, randomJson, writeJson } from './random-json.ts';
 import { Seeded } from './seeded.ts';
