@@ -1,6 +1,6 @@
 /**
- * One GET on the main thread: finds credentials and a connection, checks the status, and passes the body to
- * a reader. Requests share connections; a connection is closed when its last request has ended.
+ * GETs on the calling thread: finds credentials and a connection, checks the status, and passes the body to a reader
+ * or returns it whole. Requests share connections; a connection is closed when its last request has ended.
  */
 import { realClock } from '../base/clock.ts';
 import { KubeloomError, wrapped } from '../base/errors.ts';
@@ -17,6 +17,10 @@ import { onAbort } from '../base/on-abort.ts';
 
 const OK = 200;
 const UNAUTHORIZED = 401;
+/** Time without a byte after which a request for a whole body fails. */
+const BODY_SILENCE_MAX_MS = 30_000;
+/** Discovery documents are far smaller; a single object has at most 3 MiB on a real server. */
+const BODY_BYTES_MAX = 32 * 2 ** 20;
 
 /** The reader of a response. */
 export interface ResponseReader {
@@ -33,7 +37,7 @@ export interface ResponseReader {
 export interface GetRequest {
   readonly path: string;
   /** Used in error messages. */
-  readonly verb: 'LIST' | 'WATCH';
+  readonly verb: 'GET' | 'LIST' | 'WATCH';
   readonly signal: AbortSignal;
   /** The longest time without a byte, after which the request fails. Default: no limit. */
   readonly silenceMaxMs?: number;
@@ -57,7 +61,7 @@ export class ApiClient {
       const connection = await this.#credentials.connection(this.#isRefused, signal);
       signal.throwIfAborted();
       const answered = (status: number): void => void (this.#isRefused = status === UNAUTHORIZED);
-      new GetExchange(request, connection, reader, answered).start(this.#acquire(connection), () =>
+      new GetExchange(request, connection, reader, answered).start(this.#transports.acquire(connection), () =>
         this.#transports.release(connection),
       );
     } catch (cause) {
@@ -66,9 +70,73 @@ export class ApiClient {
     }
   }
 
-  #acquire(connection: ConnectionOptions): HttpTransport {
-    return this.#transports.acquire(connection);
+  /**
+   * Requests one path with GET and returns the whole body.
+   *
+   * @throws an error with the code of the server's answer, or of the reason why there is none; the signal's reason when
+   *   it is aborted; ERR_KUBELOOM_RESPONSE_TOO_LARGE above 32 MiB
+   */
+  getBody(path: string, signal: AbortSignal): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      void this.get(
+        { path, verb: 'GET', signal, silenceMaxMs: BODY_SILENCE_MAX_MS },
+        new WholeBody(path, resolve, reject),
+      );
+    });
   }
+
+  /**
+   * Like `getBody`, with the body parsed.
+   *
+   * @throws ERR_KUBELOOM_MALFORMED_RESPONSE as well, when the body is not JSON
+   */
+  async getJson(path: string, signal: AbortSignal): Promise<unknown> {
+    const body = await this.getBody(path, signal);
+    try {
+      return JSON.parse(body.toString()) as unknown;
+    } catch (cause) {
+      const message = `GET ${path}: the answer is not JSON; is this a Kubernetes apiserver?`;
+      throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message, { cause });
+    }
+  }
+}
+
+class WholeBody implements ResponseReader {
+  readonly #path: string;
+  readonly #resolve: (body: Buffer) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  #response: HttpExchange | undefined;
+
+  constructor(path: string, resolve: (body: Buffer) => void, reject: (error: Error) => void) {
+    this.#path = path;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  opened(response: HttpExchange): void {
+    this.#response = response;
+  }
+
+  data(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes <= BODY_BYTES_MAX) this.#chunks.push(Buffer.from(chunk));
+    else this.#response?.close();
+  }
+
+  end(error: Error | undefined): void {
+    if (error) this.#reject(error);
+    else if (this.#bytes <= BODY_BYTES_MAX) this.#resolve(Buffer.concat(this.#chunks));
+    else this.#reject(tooLarge(this.#path));
+  }
+}
+
+function tooLarge(path: string): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_RESPONSE_TOO_LARGE',
+    `GET ${path}: the answer is larger than ${BODY_BYTES_MAX} bytes; is this a Kubernetes apiserver?`,
+  );
 }
 
 class GetExchange implements ResponseSink, HttpExchange {

@@ -7,6 +7,7 @@
  * exist is `undefined` instead.
  */
 import { realClock } from '../../base/clock.ts';
+import { ApiClient } from '../../reflector/api-client.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { keyOfResource } from '../factory/resource-query.ts';
 import { abortable } from '../abortable.ts';
@@ -22,7 +23,6 @@ import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { flag, signal as aSignal, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
 import type { CachedObject } from '../../replica/store/entry.ts';
-import { jsonGetter } from './api-get.ts';
 import { FieldIndexes } from './field-indexes.ts';
 import type { FieldExtractor } from './field-indexes.ts';
 import { KindCache } from './kind-cache.ts';
@@ -76,7 +76,8 @@ export class InformersMap implements AsyncDisposable {
     this.#source = source;
     const { clock = realClock, onError, onMutation } = options;
     this.#reports = new ErrorReporter(this.name, onError, clock, onMutation);
-    const getJson = jsonGetter(source, this.#stop.signal);
+    const client = new ApiClient(source);
+    const getJson = (path: string): Promise<unknown> => client.getJson(path, this.#stop.signal);
     this.restMapper = options.restMapper ?? new RestMapper({ getJson, clock });
   }
 
