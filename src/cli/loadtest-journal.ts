@@ -6,7 +6,7 @@
  * the same object. A deletion that no handler received keeps a place in the log, and counts as lost there.
  */
 import type { JournalEntry } from '../apiserver/journal.ts';
-import type { Notification } from './handler-history.ts';
+import type { Notification } from './recording-handler.ts';
 import type { Write } from './loadtest-plan.ts';
 
 /** A value that no server uses as a revision. */

@@ -8,7 +8,7 @@
 import { isIPv4 } from 'node:net';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeloomError } from '../base/errors.ts';
-import { escapeControls } from './terminal-text.ts';
+import { escapeControls } from '../base/printable.ts';
 
 export interface LoadTestTarget {
   readonly context: string;

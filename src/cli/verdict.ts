@@ -7,7 +7,7 @@
  * with the log's key and type, and an update with the revision that the object had before.
  */
 import type { JournalEntry } from '../apiserver/journal.ts';
-import type { Notification } from './handler-history.ts';
+import type { Notification } from './recording-handler.ts';
 
 export interface Verdict {
   /** Events after the initial list that were delivered as the log has them. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CommanderError } from 'commander';
 import { failureText } from '../../../src/cli/failure.ts';
-import { escapeControls } from '../../../src/cli/terminal-text.ts';
+import { escapeControls } from '../../../src/base/printable.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 
 describe('a failure', () => {

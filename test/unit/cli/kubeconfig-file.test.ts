@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile, readdir, stat, symlink } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { wantKubeConfigTarget, writeKubeConfig } from '../../../src/cli/kubeconfig-file.ts';
+import { wantKubeConfigTarget, writeKubeConfig } from '../../../src/cli/apiserver.ts';
 import { TemporaryFolder } from './command.ts';
 
 const YAML = 'apiVersion: v1\nkind: Config\ncurrent-context: kubeloom-embedded\n';

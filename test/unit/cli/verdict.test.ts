@@ -1,8 +1,8 @@
 /** The verdict must catch every single fault, whatever it is and wherever it happens. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HandlerHistory } from '../../../src/cli/handler-history.ts';
-import type { Notification } from '../../../src/cli/handler-history.ts';
+import { HandlerHistory } from '../../../src/cli/recording-handler.ts';
+import type { Notification } from '../../../src/cli/recording-handler.ts';
 import { expectationOf, judge } from '../../../src/cli/verdict.ts';
 import type { Verdict } from '../../../src/cli/verdict.ts';
 import type { JournalEntry } from '../../../src/apiserver/testing/index.ts';
@@ -25,17 +25,19 @@ const JOURNAL: readonly JournalEntry[] = [
 const LISTED_AT = 5;
 const EVENTS = 7;
 
-const FAITHFUL: readonly Notification[] = [
-  { kind: 'INITIAL', key: 'a/x', revision: 4, previousRevision: 0 },
-  { kind: 'INITIAL', key: 'b/y', revision: 2, previousRevision: 0 },
-  { kind: 'MODIFIED', key: 'a/x', revision: 6, previousRevision: 4 },
-  { kind: 'MODIFIED', key: 'b/y', revision: 7, previousRevision: 2 },
-  { kind: 'ADDED', key: 'd/z', revision: 8, previousRevision: 0 },
-  { kind: 'MODIFIED', key: 'a/x', revision: 9, previousRevision: 6 },
-  { kind: 'DELETED', key: 'b/y', revision: 10, previousRevision: 0 },
-  { kind: 'ADDED', key: 'b/y', revision: 11, previousRevision: 0 },
-  { kind: 'MODIFIED', key: 'd/z', revision: 12, previousRevision: 8 },
-];
+const FAITHFUL: readonly Notification[] = (
+  [
+    ['INITIAL', 'a/x', 4, 0],
+    ['INITIAL', 'b/y', 2, 0],
+    ['MODIFIED', 'a/x', 6, 4],
+    ['MODIFIED', 'b/y', 7, 2],
+    ['ADDED', 'd/z', 8, 0],
+    ['MODIFIED', 'a/x', 9, 6],
+    ['DELETED', 'b/y', 10, 0],
+    ['ADDED', 'b/y', 11, 0],
+    ['MODIFIED', 'd/z', 12, 8],
+  ] as const
+).map(([kind, key, revision, previousRevision]) => ({ kind, key, revision, previousRevision, calledUs: 0 }));
 
 type Counts = Pick<Verdict, 'delivered' | 'lost' | 'duplicated' | 'reordered'>;
 
@@ -124,7 +126,7 @@ describe('the verdict', () => {
   });
 
   it('catches an object of the initial list that was deleted before it', () => {
-    const ghost: Notification = { kind: 'INITIAL', key: 'c/gone', revision: 3, previousRevision: 0 };
+    const ghost: Notification = { ...at(0), key: 'c/gone', revision: 3 };
     assert.deepEqual(countsOf([ghost, ...FAITHFUL]), {
       delivered: EVENTS,
       lost: 0,
@@ -148,29 +150,25 @@ describe('the verdict', () => {
 });
 
 describe('a handler history', () => {
-  it('gives back what was recorded, beyond its first capacity', () => {
+  it('gives back what was recorded', () => {
     const history = new HandlerHistory();
     history.record('INITIAL', 'a/x', '4');
-    for (let index = 0; index < 10_000; index++) {
-      history.record('MODIFIED', `a/${index % 7}`, String(index + 10), String(index + 9));
-    }
+    history.record('MODIFIED', 'a/2', '6', '5');
     history.record('DELETED', 'a/x', 'not a number');
-    assert.equal(history.length, 10_002);
-    assert.equal(history.changes, 10_001);
-    assert.deepEqual(history.at(0), { kind: 'INITIAL', key: 'a/x', revision: 4, previousRevision: 0 });
-    assert.deepEqual(history.at(5_001), {
-      kind: 'MODIFIED',
-      key: 'a/2',
-      revision: 5_010,
-      previousRevision: 5_009,
-    });
-    assert.deepEqual(history.at(10_001), {
-      kind: 'DELETED',
-      key: 'a/x',
-      revision: Number.NaN,
-      previousRevision: 0,
-    });
-    assert.equal(history.at(10_002), undefined);
-    assert.equal([...history].length, 10_002);
+    assert.equal(history.length, 3);
+    assert.equal(history.changes, 2);
+    assert.deepEqual(
+      Array.from(history, ({ kind, key, revision, previousRevision }) => [
+        kind,
+        key,
+        revision,
+        previousRevision,
+      ]),
+      [
+        ['INITIAL', 'a/x', 4, 0],
+        ['MODIFIED', 'a/2', 6, 5],
+        ['DELETED', 'a/x', Number.NaN, 0],
+      ],
+    );
   });
 });
