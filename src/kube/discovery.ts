@@ -1,4 +1,5 @@
 /** Reads a server's discovery documents: which resources it has, in which groups and versions. */
+import { listAt, textAt, valueAt } from './wire-path.ts';
 
 /** Requests a path of the server with GET and parses the JSON; rejects for every status but 200. */
 export type GetJson = (path: string) => Promise<unknown>;
@@ -61,12 +62,12 @@ export async function discover(getJson: GetJson, known: readonly DiscoveryDocume
 async function groupVersions(getJson: GetJson): Promise<GroupVersion[]> {
   const preferred: GroupVersion[] = [];
   const others: GroupVersion[] = [];
-  for (const group of arrayOf(await getJson('/apis'), 'groups')) {
-    const name = stringOf(group, 'name');
-    const first = stringOf(member(group, 'preferredVersion'), 'version');
+  for (const group of listAt(await getJson('/apis'), 'groups')) {
+    const name = textAt(group, 'name');
+    const first = textAt(group, 'preferredVersion.version');
     if (first !== '') preferred.push({ group: name, version: first });
-    for (const entry of arrayOf(group, 'versions')) {
-      const version = stringOf(entry, 'version');
+    for (const entry of listAt(group, 'versions')) {
+      const version = textAt(entry, 'version');
       if (version !== '' && version !== first) others.push({ group: name, version });
     }
   }
@@ -78,32 +79,18 @@ async function resourcesOf(
   getJson: GetJson,
 ): Promise<readonly ApiResource[]> {
   const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  return arrayOf(await getJson(path), 'resources')
+  return listAt(await getJson(path), 'resources')
     .map(apiResource)
     .filter(({ name }) => name !== '' && !name.includes('/'));
 }
 
 function apiResource(entry: unknown): ApiResource {
   return {
-    name: stringOf(entry, 'name'),
-    singularName: stringOf(entry, 'singularName'),
-    kind: stringOf(entry, 'kind'),
-    namespaced: member(entry, 'namespaced') === true,
-    verbs: arrayOf(entry, 'verbs').map(String),
-    shortNames: arrayOf(entry, 'shortNames').map(String),
+    name: textAt(entry, 'name'),
+    singularName: textAt(entry, 'singularName'),
+    kind: textAt(entry, 'kind'),
+    namespaced: valueAt(entry, 'namespaced') === true,
+    verbs: listAt(entry, 'verbs').map(String),
+    shortNames: listAt(entry, 'shortNames').map(String),
   };
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-function stringOf(value: unknown, name: string): string {
-  const found = member(value, name);
-  return typeof found === 'string' ? found : '';
-}
-
-function arrayOf(value: unknown, name: string): readonly unknown[] {
-  const found = member(value, name);
-  return Array.isArray(found) ? found : [];
 }

@@ -43,15 +43,15 @@ export function resourcePath(
   namespace = '',
 ): string {
   for (const name of [ref.group || 'core', ref.version, ref.resource]) {
-    if (!NAME.test(name)) throw noPart(`${JSON.stringify(name)} is no group, version or resource`);
+    if (!NAME.test(name)) refusePart(name, 'group, version or resource');
   }
   // They are not encoded, and mean the path above and the path itself.
-  if (namespace === '.' || namespace === '..') throw noPart(`${JSON.stringify(namespace)} is no namespace`);
+  if (namespace === '.' || namespace === '..') refusePart(namespace, 'namespace');
   const base = ref.group === '' ? `/api/${ref.version}` : `/apis/${ref.group}/${ref.version}`;
   const scope = namespace !== '' && ref.isNamespaced ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   return `${base}${scope}/${ref.resource}`;
 }
 
-function noPart(message: string): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_OPTION', message);
+function refusePart(part: string, what: string): never {
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${JSON.stringify(part)} is no ${what}`);
 }

@@ -56,7 +56,7 @@ export function keyEquals(bytes: Uint8Array, start: number, end: number, key: Ui
   return (
     length <= key.length * ESCAPE_BYTES_MAX &&
     hasEscape(bytes, start, end) &&
-    decodesTo(bytes, start, end, key)
+    decodeStringToken(bytes, start, end) === decodeUtf8(key, 0, key.length)
   );
 }
 
@@ -66,19 +66,14 @@ export function keyEquals(bytes: Uint8Array, start: number, end: number, key: Ui
  * @returns undefined when it is absent or something before it is malformed
  */
 export function findPath(bytes: Uint8Array, start: number, end: number, path: string): Span | undefined {
-  let span: Span | undefined = { start, end };
+  let span: Span = { start, end };
   for (const key of splitPath(path)) {
-    span = findMember(bytes, span.start, span.end, Buffer.from(key));
-    if (!span) return undefined;
+    const value = memberValue(bytes, span.start, span.end, Buffer.from(key));
+    const valueEnd = skipValue(bytes, value, span.end);
+    if (valueEnd < 0) return undefined;
+    span = { start: value, end: valueEnd };
   }
   return span;
-}
-
-/** Returns the value of the first member with this key. */
-function findMember(bytes: Uint8Array, start: number, end: number, key: Uint8Array): Span | undefined {
-  const value = memberValue(bytes, start, end, key);
-  const valueEnd = skipValue(bytes, value, end);
-  return valueEnd < 0 ? undefined : { start: value, end: valueEnd };
 }
 
 /** Returns the start of the value of the first member with this key, or -1. */
@@ -91,10 +86,6 @@ export function memberValue(bytes: Uint8Array, start: number, end: number, key: 
     at = afterMember(bytes, skipValue(bytes, value, end), end);
   }
   return -1;
-}
-
-function decodesTo(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
-  return decodeStringToken(bytes, start, end) === decodeUtf8(key, 0, key.length);
 }
 
 function parseString(json: string): string | undefined {

@@ -49,14 +49,12 @@ export function createModelConverter(clientNode: object): ModelConverter {
   const MicroTime = textKeeping(classes.microTime);
   const toModel: Direction = {
     attributes: (model) => model.byWireKey,
-    keyOf: (attribute) => attribute.modelKey,
     create: (model) => model.create(),
     time: (value) => (typeof value === 'string' ? new Time(value) : value),
     microTime: (value) => (typeof value === 'string' ? new MicroTime(value) : value),
   };
   const fromModel: Direction = {
     attributes: (model) => model.byModelKey,
-    keyOf: (attribute) => attribute.wireKey,
     create: () => ({}),
     time: (value) => (value instanceof Date ? timeText(value) : value),
     microTime: (value) => (value instanceof Date ? microTimeText(value) : value),
@@ -139,7 +137,6 @@ export function fromModel<T extends object>(model: T, options?: ModelOptions): W
 /** Differences between the two directions. */
 interface Direction {
   readonly attributes: (model: Model) => ReadonlyMap<string, Attribute>;
-  readonly keyOf: (attribute: Attribute) => string;
   readonly create: (model: Model) => Record<string, unknown>;
   readonly time: (value: unknown) => unknown;
   readonly microTime: (value: unknown) => unknown;
@@ -166,14 +163,14 @@ class Walk {
 
   object(model: Model, value: unknown): Record<string, unknown> {
     if (!isObject(value)) throw this.#mismatch('an object', value);
-    const { attributes, create, keyOf } = this.#direction;
+    const { attributes, create } = this.#direction;
     const known = attributes(model);
     const result = create(model);
     for (const [key, field] of Object.entries(value)) {
       if (field === undefined) continue;
       const attribute = known.get(key);
       this.#path.push(key);
-      if (attribute) result[keyOf(attribute)] = this.#value(attribute.shape, field);
+      if (attribute) result[attribute.key] = this.#value(attribute.shape, field);
       else this.lost.push(this.#where());
       this.#path.pop();
     }
