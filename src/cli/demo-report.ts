@@ -81,9 +81,8 @@ export function reportText(report: DemoReport, handlers: readonly HandlerResult[
   const handlerLines = verdictLines('HANDLER', ['FURTHEST BEHIND'], handlers, ({ behindMax }) => [
     number(behindMax),
   ]);
-  return [factLines(factsOf(report)), handlerLines, threadLines(report.threads)]
-    .map((lines) => lines.join('\n'))
-    .join('\n\n');
+  const sections = [factLines(factsOf(report)), handlerLines, threadLines(report.threads)];
+  return sections.map((lines) => lines.join('\n')).join('\n\n');
 }
 
 function factsOf(report: DemoReport): [string, string][] {

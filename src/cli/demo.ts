@@ -114,8 +114,7 @@ async function runDemo(flags: DemoFlags, progress: Progress, signal: AbortSignal
     progress.update(changes, progressText(sent, prompt.history.changes, changes));
   };
   const work = async (): Promise<void> => {
-    const load = { rate, objectBytes, durationMs: duration * 1000, mix: MIX };
-    const { issued } = await server.load(load);
+    const { issued } = await server.load({ rate, objectBytes, durationMs: duration * 1000, mix: MIX });
     await settled([prompt, slow], issued, signal);
   };
   await showing(progress, rate * duration, signal, () => void show(), work);

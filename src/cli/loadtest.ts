@@ -15,7 +15,6 @@ import { execArgvOption } from '../apiserver/exec-argv.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { ApiClient } from '../reflector/api-client.ts';
 import { connectionFor } from '../reflector/transport/credentials.ts';
-import type { ConnectionOptions } from '../shared/protocol.ts';
 import { ApiWriter } from './api-write.ts';
 import { parseCount, parseSeconds, parseThreads } from './arguments.ts';
 import { failureText } from './failure.ts';
@@ -122,8 +121,9 @@ async function run(
 ): Promise<LoadTestResult> {
   const say = (line: string): void => progress.say(line);
   const connection = await connectionFor(kubeConfig);
+  using api = new ApiWriter(connection);
   // Disposal is in the opposite order: the namespace is deleted last, without a watch.
-  await using namespace = await LoadTestNamespace.create(connection, say);
+  await using namespace = await LoadTestNamespace.create(api, say);
   await using writer = new WriterProcess();
   await using threads = new InformerThreads({ shards: plan.threads });
   const onError = (error: Error): void => say(failureText(error, false));
@@ -173,20 +173,11 @@ class LoadTestNamespace implements AsyncDisposable {
     this.#say = say;
   }
 
-  /** @param say called with the remaining objects when the server refuses the deletion */
-  static async create(
-    connection: ConnectionOptions,
-    say: (line: string) => void,
-  ): Promise<LoadTestNamespace> {
-    const api = new ApiWriter(connection);
+  /** @param say called with the name when the server refuses the deletion */
+  static async create(api: ApiWriter, say: (line: string) => void): Promise<LoadTestNamespace> {
     const namespace = new LoadTestNamespace(api, say);
     const metadata = { name: namespace.name, labels: { [LABEL]: LABEL_VALUE } };
-    try {
-      await api.send('POST', NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
-    } catch (error) {
-      api[Symbol.dispose]();
-      throw error;
-    }
+    await api.send('POST', NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
     return namespace;
   }
 
@@ -199,8 +190,6 @@ class LoadTestNamespace implements AsyncDisposable {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       this.#say(`namespace ${this.name} could not be deleted; delete it by hand: ${why}`);
-    } finally {
-      this.#api[Symbol.dispose]();
     }
   }
 }

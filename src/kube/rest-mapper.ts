@@ -9,6 +9,7 @@
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
+import { wantNumber } from '../base/option-checks.ts';
 import { discover } from './discovery.ts';
 import type { ApiResource, Discovery, DiscoveryDocument, GetJson, GroupVersion } from './discovery.ts';
 import type { ResourceRef } from './resource.ts';
@@ -67,10 +68,7 @@ export class RestMapper {
   #refreshing: Promise<void> | undefined;
 
   constructor({ getJson, refreshIntervalMs = REFRESH_INTERVAL_MS, clock = realClock }: RestMapperOptions) {
-    if (!(refreshIntervalMs >= 0)) {
-      const message = `refreshIntervalMs must be a number of at least 0, got ${refreshIntervalMs}`;
-      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
-    }
+    wantNumber('refreshIntervalMs', refreshIntervalMs, 0, Number.POSITIVE_INFINITY);
     this.#getJson = getJson;
     this.#refreshIntervalMs = refreshIntervalMs;
     this.#clock = clock;

@@ -6,7 +6,7 @@ import type { ResourceOf } from '../../kube/resource.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
 import { HttpList } from './http-list.ts';
 import { HttpWatch } from './http-watch.ts';
-import { queryOf } from '../../kube/list-options.ts';
+import { queryOf } from '../../kube/list-watch.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import { ListWatch } from './list-watch.ts';
 

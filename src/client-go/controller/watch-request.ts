@@ -7,7 +7,7 @@ import { InitialEventsDeadline } from '../../reflector/initial-events-deadline.t
 import { Watchdog } from '../../reflector/watchdog.ts';
 import type { Query } from '../../shared/protocol.ts';
 import type { RequestAttempt } from './request-attempt.ts';
-import { listOptionsOf } from '../../kube/list-options.ts';
+import { listOptionsOf } from '../../kube/list-watch.ts';
 import type { RequestContext } from './list-request.ts';
 import { answerIn, errorOf, failureOf, malformedIn } from './lister-watcher-errors.ts';
 import { WatchProgress } from './watch-progress.ts';

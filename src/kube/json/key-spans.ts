@@ -134,12 +134,7 @@ function wantedKey(bytes: Uint8Array, start: number, end: number): number {
   if (length === 9 && bytesEqual(bytes, start + 1, NAMESPACE_KEY)) return NAMESPACE;
   if (length === 3 && bytesEqual(bytes, start + 1, UID_KEY)) return UID;
   if (length === 15 && bytesEqual(bytes, start + 1, RESOURCE_VERSION_KEY)) return RESOURCE_VERSION;
-  return hasEscape(bytes, start, end) ? escapedKey(bytes, start, end) : OTHER;
-}
-
-function escapedKey(bytes: Uint8Array, start: number, end: number): number {
-  const key = decodeStringToken(bytes, start, end);
-  return key === undefined ? OTHER : KEYS.indexOf(key);
+  return hasEscape(bytes, start, end) ? KEYS.indexOf(decodeStringToken(bytes, start, end) ?? '') : OTHER;
 }
 
 /** @returns 1 when `key` has a value for the first time, else 0 */

@@ -7,7 +7,7 @@
 import { KubeloomError } from '../../base/errors.ts';
 import type { Wire } from '../wire.ts';
 import { ModelClasses } from './model-classes.ts';
-import type { Attribute, Model, Shape } from './model-classes.ts';
+import type { Attribute, Model, Shape, TimeClass } from './model-classes.ts';
 import { clientNode } from '../client-node.ts';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -245,19 +245,14 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * A `Date` made from text, which serialises to that text until it is set to another time. A `Date` has milliseconds:
- * client-node would write `12:00:00.000Z` where the server sent `12:00:00Z`, and zeros for the microseconds of a lease.
+ * Returns a class of `Date`s made from text, which serialise to that text until they are set to another time. A `Date` has
+ * milliseconds: client-node would write `12:00:00.000Z` where the server sent `12:00:00Z`, and zeros for the microseconds
+ * of a lease.
+ *
+ * @param Base `Date`, or client-node's class for times with microseconds, so that `instanceof` holds
  */
-interface KeptTime extends Date {
-  /** The original text; undefined once the time was changed. */
-  readonly original: string | undefined;
-}
-
-type KeptTimeClass = new (text: string) => KeptTime;
-
-/** @param Base `Date`, or client-node's class for times with microseconds, so that `instanceof` holds */
-function textKeeping(Base: new (text: string) => Date): KeptTimeClass {
-  return class extends Base implements KeptTime {
+function textKeeping(Base: TimeClass): TimeClass {
+  return class extends Base {
     readonly #text: string;
     readonly #timeMs: number;
 
@@ -267,6 +262,7 @@ function textKeeping(Base: new (text: string) => Date): KeptTimeClass {
       this.#timeMs = this.getTime();
     }
 
+    /** The original text; undefined once the time was changed. */
     get original(): string | undefined {
       return Object.is(this.getTime(), this.#timeMs) ? this.#text : undefined;
     }

@@ -28,7 +28,7 @@ export interface Model {
   readonly create: () => Record<string, unknown>;
 }
 
-type TimeClass = new (text: string) => Date;
+export type TimeClass = new (text: string) => Date;
 
 /** A model class as client-node's generator writes it. */
 interface ModelClass {
