@@ -37,10 +37,8 @@ describe('a kubeconfig file', () => {
 
   it('that cannot be written is an error with the reason, and leaves no file', async () => {
     await using folder = await TemporaryFolder.create();
-    await assert.rejects(writeKubeConfig(folder.file('missing/kubeconfig'), YAML), {
-      ...REFUSED,
-      message: /ENOENT/,
-    });
+    const refused = { ...REFUSED, message: /ENOENT/ };
+    await assert.rejects(writeKubeConfig(folder.file('missing/kubeconfig'), YAML), refused);
     assert.deepEqual(await readdir(folder.path), []);
   });
 });
