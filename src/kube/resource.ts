@@ -1,4 +1,4 @@
-/** Which collection of an apiserver is meant, and its URL. */
+/** The names of a collection of an apiserver, and its URL. */
 import { KubeloomError } from '../base/errors.ts';
 
 export interface ResourceRef {
@@ -14,7 +14,7 @@ export interface ResourceRef {
 
 /** A resource whose objects have a known type: functions that take it infer `T`. */
 export interface ResourceOf<T> extends ResourceRef {
-  /** Never there: it only carries the type. */
+  /** Always absent: it only carries the type. */
   readonly wire?: T;
 }
 

@@ -1,7 +1,6 @@
 /**
- * Finds who an object is: namespace, name, uid and resourceVersion, by walking the object and really
- * skipping what is not wanted. A substring search would be fooled by `"name":` in annotations,
- * managedFields and specs.
+ * Finds the identity of an object: namespace, name, uid and resourceVersion. The scanner walks the object and skips all
+ * other values. A substring search would also find `"name":` in annotations, managedFields and specs.
  *
  * Keys may come in any order. Typed objects (Go's field order) and custom resources (sorted) both have the
  * four close together, so the walk ends early. An empty string means the same as an absent key, as in Go; when a key
@@ -38,7 +37,7 @@ export class KeySpans {
   hasPlainNames = false;
   /**
    * The object is written as Go writes it as far as the resourceVersion: what it is, then metadata, and in that
-   * nothing but names, namespace and uid. Who wants other fields may begin behind the resourceVersion.
+   * nothing but names, namespace and uid. A reader of other fields may begin behind the resourceVersion.
    */
   isGoOrder = false;
 
@@ -83,7 +82,7 @@ export function scanKey(bytes: Uint8Array, start: number, end: number, out: KeyS
     if (value < 0) return false;
     if (keyEquals(bytes, at, keyEnd, METADATA)) {
       const isFound = scanMetadata(bytes, value, end, out);
-      // Who knows what came before it.
+      // Requested fields may stand before metadata.
       out.isGoOrder = false;
       return isFound;
     }
@@ -93,7 +92,7 @@ export function scanKey(bytes: Uint8Array, start: number, end: number, out: KeyS
 }
 
 /**
- * As `scanKey`, for who knows that nothing but kind and apiVersion is before metadata.
+ * Scans as `scanKey` does, for a caller that has found nothing but kind and apiVersion before metadata.
  *
  * @param start where the value of metadata begins
  */
@@ -127,7 +126,7 @@ export function scanMetadata(bytes: Uint8Array, start: number, end: number, out:
   return true;
 }
 
-/** Which of the four keys the string token at [start, end) is, or OTHER. */
+/** Returns which of the four keys the string token at [start, end) is, or OTHER. */
 function wantedKey(bytes: Uint8Array, start: number, end: number): number {
   const length = end - start - 2;
   if (length === 4 && bytesEqual(bytes, start + 1, NAME_KEY)) return NAME;

@@ -1,5 +1,5 @@
 /**
- * Where JSON values end, in three ways; every function takes an index and returns the next one, or -1.
+ * Finds the ends of JSON values, in three ways. Every function takes an index and returns the next one, or -1.
  *
  * `skip…` finds an end without a look inside, the fastest thing that one can do with JSON: strings are closed and
  * brackets balanced, nothing else is checked. Most bytes of an object are in strings, so strings are searched four bytes
@@ -77,7 +77,7 @@ export function wideView(bytes: Uint8Array): DataView {
   return lastView;
 }
 
-/** The first index from `at` that holds no JSON whitespace, or `end`. */
+/** Returns the first index from `at` that holds no JSON whitespace, or `end`. */
 export function skipWhitespace(bytes: Uint8Array, at: number, end: number): number {
   let index = at;
   while (index < end) {
@@ -88,7 +88,7 @@ export function skipWhitespace(bytes: Uint8Array, at: number, end: number): numb
   return index;
 }
 
-/** Whether [start, end) contains a backslash: most keys and names do not, and can be compared as they are. */
+/** Returns whether [start, end) contains a backslash: most keys and names do not, and can be compared as they are. */
 export function hasEscape(bytes: Uint8Array, start: number, end: number): boolean {
   const view = wideView(bytes);
   let index = start;
@@ -101,7 +101,7 @@ export function hasEscape(bytes: Uint8Array, start: number, end: number): boolea
 }
 
 /**
- * Whether [start, end) is ASCII without a slash or a backslash, as names in Kubernetes are. In a word without bytes above
+ * Returns whether [start, end) is ASCII without a slash or a backslash, as names in Kubernetes are. In a word without bytes above
  * 0x7f the subtraction sets a high bit exactly when a byte is zero.
  */
 export function isPlainName(bytes: Uint8Array, start: number, end: number): boolean {
