@@ -4,7 +4,7 @@ import { MsgpackEncoder } from '../../src/indexer/msgpack-encoder.ts';
 import { ObjectTemplates } from '../source/object-templates.ts';
 import { dropPaths } from '../../src/kube/json/drop.ts';
 import { KeySpans, scanKey } from '../../src/kube/json/key-spans.ts';
-import { pathTrie } from '../../src/kube/json/path-trie.ts';
+import { pathTrie } from '../../src/kube/json/read.ts';
 import { skipValue } from '../../src/kube/json/skip.ts';
 import { LogWriter, copyBytes } from '../../src/shared/log/log.ts';
 import { BLOCK_BYTES } from '../../src/shared/log/layout.ts';

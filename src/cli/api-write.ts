@@ -2,8 +2,10 @@
  * Writes to an apiserver, for the load test: one request, its answer as JSON. Honours `Retry-After`. A missing answer
  * has another code than a refusal, because the write may have happened.
  */
+import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
+import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KubeloomError } from '../base/errors.ts';
 import type { ConnectionOptions } from '../shared/protocol.ts';
@@ -58,11 +60,13 @@ export class ApiWriter implements Disposable {
     onSent: () => void = () => {},
   ): Promise<WrittenObject> {
     for (let tries = 1; ; tries++) {
-      const { status, retryAfterMs, text } = await this.#once(verb, path, body, onSent);
-      if (status >= 200 && status < 300) return JSON.parse(text) as WrittenObject;
+      const answer = await this.#once(verb, path, body, onSent);
+      const { status } = answer;
+      if (status >= 200 && status < 300) return JSON.parse(answer.text) as WrittenObject;
       const isBusy = status === 429 || status === 503;
-      if (!isBusy || tries === PATIENCE_TRIES) throw statusError(status, text, undefined, `${verb} ${path}`);
-      await delay(retryAfterMs ?? PATIENCE_MS * tries);
+      if (!isBusy || tries === PATIENCE_TRIES)
+        throw statusError(status, answer.text, undefined, `${verb} ${path}`);
+      await delay(answer.retryAfterMs ?? PATIENCE_MS * tries);
     }
   }
 
@@ -70,56 +74,41 @@ export class ApiWriter implements Disposable {
     this.#agent.destroy();
   }
 
-  #once(verb: WriteVerb, path: string, body: object | undefined, onSent: () => void): Promise<Answer> {
+  async #once(verb: WriteVerb, path: string, body: object | undefined, onSent: () => void): Promise<Answer> {
     const { server, headers } = this.#connection;
     const payload = body === undefined ? '' : JSON.stringify(body);
-    return new Promise((resolve, reject) => {
-      const fail = (cause: Error): void =>
-        reject(
-          new KubeloomError(
-            'ERR_KUBELOOM_UNREACHABLE',
-            `${verb} ${server}${path}: no answer: ${cause.message}`,
-            {
-              cause,
-            },
-          ),
-        );
-      const request = this.#request(
-        `${server}${path}`,
-        {
-          method: verb,
-          agent: this.#agent,
-          timeout: TIMEOUT_MS,
-          headers: {
-            ...headers,
-            accept: 'application/json',
-            'content-type': 'application/json',
-            'content-length': Buffer.byteLength(payload),
-          },
-        },
-        (response) => {
-          const chunks: Buffer[] = [];
-          response.on('data', (chunk: Buffer) => chunks.push(chunk));
-          response.on('error', fail);
-          response.on('end', () => {
-            const seconds = Number(response.headers['retry-after']);
-            const retryAfterMs = seconds > 0 ? seconds * 1000 : undefined;
-            resolve({
-              status: response.statusCode ?? 0,
-              retryAfterMs,
-              text: Buffer.concat(chunks).toString(),
-            });
-          });
-        },
-      );
-      request.on('timeout', () => request.destroy(new Error(`no bytes for ${TIMEOUT_MS / 1000} s`)));
-      request.on('error', fail);
-      // Waiting for a free connection is not sending. (`finish` may come after the answer.)
-      request.on('socket', (socket) => {
-        if (socket.connecting) socket.once(this.#connectedEvent, onSent);
-        else onSent();
-      });
-      request.end(payload);
+    const request = this.#request(`${server}${path}`, {
+      method: verb,
+      agent: this.#agent,
+      timeout: TIMEOUT_MS,
+      headers: {
+        ...headers,
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(payload),
+      },
     });
+    request.on('timeout', () => request.destroy(new Error(`no bytes for ${TIMEOUT_MS / 1000} s`)));
+    // Waiting for a free connection is not sending. (`finish` may come after the answer.)
+    request.on('socket', (socket) => {
+      if (socket.connecting) socket.once(this.#connectedEvent, onSent);
+      else onSent();
+    });
+    // Without a listener an error behind the head of the answer would end the process; its body rejects as well.
+    request.on('error', () => undefined);
+    request.end(payload);
+    try {
+      const [response] = (await once(request, 'response')) as [http.IncomingMessage];
+      const seconds = Number(response.headers['retry-after']);
+      return {
+        status: response.statusCode ?? 0,
+        retryAfterMs: seconds > 0 ? seconds * 1000 : undefined,
+        text: await text(response),
+      };
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      const message = `${verb} ${server}${path}: no answer: ${why}`;
+      throw new KubeloomError('ERR_KUBELOOM_UNREACHABLE', message, { cause });
+    }
   }
 }

@@ -3,7 +3,7 @@ import { apiVersionOf } from '../kube/resource.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { ageOf } from './age.ts';
 import { podSummary } from './pod-columns.ts';
-import { conditionOf, listAt, numberAt, sizeAt, textAt, valueAt } from './wire-path.ts';
+import { conditionOf, listAt, numberAt, sizeAt, textAt, valueAt } from '../kube/wire-path.ts';
 
 export interface Column {
   readonly header: string;

@@ -1,7 +1,7 @@
 /** The result of the demo: as one JSON object, as a text, and as a verdict. Pure. */
-import { factLines } from './fact-lines.ts';
+import { factLines, faultsText, hasFaults, number, verdictLines } from './report.ts';
+import type { Conclusion, Judged } from './report.ts';
 import { Table } from './table.ts';
-import type { Verdict } from './verdict.ts';
 
 /** The output of --json, in this order. */
 export interface DemoReport {
@@ -34,37 +34,26 @@ export interface ThreadReport {
   readonly cpuMs: number | null;
 }
 
-export interface HandlerResult {
-  readonly name: string;
-  readonly verdict: Verdict;
+export interface HandlerResult extends Judged {
   /** The largest number of notifications that were pending for it at once. */
   readonly behindMax: number;
 }
 
-export type Conclusion =
-  | { readonly kind: 'PASS'; readonly reasons: readonly [] }
-  | { readonly kind: 'FAIL' | 'INVALID'; readonly reasons: readonly string[] };
-
-export const EXIT_CODES: Readonly<Record<Conclusion['kind'], number>> = { PASS: 0, FAIL: 1, INVALID: 2 };
+export const PASSED = 'every change reached both handlers once, in order, and the cache equals the server.';
 
 /** A load that the machine did not send completely proves nothing. */
 const SENT_SHARE_MIN = 0.95;
 
-export interface Intended {
-  readonly rate: number;
-  readonly durationSeconds: number;
-}
-
+/** @param intended the number of changes that should have been sent */
 export function conclude(
   report: DemoReport,
   handlers: readonly HandlerResult[],
-  { rate, durationSeconds }: Intended,
+  intended: number,
 ): Conclusion {
   const failures = [...failuresOf(report), ...handlers.flatMap(handlerFailures)];
-  const intended = rate * durationSeconds * SENT_SHARE_MIN;
-  if (report.eventsSent < intended) {
-    const wanted = `at least ${number(Math.ceil(intended))}`;
-    const shortfall = `only ${number(report.eventsSent)} changes were sent, ${wanted} are needed`;
+  const needed = Math.ceil(intended * SENT_SHARE_MIN);
+  if (report.eventsSent < needed) {
+    const shortfall = `only ${number(report.eventsSent)} changes were sent, at least ${number(needed)} are needed`;
     return { kind: 'INVALID', reasons: [shortfall, ...failures] };
   }
   return failures.length === 0 ? { kind: 'PASS', reasons: [] } : { kind: 'FAIL', reasons: failures };
@@ -81,31 +70,19 @@ function failuresOf(report: DemoReport): string[] {
 }
 
 function handlerFailures({ name, verdict }: HandlerResult): string[] {
-  const { delivered, lost, duplicated, reordered, findings } = verdict;
   const failures: string[] = [];
-  if (delivered === 0) failures.push(`the ${name} handler received no change`);
-  if (lost + duplicated + reordered > 0) {
-    const counts = `${number(lost)} lost, ${number(duplicated)} duplicated, ${number(reordered)} reordered`;
-    failures.push(`the ${name} handler: ${counts} (${findings.join('; ')})`);
-  }
+  if (verdict.delivered === 0) failures.push(`the ${name} handler received no change`);
+  if (hasFaults(verdict)) failures.push(`the ${name} handler: ${faultsText(verdict)}`);
   return failures;
 }
 
-/** The end of `npm start`: three small tables and the verdict. */
-export function reportText(
-  report: DemoReport,
-  handlers: readonly HandlerResult[],
-  conclusion: Conclusion,
-): string {
-  const sections = [factLines(factsOf(report)), handlerLines(handlers), threadLines(report.threads)];
-  return [...sections.map((lines) => lines.join('\n')), conclusionText(conclusion)].join('\n\n');
-}
-
-export function conclusionText({ kind, reasons }: Conclusion): string {
-  if (kind === 'PASS') {
-    return 'PASS: every change reached both handlers once, in order, and the cache equals the server.';
-  }
-  return [`${kind}:`, ...reasons.map((reason) => `  ${reason}`)].join('\n');
+/** The result of `npm start`: three small tables. */
+export function reportText(report: DemoReport, handlers: readonly HandlerResult[]): string {
+  const handlerLines = verdictLines('HANDLER', ['FURTHEST BEHIND'], handlers, ({ behindMax }) => [
+    number(behindMax),
+  ]);
+  const sections = [factLines(factsOf(report)), handlerLines, threadLines(report.threads)];
+  return sections.map((lines) => lines.join('\n')).join('\n\n');
 }
 
 function factsOf(report: DemoReport): [string, string][] {
@@ -120,29 +97,6 @@ function factsOf(report: DemoReport): [string, string][] {
     ['resident memory', `${number(Math.round(report.rssBytes / 1e6))} MB at its peak`],
     ['cache equals server', report.storeEqualsServer ? 'yes' : 'NO'],
   ];
-}
-
-function handlerLines(handlers: readonly HandlerResult[]): string[] {
-  const table = new Table([
-    'HANDLER',
-    'INITIAL',
-    'CHANGES',
-    'LOST',
-    'DUPLICATED',
-    'REORDERED',
-    'FURTHEST BEHIND',
-  ]);
-  return table.lines(
-    handlers.map(({ name, verdict, behindMax }) => [
-      name,
-      number(verdict.initial),
-      number(verdict.delivered),
-      number(verdict.lost),
-      number(verdict.duplicated),
-      number(verdict.reordered),
-      number(behindMax),
-    ]),
-  );
 }
 
 function threadLines(threads: readonly ThreadReport[]): string[] {
@@ -160,9 +114,4 @@ function threadLines(threads: readonly ThreadReport[]): string[] {
 export function progressText(sent: number | undefined, prompt: number, slow: number): string {
   const issued = sent === undefined ? '' : `sent ${number(sent)}, `;
   return `${issued}prompt handler ${number(prompt)}, slow handler ${number(slow)}`;
-}
-
-/** 200,000 */
-export function number(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
 }

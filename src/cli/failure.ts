@@ -2,7 +2,7 @@
 import { inspect } from 'node:util';
 import { CommanderError } from 'commander';
 import { KubeloomError } from '../base/errors.ts';
-import { escapeControls, escapeStack } from './terminal-text.ts';
+import { escapeControls, escapeStack } from '../base/printable.ts';
 
 const EXIT_FAILED = 1;
 /** The beginning of commander's messages; ours have the same one. */

@@ -6,7 +6,7 @@
  * the same object. A deletion that no handler received keeps a place in the log, and counts as lost there.
  */
 import type { JournalEntry } from '../apiserver/journal.ts';
-import type { Notification } from './handler-history.ts';
+import type { Notification } from './recording-handler.ts';
 import type { Write } from './loadtest-plan.ts';
 
 /** A value that no server uses as a revision. */
@@ -16,11 +16,14 @@ const UNTOLD = 0.5;
 export function revisedWrites(
   writes: Iterable<Write>,
   namespace: string,
-  told: Iterable<Notification>,
+  notifications: readonly Notification[],
 ): Write[] {
-  const deletions = deletionsOf(told);
+  const deletions = grouped(
+    notifications.filter(({ kind }) => kind === 'DELETED'),
+    ({ key }) => key,
+  );
   const revised: Write[] = [];
-  for (const [name, history] of byName(writes)) {
+  for (const [name, history] of grouped(writes, (write) => write[2])) {
     for (const [index, write] of history.entries()) {
       const [, type, , times] = write;
       if (type !== 'DELETED') {
@@ -29,8 +32,9 @@ export function revisedWrites(
       }
       const after = history[index - 1]?.[0] ?? 0;
       const before = history[index + 1]?.[0] ?? Number.POSITIVE_INFINITY;
-      const seen = deletions.get(`${namespace}/${name}`)?.find((each) => each > after && each < before);
-      revised.push([seen ?? after + UNTOLD, type, name, times]);
+      const received = deletions.get(`${namespace}/${name}`);
+      const seen = received?.find(({ revision }) => revision > after && revision < before);
+      revised.push([seen?.revision ?? after + UNTOLD, type, name, times]);
     }
   }
   return revised.sort(([one], [other]) => one - other);
@@ -40,23 +44,12 @@ export function journalOf(revised: readonly Write[], namespace: string): Journal
   return revised.map(([revision, type, name]) => [revision, type, `${namespace}/${name}`]);
 }
 
-function byName(writes: Iterable<Write>): Map<string, Write[]> {
-  const histories = new Map<string, Write[]>();
-  for (const write of writes) {
-    const history = histories.get(write[2]);
-    if (history) history.push(write);
-    else histories.set(write[2], [write]);
+function grouped<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(keyOf(item));
+    if (group) group.push(item);
+    else groups.set(keyOf(item), [item]);
   }
-  return histories;
-}
-
-function deletionsOf(told: Iterable<Notification>): Map<string, number[]> {
-  const found = new Map<string, number[]>();
-  for (const { kind, key, revision } of told) {
-    if (kind !== 'DELETED') continue;
-    const revisions = found.get(key);
-    if (revisions) revisions.push(revision);
-    else found.set(key, [revision]);
-  }
-  return found;
+  return groups;
 }

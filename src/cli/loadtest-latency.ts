@@ -1,5 +1,6 @@
 /** Latencies of the writes of a load test, step by step. Pure. */
 import type { Write } from './loadtest-plan.ts';
+import type { Notification } from './recording-handler.ts';
 
 /** Percentiles in ms; NaN when there was nothing to measure. */
 export interface Latency {
@@ -18,18 +19,16 @@ export interface Latencies {
 
 /**
  * @param writes with the revisions of deletions
- * @param calledUs for each informer the times of its handler's calls, by revision
+ * @param notifications the notifications of all informers
  */
-export function latenciesOf(
-  writes: readonly Write[],
-  calledUs: readonly ReadonlyMap<number, number>[],
-): Latencies {
-  const handled = calledUs.flatMap((called) =>
-    writes.flatMap(([revision, , , [, , answeredUs]]) => {
-      const atUs = called.get(revision);
-      return atUs === undefined ? [] : [atUs - answeredUs];
-    }),
-  );
+export function latenciesOf(writes: readonly Write[], notifications: readonly Notification[]): Latencies {
+  const answeredUs = new Map(writes.map(([revision, , , [, , us]]) => [revision, us]));
+  const handled = notifications.flatMap(({ kind, revision, previousRevision, calledUs }) => {
+    // A relist repeats versions.
+    const isChange = kind !== 'INITIAL' && kind !== 'FINAL_STATE_UNKNOWN' && revision !== previousRevision;
+    const us = isChange ? answeredUs.get(revision) : undefined;
+    return us === undefined ? [] : [calledUs - us];
+  });
   return {
     dueToSent: latencyOf(writes.map(([, , , [dueUs, sentUs]]) => sentUs - dueUs)),
     sentToAnswered: latencyOf(writes.map(([, , , [, sentUs, answeredUs]]) => answeredUs - sentUs)),

@@ -14,12 +14,6 @@ export interface LoadTestPlan {
   readonly seed: number;
 }
 
-export interface WriterTask {
-  readonly connection: ConnectionOptions;
-  readonly namespace: string;
-  readonly plan: LoadTestPlan;
-}
-
 /** The times at which a write was due, sent and answered, by `nowUs`. */
 export type WriteTimes = readonly [dueUs: number, sentUs: number, answeredUs: number];
 
@@ -31,12 +25,18 @@ export type Write = readonly [
   times: WriteTimes,
 ];
 
+export interface WriterTask {
+  readonly connection: ConnectionOptions;
+  readonly namespace: string;
+  readonly plan: LoadTestPlan;
+}
+
+/** Commands to the writer: create the objects, then write at the rate. Each ends with `done` or `failed`. */
 export type ToWriter = { readonly type: 'populate'; readonly task: WriterTask } | { readonly type: 'load' };
 
 export type FromWriter =
   | { readonly type: 'progress'; readonly writes: number }
-  | { readonly type: 'populated'; readonly writes: readonly Write[] }
-  | { readonly type: 'loaded'; readonly outcome: LoadOutcome }
+  | { readonly type: 'done'; readonly outcome: LoadOutcome }
   | { readonly type: 'failed'; readonly code: string; readonly message: string };
 
 export interface LoadOutcome {
@@ -54,7 +54,3 @@ export interface LoadOutcome {
 /** The label of everything that a load test writes, and the selector of its informers. */
 export const LABEL = 'app.kubernetes.io/managed-by';
 export const LABEL_VALUE = 'kubeloom-loadtest';
-/** Reads the monotonic clock of the machine, which its processes share; in microseconds. */
-export function nowUs(): number {
-  return Number(process.hrtime.bigint() / 1000n);
-}

@@ -1,18 +1,13 @@
 /** The result of a load test: as one JSON object, as a text, and as a verdict. Pure. */
-import { conclusionText, number } from './demo-report.ts';
-import type { Conclusion } from './demo-report.ts';
-import { factLines } from './fact-lines.ts';
 import type { Latencies, Latency } from './loadtest-latency.ts';
 import type { LoadOutcome, LoadTestPlan } from './loadtest-plan.ts';
-import { Table } from './table.ts';
-import type { Verdict } from './verdict.ts';
+import { factLines, faultsText, hasFaults, number, sumOfFaults, verdictLines } from './report.ts';
+import type { Conclusion, Judged } from './report.ts';
 
 /** The request for an informer's first state: a list in pages, or the beginning of its watch. */
 export type ListMode = 'LIST' | 'WatchList';
 
-export interface InformerResult {
-  readonly name: string;
-  readonly verdict: Verdict;
+export interface InformerResult extends Judged {
   /** The first few differences as text; none when its cache equals a LIST after the load. */
   readonly differences: readonly string[];
   readonly listMode: ListMode;
@@ -56,6 +51,8 @@ export interface LoadTestReport {
   readonly watchesCut: number;
 }
 
+export const PASSED = 'every write reached every informer once, in order, and the caches equal a LIST.';
+
 /** The smallest share of the rate that the test must achieve. */
 const RATE_SHARE_MIN = 0.95;
 /** The largest allowed p99 of due to sent. */
@@ -90,9 +87,7 @@ export function reportOf(
     refused: outcome.refused,
     unanswered: outcome.unanswered,
     delivered: sum(({ verdict }) => verdict.delivered),
-    lost: sum(({ verdict }) => verdict.lost),
-    duplicated: sum(({ verdict }) => verdict.duplicated),
-    reordered: sum(({ verdict }) => verdict.reordered),
+    ...sumOfFaults(results),
     storeEqualsList: results.every(({ differences }) => differences.length === 0),
     latencyMs,
     relists: sum(({ relists }) => relists),
@@ -115,14 +110,9 @@ export function conclude(
   if (wrong.length > 0) return { kind: 'FAIL', reasons: wrong };
   const doubts = doubtsOf(report, firstFailure);
   if (doubts.length > 0) return { kind: 'INVALID', reasons: doubts };
-  const faults = results.filter(
-    ({ verdict }) => verdict.lost + verdict.duplicated + verdict.reordered > 0 || verdict.delivered === 0,
-  );
-  const reasons = faults.map(
-    ({ name, verdict: { lost, duplicated, reordered, delivered, findings } }) =>
-      `${name}: ${number(delivered)} delivered, ${number(lost)} lost, ${number(duplicated)} duplicated, ` +
-      `${number(reordered)} reordered (${findings.join('; ')})`,
-  );
+  const reasons = results
+    .filter(({ verdict }) => hasFaults(verdict) || verdict.delivered === 0)
+    .map(({ name, verdict }) => `${name}: ${number(verdict.delivered)} delivered, ${faultsText(verdict)}`);
   if (reasons.length > 0) return { kind: 'FAIL', reasons };
   const shortfalls = shortfallsOf(report);
   return shortfalls.length > 0 ? { kind: 'INVALID', reasons: shortfalls } : { kind: 'PASS', reasons: [] };
@@ -176,36 +166,15 @@ export function reportText(report: LoadTestReport, results: readonly InformerRes
     ['sent to answered', latencyText(sentToAnswered)],
     ['answered to handler', `${latencyText(answeredToHandler)}; below 0: the watch was faster`],
   ];
-  const table = new Table([
-    'INFORMER',
-    'INITIAL',
-    'CHANGES',
-    'LOST',
-    'DUPLICATED',
-    'REORDERED',
-    'EQUALS LIST',
-    'RELISTS',
-    'WATCHES CUT',
-  ]);
-  const rows = results.map(({ name, verdict, differences, relists, watchesCut }) => [
-    name,
-    number(verdict.initial),
-    number(verdict.delivered),
-    number(verdict.lost),
-    number(verdict.duplicated),
-    number(verdict.reordered),
+  const headers = ['EQUALS LIST', 'RELISTS', 'WATCHES CUT'];
+  const lines = verdictLines('INFORMER', headers, results, ({ differences, relists, watchesCut }) => [
     differences.length === 0 ? 'yes' : 'NO',
     number(relists),
     number(watchesCut),
   ]);
-  return [...factLines(facts), '', ...table.lines(rows)].join('\n');
+  return [...factLines(facts), '', ...lines].join('\n');
 }
 
 function latencyText({ p50, p99, max }: Latency): string {
   return `p50 ${p50} ms, p99 ${p99} ms, max ${max} ms`;
-}
-
-export function verdictText(conclusion: Conclusion): string {
-  if (conclusion.kind !== 'PASS') return conclusionText(conclusion);
-  return 'PASS: every write reached every informer once, in order, and the caches equal a LIST.';
 }

@@ -5,10 +5,10 @@
  * Loopback is an address, never a name: `localhost.example` may resolve to another machine a second later. A context's
  * name alone proves nothing either: a production cluster can be called `kind-prod`.
  */
-import { isIPv4 } from 'node:net';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeloomError } from '../base/errors.ts';
-import { escapeControls } from './terminal-text.ts';
+import { isLoopbackHost } from '../base/loopback.ts';
+import { escapeControls } from '../base/printable.ts';
 
 export interface LoadTestTarget {
   readonly context: string;
@@ -57,5 +57,5 @@ function isThrowaway({ context, server, hasProxy }: LoadTestTarget): boolean {
 function isLoopback(server: string): boolean {
   if (!URL.canParse(server)) return false;
   const { hostname } = new URL(server);
-  return hostname === '[::1]' || (isIPv4(hostname) && hostname.startsWith('127.'));
+  return hostname !== 'localhost' && isLoopbackHost(hostname);
 }

@@ -5,8 +5,9 @@ import type { Random } from '../base/clock.ts';
 import { seededRandom } from '../apiserver/random.ts';
 import { ApiWriter } from './api-write.ts';
 import type { WriteVerb } from './api-write.ts';
-import { LABEL, LABEL_VALUE, nowUs } from './loadtest-plan.ts';
+import { LABEL, LABEL_VALUE } from './loadtest-plan.ts';
 import type { FromWriter, LoadOutcome, ToWriter, Write, WriterTask } from './loadtest-plan.ts';
+import { nowUs } from './recording-handler.ts';
 
 const POPULATE_CONCURRENCY = 32;
 const TICK_MS = 1;
@@ -14,6 +15,7 @@ const PROGRESS_INTERVAL_MS = 200;
 /** Most objects stay and change; some go, and come back under the same name. */
 const CREATE_SHARE = 0.05;
 const DELETE_SHARE = 0.05;
+const VERBS: Readonly<Record<Write[1], WriteVerb>> = { ADDED: 'POST', MODIFIED: 'PUT', DELETED: 'DELETE' };
 
 class Writer {
   readonly #task: WriterTask;
@@ -43,16 +45,17 @@ class Writer {
   }
 
   /** @throws the first refusal: a load on less than was asked for proves less */
-  async populate(): Promise<readonly Write[]> {
+  async populate(): Promise<LoadOutcome> {
+    const startedUs = nowUs();
     let left = this.#task.plan.objects;
     const workers = Array.from({ length: POPULATE_CONCURRENCY }, async () => {
       while (left > 0) {
         left--;
-        await this.#create(this.#newName(), nowUs());
+        await this.#write('ADDED', this.#newName(), nowUs());
       }
     });
     await Promise.all(workers);
-    return this.#taken();
+    return this.#outcome(startedUs);
   }
 
   /** Resolves when every write has its answer. */
@@ -71,17 +74,7 @@ class Writer {
       await delay(TICK_MS);
     }
     await Promise.all(inFlight);
-    const failure = this.#firstFailure;
-    const writes = this.#taken();
-    // The last write has its share of the time as well.
-    const seconds = (this.#lastSentUs - startedUs) / 1e6 + 1 / rate;
-    return {
-      writes,
-      rateAchieved: Math.round((writes.length * 10) / seconds) / 10,
-      refused: this.#refused,
-      unanswered: this.#unanswered,
-      ...(failure === undefined ? {} : { firstFailure: failure }),
-    };
+    return this.#outcome(startedUs);
   }
 
   close(): void {
@@ -102,46 +95,43 @@ class Writer {
     const share = this.#random();
     const { objects } = this.#task.plan;
     if (share < CREATE_SHARE || this.#idle.length === 0) {
-      await this.#create(this.#deleted.shift() ?? this.#newName(), dueUs);
+      await this.#write('ADDED', this.#deleted.shift() ?? this.#newName(), dueUs);
     } else if (share < CREATE_SHARE + DELETE_SHARE && this.#idle.length > objects / 2) {
-      await this.#delete(this.#takeIdle(), dueUs);
+      await this.#write('DELETED', this.#takeIdle(), dueUs);
     } else {
-      await this.#update(this.#takeIdle(), dueUs);
+      await this.#write('MODIFIED', this.#takeIdle(), dueUs);
     }
   }
 
-  async #create(name: string, dueUs: number): Promise<void> {
-    this.#writes.push(await this.#write('POST', 'ADDED', name, dueUs));
-    this.#idle.push(name);
-  }
-
-  async #update(name: string, dueUs: number): Promise<void> {
-    this.#writes.push(await this.#write('PUT', 'MODIFIED', name, dueUs));
-    this.#idle.push(name);
-  }
-
-  async #delete(name: string, dueUs: number): Promise<void> {
-    this.#writes.push(await this.#write('DELETE', 'DELETED', name, dueUs));
-    this.#deleted.push(name);
-  }
-
-  async #write(verb: WriteVerb, type: Write[1], name: string, dueUs: number): Promise<Write> {
+  async #write(type: Write[1], name: string, dueUs: number): Promise<void> {
     let sentUs = 0;
     const onSent = (): void => {
       sentUs ||= nowUs();
       this.#lastSentUs = nowUs();
     };
-    const path = this.#path(verb === 'POST' ? undefined : name);
-    const body = verb === 'DELETE' ? undefined : this.#configMap(name);
-    const { metadata } = await this.#api.send(verb, path, body, onSent);
+    const collection = `/api/v1/namespaces/${this.#task.namespace}/configmaps`;
+    const path = type === 'ADDED' ? collection : `${collection}/${name}`;
+    const body = type === 'DELETED' ? undefined : this.#configMap(name);
+    const { metadata } = await this.#api.send(VERBS[type], path, body, onSent);
     const revision = type === 'DELETED' ? 0 : Number(metadata?.resourceVersion);
-    return [revision, type, name, [Math.round(dueUs), sentUs, nowUs()]];
+    this.#writes.push([revision, type, name, [Math.round(dueUs), sentUs, nowUs()]]);
+    (type === 'DELETED' ? this.#deleted : this.#idle).push(name);
   }
 
-  #taken(): readonly Write[] {
-    const taken = this.#writes;
+  /** Returns the outcome of a command, and begins anew. */
+  #outcome(startedUs: number): LoadOutcome {
+    const { rate } = this.#task.plan;
+    const writes = this.#writes;
     this.#writes = [];
-    return taken;
+    // The last write has its share of the time as well.
+    const seconds = (this.#lastSentUs - startedUs) / 1e6 + 1 / rate;
+    return {
+      writes,
+      rateAchieved: Math.round((writes.length * 10) / seconds) / 10,
+      refused: this.#refused,
+      unanswered: this.#unanswered,
+      ...(this.#firstFailure === undefined ? {} : { firstFailure: this.#firstFailure }),
+    };
   }
 
   #newName(): string {
@@ -154,11 +144,6 @@ class Writer {
     const last = this.#idle.pop() ?? '';
     if (index < this.#idle.length) this.#idle[index] = last;
     return name;
-  }
-
-  #path(name?: string): string {
-    const collection = `/api/v1/namespaces/${this.#task.namespace}/configmaps`;
-    return name === undefined ? collection : `${collection}/${name}`;
   }
 
   #configMap(name: string): object {
@@ -185,9 +170,9 @@ async function obey(message: ToWriter): Promise<void> {
   try {
     if (message.type === 'populate') {
       writer = new Writer(message.task);
-      tell({ type: 'populated', writes: await writer.populate() });
+      tell({ type: 'done', outcome: await writer.populate() });
     } else if (writer) {
-      tell({ type: 'loaded', outcome: await writer.load() });
+      tell({ type: 'done', outcome: await writer.load() });
       writer.close();
     }
   } catch (error) {

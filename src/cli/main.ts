@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /** The command line of kubeloom: `kubeloom demo`, `watch`, `apiserver`, `loadtest`. */
 import { Command } from 'commander';
-import { apiserverCommand } from './apiserver-command.ts';
-import { demoCommand } from './demo-command.ts';
+import { apiserverCommand } from './apiserver.ts';
+import { demoCommand } from './demo.ts';
 import { report } from './failure.ts';
-import { loadTestCommand } from './loadtest-command.ts';
+import { loadTestCommand } from './loadtest.ts';
 import { packageVersion } from './package-version.ts';
-import { watchCommand } from './watch-command.ts';
+import { watchCommand } from './watch.ts';
 
 function program(): Command {
   const command = new Command('kubeloom')

@@ -1,6 +1,6 @@
 /** READY, STATUS and RESTARTS of a pod, by the rules of kubectl's printer (pkg/printers, printPod). */
 import { humanDuration } from './age.ts';
-import { conditionOf, listAt, numberAt, textAt, valueAt } from './wire-path.ts';
+import { conditionOf, listAt, numberAt, textAt, valueAt } from '../kube/wire-path.ts';
 
 export interface PodSummary {
   readonly ready: string;

@@ -1,5 +1,6 @@
 /** The live line of a long command: a bar on a terminal, a plain line each second elsewhere. */
 import { SingleBar } from 'cli-progress';
+import { interruptedBy } from './signals.ts';
 
 export interface Progress {
   /** Prints one line about the current step. */
@@ -12,23 +13,35 @@ export interface Progress {
 }
 
 const PLAIN_INTERVAL_MS = 1000;
+const SHOW_INTERVAL_MS = 200;
 
-/** Prints nothing: with --json and without a terminal. */
-export const silent: Progress = {
-  say: () => undefined,
-  begin: () => undefined,
-  update: () => undefined,
-  end: () => undefined,
-};
-
+/** @param isQuiet true with --json: then a stream without a terminal receives nothing */
 export function progressOn(stream: NodeJS.WriteStream, isQuiet: boolean): Progress {
   if (stream.isTTY) return new BarProgress(stream);
-  return isQuiet
-    ? silent
-    : new PlainProgress(
-        (line) => stream.write(`${line}\n`),
-        () => performance.now(),
-      );
+  const write = (line: string): void => void (isQuiet || stream.write(`${line}\n`));
+  return new PlainProgress(write, () => performance.now());
+}
+
+/**
+ * Shows the progress of the work until it is done. Rejects when the command is interrupted.
+ *
+ * @param show called at regular intervals; it updates the progress
+ */
+export async function showing<R>(
+  progress: Progress,
+  total: number,
+  signal: AbortSignal,
+  show: () => void,
+  work: () => Promise<R>,
+): Promise<R> {
+  progress.begin(total);
+  const timer = setInterval(show, SHOW_INTERVAL_MS);
+  try {
+    return await Promise.race([work(), interruptedBy(signal)]);
+  } finally {
+    clearInterval(timer);
+    progress.end();
+  }
 }
 
 export class PlainProgress implements Progress {

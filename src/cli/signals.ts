@@ -3,6 +3,7 @@
  * the command line does, here.
  */
 import { KubeloomError } from '../base/errors.ts';
+import { onAbort } from '../base/on-abort.ts';
 
 export interface Interruption {
   readonly signal: AbortSignal;
@@ -39,12 +40,29 @@ export function listenForInterruption(): Interruption {
   };
 }
 
+/**
+ * Runs a command until it ends or is interrupted, and sets the exit code.
+ *
+ * @param command resolves with its exit code. Its failure after an interruption is expected: that also ends servers and
+ *   processes
+ */
+export async function runInterruptibly(command: (signal: AbortSignal) => Promise<number>): Promise<void> {
+  using interruption = listenForInterruption();
+  try {
+    process.exitCode = await command(interruption.signal);
+  } catch (error) {
+    if (!interruption.signal.aborted) throw error;
+    console.error('interrupted');
+    process.exitCode = EXIT_INTERRUPTED;
+  }
+}
+
 /** Never resolves; rejects when the command is interrupted. */
 export function interruptedBy(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const give = (): void =>
       reject(new KubeloomError('ERR_KUBELOOM_INTERRUPTED', 'the command was interrupted'));
     if (signal.aborted) give();
-    else signal.addEventListener('abort', give, { once: true });
+    else onAbort(signal, give);
   });
 }

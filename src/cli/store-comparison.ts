@@ -3,7 +3,14 @@
  * Pure.
  */
 import type { CachedObject } from '../index.ts';
-import type { Truth } from './demo-server.ts';
+
+/** The server's objects. */
+export interface ServerState {
+  /** Key to resourceVersion of every object. */
+  readonly state: ReadonlyMap<string, string>;
+  /** Some of the objects, as the server sends them now. */
+  readonly bytes: ReadonlyMap<string, Buffer>;
+}
 
 type StoredObject = Pick<CachedObject<unknown>, 'key' | 'resourceVersion' | 'bytes'>;
 
@@ -17,10 +24,7 @@ export function sampleKeys(keys: readonly string[]): ReadonlySet<string> {
 }
 
 /** Returns the first few differences as text; none when they are equal. */
-export function differences(
-  entries: readonly StoredObject[],
-  { state, bytes }: Pick<Truth, 'state' | 'bytes'>,
-): string[] {
+export function differences(entries: readonly StoredObject[], { state, bytes }: ServerState): string[] {
   const found = [...versionDifferences(entries, state), ...byteDifferences(entries, bytes)];
   return found.slice(0, DIFFERENCES_MAX);
 }

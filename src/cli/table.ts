@@ -1,5 +1,5 @@
 /** Rows in aligned columns, as kubectl prints them: widths are kept, so that later rows line up. */
-import { escapeControls } from './terminal-text.ts';
+import { escapeControls } from '../base/printable.ts';
 
 const GAP = 3;
 

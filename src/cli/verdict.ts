@@ -7,7 +7,7 @@
  * with the log's key and type, and an update with the revision that the object had before.
  */
 import type { JournalEntry } from '../apiserver/journal.ts';
-import type { Notification } from './handler-history.ts';
+import type { Notification } from './recording-handler.ts';
 
 export interface Verdict {
   /** Events after the initial list that were delivered as the log has them. */
@@ -68,8 +68,8 @@ export function judge(expectation: Expectation, history: Iterable<Notification>)
 class Judgement {
   readonly #expectation: Expectation;
   readonly #indexes: Map<number, number>;
-  readonly #seen: Uint8Array;
-  readonly #initialSeen = new Set<string>();
+  /** Keys of the initial list, and indexes of events. */
+  readonly #seen = new Set<string | number>();
   readonly #findings: string[] = [];
   #delivered = 0;
   #duplicated = 0;
@@ -80,76 +80,53 @@ class Judgement {
   constructor(expectation: Expectation) {
     this.#expectation = expectation;
     this.#indexes = new Map(expectation.events.map(({ revision }, index) => [revision, index]));
-    this.#seen = new Uint8Array(expectation.events.length);
   }
 
   take(notification: Notification): void {
-    if (notification.kind === 'INITIAL') this.#takeInitial(notification);
-    else this.#takeEvent(notification);
+    const place = this.#placeOf(notification);
+    if (place === undefined || this.#seen.has(place)) {
+      this.#duplicated++;
+      const how = place === undefined ? 'not in the log' : 'delivered twice';
+      this.#find(`${how}: ${describe(notification)}`);
+      return;
+    }
+    this.#seen.add(place);
+    const isEvent = typeof place === 'number';
+    if (isEvent) this.#delivered++;
+    if (isEvent ? place < this.#latest : this.#latest >= 0) {
+      this.#reordered++;
+      this.#find(`out of order: ${describe(notification)}`);
+    } else if (isEvent) {
+      this.#latest = place;
+    }
   }
 
   close(): Verdict {
     const { initial, events } = this.#expectation;
-    let lost = 0;
     for (const [key, revision] of initial) {
-      if (this.#initialSeen.has(key)) continue;
-      lost++;
-      this.#find(`lost: ${key}@${revision} of the initial list`);
+      if (!this.#seen.has(key)) this.#find(`lost: ${key}@${revision} of the initial list`);
     }
-    for (const [index, event] of events.entries()) {
-      if (this.#seen[index] === 1) continue;
-      lost++;
-      this.#find(`lost: ${event.type} ${event.key}@${event.revision}`);
+    for (const [index, { type, key, revision }] of events.entries()) {
+      if (!this.#seen.has(index)) this.#find(`lost: ${type} ${key}@${revision}`);
     }
     return {
       delivered: this.#delivered,
-      initial: this.#initialSeen.size,
-      lost,
+      initial: this.#seen.size - this.#delivered,
+      lost: initial.size + events.length - this.#seen.size,
       duplicated: this.#duplicated,
       reordered: this.#reordered,
       findings: this.#findings,
     };
   }
 
-  #takeInitial(notification: Notification): void {
-    const { key, revision } = notification;
-    if (this.#expectation.initial.get(key) !== revision) {
-      this.#excess('not in the log', notification);
-      return;
-    }
-    if (this.#initialSeen.has(key)) {
-      this.#excess('delivered twice', notification);
-      return;
-    }
-    this.#initialSeen.add(key);
-    if (this.#latest >= 0) this.#late(notification);
-  }
-
-  #takeEvent(notification: Notification): void {
-    const index = this.#indexes.get(notification.revision);
-    const event = index === undefined ? undefined : this.#expectation.events[index];
-    if (index === undefined || event === undefined || !isSame(event, notification)) {
-      this.#excess('not in the log', notification);
-      return;
-    }
-    if (this.#seen[index] === 1) {
-      this.#excess('delivered twice', notification);
-      return;
-    }
-    this.#seen[index] = 1;
-    this.#delivered++;
-    if (index < this.#latest) this.#late(notification);
-    else this.#latest = index;
-  }
-
-  #excess(how: string, notification: Notification): void {
-    this.#duplicated++;
-    this.#find(`${how}: ${describe(notification)}`);
-  }
-
-  #late(notification: Notification): void {
-    this.#reordered++;
-    this.#find(`out of order: ${describe(notification)}`);
+  /** Returns the key of an object of the initial list, or the index of an event; undefined when the log has neither. */
+  #placeOf(notification: Notification): string | number | undefined {
+    const { kind, key, revision } = notification;
+    const { initial, events } = this.#expectation;
+    if (kind === 'INITIAL') return initial.get(key) === revision ? key : undefined;
+    const index = this.#indexes.get(revision) ?? -1;
+    const event = events[index];
+    return event && isSame(event, notification) ? index : undefined;
   }
 
   #find(finding: string): void {

@@ -6,7 +6,7 @@ import type { Borrowed } from '../index.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { columnsOf } from './columns.ts';
 import { Table } from './table.ts';
-import { escapeControls } from './terminal-text.ts';
+import { escapeControls } from '../base/printable.ts';
 
 export type OutputFormat = 'table' | 'wide' | 'name' | 'json';
 export type ChangeKind = 'ADDED' | 'MODIFIED' | 'DELETED';

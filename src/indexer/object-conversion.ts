@@ -10,8 +10,8 @@
  */
 import { messageOf } from '../base/errors.ts';
 import { DROP_MALFORMED, dropPaths } from '../kube/json/drop.ts';
-import { pathTrie } from '../kube/json/path-trie.ts';
-import type { PathNode } from '../kube/json/path-trie.ts';
+import { pathTrie } from '../kube/json/read.ts';
+import type { PathNode } from '../kube/json/read.ts';
 import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../kube/json/projection.ts';
 import type { GoHead } from '../kube/json/projection.ts';
 import { decodeStringContent } from '../kube/json/read.ts';

@@ -20,7 +20,7 @@ import type { Transform } from './transform.ts';
 import type { TweakListOptions } from './tweak.ts';
 import { parseFieldSelector } from '../kube/field-selector.ts';
 import { parseLabelSelector } from '../kube/label-selector.ts';
-import { splitPath } from '../kube/json/path.ts';
+import { splitPath } from '../kube/json/read.ts';
 import {
   callback,
   clock,

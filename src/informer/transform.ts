@@ -2,7 +2,7 @@
  * Transforms change an object before the cache stores it. Indexes, fields and bytes contain only the result. A
  * transform must not change key, uid or resourceVersion. Its cost depends on its thread (docs/architecture.md).
  */
-import { splitPath } from '../kube/json/path.ts';
+import { splitPath } from '../kube/json/read.ts';
 import { moduleUrl, naming, refuse } from '../base/option-checks.ts';
 
 /** Dotted paths that the shards remove from the bytes, without parsing the object. */

@@ -4,7 +4,7 @@
  * such a change would make the cache wrong, and the error would show much later.
  */
 import { KubeloomError } from '../base/errors.ts';
-import { listOptionsOf, queryOf } from '../kube/list-options.ts';
+import { listOptionsOf, queryOf } from '../kube/list-watch.ts';
 import type { ListOptions } from '../kube/list-watch.ts';
 import type { Query } from '../shared/protocol.ts';
 

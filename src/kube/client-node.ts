@@ -35,7 +35,7 @@ function requireInstalled(name: string): unknown {
   return createRequire(import.meta.url)(name) as unknown;
 }
 
-/** Only client-node itself: one of its own packages that is missing is another fault. */
+/** Returns whether client-node itself is missing: a missing package of its own is another fault. */
 function isMissing(cause: unknown): boolean {
   const code = codeOf(cause);
   const isNotFound = code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND';

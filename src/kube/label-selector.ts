@@ -243,7 +243,9 @@ const INTEGER_RULE = "for 'Gt', 'Lt' operators, the value must be an integer";
 function checked(requirement: Requirement): Requirement {
   const { key, operator, values } = requirement;
   checkKey(key);
-  for (const value of values) if (!isLabelValue(value)) throw invalidValue(key, value, VALUE_RULE);
+  for (const value of values) {
+    if (value !== '' && !isText(value, NAME, NAME_LENGTH_MAX)) throw invalidValue(key, value, VALUE_RULE);
+  }
   const [bound = ''] = values;
   if ((operator === 'GreaterThan' || operator === 'LessThan') && !INTEGER.test(bound)) {
     throw invalidValue(key, bound, INTEGER_RULE);
@@ -254,18 +256,14 @@ function checked(requirement: Requirement): Requirement {
 function checkKey(key: string): void {
   const slash = key.lastIndexOf('/');
   const name = key.slice(slash + 1);
-  const isPrefixValid = slash < 0 || isPrefix(key.slice(0, slash));
-  if (isPrefixValid && name.length <= NAME_LENGTH_MAX && NAME.test(name)) return;
+  const isPrefixValid = slash < 0 || isText(key.slice(0, slash), PREFIX, PREFIX_LENGTH_MAX);
+  if (isPrefixValid && isText(name, NAME, NAME_LENGTH_MAX)) return;
   throw requirementError(`<nil>: Invalid value: ${JSON.stringify(key)}: ${NAME_RULE}`);
 }
 
 /** Checks the length first, so that the regular expression sees only short text. */
-function isPrefix(prefix: string): boolean {
-  return prefix.length <= PREFIX_LENGTH_MAX && PREFIX.test(prefix);
-}
-
-function isLabelValue(value: string): boolean {
-  return value === '' || (value.length <= NAME_LENGTH_MAX && NAME.test(value));
+function isText(text: string, pattern: RegExp, lengthMax: number): boolean {
+  return text.length <= lengthMax && pattern.test(text);
 }
 
 function invalidValue(key: string, value: string, rule: string): KubeloomError {

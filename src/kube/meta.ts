@@ -233,7 +233,7 @@ function viewClass<View extends object>(zeros: Zeros<View>): (source: Source) =>
   return (source) => new FieldView(source) as View;
 }
 
-/** Where undefined is the zero value, 0 is a value: a grace period of 0 seconds has a meaning. */
+/** Returns false for 0 where undefined is the zero value: a grace period of 0 seconds has a meaning. */
 function isZero(value: unknown, zero: unknown): boolean {
   if (value === undefined || value === null || value === zero) return true;
   if (zero === undefined || !isRecord(value)) return false;

@@ -1,4 +1,4 @@
-/** Which collection of an apiserver is meant, and its URL. */
+/** The names of a collection of an apiserver, and its URL. */
 import { KubeloomError } from '../base/errors.ts';
 
 export interface ResourceRef {
@@ -14,7 +14,7 @@ export interface ResourceRef {
 
 /** A resource whose objects have a known type: functions that take it infer `T`. */
 export interface ResourceOf<T> extends ResourceRef {
-  /** Never there: it only carries the type. */
+  /** Always absent: it only carries the type. */
   readonly wire?: T;
 }
 
@@ -43,15 +43,15 @@ export function resourcePath(
   namespace = '',
 ): string {
   for (const name of [ref.group || 'core', ref.version, ref.resource]) {
-    if (!NAME.test(name)) throw noPart(`${JSON.stringify(name)} is no group, version or resource`);
+    if (!NAME.test(name)) refusePart(name, 'group, version or resource');
   }
   // They are not encoded, and mean the path above and the path itself.
-  if (namespace === '.' || namespace === '..') throw noPart(`${JSON.stringify(namespace)} is no namespace`);
+  if (namespace === '.' || namespace === '..') refusePart(namespace, 'namespace');
   const base = ref.group === '' ? `/api/${ref.version}` : `/apis/${ref.group}/${ref.version}`;
   const scope = namespace !== '' && ref.isNamespaced ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   return `${base}${scope}/${ref.resource}`;
 }
 
-function noPart(message: string): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_OPTION', message);
+function refusePart(part: string, what: string): never {
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', `${JSON.stringify(part)} is no ${what}`);
 }

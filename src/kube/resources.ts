@@ -276,31 +276,33 @@ export const BUILT_IN_GROUPS = {
 
 export type BuiltInGroups = typeof BUILT_IN_GROUPS;
 
+type ByName<T> = Readonly<Record<string, T>>;
+
 /** A group without its specific types. */
-export interface BuiltInGroup {
+interface BuiltInGroup {
   readonly group: string;
-  readonly versions: Readonly<Record<string, Readonly<Record<string, Scope>>>>;
+  readonly versions: ByName<ByName<Pick<ResourceRef, 'kind' | 'isNamespaced'>>>;
 }
 
-interface Scope {
-  readonly kind: string;
-  readonly isNamespaced: boolean;
+const GROUPS: ByName<BuiltInGroup> = BUILT_IN_GROUPS;
+
+/** The built-in resources by client-go's names of group, version and resource. */
+export const BUILT_IN_TREE: ByName<ByName<ByName<ResourceRef>>> = mapped(GROUPS, ({ group, versions }) =>
+  mapped(versions, (resources, version) =>
+    mapped(resources, (scope, name) =>
+      Object.freeze({ group, version, resource: name.toLowerCase(), ...scope }),
+    ),
+  ),
+);
+
+function mapped<T, R>(byName: ByName<T>, map: (value: T, name: string) => R): ByName<R> {
+  return Object.fromEntries(Object.entries(byName).map(([name, value]) => [name, map(value, name)]));
 }
 
 /** Returns all built-in resources, version by version. */
 export function builtInResources(): readonly ResourceRef[] {
-  const groups: readonly BuiltInGroup[] = Object.values(BUILT_IN_GROUPS);
-  return groups.flatMap(({ group, versions }) =>
-    Object.entries(versions).flatMap(([version, resources]) =>
-      Object.entries(resources).map(([name, { kind, isNamespaced }]) => ({
-        group,
-        version,
-        resource: name.toLowerCase(),
-        kind,
-        isNamespaced,
-      })),
-    ),
-  );
+  const versions = Object.values(BUILT_IN_TREE).flatMap((group) => Object.values(group));
+  return versions.flatMap((version) => Object.values(version));
 }
 
 /** Returns the built-in resource of these names; undefined for all others. */

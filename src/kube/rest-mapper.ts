@@ -9,15 +9,9 @@
 import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
-import {
-  CORE,
-  REQUESTS_MAX,
-  groupVersions,
-  resourcesOf,
-  unknownResource,
-  requireWatchable,
-} from './discovery.ts';
-import type { ApiResource, GetJson, GroupVersion } from './discovery.ts';
+import { wantNumber } from '../base/option-checks.ts';
+import { discover } from './discovery.ts';
+import type { ApiResource, Discovery, DiscoveryDocument, GetJson, GroupVersion } from './discovery.ts';
 import type { ResourceRef } from './resource.ts';
 import { builtInResources } from './resources.ts';
 
@@ -67,19 +61,14 @@ export class RestMapper {
   readonly #getJson: GetJson;
   readonly #refreshIntervalMs: number;
   readonly #clock: Clock;
-  /** Documents by group and version, in the order of preference. */
-  #documents: ReadonlyMap<string, GroupVersion & { readonly resources: readonly ApiResource[] }> = new Map();
+  #discovery: Discovery = { documents: [], failures: [] };
   /** Answers by requested name, until the documents are read again. */
   readonly #answers: Map<string, ResourceRef> = new Map();
-  #failures: readonly string[] = [];
   #refreshedAtMs: number = Number.NEGATIVE_INFINITY;
   #refreshing: Promise<void> | undefined;
 
   constructor({ getJson, refreshIntervalMs = REFRESH_INTERVAL_MS, clock = realClock }: RestMapperOptions) {
-    if (!(refreshIntervalMs >= 0)) {
-      const message = `refreshIntervalMs must be a number of at least 0, got ${refreshIntervalMs}`;
-      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
-    }
+    wantNumber('refreshIntervalMs', refreshIntervalMs, 0, Number.POSITIVE_INFINITY);
     this.#getJson = getJson;
     this.#refreshIntervalMs = refreshIntervalMs;
     this.#clock = clock;
@@ -93,10 +82,11 @@ export class RestMapper {
   async resourceFor(kind: KindLike): Promise<ResourceRef> {
     const known = this.find(kind);
     if (known) return known;
-    await this.#refreshIfDue();
+    const isDue = this.#clock.now() - this.#refreshedAtMs >= this.#refreshIntervalMs;
+    if (isDue || this.#refreshing) await this.refresh();
     const found = this.find(kind);
     if (found) return found;
-    throw unknownResource(queryOf(kind).text, this.#failures);
+    throw unknownResource(queryOf(kind).text, this.#discovery.failures);
   }
 
   /**
@@ -109,88 +99,92 @@ export class RestMapper {
     const query = queryOf(kind);
     const known = this.#answers.get(query.text);
     if (known) return known;
-    const builtIn = this.#only(query, builtInCandidates(query));
+    const builtIn = best(builtInCandidates(query));
     // Only the server's documents show which of several versions it has and prefers.
-    const [found] = builtIn.length === 1 ? builtIn : this.#only(query, this.#candidates(query));
-    if (!found) return undefined;
-    const { group, version, resource, kind: name, isNamespaced, verbs } = found;
-    requireWatchable(query.text, verbs);
-    const ref: ResourceRef = { group, version, resource, kind: name, isNamespaced };
+    const found = builtIn.length === 1 ? builtIn : best(candidatesIn(this.#discovery.documents, query));
+    requireOne(query, found);
+    if (!found[0]) return undefined;
+    const ref = watchable(query, found[0]);
     this.#answers.set(query.text, ref);
     return ref;
   }
 
   /** Reads all documents again. Concurrent calls share one round. */
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#refresh().finally(() => (this.#refreshing = undefined));
+    this.#refreshing ??= discover(this.#getJson, this.#discovery.documents)
+      .then((discovery) => {
+        this.#discovery = discovery;
+        this.#answers.clear();
+        this.#refreshedAtMs = this.#clock.now();
+      })
+      .finally(() => (this.#refreshing = undefined));
     return this.#refreshing;
   }
+}
 
-  async #refreshIfDue(): Promise<void> {
-    const isDue = this.#clock.now() - this.#refreshedAtMs >= this.#refreshIntervalMs;
-    if (isDue || this.#refreshing) await this.refresh();
-  }
+/**
+ * Finds the collection of a name as people type it, in the server's documents alone: the table of built-in resources
+ * does not show what this server has. Among several custom resources the first one in the server's order counts.
+ *
+ * @throws ERR_KUBELOOM_UNKNOWN_RESOURCE, ERR_KUBELOOM_NOT_WATCHABLE, and the error of `getJson`
+ */
+export async function findResource(name: string, getJson: GetJson): Promise<ResourceRef> {
+  const { documents, failures } = await discover(getJson, []);
+  const query = queryOfText(name);
+  const [found] = best(candidatesIn(documents, query));
+  if (!found) throw unknownResource(query.text, failures);
+  return watchable(query, found);
+}
 
-  async #refresh(): Promise<void> {
-    const failures: string[] = [];
-    const all = [CORE, ...(await groupVersions(this.#getJson))];
-    const documents = new Map<string, GroupVersion & { readonly resources: readonly ApiResource[] }>();
-    for (let start = 0; start < all.length; start += REQUESTS_MAX) {
-      const batch = all.slice(start, start + REQUESTS_MAX);
-      const read = await Promise.all(batch.map((one) => this.#read(one, failures)));
-      batch.forEach((groupVersion, at) => {
-        const key = `${groupVersion.group}/${groupVersion.version}`;
-        // An earlier document of a group is better than none.
-        const resources = read[at] ?? this.#documents.get(key)?.resources;
-        if (resources) documents.set(key, { ...groupVersion, resources });
-      });
-    }
-    this.#documents = documents;
-    this.#answers.clear();
-    this.#failures = failures;
-    this.#refreshedAtMs = this.#clock.now();
-  }
-
-  async #read(one: GroupVersion, failures: string[]): Promise<readonly ApiResource[] | undefined> {
-    try {
-      return await resourcesOf(one, this.#getJson);
-    } catch (error) {
-      failures.push(`${one.group}/${one.version}: ${error instanceof Error ? error.message : String(error)}`);
-      return undefined;
-    }
-  }
-
-  #candidates(query: KindQuery): Candidate[] {
-    return [...this.#documents.values()]
-      .filter((one) => isWanted(query, one))
-      .flatMap(({ group, version, resources }) =>
-        resources.flatMap((resource) => {
-          const fit = query.fit(resource);
-          const { name, kind, namespaced: isNamespaced, verbs } = resource;
-          return fit === undefined
-            ? []
-            : [{ group, version, resource: name, kind, isNamespaced, verbs, fit }];
-        }),
-      );
-  }
-
-  /** Returns all versions of the group that comes first, the preferred version first. */
-  #only(query: KindQuery, candidates: readonly Candidate[]): readonly Candidate[] {
-    const best = Math.min(...candidates.map(({ fit }) => fit));
-    const fitting = candidates.filter(({ fit }) => fit === best);
-    const rank = Math.min(...fitting.map(rankOf));
-    const counting = fitting.filter((one) => rankOf(one) === rank);
-    const [first] = counting;
-    const others = counting.filter(
-      ({ group, resource }) => group !== first?.group || resource !== first.resource,
+function candidatesIn(documents: readonly DiscoveryDocument[], query: KindQuery): Candidate[] {
+  return documents
+    .filter((one) => isWanted(query, one))
+    .flatMap(({ group, version, resources }) =>
+      resources.flatMap((resource) => {
+        const fit = query.fit(resource);
+        const { name, kind, namespaced: isNamespaced, verbs } = resource;
+        return fit === undefined ? [] : [{ group, version, resource: name, kind, isNamespaced, verbs, fit }];
+      }),
     );
-    if (!first || others.length === 0) return counting;
-    const names = [...new Set([first, ...others].map(({ group, resource }) => `${resource}.${group}`))];
-    throw new KubeloomError(
-      'ERR_KUBELOOM_AMBIGUOUS_RESOURCE',
-      `${query.text} may be any of ${names.join(', ')}: add the group`,
-    );
-  }
+}
+
+/** Returns the candidates that fit best, of these the ones in the groups that come first. */
+function best(candidates: readonly Candidate[]): readonly Candidate[] {
+  const fit = Math.min(...candidates.map((one) => one.fit));
+  const fitting = candidates.filter((one) => one.fit === fit);
+  const rank = Math.min(...fitting.map(rankOf));
+  return fitting.filter((one) => rankOf(one) === rank);
+}
+
+/** @throws ERR_KUBELOOM_AMBIGUOUS_RESOURCE unless all are versions of one resource */
+function requireOne({ text }: KindQuery, candidates: readonly Candidate[]): void {
+  const names = new Set(candidates.map(({ group, resource }) => `${resource}.${group}`));
+  if (names.size <= 1) return;
+  throw new KubeloomError(
+    'ERR_KUBELOOM_AMBIGUOUS_RESOURCE',
+    `${text} may be any of ${[...names].join(', ')}: add the group`,
+  );
+}
+
+/** @throws ERR_KUBELOOM_NOT_WATCHABLE unless it can be listed and watched */
+function watchable({ text }: KindQuery, found: Candidate): ResourceRef {
+  const { group, version, resource, kind, isNamespaced, verbs } = found;
+  if (WATCHABLE.every((verb) => verbs.includes(verb)))
+    return { group, version, resource, kind, isNamespaced };
+  throw new KubeloomError(
+    'ERR_KUBELOOM_NOT_WATCHABLE',
+    `${text} cannot be watched: the server offers only ${verbs.join(', ') || 'nothing'} for it`,
+  );
+}
+
+function unknownResource(text: string, failures: readonly string[]): KubeloomError {
+  const unread = failures.length > 0 ? ` Not readable: ${failures.join('; ')}.` : '';
+  return new KubeloomError(
+    'ERR_KUBELOOM_UNKNOWN_RESOURCE',
+    `the server has no resource ${text}: looked for a plural, singular or short name or a kind, alone or ` +
+      `with its group (pods, pod, po, deployments.apps).${unread} ` +
+      '"kubectl api-resources" lists what there is',
+  );
 }
 
 /** Returns whether the collection is fully described, so that no request is needed. */
@@ -207,8 +201,8 @@ function isResourceRef(kind: KindLike): kind is ResourceRef {
 
 /** @throws ERR_KUBELOOM_OPTION for a value that cannot be a kind */
 function queryOf(kind: KindLike): KindQuery {
-  if (typeof kind === 'string') return queryOfText(kind);
-  const { group, version } = kind ?? {};
+  if (typeof kind === 'string' && /^[^.]/.test(kind) && !kind.endsWith('.')) return queryOfText(kind);
+  const { group, version } = typeof kind === 'object' ? (kind ?? {}) : {};
   const text = JSON.stringify(kind);
   const isOptionalText = (part: unknown): boolean => part === undefined || typeof part === 'string';
   if (typeof kind === 'object' && isOptionalText(group) && isOptionalText(version)) {
@@ -225,9 +219,6 @@ function queryOf(kind: KindLike): KindQuery {
 function queryOfText(text: string): KindQuery {
   const [name = '', ...rest] = text.toLowerCase().split('.');
   const suffix = rest.join('.');
-  if (name === '' || text.endsWith('.')) {
-    throw new KubeloomError('ERR_KUBELOOM_OPTION', `${NOT_A_KIND}; got ${JSON.stringify(text)}`);
-  }
   const [, version, versionedGroup] = /^(v\d[^.]*)(?:\.(.+))?$/.exec(suffix) ?? [];
   const group = suffix === '' ? undefined : version === undefined ? suffix : (versionedGroup ?? '');
   return {
@@ -235,6 +226,7 @@ function queryOfText(text: string): KindQuery {
     group,
     version,
     fit: ({ name: plural, kind, singularName = '', shortNames = [] }) => {
+      if (name === '') return undefined;
       if (plural === name) return 0;
       if (kind.toLowerCase() === name || singularName === name) return 1;
       return shortNames.includes(name) ? 2 : undefined;

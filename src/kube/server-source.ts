@@ -1,6 +1,6 @@
 /**
- * Where an apiserver is and how a client is let in: a KubeConfig, or the same said directly, for programs that have no
- * kubeconfig and need not install client-node.
+ * The address of an apiserver and the credentials for it: a KubeConfig, or the same values directly, for programs
+ * without a kubeconfig, which need not install client-node.
  */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeloomError } from '../base/errors.ts';

@@ -5,6 +5,8 @@
  * Every field's type is checked: a Status may come from any proxy on the way.
  */
 import { KubeloomError } from '../base/errors.ts';
+import { isRecord } from './meta-shape.ts';
+import type { Fields } from './meta-shape.ts';
 
 export interface StatusCause {
   readonly reason?: string;
@@ -84,13 +86,9 @@ function readStatus(body: string): Status {
   };
 }
 
-function readCause(cause: Record<string, unknown>): StatusCause {
-  const { reason, message, field } = cause;
-  return {
-    ...(typeof reason === 'string' ? { reason } : {}),
-    ...(typeof message === 'string' ? { message } : {}),
-    ...(typeof field === 'string' ? { field } : {}),
-  };
+function readCause({ reason, message, field }: Fields): StatusCause {
+  const texts = Object.entries({ reason, message, field }).filter(([, text]) => typeof text === 'string');
+  return Object.fromEntries(texts) as StatusCause;
 }
 
 /** Code by reason, which is more specific than the HTTP status beside it (client-go's rule). */
@@ -204,8 +202,4 @@ function shortened(received: string): string {
 /** Removes control characters: the message may be printed on a terminal. */
 function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Z}]+/gu, ' ').trim();
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

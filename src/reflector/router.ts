@@ -7,8 +7,8 @@
  */
 import { KubeloomError, assert } from '../base/errors.ts';
 import { KeySpans, scanKey } from '../kube/json/key-spans.ts';
-import { bytesEqual, decodeStringContent } from '../kube/json/read.ts';
-import { openObject } from '../kube/json/walk.ts';
+import { decodeStringContent } from '../kube/json/read.ts';
+import { bytesEqual, openObject } from '../kube/json/skip.ts';
 import { LOG_FULL, copyBytes } from '../shared/log/log.ts';
 import type { LogWriter } from '../shared/log/log.ts';
 import {

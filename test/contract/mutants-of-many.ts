@@ -78,13 +78,13 @@ export const MANY_MUTANTS: readonly Mutant[] = [
   },
   {
     clause: 'C168',
-    file: 'src/kube/model/kept-text.ts',
+    file: 'src/kube/model/converter.ts',
     find: 'return this.original ?? super.toISOString();',
     replace: 'return super.toISOString();',
   },
   {
     clause: 'C169',
-    file: 'src/kube/model/walk.ts',
+    file: 'src/kube/model/converter.ts',
     find: 'if (key === PROTOTYPE_KEY)',
     replace: 'if (false)',
   },

@@ -7,7 +7,7 @@ import type { Failure, Progress, ReflectorEvent } from '../../reflector/rules/st
 import type { Query } from '../../shared/protocol.ts';
 import type { StoreWriter } from './store-writer.ts';
 import type { ErrorReports } from './error-reports.ts';
-import { listOptionsOf } from '../../kube/list-options.ts';
+import { listOptionsOf } from '../../kube/list-watch.ts';
 import { isTable } from './expected-type.ts';
 import type { ExpectedType } from './expected-type.ts';
 import { failureOf } from './lister-watcher-errors.ts';

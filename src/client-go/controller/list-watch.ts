@@ -11,7 +11,7 @@ import { ListItems } from '../../reflector/transport/list-items.ts';
 import type { ItemSink } from '../../reflector/transport/list-items.ts';
 import { WatchFrames } from '../../reflector/transport/watch-frames.ts';
 import type { FrameSink } from '../../reflector/transport/watch-frames.ts';
-import { queryOf } from '../../kube/list-options.ts';
+import { queryOf } from '../../kube/list-watch.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import type { ExpectedType } from './expected-type.ts';
 

@@ -1,6 +1,6 @@
 /** Opens one watch, or streaming list, and reads it until it ends, fails, times out, or is cancelled. */
 import { KubeloomError, wrapped } from '../../base/errors.ts';
-import { listOptionsOf } from '../../kube/list-options.ts';
+import { listOptionsOf } from '../../kube/list-watch.ts';
 import type { Watch, WatchEvent } from '../../kube/list-watch.ts';
 import { isRecord, metadataAtHand, resourceVersionOf } from '../../kube/meta-shape.ts';
 import { errorEvent, malformed, noEndBookmark, stalled } from '../../reflector/rules/failure.ts';

@@ -3,7 +3,7 @@
  * becomes an index of the informers. In the metadata view, only fields of `metadata` are available.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import { splitPath } from '../../kube/json/path.ts';
+import { splitPath } from '../../kube/json/read.ts';
 import type { KubeObject } from '../../kube/wire.ts';
 import { refuse } from '../../base/option-checks.ts';
 import type { InformerView } from '../options.ts';

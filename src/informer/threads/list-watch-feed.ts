@@ -4,7 +4,7 @@
  * parsing it: the price of functions on the main thread.
  */
 import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
-import { listOptionsOf } from '../../kube/list-options.ts';
+import { listOptionsOf } from '../../kube/list-watch.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
 import type { ConnectionOptions, FeedAnswer, FeedRequest } from '../../shared/protocol.ts';
 import { realTimers } from '../../base/clock.ts';

@@ -1,15 +1,22 @@
 /**
- * Finds who an object is: namespace, name, uid and resourceVersion, by walking the object and really
- * skipping what is not wanted. A substring search would be fooled by `"name":` in annotations,
- * managedFields and specs.
+ * Finds the identity of an object: namespace, name, uid and resourceVersion. The scanner walks the object and skips all
+ * other values. A substring search would also find `"name":` in annotations, managedFields and specs.
  *
  * Keys may come in any order. Typed objects (Go's field order) and custom resources (sorted) both have the
  * four close together, so the walk ends early. An empty string means the same as an absent key, as in Go; when a key
  * comes twice the first one that is not empty counts.
  */
-import { bytesEqual, decodeStringToken, keyEquals } from './read.ts';
-import { hasEscape, isPlainName, skipString, skipValue } from './skip.ts';
-import { afterMember, openObject, valueAfterKey } from './walk.ts';
+import { decodeStringToken, keyEquals } from './read.ts';
+import {
+  afterMember,
+  bytesEqual,
+  hasEscape,
+  isPlainName,
+  openObject,
+  skipString,
+  skipValue,
+  valueAfterKey,
+} from './skip.ts';
 
 const QUOTE = 0x22;
 
@@ -30,7 +37,7 @@ export class KeySpans {
   hasPlainNames = false;
   /**
    * The object is written as Go writes it as far as the resourceVersion: what it is, then metadata, and in that
-   * nothing but names, namespace and uid. Who wants other fields may begin behind the resourceVersion.
+   * nothing but names, namespace and uid. A reader of other fields may begin behind the resourceVersion.
    */
   isGoOrder = false;
 
@@ -75,7 +82,7 @@ export function scanKey(bytes: Uint8Array, start: number, end: number, out: KeyS
     if (value < 0) return false;
     if (keyEquals(bytes, at, keyEnd, METADATA)) {
       const isFound = scanMetadata(bytes, value, end, out);
-      // Who knows what came before it.
+      // Requested fields may stand before metadata.
       out.isGoOrder = false;
       return isFound;
     }
@@ -85,7 +92,7 @@ export function scanKey(bytes: Uint8Array, start: number, end: number, out: KeyS
 }
 
 /**
- * As `scanKey`, for who knows that nothing but kind and apiVersion is before metadata.
+ * Scans as `scanKey` does, for a caller that has found nothing but kind and apiVersion before metadata.
  *
  * @param start where the value of metadata begins
  */
@@ -119,19 +126,14 @@ export function scanMetadata(bytes: Uint8Array, start: number, end: number, out:
   return true;
 }
 
-/** Which of the four keys the string token at [start, end) is, or OTHER. */
+/** Returns which of the four keys the string token at [start, end) is, or OTHER. */
 function wantedKey(bytes: Uint8Array, start: number, end: number): number {
   const length = end - start - 2;
   if (length === 4 && bytesEqual(bytes, start + 1, NAME_KEY)) return NAME;
   if (length === 9 && bytesEqual(bytes, start + 1, NAMESPACE_KEY)) return NAMESPACE;
   if (length === 3 && bytesEqual(bytes, start + 1, UID_KEY)) return UID;
   if (length === 15 && bytesEqual(bytes, start + 1, RESOURCE_VERSION_KEY)) return RESOURCE_VERSION;
-  return hasEscape(bytes, start, end) ? escapedKey(bytes, start, end) : OTHER;
-}
-
-function escapedKey(bytes: Uint8Array, start: number, end: number): number {
-  const key = decodeStringToken(bytes, start, end);
-  return key === undefined ? OTHER : KEYS.indexOf(key);
+  return hasEscape(bytes, start, end) ? KEYS.indexOf(decodeStringToken(bytes, start, end) ?? '') : OTHER;
 }
 
 /** @returns 1 when `key` has a value for the first time, else 0 */

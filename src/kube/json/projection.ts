@@ -9,13 +9,20 @@
  * Absent fields are `null`; controllerUid is the uid of the ownerReference with `controller: true`. Every
  * token is checked strictly, so the array always parses. When a key occurs twice the first one counts.
  */
-import { GO_ORDER, VERSION } from './go-order.ts';
-import { splitPath } from './path.ts';
-import { PathNode } from './path-trie.ts';
-import { bytesEqual, keyEquals } from './read.ts';
-import { skipContainerTail, skipString, skipValue, wideView } from './skip.ts';
-import { validValueEnd } from './validate.ts';
-import { afterElement, afterMember, openArray, openObject, valueAfterKey } from './walk.ts';
+import { PathNode, keyEquals, splitPath } from './read.ts';
+import {
+  afterElement,
+  afterMember,
+  bytesEqual,
+  openArray,
+  openObject,
+  skipContainerTail,
+  skipString,
+  skipValue,
+  validValueEnd,
+  valueAfterKey,
+  wideView,
+} from './skip.ts';
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -42,6 +49,12 @@ const FIXED_PATHS = [
   'metadata.ownerReferences',
   'metadata.labels',
 ];
+const VERSION = 'resourceVersion';
+/**
+ * Keys of metadata in the order in which Go writes them; nothing follows managedFields. After all five in this
+ * order the text is Go's output, and the walk can skip managedFields, a third of the object.
+ */
+export const GO_ORDER: readonly string[] = ['name', 'uid', VERSION, 'creationTimestamp', 'managedFields'];
 /** Keys before the uid and the resourceVersion in Go's order; `kind` and `apiVersion` are not in metadata. */
 const GO_HEAD = ['name', 'generateName', 'namespace', VERSION];
 const GO_TYPE = ['kind', 'apiVersion'];

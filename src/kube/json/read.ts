@@ -1,10 +1,20 @@
 /**
- * Small readers of strings and spans in JSON bytes, for rare cases: control objects, escaped keys, single fields.
- * They work on views of shared memory: they copy the text before they interpret it.
+ * Reads strings, keys and single fields in JSON bytes, also in shared memory: the text is copied before it is
+ * interpreted.
+ *
+ * A dotted path leads to a field of an object: `spec.nodeName`, `metadata.annotations.foo\.bar/baz`. A dot inside a key
+ * is written `\.`, a backslash `\\`. Paths lead through objects only, never into arrays.
  */
-import { splitPath } from './path.ts';
-import { hasEscape, skipString, skipValue } from './skip.ts';
-import { afterMember, openObject, valueAfterKey } from './walk.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import {
+  afterMember,
+  bytesEqual,
+  hasEscape,
+  openObject,
+  skipString,
+  skipValue,
+  valueAfterKey,
+} from './skip.ts';
 
 const QUOTE = 0x22;
 
@@ -46,16 +56,8 @@ export function keyEquals(bytes: Uint8Array, start: number, end: number, key: Ui
   return (
     length <= key.length * ESCAPE_BYTES_MAX &&
     hasEscape(bytes, start, end) &&
-    decodesTo(bytes, start, end, key)
+    decodeStringToken(bytes, start, end) === decodeUtf8(key, 0, key.length)
   );
-}
-
-/** Returns whether `expected` is at `start`; the caller has checked that it fits. */
-export function bytesEqual(bytes: Uint8Array, start: number, expected: Uint8Array): boolean {
-  for (let index = 0; index < expected.length; index++) {
-    if (bytes[start + index] !== expected[index]) return false;
-  }
-  return true;
 }
 
 /**
@@ -64,19 +66,14 @@ export function bytesEqual(bytes: Uint8Array, start: number, expected: Uint8Arra
  * @returns undefined when it is absent or something before it is malformed
  */
 export function findPath(bytes: Uint8Array, start: number, end: number, path: string): Span | undefined {
-  let span: Span | undefined = { start, end };
+  let span: Span = { start, end };
   for (const key of splitPath(path)) {
-    span = findMember(bytes, span.start, span.end, Buffer.from(key));
-    if (!span) return undefined;
+    const value = memberValue(bytes, span.start, span.end, Buffer.from(key));
+    const valueEnd = skipValue(bytes, value, span.end);
+    if (valueEnd < 0) return undefined;
+    span = { start: value, end: valueEnd };
   }
   return span;
-}
-
-/** Returns the value of the first member with this key. */
-function findMember(bytes: Uint8Array, start: number, end: number, key: Uint8Array): Span | undefined {
-  const value = memberValue(bytes, start, end, key);
-  const valueEnd = skipValue(bytes, value, end);
-  return valueEnd < 0 ? undefined : { start: value, end: valueEnd };
 }
 
 /** Returns the start of the value of the first member with this key, or -1. */
@@ -91,10 +88,6 @@ export function memberValue(bytes: Uint8Array, start: number, end: number, key: 
   return -1;
 }
 
-function decodesTo(bytes: Uint8Array, start: number, end: number, key: Uint8Array): boolean {
-  return decodeStringToken(bytes, start, end) === decodeUtf8(key, 0, key.length);
-}
-
 function parseString(json: string): string | undefined {
   try {
     const value: unknown = JSON.parse(json);
@@ -102,4 +95,108 @@ function parseString(json: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns the keys of a dotted path. */
+export function splitPath(path: string): string[] {
+  const keys: string[] = [];
+  let key = '';
+  for (let index = 0; index < path.length; index++) {
+    const character = path[index];
+    if (character === '\\') {
+      index++;
+      const escaped = path[index];
+      if (escaped !== '.' && escaped !== '\\')
+        throw invalidPath(path, 'a backslash must precede a dot or a backslash');
+      key += escaped;
+    } else if (character === '.') {
+      keys.push(key);
+      key = '';
+    } else {
+      key += character;
+    }
+  }
+  keys.push(key);
+  if (keys.includes('')) throw invalidPath(path, 'a key is empty');
+  return keys;
+}
+
+function invalidPath(path: string, why: string): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_OPTION',
+    `invalid field path ${JSON.stringify(path)}: ${why}; write keys joined by dots, a dot inside a key as \\.`,
+  );
+}
+
+/** Dotted paths as a trie of keys in UTF-8, so that one walk over an object serves any number of paths. */
+export class PathNode {
+  /** The key as it is in JSON, closing quote included: a match also finds the key's end. */
+  readonly quotedKey: Uint8Array;
+  readonly children: PathNode[] = [];
+  /** Numbers of the paths that end here. */
+  readonly slots: number[] = [];
+  /** Number of paths that end here or below. */
+  slotsInSubtree = 0;
+  /** The last walk that met this key: a second member with the same key is ignored. */
+  seenInWalk = 0;
+  /** The children by the length of their quoted keys: few keys have the same length. */
+  readonly #childrenByLength: PathNode[][] = [];
+
+  constructor(key: string) {
+    this.quotedKey = quoted(key);
+  }
+
+  /** Returns the child whose key is the string token at [start, end), with or without escapes. */
+  child(bytes: Uint8Array, start: number, end: number): PathNode | undefined {
+    const length = end - start - 1;
+    if (length >= 0 && length < this.#childrenByLength.length) {
+      for (const child of this.#childrenByLength[length] ?? []) {
+        if (bytesEqual(bytes, start + 1, child.quotedKey)) return child;
+      }
+    }
+    if (this.children.length === 0 || !hasEscape(bytes, start, end)) return undefined;
+    const key = decodeStringToken(bytes, start, end);
+    return key === undefined ? undefined : this.#childNamed(key);
+  }
+
+  /** Adds a path and returns its last node. */
+  add(keys: readonly string[], slot: number): PathNode {
+    this.slotsInSubtree++;
+    const [first, ...rest] = keys;
+    if (first === undefined) {
+      this.slots.push(slot);
+      return this;
+    }
+    return this.descend(first).add(rest, slot);
+  }
+
+  /** Returns the child with this key; creates it if there is none. */
+  descend(key: string): PathNode {
+    let child = this.#childNamed(key);
+    if (!child) {
+      child = new PathNode(key);
+      this.children.push(child);
+      const { length } = child.quotedKey;
+      while (this.#childrenByLength.length <= length) this.#childrenByLength.push([]);
+      this.#childrenByLength[length]?.push(child);
+    }
+    return child;
+  }
+
+  #childNamed(key: string): PathNode | undefined {
+    const wanted = quoted(key);
+    return this.children.find((child) => wanted.equals(child.quotedKey));
+  }
+}
+
+/** Returns `key"`, with the escapes that JSON requires. */
+function quoted(key: string): Buffer {
+  return Buffer.from(JSON.stringify(key).slice(1));
+}
+
+/** Returns the root of a trie in which path number n has slot n. */
+export function pathTrie(paths: readonly string[]): PathNode {
+  const root = new PathNode('');
+  for (const [slot, path] of paths.entries()) root.add(splitPath(path), slot);
+  return root;
 }

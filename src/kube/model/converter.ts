@@ -6,12 +6,11 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import type { Wire } from '../wire.ts';
-import { microTimeText, textKeeping, timeText } from './kept-text.ts';
 import { ModelClasses } from './model-classes.ts';
-import type { Model } from './model-classes.ts';
-import { Walk } from './walk.ts';
-import type { Direction, JsonObject } from './walk.ts';
+import type { Attribute, Model, Shape, TimeClass } from './model-classes.ts';
 import { clientNode } from '../client-node.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The object itself, or a value that holds it: an entry, borrowed or kept, or a `DeletedFinalStateUnknown`. */
 export type WireSource<T> = Wire<T> | { readonly object: Wire<T> };
@@ -50,14 +49,12 @@ export function createModelConverter(clientNode: object): ModelConverter {
   const MicroTime = textKeeping(classes.microTime);
   const toModel: Direction = {
     attributes: (model) => model.byWireKey,
-    keyOf: (attribute) => attribute.modelKey,
     create: (model) => model.create(),
     time: (value) => (typeof value === 'string' ? new Time(value) : value),
     microTime: (value) => (typeof value === 'string' ? new MicroTime(value) : value),
   };
   const fromModel: Direction = {
     attributes: (model) => model.byModelKey,
-    keyOf: (attribute) => attribute.wireKey,
     create: () => ({}),
     time: (value) => (value instanceof Date ? timeText(value) : value),
     microTime: (value) => (value instanceof Date ? microTimeText(value) : value),
@@ -135,4 +132,162 @@ export function toModel<T>(source: WireSource<T>, options?: ModelOptions): T {
 export function fromModel<T extends object>(model: T, options?: ModelOptions): Wire<T> {
   installed ??= createModelConverter(clientNode());
   return installed.fromModel(model, options);
+}
+
+/** Differences between the two directions. */
+interface Direction {
+  readonly attributes: (model: Model) => ReadonlyMap<string, Attribute>;
+  readonly create: (model: Model) => Record<string, unknown>;
+  readonly time: (value: unknown) => unknown;
+  readonly microTime: (value: unknown) => unknown;
+}
+
+/** A valid key in JSON; an assignment to it would set the prototype, as client-node does. */
+const PROTOTYPE_KEY = '__proto__';
+
+/**
+ * One pass over one object, from JSON to a model or back. It creates a new deep copy, and collects the path of
+ * every field that client-node would leave out when it writes.
+ */
+class Walk {
+  readonly #classes: ModelClasses;
+  readonly #direction: Direction;
+  readonly #path: (string | number)[] = [];
+  /** Paths of the fields that the models do not have. */
+  readonly lost: string[] = [];
+
+  constructor(classes: ModelClasses, direction: Direction) {
+    this.#classes = classes;
+    this.#direction = direction;
+  }
+
+  object(model: Model, value: unknown): Record<string, unknown> {
+    if (!isObject(value)) throw this.#mismatch('an object', value);
+    const { attributes, create } = this.#direction;
+    const known = attributes(model);
+    const result = create(model);
+    for (const [key, field] of Object.entries(value)) {
+      if (field === undefined) continue;
+      const attribute = known.get(key);
+      this.#path.push(key);
+      if (attribute) result[attribute.key] = this.#value(attribute.shape, field);
+      else this.lost.push(this.#where());
+      this.#path.pop();
+    }
+    return result;
+  }
+
+  #value(shape: Shape, value: unknown): unknown {
+    if (value === undefined || value === null) return value;
+    switch (shape.is) {
+      case 'same':
+        return typeof value === 'object' ? structuredClone(value) : value;
+      case 'time':
+        return this.#direction.time(value);
+      case 'micro-time':
+        return this.#direction.microTime(value);
+      case 'list':
+        return this.#list(shape.of, value);
+      case 'map':
+        return this.#map(shape.of, value);
+      default:
+        return this.object(this.#modelNamed(shape.name), value);
+    }
+  }
+
+  #list(shape: Shape, value: unknown): unknown[] {
+    if (!Array.isArray(value)) throw this.#mismatch('a list', value);
+    return value.map((item, index) => {
+      this.#path.push(index);
+      const converted = this.#value(shape, item);
+      this.#path.pop();
+      return converted;
+    });
+  }
+
+  #map(shape: Shape, value: unknown): Record<string, unknown> {
+    if (!isObject(value)) throw this.#mismatch('an object', value);
+    const result: Record<string, unknown> = {};
+    for (const [key, item] of Object.entries(value)) {
+      this.#path.push(key);
+      if (key === PROTOTYPE_KEY) this.lost.push(this.#where());
+      else result[key] = this.#value(shape, item);
+      this.#path.pop();
+    }
+    return result;
+  }
+
+  #modelNamed(name: string): Model {
+    const model = this.#classes.named(name);
+    if (!model) throw new KubeloomError('ERR_KUBELOOM_NO_MODEL', `client-node has no model ${name}`);
+    return model;
+  }
+
+  #mismatch(wanted: string, value: unknown): KubeloomError {
+    const found = Array.isArray(value) ? 'a list' : typeof value;
+    return new KubeloomError(
+      'ERR_KUBELOOM_MODEL_MISMATCH',
+      `client-node's model needs ${wanted} at ${this.#where() || 'the top'}, but the object has ${found}`,
+    );
+  }
+
+  /** Returns the current path: `spec.ingress[0].from`. */
+  #where(): string {
+    return this.#path
+      .map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`))
+      .join('')
+      .replace(/^\./, '');
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Returns a class of `Date`s made from text, which serialise to that text until they are set to another time. A `Date` has
+ * milliseconds: client-node would write `12:00:00.000Z` where the server sent `12:00:00Z`, and zeros for the microseconds
+ * of a lease.
+ *
+ * @param Base `Date`, or client-node's class for times with microseconds, so that `instanceof` holds
+ */
+function textKeeping(Base: TimeClass): TimeClass {
+  return class extends Base {
+    readonly #text: string;
+    readonly #timeMs: number;
+
+    constructor(text: string) {
+      super(text);
+      this.#text = text;
+      this.#timeMs = this.getTime();
+    }
+
+    /** The original text; undefined once the time was changed. */
+    get original(): string | undefined {
+      return Object.is(this.getTime(), this.#timeMs) ? this.#text : undefined;
+    }
+
+    override toISOString(): string {
+      return this.original ?? super.toISOString();
+    }
+
+    /** Invalid dates have no other form in JSON. */
+    override toJSON(): string {
+      return this.toISOString();
+    }
+  };
+}
+
+/** Formats a time as Kubernetes does: whole seconds. */
+function timeText(time: Date): string {
+  return originalOf(time) ?? time.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+/** Formats a time as Kubernetes does: always six digits of a second. */
+function microTimeText(time: Date): string {
+  return originalOf(time) ?? time.toISOString().replace(/\.(\d{3})Z$/, '.$1000Z');
+}
+
+function originalOf(time: Date): string | undefined {
+  return 'original' in time && typeof time.original === 'string' ? time.original : undefined;
 }

@@ -15,9 +15,9 @@ export type Shape =
   | { readonly is: 'map'; readonly of: Shape }
   | { readonly is: 'model'; readonly name: string };
 
+/** The key and the shape on the other side. */
 export interface Attribute {
-  readonly wireKey: string;
-  readonly modelKey: string;
+  readonly key: string;
   readonly shape: Shape;
 }
 
@@ -28,7 +28,7 @@ export interface Model {
   readonly create: () => Record<string, unknown>;
 }
 
-type TimeClass = new (text: string) => Date;
+export type TimeClass = new (text: string) => Date;
 
 /** A model class as client-node's generator writes it. */
 interface ModelClass {
@@ -87,17 +87,14 @@ export class ModelClasses {
   }
 
   #read(name: string, ModelClass: ModelClass): Model {
-    const attributes = ModelClass.getAttributeTypeMap().map((attribute) => ({
-      wireKey: attribute.baseName,
-      modelKey: attribute.name,
-      shape: this.#shapeOf(attribute.type),
-    }));
-    return {
-      name,
-      byWireKey: new Map(attributes.map((attribute) => [attribute.wireKey, attribute])),
-      byModelKey: new Map(attributes.map((attribute) => [attribute.modelKey, attribute])),
-      create: () => new ModelClass(),
-    };
+    const byWireKey = new Map<string, Attribute>();
+    const byModelKey = new Map<string, Attribute>();
+    for (const { name: modelKey, baseName: wireKey, type } of ModelClass.getAttributeTypeMap()) {
+      const shape = this.#shapeOf(type);
+      byWireKey.set(wireKey, { key: modelKey, shape });
+      byModelKey.set(modelKey, { key: wireKey, shape });
+    }
+    return { name, byWireKey, byModelKey, create: () => new ModelClass() };
   }
 
   /** Returns the shape for a type in the generator's notation: `Array<V1Pod>`, `{ [key: string]: Date; }`. */

@@ -9,9 +9,16 @@
  * A line is `{"type":"ADDED","object":{…}}`. Apiservers write exactly that, so the object ends at the last brace before
  * the final one and need not be scanned. Another order, members before these two or spaces take the general path.
  */
-import { bytesEqual, decodeStringToken, keyEquals } from '../../kube/json/read.ts';
-import { skipString, skipValue, skipWhitespace } from '../../kube/json/skip.ts';
-import { afterMember, openObject, valueAfterKey } from '../../kube/json/walk.ts';
+import { decodeStringToken, keyEquals } from '../../kube/json/read.ts';
+import {
+  afterMember,
+  bytesEqual,
+  openObject,
+  skipString,
+  skipValue,
+  skipWhitespace,
+  valueAfterKey,
+} from '../../kube/json/skip.ts';
 
 import { FrameBuffer } from './frame-buffer.ts';
 

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { KubeloomError } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
-import { metadataText } from '../../kube/json/metadata.ts';
+import { metadataText } from '../../kube/json/drop.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';

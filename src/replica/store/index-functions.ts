@@ -5,7 +5,7 @@
  * object; they are evaluated again only when those fields have changed. Module functions run on the shards on parsed
  * objects. Plain functions run on the main thread for every change, at the cost of what they read.
  */
-import { splitPath } from '../../kube/json/path.ts';
+import { splitPath } from '../../kube/json/read.ts';
 import { moduleUrl, naming, refuse } from '../../base/option-checks.ts';
 import type { CachedObject, Entry } from './entry.ts';
 

@@ -38,12 +38,9 @@ describe('an argument', () => {
   });
 
   it('is refused when it is no plain number, and the error quotes it', () => {
+    const refused = { ...REFUSED, message: /--pods must be an integer from 1 to 1000000/ };
     for (const text of ['', ' ', '-1', '1e3', '0x10', 'ten', '1.5', 'NaN', '1,000']) {
-      assert.throws(
-        () => parsePods(text),
-        { ...REFUSED, message: /--pods must be an integer from 1 to 1000000/ },
-        `for "${text}"`,
-      );
+      assert.throws(() => parsePods(text), refused, `for "${text}"`);
     }
     assert.throws(() => parseThreads('-1'), { message: /got "-1"$/ });
     assert.throws(() => parseRate('fast'), { message: /or max, got "fast"$/ });

@@ -1,8 +1,9 @@
 /** The conclusion of the demo: when the verdict is PASS, FAIL or INVALID. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { EXIT_CODES, conclude, reportText } from '../../../src/cli/demo-report.ts';
+import { PASSED, conclude, reportText } from '../../../src/cli/demo-report.ts';
 import type { DemoReport, HandlerResult } from '../../../src/cli/demo-report.ts';
+import { EXIT_CODES, conclusionText } from '../../../src/cli/report.ts';
 import { differences, sampleKeys } from '../../../src/cli/store-comparison.ts';
 import type { CachedObject } from '../../../src/replica/store/entry.ts';
 import type { Verdict } from '../../../src/cli/verdict.ts';
@@ -29,7 +30,7 @@ const REPORT: DemoReport = {
   ],
 };
 const CLEAN: Verdict = { delivered: 1000, initial: 10, lost: 0, duplicated: 0, reordered: 0, findings: [] };
-const INTENDED = { rate: 1000, durationSeconds: 1 } as const;
+const INTENDED = 1000;
 
 function handlers(slow: Partial<Verdict> = {}): HandlerResult[] {
   return [
@@ -73,10 +74,9 @@ describe('the demo', () => {
 
   it('names the handler, the fault and its place', () => {
     const results = handlers({ lost: 2, findings: ['lost: DELETED a/x@7'] });
-    const conclusion = conclude(REPORT, results, INTENDED);
-    const text = reportText(REPORT, results, conclusion);
+    const text = reportText(REPORT, results);
     assert.match(
-      text,
+      conclusionText(conclude(REPORT, results, INTENDED), PASSED),
       /FAIL:\n {2}the slow handler: 2 lost, 0 duplicated, 0 reordered \(lost: DELETED a\/x@7\)/,
     );
     assert.match(text, /shard 1 +510 +unknown/);

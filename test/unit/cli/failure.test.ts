@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CommanderError } from 'commander';
 import { failureText } from '../../../src/cli/failure.ts';
-import { escapeControls } from '../../../src/cli/terminal-text.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 
 describe('a failure', () => {
@@ -56,13 +55,5 @@ describe('the stack of a failure', () => {
     const cause = { why: 'x'.repeat(50), what: 'y'.repeat(50) };
     const text = failureText(new Error('above', { cause }), true);
     assert.match(text, /\ncaused by: \{\n {2}why: 'x+',\n {2}what: 'y+'\n\}$/);
-  });
-});
-
-describe('text for a terminal', () => {
-  it('keeps letters of every language and escapes control characters', () => {
-    assert.equal(escapeControls('pod-ü-日本-👍'), 'pod-ü-日本-👍');
-    assert.equal(escapeControls('a\tb\u0000\u007f\u009b1m'), 'a\\tb\\x00\\x7f\\x9b1m');
-    assert.equal(escapeControls('\u2028\u202e\u2066'), '\\u2028\\u202e\\u2066');
   });
 });

@@ -1,7 +1,7 @@
 /** The log that is reconstructed from the answers to writes, and the faults that it reveals. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Notification } from '../../../src/cli/handler-history.ts';
+import type { Notification } from '../../../src/cli/recording-handler.ts';
 import { journalOf, revisedWrites } from '../../../src/cli/loadtest-journal.ts';
 import type { Write } from '../../../src/cli/loadtest-plan.ts';
 import { expectationOf, judge } from '../../../src/cli/verdict.ts';
@@ -20,7 +20,7 @@ const WRITES: readonly Write[] = (
 const LISTED_AT = 2;
 
 function told(kind: Notification['kind'], key: string, revision: number, previous = 0): Notification {
-  return { kind, key, revision, previousRevision: previous };
+  return { kind, key, revision, previousRevision: previous, calledUs: 0 };
 }
 
 const FAITHFUL: readonly Notification[] = [

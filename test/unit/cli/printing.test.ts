@@ -133,10 +133,8 @@ describe('the status of a pod', () => {
     const metadata = { deletionTimestamp: '2026-01-01T11:59:00Z' };
     assert.equal(summary({ metadata, spec, status: { phase: 'Running' } }), '0/2 Terminating 0');
     assert.equal(summary({ metadata, spec, status: { phase: 'Succeeded' } }), '0/2 Succeeded 0');
-    assert.equal(
-      summary({ metadata, spec, status: { phase: 'Running', reason: 'NodeLost' } }),
-      '0/2 Unknown 0',
-    );
+    const lost = { phase: 'Running', reason: 'NodeLost' };
+    assert.equal(summary({ metadata, spec, status: lost }), '0/2 Unknown 0');
   });
 
   it('is SchedulingGated while it may not be scheduled', () => {
@@ -153,14 +151,8 @@ describe('the columns of a kind', () => {
 
   it('are AGE alone for a kind that is not known, and survive an empty object', () => {
     assert.deepEqual(cells('example.com', 'widgets', {}), ['AGE=<unknown>']);
-    for (const [group, resource] of [
-      ['', 'pods'],
-      ['', 'nodes'],
-      ['', 'services'],
-      ['', 'events'],
-      ['apps', 'deployments'],
-      ['batch', 'jobs'],
-    ] as const) {
+    for (const name of ['/pods', '/nodes', '/services', '/events', 'apps/deployments', 'batch/jobs']) {
+      const [group = '', resource = ''] = name.split('/');
       assert.doesNotThrow(() => cells(group, resource, {}, true));
       assert.doesNotThrow(() => cells(group, resource, { metadata: null, spec: 7, status: [] }, true));
     }

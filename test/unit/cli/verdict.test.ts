@@ -1,10 +1,9 @@
 /** The verdict must catch every single fault, whatever it is and wherever it happens. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HandlerHistory } from '../../../src/cli/handler-history.ts';
-import type { Notification } from '../../../src/cli/handler-history.ts';
+import { HandlerHistory } from '../../../src/cli/recording-handler.ts';
+import type { Notification } from '../../../src/cli/recording-handler.ts';
 import { expectationOf, judge } from '../../../src/cli/verdict.ts';
-import type { Verdict } from '../../../src/cli/verdict.ts';
 import type { JournalEntry } from '../../../src/apiserver/testing/index.ts';
 
 /** Two objects at the list (c/gone was deleted before), then every kind of change. */
@@ -25,23 +24,24 @@ const JOURNAL: readonly JournalEntry[] = [
 const LISTED_AT = 5;
 const EVENTS = 7;
 
-const FAITHFUL: readonly Notification[] = [
-  { kind: 'INITIAL', key: 'a/x', revision: 4, previousRevision: 0 },
-  { kind: 'INITIAL', key: 'b/y', revision: 2, previousRevision: 0 },
-  { kind: 'MODIFIED', key: 'a/x', revision: 6, previousRevision: 4 },
-  { kind: 'MODIFIED', key: 'b/y', revision: 7, previousRevision: 2 },
-  { kind: 'ADDED', key: 'd/z', revision: 8, previousRevision: 0 },
-  { kind: 'MODIFIED', key: 'a/x', revision: 9, previousRevision: 6 },
-  { kind: 'DELETED', key: 'b/y', revision: 10, previousRevision: 0 },
-  { kind: 'ADDED', key: 'b/y', revision: 11, previousRevision: 0 },
-  { kind: 'MODIFIED', key: 'd/z', revision: 12, previousRevision: 8 },
-];
+const FAITHFUL: readonly Notification[] = (
+  [
+    ['INITIAL', 'a/x', 4, 0],
+    ['INITIAL', 'b/y', 2, 0],
+    ['MODIFIED', 'a/x', 6, 4],
+    ['MODIFIED', 'b/y', 7, 2],
+    ['ADDED', 'd/z', 8, 0],
+    ['MODIFIED', 'a/x', 9, 6],
+    ['DELETED', 'b/y', 10, 0],
+    ['ADDED', 'b/y', 11, 0],
+    ['MODIFIED', 'd/z', 12, 8],
+  ] as const
+).map(([kind, key, revision, previousRevision]) => ({ kind, key, revision, previousRevision, calledUs: 0 }));
 
-type Counts = Pick<Verdict, 'delivered' | 'lost' | 'duplicated' | 'reordered'>;
-
-function countsOf(history: readonly Notification[]): Counts {
+/** Returns the numbers delivered, lost, duplicated and reordered. */
+function countsOf(history: readonly Notification[]): readonly number[] {
   const { delivered, lost, duplicated, reordered } = judge(expectationOf(JOURNAL, LISTED_AT), history);
-  return { delivered, lost, duplicated, reordered };
+  return [delivered, lost, duplicated, reordered];
 }
 
 function at(index: number): Notification {
@@ -54,14 +54,9 @@ function replaced(index: number, change: Partial<Notification>): Notification[] 
   return FAITHFUL.map((notification, at) => (at === index ? { ...notification, ...change } : notification));
 }
 
-const POSITIONS = FAITHFUL.map((notification, index) => ({
-  index,
-  isInitial: notification.kind === 'INITIAL',
-}));
-
 describe('the verdict', () => {
   it('finds nothing wrong with a faithful history', () => {
-    assert.deepEqual(countsOf(FAITHFUL), { delivered: EVENTS, lost: 0, duplicated: 0, reordered: 0 });
+    assert.deepEqual(countsOf(FAITHFUL), [EVENTS, 0, 0, 0]);
     const verdict = judge(expectationOf(JOURNAL, LISTED_AT), FAITHFUL);
     assert.equal(verdict.initial, 2);
     assert.deepEqual(verdict.findings, []);
@@ -69,26 +64,25 @@ describe('the verdict', () => {
 
   it('takes the initial list in any order: the log does not say which it was', () => {
     const history = [at(1), at(0), ...FAITHFUL.slice(2)];
-    assert.deepEqual(countsOf(history), { delivered: EVENTS, lost: 0, duplicated: 0, reordered: 0 });
+    assert.deepEqual(countsOf(history), [EVENTS, 0, 0, 0]);
   });
 
-  for (const { index, isInitial } of POSITIONS) {
-    const { kind, key, revision } = at(index);
-    const delivered = EVENTS - (isInitial ? 0 : 1);
+  for (const [index, { kind, key, revision }] of FAITHFUL.entries()) {
+    const delivered = EVENTS - (kind === 'INITIAL' ? 0 : 1);
 
     it(`catches the loss of ${kind} ${key}@${revision}`, () => {
       const history = FAITHFUL.filter((_, at) => at !== index);
-      assert.deepEqual(countsOf(history), { delivered, lost: 1, duplicated: 0, reordered: 0 });
+      assert.deepEqual(countsOf(history), [delivered, 1, 0, 0]);
     });
 
     it(`catches ${kind} ${key}@${revision} delivered twice, at once or at the end`, () => {
-      const once = { delivered: EVENTS, lost: 0, duplicated: 1, reordered: 0 };
+      const once = [EVENTS, 0, 1, 0];
       assert.deepEqual(countsOf(FAITHFUL.toSpliced(index, 0, at(index))), once);
       assert.deepEqual(countsOf([...FAITHFUL, at(index)]), once);
     });
 
     it(`catches a wrong key, version or kind of ${kind} ${key}@${revision}`, () => {
-      const corrupt = { delivered, lost: 1, duplicated: 1, reordered: 0 };
+      const corrupt = [delivered, 1, 1, 0];
       assert.deepEqual(countsOf(replaced(index, { key: 'e/other' })), corrupt);
       assert.deepEqual(countsOf(replaced(index, { key: key === 'a/x' ? 'b/y' : 'a/x' })), corrupt);
       assert.deepEqual(countsOf(replaced(index, { revision: 99 })), corrupt);
@@ -103,38 +97,32 @@ describe('the verdict', () => {
     for (let index = 2; index < FAITHFUL.length - 1; index++) {
       const history = [...FAITHFUL];
       history.splice(index, 2, at(index + 1), at(index));
-      const swapped = { delivered: EVENTS, lost: 0, duplicated: 0, reordered: 1 };
-      assert.deepEqual(countsOf(history), swapped, `at ${index}`);
+      assert.deepEqual(countsOf(history), [EVENTS, 0, 0, 1], `at ${index}`);
     }
   });
 
   it('catches a change that came before the initial list was complete', () => {
     const history = [at(0), at(2), at(1), ...FAITHFUL.slice(3)];
-    assert.deepEqual(countsOf(history), { delivered: EVENTS, lost: 0, duplicated: 0, reordered: 1 });
+    assert.deepEqual(countsOf(history), [EVENTS, 0, 0, 1]);
   });
 
   it('catches an update whose old object is not the one before', () => {
     const history = replaced(5, { previousRevision: 4 });
-    assert.deepEqual(countsOf(history), { delivered: EVENTS - 1, lost: 1, duplicated: 1, reordered: 0 });
+    assert.deepEqual(countsOf(history), [EVENTS - 1, 1, 1, 0]);
   });
 
   it('catches a missing deletion although the object was created again', () => {
     const history = FAITHFUL.filter(({ kind }) => kind !== 'DELETED');
-    assert.deepEqual(countsOf(history), { delivered: EVENTS - 1, lost: 1, duplicated: 0, reordered: 0 });
+    assert.deepEqual(countsOf(history), [EVENTS - 1, 1, 0, 0]);
   });
 
   it('catches an object of the initial list that was deleted before it', () => {
-    const ghost: Notification = { kind: 'INITIAL', key: 'c/gone', revision: 3, previousRevision: 0 };
-    assert.deepEqual(countsOf([ghost, ...FAITHFUL]), {
-      delivered: EVENTS,
-      lost: 0,
-      duplicated: 1,
-      reordered: 0,
-    });
+    const ghost: Notification = { ...at(0), key: 'c/gone', revision: 3 };
+    assert.deepEqual(countsOf([ghost, ...FAITHFUL]), [EVENTS, 0, 1, 0]);
   });
 
   it('counts everything as lost for a handler that was never called', () => {
-    assert.deepEqual(countsOf([]), { delivered: 0, lost: EVENTS + 2, duplicated: 0, reordered: 0 });
+    assert.deepEqual(countsOf([]), [0, EVENTS + 2, 0, 0]);
   });
 
   it('says in words what it found, and not more than a few lines', () => {
@@ -148,29 +136,25 @@ describe('the verdict', () => {
 });
 
 describe('a handler history', () => {
-  it('gives back what was recorded, beyond its first capacity', () => {
+  it('gives back what was recorded', () => {
     const history = new HandlerHistory();
     history.record('INITIAL', 'a/x', '4');
-    for (let index = 0; index < 10_000; index++) {
-      history.record('MODIFIED', `a/${index % 7}`, String(index + 10), String(index + 9));
-    }
+    history.record('MODIFIED', 'a/2', '6', '5');
     history.record('DELETED', 'a/x', 'not a number');
-    assert.equal(history.length, 10_002);
-    assert.equal(history.changes, 10_001);
-    assert.deepEqual(history.at(0), { kind: 'INITIAL', key: 'a/x', revision: 4, previousRevision: 0 });
-    assert.deepEqual(history.at(5_001), {
-      kind: 'MODIFIED',
-      key: 'a/2',
-      revision: 5_010,
-      previousRevision: 5_009,
-    });
-    assert.deepEqual(history.at(10_001), {
-      kind: 'DELETED',
-      key: 'a/x',
-      revision: Number.NaN,
-      previousRevision: 0,
-    });
-    assert.equal(history.at(10_002), undefined);
-    assert.equal([...history].length, 10_002);
+    assert.equal(history.length, 3);
+    assert.equal(history.changes, 2);
+    assert.deepEqual(
+      Array.from(history, ({ kind, key, revision, previousRevision }) => [
+        kind,
+        key,
+        revision,
+        previousRevision,
+      ]),
+      [
+        ['INITIAL', 'a/x', 4, 0],
+        ['MODIFIED', 'a/2', 6, 5],
+        ['DELETED', 'a/x', Number.NaN, 0],
+      ],
+    );
   });
 });

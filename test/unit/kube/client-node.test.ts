@@ -65,9 +65,8 @@ test('a client-node that is installed and cannot be loaded is an error that says
       () => clientNode(broken, '20.19.0'),
       (error: Error & { code?: string }) => {
         assert.equal(error.code, 'ERR_KUBELOOM_CLIENT_NODE');
-        assert.ok(
-          error.message.includes(`is installed and cannot be loaded (${cause.message.split('\n')[0]})`),
-        );
+        const [reason] = cause.message.split('\n');
+        assert.ok(error.message.includes(`is installed and cannot be loaded (${reason})`));
         assert.ok(error.message.endsWith(HAND_IN), error.message);
         assert.equal(error.message.includes('npm install'), cause !== noModules, error.message);
         assert.equal(error.cause, cause);

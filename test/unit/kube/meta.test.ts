@@ -191,14 +191,11 @@ describe('the items of a list', () => {
   test('can be visited one by one; an error of the visitor ends it', () => {
     const seen: unknown[] = [];
     const list = { kind: 'PodList', apiVersion: 'v1', items: [{ n: 1 }, { n: 2 }, { n: 3 }] };
-    assert.throws(
-      () =>
-        eachListItem(list, (item) => {
-          seen.push(item);
-          if (item.n === 2) throw new Error('enough');
-        }),
-      /enough/,
-    );
+    const visit = (item: { n: number }): void => {
+      seen.push(item);
+      if (item.n === 2) throw new Error('enough');
+    };
+    assert.throws(() => eachListItem(list, visit), /enough/);
     assert.deepEqual(seen, [
       { apiVersion: 'v1', kind: 'Pod', n: 1 },
       { apiVersion: 'v1', kind: 'Pod', n: 2 },

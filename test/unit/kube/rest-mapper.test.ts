@@ -1,7 +1,7 @@
-/** Tests of mapping kinds and names to collections: the table first, then the server's discovery. */
+/** Tests of mapping kinds and names to collections: by the table of built-in kinds, and by the server's discovery. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { RestMapper } from '../../../src/kube/rest-mapper.ts';
+import { RestMapper, findResource } from '../../../src/kube/rest-mapper.ts';
 import type { KindLike } from '../../../src/kube/rest-mapper.ts';
 import { FakeClock } from '../../../src/apiserver/testing/index.ts';
 
@@ -47,12 +47,13 @@ class Discovery {
     },
   };
   readonly clock: FakeClock = new FakeClock();
+  readonly getJson = (path: string): Promise<unknown> => {
+    this.asked.push(path);
+    const document = this.documents[path];
+    return document ? Promise.resolve(document) : Promise.reject(new Error(`404 ${path}`));
+  };
   readonly mapper: RestMapper = new RestMapper({
-    getJson: (path) => {
-      this.asked.push(path);
-      const document = this.documents[path];
-      return document ? Promise.resolve(document) : Promise.reject(new Error(`404 ${path}`));
-    },
+    getJson: this.getJson,
     clock: this.clock,
     refreshIntervalMs: 10_000,
   });
@@ -214,4 +215,65 @@ test('a value that cannot be a kind is rejected', async () => {
   const refused = { code: 'ERR_KUBELOOM_OPTION' };
   const getJson = (): Promise<unknown> => Promise.resolve({});
   assert.throws(() => new RestMapper({ getJson, refreshIntervalMs: Number.NaN }), refused);
+});
+
+describe("the server's resource of a name", () => {
+  /** Documents in which a node has no singular name, and a group cannot be read. */
+  function server(): Discovery {
+    const discovery = new Discovery();
+    const node = { name: 'nodes', kind: 'Node', namespaced: false, verbs: VERBS };
+    const binding = { ...entry('bindings', 'Binding'), verbs: ['create'] };
+    const core = [
+      entry('pods', 'Pod', 'po'),
+      entry('pods/status', 'Pod'),
+      entry('events', 'Event'),
+      node,
+      binding,
+    ];
+    discovery.documents['/api/v1'] = { resources: core };
+    delete discovery.documents['/apis/metrics.example.com/v1'];
+    return discovery;
+  }
+
+  for (const [name, resource] of [
+    ...['pods', 'pod', 'po', 'Pod', 'PODS', 'pods.v1'].map((each) => [each, 'pods.v1.']),
+    ['node', 'nodes.v1.'],
+    ...['cat', 'Cat', 'cats.zoo.example.com'].map((each) => [each, 'cats.v2.zoo.example.com']),
+    ['c.zoo.example.com', 'cats.v2.zoo.example.com'],
+    ['cats.v1.zoo.example.com', 'cats.v1.zoo.example.com'],
+    ['emus', 'emus.v1.zoo.example.com'],
+    ['events', 'events.v1.'],
+    ['events.events.k8s.io', 'events.v1.events.k8s.io'],
+    ['dogs', 'dogs.v2.zoo.example.com'],
+  ]) {
+    test(`is ${resource} for ${name}`, async () => {
+      const found = await findResource(String(name), server().getJson);
+      assert.equal(`${found.resource}.${found.version}.${found.group}`, resource);
+      assert.deepEqual(Object.keys(found), ['group', 'version', 'resource', 'kind', 'isNamespaced']);
+    });
+  }
+
+  test('is unknown when the server lacks it, though it is built in, and the error has name and unread groups', async () => {
+    for (const name of ['secrets', 'pods.apps', 'cats.v3.zoo.example.com', 'pods/status', '']) {
+      await assert.rejects(findResource(name, server().getJson), {
+        code: 'ERR_KUBELOOM_UNKNOWN_RESOURCE',
+        message: new RegExp(`no resource "${name}".* metrics\\.example\\.com/v1: 404`),
+      });
+    }
+  });
+
+  test('is rejected when it can be neither listed nor watched', async () => {
+    await assert.rejects(findResource('bindings', server().getJson), { code: 'ERR_KUBELOOM_NOT_WATCHABLE' });
+  });
+
+  test("is the server's error when the server cannot be reached, and unknown for malformed documents", async () => {
+    await assert.rejects(
+      findResource('pods', () => Promise.reject(new Error('no'))),
+      /^Error: no$/,
+    );
+    for (const document of [null, [], 'text', { resources: [null, 7, {}] }, { groups: 'none' }]) {
+      const found = findResource('pods', () => Promise.resolve(document));
+      await assert.rejects(found, { code: 'ERR_KUBELOOM_UNKNOWN_RESOURCE' });
+    }
+  });
 });

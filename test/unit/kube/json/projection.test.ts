@@ -1,10 +1,9 @@
 /** Tests of the projector against JSON.parse: any order, any spelling, and early stops that miss no field. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splitPath } from '../../../../src/kube/json/path.ts';
 import { KeySpans, scanMetadata } from '../../../../src/kube/json/key-spans.ts';
-import { findPath } from '../../../../src/kube/json/read.ts';
 import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../../../../src/kube/json/projection.ts';
+import { findPath, splitPath } from '../../../../src/kube/json/read.ts';
 import { embed, podObject, sortKeys } from './objects.ts';
 import { COMPACT, ODD, type Json, randomJson, writeJson } from './random-json.ts';
 import { Seeded } from './seeded.ts';
@@ -95,24 +94,23 @@ test('a key with a backslash is not treated as an escape', () => {
   assert.deepEqual(project(projector, JSON.stringify({ 'a\\nb': 1 })), [null, null, null, null, null, 1]);
 });
 
-test('only the owner that is the controller counts, and only with a string uid', () => {
+test('the controller is the first owner with controller: true, with or without a string uid', () => {
   const projector = new Projector([]);
   const cases: [string, Json][] = [
     ['[{"uid":"a"},{"controller":true,"uid":"b"},{"uid":"c","controller":true}]', 'b'],
     ['[{"uid":"a","controller":false},{"uid":"b","controller":"true"}]', null],
     ['[{"controller":true,"uid":5}]', null],
-    ['[{"controller":true}]', null],
-    ['[null,7,[],{"controller":true,"uid":"d\\u0065"}]', 'de'],
+    ['[{"controller":true},{"uid":"c","controller":true}]', null],
+    ['[{"uid":"a","controller":true,"controller":false,"uid":"b"}]', 'a'],
+    ['[{"uid":"a","controller":false,"controller":true}]', null],
+    ['[null,7,"x",[{"controller":true,"uid":"n"}],{"controller":true,"uid":"d\\u0065"}]', 'de'],
     ['[]', null],
     ['null', null],
     ['{"controller":true,"uid":"x"}', null],
   ];
   for (const [owners, uid] of cases) {
-    assert.deepEqual(
-      project(projector, `{"metadata":{"ownerReferences":${owners},"generation":4}}`),
-      [null, 4, null, uid, null],
-      owners,
-    );
+    const text = `{"metadata":{"ownerReferences":${owners},"generation":4}}`;
+    assert.deepEqual(project(projector, text), [null, 4, null, uid, null], owners);
   }
 });
 
@@ -263,44 +261,11 @@ test("an object in Go's order gives the same fields from behind the resourceVers
 test("members behind the resourceVersion of an object in Go's order may be missing, duplicate or malformed", () => {
   const head = '{"kind":"Pod","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1"';
   const projector = new Projector(['status.phase']);
-  const nothing = (rest: string): Json | number => projectBehindVersion(projector, head + rest);
-  assert.deepEqual(nothing('}}'), ['u', null, null, null, null, null]);
-  assert.deepEqual(nothing(',"uid":"v","name":"b"},"metadata":{"labels":{}}}'), [
-    'u',
-    null,
-    null,
-    null,
-    null,
-    null,
-  ]);
-  assert.deepEqual(nothing(',"labels":{"a":"b"}},"status":{"phase":"x"}}'), [
-    'u',
-    null,
-    null,
-    null,
-    { a: 'b' },
-    'x',
-  ]);
-  assert.equal(nothing(',"labels":{"a":b}}}'), PROJECTION_MALFORMED);
-  assert.equal(nothing(',}}'), PROJECTION_MALFORMED);
-  assert.equal(nothing('},"status":'), PROJECTION_MALFORMED);
-});
-
-test('the controller is the first owner with controller: true, with or without a uid', () => {
-  const projector = new Projector([]);
-  const uidOf = (owners: string): Json | number => {
-    const read = project(projector, `{"metadata":{"ownerReferences":${owners}}}`);
-    return Array.isArray(read) ? (read[3] ?? null) : read;
-  };
-  assert.equal(
-    uidOf('[{"uid":"a","controller":false},{"controller":true,"uid":"b"},{"uid":"c","controller":true}]'),
-    'b',
-  );
-  assert.equal(uidOf('[{"controller":true},{"uid":"c","controller":true}]'), null);
-  assert.equal(uidOf('[{"uid":"a","controller":true,"controller":false,"uid":"b"}]'), 'a');
-  assert.equal(uidOf('[{"uid":"a","controller":false,"controller":true}]'), null);
-  assert.equal(uidOf('[{"uid":"\\q","controller":true}]'), PROJECTION_MALFORMED);
-  for (const none of ['[]', 'null', '{}', '[1,"x",[{"controller":true,"uid":"n"}],{"controller":"true"}]']) {
-    assert.equal(uidOf(none), null, none);
+  const read = (rest: string): string => JSON.stringify(projectBehindVersion(projector, head + rest));
+  assert.equal(read('}}'), '["u",null,null,null,null,null]');
+  assert.equal(read(',"uid":"v","name":"b"},"metadata":{"labels":{}}}'), '["u",null,null,null,null,null]');
+  assert.equal(read(',"labels":{"a":"b"}},"status":{"phase":"x"}}'), '["u",null,null,null,{"a":"b"},"x"]');
+  for (const malformed of [',"labels":{"a":b}}}', ',}}', '},"status":']) {
+    assert.equal(read(malformed), String(PROJECTION_MALFORMED), malformed);
   }
 });

@@ -1,4 +1,7 @@
-/** Tests of the skipping scanner: it finds the end of a value in any notation, and never beyond its bound. */
+/**
+ * Tests of the scanners: they find the end of a value in any notation, and never beyond their bound. The strict one
+ * accepts what JSON.parse accepts.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -7,17 +10,19 @@ import {
   skipString,
   skipValue,
   skipWhitespace,
+  validValueEnd,
 } from '../../../../src/kube/json/skip.ts';
 import { embed } from './objects.ts';
 import { COMPACT, ODD, randomJson, writeJson } from './random-json.ts';
 import { Seeded } from './seeded.ts';
 
-test('skipValue ends exactly where the value ends, for random values in unusual notations', () => {
+test('skipValue and validValueEnd end exactly where the value ends, for random values in unusual notations', () => {
   for (let seed = 1; seed <= 600; seed++) {
     const random = new Seeded(seed);
     const text = writeJson(randomJson(random), random, random.chance(0.5) ? COMPACT : ODD);
     const { bytes, start, end } = embed(text, ', "}]{\\');
     assert.equal(skipValue(bytes, start, bytes.length), end, `seed ${seed}: ${text}`);
+    assert.equal(validValueEnd(bytes, start, bytes.length), end, `seed ${seed}: ${text}`);
   }
 });
 
@@ -87,4 +92,36 @@ test('a plain name has no slash, no backslash and nothing beside ASCII, wherever
       }
     }
   }
+});
+
+function accepts(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('validValueEnd accepts exactly what JSON.parse accepts, for values with one byte changed', () => {
+  const replacements = ['"', '\\', '{', '}', '[', ']', ',', ':', '0', '-', '.', 'e', 't', ' ', '\u0001', 'x'];
+  let accepted = 0;
+  for (let seed = 1; seed <= 4000; seed++) {
+    const random = new Seeded(seed);
+    const text = writeJson(randomJson(random, 2), random, ODD);
+    const at = random.below(text.length + 1);
+    const changed = text.slice(0, at) + random.pick(replacements) + text.slice(at + random.below(2));
+    const bytes = Buffer.from(changed);
+    const isWhole = validValueEnd(bytes, 0, bytes.length) === bytes.length;
+    const isWithoutSpaceAround = changed === changed.trim();
+    if (!isWithoutSpaceAround) continue;
+    assert.equal(isWhole, accepts(changed), `seed ${seed}: ${changed}`);
+    if (isWhole) accepted++;
+  }
+  assert.ok(accepted > 100);
+});
+
+test('nesting beyond the limit is rejected, and does not overflow the stack', () => {
+  const text = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+  assert.equal(validValueEnd(Buffer.from(text), 0, text.length), -1);
 });

@@ -9,8 +9,6 @@ import { SharedIndexInformer, findBuiltIn, resourcePath, toModel } from '../../.
 import type { Identity, ResourceRef } from '../../../../src/index.ts';
 import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import { GIVEN, TIME } from './given.ts';
-import type { Given } from './given.ts';
 
 type Stored = Readonly<Record<string, unknown>> & {
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -18,44 +16,131 @@ type Stored = Readonly<Record<string, unknown>> & {
 };
 type Read = Identity & { readonly object: Stored };
 
-/** Returns the parameters of all replacing methods. */
-function replacing<T>({ name, namespace, object }: Read, convert: (source: { object: never }) => T) {
-  return { body: convert({ object: object as never }), name, namespace };
+interface Given {
+  /** Resource as `group/version/resource`. */
+  readonly resource: string;
+  readonly api: Parameters<k8s.KubeConfig['makeApiClient']>[0];
+  /** The method of the API that replaces an object, as a controller would do it. */
+  readonly replace: string;
+  /** In the server's form. Its model has other field names, or dates in unusual places. */
+  readonly object: {
+    readonly metadata: { readonly name: string; readonly namespace?: string };
+    readonly [field: string]: unknown;
+  };
 }
 
-/** One full replacement for each resource, as a controller would do it. */
-const WRITES: Readonly<Record<string, (kubeConfig: k8s.KubeConfig, entry: Read) => Promise<unknown>>> = {
-  'networking.k8s.io/v1/networkpolicies': (kubeConfig, entry) =>
-    kubeConfig
-      .makeApiClient(k8s.NetworkingV1Api)
-      .replaceNamespacedNetworkPolicy(replacing(entry, toModel<k8s.V1NetworkPolicy>)),
-  '/v1/limitranges': (kubeConfig, entry) =>
-    kubeConfig
-      .makeApiClient(k8s.CoreV1Api)
-      .replaceNamespacedLimitRange(replacing(entry, toModel<k8s.V1LimitRange>)),
-  'apiextensions.k8s.io/v1/customresourcedefinitions': (kubeConfig, entry) =>
-    kubeConfig
-      .makeApiClient(k8s.ApiextensionsV1Api)
-      .replaceCustomResourceDefinition(replacing(entry, toModel<k8s.V1CustomResourceDefinition>)),
-  'coordination.k8s.io/v1/leases': (kubeConfig, entry) =>
-    kubeConfig
-      .makeApiClient(k8s.CoordinationV1Api)
-      .replaceNamespacedLease(replacing(entry, toModel<k8s.V1Lease>)),
-  'policy/v1/poddisruptionbudgets': (kubeConfig, entry) =>
-    kubeConfig
-      .makeApiClient(k8s.PolicyV1Api)
-      .replaceNamespacedPodDisruptionBudgetStatus(replacing(entry, toModel<k8s.V1PodDisruptionBudget>)),
-  '/v1/events': (kubeConfig, entry) =>
-    kubeConfig
-      .makeApiClient(k8s.CoreV1Api)
-      .replaceNamespacedEvent(replacing(entry, toModel<k8s.CoreV1Event>)),
-  'events.k8s.io/v1/events': (kubeConfig, entry) =>
-    kubeConfig
-      .makeApiClient(k8s.EventsV1Api)
-      .replaceNamespacedEvent(replacing(entry, toModel<k8s.EventsV1Event>)),
-  '/v1/pods': (kubeConfig, entry) =>
-    kubeConfig.makeApiClient(k8s.CoreV1Api).replaceNamespacedPod(replacing(entry, toModel<k8s.V1Pod>)),
+type Replace = (parameters: { body: object; name: string; namespace: string }) => Promise<unknown>;
+
+const TIME = '2024-05-06T07:08:09Z';
+const MICRO_TIME = '2024-05-06T07:08:09.123456Z';
+
+function metadata(name: string, namespace?: string) {
+  const manager = { manager: 'kubectl', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1' };
+  return {
+    name,
+    ...(namespace ? { namespace } : {}),
+    labels: { from: 'the-wire' },
+    managedFields: [{ ...manager, time: TIME, fieldsV1: { 'f:spec': { '.': {}, 'f:default': {} } } }],
+  };
+}
+
+const SCHEMA = {
+  $schema: 'http://json-schema.org/schema#',
+  type: 'object',
+  required: ['spec'],
+  properties: {
+    spec: {
+      type: 'object',
+      'x-kubernetes-validations': [{ rule: 'self.replicas > 0', message: 'none', fieldPath: '.replicas' }],
+      'x-kubernetes-map-type': 'atomic',
+      properties: {
+        replicas: { type: 'integer', default: 1, enum: [1, 2, 3], minimum: 1, exclusiveMinimum: false },
+        port: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
+        like: { $ref: '#/definitions/port', not: { enum: [{ a: 1 }] } },
+        ref: { type: 'string', format: 'date-time', default: TIME },
+      },
+    },
+  },
 };
+
+const GIVEN: readonly Given[] = [
+  {
+    resource: 'networking.k8s.io/v1/networkpolicies',
+    api: k8s.NetworkingV1Api,
+    replace: 'replaceNamespacedNetworkPolicy',
+    object: {
+      metadata: metadata('web', 'default'),
+      spec: {
+        podSelector: { matchLabels: { app: 'web' } },
+        policyTypes: ['Ingress', 'Egress'],
+        ingress: [
+          { from: [{ ipBlock: { cidr: '10.0.0.0/8' } }, { podSelector: {} }], ports: [{ port: 'http' }] },
+        ],
+        egress: [{ to: [{ namespaceSelector: {} }], ports: [{ port: 80, endPort: 90, protocol: 'TCP' }] }],
+      },
+    },
+  },
+  {
+    resource: 'apiextensions.k8s.io/v1/customresourcedefinitions',
+    api: k8s.ApiextensionsV1Api,
+    replace: 'replaceCustomResourceDefinition',
+    object: {
+      metadata: metadata('widgets.example.com'),
+      spec: {
+        group: 'example.com',
+        names: { kind: 'Widget', plural: 'widgets' },
+        scope: 'Namespaced',
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: SCHEMA } }],
+      },
+      status: {
+        conditions: [{ type: 'Established', status: 'True', lastTransitionTime: TIME }],
+        storedVersions: ['v1'],
+      },
+    },
+  },
+  {
+    resource: 'coordination.k8s.io/v1/leases',
+    api: k8s.CoordinationV1Api,
+    replace: 'replaceNamespacedLease',
+    object: {
+      metadata: metadata('leader', 'default'),
+      spec: { holderIdentity: 'a', leaseDurationSeconds: 15, acquireTime: MICRO_TIME, renewTime: MICRO_TIME },
+    },
+  },
+  {
+    resource: 'policy/v1/poddisruptionbudgets',
+    api: k8s.PolicyV1Api,
+    replace: 'replaceNamespacedPodDisruptionBudgetStatus',
+    object: {
+      metadata: metadata('web', 'default'),
+      spec: { minAvailable: '50%', selector: { matchExpressions: [{ key: 'app', operator: 'Exists' }] } },
+      status: { disruptedPods: { 'web-0': TIME, 'web-1': TIME }, currentHealthy: 2, desiredHealthy: 1 },
+    },
+  },
+  {
+    resource: '/v1/pods',
+    api: k8s.CoreV1Api,
+    replace: 'replaceNamespacedPod',
+    object: {
+      metadata: metadata('web-0', 'default'),
+      spec: {
+        containers: [
+          {
+            name: 'web',
+            env: [{ name: 'FROM', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }],
+            envFrom: [{ configMapRef: { name: 'env' } }],
+            readinessProbe: { httpGet: { port: 'http', path: '/' } },
+          },
+        ],
+      },
+      status: {
+        phase: 'Running',
+        startTime: TIME,
+        conditions: [{ type: 'Ready', status: 'True', lastProbeTime: null }],
+      },
+    },
+  },
+];
 
 describe('an object from an informer', () => {
   let server: EmbeddedApiServer;
@@ -99,12 +184,15 @@ describe('an object from an informer', () => {
     return (await answer.json()) as Stored;
   }
 
-  for (const { resource, object } of GIVEN) {
+  for (const { resource, api, replace, object } of GIVEN) {
     test(`is the same on the server after client-node wrote it: ${resource}`, async () => {
       await only(resource, async (entry) => {
         const before = await stored(resource, entry);
         assertHas(before, object);
-        await WRITES[resource]?.(kubeConfig, entry);
+        const client = kubeConfig.makeApiClient(api);
+        const { name, namespace } = entry;
+        const body = toModel<object>({ object: entry.object });
+        await (Reflect.get(client, replace) as Replace).call(client, { body, name, namespace });
         const puts = (await server.requests()).filter(({ method }) => method === 'PUT');
         assert.equal(puts.length, 1);
         await server.clearRequests();

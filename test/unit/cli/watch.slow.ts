@@ -1,9 +1,11 @@
 /** `kubeloom watch` as a process against an embedded apiserver. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { V1Pod } from '@kubernetes/client-node';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import { failRequests } from '../apiserver/fail-requests.ts';
+import type { Wire } from '../../../src/index.ts';
 import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
 
 /** A server, its kubeconfig, and `kubeloom watch` on it. */
@@ -109,16 +111,11 @@ describe('kubeloom watch', () => {
     await run.until('stdout', /\n/);
     await test.put('web', 'a', { note: 'y' });
     await run.until('stdout', /\n.*\n/);
-    const objects = run.stdoutLines.map((line) => JSON.parse(line) as Record<string, unknown>);
-    assert.deepEqual(
-      objects.map(({ kind, apiVersion }) => [kind, apiVersion]),
-      [
-        ['Pod', 'v1'],
-        ['Pod', 'v1'],
-      ],
+    const pods = run.stdoutLines.map((line) => JSON.parse(line) as Wire<V1Pod>);
+    const read = pods.map(
+      ({ kind, apiVersion, metadata }) => `${kind} ${apiVersion} ${metadata?.labels?.['note']}`,
     );
-    const labels = objects.map(({ metadata }) => Reflect.get(Object(metadata), 'labels') as unknown);
-    assert.deepEqual(labels, [{ note: 'x' }, { note: 'y' }]);
+    assert.deepEqual(read, ['Pod v1 x', 'Pod v1 y']);
   });
 
   it('shows the node with wide', async () => {

@@ -2,14 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { ApiClient } from '../../../src/cli/api-get.ts';
-import { connectionFor, loadKubeConfig } from '../../../src/reflector/transport/credentials.ts';
+import { loadKubeConfig } from '../../../src/index.ts';
+import { ApiClient } from '../../../src/reflector/api-client.ts';
 import { CommandRun, TemporaryFolder, runCommand } from './command.ts';
 
 async function podCount(kubeconfig: string): Promise<number> {
-  const connection = await connectionFor(loadKubeConfig({ path: kubeconfig }));
-  await using client = new ApiClient(connection, new AbortController().signal);
-  const list = await client.getJson('/api/v1/pods');
+  const client = new ApiClient(loadKubeConfig({ path: kubeconfig }));
+  const list = await client.getJson('/api/v1/pods', new AbortController().signal);
   return (Reflect.get(Object(list), 'items') as unknown[]).length;
 }
 

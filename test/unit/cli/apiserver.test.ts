@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile, readdir, stat, symlink } from 'node:fs/promises';
 import { describe, it } from 'node:test';
-import { wantKubeConfigTarget, writeKubeConfig } from '../../../src/cli/kubeconfig-file.ts';
+import { wantKubeConfigTarget, writeKubeConfig } from '../../../src/cli/apiserver.ts';
 import { TemporaryFolder } from './command.ts';
 
 const YAML = 'apiVersion: v1\nkind: Config\ncurrent-context: kubeloom-embedded\n';
@@ -37,10 +37,8 @@ describe('a kubeconfig file', () => {
 
   it('that cannot be written is an error with the reason, and leaves no file', async () => {
     await using folder = await TemporaryFolder.create();
-    await assert.rejects(writeKubeConfig(folder.file('missing/kubeconfig'), YAML), {
-      ...REFUSED,
-      message: /ENOENT/,
-    });
+    const refused = { ...REFUSED, message: /ENOENT/ };
+    await assert.rejects(writeKubeConfig(folder.file('missing/kubeconfig'), YAML), refused);
     assert.deepEqual(await readdir(folder.path), []);
   });
 });

@@ -40,39 +40,14 @@ describe('kubeloom loadtest', () => {
 
   it('passes on a kind-… context on loopback, and deletes everything it created', async () => {
     await using scene = await startScene('kind-test');
-    const load = [
-      '--objects',
-      '50',
-      '--rate',
-      '100',
-      '--duration',
-      '1',
-      '--informers',
-      '2',
-      '--seed',
-      '7',
-      '--json',
-    ];
+    const load = '--objects 50 --rate 100 --duration 1 --informers 2 --seed 7 --json'.split(' ');
     const run = await runCommand(['loadtest', '--kubeconfig', scene.kubeconfig, ...load]);
     // On a slow machine the test may report the rate, and nothing else.
     if (run.exitCode !== 0) assert.match(run.stderr, /\nINVALID:\n( {2}the (rate|generator) was .*\n)+$/);
     const report = JSON.parse(run.stdout) as Record<string, unknown>;
-    const { writes, delivered, lost, duplicated, reordered, storeEqualsList, refused, listMode } = report;
-    assert.deepEqual(
-      { writes, delivered, lost, duplicated, reordered, storeEqualsList, refused, listMode },
-      {
-        writes: 100,
-        delivered: 200,
-        lost: 0,
-        duplicated: 0,
-        reordered: 0,
-        storeEqualsList: true,
-        refused: 0,
-        listMode: 'WatchList',
-      },
-    );
-    assert.equal(report['seed'], 7);
-    assert.equal(report['serverVersion'], 'v1.36.0-kubeloom');
+    const counts = { writes: 100, delivered: 200, lost: 0, duplicated: 0, reordered: 0, refused: 0, seed: 7 };
+    const facts = { storeEqualsList: true, listMode: 'WatchList', serverVersion: 'v1.36.0-kubeloom' };
+    assert.deepEqual({ ...report, ...counts, ...facts }, report);
     const { dueToSent, sentToAnswered } = report['latencyMs'] as Latencies;
     assert.ok(dueToSent.max >= 0 && sentToAnswered.p50 > 0);
     assert.equal((await scene.server.state('configmaps')).size, 0);
@@ -103,12 +78,10 @@ describe('kubeloom loadtest', () => {
     await using run = new CommandRun(['loadtest', '--kubeconfig', scene.kubeconfig, ...load]);
     await run.until('stderr', /informers have synced/);
     // 64 connections at 500 ms each are 128 writes a second at most.
-    const slow = {
-      match: { verb: 'other' },
-      times: 'always',
-      action: { type: 'hold', holdMs: 500 },
-    } as const;
-    await scene.server.setFaults({ rules: [{ faultId: 'slow', ...slow }] });
+    const hold = { type: 'hold', holdMs: 500 } as const;
+    await scene.server.setFaults({
+      rules: [{ faultId: 'slow', match: { verb: 'other' }, times: 'always', action: hold }],
+    });
     assert.equal(await run.exitCode, 2, run.stderr);
     assert.match(run.stdout, /^informers +1 over \d+ threads, first state by LIST$/m);
     assert.match(run.stdout, /^sent to answered +p50 [5-9]\d\d/m);

@@ -1,19 +1,49 @@
 /** `kubeloom watch RESOURCE`: like `kubectl get -w`, from an informer. */
 import type { KubeConfig } from '@kubernetes/client-node';
+import { Command, Option } from 'commander';
 import { SharedIndexInformer, loadKubeConfig } from '../index.ts';
-import type { Borrowed, DeletedFinalStateUnknown } from '../index.ts';
+import type { ResourceEventHandler } from '../index.ts';
 import { KubeloomError } from '../base/errors.ts';
-import { findResource } from '../kube/discovery.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import { connectionFor } from '../reflector/transport/credentials.ts';
-import { ApiClient } from './api-get.ts';
+import { findResource } from '../kube/rest-mapper.ts';
+import { ApiClient } from '../reflector/api-client.ts';
+import { parseThreads } from './arguments.ts';
 import { failureText } from './failure.ts';
-import type { WatchFlags } from './flags.ts';
 import { listenForInterruption } from './signals.ts';
 import type { Interruption } from './signals.ts';
 import { WatchPrinter } from './watch-printer.ts';
+import type { OutputFormat } from './watch-printer.ts';
 
-export async function runWatch(resource: string, flags: WatchFlags): Promise<void> {
+interface WatchFlags {
+  readonly namespace?: string;
+  readonly allNamespaces?: boolean;
+  readonly selector?: string;
+  readonly fieldSelector?: string;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly output?: Exclude<OutputFormat, 'table'>;
+  readonly outputWatchEvents?: boolean;
+  readonly threads?: number;
+  readonly verbose?: boolean;
+}
+
+export function watchCommand(): Command {
+  return new Command('watch')
+    .description('print the objects of a resource, then every change, from an informer')
+    .argument('<resource>', 'pods, pod, po, deployments.apps, …')
+    .addOption(new Option('-n, --namespace <name>', "default: the context's").conflicts('allNamespaces'))
+    .option('-A, --all-namespaces', 'objects of all namespaces')
+    .option('-l, --selector <selector>', 'label selector, e.g. app=web,tier!=cache')
+    .option('--field-selector <selector>', 'e.g. spec.nodeName=node-1')
+    .option('--kubeconfig <file>', 'default: $KUBECONFIG, ~/.kube/config, in-cluster')
+    .option('--context <name>', "default: the kubeconfig's current one")
+    .addOption(new Option('-o, --output <format>', 'default: a table').choices(['wide', 'name', 'json']))
+    .option('--output-watch-events', 'say of each line whether it was ADDED, MODIFIED or DELETED')
+    .option('--threads <count>', 'indexer threads; 0: everything in one thread', parseThreads)
+    .action(watch);
+}
+
+async function watch(resource: string, flags: WatchFlags): Promise<void> {
   using interruption = listenForInterruption();
   const { signal } = interruption;
   try {
@@ -21,17 +51,13 @@ export async function runWatch(resource: string, flags: WatchFlags): Promise<voi
       ...(flags.kubeconfig === undefined ? {} : { path: flags.kubeconfig }),
       ...(flags.context === undefined ? {} : { context: flags.context }),
     });
-    const ref = await discover(resource, kubeConfig, signal);
+    const client = new ApiClient(kubeConfig);
+    const ref = await findResource(resource, (path) => client.getJson(path, signal));
     await printChanges(kubeConfig, ref, flags, interruption);
   } catch (error) {
     // A failure because of the interruption is expected.
     if (!signal.aborted || isFatal(error)) throw error;
   }
-}
-
-async function discover(resource: string, kubeConfig: KubeConfig, signal: AbortSignal): Promise<ResourceRef> {
-  await using client = new ApiClient(await connectionFor(kubeConfig, { signal }), signal);
-  return await findResource(resource, client.getJson);
 }
 
 async function printChanges(
@@ -75,13 +101,7 @@ async function printChanges(
   if (fatal) throw fatal;
 }
 
-interface PrintingHandler {
-  onAdd(added: Borrowed<unknown>): void;
-  onUpdate(previous: Borrowed<unknown>, current: Borrowed<unknown>): void;
-  onDelete(deleted: Borrowed<unknown> | DeletedFinalStateUnknown<unknown>): void;
-}
-
-function printingHandler(printer: WatchPrinter): PrintingHandler {
+function printingHandler(printer: WatchPrinter): ResourceEventHandler<unknown> {
   return {
     onAdd: (added) => printer.print('ADDED', added),
     onUpdate: (previous, current) => {

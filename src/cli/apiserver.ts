@@ -1,0 +1,99 @@
+/**
+ * `kubeloom apiserver`: the embedded apiserver in the foreground, for kubectl and for trying informers. Listens on
+ * loopback only, unless `--allow-remote` is set.
+ *
+ * The file of its kubeconfig holds a token, so only its owner may read it; it appears complete or not at all; and it never
+ * replaces the kubeconfig of a real cluster.
+ */
+import { randomUUID } from 'node:crypto';
+import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { KubeloomError } from '../base/errors.ts';
+import { onAbort } from '../base/on-abort.ts';
+import { parseObjectBytes, parsePods, parsePort, parseRate } from './arguments.ts';
+import type { Rate } from './arguments.ts';
+import { listenForInterruption } from './signals.ts';
+
+interface ApiserverFlags {
+  readonly port: number;
+  readonly kubeconfigOut: string;
+  readonly token?: string;
+  readonly tls: boolean;
+  readonly host: string;
+  readonly allowRemote?: boolean;
+  readonly pods?: number;
+  readonly objectBytes: number;
+  readonly rate?: Rate;
+}
+
+/** The load has no end: it stops with the server. */
+const LOAD_MS = 2 ** 31;
+/** The context that every kubeconfig of an embedded server has. */
+const OURS = 'current-context: kubeloom-embedded';
+const OWNER_ONLY = 0o600;
+
+export function apiserverCommand(): Command {
+  return new Command('apiserver')
+    .description('run the embedded apiserver until SIGINT or SIGTERM')
+    .requiredOption('--kubeconfig-out <file>', 'where to write the kubeconfig (mode 0600)')
+    .option('--port <port>', '0: any free port', parsePort, 0)
+    .option('--token <token>', 'the bearer token that clients must send (default: a random one)')
+    .option('--no-tls', 'plain HTTP')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--allow-remote', 'allow an address that is not loopback')
+    .option('--pods <count>', 'number of sample pods at the start', parsePods)
+    .option('--object-bytes <bytes>', 'size of a sample pod', parseObjectBytes, 1024)
+    .option('--rate <rate>', 'changes of pods a second, or "max"', parseRate)
+    .action(serve);
+}
+
+async function serve(flags: ApiserverFlags): Promise<void> {
+  const { host, port, tls, token, allowRemote, pods, objectBytes, rate, kubeconfigOut } = flags;
+  await wantKubeConfigTarget(kubeconfigOut);
+  using interruption = listenForInterruption();
+  const interrupted = new Promise<void>((resolve) => void onAbort(interruption.signal, resolve));
+  const { startEmbeddedApiServer } = await import('../apiserver/start.ts');
+  await using server = await startEmbeddedApiServer({
+    isolation: 'none',
+    host,
+    port,
+    tls,
+    ...(token === undefined ? {} : { token }),
+    ...(allowRemote === undefined ? {} : { allowRemote }),
+  });
+  if (pods !== undefined) await server.populate({ count: pods, objectBytes });
+  await writeKubeConfig(kubeconfigOut, server.kubeConfigYaml);
+  console.log(`embedded apiserver listening on ${server.url}, kubeconfig in ${kubeconfigOut}`);
+  const mix = { update: 90, create: 5, delete: 5 };
+  const load = rate === undefined ? undefined : server.load({ rate, objectBytes, durationMs: LOAD_MS, mix });
+  await interrupted;
+  await server.stopLoad();
+  await load;
+}
+
+/** @throws ERR_KUBELOOM_KUBECONFIG_OUT when the file may not be replaced */
+export async function wantKubeConfigTarget(path: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found) return;
+  if (!found.isFile()) throw refused(path, 'it exists and is not a regular file');
+  const content = await readFile(path, 'utf8');
+  if (content.trim() === '' || content.includes(OURS)) return;
+  throw refused(path, 'it exists and is not the kubeconfig of an embedded apiserver; name another file');
+}
+
+export async function writeKubeConfig(path: string, yaml: string): Promise<void> {
+  await wantKubeConfigTarget(path);
+  const temporary = `${path}.${randomUUID()}`;
+  try {
+    await writeFile(temporary, yaml, { mode: OWNER_ONLY, flag: 'wx' });
+    await rename(temporary, path);
+  } catch (cause) {
+    await rm(temporary, { force: true });
+    throw refused(path, cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+function refused(path: string, reason: string, options?: { readonly cause: unknown }): KubeloomError {
+  const message = `the kubeconfig cannot be written to ${path}: ${reason}`;
+  return new KubeloomError('ERR_KUBELOOM_KUBECONFIG_OUT', message, options);
+}

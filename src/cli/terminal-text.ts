@@ -1,2 +1,0 @@
-/** Text from objects, servers and files, escaped for a terminal. */
-export { escapeControls, escapeStack } from '../base/printable.ts';
