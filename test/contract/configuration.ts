@@ -8,6 +8,7 @@ import { after, test } from 'node:test';
 import { InformerThreads } from '../../src/index.ts';
 import type { Codec, ThreadsOptions } from '../../src/index.ts';
 import type { ThreadsParts } from '../../src/informer/threads/threads-parts.ts';
+import { Scene } from '../kit/scene.ts';
 import { EVIDENCE_TITLE, THREADS_OF } from './configuration-names.ts';
 import type { ConfigurationName } from './configuration-names.ts';
 
@@ -21,8 +22,6 @@ export const THREADS: number = THREADS_OF[CONFIGURATION];
 export const CODEC: Codec = codecName;
 
 let shared: InformerThreads | undefined;
-/** Number of keys that the tests of this file have created on the server. */
-let keys = 0;
 
 /** The twin packs every object as early as possible, which must change no result. */
 const PACKING: readonly [ThreadsOptions, ThreadsParts] =
@@ -37,10 +36,6 @@ export function newThreads(options: ThreadsOptions = {}): InformerThreads {
 
 export function sharedThreads(): InformerThreads {
   return (shared ??= newThreads());
-}
-
-export function countKeys(count: number): void {
-  keys += count;
 }
 
 /** Number of keys with which every shard has one, whatever the hash. */
@@ -64,7 +59,7 @@ export function configurationWasUsed(): void {
     const controls = shards.length > 1 ? (sum - total) / (shards.length - 1) : 0;
     assert.ok(total > controls, 'the reflector has read objects');
     for (const { role, deltas } of shards) {
-      if (keys >= KEYS_FOR_ALL_SHARDS) assert.ok(deltas > controls, `${role} has worked on objects`);
+      if (Scene.written >= KEYS_FOR_ALL_SHARDS) assert.ok(deltas > controls, `${role} has worked on objects`);
     }
     assert.equal(stats.at(-1)?.deltas, total, 'the main thread has merged everything');
   });

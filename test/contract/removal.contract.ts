@@ -1,64 +1,50 @@
 /** Removal with `drain` of handlers and informers, and waiting for a last call. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { HandlerRegistration } from '../../src/index.ts';
 import { configurationWasUsed } from './configuration.ts';
-import { Scene, Witness, pod, turns } from './scene.ts';
+import { RecordingHandler, pod, pods, test, turns } from './scene.ts';
 
-test('C137 a handler that is removed with `drain` receives its pending notifications and nothing later', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer();
-  const gate = scene.gate();
-  const slow = new Witness(() => gate.opened);
-  const others = new Witness();
-  const registration = informer.addEventHandler(slow);
+test('C137 a handler that is removed with `drain` receives its pending notifications and nothing later', async (scene) => {
   await scene.put(pod('a'));
-  await scene.watched(informer, others);
-  await slow.count(1);
+  const { informer, gate, held, registration, prompt } = await scene.heldUp();
+  await held.count(1);
   await scene.put(pod('b'));
-  await others.count(2);
+  await prompt.count(2);
   informer.removeEventHandler(registration, { drain: true });
   await scene.put(pod('c'));
-  await others.count(3);
+  await prompt.count(3);
   gate.open();
   await informer.shutDownEventHandler(registration, { drain: true });
-  assert.deepEqual(slow.names, ['add a', 'add b']);
+  assert.deepEqual(held.names, ['add a', 'add b']);
   assert.deepEqual(registration.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
 });
 
-test('C138 an informer that is shut down with `drain` delivers everything that it has received', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer();
-  const gate = scene.gate();
-  const slow = new Witness(() => gate.opened);
-  const others = new Witness();
-  informer.addEventHandler(slow);
+test('C138 an informer that is shut down with `drain` delivers everything that it has received', async (scene) => {
   await scene.put(pod('a'));
-  await scene.watched(informer, others);
-  await scene.put(...Array.from({ length: 50 }, (_, index) => pod(`b${index}`)));
-  await others.count(51);
+  const { informer, gate, held, prompt } = await scene.heldUp();
+  await scene.put(...pods(50));
+  await prompt.count(51);
   let isOver = false;
   const shutdown = informer.shutdown({ drain: true }).then(() => (isOver = true));
   await turns();
   assert.equal(isOver, false);
   gate.open();
   await shutdown;
-  assert.deepEqual(slow.lines, others.lines);
+  assert.deepEqual(held.lines, prompt.lines);
 });
 
-test("C139 shutting a handler down ends after its last call and the call's promise, or with its signal", async () => {
-  await using scene = await Scene.start();
+test("C139 shutting a handler down ends after its last call and the call's promise, or with its signal", async (scene) => {
   const informer = scene.informer();
   const gate = scene.gate();
   const events: string[] = [];
-  const witness = new Witness(async () => {
+  const handler = new RecordingHandler(async () => {
     await gate.opened;
     events.push('call');
   });
-  const registration = informer.addEventHandler(witness);
+  const registration = informer.addEventHandler(handler);
   await scene.put(pod('a'), pod('b'));
   await scene.synced(informer);
-  await witness.count(1);
+  await handler.count(1);
   const impatient = AbortSignal.abort(new Error('enough'));
   const refused = informer.shutDownEventHandler(registration, { signal: impatient });
   await assert.rejects(refused, { message: 'enough' });
@@ -68,26 +54,25 @@ test("C139 shutting a handler down ends after its last call and the call's promi
   gate.open();
   await shutDown;
   assert.deepEqual(events, ['call', 'over']);
-  assert.deepEqual(witness.names, ['add a']);
+  assert.deepEqual(handler.names, ['add a']);
 });
 
-test('C140 a handler that waits for its own end gets a coded error and is removed', async () => {
-  await using scene = await Scene.start();
+test('C140 a handler that waits for its own end gets a coded error and is removed', async (scene) => {
   const informer = scene.informer();
   const outcomes: unknown[] = [];
-  const witness = new Witness(async () => {
+  const handler = new RecordingHandler(async () => {
     const outcome = informer
       .shutDownEventHandler(registration)
       .catch((error: { code: string }) => error.code);
     // Waiting for itself would never end.
     outcomes.push(await Promise.race([outcome, turns().then(() => 'waits')]));
   });
-  const registration: HandlerRegistration = informer.addEventHandler(witness);
+  const registration: HandlerRegistration = informer.addEventHandler(handler);
   await scene.put(pod('a'), pod('b'));
   await scene.synced(informer);
   await scene.until(() => outcomes.length === 1);
   await informer.shutDownEventHandler(registration);
-  assert.deepEqual([witness.names, outcomes], [['add a'], ['ERR_KUBELOOM_OWN_CALL']]);
+  assert.deepEqual([handler.names, outcomes], [['add a'], ['ERR_KUBELOOM_OWN_CALL']]);
 });
 
 configurationWasUsed();

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { waitForCacheSync } from '../../src/index.ts';
 import type { KubeloomError } from '../../src/index.ts';
-import { Witness } from '../contract/scene.ts';
+import { RecordingHandler } from '../kit/recording-handler.ts';
 import { controlPlane, proves, sharedThreads } from './contract-proves.ts';
 import type { Verdict } from './contract-proxy.ts';
 import { ServerScene, cached } from './contract-scene.ts';
@@ -149,7 +149,7 @@ proves('C18 C42 C53 C113 401 and 403 are reported, and retried with fresh creden
   const informer = scene.informer({}, { authProvider: { name: 'tokenFile', config: { tokenFile } } });
   const handled: string[] = [];
   informer.setWatchErrorHandler((error) => void handled.push(error.code));
-  const witness = new Witness();
+  const witness = new RecordingHandler();
   informer.addEventHandler(witness);
   scene.run(informer);
   await scene.until(() => scene.codes().includes('ERR_KUBELOOM_UNAUTHORIZED'));
@@ -176,7 +176,7 @@ proves(
     const informer = scene.informer();
     const keys = (): readonly string[] => informer.getStore().listKeys();
     const seenAtFirst: (readonly string[])[] = [];
-    const witness = await scene.watched(informer, new Witness(() => seenAtFirst.push(keys())));
+    const witness = await scene.watched(informer, new RecordingHandler(() => seenAtFirst.push(keys())));
     const kept = informer.getStore().getByKey(`${scene.namespace}/kept`);
     const before = witness.calls.length;
     scene.proxy.goDown();

@@ -4,7 +4,8 @@ import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../../src/index.ts';
 import type { InformerOptions, InformerThreads, KubeloomError } from '../../src/index.ts';
-import { PODS, Witness } from '../contract/scene.ts';
+import { PODS } from '../kit/objects.ts';
+import { RecordingHandler } from '../kit/recording-handler.ts';
 import { RecordingProxy } from './contract-proxy.ts';
 import type { ControlPlane } from './control-plane.ts';
 
@@ -71,7 +72,10 @@ export class ServerScene implements AsyncDisposable {
   }
 
   /** Runs it; resolves when its handler has received the first list. */
-  async watched(informer: SharedIndexInformer<V1Pod>, witness: Witness = new Witness()): Promise<Witness> {
+  async watched(
+    informer: SharedIndexInformer<V1Pod>,
+    witness: RecordingHandler = new RecordingHandler(),
+  ): Promise<RecordingHandler> {
     const registration = informer.addEventHandler(witness);
     this.run(informer);
     await informer.waitForSync(this.patience, registration);

@@ -9,7 +9,7 @@ import type { V1ConfigMap } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../../src/index.ts';
 import { FakeClock } from '../../src/apiserver/testing/index.ts';
 import { readClauses } from '../contract/clauses.ts';
-import { Witness } from '../contract/scene.ts';
+import { RecordingHandler } from '../kit/recording-handler.ts';
 import { NOT_OF_THE_SERVER, OF_THE_SERVER } from './contract-clauses.ts';
 import { citedClauses, controlPlane, proves, sharedThreads } from './contract-proves.ts';
 import { cached } from './contract-scene.ts';
@@ -110,7 +110,7 @@ proves('C9 C10 a late handler receives the cache and everything after it, once',
   const names = Array.from({ length: 30 }, (_, index) => `pod-${index + 10}`);
   const writing = scene.createAll(...names);
   await first.count(10);
-  const late = new Witness();
+  const late = new RecordingHandler();
   const atJoin = informer.getStore().list().length;
   informer.addEventHandler(late);
   await writing;
