@@ -73,12 +73,10 @@ test("C3 a handler receives a subsequence of the server's states of each object"
 test("C4 C7 a handler receives the changes of all objects in the server's order, each once", async (scene) => {
   await scene.populate(100);
   const from = await scene.server.revision();
-  const { informer, handler } = await scene.watching();
+  const watching = await scene.watching();
   const load = { rate: 'max', durationMs: 5_000, eventsMax: 1_500, mix: MIX } as const;
   const { toRevision } = await scene.server.load(load);
-  await handler.reached(toRevision);
-  assert.deepEqual(handler.lines.slice(100), await scene.history(from));
-  await scene.assertEqualsServer(informer);
+  await scene.assertHistory(watching, from, toRevision);
   assert.deepEqual(scene.errors, []);
 });
 

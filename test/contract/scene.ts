@@ -18,7 +18,7 @@ interface StartOptions {
 export async function start({ server, threads }: StartOptions = {}): Promise<Scene> {
   const own = threads && newThreads(threads);
   const scene = await Scene.start({
-    server: { isolation: 'none', ...server },
+    server: { tls: false, isolation: 'none', ...server },
     threads: own ?? sharedThreads(),
     codec: CODEC,
   });

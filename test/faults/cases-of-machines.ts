@@ -3,10 +3,8 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { transformModule } from '../../src/index.ts';
+import { annotated, pod, put } from '../kit/objects.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 import type { SmallProcess } from './small-process.ts';
@@ -42,9 +40,7 @@ export const CASES_OF_MACHINES: readonly FaultCase[] = [
 ];
 
 async function slowShard(scene: Scene): Promise<string> {
-  const annotations = { 'test/slow': '120' };
-  const metadata = { name: 'slow', namespace: 'default', annotations };
-  await scene.apply({ type: 'put', resource: 'pods', object: { metadata } });
+  await scene.apply(put(annotated(pod('slow'), { 'test/slow': '120' })));
   scene.own.push('slow shard');
   let unmerged = 0;
   let lagMs = 0;
@@ -60,10 +56,7 @@ async function slowShard(scene: Scene): Promise<string> {
 }
 
 async function littleMemory(scene: Scene): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-small-'));
-  scene.ends({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
-  const kubeconfig = join(folder, 'kubeconfig');
-  writeFileSync(kubeconfig, scene.server.kubeConfigYaml);
+  const kubeconfig = scene.folder().write('kubeconfig', scene.server.kubeConfigYaml);
   const child = fork(new URL('./small-process.js', import.meta.url), [kubeconfig], {
     execArgv: ['--max-old-space-size=160'],
   });

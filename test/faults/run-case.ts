@@ -43,7 +43,7 @@ export async function runCase(fault: FaultCase, shared: InformerThreads): Promis
     if (complaint) complaints.push(complaint);
     const found = await oracle(fault, scene).catch((error: unknown) => [`the oracle: ${messageOf(error)}`]);
     complaints.push(...found, ...surfacing(fault, scene));
-    const { text: landed, missing } = await landing(scene);
+    const { text: landed, missing } = await landing(fault, scene);
     const isInvalid = missing.length > 0 || landed === '' || scene.load < LOAD_MIN;
     for (const one of missing) complaints.push(`${one} did not land`);
     if (scene.load < LOAD_MIN) complaints.push(`only ${scene.load.toFixed(0)} events/s before the fault`);
@@ -123,14 +123,14 @@ function surfacing({ codes = [], mayReport = [] }: FaultCase, scene: Scene): str
   return [...silent, ...why];
 }
 
-async function landing(scene: Scene): Promise<{ text: string; missing: string[] }> {
+async function landing(fault: FaultCase, scene: Scene): Promise<{ text: string; missing: string[] }> {
   const landed = await scene.server.landedFaults();
   const ids = new Set(landed.map(({ faultId }) => faultId));
   const missing = [...scene.wanted].filter((faultId) => !ids.has(faultId));
   const counts = new Map<string, number>();
   const strikes = [
     ...landed.map(({ action }) => action as string),
-    ...(scene.hasProxy ? scene.proxy.landed.map(({ what }) => what) : []),
+    ...(fault.hasProxy === true ? scene.proxy.landed.map(({ what }) => what) : []),
     ...scene.own,
   ];
   for (const strike of strikes) counts.set(strike, (counts.get(strike) ?? 0) + 1);

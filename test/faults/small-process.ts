@@ -6,7 +6,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import type { KubeloomError } from '../../src/index.ts';
-import { PODS } from './scene.ts';
+import { PODS } from '../kit/objects.ts';
 
 export const LIMIT_BYTES: number = 256 * 2 ** 20;
 

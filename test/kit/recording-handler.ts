@@ -17,6 +17,14 @@ export interface Call {
   readonly isFinalStateUnknown: boolean;
 }
 
+const NOTHING = {
+  oldVersion: '',
+  oldUid: '',
+  isSame: false,
+  isInInitialList: false,
+  isFinalStateUnknown: false,
+};
+
 /** A handler that records its calls; `act` may do more in each. */
 export class RecordingHandler implements ResourceEventHandler<V1Pod> {
   readonly calls: Call[] = [];
@@ -81,10 +89,7 @@ export class RecordingHandler implements ResourceEventHandler<V1Pod> {
 
   #record(type: Call['type'], entry: Borrowed<V1Pod>, more: Partial<Call>): unknown {
     const { key, resourceVersion: version, uid } = entry;
-    const call: Call = {
-      ...{ type, key, version, uid, oldVersion: '', oldUid: '', isSame: false },
-      ...{ isInInitialList: false, isFinalStateUnknown: false, ...more },
-    };
+    const call: Call = { ...NOTHING, type, key, version, uid, ...more };
     this.calls.push(call);
     const result = this.#act(call);
     for (const look of this.#waiters) look();

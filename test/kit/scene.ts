@@ -95,7 +95,7 @@ export class Scene implements AsyncDisposable {
   }
 
   static async start({ server = {}, threads = {}, codec = 'json' }: SceneOptions = {}): Promise<Scene> {
-    const apiServer = await startEmbeddedApiServer({ tls: false, ...server });
+    const apiServer = await startEmbeddedApiServer(server);
     if (threads instanceof InformerThreads) return new Scene(apiServer, threads, codec);
     const own = new InformerThreads({ shards: 2, ...threads });
     const scene = new Scene(apiServer, own, codec);
@@ -272,6 +272,14 @@ export class Scene implements AsyncDisposable {
     const entries = informer.getStore().list();
     const actual = new Map(entries.map(({ key, resourceVersion }) => [key, resourceVersion]));
     assert.deepEqual(actual, await this.server.state('pods'));
+  }
+
+  /** Asserts that the handler has received exactly the server's changes from one revision to another, and the cache too. */
+  async assertHistory({ informer, handler }: Watching, from: number, to: number): Promise<void> {
+    await handler.reached(to);
+    const initial = handler.calls.findLastIndex(({ isInInitialList }) => isInInitialList) + 1;
+    assert.deepEqual(handler.lines.slice(initial), await this.history(from));
+    await this.assertEqualsServer(informer);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -11,8 +11,8 @@ export class TemporaryFolder implements AsyncDisposable {
   }
 
   /** Writes a file; returns its path. */
-  write(name: string, text: string): string {
-    writeFileSync(this.file(name), text);
+  write(name: string, text: string, mode: number = 0o644): string {
+    writeFileSync(this.file(name), text, { mode });
     return this.file(name);
   }
 

@@ -12,7 +12,7 @@ import { InformerThreads } from '../../../src/informer/threads/informer-threads.
 import { allocatePipeline } from '../../../src/shared/layout.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { ShardTwin } from '../../unit/indexer/shard-twin.ts';
-import { PODS, pod } from '../../unit/informer/pipeline/harness.ts';
+import { PODS, pod } from '../../kit/objects.ts';
 
 const MIB = 2 ** 20;
 

@@ -1,15 +1,15 @@
 /** End of a shard or of the reflector before any of its stores to shared memory: handlers notice nothing. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SharedIndexInformer, resources } from '../../../src/index.ts';
-import type { Borrowed, DeletedFinalStateUnknown, ResourceRef } from '../../../src/index.ts';
+import { SharedIndexInformer } from '../../../src/index.ts';
+import type { Borrowed, DeletedFinalStateUnknown } from '../../../src/index.ts';
 import { FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
 import type { FakeObject } from '../../../src/apiserver/testing/index.ts';
 import type { Role } from '../../../src/informer/threads/backend.ts';
+import { PODS } from '../../kit/objects.ts';
 import { MortalTwin } from './mortal-twin.ts';
 import type { Death } from './mortal-twin.ts';
 
-const PODS: ResourceRef = resources.core.v1.pods;
 const NEVER: number = Number.MAX_SAFE_INTEGER;
 
 const BULKY: ReadonlySet<string> = new Set(['b', 'c', 'e', 'g']);

@@ -5,7 +5,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer, transformModule } from '../../../src/index.ts';
 import type { KubeloomError } from '../../../src/index.ts';
-import { PODS } from '../../unit/informer/pipeline/harness.ts';
+import { PODS } from '../../kit/objects.ts';
 
 /** Answer to the parent. */
 export interface Knowledge {

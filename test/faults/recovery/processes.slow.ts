@@ -3,36 +3,34 @@ import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import { Harness, Recorder, pod } from '../../unit/informer/pipeline/harness.ts';
-import { asking } from './asking.ts';
+import { pod, put } from '../../kit/objects.ts';
+import { Scene } from '../../kit/scene.ts';
+import { TemporaryFolder } from '../../kit/temporary-folder.ts';
+import { MODULE, asking } from './asking.ts';
 import type { Knowledge } from './informer-child.ts';
 
 const CHILD = new URL('./informer-child.js', import.meta.url);
-const MODULE = new URL('./user-module.js', import.meta.url).href;
 
-class Scene implements AsyncDisposable {
+/** A server, and an informer in a process of its own. */
+class ProcessScene implements AsyncDisposable {
   readonly server: EmbeddedApiServer;
-  readonly folder: string = mkdtempSync(join(tmpdir(), 'kubeloom-processes-'));
+  readonly folder: TemporaryFolder = new TemporaryFolder();
   #child: ChildProcess | undefined;
 
   constructor(server: EmbeddedApiServer) {
     this.server = server;
   }
 
-  static async start(): Promise<Scene> {
-    return new Scene(await startEmbeddedApiServer({ isolation: 'thread' }));
+  static async start(): Promise<ProcessScene> {
+    return new ProcessScene(await startEmbeddedApiServer({ isolation: 'thread' }));
   }
 
   async child(module = '', execArgv: readonly string[] = []): Promise<ChildProcess> {
-    const kubeconfig = join(this.folder, 'kubeconfig');
-    writeFileSync(kubeconfig, this.server.kubeConfigYaml);
+    const kubeconfig = this.folder.write('kubeconfig', this.server.kubeConfigYaml);
     const child = fork(CHILD, [kubeconfig, module], {
       execArgv: [...execArgv],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
@@ -67,7 +65,7 @@ class Scene implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#child?.kill('SIGKILL');
     await this.server.close();
-    rmSync(this.folder, { recursive: true });
+    await this.folder[Symbol.asyncDispose]();
   }
 }
 
@@ -75,7 +73,7 @@ test(
   "a process that was stopped for longer than the server's history recovers the server's state",
   { timeout: 120_000 },
   async () => {
-    await using scene = await Scene.start();
+    await using scene = await ProcessScene.start();
     const { server } = scene;
     await server.populate({ count: 500 });
     const child = await scene.child();
@@ -94,7 +92,7 @@ test(
 );
 
 test('a process that is terminated in the middle of a relist ends soon', { timeout: 120_000 }, async () => {
-  await using scene = await Scene.start();
+  await using scene = await ProcessScene.start();
   const { server } = scene;
   await server.populate({ count: 20_000 });
   const child = await scene.child();
@@ -113,16 +111,16 @@ test(
   'a shard that runs out of memory is replaced, or the process ends with a message',
   { timeout: 120_000 },
   async (context) => {
-    await using scene = await Scene.start();
+    await using scene = await ProcessScene.start();
     const { server } = scene;
     await server.populate({ count: 100 });
     const child = await scene.child(MODULE, ['--max-old-space-size=96']);
     let said = '';
     child.stderr?.on('data', (data: Buffer) => (said += data.toString()));
-    const greedy = asking('greedy', 'allocate', join(scene.folder, 'once'));
+    const greedy = asking('greedy', 'allocate', scene.folder.file('once'));
     const ended = once(child, 'exit');
-    await server.apply([{ type: 'create', resource: 'pods', object: greedy }]);
-    await server.apply([{ type: 'create', resource: 'pods', object: pod('after') }]);
+    await server.apply([put(greedy)]);
+    await server.apply([put(pod('after'))]);
     const outcome = await Promise.race([scene.converged(), ended]);
     if (Array.isArray(outcome)) {
       assert.match(said, /heap out of memory/);
@@ -143,31 +141,20 @@ for (const [blockedMs, rate] of [
     `a main thread that is blocked for ${blockedMs} ms loses nothing, and no thread is replaced`,
     { timeout: 240_000 },
     async () => {
-      await using harness = await Harness.start(
-        { threads: 2, codec: 'json' },
-        { isolation: 'process' },
-        { logBytes: 32 * 2 ** 20 },
-      );
-      await harness.server.populate({ count: 500 });
-      const from = await harness.server.revision();
-      const informer = harness.informer();
-      const recorder = new Recorder();
-      informer.addEventHandler(recorder);
-      await harness.synced(informer);
-      await recorder.until(() => recorder.seen.length === 500);
-      const load = harness.server.load({ rate, durationMs: blockedMs });
-      await recorder.until(() => recorder.seen.length > 600);
+      await using scene = await Scene.start({
+        server: { isolation: 'process' },
+        threads: { logBytes: 32 * 2 ** 20 },
+      });
+      await scene.populate(500);
+      const from = await scene.server.revision();
+      const watching = await scene.watching();
+      const load = scene.server.load({ rate, durationMs: blockedMs });
+      await watching.handler.count(601);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockedMs);
       const { toRevision } = await load;
-      await recorder.until(() => Number(recorder.latest?.resourceVersion) >= toRevision);
-      const log = await harness.server.log('pods', from);
-      assert.deepEqual(
-        recorder.seen.slice(500).map((seen) => `${seen.type} ${seen.key}@${seen.resourceVersion}`),
-        Array.from(log, ([revision, type, key]) => `${type} ${key}@${revision}`),
-      );
-      const restarts = (await harness.threads.stats()).map((role) => role.restarts);
+      await scene.assertHistory(watching, from, toRevision);
+      const restarts = (await scene.threads.stats()).map((role) => role.restarts);
       assert.ok(restarts.every((count) => count === 0));
-      await harness.assertStoreEqualsServer(informer);
     },
   );
 }

@@ -8,7 +8,7 @@ import type { FakeObject } from '../../../src/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
 import { allocatePipeline } from '../../../src/shared/layout.ts';
 import { TwinBackend } from '../../../src/informer/threads/twin-backend.ts';
-import { PODS } from '../../unit/informer/pipeline/harness.ts';
+import { PODS } from '../../kit/objects.ts';
 
 const MIB = 2 ** 20;
 const MODULES = {
