@@ -3,15 +3,11 @@
  * requests; the answers are the server's own.
  */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { waitForCacheSync } from '../../src/index.ts';
-import type { KubeloomError } from '../../src/index.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
-import { controlPlane, proves, sharedThreads } from './contract-proves.ts';
+import { TemporaryFolder } from '../kit/temporary-folder.ts';
 import type { Verdict } from './contract-proxy.ts';
-import { ServerScene, cached } from './contract-scene.ts';
+import { ServerScene, cached, controlPlane, proves } from './contract-scene.ts';
 
 proves('C51 C85 C86 bookmarks, and a watch that the server ends resumes without a list', async (scene) => {
   const asked: number[] = [];
@@ -23,14 +19,14 @@ proves('C51 C85 C86 bookmarks, and a watch that the server ends resumes without 
     return 'forward';
   };
   const informer = scene.informer();
-  const witness = await scene.watched(informer);
+  const handler = await scene.watched(informer);
   const elsewhere = await scene.create('elsewhere', {}, 'default');
   await scene.until(() => asked.length === 2);
   await scene.create('a');
   await scene.until(() => asked.length === 3);
   await scene.create('b');
-  await witness.count(2);
-  assert.deepEqual(witness.names, ['add a', 'add b']);
+  await handler.count(2);
+  assert.deepEqual(handler.names, ['add a', 'add b']);
   assert.deepEqual(scene.codes(), []);
   assert.ok(
     asked.every((seconds) => seconds >= 300 && seconds < 600),
@@ -59,9 +55,9 @@ proves('C60 a stopped informer has no watch open', async (scene) => {
 proves('C78 the first request is a streaming list, which continues as the watch', async (scene) => {
   await scene.create('a');
   const informer = scene.informer();
-  const witness = await scene.watched(informer);
+  const handler = await scene.watched(informer);
   await scene.create('b');
-  await witness.count(2);
+  await handler.count(2);
   assert.deepEqual(
     scene.proxy.requests.map(({ isStreamingList, status }) => [isStreamingList, status]),
     [[true, 200]],
@@ -114,9 +110,9 @@ proves('C84 an interrupted streaming list has no visible effect', async (scene) 
     return index === 0 ? 1500 : 'forward';
   };
   const informer = scene.informer();
-  const witness = await scene.watched(informer);
+  const handler = await scene.watched(informer);
   assert.deepEqual(cachedThen, []);
-  assert.deepEqual(witness.names, ['add a', 'add b', 'add c']);
+  assert.deepEqual(handler.names, ['add a', 'add b', 'add c']);
 });
 
 proves(
@@ -124,7 +120,7 @@ proves(
   async (scene) => {
     await scene.createAll('a', 'b');
     const informer = scene.informer();
-    const witness = await scene.watched(informer);
+    const handler = await scene.watched(informer);
     scene.proxy.goDown();
     await scene.until(() => scene.codes().length > 0);
     const code = scene.errors[0]?.code;
@@ -132,9 +128,9 @@ proves(
     await scene.label('b', { changed: 'yes' });
     await scene.create('c');
     scene.proxy.comeUp();
-    await witness.count(6);
+    await handler.count(6);
     const caughtUp = ['update a', 'delete a', 'update b', 'add c'];
-    assert.deepEqual(witness.names, ['add a', 'add b', ...caughtUp]);
+    assert.deepEqual(handler.names, ['add a', 'add b', ...caughtUp]);
     assert.deepEqual(cached(informer), (await scene.list()).lines);
     assert.match(code ?? '', /^ERR_KUBELOOM_(UNREACHABLE|CONNECTION)/);
     assert.equal(scene.proxy.requests.filter(({ isStreamingList }) => isStreamingList).length, 1);
@@ -142,43 +138,38 @@ proves(
 );
 
 proves('C18 C42 C53 C113 401 and 403 are reported, and retried with fresh credentials', async (scene) => {
-  const folder = await mkdtemp(join(tmpdir(), 'kubeloom-'));
-  const tokenFile = join(folder, 'token');
-  await writeFile(tokenFile, 'nobody-knows-this-one');
+  await using folder = new TemporaryFolder();
+  const tokenFile = folder.write('token', 'unknown');
   await scene.create('a');
   const informer = scene.informer({}, { authProvider: { name: 'tokenFile', config: { tokenFile } } });
   const handled: string[] = [];
   informer.setWatchErrorHandler((error) => void handled.push(error.code));
-  const witness = new RecordingHandler();
-  informer.addEventHandler(witness);
+  const handler = new RecordingHandler();
+  informer.addEventHandler(handler);
   scene.run(informer);
   await scene.until(() => scene.codes().includes('ERR_KUBELOOM_UNAUTHORIZED'));
-  await writeFile(tokenFile, controlPlane().unprivilegedToken);
+  folder.write('token', controlPlane().unprivilegedToken);
   await scene.until(() => scene.codes().includes('ERR_KUBELOOM_FORBIDDEN'));
   const giveUp = AbortSignal.timeout(1);
-  await assert.rejects(waitForCacheSync(giveUp, informer), (error: KubeloomError) => {
-    assert.match(error.message, /pods .*403|403.*pods|forbidden/i);
-    return true;
-  });
+  await assert.rejects(waitForCacheSync(giveUp, informer), { message: /pods .*403|403.*pods|forbidden/i });
   assert.equal(informer.lastError?.code, 'ERR_KUBELOOM_FORBIDDEN');
   assert.match(informer.lastError?.message ?? '', /\/api\/v1\/.*pods.*RBAC/s);
-  await writeFile(tokenFile, controlPlane().token);
-  await witness.count(1);
+  folder.write('token', controlPlane().token);
+  await handler.count(1);
   assert.ok(handled.includes('ERR_KUBELOOM_UNAUTHORIZED') && handled.includes('ERR_KUBELOOM_FORBIDDEN'));
-  await rm(folder, { recursive: true });
 });
 
 proves(
   'C1 C2 C12 C24 C31 C46 C82 C88 C90 a compaction: one relist, one list for expired pages',
   async (scene) => {
-    await using other = await ServerScene.start(controlPlane(), sharedThreads());
+    await using other = await ServerScene.start();
     await scene.createAll('kept', 'gone-1', 'gone-2', 'again', 'changed');
     const informer = scene.informer();
     const keys = (): readonly string[] => informer.getStore().listKeys();
     const seenAtFirst: (readonly string[])[] = [];
-    const witness = await scene.watched(informer, new RecordingHandler(() => seenAtFirst.push(keys())));
+    const handler = await scene.watched(informer, new RecordingHandler(() => seenAtFirst.push(keys())));
     const kept = informer.getStore().getByKey(`${scene.namespace}/kept`);
-    const before = witness.calls.length;
+    const before = handler.calls.length;
     scene.proxy.goDown();
     await scene.until(() => scene.codes().length > 0);
     // First: during the changes there are at times too few pods for two pages.
@@ -186,19 +177,19 @@ proves(
     await changeBehindItsBack(scene);
     await controlPlane().compact();
     scene.proxy.comeUp();
-    await witness.count(before + 6);
+    await handler.count(before + 6);
     await scene.until(() => informer.phase === 'watching');
-    assert.deepEqual(witness.names.slice(before, before + 2).toSorted(), ['delete gone-1', 'delete gone-2']);
+    assert.deepEqual(handler.names.slice(before, before + 2).toSorted(), ['delete gone-1', 'delete gone-2']);
     assert.ok(
-      witness.calls.slice(before, before + 2).every(({ isFinalStateUnknown }) => isFinalStateUnknown),
+      handler.calls.slice(before, before + 2).every(({ isFinalStateUnknown }) => isFinalStateUnknown),
     );
-    assert.deepEqual(witness.names.slice(before + 2), [
+    assert.deepEqual(handler.names.slice(before + 2), [
       'update again',
       'update changed',
       'update kept',
       'add new',
     ]);
-    const [again, , same, added] = witness.calls.slice(before + 2);
+    const [again, , same, added] = handler.calls.slice(before + 2);
     assert.notEqual(again?.oldUid, again?.uid);
     assert.equal(same?.isSame, true);
     assert.equal(added?.isInInitialList, false);

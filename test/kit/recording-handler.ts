@@ -1,5 +1,5 @@
 /** A handler that records its calls, as most tests of informers need it. */
-import type { V1Pod } from '@kubernetes/client-node';
+import assert from 'node:assert/strict';
 import type { Borrowed, DeletedFinalStateUnknown, ResourceEventHandler } from '../../src/index.ts';
 
 /** One call of a handler. */
@@ -26,7 +26,7 @@ const NOTHING = {
 };
 
 /** A handler that records its calls; `act` may do more in each. */
-export class RecordingHandler implements ResourceEventHandler<V1Pod> {
+export class RecordingHandler implements ResourceEventHandler<unknown> {
   readonly calls: Call[] = [];
   readonly #act: (call: Call) => unknown;
   readonly #waiters: Set<() => void> = new Set();
@@ -35,16 +35,16 @@ export class RecordingHandler implements ResourceEventHandler<V1Pod> {
     this.#act = act;
   }
 
-  onAdd(added: Borrowed<V1Pod>, isInInitialList: boolean): unknown {
+  onAdd(added: Borrowed<unknown>, isInInitialList: boolean): unknown {
     return this.#record('add', added, { isInInitialList });
   }
 
-  onUpdate(previous: Borrowed<V1Pod>, current: Borrowed<V1Pod>): unknown {
+  onUpdate(previous: Borrowed<unknown>, current: Borrowed<unknown>): unknown {
     const old = { oldVersion: previous.resourceVersion, oldUid: previous.uid, isSame: previous === current };
     return this.#record('update', current, old);
   }
 
-  onDelete(deleted: Borrowed<V1Pod> | DeletedFinalStateUnknown<V1Pod>): unknown {
+  onDelete(deleted: Borrowed<unknown> | DeletedFinalStateUnknown<unknown>): unknown {
     const { finalStateUnknown: isFinalStateUnknown } = deleted;
     return this.#record('delete', deleted.finalStateUnknown ? deleted.last : deleted, {
       isFinalStateUnknown,
@@ -87,7 +87,16 @@ export class RecordingHandler implements ResourceEventHandler<V1Pod> {
     return this.until(() => Number(this.calls.at(-1)?.version) >= version);
   }
 
-  #record(type: Call['type'], entry: Borrowed<V1Pod>, more: Partial<Call>): unknown {
+  /** Asserts that no object has gone back to an older version. */
+  assertOnlyForward(): void {
+    const versions = new Map<string, number>();
+    for (const { key, version } of this.calls) {
+      assert.ok((versions.get(key) ?? 0) <= Number(version), `${key} went back to ${version}`);
+      versions.set(key, Number(version));
+    }
+  }
+
+  #record(type: Call['type'], entry: Borrowed<unknown>, more: Partial<Call>): unknown {
     const { key, resourceVersion: version, uid } = entry;
     const call: Call = { ...NOTHING, type, key, version, uid, ...more };
     this.calls.push(call);
