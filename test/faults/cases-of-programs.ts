@@ -160,10 +160,8 @@ async function starts(scene: Scene): Promise<string> {
   for (let round = 0; round < ROUNDS; round++) {
     const informer = scene.newInformer();
     let isOver = false;
-    informer.addEventHandler({
-      onAdd: () => void (late += isOver ? 1 : 0),
-      onUpdate: () => void (late += isOver ? 1 : 0),
-    });
+    const count = (): void => void (late += isOver ? 1 : 0);
+    informer.addEventHandler({ onAdd: count, onUpdate: count });
     const run = informer.run();
     if (round % 4 === 0) await scene.sleep(1);
     if (round % 4 === 1) await informer.waitForSync(AbortSignal.timeout(10_000));

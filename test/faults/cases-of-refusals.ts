@@ -219,7 +219,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
       await scene.fault({ type: 'lag', revisions: 100 }, { connection: { of: 3, is: 1 } }, 'always');
       await scene.fault({ type: 'lag', revisions: 300 }, { connection: { of: 3, is: 2 } }, 'always');
       for (let hop = 0; hop < 9; hop++) {
-        await strikeOnly(scene, hop % 2 === 0 ? { type: 'end' } : EXPIRED);
+        await scene.untilLanded(await scene.fault(hop % 2 === 0 ? { type: 'end' } : EXPIRED));
         await scene.untilReceived(30);
       }
       await scene.heal();
@@ -242,19 +242,12 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
   },
 ];
 
-async function strikeOnly(scene: Scene, action: Parameters<Scene['fault']>[0]): Promise<void> {
-  await scene.untilLanded(await scene.fault(action));
-}
-
 async function rotatedToken(scene: Scene): Promise<string> {
   const folder = scene.folder();
   const tokenFile = folder.write('token', 'old');
-  const user = scene.informer.source as { users?: object[] };
-  user.users = (user.users ?? []).map((one) => ({
-    ...one,
-    token: undefined,
-    authProvider: { name: 'tokenFile', config: { tokenFile } },
-  }));
+  const source = scene.informer.source as { users: object[] };
+  const authProvider = { name: 'tokenFile', config: { tokenFile } };
+  source.users = source.users.map((user) => ({ ...user, token: undefined, authProvider }));
   await scene.startInformer();
   await scene.mark();
   const refused = await scene.fault({ type: 'answer', status: 401 }, { token: 'old' }, 'always');

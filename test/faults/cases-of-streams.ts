@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import type { FaultAction } from '../../src/apiserver/testing/index.ts';
 import { pod, put } from '../kit/objects.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
-import { EXPIRED, GONE, STREAMING, onlyWatches, relistedFrom, strike } from './cases-of-watches.ts';
+import {
+  EXPIRED,
+  GONE,
+  STREAMING,
+  onlyWatches,
+  relistedFrom,
+  relists,
+  resumes,
+  strike,
+} from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 
@@ -93,10 +102,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
     what: 'a bookmark that is ahead of events that are still to come',
     expected: 'found with the next of these events; lists',
     codes: ['ERR_KUBELOOM_TIME_TRAVEL'],
-    run: async (scene) => {
-      await strike(scene, { type: 'bookmark', offset: 1000 }, { verb: 'watch', afterEvents: 5 });
-      return relistedFrom(scene, /^stream$/);
-    },
+    run: relists(/^stream$/, { type: 'bookmark', offset: 1000 }, { verb: 'watch', afterEvents: 5 }),
   },
   {
     id: '27',
@@ -105,11 +111,8 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
     run: async (scene) => {
       await scene.stopLoad();
       for (let round = 0; round < 5; round++) {
-        await scene.apply({
-          type: 'put',
-          resource: 'configmaps',
-          object: { metadata: { name: `other-${round}` } },
-        });
+        const object = { metadata: { name: `other-${round}` } };
+        await scene.apply({ type: 'put', resource: 'configmaps', object });
         await scene.server.sendBookmarks();
       }
       const revision = await scene.server.revision();
@@ -130,10 +133,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
     what: 'bookmarks without metadata',
     expected: 'reported; resumes from the last good position',
     codes: ['ERR_KUBELOOM_MALFORMED_EVENT'],
-    run: async (scene) => {
-      await strike(scene, { type: 'bookmark', offset: 0, metadata: null }, { verb: 'watch', afterEvents: 5 });
-      return onlyWatches(scene);
-    },
+    run: resumes({ type: 'bookmark', offset: 0, metadata: null }, { verb: 'watch', afterEvents: 5 }),
   },
   {
     id: '29',

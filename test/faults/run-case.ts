@@ -23,15 +23,8 @@ export async function runCase(fault: FaultCase, shared: InformerThreads): Promis
     scene = await Scene.start(fault, shared);
   } catch (error) {
     const complaints = [`the case could not begin: ${messageOf(error)}`];
-    return {
-      ...common,
-      landed: '',
-      load: 0,
-      seen: '',
-      convergedMs: undefined,
-      verdict: 'INVALID',
-      complaints,
-    };
+    const nothing = { landed: '', load: 0, seen: '', convergedMs: undefined };
+    return { ...common, ...nothing, verdict: 'INVALID', complaints };
   }
   try {
     const complaints: string[] = [];
@@ -83,18 +76,10 @@ async function isEqual({ server, informer }: Scene): Promise<boolean> {
   const digits = (version: string): string => /[1-9]\d*$/.exec(version)?.[0] ?? version;
   return (
     entries.length === state.size &&
-    entries.every((entry) => endsAlike(state.get(entry.key), entry.resourceVersion, digits))
-  );
-}
-
-function endsAlike(
-  version: string | undefined,
-  cached: string,
-  digits: (version: string) => string,
-): boolean {
-  return (
-    version !== undefined &&
-    (cached === version || digits(cached) === version || cached.endsWith(`0${version}`))
+    entries.every(({ key, resourceVersion: cached }) => {
+      const version = state.get(key);
+      return [cached, digits(cached)].includes(version ?? '') || cached.endsWith(`0${version}`);
+    })
   );
 }
 
