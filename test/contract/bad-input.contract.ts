@@ -1,8 +1,7 @@
 /** Malformed input from a server. */
 import assert from 'node:assert/strict';
-import { configurationWasUsed } from './configuration.ts';
-import { test } from './scene.ts';
 import { bookmark, event, list, wirePod } from '../kit/scripted-server.ts';
+import { configurationWasUsed, test } from './scene.ts';
 
 test('C23 a malformed line is reported, and the watch resumes from the last good event', async (scene) => {
   const { server, handler } = await scene.followed((request, number) => {

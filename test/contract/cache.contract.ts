@@ -3,9 +3,8 @@ import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
 import { label } from '../../src/index.ts';
 import type { Borrowed, CachedObject } from '../../src/index.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { RecordingHandler, deletion, pod, pods, put, test } from './scene.ts';
 import { bookmark, list, status, wirePod } from '../kit/scripted-server.ts';
+import { RecordingHandler, configurationWasUsed, deletion, pod, pods, put, test } from './scene.ts';
 
 test('C5 a relist replaces the whole cache and its indices at once', async (scene) => {
   const informer = scene.informer({ indexers: { generation: label('generation') } });

@@ -7,8 +7,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { transformModule } from '../../src/index.ts';
 import type { KubeloomError } from '../../src/index.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { RecordingHandler, WIDGETS, pod, start, test } from './scene.ts';
+import { RecordingHandler, WIDGETS, configurationWasUsed, pod, start, test } from './scene.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 

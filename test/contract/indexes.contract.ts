@@ -1,8 +1,7 @@
 /** Indices: all kinds of index functions, when they can be added, and the results of queries. */
 import assert from 'node:assert/strict';
 import { field, indexModule, label, ownerUid } from '../../src/index.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { RecordingHandler, pod, test } from './scene.ts';
+import { RecordingHandler, configurationWasUsed, pod, test } from './scene.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 

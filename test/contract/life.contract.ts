@@ -6,8 +6,18 @@ import { promisify } from 'node:util';
 import type { V1Pod } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer, label } from '../../src/index.ts';
 import type { Borrowed, CachedObject, InformerOptions, ThreadsOptions } from '../../src/index.ts';
-import { CODEC, THREADS, configurationWasUsed } from './configuration.ts';
-import { PODS, RecordingHandler, kubeConfigOf, pod, start, test, turns } from './scene.ts';
+import {
+  CODEC,
+  PODS,
+  RecordingHandler,
+  THREADS,
+  configurationWasUsed,
+  kubeConfigOf,
+  pod,
+  start,
+  test,
+  turns,
+} from './scene.ts';
 
 const CHILD = fileURLToPath(new URL('./process-child.js', import.meta.url));
 

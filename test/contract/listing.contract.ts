@@ -1,8 +1,7 @@
 /** Requests with which an informer lists, and its reaction when one fails. */
 import assert from 'node:assert/strict';
-import { configurationWasUsed } from './configuration.ts';
-import { pod, pods, test } from './scene.ts';
 import { bookmark, event, list, status, wirePod } from '../kit/scripted-server.ts';
+import { configurationWasUsed, pod, pods, test } from './scene.ts';
 
 test('C78 the first request is a streaming list, and the next one is the watch', async (scene) => {
   await scene.put(pod('a', { app: 'web' }));

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Borrowed } from '../../src/index.ts';
 import { Entry, EntryFlag } from '../../src/replica/store/entry.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { RecordingHandler, annotated, pod, pods, start, test } from './scene.ts';
+import { RecordingHandler, annotated, configurationWasUsed, pod, pods, start, test } from './scene.ts';
 import type { Call, Reported, Scene } from './scene.ts';
 
 const BLOCK_BYTES = 4 * 2 ** 20;

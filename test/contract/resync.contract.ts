@@ -1,7 +1,6 @@
 /** Updates without a change: resyncs, and objects that a relist found unchanged. */
 import assert from 'node:assert/strict';
-import { configurationWasUsed } from './configuration.ts';
-import { RecordingHandler, pod, put, test } from './scene.ts';
+import { RecordingHandler, configurationWasUsed, pod, put, test } from './scene.ts';
 
 /** The shortest period. */
 const RESYNC = { resyncPeriodMs: 1000 } as const;

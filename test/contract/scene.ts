@@ -1,13 +1,75 @@
-/** Scenes of the contract's tests: on the threads and with the codec of the configuration. */
-import { test as register } from 'node:test';
+/**
+ * Scenes of the contract's tests, on the threads and with the codec of this process's configuration, which the runner
+ * (run.ts) sets in the environment. All tests of a file share one `InformerThreads`. The last test of every file reads
+ * the statistics of these threads, because a configuration counts only if they show it.
+ */
+import assert from 'node:assert/strict';
+import { after, test as register } from 'node:test';
 import type { EmbeddedApiServerOptions } from '../../src/apiserver/testing/index.ts';
-import type { ThreadsOptions } from '../../src/index.ts';
+import { InformerThreads } from '../../src/index.ts';
+import type { Codec, ThreadsOptions } from '../../src/index.ts';
+import type { ThreadsParts } from '../../src/informer/threads/threads-parts.ts';
 import { Scene } from '../kit/scene.ts';
-import { CODEC, newThreads, sharedThreads } from './configuration.ts';
+import { EVIDENCE_TITLE, THREADS_OF } from './configuration-names.ts';
+import type { ConfigurationName } from './configuration-names.ts';
 
 export * from '../kit/objects.ts';
 export * from '../kit/recording-handler.ts';
 export * from '../kit/scene.ts';
+
+const name = process.env['KUBELOOM_CONTRACT'] ?? 'twin';
+const codecName = process.env['KUBELOOM_CODEC'] ?? 'json';
+assert.ok(Object.hasOwn(THREADS_OF, name), `KUBELOOM_CONTRACT: ${name}`);
+assert.ok(codecName === 'json' || codecName === 'msgpack', `KUBELOOM_CODEC: ${codecName}`);
+
+const CONFIGURATION: ConfigurationName = name as ConfigurationName;
+export const THREADS: number = THREADS_OF[CONFIGURATION];
+export const CODEC: Codec = codecName;
+
+let shared: InformerThreads | undefined;
+
+/** The twin packs every object as early as possible, which must change no result. */
+const PACKING: readonly [ThreadsOptions, ThreadsParts] =
+  CONFIGURATION === 'twin' ? [{ packAfterMs: 1 }, { packBytesMin: 0 }] : [{}, {}];
+
+function newThreads(options: ThreadsOptions = {}): InformerThreads {
+  const [packing, parts] = PACKING;
+  // A test of packing packs everything, whatever has arrived by the first round.
+  const packAll = options.packAfterMs === undefined ? parts : { packBytesMin: 0 };
+  return new InformerThreads({ shards: THREADS, ...packing, ...options }, packAll);
+}
+
+function sharedThreads(): InformerThreads {
+  return (shared ??= newThreads());
+}
+
+/** Number of keys with which every shard has one, whatever the hash. */
+const KEYS_FOR_ALL_SHARDS = 50;
+
+/** Registers the last test of a file, which checks that the configuration was used. */
+export function configurationWasUsed(): void {
+  register(`${EVIDENCE_TITLE} the configuration ${CONFIGURATION} with ${CODEC}`, async () => {
+    const threads = sharedThreads();
+    const stats = await threads.stats();
+    const roles = Array.from({ length: Math.max(1, THREADS) }, (_, shard) => `shard ${shard}`);
+    assert.deepEqual(
+      stats.map(({ role }) => role),
+      ['reflector', ...roles, 'main'],
+    );
+    assert.equal(threads.options.shards, THREADS);
+    const total = stats[0]?.deltas ?? 0;
+    const shards = stats.slice(1, -1);
+    // A control record counts in all shards, an object in one; so compare without control records.
+    const sum = shards.reduce((before, { deltas }) => before + deltas, 0);
+    const controls = shards.length > 1 ? (sum - total) / (shards.length - 1) : 0;
+    assert.ok(total > controls, 'the reflector has read objects');
+    for (const { role, deltas } of shards) {
+      if (Scene.written >= KEYS_FOR_ALL_SHARDS) assert.ok(deltas > controls, `${role} has worked on objects`);
+    }
+    assert.equal(stats.at(-1)?.deltas, total, 'the main thread has merged everything');
+  });
+  after(() => shared?.close());
+}
 
 interface StartOptions {
   readonly server?: EmbeddedApiServerOptions;

@@ -5,8 +5,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import type { ListOptions, ListerWatcher, Watch, WatchEvent } from '../../src/index.ts';
 import { FakeControllerSource, settled } from '../../src/apiserver/testing/index.ts';
 import { FakeWatch } from '../../src/apiserver/testing/fake-watch.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { RecordingHandler, pod, test, turns } from './scene.ts';
+import { RecordingHandler, configurationWasUsed, pod, test, turns } from './scene.ts';
 
 /** Lists its objects; the test controls its watches. */
 class Source implements ListerWatcher<V1Pod> {

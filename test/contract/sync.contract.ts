@@ -1,9 +1,8 @@
 /** Joining late, having synced, and waiting for it. */
 import assert from 'node:assert/strict';
 import { Lister, transformModule, waitForCacheSync } from '../../src/index.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { PODS, RecordingHandler, pod, put, test, turns } from './scene.ts';
 import { bookmark, event } from '../kit/scripted-server.ts';
+import { PODS, RecordingHandler, configurationWasUsed, pod, put, test, turns } from './scene.ts';
 
 test('C9 a handler that joins during changes receives each object once and then every change', async (scene) => {
   await scene.populate(200);

@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
 import { drop, label, transformModule } from '../../src/index.ts';
 import type { Transform } from '../../src/index.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { RecordingHandler, pod, start, test } from './scene.ts';
+import { RecordingHandler, configurationWasUsed, pod, start, test } from './scene.ts';
 import { failOnBad, mark, rename } from './user-module.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;

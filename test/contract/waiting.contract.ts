@@ -4,9 +4,8 @@ import { Lister, waitFor } from '../../src/index.ts';
 import type { CachedObject, HealthChange } from '../../src/index.ts';
 import { FakeClock } from '../../src/apiserver/testing/index.ts';
 import type { V1Pod } from '@kubernetes/client-node';
-import { configurationWasUsed } from './configuration.ts';
-import { PODS, RecordingHandler, pod, test } from './scene.ts';
 import { bookmark, event, status } from '../kit/scripted-server.ts';
+import { PODS, RecordingHandler, configurationWasUsed, pod, test } from './scene.ts';
 
 test('C144 waiting for a version ends when the write is in the cache, before or after the start', async (scene) => {
   const informer = scene.informer();

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { FakeClock } from '../../src/apiserver/testing/index.ts';
 import { Watchdog } from '../../src/reflector/watchdog.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { RecordingHandler, pod, test } from './scene.ts';
 import { bookmark, event, list, status, wirePod } from '../kit/scripted-server.ts';
+import { RecordingHandler, configurationWasUsed, pod, test } from './scene.ts';
 
 /** Backoff so long that no retry happens within a test. */
 const NEVER = { initialMs: 3_600_000, maxMs: 3_600_000 } as const;

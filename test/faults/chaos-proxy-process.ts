@@ -5,7 +5,7 @@
 import { createConnection, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { TLSSocket, createServer as createTlsServer } from 'node:tls';
-import type { Mode, ProxyCommand, ProxyEvent } from './chaos-protocol.ts';
+import type { Mode, ProxyCommand, ProxyEvent } from './chaos-proxy.ts';
 
 interface Pair {
   readonly client: Socket;

@@ -36,15 +36,14 @@ async function recordedRun(): Promise<Histories> {
   await write('b', 'x');
   await settled(informer);
   recorder.handler(informer, 'late');
-  const fault = recorder.fault('1', 'expired watch', ['ERR_KUBELOOM_GONE']);
   await server.apply([deletion('b')]);
   await write('c', 'x');
   await server.compact();
-  fault.landed();
+  const fault = { id: '1', kind: 'expired watch', codes: ['ERR_KUBELOOM_GONE'], landedAt: recorder.now() };
   await server.expireWatches();
   await write('d', 'x');
   await settled(informer);
-  fault.healed();
+  recorder.histories.faults.push({ ...fault, healedAt: recorder.now() });
   recorder.look();
   recorder.snapshot(informer, true);
   await recordServer(recorder.histories, server, 'pods');

@@ -9,7 +9,7 @@ import type {
 } from '../../../src/index.ts';
 import { bodyHash } from './body-hash.ts';
 import { emptyHistories } from './histories.ts';
-import type { ChangeRecord, FaultRecord, Histories, Scope, SnapshotObject } from './histories.ts';
+import type { ChangeRecord, Histories, Scope, SnapshotObject } from './histories.ts';
 
 /** Index → the values by which it must find an object. */
 export type IndexValues = Readonly<Record<string, (entry: Borrowed<unknown>) => readonly string[]>>;
@@ -32,14 +32,6 @@ export interface HandlerRecording {
   readonly react?: (change: ChangeRecord) => unknown;
   readonly resyncPeriodMs?: number;
 }
-
-/** A fault in progress: records that it has struck, and that it has ended. */
-export interface OpenFault {
-  landed(): void;
-  healed(): void;
-}
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class Recorder {
   readonly histories: Histories = emptyHistories();
@@ -125,16 +117,6 @@ export class Recorder {
     const code = 'code' in error ? String(error.code) : error.name;
     this.histories.reports.push({ at: this.now(), code, message: error.message });
   };
-
-  /** @param codes one of these must be reported after the strike; none: no report is required */
-  fault(id: string, kind: string, codes: readonly string[] = []): OpenFault {
-    const record: Mutable<FaultRecord> = { id, kind, at: this.now(), codes };
-    this.histories.faults.push(record);
-    return {
-      landed: () => (record.landedAt ??= this.now()),
-      healed: () => (record.healedAt = this.now()),
-    };
-  }
 
   #of(informer: SharedIndexInformer): RecordedInformer {
     const recorded = this.#informers.get(informer);
