@@ -95,7 +95,7 @@ test('C72 an object whose name or namespace has a slash or is not UTF-8 is repor
   await scene.reported(...Array.from({ length: 5 }, () => 'ERR_KUBELOOM_UNEXPECTED_OBJECT'));
 });
 
-test('C71 an empty uid or namespace counts as absent at any place in the object, and the object is complete', async (scene) => {
+test('C71 an empty uid or namespace counts as absent wherever it is in the object, and the object is complete', async (scene) => {
   const members = [
     { name: 'a', namespace: 'default', uid: '', resourceVersion: '10' },
     { uid: '', name: 'b', namespace: 'default', resourceVersion: '11' },

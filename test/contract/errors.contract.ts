@@ -134,7 +134,7 @@ test('C55 a module that cannot be loaded ends run() with a coded error', async (
   }
 });
 
-test('C55 threads that end under an informer end its run() with a coded error', async () => {
+test('C55 threads that are closed under a running informer end its run() with a coded error', async () => {
   await using scene = await start({ threads: {} });
   const informer = scene.informer();
   const run = scene.run(informer);

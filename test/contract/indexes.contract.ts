@@ -84,7 +84,7 @@ test('C75 one existing name rejects all indexers of the same call', async (scene
   assert.deepEqual(indexer.listIndexFuncValues('app'), ['web']);
 });
 
-test('C76 indexKeys are sorted, values without objects are absent, and unknown indices are errors', async (scene) => {
+test('C76 indexKeys returns sorted keys, values without objects are absent, and an unknown index is an error', async (scene) => {
   const { informer, handler } = await scene.watching({ indexers: { app: label('app') } });
   const indexer = informer.getIndexer();
   await scene.put(pod('c', { app: 'x' }), pod('a', { app: 'x' }), pod('b', { app: 'y' }), pod('none'));

@@ -39,7 +39,7 @@ test('C19 an informer is created, runs and stops, each once and in that order', 
   await assert.rejects(never.waitForSync(), { code: 'ERR_KUBELOOM_STOPPED' });
 });
 
-test('C58 transform and watch error handler can be set until the informer runs, and the last one applies', async (scene) => {
+test('C58 a transform and a watch error handler can be set until the informer runs, and the last one applies', async (scene) => {
   await scene.server.failNext({ status: 500, count: 2 });
   const informer = scene.informer();
   const handled: string[] = [];
@@ -137,7 +137,7 @@ test('C63 informers share threads, and the end of one does not affect the others
   assert.deepEqual(one.getStore().listKeys(), ['one/a']);
 });
 
-test('C20 C64 a borrowed object is readable until its call and promise have ended, and its identity always', async (scene) => {
+test('C20 C64 a borrowed object is readable until its call and promise have ended, and its identity is always readable', async (scene) => {
   const informer = scene.informer({ borrowChecks: 'strict', fields: ['spec.nodeName'] });
   const held = scene.gate();
   const borrowed: Borrowed<V1Pod>[] = [];

@@ -116,7 +116,7 @@ for (const [title, code, body] of UNAVAILABLE) {
   });
 }
 
-test('C84 a streaming list that breaks off has no effect, and it begins again', async (scene) => {
+test('C84 a streaming list that breaks off has no effect, and the informer begins it again', async (scene) => {
   const { server, informer, handler } = await scene.followed((request, number) => {
     if (number === 0) request.send(event('ADDED', 'stale', '5'), event('ADDED', 'a', '4')).end();
     else request.send(event('ADDED', 'a', '4'), event('ADDED', 'b', '8'), bookmark('9', true));

@@ -103,7 +103,7 @@ test('C40 a handler that throws on its initial list syncs', async (scene) => {
   assert.equal(handler.calls.length, 2);
 });
 
-test('C41 an informer of an empty collection syncs, and so does a handler that joins it', async (scene) => {
+test('C41 an informer of an empty collection and a handler that joins it sync', async (scene) => {
   const { informer, registration: early } = await scene.watching();
   const late = informer.addEventHandler(new RecordingHandler());
   await informer.waitForSync(undefined, late);

@@ -95,7 +95,7 @@ for (const [kind, transform] of [
   });
 }
 
-test('C50 a drop() of an identifying field is rejected at construction, and any other is accepted', async (scene) => {
+test('C50 drop() of an identifying field is rejected at construction, and drop() of any other field is accepted', async (scene) => {
   const refused = [
     'metadata',
     'metadata.name',

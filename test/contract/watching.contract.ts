@@ -61,7 +61,7 @@ test('C87 a watch that is answered with 429, or whose connection fails, is retri
   await scene.untilReported(() => scene.errors.length >= 4);
 });
 
-test('C87 429 inside the stream of a watch delays the retry, too', async (scene) => {
+test('C87 a status 429 inside the stream of a watch delays the retry, and no list follows', async (scene) => {
   const { server, handler } = await scene.followed((request, number) => {
     const tooMany = { type: 'ERROR', object: status(429, 'TooManyRequests') };
     if (number === 0) request.send(bookmark('9', true), event('ADDED', 'a', '11'), tooMany).end();

@@ -7,9 +7,9 @@ import { waitForCacheSync } from '../../src/index.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { TemporaryFolder } from '../kit/temporary-folder.ts';
 import type { Verdict } from './contract-proxy.ts';
-import { ServerScene, cached, controlPlane, proves } from './contract-scene.ts';
+import { ServerScene, cached, controlPlane, test } from './contract-scene.ts';
 
-proves('C51 C85 C86 bookmarks, and a watch that the server ends resumes without a list', async (scene) => {
+test('C51 C85 C86 a watch that the server ends after a bookmark resumes from there without a list', async (scene) => {
   const asked: number[] = [];
   scene.proxy.rule = ({ isWatch, query }) => {
     asked.push(Number(query.get('timeoutSeconds')));
@@ -41,7 +41,7 @@ proves('C51 C85 C86 bookmarks, and a watch that the server ends resumes without 
   assert.ok(Number(second?.query.get('resourceVersion')) >= Number(elsewhere));
 });
 
-proves('C60 a stopped informer has no watch open', async (scene) => {
+test('C60 a stopped informer has no open watch and sends no request', async (scene) => {
   const informer = scene.informer();
   await scene.watched(informer);
   assert.equal(scene.proxy.openRequests.length, 1);
@@ -52,7 +52,7 @@ proves('C60 a stopped informer has no watch open', async (scene) => {
   assert.equal(scene.proxy.requests.length, length);
 });
 
-proves('C78 the first request is a streaming list, which continues as the watch', async (scene) => {
+test('C78 the first request is a streaming list, which continues as the watch', async (scene) => {
   await scene.create('a');
   const informer = scene.informer();
   const handler = await scene.watched(informer);
@@ -64,7 +64,7 @@ proves('C78 the first request is a streaming list, which continues as the watch'
   );
 });
 
-proves('C80 C81 C83 versions and pages of lists, as a real server interprets them', async (scene) => {
+test('C80 C81 C83 a list that the server cannot answer at its version continues in pages of the newest version', async (scene) => {
   await scene.createAll('a', 'b', 'c', 'd', 'e');
   scene.proxy.rule = ({ query }, index) => {
     // This server has not reached the version, and says so in its own words.
@@ -101,7 +101,7 @@ proves('C80 C81 C83 versions and pages of lists, as a real server interprets the
   assert.equal(versions.at(-1), '0');
 });
 
-proves('C84 an interrupted streaming list has no visible effect', async (scene) => {
+test('C84 a streaming list that breaks off has no effect, and the informer begins it again', async (scene) => {
   await scene.createAll('a', 'b', 'c');
   let cachedThen: readonly string[] = ['unknown'];
   scene.proxy.rule = ({ isStreamingList }, index) => {
@@ -115,29 +115,26 @@ proves('C84 an interrupted streaming list has no visible effect', async (scene) 
   assert.deepEqual(handler.names, ['add a', 'add b', 'add c']);
 });
 
-proves(
-  'C2 C54 C87 an informer waits for a server that is down, and then receives every missed change',
-  async (scene) => {
-    await scene.createAll('a', 'b');
-    const informer = scene.informer();
-    const handler = await scene.watched(informer);
-    scene.proxy.goDown();
-    await scene.until(() => scene.codes().length > 0);
-    const code = scene.errors[0]?.code;
-    await scene.remove('a');
-    await scene.label('b', { changed: 'yes' });
-    await scene.create('c');
-    scene.proxy.comeUp();
-    await handler.count(6);
-    const caughtUp = ['update a', 'delete a', 'update b', 'add c'];
-    assert.deepEqual(handler.names, ['add a', 'add b', ...caughtUp]);
-    assert.deepEqual(cached(informer), (await scene.list()).lines);
-    assert.match(code ?? '', /^ERR_KUBELOOM_(UNREACHABLE|CONNECTION)/);
-    assert.equal(scene.proxy.requests.filter(({ isStreamingList }) => isStreamingList).length, 1);
-  },
-);
+test('C2 C54 C87 an informer waits for a server that is down, and then receives every missed change', async (scene) => {
+  await scene.createAll('a', 'b');
+  const informer = scene.informer();
+  const handler = await scene.watched(informer);
+  scene.proxy.goDown();
+  await scene.until(() => scene.codes().length > 0);
+  const code = scene.errors[0]?.code;
+  await scene.remove('a');
+  await scene.label('b', { changed: 'yes' });
+  await scene.create('c');
+  scene.proxy.comeUp();
+  await handler.count(6);
+  const caughtUp = ['update a', 'delete a', 'update b', 'add c'];
+  assert.deepEqual(handler.names, ['add a', 'add b', ...caughtUp]);
+  assert.deepEqual(cached(informer), (await scene.list()).lines);
+  assert.match(code ?? '', /^ERR_KUBELOOM_(UNREACHABLE|CONNECTION)/);
+  assert.equal(scene.proxy.requests.filter(({ isStreamingList }) => isStreamingList).length, 1);
+});
 
-proves('C18 C42 C53 C113 401 and 403 are reported, and retried with fresh credentials', async (scene) => {
+test('C18 C42 C53 C113 the answers 401 and 403 are reported, and the informer retries with the current credentials', async (scene) => {
   await using folder = new TemporaryFolder();
   const tokenFile = folder.write('token', 'unknown');
   await scene.create('a');
@@ -159,50 +156,45 @@ proves('C18 C42 C53 C113 401 and 403 are reported, and retried with fresh creden
   assert.ok(handled.includes('ERR_KUBELOOM_UNAUTHORIZED') && handled.includes('ERR_KUBELOOM_FORBIDDEN'));
 });
 
-proves(
-  'C1 C2 C12 C24 C31 C46 C82 C88 C90 a compaction: one relist, one list for expired pages',
-  async (scene) => {
-    await using other = await ServerScene.start();
-    await scene.createAll('kept', 'gone-1', 'gone-2', 'again', 'changed');
-    const informer = scene.informer();
-    const keys = (): readonly string[] => informer.getStore().listKeys();
-    const seenAtFirst: (readonly string[])[] = [];
-    const handler = await scene.watched(informer, new RecordingHandler(() => seenAtFirst.push(keys())));
-    const kept = informer.getStore().getByKey(`${scene.namespace}/kept`);
-    const before = handler.calls.length;
-    scene.proxy.goDown();
-    await scene.until(() => scene.codes().length > 0);
-    // First: during the changes there are at times too few pods for two pages.
-    const assertRelisted = await pagesHeldUp(other, scene.namespace);
-    await changeBehindItsBack(scene);
-    await controlPlane().compact();
-    scene.proxy.comeUp();
-    await handler.count(before + 6);
-    await scene.until(() => informer.phase === 'watching');
-    assert.deepEqual(handler.names.slice(before, before + 2).toSorted(), ['delete gone-1', 'delete gone-2']);
-    assert.ok(
-      handler.calls.slice(before, before + 2).every(({ isFinalStateUnknown }) => isFinalStateUnknown),
-    );
-    assert.deepEqual(handler.names.slice(before + 2), [
-      'update again',
-      'update changed',
-      'update kept',
-      'add new',
-    ]);
-    const [again, , same, added] = handler.calls.slice(before + 2);
-    assert.notEqual(again?.oldUid, again?.uid);
-    assert.equal(same?.isSame, true);
-    assert.equal(added?.isInInitialList, false);
-    // At the first call all of it has been done.
-    assert.deepEqual(seenAtFirst[before], keys());
-    assert.equal(informer.getStore().getByKey(`${scene.namespace}/kept`), kept);
-    const { version, lines } = await scene.list();
-    assert.deepEqual(cached(informer), lines);
-    assert.ok(Number(informer.lastSyncResourceVersion()) <= Number(version));
-    assert.ok(scene.codes().includes('ERR_KUBELOOM_GONE'), String(scene.codes()));
-    await assertRelisted(lines);
-  },
-);
+test('C1 C2 C12 C24 C31 C46 C82 C88 C90 a compaction leads to one relist of the watch and to one list for expired pages', async (scene) => {
+  await using other = await ServerScene.start();
+  await scene.createAll('kept', 'gone-1', 'gone-2', 'again', 'changed');
+  const informer = scene.informer();
+  const keys = (): readonly string[] => informer.getStore().listKeys();
+  const seenAtFirst: (readonly string[])[] = [];
+  const handler = await scene.watched(informer, new RecordingHandler(() => seenAtFirst.push(keys())));
+  const kept = informer.getStore().getByKey(`${scene.namespace}/kept`);
+  const before = handler.calls.length;
+  scene.proxy.goDown();
+  await scene.until(() => scene.codes().length > 0);
+  // First: during the changes there are at times too few pods for two pages.
+  const assertRelisted = await pagesHeldUp(other, scene.namespace);
+  await changeBehindItsBack(scene);
+  await controlPlane().compact();
+  scene.proxy.comeUp();
+  await handler.count(before + 6);
+  await scene.until(() => informer.phase === 'watching');
+  assert.deepEqual(handler.names.slice(before, before + 2).toSorted(), ['delete gone-1', 'delete gone-2']);
+  assert.ok(handler.calls.slice(before, before + 2).every(({ isFinalStateUnknown }) => isFinalStateUnknown));
+  assert.deepEqual(handler.names.slice(before + 2), [
+    'update again',
+    'update changed',
+    'update kept',
+    'add new',
+  ]);
+  const [again, , same, added] = handler.calls.slice(before + 2);
+  assert.notEqual(again?.oldUid, again?.uid);
+  assert.equal(same?.isSame, true);
+  assert.equal(added?.isInInitialList, false);
+  // At the first call all of it has been done.
+  assert.deepEqual(seenAtFirst[before], keys());
+  assert.equal(informer.getStore().getByKey(`${scene.namespace}/kept`), kept);
+  const { version, lines } = await scene.list();
+  assert.deepEqual(cached(informer), lines);
+  assert.ok(Number(informer.lastSyncResourceVersion()) <= Number(version));
+  assert.ok(scene.codes().includes('ERR_KUBELOOM_GONE'), String(scene.codes()));
+  await assertRelisted(lines);
+});
 
 /** Changes that the informer does not receive, because its connection is cut. */
 async function changeBehindItsBack(scene: ServerScene): Promise<void> {

@@ -2,7 +2,7 @@
  * The contract's tests against a real server, each in a namespace of its own, with informers that reach the server
  * through a proxy. Records the clauses that the tests cite.
  */
-import { test } from 'node:test';
+import { test as register } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
 import type { CoreV1Api, V1Pod } from '@kubernetes/client-node';
@@ -159,9 +159,9 @@ export function controlPlane(): ControlPlane {
 }
 
 /** Registers a test in a namespace of its own. */
-export function proves(title: string, body: (scene: ServerScene) => Promise<void>): void {
+export function test(title: string, body: (scene: ServerScene) => Promise<void>): void {
   titles.push(title);
-  test(title, TEST_TIMEOUT, async () => {
+  register(title, TEST_TIMEOUT, async () => {
     await using scene = await ServerScene.start();
     await body(scene);
   });

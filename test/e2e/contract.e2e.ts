@@ -4,7 +4,7 @@
  * why the others are not among them.
  */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test as plainTest } from 'node:test';
 import type { V1ConfigMap } from '@kubernetes/client-node';
 import { SharedIndexInformer, resources } from '../../src/index.ts';
 import type { ResourceRef } from '../../src/index.ts';
@@ -12,13 +12,13 @@ import { FakeClock } from '../../src/apiserver/testing/index.ts';
 import { readClauses } from '../contract/clauses.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { NOT_OF_THE_SERVER, OF_THE_SERVER } from './contract-clauses.ts';
-import { cached, citedClauses, controlPlane, proves } from './contract-scene.ts';
+import { cached, citedClauses, controlPlane, test } from './contract-scene.ts';
 import './contract-requests.ts';
 import { PlainWatch } from './plain-watch.ts';
 
 const LISTS = ['auto', 'off'] as const;
 
-test('every clause that concerns the server is proved here, and every other one has a reason', () => {
+plainTest('every clause that concerns the server has a test here, and every other one has a reason', () => {
   const all = readClauses().map(({ number }) => number);
   const judged = [...OF_THE_SERVER, ...NOT_OF_THE_SERVER.keys()];
   assert.deepEqual(
@@ -36,7 +36,7 @@ test('every clause that concerns the server is proved here, and every other one 
 });
 
 for (const watchList of LISTS) {
-  proves(`C10 C11 C25 C27 the first list: order, kinds, all of it initial (${watchList})`, async (scene) => {
+  test(`C10 C11 C25 C27 the first list is delivered in its order, with kinds, as initial (watchList ${watchList})`, async (scene) => {
     await scene.createAll('c', 'a', 'b', 'e', 'd');
     const { version, lines } = await scene.list();
     const informer = scene.informer({ watchList });
@@ -53,14 +53,14 @@ for (const watchList of LISTS) {
     assert.ok(Number(informer.lastSyncResourceVersion()) > Number(version));
   });
 
-  proves(`C11 C41 an empty collection syncs (${watchList})`, async (scene) => {
+  test(`C11 C41 an informer of an empty collection syncs (watchList ${watchList})`, async (scene) => {
     const informer = scene.informer({ watchList });
     const handler = await scene.watched(informer);
     assert.deepEqual([informer.hasSynced(), cached(informer), handler.names], [true, [], []]);
   });
 }
 
-proves('C3 C4 C7 C14 the history of changes is that of a plain watch, one by one', async (scene) => {
+test('C3 C4 C7 C14 a handler receives the same changes as a plain watch, one by one', async (scene) => {
   const informer = scene.informer();
   const handler = await scene.watched(informer);
   const { version } = await scene.list();
@@ -81,7 +81,7 @@ proves('C3 C4 C7 C14 the history of changes is that of a plain watch, one by one
   assert.deepEqual(handler.lines, plain.lines);
 });
 
-proves('C14 a deletion has the final state, and its own version', async (scene) => {
+test('C14 a deletion delivers the final state with the version of the deletion', async (scene) => {
   const informer = scene.informer();
   const deleted: unknown[] = [];
   informer.addEventHandler({
@@ -100,7 +100,7 @@ proves('C14 a deletion has the final state, and its own version', async (scene) 
   assert.deepEqual(deleted, [[{ final: 'yes' }, true], undefined]);
 });
 
-proves('C9 C10 a late handler receives the cache and everything after it, once', async (scene) => {
+test('C9 C10 a late handler receives the cached objects and then every change, each once', async (scene) => {
   const informer = scene.informer();
   const first = await scene.watched(informer);
   const names = Array.from({ length: 30 }, (_, index) => `pod-${index + 10}`);
@@ -121,7 +121,7 @@ proves('C9 C10 a late handler receives the cache and everything after it, once',
   );
 });
 
-proves('C15 C29 handlers, store and lister hold the same entry', async (scene) => {
+test('C15 C29 a handler receives the same entry as the store and every query', async (scene) => {
   const informer = scene.informer();
   const seen: boolean[] = [];
   informer.addEventHandler({
@@ -138,22 +138,19 @@ proves('C15 C29 handlers, store and lister hold the same entry', async (scene) =
   assert.equal(informer.getIndexer().byIndex('namespace', scene.namespace)[0], entry);
 });
 
-proves(
-  'C26 a label selector: an object that begins to match is added, one that ceases to is deleted',
-  async (scene) => {
-    await scene.create('in', { app: 'web' });
-    await scene.create('out', { app: 'db' });
-    const informer = scene.informer({ labelSelector: 'app=web' });
-    const handler = await scene.watched(informer);
-    await scene.label('out', { app: 'web' });
-    await scene.label('in', { app: 'db' });
-    await handler.count(3);
-    assert.deepEqual(handler.names, ['add in', 'add out', 'delete in']);
-    assert.deepEqual(informer.getStore().listKeys(), [`${scene.namespace}/out`]);
-  },
-);
+test('C26 an object that begins to match a label selector is added, and one that ceases to match is deleted', async (scene) => {
+  await scene.create('in', { app: 'web' });
+  await scene.create('out', { app: 'db' });
+  const informer = scene.informer({ labelSelector: 'app=web' });
+  const handler = await scene.watched(informer);
+  await scene.label('out', { app: 'web' });
+  await scene.label('in', { app: 'db' });
+  await handler.count(3);
+  assert.deepEqual(handler.names, ['add in', 'add out', 'delete in']);
+  assert.deepEqual(informer.getStore().listKeys(), [`${scene.namespace}/out`]);
+});
 
-proves('C26 a field selector and a namespace', async (scene) => {
+test('C26 the cache has the objects that a field selector and a namespace select', async (scene) => {
   await scene.createAll('a', 'b');
   await scene.create('b', {}, 'default');
   const informer = scene.informer({ fieldSelector: 'metadata.name=b' });
@@ -165,7 +162,7 @@ proves('C26 a field selector and a namespace', async (scene) => {
   assert.ok(handler.calls.every(({ key }) => key === `${scene.namespace}/b`));
 });
 
-proves('C17 C52 C144 read your writes: the cache has the version that the caller awaited', async (scene) => {
+test('C17 C52 C144 the cache contains a write when the wait for its version has ended', async (scene) => {
   const informer = scene.informer();
   assert.equal(informer.lastSyncResourceVersion(), '');
   await scene.watched(informer);
@@ -179,7 +176,7 @@ proves('C17 C52 C144 read your writes: the cache has the version that the caller
   }
 });
 
-proves('C43 a resync sends no request to the server', async (scene) => {
+test('C43 a resync delivers the cache without a request to the server', async (scene) => {
   const clock = new FakeClock();
   const informer = scene.informer({ clock, resyncPeriodMs: 10_000 });
   await scene.create('a');
@@ -191,7 +188,7 @@ proves('C43 a resync sends no request to the server', async (scene) => {
   assert.equal(scene.proxy.requests.length, length);
 });
 
-proves('C69 an object of a megabyte arrives whole', async (scene) => {
+test('C69 an object of a megabyte arrives complete', async (scene) => {
   const { namespace } = scene;
   const { source } = scene.informer();
   const ref: ResourceRef = resources.core.v1.configMaps;

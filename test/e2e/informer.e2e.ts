@@ -182,7 +182,7 @@ for (const watchList of ['auto', 'off'] as const) {
       });
     }
 
-    test('C2 compacted history leads to a 410, a new list, and the same cache as the server', async () => {
+    test('C2 the cache equals the server after a compaction and a relist', async () => {
       const [kind] = all();
       const follower = await started(kind);
       const names = Array.from({ length: 50 }, (_, index) => `compacted-${index}`);

@@ -102,7 +102,7 @@ for (const [title, apiServerFlags] of [
       );
     });
 
-    test('is followed by one factory in all its resources at once', async () => {
+    test('serves all its resources to one factory at once', async () => {
       const { kubeConfig, threads } = cluster();
       await using factory = new SharedInformerFactory(kubeConfig, { threads });
       for (const resource of served) factory.forResource(resource);

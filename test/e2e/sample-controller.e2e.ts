@@ -49,7 +49,7 @@ describe('the sample controller on a real kube-apiserver', () => {
     assert.deepEqual(foo.spec, before.spec);
   });
 
-  test('keeps the Deployment at the replicas of the Foo, and loses nothing of it', async () => {
+  test('keeps the Deployment at the replicas of the Foo, and changes nothing else of it', async () => {
     const before = await scenario.deployment('demo');
     await scenario.scales();
     const after = await scenario.deployment('demo');
@@ -57,13 +57,13 @@ describe('the sample controller on a real kube-apiserver', () => {
     assert.deepEqual({ ...after.spec, replicas: 1 }, { ...before.spec });
   });
 
-  test('ignores a Deployment that is not its own, and makes one when that is gone', async () => {
+  test('ignores a Deployment of another owner, and makes its own when that one is deleted', async () => {
     assert.equal((await scenario.deployment('taken')).metadata?.ownerReferences, undefined);
     await scenario.retriesWhatIsNotItsOwn();
     assert.equal((await scenario.deployment('taken')).metadata?.ownerReferences?.[0]?.name, 'wants-it');
   });
 
-  test('reports an invalid Foo, ends on a signal, and has printed the expected lines', async () => {
+  test('reports an invalid Foo, ends on a signal, and prints the expected lines', async () => {
     await scenario.refusesWhatIsIncomplete();
     program.stop('SIGINT');
     assert.equal(complaint(await expectedOutput('sample-controller'), await program.outcome), undefined);

@@ -33,7 +33,7 @@ function sourceOf(items: readonly V1Pod[]): ListerWatcher<V1Pod> {
   };
 }
 
-test('the smallest ring has 16 KiB, as the option says', () => {
+test('a ring has at least 16 KiB, and a smaller option is rejected', () => {
   assert.equal(RING_BYTES_MIN, 16384);
   assert.throws(() => new InformerThreads({ ringBytes: RING_BYTES_MIN / 2 }), {
     code: 'ERR_KUBELOOM_OPTION',
@@ -68,7 +68,7 @@ for (const threads of [0, 1]) {
   });
 }
 
-test('C175 an object with the longest identity that ends two threads is kept with that identity only', async () => {
+test('C175 an object with the longest identity that ends two threads is kept with its identity only', async () => {
   await using informerThreads = new InformerThreads({ shards: 1, ringBytes: RING_BYTES_MIN });
   const codes: string[] = [];
   const bad = longest(asking('bad', 'exit'), 'x');

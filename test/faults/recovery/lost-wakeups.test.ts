@@ -31,7 +31,7 @@ async function lose(t: TestContext, inside: InsideThreads, every: number): Promi
   t.mock.method(Atomics, 'notify', losing(Atomics.notify, every, MAIN_BELL));
 }
 
-test('without any wake-up everything still arrives, and each missed one is counted', async (t) => {
+test('every change arrives without any wake-up of threads, and each missed wake-up is counted', async (t) => {
   await using scene = await Scene.start({ threads: SMALL });
   await scene.populate(10);
   const { informer, handler } = await scene.watching();

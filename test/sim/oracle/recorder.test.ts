@@ -50,7 +50,7 @@ async function recordedRun(): Promise<Histories> {
   return recorder.histories;
 }
 
-test('a run of the pipeline against the embedded apiserver is recorded whole, and is right', async () => {
+test('a recorded run of the pipeline against the embedded apiserver is complete and has no violations', async () => {
   const histories = await recordedRun();
   assert.deepEqual(judge(histories), []);
   const kinds = histories.delivered.map(({ handler, kind }) => `${handler} ${kind}`);
@@ -65,7 +65,7 @@ test('a run of the pipeline against the embedded apiserver is recorded whole, an
   );
 });
 
-test('a notification that is missing in the record is found', async () => {
+test('the oracle finds a notification that is missing in the record', async () => {
   const histories = await recordedRun();
   const delivered = histories.delivered.filter(({ kind }) => kind !== 'update');
   assert.notDeepEqual(judge({ ...histories, delivered }), []);

@@ -32,13 +32,13 @@ function asked(query: Record<string, string>, method = 'GET', isWatch = false): 
   return { what: 'request', connection: 9, informer: INFORMER, method, isWatch, query };
 }
 
-test('I1: at the end the cache has exactly the objects of the server', () => {
+test('I1: the oracle finds a missing, surplus or old object in the last cache', () => {
   assertFinds('I1', snapshot({ objects: objects('a@11', 'c@12'), isFinal: true }));
   assertFinds('I1', snapshot({ objects: objects('a@11', 'b@2', 'c@12', 'e@10'), isFinal: true }));
   assertFinds('I1', snapshot({ objects: objects('a@4', 'c@12', 'e@10'), isFinal: true }));
 });
 
-test('I1c: at the end the cache and the handlers have the last body, also of one version', () => {
+test('I1c: the oracle finds a former body of a version in the last cache and in the last notifications', () => {
   const rewritten = { ...commit('ADDED a 11'), type: 'REWRITTEN', hash: 'restored' } as const;
   const run = spoiled(({ commits }) => commits.push(rewritten));
   const found = judge(run).map(({ invariant }) => invariant);
@@ -57,7 +57,7 @@ test('I1c: at the end the cache and the handlers have the last body, also of one
   assert.deepEqual(judge(whole), []);
 });
 
-test('I3: bodies and uids in the cache are those that the server sent', () => {
+test('I3: the oracle finds another body or uid in the cache', () => {
   const [first] = objects('a@11');
   assert.ok(first);
   const rest = objects('c@12', 'e@10');
@@ -65,7 +65,7 @@ test('I3: bodies and uids in the cache are those that the server sent', () => {
   assertFinds('I10', snapshot({ objects: [{ ...first, uid: 'other' }, ...rest] }));
 });
 
-test('I9: no key is listed twice, and indexes are exact', () => {
+test('I9: the oracle finds a key that is listed twice, and an index that is not exact', () => {
   const all = objects('a@11', 'c@12', 'e@10');
   assertFinds('I9', snapshot({ objects: [...all, ...objects('a@11')] }));
   const app = { a: ['a'], c: ['c'], e: ['e'] };
@@ -74,13 +74,13 @@ test('I9: no key is listed twice, and indexes are exact', () => {
   assert.deepEqual(judge(snapshot({ objects: all, indices: { app } })), []);
 });
 
-test('I9b: at every moment the cache is the state of the server at its version', () => {
+test('I9b: the oracle finds a cache that is not the state of the server at its version', () => {
   assertFinds('I9b', snapshot({ revision: 5, objects: objects('a@4', 'b@2', 'c@3') }));
   assertFinds('I9b', snapshot({ revision: 4, objects: objects('a@4', 'b@2', 'c@3', 'd@5') }));
   assert.deepEqual(judge(snapshot({ revision: 7, objects: objects('a@4', 'c@3') })), []);
 });
 
-test('selectors make an addition of an object that begins to match, and a deletion of one that ceases to', () => {
+test('the oracle expects an addition of an object that begins to match a selector, and a deletion of one that ceases to', () => {
   const run = spoiled(({ scopes, commits, snapshots }) => {
     scopes[INFORMER] = { labels: { app: 'a' } };
     scopes['all'] = {};
@@ -92,13 +92,13 @@ test('selectors make an addition of an object that begins to match, and a deleti
   assert.deepEqual(judge({ ...run, delivered: [] }), []);
 });
 
-test('I13: watches resume from states received whole, never from an initial object of a streaming list', () => {
+test('I13: the oracle finds a watch that resumes from a version that was not received whole', () => {
   finds('I13', ({ wire }) => wire.splice(8, 0, asked({ resourceVersion: '7' }, 'GET', true)));
   const cut = spoiled(({ wire }) => wire.splice(3, 99, asked({ resourceVersion: '1' }, 'GET', true)));
   assertFinds('I13', { ...cut, delivered: [] });
 });
 
-test('I14: bookmarks only grow', () => {
+test('I14: the oracle finds a bookmark that is older than the last event', () => {
   const sent = (connection: number, revision: number): WireRecord => {
     return { what: 'sent', connection, type: 'BOOKMARK', revision };
   };
@@ -110,7 +110,7 @@ test('I14: bookmarks only grow', () => {
   );
 });
 
-test('I15: an informer only reads, and requests "any version" at most at first', () => {
+test('I15: the oracle finds a request that an informer may not make', () => {
   finds('I15', ({ wire }) => wire.push(asked({}, 'DELETE')));
   finds('I15', ({ wire }) => wire.push(asked({ resourceVersion: '0' })));
   finds('I15', ({ wire }) => wire.push(asked({ resourceVersion: '12', limit: '500' })));
@@ -118,16 +118,16 @@ test('I15: an informer only reads, and requests "any version" at most at first',
   assert.deepEqual(judge(spoiled(({ wire }) => wire.push(asked({ resourceVersion: '', limit: '500' })))), []);
 });
 
-test('I16: requests have a maximum rate', () => {
+test('I16: the oracle finds too many requests in a time', () => {
   assertFinds('I16', smallRun(), { requestsMax: { count: 2, windowMs: 250 } });
   assert.deepEqual(judge(smallRun(), { requestsMax: { count: 3, windowMs: 250 } }), []);
 });
 
-test('I17: no queue holds more than its bound', () => {
+test('I17: the oracle finds a queue that holds more than its bound', () => {
   finds('I17', ({ gauges }) => gauges.push({ name: 'ring', value: 9, bound: 8 }));
 });
 
-test('I18: exactly the faults that struck are reported', () => {
+test('I18: the oracle finds a fault without a report, and a report without a fault', () => {
   finds('I18', ({ reports }) => reports.splice(0));
   const idle = spoiled(({ reports, faults }) => {
     reports.splice(0);
@@ -138,12 +138,12 @@ test('I18: exactly the faults that struck are reported', () => {
   assert.deepEqual(judge(smallRun(), { codes: ['EXPIRED'] }), []);
 });
 
-test('I5b: the sequences of a shard grow, over the wrap, and together they are complete', () => {
+test('I5b: the oracle finds a sequence that a shard repeats or leaves out, over the wrap of u32', () => {
   finds('I5b', ({ applied }) => applied.push({ shard: 0, sequence: 1, incarnation: 1, kind: 'Change' }));
   finds('I5b', ({ applied }) => applied.splice(3, 1));
 });
 
-test('a recorded run gets the same judgement', () => {
+test('a run that was written to a file and read again has the same violations', () => {
   const run = fromJsonLines(toJsonLines(smallRun()));
   assert.deepEqual(run, smallRun());
   assert.deepEqual(judge(run), []);

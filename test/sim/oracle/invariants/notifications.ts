@@ -1,5 +1,5 @@
 /**
- * One handler's notifications. I3: the versions of a key only grow. I6: an update's old object is that of the
+ * One handler's notifications. I3: the oracle finds a key that goes back to an older version. I6: an update's old object is that of the
  * notification before, an addition concerns an absent object and a deletion a present one. I8: in the call for a change
  * the cache already has it, or a later state, and the indexes agree. I11: a deletion found by a relist has the last
  * state. I12: a handler has synced after its whole initial list, and `isInInitialList` is true for nothing else.
