@@ -11,7 +11,7 @@ import {
 } from '../unit/reflector/transport/certificates.ts';
 import { createCertificates } from '../../src/apiserver/certificates.ts';
 import { onlyWatches } from './cases-of-watches.ts';
-import type { TlsFiles } from './chaos-proxy.ts';
+import type { TlsFiles } from './chaos-proxy-process.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 
