@@ -9,8 +9,7 @@ import { test } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-
-const PODS = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
+import { PODS } from '../../kit/objects.ts';
 
 /** Returns a plugin with these outputs for its first runs, and the last one afterwards. */
 function plugin(

@@ -6,7 +6,7 @@ import { SharedIndexInformer } from '../../../../src/index.ts';
 import type { WatchEvent } from '../../../../src/index.ts';
 import { FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
 import { statusError } from '../../../../src/kube/status.ts';
-import { PODS, pod } from '../../informer/pipeline/harness.ts';
+import { PODS, pod } from '../../../kit/objects.ts';
 import { Scripted, listOf, nothing, one, oneAndThrow, podAt, watchOf } from './scripted-source.ts';
 import { SourcedInformer, THREADS, until } from './sourced-informer.ts';
 
