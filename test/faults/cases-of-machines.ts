@@ -67,7 +67,7 @@ async function littleMemory(scene: Scene): Promise<string> {
     async () => Number((state = await program.state()).version) >= revision,
     'it is up to date',
   );
-  assert.equal(state.cache.length, (await scene.keys()).length);
+  assert.equal(state.size, (await scene.keys()).length);
   const [heap, resident] = [state.heapBytes / MIB, state.residentBytes / MIB];
   return `heap ${heap.toFixed(0)} MiB, resident ${resident.toFixed(0)} MiB; ${state.errors.join(', ')}`;
 }

@@ -22,7 +22,8 @@ export interface ChildState {
   readonly version: string;
   readonly errors: readonly string[];
   readonly restarts: number;
-  /** `key@version` */
+  readonly size: number;
+  /** The cached objects as `key@version`, if the parent asks for them. */
   readonly cache: readonly string[];
   /** Versions of an object that went back or came twice. */
   readonly regressions: number;
@@ -62,14 +63,20 @@ const never = new Promise(() => undefined);
 if (isStuck) informer.addEventHandler({ onUpdate: () => never }, { name: 'stuck' });
 const run = informer.run().catch((error: KubeloomError) => errors.push(`ended: ${error.code}`));
 
-async function answer(): Promise<void> {
+async function answer(hasCache: boolean): Promise<void> {
   const stats = await threads.stats().catch(() => []);
   const { heapUsed, rss } = process.memoryUsage();
   const state: ChildState = {
     version: informer.lastSyncResourceVersion(),
     errors,
     restarts: stats.reduce((sum, { restarts }) => sum + restarts, 0),
-    cache: Array.from(informer.getStore().list(), (entry) => `${entry.key}@${entry.resourceVersion}`),
+    size: informer.getStore().size,
+    cache: hasCache
+      ? informer
+          .getStore()
+          .list()
+          .map((entry) => `${entry.key}@${entry.resourceVersion}`)
+      : [],
     regressions,
     backlogBytesMax: threads.options.backlogBytesMax,
     heapBytes: heapUsed,
@@ -85,7 +92,7 @@ async function shutDown(): Promise<void> {
   process.disconnect();
 }
 
-process.on('message', () => void answer());
+process.on('message', (hasCache: boolean) => void answer(hasCache));
 process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', () => void shutDown());
 await informer.waitForSync().catch(() => undefined);

@@ -50,12 +50,12 @@ export class InformerProcess implements AsyncDisposable {
   }
 
   /**
-   * Returns the informer's state.
+   * Returns the informer's state, with the cached objects on request.
    *
    * @throws when the process has ended
    */
-  async state(): Promise<ChildState> {
-    this.child.send('?');
+  async state(hasCache: boolean = false): Promise<ChildState> {
+    this.child.send(hasCache);
     const [state] = (await Promise.race([once(this.child, 'message'), this.#ended])) as [ChildState];
     return state;
   }
@@ -63,7 +63,7 @@ export class InformerProcess implements AsyncDisposable {
   /** Waits until the cache has the server's state. */
   async converged(server: EmbeddedApiServer): Promise<ChildState> {
     for (;;) {
-      const state = await this.state();
+      const state = await this.state(true);
       const expected = Array.from(await server.state('pods'), ([key, version]) => `${key}@${version}`);
       const isSame = state.cache.toSorted().join() === expected.toSorted().join();
       if (isSame) return state;
