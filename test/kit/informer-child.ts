@@ -13,7 +13,7 @@ export interface ChildOptions {
   readonly module?: string;
   readonly memoryLimitBytes?: number;
   readonly threads?: ThreadsOptions;
-  /** Whether there is a handler whose updates never return. */
+  /** Whether the only handler is one whose updates never return. */
   readonly isStuck?: boolean;
 }
 
@@ -54,29 +54,26 @@ function received(key: string, version: string, isAgain: boolean): void {
   versions.set(key, Number(version));
 }
 
-informer.addEventHandler({
-  onAdd: (added) => received(added.key, added.resourceVersion, false),
-  onUpdate: (old, updated) => received(updated.key, updated.resourceVersion, old === updated),
-  onDelete: (deleted) => versions.delete(deleted.key),
-});
 const never = new Promise(() => undefined);
 if (isStuck) informer.addEventHandler({ onUpdate: () => never }, { name: 'stuck' });
+else
+  informer.addEventHandler({
+    onAdd: (added) => received(added.key, added.resourceVersion, false),
+    onUpdate: (old, updated) => received(updated.key, updated.resourceVersion, old === updated),
+    onDelete: (deleted) => versions.delete(deleted.key),
+  });
 const run = informer.run().catch((error: KubeloomError) => errors.push(`ended: ${error.code}`));
 
 async function answer(hasCache: boolean): Promise<void> {
   const stats = await threads.stats().catch(() => []);
   const { heapUsed, rss } = process.memoryUsage();
+  const entries = hasCache ? informer.getStore().list() : [];
   const state: ChildState = {
     version: informer.lastSyncResourceVersion(),
     errors,
     restarts: stats.reduce((sum, { restarts }) => sum + restarts, 0),
     size: informer.getStore().size,
-    cache: hasCache
-      ? informer
-          .getStore()
-          .list()
-          .map((entry) => `${entry.key}@${entry.resourceVersion}`)
-      : [],
+    cache: entries.map(({ key, resourceVersion }) => `${key}@${resourceVersion}`),
     regressions,
     backlogBytesMax: threads.options.backlogBytesMax,
     heapBytes: heapUsed,
