@@ -78,7 +78,7 @@ const ANSWERS: readonly (readonly [number, string, RegExp])[] = [
 for (const [httpStatus, code, advice] of ANSWERS) {
   test(`C18 C53 the answer ${httpStatus} is reported with ${code} and advice, and the informer continues`, async (scene) => {
     // Twice: after such an answer to a streaming list, the informer lists without a report.
-    await scene.server.failNext({ status: httpStatus, count: 2 });
+    await scene.failRequests(httpStatus, 2);
     const informer = scene.informer();
     const handled: KubeloomError[] = [];
     informer.setWatchErrorHandler((error) => void handled.push(error));
@@ -100,7 +100,7 @@ test('C18 the answer 410 to list and watch does not stop an informer', async () 
   const { informer, handler } = await scene.watching({ watchList: 'off' });
   for (let round = 0; round < 3; round++) {
     await scene.server.waitForWatches(1);
-    await scene.server.failNext({ status: 410, match: { watch: false } });
+    await scene.failRequests(410, 1, { verb: 'list' });
     const dropped = scene.server.dropWatches({ how: 'close' });
     const written = scene.put(pod(`${round}`));
     await scene.server.compact();
@@ -147,7 +147,7 @@ test('C55 threads that are closed under a running informer end its run() with a 
 });
 
 test('C56 an error thrown by onError or the watch error handler stops nothing', async (scene) => {
-  await scene.server.failNext({ status: 500, count: 4 });
+  await scene.failRequests(500, 4);
   const informer = scene.informer({
     onError: () => {
       throw new Error('thrown by onError');
@@ -165,7 +165,7 @@ test('C56 an error thrown by onError or the watch error handler stops nothing', 
 });
 
 test('C57 an error without a listener becomes a process warning with its code', async (scene) => {
-  await scene.server.failNext({ status: 403, count: 2 });
+  await scene.failRequests(403, 2);
   const informer = scene.informer({}, '', false);
   const warned = once(process, 'warning');
   await scene.synced(informer);

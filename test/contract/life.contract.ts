@@ -40,7 +40,7 @@ test('C19 an informer is created, runs and stops, each once and in that order', 
 });
 
 test('C58 a transform and a watch error handler can be set until the informer runs, and the last one applies', async (scene) => {
-  await scene.server.failNext({ status: 500, count: 2 });
+  await scene.failRequests(500, 2);
   const informer = scene.informer();
   const handled: string[] = [];
   informer.setWatchErrorHandler(() => void handled.push('first'));

@@ -54,7 +54,7 @@ test('C80 a list asks for version 0 at first, for the latest received version la
 test('C81 a list in pages is complete, of one version, and follows the server’s continue token', async (scene) => {
   await scene.put(...pods(35));
   // At version 0 a server returns everything at once, whatever the limit; let it fail.
-  await scene.server.failNext({ status: 410 });
+  await scene.failRequests(410);
   const { informer, handler } = await scene.watching({ watchList: 'off', pageSize: 10 });
   assert.equal(handler.calls.length, 35);
   await scene.assertEqualsServer(informer);

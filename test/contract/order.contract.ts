@@ -105,7 +105,7 @@ for (const [way, options] of [
     const names = Array.from({ length: 60 }, (_, index) => `pod-${(index * 37) % 60}`);
     await scene.put(...names.map((name) => pod(name)));
     // A server returns no pages for version 0; let it fail.
-    await scene.server.failNext({ status: 410 });
+    await scene.failRequests(410);
     const { informer, handler } = await scene.watching(options);
     names.sort();
     const order = names.map((name) => `default/${name}`);

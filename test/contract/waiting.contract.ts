@@ -63,7 +63,7 @@ test('C146 an informer whose server is gone reports once that it is stale and on
   await scene.put(pod('a'));
   await scene.synced(informer);
   await scene.until(() => informer.health.state === 'connected');
-  await scene.server.failNext({ status: 500, count: 1_000_000 });
+  await scene.failRequests(500, 'always');
   await scene.server.dropWatches({ how: 'close' });
   await scene.until(() => informer.health.state === 'disconnected');
   clock.advance(999);
@@ -75,7 +75,7 @@ test('C146 an informer whose server is gone reports once that it is stale and on
     changes.map(({ type, health }) => [type, health.state, health.isStale]),
     [['stale', 'disconnected', true]],
   );
-  await scene.server.clearFaults();
+  await scene.server.healFaults();
   await scene.until(() => informer.health.state === 'connected');
   assert.deepEqual(
     changes.map(({ type }) => type),

@@ -49,7 +49,7 @@ test('C87 a watch that is answered with 429, or whose connection fails, is retri
     await scene.put(pod(`before-${refusal}`));
     await scene.until(() => informer.getStore().getByKey(`default/before-${refusal}`) !== undefined);
     // One more than is reported: the transport repeats a request after the reset of a reused connection.
-    await scene.server.failNext({ status: refusal, count: 3, match: { watch: true } });
+    await scene.failRequests(refusal, 3, { verb: 'watch' });
     await scene.server.clearRequests();
     await scene.server.dropWatches({ how: 'close' });
     await scene.put(pod(`after-${refusal}`));

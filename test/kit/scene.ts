@@ -10,6 +10,8 @@ import type {
   Change,
   EmbeddedApiServer,
   EmbeddedApiServerOptions,
+  ScenarioMatch,
+  ScenarioRule,
 } from '../../src/apiserver/testing/index.ts';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import type {
@@ -230,6 +232,17 @@ export class Scene implements AsyncDisposable {
   async history(from: number): Promise<string[]> {
     const log = await this.server.log('pods', from);
     return Array.from(log, ([revision, type, key]) => `${VERBS[type]} ${key}@${revision}`);
+  }
+
+  /** Fails the next requests that match, with an HTTP status or by a reset of the connection. */
+  async failRequests(
+    failure: number | 'reset',
+    times: ScenarioRule['times'] = 1,
+    match: ScenarioMatch = {},
+  ): Promise<void> {
+    const action =
+      failure === 'reset' ? ({ type: failure } as const) : ({ type: 'answer', status: failure } as const);
+    await this.server.setFaults({ rules: [{ faultId: 'failed', match, times, action }] });
   }
 
   /** Checks the condition after every turn of the event loop. */
