@@ -1,7 +1,7 @@
 /** Cases about servers that reject requests, are unreachable, are behind, or were replaced by others. */
 import assert from 'node:assert/strict';
 import type { Change } from '../../src/apiserver/testing/index.ts';
-import { deletion, pod as podOf, pods, put } from '../kit/objects.ts';
+import { deletion, pod as podOf, put } from '../kit/objects.ts';
 import {
   EXPIRED,
   GONE,
@@ -34,7 +34,7 @@ function pod(key: string, labels: Record<string, string> = {}): Change {
 
 /** Applies a thousand changes besides the load, and leaves time for some attempts. */
 async function changed(scene: Scene, step: string): Promise<void> {
-  await scene.apply(...pods(1000, { step }).map(put));
+  await scene.apply(...Array.from({ length: 1000 }, (_, index) => pod(`default/changed-${index}`, { step })));
   await scene.sleep(500);
 }
 
