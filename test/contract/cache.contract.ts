@@ -1,21 +1,18 @@
 /** The cache: what a query returns, and its relation to the calls of handlers. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import { label } from '../../src/index.ts';
 import type { Borrowed, CachedObject } from '../../src/index.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { Scene, Witness, pod } from './scene.ts';
-import { bookmark, list, status, wirePod } from './scripted-server.ts';
+import { bookmark, list, status, wirePod } from '../kit/scripted-server.ts';
+import { RecordingHandler, configurationWasUsed, deletion, pod, pods, put, test } from './scene.ts';
 
-test('C5 a relist replaces the whole cache and its indices at once', async () => {
-  await using scene = await Scene.start();
+test('C5 a relist replaces the whole cache and its indices at once', async (scene) => {
   const informer = scene.informer({ indexers: { generation: label('generation') } });
   const indexer = informer.getIndexer();
-  const generation = (number: number): V1Pod[] =>
-    Array.from({ length: 1200 }, (_, index) =>
-      pod(`pod-${index + number * 400}`, { generation: `${number}` }),
-    );
+  const generation = (number: number): V1Pod[] => {
+    const names = Array.from({ length: 1200 }, (_, index) => `pod-${index + number * 400}`);
+    return names.map((name) => pod(name, { generation: `${number}` }));
+  };
   await scene.put(...generation(1));
   const mixed: string[] = [];
   const look = (): void => {
@@ -29,17 +26,12 @@ test('C5 a relist replaces the whole cache and its indices at once', async () =>
     }
   };
   // A handler with many pending calls is called between all other steps.
-  await scene.watched(informer, new Witness(look));
+  await scene.watched(informer, new RecordingHandler(look));
   const looking = setInterval(look, 0);
   for (let number = 2; number <= 4; number++) {
     const gone = generation(number - 1).slice(0, 400);
-    await scene.relisted(
-      informer,
-      ...gone.map(
-        ({ metadata }) => ({ type: 'delete', resource: 'pods', name: metadata?.name ?? '' }) as const,
-      ),
-      ...generation(number).map((object) => ({ type: 'put', resource: 'pods', object }) as const),
-    );
+    const deletions = gone.map(({ metadata }) => deletion(metadata?.name ?? ''));
+    await scene.relisted(informer, ...deletions, ...generation(number).map(put));
     look();
     assert.deepEqual(indexer.listIndexFuncValues('generation'), [`${number}`]);
   }
@@ -48,8 +40,7 @@ test('C5 a relist replaces the whole cache and its indices at once', async () =>
   assert.equal(indexer.size, 1200);
 });
 
-test('C28 no synchronous call changes the cache or calls a handler', async () => {
-  await using scene = await Scene.start();
+test('C28 no synchronous call changes the cache or calls a handler', async (scene) => {
   await scene.populate(50);
   const informer = scene.informer();
   const moves: string[] = [];
@@ -58,7 +49,7 @@ test('C28 no synchronous call changes the cache or calls a handler', async () =>
     if (looks++ > 300) return;
     const before = informer.lastSyncResourceVersion();
     const keys = informer.getStore().listKeys().length;
-    const other = new Witness();
+    const other = new RecordingHandler();
     const registration = informer.addEventHandler(other);
     const list = informer.getIndexer().list();
     for (const entry of list) void entry.object;
@@ -66,19 +57,18 @@ test('C28 no synchronous call changes the cache or calls a handler', async () =>
     const after = informer.lastSyncResourceVersion();
     if (before !== after || other.calls.length > 0 || list.length !== keys) moves.push(`${before} ${after}`);
   };
-  const witness = new Witness(look);
-  await scene.watched(informer, witness);
+  const handler = new RecordingHandler(look);
+  await scene.watched(informer, handler);
   const { toRevision } = await scene.server.load({ rate: 'max', durationMs: 3_000, eventsMax: 1_000 });
-  await witness.until(() => Number(witness.calls.at(-1)?.version) >= toRevision);
+  await handler.reached(toRevision);
   assert.deepEqual(moves, []);
 });
 
-test('C6 when a handler is called, cache and indices have the change or a later one', async () => {
-  await using scene = await Scene.start();
+test('C6 when a handler is called, cache and indices have the change or a later one', async (scene) => {
   const informer = scene.informer({ indexers: { step: label('step') } });
   const indexer = informer.getIndexer();
   const behind: string[] = [];
-  const witness = new Witness(({ type, key, version }) => {
+  const handler = new RecordingHandler(({ type, key, version }) => {
     const cached = indexer.getByKey(key);
     const step = cached?.labels['step'] ?? '';
     const isIndexed = cached === undefined || indexer.indexKeys('step', step).includes(key);
@@ -86,19 +76,18 @@ test('C6 when a handler is called, cache and indices have the change or a later 
     const isThere = cached !== undefined && Number(cached.resourceVersion) >= Number(version);
     if (!(isGone || isThere) || !isIndexed) behind.push(`${type} ${key}@${version}`);
   });
-  await scene.watched(informer, witness);
+  await scene.watched(informer, handler);
   for (let step = 0; step < 10; step++) {
-    await scene.put(...Array.from({ length: 10 }, (_, index) => pod(`pod-${index}`, { step: `${step}` })));
-    await witness.count(10 * (step + 1));
+    await scene.put(...pods(10, { step: `${step}` }));
+    await handler.count(10 * (step + 1));
   }
   await scene.remove('pod-3');
-  await witness.count(101);
+  await handler.count(101);
   assert.deepEqual(behind, []);
   assert.deepEqual(indexer.listIndexFuncValues('step'), ['9']);
 });
 
-test('C29 C15 a handler receives the same entry as the cache and every query', async () => {
-  await using scene = await Scene.start();
+test('C29 C15 a handler receives the same entry as the cache and every query', async (scene) => {
   const informer = scene.informer({ indexers: { app: label('app') } });
   const indexer = informer.getIndexer();
   const findings: boolean[] = [];
@@ -109,7 +98,7 @@ test('C29 C15 a handler receives the same entry as the cache and every query', a
     findings.push(indexer.list().includes(entry as CachedObject<V1Pod>), cached?.object === entry.object);
     previousEntry = cached;
   };
-  const witness = new Witness();
+  const handler = new RecordingHandler();
   informer.addEventHandler({
     onAdd: compare,
     onUpdate: (previous, current) => {
@@ -117,21 +106,19 @@ test('C29 C15 a handler receives the same entry as the cache and every query', a
       compare(current);
     },
   });
-  await scene.watched(informer, witness);
+  await scene.watched(informer, handler);
   await scene.put(pod('a', { app: 'web' }));
-  await witness.count(1);
+  await handler.count(1);
   await scene.until(() => findings.length === 5);
   await scene.put(pod('a', { app: 'web', step: '2' }));
-  await witness.count(2);
+  await handler.count(2);
   await scene.until(() => findings.length === 11);
   assert.ok(findings.every(Boolean), String(findings));
 });
 
-test('C30 a change of a copy affects only the caller', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer();
+test('C30 a change of a copy affects only the caller', async (scene) => {
   await scene.put(pod('a', { app: 'web' }));
-  await scene.synced(informer);
+  const { informer } = await scene.watching();
   const entry = informer.getStore().getByKey('default/a');
   assert.ok(entry);
   const first = entry.object;
@@ -145,53 +132,42 @@ test('C30 a change of a copy affects only the caller', async () => {
   assert.deepEqual(JSON.parse(entry.bytes().toString()), entry.object);
 });
 
-test('C31 an unchanged object keeps its entry in a relist', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer();
+test('C31 an unchanged object keeps its entry in a relist', async (scene) => {
   await scene.put(pod('kept'), pod('changed'));
-  await scene.synced(informer);
-  const before = informer.getStore().list();
-  await scene.relisted(informer, { type: 'put', resource: 'pods', object: pod('changed', { app: 'new' }) });
-  const [changed, kept] = before;
-  assert.equal(informer.getStore().getByKey('default/kept'), kept);
-  assert.notEqual(informer.getStore().getByKey('default/changed'), changed);
+  const { informer } = await scene.watching();
+  const store = informer.getStore();
+  const [changed, kept] = store.list();
+  await scene.relisted(informer, put(pod('changed', { app: 'new' })));
+  assert.equal(store.getByKey('default/kept'), kept);
+  assert.notEqual(store.getByKey('default/changed'), changed);
   assert.equal(changed?.object.metadata?.labels?.['app'], undefined);
 });
 
 for (const way of ['LIST', 'WatchList'] as const) {
-  test(`C200 an object that changed without a new version is an update after a relist by ${way}`, async () => {
-    await using scene = await Scene.start();
+  test(`C200 an object that changed without a new version is an update after a relist by ${way}`, async (scene) => {
     const texts = ['old', 'new', 'new'];
     let lists = 0;
-    const { informer } = await scene.scripted(
+    const { informer, handler } = await scene.followed(
       (request) => {
         const isList = way === 'LIST' ? !request.isWatch : request.isStreamingList;
         if (isList) lists++;
         const changed = wirePod('changed', '5', { spec: { nodeName: texts[lists - 1] } });
-        const pods = [changed, wirePod('same', '6')];
-        if (!request.isWatch) return request.answer(200, list(`${lists}0`, pods));
-        if (isList) request.send(...pods.map((object) => ({ type: 'ADDED', object })));
+        const all = [changed, wirePod('same', '6')];
+        if (!request.isWatch) return request.answer(200, list(`${lists}0`, all));
+        if (isList) request.send(...all.map((object) => ({ type: 'ADDED', object })));
         if (isList) request.send(bookmark(`${lists}0`, true));
         if (lists < texts.length) request.send({ type: 'ERROR', object: status(410, 'Expired') });
       },
       { watchList: way === 'LIST' ? 'off' : 'auto' },
     );
-    const witness = new Witness();
-    await scene.watched(informer, witness);
+    await informer.waitForSync();
     const same = informer.getStore().getByKey('default/same');
     await scene.until(() => informer.lastSyncResourceVersion() === '30');
     assert.equal(informer.getStore().getByKey('default/changed')?.object.spec?.nodeName, 'new');
     assert.equal(informer.getStore().getByKey('default/same'), same);
-    await witness.until(() => witness.names.filter((name) => name === 'update same').length === 2);
-    const changes = witness.calls.filter(({ isSame }) => !isSame);
-    assert.deepEqual(
-      changes.map(({ type, key, version }) => [type, key, version]),
-      [
-        ['add', 'default/changed', '5'],
-        ['add', 'default/same', '6'],
-        ['update', 'default/changed', '5'],
-      ],
-    );
+    await handler.until(() => handler.names.filter((name) => name === 'update same').length === 2);
+    const changes = handler.lines.filter((_, at) => handler.calls[at]?.isSame === false);
+    assert.deepEqual(changes, ['add default/changed@5', 'add default/same@6', 'update default/changed@5']);
   });
 }
 

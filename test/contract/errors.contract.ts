@@ -2,29 +2,25 @@
  * Errors: none stops an informer, and all are reported. And versions: how a program recognises the state of the cache.
  */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { transformModule } from '../../src/index.ts';
 import type { KubeloomError } from '../../src/index.ts';
-import { failRequests } from '../unit/apiserver/fail-requests.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { Scene, Witness, pod } from './scene.ts';
-import type { Reported } from './scene.ts';
+import { RecordingHandler, WIDGETS, configurationWasUsed, pod, start, test } from './scene.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 
-test('C17 the cache has the version of its last change, so a cache with the version of a write contains the write', async () => {
-  await using scene = await Scene.start();
+test('C17 the cache has the version of its last change, so a cache with the version of a write contains the write', async (scene) => {
   const informer = scene.informer();
   assert.equal(informer.lastSyncResourceVersion(), '');
   const store = informer.getStore();
   const ahead: string[] = [];
-  const witness = new Witness(({ version, key }) => {
+  const handler = new RecordingHandler(({ version, key }) => {
     const reached = Number(store.lastStoreSyncResourceVersion());
     if (reached < Number(version)) ahead.push(`${key}@${version} at ${reached}`);
   });
-  await scene.watched(informer, witness);
+  await scene.watched(informer, handler);
   for (let round = 0; round < 30; round++) {
     const [version = ''] = await scene.put(pod('a', { round: `${round}` }));
     await scene.until(() => Number(store.lastStoreSyncResourceVersion()) >= Number(version));
@@ -34,29 +30,14 @@ test('C17 the cache has the version of its last change, so a cache with the vers
   const gone = await scene.remove('a');
   await scene.until(() => store.lastStoreSyncResourceVersion() === gone);
   assert.equal(store.getByKey('default/a'), undefined);
-  await witness.count(31);
+  await handler.count(31);
   assert.deepEqual(ahead, []);
 });
 
 test('C51 a bookmark changes only the version', async () => {
-  await using scene = await Scene.start({
-    server: {
-      resources: [
-        {
-          group: 'example.com',
-          version: 'v1',
-          resource: 'widgets',
-          kind: 'Widget',
-          namespaced: true,
-          custom: true,
-        },
-      ],
-    },
-  });
-  const informer = scene.informer();
-  const witness = new Witness();
+  await using scene = await start({ server: { resources: [WIDGETS] } });
   await scene.put(pod('a'));
-  await scene.watched(informer, witness);
+  const { informer, handler } = await scene.watching();
   const widget = { metadata: { name: 'w', namespace: 'default' } };
   const { revision } = await scene.server.apply([
     { type: 'create', resource: 'widgets.example.com', object: widget },
@@ -65,24 +46,20 @@ test('C51 a bookmark changes only the version', async () => {
   await scene.server.waitForWatches(1);
   await scene.server.sendBookmarks();
   await scene.until(() => informer.lastSyncResourceVersion() === String(revision));
-  assert.equal(witness.calls.length, 1);
+  assert.equal(handler.calls.length, 1);
 });
 
-test('C52 the two versions that an informer reports are always equal', async () => {
-  await using scene = await Scene.start();
+test('C52 the two versions that an informer reports are always equal', async (scene) => {
   await scene.populate(50);
   const informer = scene.informer();
   const different: string[] = [];
   const look = (): void => {
-    const [cached, last] = [
-      informer.getStore().lastStoreSyncResourceVersion(),
-      informer.lastSyncResourceVersion(),
-    ];
+    const cached = informer.getStore().lastStoreSyncResourceVersion();
+    const last = informer.lastSyncResourceVersion();
     if (cached !== last) different.push(`${cached} ${last}`);
   };
-  const witness = new Witness(look);
   const looking = setInterval(look, 0);
-  await scene.watched(informer, witness);
+  await scene.watched(informer, new RecordingHandler(look));
   const { toRevision } = await scene.server.load({ rate: 4000, durationMs: 100 });
   await scene.until(() => Number(informer.lastSyncResourceVersion()) >= toRevision);
   clearInterval(looking);
@@ -99,64 +76,56 @@ const ANSWERS: readonly (readonly [number, string, RegExp])[] = [
 ];
 
 for (const [httpStatus, code, advice] of ANSWERS) {
-  test(`C18 C53 the answer ${httpStatus} is reported with ${code} and advice, and the informer continues`, async () => {
-    await using scene = await Scene.start();
+  test(`C18 C53 the answer ${httpStatus} is reported with ${code} and advice, and the informer continues`, async (scene) => {
     // Twice: after such an answer to a streaming list, the informer lists without a report.
-    await failRequests(scene.server, httpStatus, 2);
+    await scene.failRequests(httpStatus, 2);
     const informer = scene.informer();
     const handled: KubeloomError[] = [];
     informer.setWatchErrorHandler((error) => void handled.push(error));
     await scene.put(pod('a'));
     await scene.synced(informer);
     assert.deepEqual(informer.getStore().listKeys(), ['default/a']);
-    const error = scene.errors[0];
-    assert.equal(error?.code, code);
-    assert.match(error?.message ?? '', advice);
-    assert.match(error?.message ?? '', new RegExp(`http://127.0.0.1:${scene.server.port}/api/v1/pods`));
-    assert.deepEqual(
-      handled.map(({ message }) => message),
-      scene.errors.map(({ message }: Reported) => message),
-    );
+    const messages = scene.errors.map(({ message }) => message);
+    assert.equal(scene.codes()[0], code);
+    assert.match(messages[0] ?? '', advice);
+    assert.match(messages[0] ?? '', new RegExp(`http://127.0.0.1:${scene.server.port}/api/v1/pods`));
+    const handledMessages = handled.map(({ message }) => message);
+    assert.deepEqual(handledMessages, messages);
     assert.equal(informer.lastError, handled.at(-1));
   });
 }
 
 test('C18 the answer 410 to list and watch does not stop an informer', async () => {
-  await using scene = await Scene.start({ server: { expiredWatch: 'status' } });
-  const informer = scene.informer({ watchList: 'off' });
-  const witness = new Witness();
-  await scene.watched(informer, witness);
+  await using scene = await start({ server: { expiredWatch: 'status' } });
+  const { informer, handler } = await scene.watching({ watchList: 'off' });
   for (let round = 0; round < 3; round++) {
     await scene.server.waitForWatches(1);
-    await failRequests(scene.server, 410, 1, { verb: 'list' });
+    await scene.failRequests(410, 1, { verb: 'list' });
     const dropped = scene.server.dropWatches({ how: 'close' });
     const written = scene.put(pod(`${round}`));
     await scene.server.compact();
     await Promise.all([dropped, written]);
-    await witness.until(() => witness.names.includes(`add ${round}`));
+    await handler.until(() => handler.names.includes(`add ${round}`));
   }
   await scene.assertEqualsServer(informer);
-  assert.ok(
-    scene.codes().every((code) => ['ERR_KUBELOOM_GONE', 'ERR_KUBELOOM_VERY_SHORT_WATCH'].includes(code)),
-  );
+  const expected = ['ERR_KUBELOOM_GONE', 'ERR_KUBELOOM_VERY_SHORT_WATCH'];
+  assert.ok(scene.codes().every((code) => expected.includes(code)));
 });
 
-test('C54 an unreachable server is reported and retried', async () => {
-  await using scene = await Scene.start();
-  const vacant = createServer();
-  await new Promise<void>((resolve) => vacant.listen(0, '127.0.0.1', resolve));
+test('C54 an unreachable server is reported and retried', async (scene) => {
+  const vacant = createServer().listen(0, '127.0.0.1');
+  await once(vacant, 'listening');
   const { port } = vacant.address() as AddressInfo;
   await new Promise((resolve) => vacant.close(resolve));
   const informer = scene.informer({}, `http://127.0.0.1:${port}`);
   void scene.run(informer);
   await scene.untilReported(() => scene.errors.length > 1);
-  assert.ok(scene.codes().every((code) => code === 'ERR_KUBELOOM_UNREACHABLE'));
+  assert.deepEqual(new Set(scene.codes()), new Set(['ERR_KUBELOOM_UNREACHABLE']));
   assert.match(scene.errors[0]?.message ?? '', /nothing listens there/);
   assert.equal(informer.isStopped(), false);
 });
 
-test('C55 a module that cannot be loaded ends run() with a coded error', async () => {
-  await using scene = await Scene.start();
+test('C55 a module that cannot be loaded ends run() with a coded error', async (scene) => {
   for (const name of ['missing', 'notAFunction']) {
     const informer = scene.informer({ transform: transformModule(MODULE, name) });
     await assert.rejects(informer.run(), { code: 'ERR_KUBELOOM_MODULE' });
@@ -165,8 +134,8 @@ test('C55 a module that cannot be loaded ends run() with a coded error', async (
   }
 });
 
-test('C55 threads that end under an informer end its run() with a coded error', async () => {
-  await using scene = await Scene.start({ threads: {} });
+test('C55 threads that are closed under a running informer end its run() with a coded error', async () => {
+  await using scene = await start({ threads: {} });
   const informer = scene.informer();
   const run = scene.run(informer);
   await informer.waitForSync();
@@ -177,9 +146,8 @@ test('C55 threads that end under an informer end its run() with a coded error', 
   await scene.reported('ERR_KUBELOOM_STOPPED');
 });
 
-test('C56 an error thrown by onError or the watch error handler stops nothing', async () => {
-  await using scene = await Scene.start();
-  await failRequests(scene.server, 500, 4);
+test('C56 an error thrown by onError or the watch error handler stops nothing', async (scene) => {
+  await scene.failRequests(500, 4);
   const informer = scene.informer({
     onError: () => {
       throw new Error('thrown by onError');
@@ -188,25 +156,22 @@ test('C56 an error thrown by onError or the watch error handler stops nothing', 
   informer.setWatchErrorHandler(() => {
     throw new Error('thrown by the watch error handler');
   });
-  const warned = new Promise<Error>((resolve) => process.once('warning', resolve));
+  const warned = once(process, 'warning');
   await scene.put(pod('a'));
   await scene.synced(informer);
   assert.deepEqual(informer.getStore().listKeys(), ['default/a']);
-  assert.match((await warned).message, /onError threw/);
+  const [warning] = (await warned) as [Error];
+  assert.match(warning.message, /onError threw/);
 });
 
-test('C57 an error without a listener becomes a process warning with its code', async () => {
-  await using scene = await Scene.start();
-  await failRequests(scene.server, 403, 2);
+test('C57 an error without a listener becomes a process warning with its code', async (scene) => {
+  await scene.failRequests(403, 2);
   const informer = scene.informer({}, '', false);
-  const warned = new Promise<Error & { readonly code?: string }>((resolve) =>
-    process.once('warning', resolve),
-  );
+  const warned = once(process, 'warning');
   await scene.synced(informer);
-  const warning = await warned;
-  assert.equal(warning.name, 'KubeloomWarning');
-  assert.equal(warning.code, 'ERR_KUBELOOM_FORBIDDEN');
-  assert.match(warning.message, /^pods \(all namespaces\): /);
+  const [{ name, code, message }] = (await warned) as [Error & { readonly code?: string }];
+  assert.deepEqual([name, code], ['KubeloomWarning', 'ERR_KUBELOOM_FORBIDDEN']);
+  assert.match(message, /^pods \(all namespaces\): /);
 });
 
 configurationWasUsed();

@@ -1,14 +1,11 @@
 /** Indices: all kinds of index functions, when they can be added, and the results of queries. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { field, indexModule, label, ownerUid } from '../../src/index.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { Scene, Witness, pod } from './scene.ts';
+import { RecordingHandler, configurationWasUsed, pod, test } from './scene.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
 
-test('C73 all kinds of indices find the same objects, also after changes, and the index namespace always exists', async () => {
-  await using scene = await Scene.start();
+test('C73 all kinds of indices find the same objects, also after changes, and the index namespace always exists', async (scene) => {
   const informer = scene.informer({
     indexers: {
       app: label('app'),
@@ -19,13 +16,13 @@ test('C73 all kinds of indices find the same objects, also after changes, and th
     },
   });
   const indexer = informer.getIndexer();
-  const witness = new Witness();
+  const handler = new RecordingHandler();
   const owned = pod('owned', { app: 'web' });
   const ownerReferences = [
     { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rs', uid: 'owner-1', controller: true },
   ];
   await scene.put(pod('a', { app: 'web' }), { ...owned, metadata: { ...owned.metadata, ownerReferences } });
-  await scene.watched(informer, witness);
+  await scene.watched(informer, handler);
   const both = ['default/a', 'default/owned'];
   assert.deepEqual(indexer.indexKeys('app', 'web'), both);
   assert.deepEqual(indexer.indexKeys('node', 'node-1'), ['default/a']);
@@ -42,28 +39,27 @@ test('C73 all kinds of indices find the same objects, also after changes, and th
   );
   await scene.put(pod('a', { app: 'db' }));
   await scene.remove('owned');
-  await witness.count(4);
+  await handler.count(4);
   assert.deepEqual(indexer.indexKeys('app', 'web'), []);
   assert.deepEqual(indexer.indexKeys('app', 'db'), ['default/a']);
   assert.deepEqual(indexer.indexKeys('image', 'registry/app:1'), ['default/a']);
   assert.deepEqual(indexer.indexKeys('owner', 'owner-1'), []);
 });
 
-test('C74 indexers that are added later cover the cached objects and all later ones', async () => {
-  await using scene = await Scene.start();
+test('C74 indexers that are added later cover the cached objects and all later ones', async (scene) => {
   const informer = scene.informer({ fields: ['spec.nodeName'] });
   informer.addIndexers({ early: indexModule(MODULE, 'byImage') });
   const indexer = informer.getIndexer();
-  const witness = new Witness();
+  const handler = new RecordingHandler();
   await scene.put(pod('a', { app: 'web' }), pod('b', { app: 'db' }));
-  await scene.watched(informer, witness);
+  await scene.watched(informer, handler);
   assert.deepEqual(indexer.indexKeys('early', 'registry/app:1'), ['default/a', 'default/b']);
   informer.addIndexers({ app: label('app'), node: field('spec.nodeName'), plain: ({ name }) => [name] });
   assert.deepEqual(indexer.indexKeys('app', 'web'), ['default/a']);
   assert.deepEqual(indexer.indexKeys('node', 'node-1'), ['default/a', 'default/b']);
   assert.deepEqual(indexer.indexKeys('plain', 'b'), ['default/b']);
   await scene.put(pod('c', { app: 'web' }), pod('a', { app: 'db' }));
-  await witness.count(4);
+  await handler.count(4);
   assert.deepEqual(indexer.indexKeys('app', 'web'), ['default/c']);
   assert.deepEqual(indexer.indexKeys('plain', 'c'), ['default/c']);
   const tooLate = { code: 'ERR_KUBELOOM_INDEX_TOO_LATE' };
@@ -72,8 +68,7 @@ test('C74 indexers that are added later cover the cached objects and all later o
   assert.throws(() => indexer.byIndex('phase', 'Running'), { code: 'ERR_KUBELOOM_NO_INDEX' });
 });
 
-test('C75 one existing name rejects all indexers of the same call', async () => {
-  await using scene = await Scene.start();
+test('C75 one existing name rejects all indexers of the same call', async (scene) => {
   const informer = scene.informer({ indexers: { app: label('app') } });
   const indexer = informer.getIndexer();
   const conflict = { code: 'ERR_KUBELOOM_INDEXER_CONFLICT', message: /indexer conflict: app/ };
@@ -89,18 +84,15 @@ test('C75 one existing name rejects all indexers of the same call', async () => 
   assert.deepEqual(indexer.listIndexFuncValues('app'), ['web']);
 });
 
-test('C76 indexKeys are sorted, values without objects are absent, and unknown indices are errors', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer({ indexers: { app: label('app') } });
+test('C76 indexKeys returns sorted keys, values without objects are absent, and an unknown index is an error', async (scene) => {
+  const { informer, handler } = await scene.watching({ indexers: { app: label('app') } });
   const indexer = informer.getIndexer();
-  const witness = new Witness();
-  await scene.watched(informer, witness);
   await scene.put(pod('c', { app: 'x' }), pod('a', { app: 'x' }), pod('b', { app: 'y' }), pod('none'));
-  await witness.count(4);
+  await handler.count(4);
   assert.deepEqual(indexer.indexKeys('app', 'x'), ['default/a', 'default/c']);
   assert.deepEqual(indexer.listIndexFuncValues('app').toSorted(), ['x', 'y']);
   await scene.remove('b');
-  await witness.count(5);
+  await handler.count(5);
   assert.deepEqual(indexer.listIndexFuncValues('app'), ['x']);
   assert.deepEqual(indexer.byIndex('app', 'y'), []);
   assert.deepEqual(indexer.listIndexFuncValues('unknown'), []);
@@ -109,8 +101,7 @@ test('C76 indexKeys are sorted, values without objects are absent, and unknown i
   assert.throws(() => indexer.indexKeys('unknown', 'x'), unknown);
 });
 
-test('C77 an index function that throws is reported, and the object is in the cache and in the other indices', async () => {
-  await using scene = await Scene.start();
+test('C77 an index function that throws is reported, and the object is in the cache and in the other indices', async (scene) => {
   const informer = scene.informer({
     indexers: {
       fragile: ({ name }) => {
@@ -121,10 +112,10 @@ test('C77 an index function that throws is reported, and the object is in the ca
     },
   });
   const indexer = informer.getIndexer();
-  const witness = new Witness();
+  const handler = new RecordingHandler();
   await scene.put(pod('bad', { app: 'web' }), pod('good', { app: 'web' }));
-  await scene.watched(informer, witness);
-  assert.deepEqual(witness.names, ['add bad', 'add good']);
+  await scene.watched(informer, handler);
+  assert.deepEqual(handler.names, ['add bad', 'add good']);
   assert.deepEqual(indexer.indexKeys('app', 'web'), ['default/bad', 'default/good']);
   assert.deepEqual(indexer.listIndexFuncValues('fragile'), ['good']);
   await scene.reported('ERR_KUBELOOM_INDEX_FUNCTION');

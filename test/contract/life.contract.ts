@@ -1,20 +1,27 @@
 /** Lifecycle of an informer, and validity of its entries. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { V1Pod } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer, label } from '../../src/index.ts';
 import type { Borrowed, CachedObject, InformerOptions, ThreadsOptions } from '../../src/index.ts';
-import { failRequests } from '../unit/apiserver/fail-requests.ts';
-import { CODEC, THREADS, configurationWasUsed } from './configuration.ts';
-import { PODS, Scene, Witness, pod, turns } from './scene.ts';
+import {
+  CODEC,
+  PODS,
+  RecordingHandler,
+  THREADS,
+  configurationWasUsed,
+  kubeConfigOf,
+  pod,
+  start,
+  test,
+  turns,
+} from './scene.ts';
 
 const CHILD = fileURLToPath(new URL('./process-child.js', import.meta.url));
 
-test('C19 an informer is created, runs and stops, each once and in that order', async () => {
-  await using scene = await Scene.start();
+test('C19 an informer is created, runs and stops, each once and in that order', async (scene) => {
   const informer = scene.informer();
   assert.deepEqual([informer.isStopped(), informer.hasSynced()], [false, false]);
   const abort = new AbortController();
@@ -32,9 +39,8 @@ test('C19 an informer is created, runs and stops, each once and in that order', 
   await assert.rejects(never.waitForSync(), { code: 'ERR_KUBELOOM_STOPPED' });
 });
 
-test('C58 transform and watch error handler can be set until the informer runs, and the last one applies', async () => {
-  await using scene = await Scene.start();
-  await failRequests(scene.server, 500, 2);
+test('C58 a transform and a watch error handler can be set until the informer runs, and the last one applies', async (scene) => {
+  await scene.failRequests(500, 2);
   const informer = scene.informer();
   const handled: string[] = [];
   informer.setWatchErrorHandler(() => void handled.push('first'));
@@ -52,8 +58,7 @@ test('C58 transform and watch error handler can be set until the informer runs, 
   assert.throws(() => informer.setWatchErrorHandler(() => undefined), started);
 });
 
-test('C59 handlers and indexers can be added until the informer stops, and removed at any time', async () => {
-  await using scene = await Scene.start();
+test('C59 handlers and indexers can be added until the informer stops, and removed at any time', async (scene) => {
   const informer = scene.informer();
   const registration = informer.addEventHandler({ onAdd: () => undefined });
   await scene.synced(informer);
@@ -67,16 +72,13 @@ test('C59 handlers and indexers can be added until the informer stops, and remov
   informer.removeEventHandler(registration);
 });
 
-test('C60 a stopped informer has no open watch and sends no request', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer();
-  await scene.watched(informer, new Witness());
+test('C60 a stopped informer has no open watch and sends no request', async (scene) => {
+  const { informer } = await scene.watching();
   await scene.server.waitForWatches(1);
   await informer[Symbol.asyncDispose]();
   while ((await scene.server.watches()).length > 0) await turns(1);
   const requests = (await scene.server.requests()).length;
-  const other = scene.informer();
-  await scene.watched(other, new Witness());
+  const { informer: other } = await scene.watching();
   await scene.put(pod('a'));
   await scene.until(() => other.getStore().size === 1);
   assert.equal((await scene.server.requests()).length, requests + 1);
@@ -84,7 +86,7 @@ test('C60 a stopped informer has no open watch and sends no request', async () =
 });
 
 test('C61 a running informer keeps its process alive, a stopped one with closed threads does not', async () => {
-  await using scene = await Scene.start({ server: { isolation: 'thread' } });
+  await using scene = await start({ server: { isolation: 'thread' } });
   const args = [CHILD, scene.server.url, scene.server.token, String(THREADS), CODEC];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 20_000 });
   assert.equal(stdout, 'synced, alive, ended\n');
@@ -104,43 +106,38 @@ const WRONG_OPTIONS: readonly InformerOptions<unknown>[] = [
   { onEror: () => undefined } as InformerOptions<unknown>,
 ];
 
-test('C62 a wrong option throws a coded error in the constructor of the informer or the threads', async () => {
-  await using scene = await Scene.start();
+test('C62 a wrong option throws a coded error in the constructor of the informer or the threads', async (scene) => {
   const refused = { code: 'ERR_KUBELOOM_OPTION' };
+  const kubeConfig = kubeConfigOf(scene.server);
   for (const options of WRONG_OPTIONS) {
     const make = (): unknown =>
-      new SharedIndexInformer(scene.kubeConfig(), PODS, { threads: scene.threads, ...options });
+      new SharedIndexInformer(kubeConfig, PODS, { threads: scene.threads, ...options });
     assert.throws(make, refused, JSON.stringify(options));
   }
   const selector = { threads: scene.threads, labelSelector: 'app in (' };
-  assert.throws(() => new SharedIndexInformer(scene.kubeConfig(), PODS, selector), {
-    code: 'ERR_KUBELOOM_SELECTOR',
-  });
+  const code = 'ERR_KUBELOOM_SELECTOR';
+  assert.throws(() => new SharedIndexInformer(kubeConfig, PODS, selector), { code });
   const cluster = { ...PODS, resource: 'nodes', isNamespaced: false };
-  assert.throws(() => new SharedIndexInformer(scene.kubeConfig(), cluster, { namespace: 'a' }), refused);
+  assert.throws(() => new SharedIndexInformer(kubeConfig, cluster, { namespace: 'a' }), refused);
   for (const options of [{ threads: -1 }, { ringBytes: 3 }, { logBytes: 5 }, { drainBudgetMs: 0 }]) {
     assert.throws(() => new InformerThreads(options), refused, JSON.stringify(options));
   }
 });
 
-test('C63 informers share threads, and the end of one does not affect the others', async () => {
-  await using scene = await Scene.start();
+test('C63 informers share threads, and the end of one does not affect the others', async (scene) => {
   const one = scene.informer({ namespace: 'one' });
-  const all = scene.informer();
-  const witness = new Witness();
   await scene.synced(one);
-  await scene.watched(all, witness);
+  const { handler } = await scene.watching();
   await scene.put(pod('a', {}, 'one'), pod('b', {}, 'two'));
   await scene.until(() => one.getStore().size === 1);
   await one[Symbol.asyncDispose]();
   await scene.put(pod('c', {}, 'one'));
-  await witness.count(3);
-  assert.deepEqual(witness.names, ['add a', 'add b', 'add c']);
+  await handler.count(3);
+  assert.deepEqual(handler.names, ['add a', 'add b', 'add c']);
   assert.deepEqual(one.getStore().listKeys(), ['one/a']);
 });
 
-test('C20 C64 a borrowed object is readable until its call and promise have ended, and its identity always', async () => {
-  await using scene = await Scene.start();
+test('C20 C64 a borrowed object is readable until its call and promise have ended, and its identity is always readable', async (scene) => {
   const informer = scene.informer({ borrowChecks: 'strict', fields: ['spec.nodeName'] });
   const held = scene.gate();
   const borrowed: Borrowed<V1Pod>[] = [];
@@ -163,40 +160,30 @@ test('C20 C64 a borrowed object is readable until its call and promise have ende
   await informer.waitForSync(undefined, registration);
   assert.deepEqual(inside, ['node-1', 'node-1', 'a']);
   const expired = { code: 'ERR_KUBELOOM_BORROW_EXPIRED' };
-  assert.throws(() => entry.object, expired);
-  assert.throws(() => entry.metadata, expired);
-  assert.throws(() => entry.copy(), expired);
-  assert.throws(() => entry.bytes(), expired);
+  for (const read of [() => entry.object, () => entry.metadata, () => entry.copy(), () => entry.bytes()])
+    assert.throws(read, expired);
   assert.throws(() => entry.retain(), { ...expired, message: /life\.contract\.js/ });
-  const identity = [
-    entry.key,
-    entry.namespace,
-    entry.name,
-    entry.labels['app'],
-    entry.fields['spec.nodeName'],
-  ];
-  assert.deepEqual(identity, ['default/a', 'default', 'a', 'web', 'node-1']);
+  const { key, namespace, name, labels, fields } = entry;
+  assert.deepEqual([key, namespace, name], ['default/a', 'default', 'a']);
+  assert.deepEqual([labels['app'], fields['spec.nodeName']], ['web', 'node-1']);
   assert.ok(entry.uid !== '' && Number(entry.resourceVersion) > 0);
 });
 
-test('C65 an entry that was retained or returned by a lister is readable while it is referenced', async () => {
-  await using scene = await Scene.start();
+test('C65 an entry that was retained or returned by a lister is readable while it is referenced', async (scene) => {
   const informer = scene.informer({ borrowChecks: 'strict' });
   const retained: CachedObject<V1Pod>[] = [];
   const listed: (CachedObject<V1Pod> | undefined)[] = [];
-  const witness = new Witness();
-  informer.addEventHandler({
-    onAdd: (added) => void retained.push(added.retain()),
-    onUpdate: (_previous, current) => void retained.push(current.retain()),
-  });
-  await scene.watched(informer, witness);
+  const retain = (entry: Borrowed<V1Pod>): void => void retained.push(entry.retain());
+  informer.addEventHandler({ onAdd: retain, onUpdate: (_previous, current) => retain(current) });
+  const handler = new RecordingHandler();
+  await scene.watched(informer, handler);
   for (let step = 0; step < 50; step++) {
     await scene.put(pod('a', { step: `${step}` }), pod(`other-${step}`, { padding: 'x'.repeat(50) }));
-    await witness.count(2 * step + 2);
+    await handler.count(2 * step + 2);
     listed.push(informer.getStore().getByKey('default/a'));
   }
   await scene.remove('a');
-  await witness.count(101);
+  await handler.count(101);
   await scene.until(() => retained.length === 100);
   const steps = Array.from({ length: 50 }, (_, step) => `${step}`);
   const stepsOf = (entries: readonly (CachedObject<V1Pod> | undefined)[]): (string | undefined)[] =>
@@ -205,17 +192,16 @@ test('C65 an entry that was retained or returned by a lister is readable while i
   assert.deepEqual(stepsOf(listed), steps);
 });
 
-test('C66 without borrow checks, a late read returns the right object or throws, and never returns another', async () => {
-  await using scene = await Scene.start();
+test('C66 without borrow checks, a late read returns the right object or throws, and never returns another', async (scene) => {
   const informer = scene.informer({ borrowChecks: 'off' });
   const borrowed: { readonly entry: Borrowed<V1Pod>; readonly step: string | undefined }[] = [];
-  const witness = new Witness();
+  const handler = new RecordingHandler();
   const keep = (entry: Borrowed<V1Pod>): void => void borrowed.push({ entry, step: entry.labels['step'] });
   informer.addEventHandler({ onAdd: keep, onUpdate: (_previous, current) => keep(current) });
-  await scene.watched(informer, witness);
+  await scene.watched(informer, handler);
   for (let step = 0; step < 100; step++) {
     await scene.put(pod(`pod-${step % 5}`, { step: `${step}` }));
-    await witness.count(step + 1);
+    await handler.count(step + 1);
   }
   await scene.until(() => borrowed.length === 100);
   let expired = 0;
@@ -230,8 +216,7 @@ test('C66 without borrow checks, a late read returns the right object or throws,
   assert.equal(expired, 95);
 });
 
-test('C67 an entry cannot be cloned into another thread, but its bytes can', async () => {
-  await using scene = await Scene.start();
+test('C67 an entry cannot be cloned into another thread, but its bytes can', async (scene) => {
   const informer = scene.informer();
   await scene.put(pod('a'));
   await scene.synced(informer);
@@ -242,10 +227,9 @@ test('C67 an entry cannot be cloned into another thread, but its bytes can', asy
   assert.deepEqual(JSON.parse(Buffer.from(moved).toString()), entry?.object);
 });
 
-test('C20 the default of borrowChecks is strict unless NODE_ENV is production', async () => {
-  await using scene = await Scene.start();
+test('C20 the default of borrowChecks is strict unless NODE_ENV is production', async (scene) => {
   const before = process.env['NODE_ENV'];
-  for (const [environment, isUnauthorized] of [
+  for (const [environment, isRefused] of [
     ['development', true],
     ['production', false],
   ] as const) {
@@ -257,7 +241,7 @@ test('C20 the default of borrowChecks is strict unless NODE_ENV is production', 
     await scene.synced(informer);
     await informer.waitForSync(undefined, registration);
     const read = (): unknown => borrowed[0]?.object.metadata?.name;
-    if (isUnauthorized) assert.throws(read, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
+    if (isRefused) assert.throws(read, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
     else assert.equal(read(), 'a');
   }
   if (before === undefined) delete process.env['NODE_ENV'];

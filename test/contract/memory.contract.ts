@@ -1,98 +1,73 @@
 /** Backlog and size: the consequences for a handler that is behind, and for a large object. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Borrowed } from '../../src/index.ts';
 import { Entry, EntryFlag } from '../../src/replica/store/entry.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { Scene, Witness, pod } from './scene.ts';
-import type { Reported } from './scene.ts';
+import { RecordingHandler, annotated, configurationWasUsed, pod, pods, start, test } from './scene.ts';
+import type { Call, Reported, Scene } from './scene.ts';
 
 const BLOCK_BYTES = 4 * 2 ** 20;
+const PADDING: string = 'x'.repeat(2000);
 
-test('C21 only the handler that is behind has a backlog, in notifications and bytes', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer();
-  const held = scene.gate();
-  const slow = new Witness(() => held.opened);
-  const quick = new Witness();
-  const behind = informer.addEventHandler(slow);
-  const level = informer.addEventHandler(quick);
-  await scene.synced(informer);
-  const padding = 'x'.repeat(1000);
-  for (let round = 0; round < 10; round++) {
-    await scene.put(
-      ...Array.from({ length: 10 }, (_, index) => pod(`pod-${index}`, { round: `${round}`, padding })),
-    );
+/** Writes a number of pods several times, each with a padding; resolves with their versions. */
+async function written(scene: Scene, rounds: number, count: number): Promise<string[]> {
+  const versions: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    versions.push(...(await scene.put(...pods(count, { round: `${round}` }, { padding: PADDING }))));
   }
-  await quick.count(100);
-  assert.equal(behind.backlog.notifications, 99);
-  assert.ok(
-    behind.backlog.bytes > 90 * 500 && behind.backlog.bytes < 100 * 3000,
-    `${behind.backlog.bytes} bytes`,
-  );
-  assert.deepEqual([level.backlog.notifications, level.backlog.bytes], [0, 0]);
-  held.open();
-  await slow.count(100);
-  await scene.until(() => behind.backlog.notifications === 0);
-  assert.equal(behind.backlog.bytes, 0);
-  assert.deepEqual(slow.lines, quick.lines);
+  return versions;
+}
+
+test('C21 only the handler that is behind has a backlog, in notifications and bytes', async (scene) => {
+  const { gate, held, registration, prompt, promptRegistration } = await scene.heldUp();
+  await written(scene, 10, 10);
+  await prompt.count(100);
+  const { notifications, bytes } = registration.backlog;
+  assert.equal(notifications, 99);
+  assert.ok(bytes > 90 * 1500 && bytes < 100 * 4000, `${bytes} bytes`);
+  assert.deepEqual(promptRegistration.backlog, { notifications: 0, bytes: 0, ageMs: 0 });
+  gate.open();
+  await held.count(100);
+  await scene.until(() => registration.backlog.notifications === 0);
+  assert.equal(registration.backlog.bytes, 0);
+  assert.deepEqual(held.lines, prompt.lines);
 });
 
 test('C68 full rings and a full log neither drop nor coalesce changes', async () => {
-  await using scene = await Scene.start({
+  await using scene = await start({
     server: { isolation: 'thread' },
     threads: { logBytes: BLOCK_BYTES, ringBytes: 2 ** 14, objectBytesMax: 2 ** 20 },
   });
-  const informer = scene.informer();
-  const witness = new Witness(({ version }) => {
-    if (Number(version) % 500 === 0) block(30);
-  });
-  await scene.watched(informer, witness);
-  const padding = 'x'.repeat(2000);
+  const { informer, handler } = await scene.watching(
+    {},
+    new RecordingHandler(({ version }) => {
+      if (Number(version) % 500 === 0) block(30);
+    }),
+  );
   const versions: string[] = [];
   for (let round = 0; round < 4; round++) {
     const objects = Array.from({ length: 1000 }, (_, index) =>
-      pod(`pod-${index % 300}`, { step: `${round}-${index}` }),
+      annotated(pod(`pod-${index % 300}`, { step: `${round}-${index}` }), { padding: PADDING }),
     );
-    for (const { metadata } of objects) Object.assign(metadata ?? {}, { annotations: { padding } });
-    const written = scene.put(...objects);
+    const writing = scene.put(...objects);
     block(50);
-    versions.push(...(await written));
+    versions.push(...(await writing));
   }
-  await witness.count(4000);
-  assert.deepEqual(
-    witness.calls.map(({ version }) => version),
-    versions,
-  );
+  await handler.count(4000);
+  assert.deepEqual(handler.versions, versions);
   await scene.assertEqualsServer(informer);
 });
 
 test('C179 a handler that is far behind receives coalesced changes and the same final state, and the others receive all', async () => {
-  await using scene = await Scene.start({ threads: { backlogBytesMax: 2 ** 17 } });
-  const informer = scene.informer();
-  const held = scene.gate();
-  const slow = new Witness(() => held.opened);
-  const prompt = new Witness();
-  informer.addEventHandler(slow, { name: 'slow' });
-  informer.addEventHandler(prompt);
-  await scene.synced(informer);
-  const padding = 'x'.repeat(2000);
-  const versions: string[] = [];
-  for (let round = 0; round < 40; round++) {
-    const pods = Array.from({ length: 10 }, (_, index) => pod(`pod-${index}`, { round: `${round}` }));
-    for (const { metadata } of pods) Object.assign(metadata ?? {}, { annotations: { padding } });
-    versions.push(...(await scene.put(...pods)));
-  }
+  await using scene = await start({ threads: { backlogBytesMax: 2 ** 17 } });
+  const { informer, gate, held: slow, prompt } = await scene.heldUp(undefined, { name: 'slow' });
+  const versions = await written(scene, 40, 10);
   await prompt.count(400);
-  assert.deepEqual(
-    prompt.calls.map(({ version }) => version),
-    versions,
-  );
+  assert.deepEqual(prompt.versions, versions);
   await scene.untilReported(() => scene.errors.length > 0);
   assert.deepEqual(scene.codes(), ['ERR_KUBELOOM_BACKLOG_COALESCED']);
   assert.match(scene.errors[0]?.message ?? '', /event handler slow .*131072/);
-  held.open();
+  gate.open();
   await slow.until(() => slow.calls.at(-1)?.version === versions.at(-1));
   const { coalesced } = informer.health;
   assert.ok(coalesced > 0, `${coalesced} merged`);
@@ -102,45 +77,30 @@ test('C179 a handler that is far behind receives coalesced changes and the same 
     assert.equal(known.get(key) ?? '', oldVersion, `${type} ${key}`);
     known.set(key, version);
   }
-  const received = slow.calls.map(({ version }) => Number(version));
-  assert.deepEqual(
-    received,
-    received.toSorted((one, other) => one - other),
-  );
+  const received = slow.versions.map(Number);
+  const inOrder = received.toSorted((one, other) => one - other);
+  assert.deepEqual(received, inOrder);
 });
 
 test('C181 a handler that never returns is removed before its backlog takes all memory, and the others continue', async () => {
   const backlogBytesMax = 2 ** 16;
-  await using scene = await Scene.start({ threads: { backlogBytesMax, backlogTimeoutMs: 200 } });
-  const informer = scene.informer();
-  const held = scene.gate();
-  const stuck = new Witness(({ type }) => (type === 'update' ? held.opened : undefined));
-  const prompt = new Witness();
-  const registration = informer.addEventHandler(stuck, { name: 'stuck' });
-  const other = informer.addEventHandler(prompt);
-  await scene.synced(informer);
-  const padding = 'x'.repeat(2000);
-  const versions: string[] = [];
-  for (let round = 0; round < 4; round++) {
-    const pods = Array.from({ length: 60 }, (_, index) => pod(`pod-${index}`, { round: `${round}` }));
-    for (const { metadata } of pods) Object.assign(metadata ?? {}, { annotations: { padding } });
-    versions.push(...(await scene.put(...pods)));
-  }
+  await using scene = await start({ threads: { backlogBytesMax, backlogTimeoutMs: 200 } });
+  const isUpdate = ({ type }: Call): boolean => type === 'update';
+  const stuckHandler = await scene.heldUp(isUpdate, { name: 'stuck' });
+  const { informer, gate, held: stuck, registration, prompt, promptRegistration } = stuckHandler;
+  const versions = await written(scene, 4, 60);
   await prompt.count(240);
-  assert.deepEqual(
-    prompt.calls.map(({ version }) => version),
-    versions,
-  );
+  assert.deepEqual(prompt.versions, versions);
   const overflow = (): Reported | undefined =>
     scene.errors.find(({ code }) => code === 'ERR_KUBELOOM_HANDLER_OVERFLOW');
   await scene.untilReported(() => overflow() !== undefined);
   assert.ok(scene.codes().includes('ERR_KUBELOOM_BACKLOG_PAUSED'));
   assert.match(overflow()?.message ?? '', /event handler stuck .*65536/);
   assert.equal(registration.failure?.code, 'ERR_KUBELOOM_HANDLER_OVERFLOW');
-  assert.equal(other.failure, undefined);
+  assert.equal(promptRegistration.failure, undefined);
   assert.deepEqual([registration.backlog.notifications, registration.backlog.bytes], [0, 0]);
   assert.ok(stuck.calls.length < 100, `${stuck.calls.length} calls`);
-  held.open();
+  gate.open();
   await scene.put(pod('last'));
   await prompt.count(241);
   assert.ok(!stuck.names.includes('add last'));
@@ -154,22 +114,18 @@ function block(ms: number): void {
 }
 
 function big(name: string, bytes: number): V1Pod {
-  const object = pod(name);
-  object.metadata = { ...object.metadata, annotations: { filler: 'é'.repeat(bytes / 2) } };
-  return object;
+  return annotated(pod(name), { filler: 'é'.repeat(bytes / 2) });
 }
 
 test('C22 an object above objectBytesMax is in the cache in its order, with identity and version', async () => {
-  await using scene = await Scene.start({ threads: { objectBytesMax: 8192 } });
-  const informer = scene.informer();
-  const witness = new Witness();
+  await using scene = await start({ threads: { objectBytesMax: 8192 } });
   await scene.put(pod('a'), big('big', 20_000), pod('c'));
-  await scene.watched(informer, witness);
-  assert.deepEqual(witness.names, ['add a', 'add big', 'add c']);
+  const { informer, handler } = await scene.watching();
+  assert.deepEqual(handler.names, ['add a', 'add big', 'add c']);
   const [version = ''] = await scene.put(big('big', 300_000));
   await scene.put(big('new', 9_000), pod('z'));
-  await witness.count(6);
-  assert.deepEqual(witness.names.slice(3), ['update big', 'add new', 'add z']);
+  await handler.count(6);
+  assert.deepEqual(handler.names.slice(3), ['update big', 'add new', 'add z']);
   const store = informer.getStore();
   const entry = store.getByKey('default/big');
   assert.deepEqual([entry?.name, entry?.resourceVersion], ['big', version]);
@@ -180,23 +136,21 @@ test('C22 an object above objectBytesMax is in the cache in its order, with iden
     assert.throws(() => cached?.bytes(), tooLarge);
   }
   await scene.put(pod('big'));
-  await witness.count(7);
+  await handler.count(7);
   assert.equal(store.getByKey('default/big')?.object.spec?.nodeName, 'node-3');
   await scene.assertEqualsServer(informer);
 });
 
 test('C69 objects of megabytes arrive complete and in order', async () => {
-  await using scene = await Scene.start({
+  await using scene = await start({
     server: { requestBytesMax: 2 ** 26, isolation: 'thread' },
     threads: { logBytes: 4 * BLOCK_BYTES, objectBytesMax: BLOCK_BYTES, ringBytes: 2 ** 16 },
   });
-  const informer = scene.informer();
-  const witness = new Witness();
   await scene.put(big('a', 2 ** 20), pod('b'), big('c', 3 * 2 ** 20));
-  await scene.watched(informer, witness);
+  const { informer, handler } = await scene.watching();
   await scene.put(big('d', 3 * 2 ** 20), pod('e'), big('f', 2 ** 21), big('g', 3 * 2 ** 20), pod('h'));
-  await witness.count(8);
-  assert.deepEqual(witness.names.join(), 'add a,add b,add c,add d,add e,add f,add g,add h');
+  await handler.count(8);
+  assert.deepEqual(handler.names.join(), 'add a,add b,add c,add d,add e,add f,add g,add h');
   const sizes = ['a', 'c', 'd', 'f', 'g'].map((name) => {
     const object = informer.getStore().getByKey(`default/${name}`)?.object;
     return object?.metadata?.annotations?.['filler']?.length;
@@ -204,10 +158,12 @@ test('C69 objects of megabytes arrive complete and in order', async () => {
   assert.deepEqual(sizes, [2 ** 19, 3 * 2 ** 19, 3 * 2 ** 19, 2 ** 20, 3 * 2 ** 19]);
 });
 
+const COUNT = 60;
+
 test('C197 objects that have not changed for a while take a fraction of their size and read as the server sent them', async () => {
-  await using scene = await Scene.start({ threads: { packAfterMs: 1 } });
-  const names = Array.from({ length: 60 }, (_, index) => `pod-${index}`);
-  const write = (step: string): Promise<unknown> => scene.put(...names.map((name) => padded(name, step)));
+  await using scene = await start({ threads: { packAfterMs: 1 } });
+  const write = (step: string): Promise<unknown> =>
+    scene.put(...pods(COUNT, {}, { step, padding: 'x'.repeat(6000) }));
   await write('first');
   const informer = scene.informer();
   const received: string[] = [];
@@ -215,24 +171,19 @@ test('C197 objects that have not changed for a while take a fraction of their si
   await scene.synced(informer);
   const store = informer.getStore();
   await scene.until(() => store.list().every(isPacked));
-  for (const { object, name } of store.list()) assert.deepEqual(object.spec, padded(name, 'first').spec);
+  for (const { object, name } of store.list()) assert.deepEqual(object.spec, pod(name).spec);
   const kept = store.list();
   await write('second');
-  await scene.until(() => received.length === names.length);
+  await scene.until(() => received.length === COUNT);
   assert.deepEqual([...new Set(received)], ['first second']);
   assert.deepEqual([...new Set(kept.map(stepOf))], ['first']);
   await scene.until(() => store.list().every(isPacked));
-  const late = new Witness();
+  const late = new RecordingHandler();
   await informer.waitForSync(undefined, informer.addEventHandler(late));
-  assert.equal(late.calls.length, names.length);
+  assert.equal(late.calls.length, COUNT);
   assert.deepEqual([...new Set(store.list().map(stepOf))], ['second']);
   await scene.assertEqualsServer(informer);
 });
-
-function padded(name: string, step: string): V1Pod {
-  const made = pod(name);
-  return { ...made, metadata: { ...made.metadata, annotations: { step, padding: 'x'.repeat(6000) } } };
-}
 
 function stepOf({ object }: Borrowed<V1Pod>): string {
   return object.metadata?.annotations?.['step'] ?? '';

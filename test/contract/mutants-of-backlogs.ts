@@ -1,23 +1,15 @@
 /** Mutants of the clauses about the budget of backlogs. */
+import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
-export const BACKLOG_MUTANTS: readonly Mutant[] = [
-  {
-    clause: 'C179',
-    file: 'src/replica/deliver/pending.ts',
-    find: 'before.position = position;',
-    replace: 'before.first = first;',
+export const BACKLOG_MUTANTS: readonly Mutant[] = inFiles({
+  'src/replica/deliver/pending.ts': {
+    C179: ['before.position = position;', 'before.first = first;'],
   },
-  {
-    clause: 'C180',
-    file: 'src/replica/merge/drain.ts',
-    find: 'if (!this.#backlogs.mayMerge)',
-    replace: 'if (false)',
+  'src/replica/merge/drain.ts': {
+    C180: ['if (!this.#backlogs.mayMerge)', 'if (false)'],
   },
-  {
-    clause: 'C181',
-    file: 'src/replica/deliver/backlog-step.ts',
-    find: 'nowMs - state.sinceMs >= backlogTimeoutMs',
-    replace: 'false',
+  'src/replica/deliver/backlog-step.ts': {
+    C181: ['nowMs - state.sinceMs >= backlogTimeoutMs', 'false'],
   },
-];
+});

@@ -1,109 +1,54 @@
 /**
  * Mutants of the clauses about factories, caches of kinds, writing back, and the transport's treatment of responses.
  */
+import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
-export const MANY_MUTANTS: readonly Mutant[] = [
-  {
-    clause: 'C156',
-    file: 'src/informer/factory/informer-factory.ts',
-    find: 'this.#held.set(keyOfResource(resource), held);',
-    replace: '',
+export const MANY_MUTANTS: readonly Mutant[] = inFiles({
+  'src/informer/factory/informer-factory.ts': {
+    C156: ['this.#held.set(keyOfResource(resource), held);', ''],
+    C157: ['if (this.#isShutDown)\n            return;', ''],
+    C159: ['{ ...how, signal: forMany(signal) }', '{ ...how }'],
   },
-  {
-    clause: 'C157',
-    file: 'src/informer/factory/informer-factory.ts',
-    find: 'if (this.#isShutDown)\n            return;',
-    replace: '',
+  'src/informer/wait-for.ts': {
+    C158: ['over.abort(error)', 'void error'],
   },
-  {
-    clause: 'C158',
-    file: 'src/informer/wait-for.ts',
-    find: 'over.abort(error)',
-    replace: 'void error',
+  'src/informer/tweak.ts': {
+    C160: ['delete requested[name];', ''],
   },
-  {
-    clause: 'C159',
-    file: 'src/informer/factory/informer-factory.ts',
-    find: '{ ...how, signal: forMany(signal) }',
-    replace: '{ ...how }',
+  'src/informer/options.ts': {
+    C161: ['watch: `${PARTIAL}${IN_META}`', "watch: 'application/json'"],
   },
-  {
-    clause: 'C160',
-    file: 'src/informer/tweak.ts',
-    find: 'delete requested[name];',
-    replace: '',
+  'src/informer/factory/shared-informer-factory.ts': {
+    C162: ["kind !== '' && isNamespaced !== undefined", "kind !== ''"],
   },
-  {
-    clause: 'C161',
-    file: 'src/informer/options.ts',
-    find: 'watch: `${PARTIAL}${IN_META}`',
-    replace: "watch: 'application/json'",
+  'src/informer/map/namespace-informer.ts': {
+    C163: [
+      'this.#object !== undefined || this.informer(view) !== undefined',
+      "depth === 'object' && this.#object !== undefined",
+    ],
   },
-  {
-    clause: 'C162',
-    file: 'src/informer/factory/shared-informer-factory.ts',
-    find: "kind !== '' && isNamespaced !== undefined",
-    replace: "kind !== ''",
+  'src/informer/map/view-registration.ts': {
+    C164: ['if (isSame)', 'if (false)'],
+    C166: ['from.removeEventHandler(registration, { drain: true })', 'from.removeEventHandler(registration)'],
   },
-  {
-    clause: 'C163',
-    file: 'src/informer/map/namespace-informer.ts',
-    find: 'this.#object !== undefined || this.informer(view) !== undefined',
-    replace: "depth === 'object' && this.#object !== undefined",
+  'src/informer/map/kind-cache.ts': {
+    C165: ['if (this.#closing)\n            throw', 'if (false) throw'],
   },
-  {
-    clause: 'C164',
-    file: 'src/informer/map/view-registration.ts',
-    find: 'if (isSame)',
-    replace: 'if (false)',
+  'src/informer/map/query.ts': {
+    C167: ['if (key <= after)', 'if (key < after)'],
   },
-  {
-    clause: 'C165',
-    file: 'src/informer/map/kind-cache.ts',
-    find: 'if (this.#closing)\n            throw',
-    replace: 'if (false) throw',
+  'src/kube/model/converter.ts': {
+    C168: ['return this.original ?? super.toISOString();', 'return super.toISOString();'],
+    C169: ['if (key === PROTOTYPE_KEY)', 'if (false)'],
   },
-  {
-    clause: 'C166',
-    file: 'src/informer/map/view-registration.ts',
-    find: 'from.removeEventHandler(registration, { drain: true })',
-    replace: 'from.removeEventHandler(registration)',
+  'src/reflector/transport/response-parser-head.ts': {
+    C170: ['coding !== undefined && length !== undefined', 'false'],
   },
-  {
-    clause: 'C167',
-    file: 'src/informer/map/query.ts',
-    find: 'if (key <= after)',
-    replace: 'if (key < after)',
+  'src/reflector/exchange.ts': {
+    C171: ['Buffer.from(chunk.subarray(input.position))', 'chunk.subarray(input.position)'],
   },
-  {
-    clause: 'C168',
-    file: 'src/kube/model/converter.ts',
-    find: 'return this.original ?? super.toISOString();',
-    replace: 'return super.toISOString();',
+  'src/reflector/transport/http1-connection.ts': {
+    C172: ['this.#isReused && this.#parser.isUntouched', 'this.#isReused'],
   },
-  {
-    clause: 'C169',
-    file: 'src/kube/model/converter.ts',
-    find: 'if (key === PROTOTYPE_KEY)',
-    replace: 'if (false)',
-  },
-  {
-    clause: 'C170',
-    file: 'src/reflector/transport/response-parser-head.ts',
-    find: 'coding !== undefined && length !== undefined',
-    replace: 'false',
-  },
-  {
-    clause: 'C171',
-    file: 'src/reflector/exchange.ts',
-    find: 'Buffer.from(chunk.subarray(input.position))',
-    replace: 'chunk.subarray(input.position)',
-  },
-  {
-    clause: 'C172',
-    file: 'src/reflector/transport/http1-connection.ts',
-    find: 'this.#isReused && this.#parser.isUntouched',
-    replace: 'this.#isReused',
-  },
-];
+});

@@ -1,41 +1,20 @@
 /** Mutants of the clauses about threads that die. */
+import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
-export const RECOVERY_MUTANTS: readonly Mutant[] = [
-  {
-    clause: 'C173',
-    file: 'src/indexer/shard.ts',
-    find: 'compareU32(sequenceOf(ring), after) <= 0',
-    replace: 'compareU32(sequenceOf(ring), after) <= 1',
+export const RECOVERY_MUTANTS: readonly Mutant[] = inFiles({
+  'src/indexer/shard.ts': {
+    C173: ['compareU32(sequenceOf(ring), after) <= 0', 'compareU32(sequenceOf(ring), after) <= 1'],
+    C175: ['informer && this.#quarantined.includes(delta.sequence)', 'false'],
   },
-  {
-    clause: 'C174',
-    file: 'src/reflector/rules/state.ts',
-    find: "resume === undefined || resume.resourceVersion === '' ? 'sync' : 'watch'",
-    replace: "'sync'",
+  'src/reflector/rules/state.ts': {
+    C174: ["resume === undefined || resume.resourceVersion === '' ? 'sync' : 'watch'", "'sync'"],
   },
-  {
-    clause: 'C175',
-    file: 'src/indexer/shard.ts',
-    find: 'informer && this.#quarantined.includes(delta.sequence)',
-    replace: 'false',
+  'src/informer/threads/supervisor-step.ts': {
+    C176: ['recentMs.length >= limits.restartsMax', 'false'],
+    C178: ['restarts: history.restarts + 1', 'restarts: history.restarts'],
   },
-  {
-    clause: 'C176',
-    file: 'src/informer/threads/supervisor-step.ts',
-    find: 'recentMs.length >= limits.restartsMax',
-    replace: 'false',
+  'src/informer/threads/supervisor.ts': {
+    C177: ['Math.min(clock.now() - this.#tickedMs, TICK_MAX_MS)', 'clock.now() - this.#tickedMs'],
   },
-  {
-    clause: 'C177',
-    file: 'src/informer/threads/supervisor.ts',
-    find: 'Math.min(clock.now() - this.#tickedMs, TICK_MAX_MS)',
-    replace: 'clock.now() - this.#tickedMs',
-  },
-  {
-    clause: 'C178',
-    file: 'src/informer/threads/supervisor-step.ts',
-    find: 'restarts: history.restarts + 1',
-    replace: 'restarts: history.restarts',
-  },
-];
+});

@@ -1,101 +1,49 @@
 /** Mutants of the clauses about security. */
+import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
-export const SECURITY_MUTANTS: readonly Mutant[] = [
-  {
-    clause: 'C182',
-    file: 'src/reflector/transport/server-address.ts',
-    find: 'connection.rejectUnauthorized !== false',
-    replace: "(connection.rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0')",
+export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
+  'src/reflector/transport/server-address.ts': {
+    C182: [
+      'connection.rejectUnauthorized !== false',
+      "(connection.rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0')",
+    ],
+    C185: ['this.proxy !== undefined && !this.isTls', 'this.proxy !== undefined'],
+    C190: ['`GET ${target} HTTP/1.1`', '`POST ${target} HTTP/1.1`'],
   },
-  {
-    clause: 'C183',
-    file: 'src/kube/status.ts',
-    find: "return 'ERR_KUBELOOM_REDIRECT'",
-    replace: "return 'ERR_KUBELOOM_HTTP_STATUS'",
+  'src/kube/status.ts': {
+    C183: ["return 'ERR_KUBELOOM_REDIRECT'", "return 'ERR_KUBELOOM_HTTP_STATUS'"],
   },
-  {
-    clause: 'C184',
-    file: 'src/reflector/transport/credentials.ts',
-    find: "server.startsWith('https:') || isLoopbackHost(first.hostname)",
-    replace: 'true',
+  'src/reflector/transport/credentials.ts': {
+    C184: ["server.startsWith('https:') || isLoopbackHost(first.hostname)", 'true'],
+    C201: ['...identityHeaders(user)', '...{}'],
   },
-  {
-    clause: 'C185',
-    file: 'src/reflector/transport/server-address.ts',
-    find: 'this.proxy !== undefined && !this.isTls',
-    replace: 'this.proxy !== undefined',
+  'src/reflector/transport/plugin-process.ts': {
+    C186: ['run.clock.schedule(run.timeoutMs,', 'run.clock.schedule(2 * run.timeoutMs,'],
   },
-  {
-    clause: 'C186',
-    file: 'src/reflector/transport/plugin-process.ts',
-    find: 'run.clock.schedule(run.timeoutMs,',
-    replace: 'run.clock.schedule(2 * run.timeoutMs,',
+  'src/reflector/transport/last-good.ts': {
+    C187: ['!good || !isFileToBlame(error)', 'true'],
   },
-  {
-    clause: 'C187',
-    file: 'src/reflector/transport/last-good.ts',
-    find: '!good || !isFileToBlame(error)',
-    replace: 'true',
+  'src/reflector/transport/kubeconfig.ts': {
+    C188: ["error.name === 'YAMLException'", 'false'],
+    C194: ['file.size > FILE_BYTES_MAX', 'false'],
   },
-  {
-    clause: 'C188',
-    file: 'src/reflector/transport/kubeconfig.ts',
-    find: "error.name === 'YAMLException'",
-    replace: 'false',
+  'src/base/errors.ts': {
+    C189: ['super(escapeControls(message),', 'super(message,'],
   },
-  {
-    clause: 'C189',
-    file: 'src/base/errors.ts',
-    find: 'super(escapeControls(message),',
-    replace: 'super(message,',
+  'src/reflector/transport/http1-connection.ts': {
+    C191: ["encoding === 'identity'", 'true'],
   },
-  {
-    clause: 'C190',
-    file: 'src/reflector/transport/server-address.ts',
-    find: '`GET ${target} HTTP/1.1`',
-    replace: '`POST ${target} HTTP/1.1`',
+  'src/reflector/watch-body.ts': {
+    C192: ['this.#frames.partialBytes > LINE_BYTES_MAX', 'false'],
   },
-  {
-    clause: 'C191',
-    file: 'src/reflector/transport/http1-connection.ts',
-    find: "encoding === 'identity'",
-    replace: 'true',
+  'src/indexer/msgpack-encoder.ts': {
+    C193: ["key === '__proto__'", 'false'],
   },
-  {
-    clause: 'C192',
-    file: 'src/reflector/watch-body.ts',
-    find: 'this.#frames.partialBytes > LINE_BYTES_MAX',
-    replace: 'false',
+  'src/base/loopback.ts': {
+    C195: ["bare === 'localhost'", "(bare === 'localhost' || bare.startsWith('127.'))"],
   },
-  {
-    clause: 'C193',
-    file: 'src/indexer/msgpack-encoder.ts',
-    find: "key === '__proto__'",
-    replace: 'false',
+  'src/shared/ring/ring.ts': {
+    C196: ['length >= RECORD_HEADER_BYTES && length <= this.capacity', 'true'],
   },
-  {
-    clause: 'C194',
-    file: 'src/reflector/transport/kubeconfig.ts',
-    find: 'file.size > FILE_BYTES_MAX',
-    replace: 'false',
-  },
-  {
-    clause: 'C201',
-    file: 'src/reflector/transport/credentials.ts',
-    find: '...identityHeaders(user)',
-    replace: '...{}',
-  },
-  {
-    clause: 'C195',
-    file: 'src/base/loopback.ts',
-    find: "bare === 'localhost'",
-    replace: "(bare === 'localhost' || bare.startsWith('127.'))",
-  },
-  {
-    clause: 'C196',
-    file: 'src/shared/ring/ring.ts',
-    find: 'length >= RECORD_HEADER_BYTES && length <= this.capacity',
-    replace: 'true',
-  },
-];
+});

@@ -1,292 +1,136 @@
 /** Mutants of the clauses about objects, the cache and delivery to handlers. */
+import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
-export const CACHE_MUTANTS: readonly Mutant[] = [
-  {
-    clause: 'C1',
-    file: 'src/replica/store/replica.ts',
-    find: 'shadow.deleted.has(entry.key) ? undefined :',
-    replace: '!shadow.deleted.has(entry.key) ? undefined :',
+export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
+  'src/replica/store/replica.ts': {
+    C1: ['shadow.deleted.has(entry.key) ? undefined :', '!shadow.deleted.has(entry.key) ? undefined :'],
+    C2: [
+      'if (this.#shadow?.epoch === epoch) this.#swap(',
+      'if (this.#shadow?.epoch === epoch && !this.#hasSynced) this.#swap(',
+    ],
+    C4: [
+      'this.#listener.changed(oldEntry, entry);',
+      'queueMicrotask(() => this.#listener.changed(oldEntry, entry));',
+    ],
+    C5: ['return this.#live;', 'return this.#shadow?.state ?? this.#live;'],
+    C6: [
+      'this.#live.update(slot, entry, values);',
+      'setImmediate(() => this.#live.update(slot, entry, values));',
+    ],
+    C10: ['new Difference(!this.#hasSynced)', 'new Difference(true)'],
+    C11: ['return this.#hasSynced;', 'return this.#hasSynced || this.#shadow !== undefined;'],
+    C41: ['this.#hasSynced = true;', 'this.#hasSynced = this.#live.size > 0;'],
+    C47: [
+      'this.#listener.changed(last, undefined); slot?.entry.dropReference();',
+      'if (slot) this.#listener.changed(last, undefined); slot?.entry.dropReference();',
+    ],
+    C17: ['this.#live.version = entry.version;', 'void 0;'],
+    C51: ['(this.#shadow?.state ?? this.#live).version = resourceVersion;', 'void 0;'],
   },
-  {
-    clause: 'C2',
-    file: 'src/replica/store/replica.ts',
-    find: 'if (this.#shadow?.epoch === epoch) this.#swap(',
-    replace: 'if (this.#shadow?.epoch === epoch && !this.#hasSynced) this.#swap(',
+  'src/reflector/watch-body.ts': {
+    C3: ['this.#position.moveTo(bytes, resourceVersionStart, resourceVersionEnd);', 'void 0;'],
+    C14: [
+      'return this.#object(DeltaKind.Deleted, bytes);',
+      'return this.#object(DeltaKind.Modified, bytes);',
+    ],
   },
-  {
-    clause: 'C3',
-    file: 'src/reflector/watch-body.ts',
-    find: 'this.#position.moveTo(bytes, resourceVersionStart, resourceVersionEnd);',
-    replace: 'void 0;',
+  'src/replica/store/deliveries.ts': {
+    C24: ['const place = position - this.#deletions.length;', 'const place = this.length - 1 - position;'],
+    C9: ['this.#saved.set(slot, slot.entry);', 'void slot;'],
+    C44: ["if (this.#kind === 'join') {", "if (this.#kind !== '') {"],
+    C46: ['out.isFinalStateUnknown = isDeletion;', 'out.isFinalStateUnknown = false;'],
   },
-  {
-    clause: 'C4',
-    file: 'src/replica/store/replica.ts',
-    find: 'this.#listener.changed(oldEntry, entry);',
-    replace: 'queueMicrotask(() => this.#listener.changed(oldEntry, entry));',
+  'src/replica/store/replica-state.ts': {
+    C25: ['return this.#byKey.keys();', 'return [...this.#byKey.keys()].reverse().values();'],
   },
-  {
-    clause: 'C24',
-    file: 'src/replica/store/deliveries.ts',
-    find: 'const place = position - this.#deletions.length;',
-    replace: 'const place = this.length - 1 - position;',
+  'src/informer/options.ts': {
+    C26: ['{ fieldSelector: options.fieldSelector }', '{}'],
   },
-  {
-    clause: 'C25',
-    file: 'src/replica/store/replica-state.ts',
-    find: 'return this.#byKey.keys();',
-    replace: 'return [...this.#byKey.keys()].reverse().values();',
+  'src/reflector/router.ts': {
+    C27: ['? NOTHING : target.typeMeta', '? NOTHING : NOTHING'],
   },
-  {
-    clause: 'C26',
-    file: 'src/informer/options.ts',
-    find: '{ fieldSelector: options.fieldSelector }',
-    replace: '{}',
+  'src/informer/threads/main-loop.ts': {
+    C28: ['this.#isScheduled = true; this.#timers.setImmediate(this.#turn);', 'this.#turn();'],
   },
-  {
-    clause: 'C27',
-    file: 'src/reflector/router.ts',
-    find: '? NOTHING : target.typeMeta',
-    replace: '? NOTHING : NOTHING',
+  'src/replica/store/indexer.ts': {
+    C29: ['return slot.entry;', 'return Object.create(slot.entry);'],
   },
-  {
-    clause: 'C5',
-    file: 'src/replica/store/replica.ts',
-    find: 'return this.#live;',
-    replace: 'return this.#shadow?.state ?? this.#live;',
+  'src/replica/store/entry-owner.ts': {
+    C15: ['entry.decoded = object;', 'void object;'],
   },
-  {
-    clause: 'C28',
-    file: 'src/informer/threads/main-loop.ts',
-    find: 'this.#isScheduled = true; this.#timers.setImmediate(this.#turn);',
-    replace: 'this.#turn();',
+  'src/replica/store/entry.ts': {
+    C30: ['return this.owner.decodeFresh(this);', 'return this.object;'],
   },
-  {
-    clause: 'C6',
-    file: 'src/replica/store/replica.ts',
-    find: 'this.#live.update(slot, entry, values);',
-    replace: 'setImmediate(() => this.#live.update(slot, entry, values));',
+  'src/replica/merge/informer-merge.ts': {
+    C31: ['this.#isUnchanged(live.entry, entry, object)', 'live === undefined'],
+    C200: ['&&\n            this.#options.owner.hasObject(live, object, listed.decoder)', ''],
   },
-  {
-    clause: 'C29',
-    file: 'src/replica/store/indexer.ts',
-    find: 'return slot.entry;',
-    replace: 'return Object.create(slot.entry);',
-  },
-  {
-    clause: 'C15',
-    file: 'src/replica/store/entry-owner.ts',
-    find: 'entry.decoded = object;',
-    replace: 'void object;',
-  },
-  {
-    clause: 'C30',
-    file: 'src/replica/store/entry.ts',
-    find: 'return this.owner.decodeFresh(this);',
-    replace: 'return this.object;',
-  },
-  {
-    clause: 'C31',
-    file: 'src/replica/merge/informer-merge.ts',
-    find: 'this.#isUnchanged(live.entry, entry, object)',
-    replace: 'live === undefined',
-  },
-  {
-    clause: 'C200',
-    file: 'src/replica/merge/informer-merge.ts',
-    find: '&&\n            this.#options.owner.hasObject(live, object, listed.decoder)',
-    replace: '',
-  },
-  {
-    clause: 'C7',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: 'this.#queue.push(oldEntry, newEntry);',
-    replace: 'this.#queue.push(oldEntry, newEntry); this.#queue.push(oldEntry, newEntry);',
-  },
-  {
-    clause: 'C32',
-    file: 'src/replica/deliver/handler-calls.ts',
-    find: `this.#call = 'awaiting';`,
-    replace: `this.#call = 'none';`,
-  },
-  {
-    clause: 'C33',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: 'for (const listener of this.#listeners) listener.push(oldEntry, newEntry);',
-    replace:
+  'src/replica/deliver/processor-listener.ts': {
+    C7: [
+      'this.#queue.push(oldEntry, newEntry);',
+      'this.#queue.push(oldEntry, newEntry); this.#queue.push(oldEntry, newEntry);',
+    ],
+    C33: [
+      'for (const listener of this.#listeners) listener.push(oldEntry, newEntry);',
       'for (const listener of this.#listeners) { listener.push(oldEntry, newEntry); if (!listener.isReady) break; }',
+    ],
+    C35: ['return this.#listeners.delete(listener);', 'this.#listeners.clear(); return true;'],
+    C8: ["remove() {\n        this.#state = 'removed';", "remove() { this.#state = 'leaving';"],
+    C38: [
+      "listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);",
+      "for (const one of this.#listeners) one.pushCursor(new SnapshotCursor(replica.live, 'join'), true);",
+    ],
+    C39: ['return this.#hasInitial && this.#initial === undefined;', 'return this.#hasInitial;'],
+    C12: ['const { isResyncDue } = listener;', 'const isResyncDue = true;'],
+    C13: ["new SnapshotCursor(state, 'resync')", "new SnapshotCursor(state, 'join')"],
   },
-  {
-    clause: 'C34',
-    file: 'src/replica/deliver/handler-calls.ts',
-    find: 'await result; } catch (error) { this.#report(error, oldEntry, newEntry);',
-    replace: 'await result; } catch (error) { void error;',
-  },
-  {
-    clause: 'C35',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: 'return this.#listeners.delete(listener);',
-    replace: 'this.#listeners.clear(); return true;',
-  },
-  {
-    clause: 'C8',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: ['remove() {', `        this.#state = 'removed';`].join('\n'),
-    replace: `remove() { this.#state = 'leaving';`,
-  },
-  {
-    clause: 'C36',
-    file: 'src/informer/handlers.ts',
-    find: 'await Promise.all(listeners.map(({ ended }) => ended));',
-    replace: 'void listeners;',
-  },
-  {
-    clause: 'C37',
-    file: 'src/informer/handlers.ts',
-    find: 'const listener = this.#listeners.get(registration); if (listener)',
-    replace:
-      "const listener = this.#listeners.get(registration); if (!listener) throw new Error('not ours'); if (listener)",
-  },
-  {
-    clause: 'C9',
-    file: 'src/replica/store/deliveries.ts',
-    find: 'this.#saved.set(slot, slot.entry);',
-    replace: 'void slot;',
-  },
-  {
-    clause: 'C38',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: `listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);`,
-    replace: `for (const one of this.#listeners) one.pushCursor(new SnapshotCursor(replica.live, 'join'), true);`,
-  },
-  {
-    clause: 'C10',
-    file: 'src/replica/store/replica.ts',
-    find: 'new Difference(!this.#hasSynced)',
-    replace: 'new Difference(true)',
-  },
-  {
-    clause: 'C11',
-    file: 'src/replica/store/replica.ts',
-    find: 'return this.#hasSynced;',
-    replace: 'return this.#hasSynced || this.#shadow !== undefined;',
-  },
-  {
-    clause: 'C39',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: 'return this.#hasInitial && this.#initial === undefined;',
-    replace: 'return this.#hasInitial;',
-  },
-  {
-    clause: 'C40',
-    file: 'src/replica/deliver/handler-calls.ts',
-    find: 'catch (error) { this.#report(error, oldEntry, newEntry); } this.#finish(oldEntry, newEntry, startMs); } async',
-    replace:
+  'src/replica/deliver/handler-calls.ts': {
+    C32: ["this.#call = 'awaiting';", "this.#call = 'none';"],
+    C34: [
+      'await result; } catch (error) { this.#report(error, oldEntry, newEntry);',
+      'await result; } catch (error) { void error;',
+    ],
+    C40: [
+      'catch (error) { this.#report(error, oldEntry, newEntry); } this.#finish(oldEntry, newEntry, startMs); } async',
       'catch (error) { this.#report(error, oldEntry, newEntry); return; } this.#finish(oldEntry, newEntry, startMs); } async',
+    ],
   },
-  {
-    clause: 'C41',
-    file: 'src/replica/store/replica.ts',
-    find: 'this.#hasSynced = true;',
-    replace: 'this.#hasSynced = this.#live.size > 0;',
+  'src/informer/handlers.ts': {
+    C36: ['await Promise.all(listeners.map(({ ended }) => ended));', 'void listeners;'],
+    C37: [
+      'const listener = this.#listeners.get(registration); if (listener)',
+      "const listener = this.#listeners.get(registration); if (!listener) throw new Error('not ours'); if (listener)",
+    ],
   },
-  { clause: 'C203', file: 'src/informer/lifecycle.ts', find: 'if (!this.hasStarted)', replace: 'if (false)' },
-  {
-    clause: 'C42',
-    file: 'src/informer/wait-for.ts',
-    find: 'isDone: informer.hasSynced(),',
-    replace: 'isDone: !informer.hasSynced(),',
+  'src/informer/lifecycle.ts': {
+    C203: ['if (!this.hasStarted)', 'if (false)'],
   },
-  {
-    clause: 'C12',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: 'const { isResyncDue } = listener;',
-    replace: 'const isResyncDue = true;',
+  'src/informer/wait-for.ts': {
+    C42: ['isDone: informer.hasSynced(),', 'isDone: !informer.hasSynced(),'],
   },
-  {
-    clause: 'C13',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: `new SnapshotCursor(state, 'resync')`,
-    replace: `new SnapshotCursor(state, 'join')`,
+  'src/reflector/list-watch-session.ts': {
+    C43: ['lastsMs + WATCH_MARGIN_MS', '500'],
   },
-  {
-    clause: 'C43',
-    file: 'src/reflector/list-watch-session.ts',
-    find: 'lastsMs + WATCH_MARGIN_MS',
-    replace: '500',
+  'src/replica/deliver/resync.ts': {
+    C45: ['wanted === 0 ? 0 : Math.max(wanted, check)', 'wanted === 0 ? check : Math.max(wanted, check)'],
   },
-  {
-    clause: 'C44',
-    file: 'src/replica/store/deliveries.ts',
-    find: `if (this.#kind === 'join') {`,
-    replace: `if (this.#kind !== '') {`,
+  'src/replica/merge/main-transform.ts': {
+    C16: ['return { bytes, start: 0, length: bytes.length };', 'return object;'],
+    C48: [
+      'const after = this.#transform(before);',
+      'const after = this.#transform(this.#transform(before));',
+    ],
+    C49: ['this.#onError(', 'void ('],
+    C50: ['metadata?.name === identity.name &&', 'metadata !== undefined &&'],
   },
-  {
-    clause: 'C45',
-    file: 'src/replica/deliver/resync.ts',
-    find: 'wanted === 0 ? 0 : Math.max(wanted, check)',
-    replace: 'wanted === 0 ? check : Math.max(wanted, check)',
+  'src/informer/shared-index-informer.ts': {
+    C52: [
+      'lastSyncResourceVersion() { return this.#pipeline.replica.live.resourceVersion;',
+      "lastSyncResourceVersion() { return this.#pipeline.replica.live.resourceVersion || '0';",
+    ],
   },
-  {
-    clause: 'C14',
-    file: 'src/reflector/watch-body.ts',
-    find: 'return this.#object(DeltaKind.Deleted, bytes);',
-    replace: 'return this.#object(DeltaKind.Modified, bytes);',
+  'src/replica/store/pack.ts': {
+    C197: ['let from = length + shift;', 'let from = length + shift + 1;'],
   },
-  {
-    clause: 'C46',
-    file: 'src/replica/store/deliveries.ts',
-    find: 'out.isFinalStateUnknown = isDeletion;',
-    replace: 'out.isFinalStateUnknown = false;',
-  },
-  {
-    clause: 'C47',
-    file: 'src/replica/store/replica.ts',
-    find: 'this.#listener.changed(last, undefined); slot?.entry.dropReference();',
-    replace: 'if (slot) this.#listener.changed(last, undefined); slot?.entry.dropReference();',
-  },
-  {
-    clause: 'C16',
-    file: 'src/replica/merge/main-transform.ts',
-    find: 'return { bytes, start: 0, length: bytes.length };',
-    replace: 'return object;',
-  },
-  {
-    clause: 'C48',
-    file: 'src/replica/merge/main-transform.ts',
-    find: 'const after = this.#transform(before);',
-    replace: 'const after = this.#transform(this.#transform(before));',
-  },
-  { clause: 'C49', file: 'src/replica/merge/main-transform.ts', find: 'this.#onError(', replace: 'void (' },
-  {
-    clause: 'C50',
-    file: 'src/replica/merge/main-transform.ts',
-    find: 'metadata?.name === identity.name &&',
-    replace: 'metadata !== undefined &&',
-  },
-  {
-    clause: 'C17',
-    file: 'src/replica/store/replica.ts',
-    find: 'this.#live.version = entry.version;',
-    replace: 'void 0;',
-  },
-  {
-    clause: 'C51',
-    file: 'src/replica/store/replica.ts',
-    find: '(this.#shadow?.state ?? this.#live).version = resourceVersion;',
-    replace: 'void 0;',
-  },
-  {
-    clause: 'C52',
-    file: 'src/informer/shared-index-informer.ts',
-    find: 'lastSyncResourceVersion() { return this.#pipeline.replica.live.resourceVersion;',
-    replace: "lastSyncResourceVersion() { return this.#pipeline.replica.live.resourceVersion || '0';",
-  },
-  {
-    clause: 'C197',
-    file: 'src/replica/store/pack.ts',
-    find: 'let from = length + shift;',
-    replace: 'let from = length + shift + 1;',
-  },
-];
+});

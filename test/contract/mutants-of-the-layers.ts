@@ -1,209 +1,100 @@
 /** Mutants of the clauses about a program's own stores, queues, controllers and work queues. */
+import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
-export const LAYER_MUTANTS: readonly Mutant[] = [
-  {
-    clause: 'C93',
-    file: 'src/client-go/cache/thread-safe-store.ts',
-    find: 'const values = this.#indices.evaluate(key, item);',
-    replace: 'this.#put(key, item, []); const values = this.#indices.evaluate(key, item);',
+export const LAYER_MUTANTS: readonly Mutant[] = inFiles({
+  'src/client-go/cache/thread-safe-store.ts': {
+    C93: [
+      'const values = this.#indices.evaluate(key, item);',
+      'this.#put(key, item, []); const values = this.#indices.evaluate(key, item);',
+    ],
+    C94: ['const indices = this.#indices.emptied();', 'const indices = this.#indices;'],
+    C95: ['.keys(indexName, value)].sort()', '.keys(indexName, value)]'],
+    C97: ['prepared.at(-1)', 'prepared.at(0)'],
   },
-  {
-    clause: 'C94',
-    file: 'src/client-go/cache/thread-safe-store.ts',
-    find: 'const indices = this.#indices.emptied();',
-    replace: 'const indices = this.#indices;',
+  'src/client-go/cache/indices.ts': {
+    C96: ['if (conflicts.length === 0)', 'if (conflicts.length < 2)'],
   },
-  {
-    clause: 'C95',
-    file: 'src/client-go/cache/thread-safe-store.ts',
-    find: '.keys(indexName, value)].sort()',
-    replace: '.keys(indexName, value)]',
+  'src/client-go/cache/indexed-store.ts': {
+    C98: ["object: type === 'delete' ? object : this.#transformed(object)", 'object'],
   },
-  {
-    clause: 'C96',
-    file: 'src/client-go/cache/indices.ts',
-    find: 'if (conflicts.length === 0)',
-    replace: 'if (conflicts.length < 2)',
+  'src/kube/keys.ts': {
+    C99: ['if (isTombstone(object))', 'if (false)'],
   },
-  {
-    clause: 'C97',
-    file: 'src/client-go/cache/thread-safe-store.ts',
-    find: 'prepared.at(-1)',
-    replace: 'prepared.at(0)',
+  'src/client-go/cache/expiration-cache.ts': {
+    C100: ['> this.ttlMs;', '>= this.ttlMs;'],
   },
-  {
-    clause: 'C98',
-    file: 'src/client-go/cache/indexed-store.ts',
-    find: "object: type === 'delete' ? object : this.#transformed(object)",
-    replace: 'object',
+  'src/client-go/cache/mutation-cache.ts': {
+    C101: ['(order === 0 || known.uid === written.uid)', 'order === 0'],
   },
-  {
-    clause: 'C99',
-    file: 'src/kube/keys.ts',
-    find: 'if (isTombstone(object))',
-    replace: 'if (false)',
+  'src/kube/meta.ts': {
+    C102: ['typeMeta, item, typeMeta)', 'typeMeta, item)'],
   },
-  {
-    clause: 'C100',
-    file: 'src/client-go/cache/expiration-cache.ts',
-    find: '> this.ttlMs;',
-    replace: '>= this.ttlMs;',
+  'src/client-go/queue/known-objects.ts': {
+    C103: ["listed.has(key) || type === 'Deleted'", 'listed.has(key)'],
+    C107: ['if (isPending(key)) continue;', ''],
   },
-  {
-    clause: 'C101',
-    file: 'src/client-go/cache/mutation-cache.ts',
-    find: '(order === 0 || known.uid === written.uid)',
-    replace: 'order === 0',
+  'src/client-go/queue/delta-fifo.ts': {
+    C104: ['else if (isTombstone(newest.object))', 'else if (!isTombstone(newest.object))'],
   },
-  {
-    clause: 'C102',
-    file: 'src/kube/meta.ts',
-    find: 'typeMeta, item, typeMeta)',
-    replace: 'typeMeta, item)',
+  'src/client-go/queue/keyed-queue.ts': {
+    C105: ['if (!isPutBack) this.#processed(key);', 'this.#processed(key);'],
   },
-  {
-    clause: 'C103',
-    file: 'src/client-go/queue/known-objects.ts',
-    find: "listed.has(key) || type === 'Deleted'",
-    replace: 'listed.has(key)',
+  'src/client-go/queue/real-fifo.ts': {
+    C106: ['for (const object of objects) this.keyOfObject(object);', ''],
+    C108: ['[...this.#inProcess, ...this.#items.toArray()]', '[...this.#items.toArray()]'],
+    C110: ['if (this.sync.left > 0)', 'if (false)'],
   },
-  {
-    clause: 'C104',
-    file: 'src/client-go/queue/delta-fifo.ts',
-    find: 'else if (isTombstone(newest.object))',
-    replace: 'else if (!isTombstone(newest.object))',
+  'src/client-go/queue/consumer-line.ts': {
+    C109: ['this.#last = before.then(() => left);', 'this.#last = left;'],
   },
-  {
-    clause: 'C105',
-    file: 'src/client-go/queue/keyed-queue.ts',
-    find: 'if (!isPutBack) this.#processed(key);',
-    replace: 'this.#processed(key);',
+  'src/client-go/queue/heap-data.ts': {
+    C111: ['this.#settle(last);', ''],
   },
-  {
-    clause: 'C106',
-    file: 'src/client-go/queue/real-fifo.ts',
-    find: 'for (const object of objects) this.keyOfObject(object);',
-    replace: '',
+  'src/client-go/controller/store-writer.ts': {
+    C122: ["if (type === 'DELETED')", 'if (false)'],
   },
-  {
-    clause: 'C107',
-    file: 'src/client-go/queue/known-objects.ts',
-    find: 'if (isPending(key)) continue;',
-    replace: '',
+  'src/client-go/controller/list-and-watch.ts': {
+    C123: ['this.#effects.length = 0; this.#fail(torn(', 'this.#fail(torn('],
   },
-  {
-    clause: 'C108',
-    file: 'src/client-go/queue/real-fifo.ts',
-    find: '[...this.#inProcess, ...this.#items.toArray()]',
-    replace: '[...this.#items.toArray()]',
+  'src/client-go/controller/watch-request.ts': {
+    C124: ["if (this.#stage === 'synthetic' && type === 'ADDED')", 'if (false)'],
+    C127: ['attempt.onClose(() => this.#stop(watch));', ''],
   },
-  {
-    clause: 'C109',
-    file: 'src/client-go/queue/consumer-line.ts',
-    find: 'this.#last = before.then(() => left);',
-    replace: 'this.#last = left;',
+  'src/client-go/controller/controller.ts': {
+    C125: ['this.#reports.report(wrapped(', 'void (wrapped('],
   },
-  {
-    clause: 'C110',
-    file: 'src/client-go/queue/real-fifo.ts',
-    find: 'if (this.sync.left > 0)',
-    replace: 'if (false)',
+  'src/client-go/controller/reflector.ts': {
+    C126: ['stopResync ??= everyPeriod(', 'stopResync?.(), stopResync = everyPeriod('],
   },
-  {
-    clause: 'C111',
-    file: 'src/client-go/queue/heap-data.ts',
-    find: 'this.#settle(last);',
-    replace: '',
+  'src/client-go/controller/informer.ts': {
+    C128: ['if (after === key)', 'if (true)'],
   },
-  {
-    clause: 'C122',
-    file: 'src/client-go/controller/store-writer.ts',
-    find: "if (type === 'DELETED')",
-    replace: 'if (false)',
+  'src/client-go/controller/list-watch.ts': {
+    C129: ['else this.#response?.pause();', ''],
   },
-  {
-    clause: 'C123',
-    file: 'src/client-go/controller/list-and-watch.ts',
-    find: 'this.#effects.length = 0; this.#fail(torn(',
-    replace: 'this.#fail(torn(',
+  'src/client-go/controller/process-deltas.ts': {
+    C130: ['if (done.has(index))', 'if (true)'],
   },
-  {
-    clause: 'C124',
-    file: 'src/client-go/controller/watch-request.ts',
-    find: "if (this.#stage === 'synthetic' && type === 'ADDED')",
-    replace: 'if (false)',
+  'src/kube/resource-version.ts': {
+    C143: ['a.length - b.length', 'b.length - a.length'],
   },
-  {
-    clause: 'C125',
-    file: 'src/client-go/controller/controller.ts',
-    find: 'this.#reports.report(wrapped(',
-    replace: 'void (wrapped(',
+  'src/client-go/workqueue/work-queue.ts': {
+    C150: ['if (!this.#processing.has(key)) this.#push(key);', 'this.#push(key);'],
   },
-  {
-    clause: 'C126',
-    file: 'src/client-go/controller/reflector.ts',
-    find: 'stopResync ??= everyPeriod(',
-    replace: 'stopResync?.(), stopResync = everyPeriod(',
+  'src/client-go/workqueue/time-heap.ts': {
+    C151: ['Math.min(atMs, known.atMs)', 'atMs'],
   },
-  {
-    clause: 'C127',
-    file: 'src/client-go/controller/watch-request.ts',
-    find: 'attempt.onClose(() => this.#stop(watch));',
-    replace: '',
+  'src/client-go/workqueue/priority-queue.ts': {
+    C152: ['since - priority * this.#agingMs', '-priority * this.#agingMs'],
   },
-  {
-    clause: 'C128',
-    file: 'src/client-go/controller/informer.ts',
-    find: 'if (after === key)',
-    replace: 'if (true)',
+  'src/client-go/workqueue/rate-limiters.ts': {
+    C153: ['this.#baseDelayMs * 2 ** this.failed(item)', 'this.#baseDelayMs * 2 * this.failed(item)'],
   },
-  {
-    clause: 'C129',
-    file: 'src/client-go/controller/list-watch.ts',
-    find: 'else this.#response?.pause();',
-    replace: '',
+  'src/kube/label-selector.ts': {
+    C154: [
+      "return (labels) => !Object.hasOwn(labels, key) || !wanted.has(labels[key] ?? '');",
+      "return (labels) => !wanted.has(labels[key] ?? '') && Object.hasOwn(labels, key);",
+    ],
   },
-  {
-    clause: 'C130',
-    file: 'src/client-go/controller/process-deltas.ts',
-    find: 'if (done.has(index))',
-    replace: 'if (true)',
-  },
-  {
-    clause: 'C143',
-    file: 'src/kube/resource-version.ts',
-    find: 'a.length - b.length',
-    replace: 'b.length - a.length',
-  },
-  {
-    clause: 'C150',
-    file: 'src/client-go/workqueue/work-queue.ts',
-    find: 'if (!this.#processing.has(key)) this.#push(key);',
-    replace: 'this.#push(key);',
-  },
-  {
-    clause: 'C151',
-    file: 'src/client-go/workqueue/time-heap.ts',
-    find: 'Math.min(atMs, known.atMs)',
-    replace: 'atMs',
-  },
-  {
-    clause: 'C152',
-    file: 'src/client-go/workqueue/priority-queue.ts',
-    find: 'since - priority * this.#agingMs',
-    replace: '-priority * this.#agingMs',
-  },
-  {
-    clause: 'C153',
-    file: 'src/client-go/workqueue/rate-limiters.ts',
-    find: 'this.#baseDelayMs * 2 ** this.failed(item)',
-    replace: 'this.#baseDelayMs * 2 * this.failed(item)',
-  },
-  {
-    clause: 'C154',
-    file: 'src/kube/label-selector.ts',
-    find: "return (labels) => !Object.hasOwn(labels, key) || !wanted.has(labels[key] ?? '');",
-    replace: "return (labels) => !wanted.has(labels[key] ?? '') && Object.hasOwn(labels, key);",
-  },
-];
+});

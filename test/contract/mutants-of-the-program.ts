@@ -1,119 +1,59 @@
 /** Mutants of the clauses about a program's own sources, removal, waiting, health and writes. */
+import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
-export const PROGRAM_MUTANTS: readonly Mutant[] = [
-  {
-    clause: 'C131',
-    file: 'src/informer/threads/list-watch-feed.ts',
-    find: "thrown['httpStatus'] ?? thrown['code']",
-    replace: "thrown['code']",
+export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
+  'src/informer/threads/list-watch-feed.ts': {
+    C131: ["thrown['httpStatus'] ?? thrown['code']", "thrown['code']"],
+    C132: [
+      'response.write(lineOf(event)); if (response.isFull) await response.room();',
+      'response.write(lineOf(event));',
+    ],
+    C133: ["response.signal.addEventListener('abort', stop, { once: true });", ''],
+    C134: [" || version === ''", ''],
   },
-  {
-    clause: 'C132',
-    file: 'src/informer/threads/list-watch-feed.ts',
-    find: 'response.write(lineOf(event)); if (response.isFull) await response.room();',
-    replace: 'response.write(lineOf(event));',
+  'src/apiserver/testing/settled.ts': {
+    C135: ['return busyHandlers.length === 0 ? []', 'return true ? []'],
   },
-  {
-    clause: 'C133',
-    file: 'src/informer/threads/list-watch-feed.ts',
-    find: "response.signal.addEventListener('abort', stop, { once: true });",
-    replace: '',
+  'src/informer/threads/main-loop.ts': {
+    C136: ['this.#timers.setImmediate(this.#turn);', 'globalThis.setImmediate(this.#turn);'],
   },
-  {
-    clause: 'C134',
-    file: 'src/informer/threads/list-watch-feed.ts',
-    find: " || version === ''",
-    replace: '',
+  'src/replica/deliver/processor-listener.ts': {
+    C137: ["if (this.#state === 'open') this.#state = 'leaving';", 'this.remove();'],
+    C139: ['!this.#calls.isBusy && !this.#isHolding', '!this.#isHolding'],
   },
-  {
-    clause: 'C135',
-    file: 'src/apiserver/testing/settled.ts',
-    find: 'return busyHandlers.length === 0 ? []',
-    replace: 'return true ? []',
+  'src/informer/lifecycle.ts': {
+    C138: ['handlers.close(this.#drain && !this.#failure)', 'handlers.close(false)'],
   },
-  {
-    clause: 'C136',
-    file: 'src/informer/threads/main-loop.ts',
-    find: 'this.#timers.setImmediate(this.#turn);',
-    replace: 'globalThis.setImmediate(this.#turn);',
+  'src/informer/handlers.ts': {
+    C140: ['if (listener.isInsideCall)', 'if (false)'],
   },
-  {
-    clause: 'C137',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: "if (this.#state === 'open') this.#state = 'leaving';",
-    replace: 'this.remove();',
+  'src/replica/deliver/handler-calls.ts': {
+    C141: ['callMs <= slowLimits.slowCallMs || ', ''],
   },
-  {
-    clause: 'C138',
-    file: 'src/informer/lifecycle.ts',
-    find: 'handlers.close(this.#drain && !this.#failure)',
-    replace: 'handlers.close(false)',
+  'src/replica/deliver/pending.ts': {
+    C142: ['RESOLUTION_MS = 100', 'RESOLUTION_MS = 1000'],
   },
-  {
-    clause: 'C139',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: '!this.#calls.isBusy && !this.#isHolding',
-    replace: '!this.#isHolding',
+  'src/replica/merge/informer-merge.ts': {
+    C144: ['if (record.kind === DeltaKind.Bookmark)', 'if (false)'],
   },
-  {
-    clause: 'C140',
-    file: 'src/informer/handlers.ts',
-    find: 'if (listener.isInsideCall)',
-    replace: 'if (false)',
+  'src/informer/wait-for.ts': {
+    C145: ['if (areDone()) return;', ''],
   },
-  {
-    clause: 'C141',
-    file: 'src/replica/deliver/handler-calls.ts',
-    find: 'callMs <= slowLimits.slowCallMs || ',
-    replace: '',
+  'src/informer/health-step.ts': {
+    C146: ['>= staleAfterMs', '> staleAfterMs'],
+    C147: ['return isOpen(connection) ?', 'return true ?'],
   },
-  {
-    clause: 'C142',
-    file: 'src/replica/deliver/pending.ts',
-    find: 'RESOLUTION_MS = 100',
-    replace: 'RESOLUTION_MS = 1000',
+  'src/replica/store/entry-owner.ts': {
+    C148: ['this.#options.guard?.(object, entry.key);', ''],
   },
-  {
-    clause: 'C144',
-    file: 'src/replica/merge/informer-merge.ts',
-    find: 'if (record.kind === DeltaKind.Bookmark)',
-    replace: 'if (false)',
+  'src/informer/mutation/cache-mutation-detector.ts': {
+    C149: ['watched.copy = snapshotOf(object);', ''],
   },
-  {
-    clause: 'C145',
-    file: 'src/informer/wait-for.ts',
-    find: 'if (areDone()) return;',
-    replace: '',
+  'src/informer/lister.ts': {
+    C155: [
+      'return this.#store.select(selectorOf(selector), this.#namespace);',
+      "return this.#store.select(selectorOf(selector), '');",
+    ],
   },
-  {
-    clause: 'C146',
-    file: 'src/informer/health-step.ts',
-    find: '>= staleAfterMs',
-    replace: '> staleAfterMs',
-  },
-  {
-    clause: 'C147',
-    file: 'src/informer/health-step.ts',
-    find: 'return isOpen(connection) ?',
-    replace: 'return true ?',
-  },
-  {
-    clause: 'C148',
-    file: 'src/replica/store/entry-owner.ts',
-    find: 'this.#options.guard?.(object, entry.key);',
-    replace: '',
-  },
-  {
-    clause: 'C149',
-    file: 'src/informer/mutation/cache-mutation-detector.ts',
-    find: 'watched.copy = snapshotOf(object);',
-    replace: '',
-  },
-  {
-    clause: 'C155',
-    file: 'src/informer/lister.ts',
-    find: 'return this.#store.select(selectorOf(selector), this.#namespace);',
-    replace: "return this.#store.select(selectorOf(selector), '');",
-  },
-];
+});

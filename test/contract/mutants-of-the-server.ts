@@ -1,326 +1,136 @@
 /** Mutants of the clauses about errors, lifecycles, sizes and requests to a server. */
+import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
-export const SERVER_MUTANTS: readonly Mutant[] = [
-  {
-    clause: 'C18',
-    file: 'src/informer/pipeline.ts',
-    find: 'error: (error) => reports.watch(error),',
-    replace: 'error: (error) => events.failed(error),',
+export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
+  'src/informer/pipeline.ts': {
+    C18: ['error: (error) => reports.watch(error),', 'error: (error) => events.failed(error),'],
   },
-  {
-    clause: 'C53',
-    file: 'src/informer/error-reporter.ts',
-    find: `void this.#call('the watch error handler', this.watchErrorHandler, error);`,
-    replace: 'void error;',
+  'src/informer/error-reporter.ts': {
+    C53: ["void this.#call('the watch error handler', this.watchErrorHandler, error);", 'void error;'],
+    C56: [
+      'await listener(error, context);',
+      'await undefined; } finally { await listener(error, context); } try {',
+    ],
+    C57: ['process.emitWarning(', 'void ('],
   },
-  {
-    clause: 'C54',
-    file: 'src/reflector/transport/http-errors.ts',
-    find: `['ECONNREFUSED',`,
-    replace: `['REFUSED',`,
+  'src/reflector/transport/http-errors.ts': {
+    C54: ["['ECONNREFUSED',", "['REFUSED',"],
   },
-  {
-    clause: 'C55',
-    file: 'src/informer/lifecycle.ts',
-    find: 'if (this.#failure) throw this.#failure;',
-    replace: 'void 0;',
+  'src/informer/lifecycle.ts': {
+    C55: ['if (this.#failure) throw this.#failure;', 'void 0;'],
+    C19: [
+      "if (this.#state.kind !== 'created') { throw new KubeloomError('ERR_KUBELOOM_STARTED', `",
+      "if (this.#state.kind === 'running') { throw new KubeloomError('ERR_KUBELOOM_STARTED', `",
+    ],
+    C58: ["throw new KubeloomError('ERR_KUBELOOM_STARTED', 'informer has already started');", 'return;'],
+    C59: ["throw new KubeloomError('ERR_KUBELOOM_STOPPED', message);", 'return;'],
   },
-  {
-    clause: 'C56',
-    file: 'src/informer/error-reporter.ts',
-    find: 'await listener(error, context);',
-    replace: 'await undefined; } finally { await listener(error, context); } try {',
+  'src/informer/threads/informer-threads.ts': {
+    C60: ["this.#running?.backend.toReflector({ type: 'stop', informer });", 'resolve();'],
+    C61: ['await this.#running?.backend.close();', 'void 0;', 'threads-1'],
   },
-  { clause: 'C57', file: 'src/informer/error-reporter.ts', find: 'process.emitWarning(', replace: 'void (' },
-  {
-    clause: 'C19',
-    file: 'src/informer/lifecycle.ts',
-    find: "if (this.#state.kind !== 'created') { throw new KubeloomError('ERR_KUBELOOM_STARTED', `",
-    replace: "if (this.#state.kind === 'running') { throw new KubeloomError('ERR_KUBELOOM_STARTED', `",
+  'src/base/option-checks.ts': {
+    C62: ['!Object.hasOwn(checks, name)', 'false'],
   },
-  {
-    clause: 'C58',
-    file: 'src/informer/lifecycle.ts',
-    find: `throw new KubeloomError('ERR_KUBELOOM_STARTED', 'informer has already started');`,
-    replace: 'return;',
+  'src/replica/merge/sequence-merger.ts': {
+    C63: ['this.#informers.delete(informer);', 'this.#informers.clear();'],
   },
-  {
-    clause: 'C59',
-    file: 'src/informer/lifecycle.ts',
-    find: `throw new KubeloomError('ERR_KUBELOOM_STOPPED', message);`,
-    replace: 'return;',
+  'src/replica/store/entry-owner.ts': {
+    C20: ['entry.borrows === 0', 'entry.borrows < 0'],
+    C65: ['if (entry.flags & EntryFlag.Kept) {', 'if (entry.flags & EntryFlag.Malformed) {'],
+    C67: ['return refuseClone();', 'return undefined;'],
+    C71: ['catch {\n            throw malformedError(entry);', 'catch { return {};'],
   },
-  {
-    clause: 'C60',
-    file: 'src/informer/threads/informer-threads.ts',
-    find: `this.#running?.backend.toReflector({ type: 'stop', informer });`,
-    replace: 'resolve();',
+  'src/replica/store/entry.ts': {
+    C64: [
+      'return this.projection.fields.labels;',
+      'this.owner.checkReadable(this); return this.projection.fields.labels;',
+    ],
   },
-  {
-    clause: 'C61',
-    file: 'src/informer/threads/informer-threads.ts',
-    find: 'await this.#running?.backend.close();',
-    replace: 'void 0;',
-    configuration: 'threads-1',
+  'src/replica/store/slabs.ts': {
+    C66: ['owner.slab = undefined;', 'void owner;'],
   },
-  {
-    clause: 'C62',
-    file: 'src/base/option-checks.ts',
-    find: '!Object.hasOwn(checks, name)',
-    replace: 'false',
+  'src/replica/deliver/processor-listener.ts': {
+    C21: ['this.#bytes.count(oldEntry, newEntry, 1);', 'void 0;'],
   },
-  {
-    clause: 'C63',
-    file: 'src/replica/merge/sequence-merger.ts',
-    find: 'this.#informers.delete(informer);',
-    replace: 'this.#informers.clear();',
+  'src/reflector/router.ts': {
+    C68: [
+      'if (!ring.canClaim(OBJECT_DELTA_BYTES)) return false;',
+      'if (!ring.canClaim(OBJECT_DELTA_BYTES)) return true;',
+    ],
+    C22: ['if (end - start > target.objectBytesMax)', 'if (end - start > 2 ** 40)'],
   },
-  {
-    clause: 'C20',
-    file: 'src/replica/store/entry-owner.ts',
-    find: 'entry.borrows === 0',
-    replace: 'entry.borrows < 0',
+  'src/reflector/object-writer.ts': {
+    C69: ['Math.max(objectBytesMax, IDENTITY_BYTES_MIN)', 'IDENTITY_BYTES_MIN'],
+    C70: ['if (validValueEnd(bytes, start, end) !== end)', 'if (validValueEnd(bytes, start, end) === end)'],
+    C72: ["(textOf(bytes, start, end, 'kind') ?? kind) === kind", 'kind !== undefined'],
   },
-  {
-    clause: 'C64',
-    file: 'src/replica/store/entry.ts',
-    find: 'return this.projection.fields.labels;',
-    replace: 'this.owner.checkReadable(this); return this.projection.fields.labels;',
+  'src/reflector/watch-body.ts': {
+    C23: ["return this.#fail('not a watch event', bytes, start, end);", 'return true;'],
+    C90: ['this.#owner.fail(errorEvent(', 'void (errorEvent('],
   },
-  {
-    clause: 'C65',
-    file: 'src/replica/store/entry-owner.ts',
-    find: 'if (entry.flags & EntryFlag.Kept) {',
-    replace: 'if (entry.flags & EntryFlag.Malformed) {',
+  'src/replica/store/index-functions.ts': {
+    C73: ['entry.controllerUid === undefined ? NONE : [entry.controllerUid]', 'NONE'],
   },
-  {
-    clause: 'C66',
-    file: 'src/replica/store/slabs.ts',
-    find: 'owner.slab = undefined;',
-    replace: 'void owner;',
+  'src/replica/store/replica-state.ts': {
+    C74: ['for (const slot of this.slots()) {', 'for (const slot of []) {'],
+    C75: ['if (conflicts.length > 0) {', 'if (conflicts.length > 1) {'],
+    C76: ['if (slots?.size === 0)', 'if (slots?.size === -1)'],
+    C77: ['return [];', 'throw cause;'],
   },
-  {
-    clause: 'C67',
-    file: 'src/replica/store/entry-owner.ts',
-    find: 'return refuseClone();',
-    replace: 'return undefined;',
+  'src/reflector/rules/queries.ts': {
+    C78: ["resourceVersionMatch: 'NotOlderThan',", "resourceVersionMatch: 'Exact',"],
+    C80: ["return lastSeen === '' ? '0' : lastSeen;", "return '0';"],
+    C88: ["return isUnavailable ? '' : lastSeen;", "return '';"],
   },
-  {
-    clause: 'C21',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: 'this.#bytes.count(oldEntry, newEntry, 1);',
-    replace: 'void 0;',
+  'src/reflector/rules/transitions.ts': {
+    C79: [
+      "return memory.spec.watchList === 'auto' ?",
+      "return memory.spec.watchList === 'auto' && memory.epoch === 0 ?",
+    ],
+    C84: ['DeltaKind.ReplaceAbort', 'DeltaKind.ReplaceEnd'],
+    C89: ['progress.durationMs < SHORT_WATCH_MS && progress.events === 0', 'progress.durationMs < 0'],
+    C113: ["failure.kind === 'unauthorized' && !memory.isUnauthorized", 'false'],
   },
-  {
-    clause: 'C68',
-    file: 'src/reflector/router.ts',
-    find: 'if (!ring.canClaim(OBJECT_DELTA_BYTES)) return false;',
-    replace: 'if (!ring.canClaim(OBJECT_DELTA_BYTES)) return true;',
+  'src/reflector/rules/step-list.ts': {
+    C81: ["if (page.continueToken === '') {", 'if (page.continueToken !== undefined) {'],
+    C82: ["progress.continueToken !== '' && !progress.isFullList", 'progress.isFullList'],
   },
-  {
-    clause: 'C22',
-    file: 'src/reflector/router.ts',
-    find: 'if (end - start > target.objectBytesMax)',
-    replace: 'if (end - start > 2 ** 40)',
+  'src/kube/status.ts': {
+    C83: ["cause.reason === 'ResourceVersionTooLarge'", "cause.reason === 'TooLarge'"],
+    C116: ["['StoreReadError', 'ERR_KUBELOOM_STORE_READ'],", ''],
   },
-  {
-    clause: 'C69',
-    file: 'src/reflector/object-writer.ts',
-    find: 'Math.max(objectBytesMax, IDENTITY_BYTES_MIN)',
-    replace: 'IDENTITY_BYTES_MIN',
+  'src/reflector/list-watch-session.ts': {
+    C85: ['Math.floor(min + this.#host.random() * (max - min))', 'Math.floor(min)'],
+    C121: ['PREPARING_MAX_MS = 90_000', 'PREPARING_MAX_MS = 900_000'],
   },
-  {
-    clause: 'C23',
-    file: 'src/reflector/watch-body.ts',
-    find: `return this.#fail('not a watch event', bytes, start, end);`,
-    replace: 'return true;',
+  'src/reflector/rules/step-watching.ts': {
+    C86: [
+      'return after(reports(error), watch({ ...memory, malformedAt }));',
+      'return after(reports(error), list({ ...memory, malformedAt }));',
+    ],
+    C87: [
+      "return after(ending, backOff(memory, 'watch', failure, now));",
+      "return after(ending, backOff(memory, 'sync', failure, now));",
+    ],
   },
-  {
-    clause: 'C70',
-    file: 'src/reflector/object-writer.ts',
-    find: 'if (validValueEnd(bytes, start, end) !== end)',
-    replace: 'if (validValueEnd(bytes, start, end) === end)',
+  'src/reflector/rules/backoff.ts': {
+    C91: ['Math.max(delay.baseMs, Math.min(delay.atLeastMs, RETRY_AFTER_MAX_MS))', 'delay.baseMs'],
+    C112: ['now - next.firstAt <= maxMs', 'now - next.firstAt < maxMs'],
+    C119: ['now - backoff.healthySince >= HEALTHY_AFTER_MS', 'true'],
   },
-  {
-    clause: 'C71',
-    file: 'src/replica/store/entry-owner.ts',
-    find: 'catch {\n            throw malformedError(entry);',
-    replace: 'catch { return {};',
+  'src/reflector/watchdog.ts': {
+    C92: ['if (this.#isPaused) this.touch();', 'void 0;'],
+    C117: ['QUIET_MAX_MS = 30_000', 'QUIET_MAX_MS = 300_000'],
   },
-  {
-    clause: 'C72',
-    file: 'src/reflector/object-writer.ts',
-    find: `(textOf(bytes, start, end, 'kind') ?? kind) === kind`,
-    replace: 'kind !== undefined',
+  'src/reflector/transport/exec-credentials.ts': {
+    C114: ['this.#run ??= this.#start(command, request)', 'this.#run = this.#start(command, request)'],
   },
-  {
-    clause: 'C73',
-    file: 'src/replica/store/index-functions.ts',
-    find: 'entry.controllerUid === undefined ? NONE : [entry.controllerUid]',
-    replace: 'NONE',
+  'src/reflector/transport/kubeconfig.ts': {
+    C115: ['const { token: _token, ...others } = known;', 'const others = known;'],
   },
-  {
-    clause: 'C74',
-    file: 'src/replica/store/replica-state.ts',
-    find: 'for (const slot of this.slots()) {',
-    replace: 'for (const slot of []) {',
+  'src/reflector/reports.ts': {
+    C120: ['>= PROGRESS_INTERVAL_MS', '>= 0'],
   },
-  {
-    clause: 'C75',
-    file: 'src/replica/store/replica-state.ts',
-    find: 'if (conflicts.length > 0) {',
-    replace: 'if (conflicts.length > 1) {',
-  },
-  {
-    clause: 'C76',
-    file: 'src/replica/store/replica-state.ts',
-    find: 'if (slots?.size === 0)',
-    replace: 'if (slots?.size === -1)',
-  },
-  { clause: 'C77', file: 'src/replica/store/replica-state.ts', find: 'return [];', replace: 'throw cause;' },
-  {
-    clause: 'C78',
-    file: 'src/reflector/rules/queries.ts',
-    find: `resourceVersionMatch: 'NotOlderThan',`,
-    replace: `resourceVersionMatch: 'Exact',`,
-  },
-  {
-    clause: 'C79',
-    file: 'src/reflector/rules/transitions.ts',
-    find: `return memory.spec.watchList === 'auto' ?`,
-    replace: `return memory.spec.watchList === 'auto' && memory.epoch === 0 ?`,
-  },
-  {
-    clause: 'C80',
-    file: 'src/reflector/rules/queries.ts',
-    find: `return lastSeen === '' ? '0' : lastSeen;`,
-    replace: `return '0';`,
-  },
-  {
-    clause: 'C81',
-    file: 'src/reflector/rules/step-list.ts',
-    find: `if (page.continueToken === '') {`,
-    replace: 'if (page.continueToken !== undefined) {',
-  },
-  {
-    clause: 'C82',
-    file: 'src/reflector/rules/step-list.ts',
-    find: `progress.continueToken !== '' && !progress.isFullList`,
-    replace: 'progress.isFullList',
-  },
-  {
-    clause: 'C83',
-    file: 'src/kube/status.ts',
-    find: `cause.reason === 'ResourceVersionTooLarge'`,
-    replace: `cause.reason === 'TooLarge'`,
-  },
-  {
-    clause: 'C84',
-    file: 'src/reflector/rules/transitions.ts',
-    find: 'DeltaKind.ReplaceAbort',
-    replace: 'DeltaKind.ReplaceEnd',
-  },
-  {
-    clause: 'C85',
-    file: 'src/reflector/list-watch-session.ts',
-    find: 'Math.floor(min + this.#host.random() * (max - min))',
-    replace: 'Math.floor(min)',
-  },
-  {
-    clause: 'C86',
-    file: 'src/reflector/rules/step-watching.ts',
-    find: 'return after(reports(error), watch({ ...memory, malformedAt }));',
-    replace: 'return after(reports(error), list({ ...memory, malformedAt }));',
-  },
-  {
-    clause: 'C87',
-    file: 'src/reflector/rules/step-watching.ts',
-    find: `return after(ending, backOff(memory, 'watch', failure, now));`,
-    replace: `return after(ending, backOff(memory, 'sync', failure, now));`,
-  },
-  {
-    clause: 'C88',
-    file: 'src/reflector/rules/queries.ts',
-    find: `return isUnavailable ? '' : lastSeen;`,
-    replace: `return '';`,
-  },
-  {
-    clause: 'C89',
-    file: 'src/reflector/rules/transitions.ts',
-    find: 'progress.durationMs < SHORT_WATCH_MS && progress.events === 0',
-    replace: 'progress.durationMs < 0',
-  },
-  {
-    clause: 'C90',
-    file: 'src/reflector/watch-body.ts',
-    find: 'this.#owner.fail(errorEvent(',
-    replace: 'void (errorEvent(',
-  },
-  {
-    clause: 'C91',
-    file: 'src/reflector/rules/backoff.ts',
-    find: 'Math.max(delay.baseMs, Math.min(delay.atLeastMs, RETRY_AFTER_MAX_MS))',
-    replace: 'delay.baseMs',
-  },
-  {
-    clause: 'C92',
-    file: 'src/reflector/watchdog.ts',
-    find: 'if (this.#isPaused) this.touch();',
-    replace: 'void 0;',
-  },
-  {
-    clause: 'C112',
-    file: 'src/reflector/rules/backoff.ts',
-    find: 'now - next.firstAt <= maxMs',
-    replace: 'now - next.firstAt < maxMs',
-  },
-  {
-    clause: 'C113',
-    file: 'src/reflector/rules/transitions.ts',
-    find: "failure.kind === 'unauthorized' && !memory.isUnauthorized",
-    replace: 'false',
-  },
-  {
-    clause: 'C114',
-    file: 'src/reflector/transport/exec-credentials.ts',
-    find: 'this.#run ??= this.#start(command, request)',
-    replace: 'this.#run = this.#start(command, request)',
-  },
-  {
-    clause: 'C115',
-    file: 'src/reflector/transport/kubeconfig.ts',
-    find: 'const { token: _token, ...others } = known;',
-    replace: 'const others = known;',
-  },
-  {
-    clause: 'C116',
-    file: 'src/kube/status.ts',
-    find: "['StoreReadError', 'ERR_KUBELOOM_STORE_READ'],",
-    replace: '',
-  },
-  {
-    clause: 'C117',
-    file: 'src/reflector/watchdog.ts',
-    find: 'QUIET_MAX_MS = 30_000',
-    replace: 'QUIET_MAX_MS = 300_000',
-  },
-  {
-    clause: 'C119',
-    file: 'src/reflector/rules/backoff.ts',
-    find: 'now - backoff.healthySince >= HEALTHY_AFTER_MS',
-    replace: 'true',
-  },
-  {
-    clause: 'C120',
-    file: 'src/reflector/reports.ts',
-    find: '>= PROGRESS_INTERVAL_MS',
-    replace: '>= 0',
-  },
-  {
-    clause: 'C121',
-    file: 'src/reflector/list-watch-session.ts',
-    find: 'PREPARING_MAX_MS = 90_000',
-    replace: 'PREPARING_MAX_MS = 900_000',
-  },
-];
+});

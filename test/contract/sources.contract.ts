@@ -1,12 +1,11 @@
 /** A program's own ListerWatcher instead of a server, and the testing kit that uses one. */
 import assert from 'node:assert/strict';
-import { mock, test } from 'node:test';
+import { mock } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { ListOptions, ListerWatcher, Watch, WatchEvent } from '../../src/index.ts';
 import { FakeControllerSource, settled } from '../../src/apiserver/testing/index.ts';
 import { FakeWatch } from '../../src/apiserver/testing/fake-controller-source.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { Scene, Witness, pod, turns } from './scene.ts';
+import { RecordingHandler, configurationWasUsed, pod, test, turns } from './scene.ts';
 
 /** Lists its objects; the test controls its watches. */
 class Source implements ListerWatcher<V1Pod> {
@@ -40,14 +39,13 @@ function event(type: WatchEvent<V1Pod>['type'], name: string, version: string): 
   return { type, object: at(name, version) };
 }
 
-test('C131 the pipeline reads a ListerWatcher like a server: list, events, and a relist after a loss', async () => {
-  await using scene = await Scene.start();
+test('C131 the pipeline reads a ListerWatcher like a server: list, events, and a relist after a loss', async (scene) => {
   const source = new FakeControllerSource<V1Pod>();
   source.add(pod('b'));
   source.add(pod('a'));
   const informer = scene.sourced(source);
-  const witness = new Witness();
-  await scene.watched(informer, witness);
+  const handler = new RecordingHandler();
+  await scene.watched(informer, handler);
   source.modify(pod('b', { app: 'web' }));
   source.delete(pod('a'));
   await settled(informer);
@@ -56,7 +54,7 @@ test('C131 the pipeline reads a ListerWatcher like a server: list, events, and a
   assert.equal(informer.getStore().getByKey('default/lost'), undefined);
   source.resetWatch();
   await settled(informer);
-  assert.deepEqual(witness.lines, [
+  assert.deepEqual(handler.lines, [
     'add default/a@2',
     'add default/b@1',
     'update default/b@3',
@@ -64,12 +62,11 @@ test('C131 the pipeline reads a ListerWatcher like a server: list, events, and a
     'update default/b@3',
     'add default/lost@5',
   ]);
-  assert.equal(witness.calls.at(-1)?.isInInitialList, false);
+  assert.equal(handler.calls.at(-1)?.isInInitialList, false);
   assert.equal(informer.getStore().getByKey('default/b')?.object.metadata?.labels?.['app'], 'web');
 });
 
-test('C72 objects of a ListerWatcher with slashes in their names are skipped, and no other informer is affected', async () => {
-  await using scene = await Scene.start();
+test('C72 objects of a ListerWatcher with slashes in their names are skipped, and no other informer is affected', async (scene) => {
   const source = new Source();
   const named = (name: string, namespace: string): V1Pod => {
     const object = at('b', '3');
@@ -92,8 +89,7 @@ test('C72 objects of a ListerWatcher with slashes in their names are skipped, an
   await scene.reported(...Array.from({ length: 4 }, () => 'ERR_KUBELOOM_UNEXPECTED_OBJECT'));
 });
 
-test('C131 errors that a ListerWatcher throws are reported and retried, and an answer keeps its status', async () => {
-  await using scene = await Scene.start();
+test('C131 errors that a ListerWatcher throws are reported and retried, and an answer keeps its status', async (scene) => {
   const source = new FakeControllerSource<V1Pod>();
   source.add(pod('a'));
   source.listError = new Error('cable cut');
@@ -107,8 +103,7 @@ test('C131 errors that a ListerWatcher throws are reported and retried, and an a
   assert.deepEqual(informer.getStore().listKeys(), ['default/a']);
 });
 
-test('C133 a watch is stopped when it has ended with an error and when the informer stops', async () => {
-  await using scene = await Scene.start();
+test('C133 a watch is stopped when it has ended with an error and when the informer stops', async (scene) => {
   const source = new Source();
   const informer = scene.sourced(source);
   await scene.synced(informer);
@@ -122,8 +117,7 @@ test('C133 a watch is stopped when it has ended with an error and when the infor
   await scene.until(() => source.stopped.has(1));
 });
 
-test('C134 an object or list without a resourceVersion from a ListerWatcher is reported and not stored', async () => {
-  await using scene = await Scene.start();
+test('C134 an object or list without a resourceVersion from a ListerWatcher is reported and not stored', async (scene) => {
   const source = new Source();
   source.items = [at('good', '5'), at('bad', '')];
   const informer = scene.sourced(source);
@@ -145,8 +139,7 @@ test('C134 an object or list without a resourceVersion from a ListerWatcher is r
   assert.deepEqual(informer.getStore().listKeys().toSorted(), ['default/good', 'default/later']);
 });
 
-test('C135 settled waits for the store, for the promises of handlers, and for their writes', async () => {
-  await using scene = await Scene.start();
+test('C135 settled waits for the store, for the promises of handlers, and for their writes', async (scene) => {
   const source = new FakeControllerSource<V1Pod>();
   source.add(pod('p', { step: '0' }));
   const informer = scene.sourced(source);
@@ -166,35 +159,33 @@ test('C135 settled waits for the store, for the promises of handlers, and for th
   assert.equal(informer.getStore().getByKey('default/p')?.labels['step'], '4');
 });
 
-test('C135 settled waits for everything that an embedded apiserver has sent', async () => {
-  await using scene = await Scene.start();
+test('C135 settled waits for everything that an embedded apiserver has sent', async (scene) => {
   const informer = scene.informer();
-  const witness = new Witness(() => turns(3));
-  informer.addEventHandler(witness);
+  const handler = new RecordingHandler(() => turns(3));
+  informer.addEventHandler(handler);
   await scene.put(pod('a'));
   void scene.run(informer);
   await settled(informer);
   await scene.put(pod('b'), pod('c'));
   await settled(informer);
-  assert.deepEqual(witness.names, ['add a', 'add b', 'add c']);
+  assert.deepEqual(handler.names, ['add a', 'add b', 'add c']);
   await scene.assertEqualsServer(informer);
 });
 
-test("C136 a test's fake timers do not stop the pipeline", async () => {
-  await using scene = await Scene.start();
+test("C136 a test's fake timers do not stop the pipeline", async (scene) => {
   const source = new FakeControllerSource<V1Pod>();
   const informer = scene.sourced(source);
-  const witness = new Witness();
+  const handler = new RecordingHandler();
   mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'] });
   try {
-    informer.addEventHandler(witness);
+    informer.addEventHandler(handler);
     void scene.run(informer);
     source.add(pod('a'));
     await settled(informer);
     source.modify(pod('a', { step: '2' }));
     await settled(informer);
     assert.equal(informer.getStore().getByKey('default/a')?.labels['step'], '2');
-    assert.ok(witness.calls.length > 0);
+    assert.ok(handler.calls.length > 0);
     await informer[Symbol.asyncDispose]();
   } finally {
     mock.timers.reset();

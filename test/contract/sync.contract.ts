@@ -1,26 +1,18 @@
 /** Joining late, having synced, and waiting for it. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { Lister, transformModule, waitForCacheSync } from '../../src/index.ts';
-import type { KubeloomError, NotSyncedError } from '../../src/index.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { PODS, Scene, Witness, pod, turns } from './scene.ts';
-import { bookmark, event } from './scripted-server.ts';
+import { bookmark, event } from '../kit/scripted-server.ts';
+import { PODS, RecordingHandler, configurationWasUsed, pod, put, test, turns } from './scene.ts';
 
-test('C9 a handler that joins during changes receives each object once and then every change', async () => {
-  await using scene = await Scene.start();
+test('C9 a handler that joins during changes receives each object once and then every change', async (scene) => {
   await scene.populate(200);
-  const informer = scene.informer();
-  const first = new Witness();
-  await scene.watched(informer, first);
+  const { informer, handler: first } = await scene.watching();
   const load = scene.server.load({ rate: 5000, durationMs: 300 });
   await first.count(500);
-  const late = new Witness();
+  const late = new RecordingHandler();
   informer.addEventHandler(late);
   const { toRevision } = await load;
-  const hasAll = (witness: Witness): boolean => Number(witness.calls.at(-1)?.version) >= toRevision;
-  await late.until(() => hasAll(late));
-  await first.until(() => hasAll(first));
+  await Promise.all([first.reached(toRevision), late.reached(toRevision)]);
   const initial = late.calls.filter(({ isInInitialList }) => isInInitialList);
   assert.equal(initial.length, 200);
   assert.equal(new Set(initial.map(({ key }) => key)).size, 200);
@@ -29,14 +21,11 @@ test('C9 a handler that joins during changes receives each object once and then 
   assert.deepEqual(late.lines.slice(200), expected);
 });
 
-test('C9 C38 objects that change or are deleted before a late handler receives them are delivered in their old state', async () => {
-  await using scene = await Scene.start();
+test('C9 C38 objects that change or are deleted before a late handler receives them are delivered in their old state', async (scene) => {
   await scene.put(pod('a'), pod('b'), pod('c'));
-  const informer = scene.informer();
-  const first = new Witness();
-  await scene.watched(informer, first);
+  const { informer, handler: first } = await scene.watching();
   const held = scene.gate();
-  const late = new Witness(({ key }) => (key === 'default/a' ? held.opened : undefined));
+  const late = new RecordingHandler(({ key }) => (key === 'default/a' ? held.opened : undefined));
   informer.addEventHandler(late);
   await late.count(1);
   await scene.put(pod('b', { step: '2' }));
@@ -51,21 +40,17 @@ test('C9 C38 objects that change or are deleted before a late handler receives t
   assert.equal(first.calls.length, 6);
 });
 
-test('C10 isInInitialList is true for the first list and for a join, and otherwise false', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer();
-  const witness = new Witness();
+test('C10 isInInitialList is true for the first list and for a join, and otherwise false', async (scene) => {
   await scene.put(pod('first'));
-  await scene.watched(informer, witness);
+  const { informer, handler } = await scene.watching();
   await scene.put(pod('watched'));
-  await witness.count(2);
-  await scene.relisted(informer, { type: 'put', resource: 'pods', object: pod('relisted') });
-  const isTold = (): boolean => witness.names.includes('add relisted');
-  await witness.until(isTold);
-  const late = new Witness();
+  await handler.count(2);
+  await scene.relisted(informer, put(pod('relisted')));
+  await handler.until(() => handler.names.includes('add relisted'));
+  const late = new RecordingHandler();
   informer.addEventHandler(late);
   await late.count(3);
-  const adds = witness.calls.filter(({ type }) => type === 'add');
+  const adds = handler.calls.filter(({ type }) => type === 'add');
   assert.deepEqual(
     adds.map(({ key, isInInitialList }) => [key, isInInitialList]),
     [
@@ -74,25 +59,18 @@ test('C10 isInInitialList is true for the first list and for a join, and otherwi
       ['default/relisted', false],
     ],
   );
-  assert.deepEqual(
-    late.calls.map(({ isInInitialList }) => isInInitialList),
-    [true, true, true],
-  );
+  assert.ok(late.calls.every(({ isInInitialList }) => isInInitialList));
 });
 
-test('C11 an informer has synced when the whole first list is in its cache, not before, and remains synced', async () => {
-  await using scene = await Scene.start();
-  const { server, informer } = await scene.scripted(() => undefined);
-  assert.equal(informer.hasSynced(), false);
-  const witness = new Witness();
-  informer.addEventHandler(witness);
-  void scene.run(informer);
+test('C11 an informer has synced when the whole first list is in its cache, not before, and remains synced', async (scene) => {
+  assert.equal(scene.informer().hasSynced(), false);
+  const { server, informer, handler } = await scene.followed(() => undefined);
   const streaming = await server.request(0);
   streaming.send(event('ADDED', 'a', '5'), event('ADDED', 'b', '4'));
   // A reported event of an unknown type shows that everything before it was read.
   streaming.send({ type: 'STRANGE', object: {} });
   await scene.untilReported(() => scene.errors.length === 1);
-  assert.deepEqual([informer.hasSynced(), informer.getStore().size, witness.calls.length], [false, 0, 0]);
+  assert.deepEqual([informer.hasSynced(), informer.getStore().size, handler.calls.length], [false, 0, 0]);
   streaming.send(bookmark('9', true));
   await informer.waitForSync();
   assert.equal(informer.getStore().size, 2);
@@ -101,44 +79,38 @@ test('C11 an informer has synced when the whole first list is in its cache, not 
   assert.equal(informer.hasSynced(), true);
 });
 
-test('C39 a registration has synced when all calls of its initial list have returned', async () => {
-  await using scene = await Scene.start();
+test('C39 a registration has synced when all calls of its initial list have returned', async (scene) => {
   await scene.put(pod('a'), pod('b'));
   const informer = scene.informer();
   const held = scene.gate();
-  const witness = new Witness(({ key }) => (key === 'default/b' ? held.opened : undefined));
-  const registration = informer.addEventHandler(witness);
+  const handler = new RecordingHandler(({ key }) => (key === 'default/b' ? held.opened : undefined));
+  const registration = informer.addEventHandler(handler);
   await scene.synced(informer);
-  await witness.count(2);
+  await handler.count(2);
   assert.deepEqual([informer.hasSynced(), registration.hasSynced()], [true, false]);
   held.open();
   await informer.waitForSync(undefined, registration);
   assert.equal(registration.hasSynced(), true);
 });
 
-test('C40 a handler that throws on its initial list syncs', async () => {
-  await using scene = await Scene.start();
+test('C40 a handler that throws on its initial list syncs', async (scene) => {
   await scene.put(pod('a'), pod('b'));
-  const informer = scene.informer();
-  const witness = new Witness(() => {
+  const throwing = new RecordingHandler(() => {
     throw new Error('always');
   });
-  const registration = await scene.watched(informer, witness);
+  const { handler, registration } = await scene.watching({}, throwing);
   assert.equal(registration.hasSynced(), true);
-  assert.equal(witness.calls.length, 2);
+  assert.equal(handler.calls.length, 2);
 });
 
-test('C41 an informer of an empty collection syncs, and so does a handler that joins it', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer();
-  const early = await scene.watched(informer, new Witness());
-  const late = informer.addEventHandler(new Witness());
+test('C41 an informer of an empty collection and a handler that joins it sync', async (scene) => {
+  const { informer, registration: early } = await scene.watching();
+  const late = informer.addEventHandler(new RecordingHandler());
   await informer.waitForSync(undefined, late);
   assert.deepEqual([early.hasSynced(), late.hasSynced(), informer.getStore().size], [true, true, 0]);
 });
 
-test('C42 an aborted wait rejects with one error that names what is missing and why', async () => {
-  await using scene = await Scene.start();
+test('C42 an aborted wait rejects with one error that names what is missing and why', async (scene) => {
   const good = scene.informer();
   const bad = scene.informer({ fieldSelector: 'a=b' });
   await scene.synced(good);
@@ -147,22 +119,14 @@ test('C42 an aborted wait rejects with one error that names what is missing and 
   const waiting = waitForCacheSync(abort.signal, good, bad);
   await scene.untilReported(() => scene.errors.length > 0);
   abort.abort();
-  await assert.rejects(waiting, (error: KubeloomError) => {
-    assert.equal(error.code, 'ERR_KUBELOOM_NOT_SYNCED');
-    assert.match(error.message, /^not synced: pods \(all namespaces\): .*: .*field label not supported: a/);
-    return true;
-  });
+  const message = /^not synced: pods \(all namespaces\): .*: .*field label not supported: a/;
+  await assert.rejects(waiting, { code: 'ERR_KUBELOOM_NOT_SYNCED', message });
   assert.doesNotMatch(String(bad.lastError), /not synced/);
   const alone = bad.waitForSync(AbortSignal.abort('over'));
-  await assert.rejects(alone, (error: NotSyncedError) => {
-    assert.deepEqual([error.code, error.cause], ['ERR_KUBELOOM_NOT_SYNCED', 'over']);
-    assert.match(error.message, /^not synced: pods \(all namespaces\): .*: .*field label not supported: a/);
-    return true;
-  });
+  await assert.rejects(alone, { code: 'ERR_KUBELOOM_NOT_SYNCED', message, cause: 'over' });
 });
 
-test("C42 the first line of a wait's error contains the reason why the informer ended", async () => {
-  await using scene = await Scene.start();
+test("C42 the first line of a wait's error contains the reason why the informer ended", async (scene) => {
   const informer = scene.informer({ transform: transformModule('file:///there/is/none.js') });
   const run = assert.rejects(scene.run(informer), { code: 'ERR_KUBELOOM_MODULE' });
   await assert.rejects(waitForCacheSync(undefined, informer), {
@@ -172,8 +136,7 @@ test("C42 the first line of a wait's error contains the reason why the informer 
   await run;
 });
 
-test('C203 a lister of an informer that was never started throws, and its store is empty', async () => {
-  await using scene = await Scene.start();
+test('C203 a lister of an informer that was never started throws, and its store is empty', async (scene) => {
   const informer = scene.informer();
   const lister = new Lister(informer.getIndexer(), PODS);
   const notStarted = {
@@ -196,37 +159,27 @@ test('C203 a lister of an informer that was never started throws, and its store 
   assert.equal(lister.list().length, 1);
 });
 
-test('C203 a wait for an informer that does not run is reported once and continues', async () => {
-  await using scene = await Scene.start();
+test('C203 a wait for an informer that does not run is reported once and continues', async (scene) => {
   const informer = scene.informer();
   const abort = new AbortController();
   const waits = [informer.waitForSync(), informer.waitForSync()];
-  const aborted = assert.rejects(informer.waitForSync(abort.signal), {
-    code: 'ERR_KUBELOOM_NOT_STARTED',
-    cause: 'over',
-  });
+  const code = 'ERR_KUBELOOM_NOT_STARTED';
+  const aborted = assert.rejects(informer.waitForSync(abort.signal), { code, cause: 'over' });
   await turns();
-  assert.deepEqual(
-    scene.errors.map(({ code }) => code),
-    ['ERR_KUBELOOM_NOT_STARTED'],
-  );
+  assert.deepEqual(scene.codes(), [code]);
   abort.abort('over');
   await aborted;
   await scene.synced(informer);
   await Promise.all(waits);
 });
 
-test('C203 a wait that begins just before the start is not reported', async () => {
-  await using scene = await Scene.start();
+test('C203 a wait that begins just before the start is not reported', async (scene) => {
   const informer = scene.informer();
   const waiting = informer.waitForSync();
   void scene.run(informer);
   await waiting;
   await turns();
-  assert.deepEqual(
-    scene.errors.map(({ code }) => code),
-    [],
-  );
+  assert.deepEqual(scene.codes(), []);
 });
 
 configurationWasUsed();

@@ -1,11 +1,9 @@
 /** Transforms run first and once, and a failure does no harm. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
 import { drop, label, transformModule } from '../../src/index.ts';
 import type { Transform } from '../../src/index.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { Scene, Witness, pod } from './scene.ts';
+import { RecordingHandler, configurationWasUsed, pod, start, test } from './scene.ts';
 import { failOnBad, mark, rename } from './user-module.ts';
 
 const MODULE = new URL('./user-module.js', import.meta.url).href;
@@ -18,17 +16,17 @@ const MARKING: readonly (readonly [string, Transform<V1Pod>])[] = [
 for (const [kind, transform] of MARKING) {
   test(`C16 C48 a ${kind} transform runs before cache, fields, indices and handlers, exactly once`, async () => {
     for (const watchList of ['auto', 'off'] as const) {
-      await using scene = await Scene.start();
+      await using scene = await start();
       const informer = scene.informer({ transform, watchList, indexers: { marks: label('marks') } });
       const seen: unknown[] = [];
       informer.addEventHandler({
         onAdd: ({ labels, object }) => void seen.push(labels['marks'], object.spec),
       });
-      const witness = new Witness();
+      const handler = new RecordingHandler();
       await scene.put(pod('listed'));
-      await scene.watched(informer, witness);
+      await scene.watched(informer, handler);
       await scene.put(pod('watched'));
-      await witness.count(2);
+      await handler.count(2);
       await scene.until(() => seen.length === 4);
       assert.deepEqual(seen, ['1', undefined, '1', undefined]);
       assert.deepEqual(informer.getIndexer().indexKeys('marks', '1'), ['default/listed', 'default/watched']);
@@ -41,19 +39,18 @@ for (const [kind, transform] of MARKING) {
   });
 }
 
-test('C16 dropped paths are in no object, no bytes and no deletion', async () => {
-  await using scene = await Scene.start();
+test('C16 dropped paths are in no object, no bytes and no deletion', async (scene) => {
   const informer = scene.informer({ transform: drop('spec.containers', 'metadata.uid.nothing') });
   const deleted: unknown[] = [];
   informer.addEventHandler({ onDelete: ({ object }) => void deleted.push(object.spec) });
-  const witness = new Witness();
+  const handler = new RecordingHandler();
   await scene.put(pod('a'));
-  await scene.watched(informer, witness);
+  await scene.watched(informer, handler);
   const entry = informer.getStore().getByKey('default/a');
   assert.deepEqual(entry?.object.spec, { nodeName: 'node-1' });
   assert.doesNotMatch(String(entry?.bytes()), /containers/);
   await scene.remove('a');
-  await witness.count(2);
+  await handler.count(2);
   await scene.until(() => deleted.length === 1);
   assert.deepEqual(deleted, [{ nodeName: 'node-1' }]);
 });
@@ -66,16 +63,14 @@ const FAILING: readonly (readonly [string, Transform<V1Pod>])[] = [
 for (const [kind, transform] of FAILING) {
   for (const watchList of ['auto', 'off'] as const) {
     test(`C49 an object whose ${kind} transform fails is stored as received and reported (watchList ${watchList})`, async () => {
-      await using scene = await Scene.start();
-      const informer = scene.informer({ transform, watchList });
-      const witness = new Witness();
+      await using scene = await start();
       await scene.put(pod('bad'), pod('good'));
-      await scene.watched(informer, witness);
+      const { informer, handler } = await scene.watching({ transform, watchList });
       const store = informer.getStore();
       assert.equal(store.getByKey('default/bad')?.object.spec?.nodeName, 'node-3');
       assert.equal(store.getByKey('default/good')?.object.spec, undefined);
       await scene.put(pod('bad', { step: '2' }));
-      await witness.count(3);
+      await handler.count(3);
       assert.equal(store.getByKey('default/bad')?.labels['step'], '2');
       await scene.reported('ERR_KUBELOOM_TRANSFORM', 'ERR_KUBELOOM_TRANSFORM');
       for (const { message, context } of scene.errors) {
@@ -90,8 +85,7 @@ for (const [kind, transform] of [
   ['module', transformModule(MODULE, 'rename')],
   ['plain', rename],
 ] as readonly (readonly [string, Transform<V1Pod>])[]) {
-  test(`C50 a ${kind} transform that changes an object's identity fails`, async () => {
-    await using scene = await Scene.start();
+  test(`C50 a ${kind} transform that changes an object's identity fails`, async (scene) => {
     const informer = scene.informer({ transform });
     await scene.put(pod('a'));
     await scene.synced(informer);
@@ -101,8 +95,7 @@ for (const [kind, transform] of [
   });
 }
 
-test('C50 a drop() of an identifying field is rejected at construction, and any other is accepted', async () => {
-  await using scene = await Scene.start();
+test('C50 drop() of an identifying field is rejected at construction, and drop() of any other field is accepted', async (scene) => {
   const refused = [
     'metadata',
     'metadata.name',

@@ -51,7 +51,7 @@ test('a clause without a test, or untested in one run, fails', () => {
   assert.deepEqual([one.isGreen, one.summary.untested], [false, ['C1']]);
 });
 
-test("a clause of a layer needs the layer's tests, and any other clause needs more", () => {
+test('a clause of a layer needs a test of the layer, and any other clause needs a test in every configuration', () => {
   const clauses = CLAUSES.map((clause) => ({ ...clause, isOfLayer: clause.number === 'C2' }));
   const runs = [...results('C1 one'), ofLayer('C2 two')];
   assert.deepEqual(judge(clauses, runs, 1).summary.untested, []);

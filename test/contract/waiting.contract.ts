@@ -1,17 +1,13 @@
 /** Waiting and queries of a program: versions, several informers at once, health, listers, writes to the cache. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
 import { Lister, waitFor } from '../../src/index.ts';
 import type { CachedObject, HealthChange } from '../../src/index.ts';
 import { FakeClock } from '../../src/apiserver/testing/index.ts';
-import { failRequests } from '../unit/apiserver/fail-requests.ts';
 import type { V1Pod } from '@kubernetes/client-node';
-import { configurationWasUsed } from './configuration.ts';
-import { PODS, Scene, Witness, pod } from './scene.ts';
-import { bookmark, event, status } from './scripted-server.ts';
+import { bookmark, event, status } from '../kit/scripted-server.ts';
+import { PODS, RecordingHandler, configurationWasUsed, pod, test } from './scene.ts';
 
-test('C144 waiting for a version ends when the write is in the cache, before or after the start', async () => {
-  await using scene = await Scene.start();
+test('C144 waiting for a version ends when the write is in the cache, before or after the start', async (scene) => {
   const informer = scene.informer();
   const [, first = ''] = await scene.put(pod('a'), pod('b'));
   const early = informer.waitForResourceVersion(first);
@@ -26,8 +22,7 @@ test('C144 waiting for a version ends when the write is in the cache, before or 
   await informer.waitForResourceVersion(second, AbortSignal.abort());
 });
 
-test('C144 a bookmark ends the wait, and so does a signal or the end of the informer', async () => {
-  await using scene = await Scene.start();
+test('C144 a bookmark ends the wait, and so does a signal or the end of the informer', async (scene) => {
   const { server, informer } = await scene.scripted(
     (request, number) => number === 0 && request.send(event('ADDED', 'a', '5'), bookmark('9', true)),
   );
@@ -45,8 +40,7 @@ test('C144 a bookmark ends the wait, and so does a signal or the end of the info
   await stopped;
 });
 
-test('C145 waitFor names what is missing and why, and counts informers that have synced despite the abort', async () => {
-  await using scene = await Scene.start();
+test('C145 waitFor names what is missing and why, and counts informers that have synced despite the abort', async (scene) => {
   const [good, bad] = [scene.informer(), scene.informer({}, 'http://127.0.0.1:1')];
   await scene.put(pod('a'));
   await scene.synced(good);
@@ -61,8 +55,7 @@ test('C145 waitFor names what is missing and why, and counts informers that have
   });
 });
 
-test('C146 an informer whose server is gone reports once that it is stale and once that it has recovered', async () => {
-  await using scene = await Scene.start();
+test('C146 an informer whose server is gone reports once that it is stale and once that it has recovered', async (scene) => {
   const clock = new FakeClock();
   const informer = scene.informer({ staleAfterMs: 1000, clock });
   const changes: HealthChange[] = [];
@@ -70,7 +63,7 @@ test('C146 an informer whose server is gone reports once that it is stale and on
   await scene.put(pod('a'));
   await scene.synced(informer);
   await scene.until(() => informer.health.state === 'connected');
-  await failRequests(scene.server, 500, 'always');
+  await scene.failRequests(500, 'always');
   await scene.server.dropWatches({ how: 'close' });
   await scene.until(() => informer.health.state === 'disconnected');
   clock.advance(999);
@@ -91,14 +84,13 @@ test('C146 an informer whose server is gone reports once that it is stale and on
   assert.equal(informer.health.isStale, false);
 });
 
-test('C148 a write to a shared object throws at once and is reported with key and stack', async () => {
-  await using scene = await Scene.start();
+test('C148 a write to a shared object throws at once and is reported with key and stack', async (scene) => {
   const informer = scene.informer({ borrowChecks: 'strict' });
-  const witness = new Witness();
+  const handler = new RecordingHandler();
   const write = ({ object }: { readonly object: V1Pod }): void => void (object.spec!.nodeName = 'mine');
   informer.addEventHandler({ onAdd: (added) => write(added) });
   await scene.put(pod('a'));
-  await scene.watched(informer, witness);
+  await scene.watched(informer, handler);
   await scene.untilReported(() => scene.errors.length > 0);
   assert.deepEqual(
     scene.errors.map(({ code, context }) => [code, context.key]),
@@ -111,8 +103,7 @@ test('C148 a write to a shared object throws at once and is reported with key an
   assert.equal(entry.object.spec?.nodeName, 'node-1');
 });
 
-test('C155 listers answer by selector, namespace and name without parsing, and throw a 404', async () => {
-  await using scene = await Scene.start();
+test('C155 listers answer by selector, namespace and name without parsing, and throw a 404', async (scene) => {
   const informer = scene.informer();
   await scene.put(
     pod('web', { app: 'web', tier: 'front' }, 'one'),
@@ -132,8 +123,7 @@ test('C155 listers answer by selector, namespace and name without parsing, and t
   assert.throws(() => lister.namespace('two').require('db'), missing);
 });
 
-test('C113 rejected credentials are renewed once, and the request is repeated at once', async () => {
-  await using scene = await Scene.start();
+test('C113 rejected credentials are renewed once, and the request is repeated at once', async (scene) => {
   for (const refusals of [1, 2]) {
     const { server, informer } = await scene.scripted(
       (request, number) => {

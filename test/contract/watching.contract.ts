@@ -1,32 +1,21 @@
 /** Watches of an informer: their start, their duration, and the reaction to their end. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { realClock } from '../../src/base/clock.ts';
+import { FakeClock } from '../../src/apiserver/testing/index.ts';
 import { Watchdog } from '../../src/reflector/watchdog.ts';
-import { failRequests } from '../unit/apiserver/fail-requests.ts';
-import { configurationWasUsed } from './configuration.ts';
-import { Scene, Witness, pod } from './scene.ts';
-import { bookmark, event, list, status, wirePod } from './scripted-server.ts';
-import type { ScriptedRequest } from './scripted-server.ts';
+import { bookmark, event, list, status, wirePod } from '../kit/scripted-server.ts';
+import { RecordingHandler, configurationWasUsed, pod, test } from './scene.ts';
 
 /** Backoff so long that no retry happens within a test. */
 const NEVER = { initialMs: 3_600_000, maxMs: 3_600_000 } as const;
 
-function kindOf(request: ScriptedRequest): string {
-  const verb = request.isStreamingList ? 'stream' : request.isWatch ? 'watch' : 'list';
-  return `${verb} ${request.query['resourceVersion'] ?? ''}`;
-}
-
-test('C85 a watch requests bookmarks and a timeout of 300 to 600 seconds, chosen anew each time', async () => {
-  await using scene = await Scene.start();
-  const { server, informer } = await scene.scripted(
+test('C85 a watch requests bookmarks and a timeout of 300 to 600 seconds, chosen anew each time', async (scene) => {
+  const { server } = await scene.followed(
     (request, number) => {
       if (!request.isWatch) request.answer(200, list('9', [], {}));
       else if (number < 40) request.send(event('ADDED', `pod-${number}`, `${10 + number}`)).end();
     },
     { watchList: 'off' },
   );
-  void scene.run(informer);
   await server.request(40);
   const watches = server.requests.filter(({ isWatch }) => isWatch);
   const seconds = watches.map(({ query }) => Number(query['timeoutSeconds']));
@@ -38,9 +27,8 @@ test('C85 a watch requests bookmarks and a timeout of 300 to 600 seconds, chosen
   assert.ok(watches.every(({ query }) => query['allowWatchBookmarks'] === 'true'));
 });
 
-test('C86 after the end of a watch, the next one resumes from the last event, without a list and without a delay', async () => {
-  await using scene = await Scene.start();
-  const { server, informer } = await scene.scripted(
+test('C86 after the end of a watch, the next one resumes from the last event, without a list and without a delay', async (scene) => {
+  const { server, handler } = await scene.followed(
     (request, number) => {
       if (number === 0) request.send(bookmark('9', true), event('ADDED', 'a', '11')).end();
       else if (number === 1) request.send(event('MODIFIED', 'a', '12'), bookmark('20')).end();
@@ -48,30 +36,24 @@ test('C86 after the end of a watch, the next one resumes from the last event, wi
     },
     { backoff: NEVER },
   );
-  const witness = new Witness();
-  informer.addEventHandler(witness);
-  void scene.run(informer);
-  await witness.count(3);
-  assert.deepEqual(server.requests.map(kindOf), ['stream ', 'watch 11', 'watch 20']);
-  assert.deepEqual(witness.lines, ['add default/a@11', 'update default/a@12', 'add default/b@21']);
+  await handler.count(3);
+  assert.deepEqual(server.asked, ['stream', 'watch 11', 'watch 20']);
+  assert.deepEqual(handler.lines, ['add default/a@11', 'update default/a@12', 'add default/b@21']);
   assert.deepEqual(scene.errors, []);
 });
 
-test('C87 a watch that is answered with 429, or whose connection fails, is retried without a list', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer();
-  const witness = new Witness();
-  await scene.watched(informer, witness);
+test('C87 a watch that is answered with 429, or whose connection fails, is retried without a list', async (scene) => {
+  const { informer, handler } = await scene.watching();
   for (const refusal of [429, 'reset'] as const) {
     await scene.server.waitForWatches(1);
     await scene.put(pod(`before-${refusal}`));
     await scene.until(() => informer.getStore().getByKey(`default/before-${refusal}`) !== undefined);
     // One more than is reported: the transport repeats a request after the reset of a reused connection.
-    await failRequests(scene.server, refusal, 3, { verb: 'watch' });
+    await scene.failRequests(refusal, 3, { verb: 'watch' });
     await scene.server.clearRequests();
     await scene.server.dropWatches({ how: 'close' });
     await scene.put(pod(`after-${refusal}`));
-    await witness.until(() => witness.names.includes(`add after-${refusal}`));
+    await handler.until(() => handler.names.includes(`add after-${refusal}`));
     const requests = await scene.server.requests();
     assert.ok(requests.length >= 3, `${requests.length} requests`);
     assert.ok(requests.every(({ watch, query }) => watch && !('sendInitialEvents' in query)));
@@ -79,64 +61,54 @@ test('C87 a watch that is answered with 429, or whose connection fails, is retri
   await scene.untilReported(() => scene.errors.length >= 4);
 });
 
-test('C87 429 inside the stream of a watch delays the retry, too', async () => {
-  await using scene = await Scene.start();
-  const { server, informer } = await scene.scripted((request, number) => {
+test('C87 a status 429 inside the stream of a watch delays the retry, and no list follows', async (scene) => {
+  const { server, handler } = await scene.followed((request, number) => {
     const tooMany = { type: 'ERROR', object: status(429, 'TooManyRequests') };
     if (number === 0) request.send(bookmark('9', true), event('ADDED', 'a', '11'), tooMany).end();
     else request.send(event('ADDED', 'b', '12'));
   });
-  const witness = new Witness();
-  informer.addEventHandler(witness);
-  void scene.run(informer);
-  await witness.count(2);
-  assert.deepEqual(server.requests.map(kindOf), ['stream ', 'watch 11']);
+  await handler.count(2);
+  assert.deepEqual(server.asked, ['stream', 'watch 11']);
   await scene.reported('ERR_KUBELOOM_TOO_MANY_REQUESTS');
 });
 
-test('C88 a watch from an expired version leads to a list that is not older than the received state', async () => {
-  await using scene = await Scene.start();
-  const informer = scene.informer();
-  const witness = new Witness();
+test('C88 a watch from an expired version leads to a list that is not older than the received state', async (scene) => {
   await scene.put(pod('a'), pod('b'));
-  await scene.watched(informer, witness);
+  const { informer, handler } = await scene.watching();
   const [seen] = await scene.put(pod('c'));
-  await witness.count(3);
+  await handler.count(3);
   await scene.server.waitForWatches(1);
   await scene.server.clearRequests();
   const dropped = scene.server.dropWatches({ how: 'close' });
   const written = scene.put(pod('d'));
   const removed = scene.remove('a');
   await Promise.all([dropped, written, removed, scene.server.compact()]);
-  await witness.until(() => witness.names.includes('add d'));
-  const requests = await scene.server.requests();
-  const last = requests.at(-1)?.query;
+  await handler.until(() => handler.names.includes('add d'));
+  const last = (await scene.server.requests()).at(-1)?.query ?? {};
+  const { sendInitialEvents, resourceVersionMatch, resourceVersion } = last;
   assert.deepEqual(
-    [last?.['sendInitialEvents'], last?.['resourceVersionMatch'], last?.['resourceVersion']],
+    [sendInitialEvents, resourceVersionMatch, resourceVersion],
     ['true', 'NotOlderThan', seen],
   );
-  assert.ok(witness.calls.some(({ key, isFinalStateUnknown }) => key === 'default/a' && isFinalStateUnknown));
+  assert.ok(handler.calls.some(({ key, isFinalStateUnknown }) => key === 'default/a' && isFinalStateUnknown));
   await scene.untilReported(() => scene.codes().includes('ERR_KUBELOOM_GONE'));
   await scene.assertEqualsServer(informer);
 });
 
-test('C89 a watch that ends within a second without an event is reported and leads to a list', async () => {
-  await using scene = await Scene.start();
-  const { server, informer } = await scene.scripted(
+test('C89 a watch that ends within a second without an event is reported and leads to a list', async (scene) => {
+  const { server } = await scene.followed(
     (request, number) => {
       if (!request.isWatch) request.answer(200, list(`${number + 9}`, [wirePod('a', '5')]));
       else if (number === 1) request.end();
     },
     { watchList: 'off' },
   );
-  void scene.run(informer);
   await server.request(3);
-  assert.deepEqual(server.requests.map(kindOf), ['list 0', 'watch 9', 'list 9', 'watch 11']);
+  assert.deepEqual(server.asked, ['list 0', 'watch 9', 'list 9', 'watch 11']);
   await scene.reported('ERR_KUBELOOM_VERY_SHORT_WATCH');
 });
 
-test('C90 an error inside a stream reaches onError and the watch error handler, and leads to a list', async () => {
-  await using scene = await Scene.start();
+test('C90 an error inside a stream reaches onError and the watch error handler, and leads to a list', async (scene) => {
   const { server, informer } = await scene.scripted((request, number) => {
     const broken = { type: 'ERROR', object: status(403, 'Forbidden', 'not any more') };
     if (number === 0) request.send(bookmark('9', true), event('ADDED', 'a', '11'), broken).end();
@@ -146,64 +118,47 @@ test('C90 an error inside a stream reaches onError and the watch error handler, 
   informer.setWatchErrorHandler(
     ({ code, message }) => void handled.push(`${code} ${/not any more/.test(message)}`),
   );
-  const witness = new Witness();
-  informer.addEventHandler(witness);
-  void scene.run(informer);
-  await witness.until(() => witness.names.includes('add b'));
-  assert.deepEqual(server.requests.map(kindOf), ['stream ', 'stream 11']);
+  const handler = new RecordingHandler();
+  await scene.watched(informer, handler);
+  await handler.until(() => handler.names.includes('add b'));
+  assert.deepEqual(server.asked, ['stream', 'stream 11']);
   await scene.reported('ERR_KUBELOOM_FORBIDDEN');
   assert.deepEqual(handled, ['ERR_KUBELOOM_FORBIDDEN true']);
 });
 
-test("C91 a retry waits as long as the server's Retry-After asks", async () => {
-  await using scene = await Scene.start();
-  const { server, informer } = await scene.scripted(
+test("C91 a retry waits as long as the server's Retry-After asks", async (scene) => {
+  const { server, informer } = await scene.followed(
     (request, number) => {
       if (number === 0) request.answer(429, status(429, 'TooManyRequests'), { 'retry-after': '1' });
       else request.answer(200, list('9', []));
     },
     { watchList: 'off' },
   );
-  await scene.synced(informer);
+  await informer.waitForSync();
   const [refused, again] = server.requests;
   assert.ok((again?.atMs ?? 0) - (refused?.atMs ?? 0) >= 990);
 });
 
 test('C92 a silent connection is found, and time in which the client did not read does not count', async () => {
-  let now = 0;
-  const timers: { readonly atMs: number; readonly run: () => void }[] = [];
-  const schedule = (delayMs: number, run: () => void): (() => void) => {
-    const timer = { atMs: now + delayMs, run };
-    timers.push(timer);
-    return () => void timers.splice(timers.indexOf(timer), 1);
-  };
-  const clock = { ...realClock, now: () => now, schedule };
+  const clock = new FakeClock();
   const silences: number[] = [];
-  const watchdog = new Watchdog(clock, 1000, () => void silences.push(now));
-  const advance = (ms: number): void => {
-    now += ms;
-    for (const timer of timers.filter(({ atMs }) => atMs <= now)) {
-      timers.splice(timers.indexOf(timer), 1);
-      timer.run();
-    }
-  };
-  advance(900);
+  const watchdog = new Watchdog(clock, 1000, () => void silences.push(clock.now()));
+  clock.advance(900);
   watchdog.touch();
-  advance(900);
+  clock.advance(900);
   watchdog.pause();
-  for (let round = 0; round < 5; round++) advance(900);
+  for (let round = 0; round < 5; round++) clock.advance(900);
   watchdog.resume();
-  advance(900);
+  clock.advance(900);
   assert.deepEqual(silences, []);
-  advance(100);
-  advance(1000);
+  clock.advance(100);
+  clock.advance(1000);
   assert.equal(silences.length, 1);
 });
 
-test('C92 the limit of silence applies before the head of an answer, and no silent connection is reused', async () => {
-  await using scene = await Scene.start();
+test('C92 the limit of silence applies before the head of an answer, and no silent connection is reused', async (scene) => {
   // The first watch becomes silent in its stream, the second one before its head.
-  const { server, informer } = await scene.scripted(
+  const { server, handler } = await scene.followed(
     (request, number) => {
       if (!request.isWatch) request.answer(200, list('9', [wirePod('a', '5')]));
       else if (number === 1) request.send(event('MODIFIED', 'a', '10'));
@@ -211,11 +166,8 @@ test('C92 the limit of silence applies before the head of an answer, and no sile
     },
     { watchList: 'off', watchIdleTimeoutMs: 500, backoff: { initialMs: 1, maxMs: 1 } },
   );
-  const witness = new Witness();
-  informer.addEventHandler(witness);
-  void scene.run(informer);
-  await witness.until(() => witness.lines.includes('add default/b@11'));
-  assert.deepEqual(server.requests.slice(0, 4).map(kindOf), ['list 0', 'watch 9', 'watch 10', 'watch 10']);
+  await handler.until(() => handler.lines.includes('add default/b@11'));
+  assert.deepEqual(server.asked.slice(0, 4), ['list 0', 'watch 9', 'watch 10', 'watch 10']);
   const ports = server.requests.slice(1, 4).map(({ clientPort }) => clientPort);
   assert.equal(new Set(ports).size, 3, `a connection served twice: ${ports.join()}`);
 });

@@ -3,17 +3,13 @@
  * requests; the answers are the server's own.
  */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { waitForCacheSync } from '../../src/index.ts';
-import type { KubeloomError } from '../../src/index.ts';
-import { Witness } from '../contract/scene.ts';
-import { controlPlane, proves, sharedThreads } from './contract-proves.ts';
+import { RecordingHandler } from '../kit/recording-handler.ts';
+import { TemporaryFolder } from '../kit/temporary-folder.ts';
 import type { Verdict } from './contract-proxy.ts';
-import { ServerScene, cached } from './contract-scene.ts';
+import { ServerScene, cached, controlPlane, test } from './contract-scene.ts';
 
-proves('C51 C85 C86 bookmarks, and a watch that the server ends resumes without a list', async (scene) => {
+test('C51 C85 C86 a watch that the server ends after a bookmark resumes from there without a list', async (scene) => {
   const asked: number[] = [];
   scene.proxy.rule = ({ isWatch, query }) => {
     asked.push(Number(query.get('timeoutSeconds')));
@@ -23,14 +19,14 @@ proves('C51 C85 C86 bookmarks, and a watch that the server ends resumes without 
     return 'forward';
   };
   const informer = scene.informer();
-  const witness = await scene.watched(informer);
+  const handler = await scene.watched(informer);
   const elsewhere = await scene.create('elsewhere', {}, 'default');
   await scene.until(() => asked.length === 2);
   await scene.create('a');
   await scene.until(() => asked.length === 3);
   await scene.create('b');
-  await witness.count(2);
-  assert.deepEqual(witness.names, ['add a', 'add b']);
+  await handler.count(2);
+  assert.deepEqual(handler.names, ['add a', 'add b']);
   assert.deepEqual(scene.codes(), []);
   assert.ok(
     asked.every((seconds) => seconds >= 300 && seconds < 600),
@@ -45,7 +41,7 @@ proves('C51 C85 C86 bookmarks, and a watch that the server ends resumes without 
   assert.ok(Number(second?.query.get('resourceVersion')) >= Number(elsewhere));
 });
 
-proves('C60 a stopped informer has no watch open', async (scene) => {
+test('C60 a stopped informer has no open watch and sends no request', async (scene) => {
   const informer = scene.informer();
   await scene.watched(informer);
   assert.equal(scene.proxy.openRequests.length, 1);
@@ -56,19 +52,19 @@ proves('C60 a stopped informer has no watch open', async (scene) => {
   assert.equal(scene.proxy.requests.length, length);
 });
 
-proves('C78 the first request is a streaming list, which continues as the watch', async (scene) => {
+test('C78 the first request is a streaming list, which continues as the watch', async (scene) => {
   await scene.create('a');
   const informer = scene.informer();
-  const witness = await scene.watched(informer);
+  const handler = await scene.watched(informer);
   await scene.create('b');
-  await witness.count(2);
+  await handler.count(2);
   assert.deepEqual(
     scene.proxy.requests.map(({ isStreamingList, status }) => [isStreamingList, status]),
     [[true, 200]],
   );
 });
 
-proves('C80 C81 C83 versions and pages of lists, as a real server interprets them', async (scene) => {
+test('C80 C81 C83 a list that the server cannot answer at its version continues in pages of the newest version', async (scene) => {
   await scene.createAll('a', 'b', 'c', 'd', 'e');
   scene.proxy.rule = ({ query }, index) => {
     // This server has not reached the version, and says so in its own words.
@@ -105,7 +101,7 @@ proves('C80 C81 C83 versions and pages of lists, as a real server interprets the
   assert.equal(versions.at(-1), '0');
 });
 
-proves('C84 an interrupted streaming list has no visible effect', async (scene) => {
+test('C84 a streaming list that breaks off has no effect, and the informer begins it again', async (scene) => {
   await scene.createAll('a', 'b', 'c');
   let cachedThen: readonly string[] = ['unknown'];
   scene.proxy.rule = ({ isStreamingList }, index) => {
@@ -114,104 +110,91 @@ proves('C84 an interrupted streaming list has no visible effect', async (scene) 
     return index === 0 ? 1500 : 'forward';
   };
   const informer = scene.informer();
-  const witness = await scene.watched(informer);
+  const handler = await scene.watched(informer);
   assert.deepEqual(cachedThen, []);
-  assert.deepEqual(witness.names, ['add a', 'add b', 'add c']);
+  assert.deepEqual(handler.names, ['add a', 'add b', 'add c']);
 });
 
-proves(
-  'C2 C54 C87 an informer waits for a server that is down, and then receives every missed change',
-  async (scene) => {
-    await scene.createAll('a', 'b');
-    const informer = scene.informer();
-    const witness = await scene.watched(informer);
-    scene.proxy.goDown();
-    await scene.until(() => scene.codes().length > 0);
-    const code = scene.errors[0]?.code;
-    await scene.remove('a');
-    await scene.label('b', { changed: 'yes' });
-    await scene.create('c');
-    scene.proxy.comeUp();
-    await witness.count(6);
-    const caughtUp = ['update a', 'delete a', 'update b', 'add c'];
-    assert.deepEqual(witness.names, ['add a', 'add b', ...caughtUp]);
-    assert.deepEqual(cached(informer), (await scene.list()).lines);
-    assert.match(code ?? '', /^ERR_KUBELOOM_(UNREACHABLE|CONNECTION)/);
-    assert.equal(scene.proxy.requests.filter(({ isStreamingList }) => isStreamingList).length, 1);
-  },
-);
+test('C2 C54 C87 an informer waits for a server that is down, and then receives every missed change', async (scene) => {
+  await scene.createAll('a', 'b');
+  const informer = scene.informer();
+  const handler = await scene.watched(informer);
+  scene.proxy.goDown();
+  await scene.until(() => scene.codes().length > 0);
+  const code = scene.errors[0]?.code;
+  await scene.remove('a');
+  await scene.label('b', { changed: 'yes' });
+  await scene.create('c');
+  scene.proxy.comeUp();
+  await handler.count(6);
+  const caughtUp = ['update a', 'delete a', 'update b', 'add c'];
+  assert.deepEqual(handler.names, ['add a', 'add b', ...caughtUp]);
+  assert.deepEqual(cached(informer), (await scene.list()).lines);
+  assert.match(code ?? '', /^ERR_KUBELOOM_(UNREACHABLE|CONNECTION)/);
+  assert.equal(scene.proxy.requests.filter(({ isStreamingList }) => isStreamingList).length, 1);
+});
 
-proves('C18 C42 C53 C113 401 and 403 are reported, and retried with fresh credentials', async (scene) => {
-  const folder = await mkdtemp(join(tmpdir(), 'kubeloom-'));
-  const tokenFile = join(folder, 'token');
-  await writeFile(tokenFile, 'nobody-knows-this-one');
+test('C18 C42 C53 C113 the answers 401 and 403 are reported, and the informer retries with the current credentials', async (scene) => {
+  await using folder = new TemporaryFolder();
+  const tokenFile = folder.write('token', 'unknown');
   await scene.create('a');
   const informer = scene.informer({}, { authProvider: { name: 'tokenFile', config: { tokenFile } } });
   const handled: string[] = [];
   informer.setWatchErrorHandler((error) => void handled.push(error.code));
-  const witness = new Witness();
-  informer.addEventHandler(witness);
+  const handler = new RecordingHandler();
+  informer.addEventHandler(handler);
   scene.run(informer);
   await scene.until(() => scene.codes().includes('ERR_KUBELOOM_UNAUTHORIZED'));
-  await writeFile(tokenFile, controlPlane().unprivilegedToken);
+  folder.write('token', controlPlane().unprivilegedToken);
   await scene.until(() => scene.codes().includes('ERR_KUBELOOM_FORBIDDEN'));
   const giveUp = AbortSignal.timeout(1);
-  await assert.rejects(waitForCacheSync(giveUp, informer), (error: KubeloomError) => {
-    assert.match(error.message, /pods .*403|403.*pods|forbidden/i);
-    return true;
-  });
+  await assert.rejects(waitForCacheSync(giveUp, informer), { message: /pods .*403|403.*pods|forbidden/i });
   assert.equal(informer.lastError?.code, 'ERR_KUBELOOM_FORBIDDEN');
   assert.match(informer.lastError?.message ?? '', /\/api\/v1\/.*pods.*RBAC/s);
-  await writeFile(tokenFile, controlPlane().token);
-  await witness.count(1);
+  folder.write('token', controlPlane().token);
+  await handler.count(1);
   assert.ok(handled.includes('ERR_KUBELOOM_UNAUTHORIZED') && handled.includes('ERR_KUBELOOM_FORBIDDEN'));
-  await rm(folder, { recursive: true });
 });
 
-proves(
-  'C1 C2 C12 C24 C31 C46 C82 C88 C90 a compaction: one relist, one list for expired pages',
-  async (scene) => {
-    await using other = await ServerScene.start(controlPlane(), sharedThreads());
-    await scene.createAll('kept', 'gone-1', 'gone-2', 'again', 'changed');
-    const informer = scene.informer();
-    const keys = (): readonly string[] => informer.getStore().listKeys();
-    const seenAtFirst: (readonly string[])[] = [];
-    const witness = await scene.watched(informer, new Witness(() => seenAtFirst.push(keys())));
-    const kept = informer.getStore().getByKey(`${scene.namespace}/kept`);
-    const before = witness.calls.length;
-    scene.proxy.goDown();
-    await scene.until(() => scene.codes().length > 0);
-    // First: during the changes there are at times too few pods for two pages.
-    const assertRelisted = await pagesHeldUp(other, scene.namespace);
-    await changeBehindItsBack(scene);
-    await controlPlane().compact();
-    scene.proxy.comeUp();
-    await witness.count(before + 6);
-    await scene.until(() => informer.phase === 'watching');
-    assert.deepEqual(witness.names.slice(before, before + 2).toSorted(), ['delete gone-1', 'delete gone-2']);
-    assert.ok(
-      witness.calls.slice(before, before + 2).every(({ isFinalStateUnknown }) => isFinalStateUnknown),
-    );
-    assert.deepEqual(witness.names.slice(before + 2), [
-      'update again',
-      'update changed',
-      'update kept',
-      'add new',
-    ]);
-    const [again, , same, added] = witness.calls.slice(before + 2);
-    assert.notEqual(again?.oldUid, again?.uid);
-    assert.equal(same?.isSame, true);
-    assert.equal(added?.isInInitialList, false);
-    // At the first call all of it has been done.
-    assert.deepEqual(seenAtFirst[before], keys());
-    assert.equal(informer.getStore().getByKey(`${scene.namespace}/kept`), kept);
-    const { version, lines } = await scene.list();
-    assert.deepEqual(cached(informer), lines);
-    assert.ok(Number(informer.lastSyncResourceVersion()) <= Number(version));
-    assert.ok(scene.codes().includes('ERR_KUBELOOM_GONE'), String(scene.codes()));
-    await assertRelisted(lines);
-  },
-);
+test('C1 C2 C12 C24 C31 C46 C82 C88 C90 a compaction leads to one relist of the watch and to one list for expired pages', async (scene) => {
+  await using other = await ServerScene.start();
+  await scene.createAll('kept', 'gone-1', 'gone-2', 'again', 'changed');
+  const informer = scene.informer();
+  const keys = (): readonly string[] => informer.getStore().listKeys();
+  const seenAtFirst: (readonly string[])[] = [];
+  const handler = await scene.watched(informer, new RecordingHandler(() => seenAtFirst.push(keys())));
+  const kept = informer.getStore().getByKey(`${scene.namespace}/kept`);
+  const before = handler.calls.length;
+  scene.proxy.goDown();
+  await scene.until(() => scene.codes().length > 0);
+  // First: during the changes there are at times too few pods for two pages.
+  const assertRelisted = await pagesHeldUp(other, scene.namespace);
+  await changeBehindItsBack(scene);
+  await controlPlane().compact();
+  scene.proxy.comeUp();
+  await handler.count(before + 6);
+  await scene.until(() => informer.phase === 'watching');
+  assert.deepEqual(handler.names.slice(before, before + 2).toSorted(), ['delete gone-1', 'delete gone-2']);
+  assert.ok(handler.calls.slice(before, before + 2).every(({ isFinalStateUnknown }) => isFinalStateUnknown));
+  assert.deepEqual(handler.names.slice(before + 2), [
+    'update again',
+    'update changed',
+    'update kept',
+    'add new',
+  ]);
+  const [again, , same, added] = handler.calls.slice(before + 2);
+  assert.notEqual(again?.oldUid, again?.uid);
+  assert.equal(same?.isSame, true);
+  assert.equal(added?.isInInitialList, false);
+  // At the first call all of it has been done.
+  assert.deepEqual(seenAtFirst[before], keys());
+  assert.equal(informer.getStore().getByKey(`${scene.namespace}/kept`), kept);
+  const { version, lines } = await scene.list();
+  assert.deepEqual(cached(informer), lines);
+  assert.ok(Number(informer.lastSyncResourceVersion()) <= Number(version));
+  assert.ok(scene.codes().includes('ERR_KUBELOOM_GONE'), String(scene.codes()));
+  await assertRelisted(lines);
+});
 
 /** Changes that the informer does not receive, because its connection is cut. */
 async function changeBehindItsBack(scene: ServerScene): Promise<void> {

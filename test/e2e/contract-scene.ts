@@ -1,11 +1,18 @@
-/** A namespace of a real server, informers that reach it through a proxy, and writes to it. */
+/**
+ * The contract's tests against a real server, each in a namespace of its own, with informers that reach the server
+ * through a proxy. Records the clauses that the tests cite.
+ */
+import { test as register } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
-import type { V1Pod } from '@kubernetes/client-node';
+import { KubeConfig } from '@kubernetes/client-node';
+import type { CoreV1Api, V1Pod } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../../src/index.ts';
 import type { InformerOptions, InformerThreads, KubeloomError } from '../../src/index.ts';
-import { PODS, Witness } from '../contract/scene.ts';
+import { citedBy } from '../contract/clauses.ts';
+import { PODS } from '../kit/objects.ts';
+import { RecordingHandler } from '../kit/recording-handler.ts';
 import { RecordingProxy } from './contract-proxy.ts';
+import { clusterOfTests } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 /** Longer than any test; it ends tests that hang. */
@@ -19,38 +26,32 @@ export class ServerScene implements AsyncDisposable {
   readonly namespace: string;
   readonly proxy: RecordingProxy;
   readonly errors: KubeloomError[] = [];
-  readonly api: CoreV1Api;
-  readonly #controlPlane: ControlPlane;
-  readonly #threads: InformerThreads;
   readonly #informers: SharedIndexInformer<V1Pod>[] = [];
 
-  private constructor(
-    namespace: string,
-    proxy: RecordingProxy,
-    controlPlane: ControlPlane,
-    threads: InformerThreads,
-  ) {
+  private constructor(namespace: string, proxy: RecordingProxy) {
     this.namespace = namespace;
     this.proxy = proxy;
-    this.#controlPlane = controlPlane;
-    this.#threads = threads;
-    const kubeConfig = new KubeConfig();
-    kubeConfig.loadFromFile(controlPlane.kubeconfigPath);
-    this.api = kubeConfig.makeApiClient(CoreV1Api);
   }
 
-  static async start(controlPlane: ControlPlane, threads: InformerThreads): Promise<ServerScene> {
-    const proxy = await RecordingProxy.start(controlPlane);
+  static async start(): Promise<ServerScene> {
+    const { api, controlPlane } = cluster();
     const name = `contract-${++namespaces}`;
-    const scene = new ServerScene(name, proxy, controlPlane, threads);
-    await scene.api.createNamespace({ body: { metadata: { name } } });
-    return scene;
+    await api.createNamespace({ body: { metadata: { name } } });
+    return new ServerScene(name, await RecordingProxy.start(controlPlane));
+  }
+
+  get threads(): InformerThreads {
+    return cluster().threads;
+  }
+
+  get api(): CoreV1Api {
+    return cluster().api;
   }
 
   /** Makes an informer of the pods of this namespace, through the proxy. */
   informer(
     options: InformerOptions<V1Pod> = {},
-    user: object = { token: this.#controlPlane.token },
+    user: object = { token: controlPlane().token },
   ): SharedIndexInformer<V1Pod> {
     const kubeConfig = new KubeConfig();
     kubeConfig.loadFromOptions({
@@ -60,7 +61,7 @@ export class ServerScene implements AsyncDisposable {
       currentContext: 'context',
     });
     const informer = new SharedIndexInformer<V1Pod>(kubeConfig, PODS, {
-      threads: this.#threads,
+      threads: this.threads,
       namespace: this.namespace,
       backoff: { initialMs: 20, maxMs: 200 },
       onError: (error) => this.errors.push(error),
@@ -71,11 +72,14 @@ export class ServerScene implements AsyncDisposable {
   }
 
   /** Runs it; resolves when its handler has received the first list. */
-  async watched(informer: SharedIndexInformer<V1Pod>, witness: Witness = new Witness()): Promise<Witness> {
-    const registration = informer.addEventHandler(witness);
+  async watched(
+    informer: SharedIndexInformer<V1Pod>,
+    handler: RecordingHandler = new RecordingHandler(),
+  ): Promise<RecordingHandler> {
+    const registration = informer.addEventHandler(handler);
     this.run(informer);
     await informer.waitForSync(this.patience, registration);
-    return witness;
+    return handler;
   }
 
   run(informer: SharedIndexInformer<V1Pod>): void {
@@ -141,6 +145,31 @@ export class ServerScene implements AsyncDisposable {
 
 function versionOf({ metadata }: V1Pod): string {
   return metadata?.resourceVersion ?? '';
+}
+
+const cluster = clusterOfTests();
+const titles: string[] = [];
+
+/** Longer than any test: a test that hangs ends with its title. */
+const TEST_TIMEOUT = { timeout: 120_000 } as const;
+
+/** The control plane; available inside tests. */
+export function controlPlane(): ControlPlane {
+  return cluster().controlPlane;
+}
+
+/** Registers a test in a namespace of its own. */
+export function test(title: string, body: (scene: ServerScene) => Promise<void>): void {
+  titles.push(title);
+  register(title, TEST_TIMEOUT, async () => {
+    await using scene = await ServerScene.start();
+    await body(scene);
+  });
+}
+
+/** The clauses that the registered tests cite. */
+export function citedClauses(): ReadonlySet<string> {
+  return new Set(titles.flatMap(citedBy));
 }
 
 /** An informer's objects as `a@5`, in its order. */

@@ -2,6 +2,9 @@
 // parts, etcd and kube-apiserver, on this machine's loopback until `stop()`. The parts end when their
 // standard input is closed, so a test run that dies leaves nothing behind.
 
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { after, before } from 'node:test';
+import { InformerThreads } from '../../src/index.ts';
 import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, closeSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -44,6 +47,37 @@ export interface ControlPlane extends AsyncDisposable {
 
 type Code = 'ERR_KUBELOOM_E2E_NO_GO' | 'ERR_KUBELOOM_E2E_BUILD' | 'ERR_KUBELOOM_E2E_ENDED';
 const failure = (code: Code, message: string): Error => Object.assign(new Error(message), { code });
+
+/** A control plane with what its tests need. */
+export interface Cluster {
+  readonly controlPlane: ControlPlane;
+  readonly kubeConfig: KubeConfig;
+  readonly api: CoreV1Api;
+  readonly threads: InformerThreads;
+  /** Informers and programs that end before the cluster. */
+  readonly users: AsyncDisposable[];
+}
+
+/** Registers the start and the end of a cluster for the tests of a file or of a suite; inside them it is available. */
+export function clusterOfTests(options: ControlPlaneOptions = {}): () => Cluster {
+  let cluster: Cluster | undefined;
+  before(async () => {
+    const controlPlane = await startControlPlane(options);
+    const kubeConfig = new KubeConfig();
+    kubeConfig.loadFromFile(controlPlane.kubeconfigPath);
+    const api = kubeConfig.makeApiClient(CoreV1Api);
+    cluster = { controlPlane, kubeConfig, api, threads: new InformerThreads({ shards: 2 }), users: [] };
+  });
+  after(async () => {
+    for (const user of cluster?.users ?? []) await user[Symbol.asyncDispose]();
+    await cluster?.threads.close();
+    await cluster?.controlPlane.stop();
+  });
+  return () => {
+    if (!cluster) throw new Error('no test has begun');
+    return cluster;
+  };
+}
 
 /** True when there is a Go toolchain, which all of this needs. */
 export function goAvailable(): boolean {

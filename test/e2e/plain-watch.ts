@@ -4,11 +4,7 @@ import { createInterface } from 'node:readline';
 import type { ClientRequest } from 'node:http';
 import type { ControlPlane } from './control-plane.ts';
 
-export interface WatchedEvent {
-  readonly type: string;
-  readonly key: string;
-  readonly resourceVersion: string;
-}
+const VERBS: Readonly<Record<string, string>> = { ADDED: 'add', MODIFIED: 'update', DELETED: 'delete' };
 
 interface WireEvent {
   readonly type: string;
@@ -22,7 +18,9 @@ interface WireEvent {
 }
 
 export class PlainWatch {
-  readonly events: WatchedEvent[] = [];
+  /** Events as a handler records its calls: `add default/a@5`. */
+  readonly lines: string[] = [];
+  #version = 0;
   readonly #request: ClientRequest;
   readonly #waiters: { readonly version: number; readonly resolve: () => void }[] = [];
 
@@ -47,7 +45,7 @@ export class PlainWatch {
 
   /** Resolves when the event with this version has arrived. */
   reached(version: number): Promise<void> {
-    if (Number(this.events.at(-1)?.resourceVersion) >= version) return Promise.resolve();
+    if (this.#version >= version) return Promise.resolve();
     return new Promise((resolve) => this.#waiters.push({ version, resolve }));
   }
 
@@ -57,9 +55,10 @@ export class PlainWatch {
 
   #take({ type, object }: WireEvent): void {
     const { namespace, name, resourceVersion } = object.metadata;
-    this.events.push({ type, key: `${namespace}/${name}`, resourceVersion });
+    this.lines.push(`${VERBS[type]} ${namespace}/${name}@${resourceVersion}`);
+    this.#version = Number(resourceVersion);
     for (const waiter of this.#waiters.splice(0)) {
-      if (Number(resourceVersion) >= waiter.version) waiter.resolve();
+      if (this.#version >= waiter.version) waiter.resolve();
       else this.#waiters.push(waiter);
     }
   }

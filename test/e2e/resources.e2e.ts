@@ -7,16 +7,11 @@ import { once } from 'node:events';
 import { request } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { after, before, describe, test } from 'node:test';
-import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
-import {
-  InformerThreads,
-  MetadataInformerFactory,
-  SharedInformerFactory,
-  builtInResources,
-} from '../../src/index.ts';
+import { before, describe, test } from 'node:test';
+import { MetadataInformerFactory, SharedInformerFactory, builtInResources } from '../../src/index.ts';
 import type { ResourceRef } from '../../src/index.ts';
-import { startControlPlane } from './control-plane.ts';
+import { RecordingHandler } from '../kit/recording-handler.ts';
+import { clusterOfTests } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 const SYNC_TIMEOUT_MS = 60_000;
@@ -81,22 +76,11 @@ for (const [title, apiServerFlags] of [
   ['with everything switched on', EVERYTHING],
 ] as const) {
   describe(`a real kube-apiserver ${title}`, () => {
-    let controlPlane: ControlPlane;
-    let kubeConfig: KubeConfig;
-    let threads: InformerThreads;
+    const cluster = clusterOfTests({ apiServerFlags });
     let served: ResourceRef[];
 
     before(async () => {
-      controlPlane = await startControlPlane({ apiServerFlags });
-      kubeConfig = new KubeConfig();
-      kubeConfig.loadFromFile(controlPlane.kubeconfigPath);
-      threads = new InformerThreads({ shards: 2 });
-      served = await servedResources(controlPlane);
-    });
-
-    after(async () => {
-      await threads?.close();
-      await controlPlane?.stop();
+      served = await servedResources(cluster().controlPlane);
     });
 
     test('serves only resources of the table, with the same kind and scope', () => {
@@ -118,7 +102,8 @@ for (const [title, apiServerFlags] of [
       );
     });
 
-    test('is followed by one factory in all its resources at once', async () => {
+    test('serves all its resources to one factory at once', async () => {
+      const { kubeConfig, threads } = cluster();
       await using factory = new SharedInformerFactory(kubeConfig, { threads });
       for (const resource of served) factory.forResource(resource);
       factory.start();
@@ -129,28 +114,23 @@ for (const [title, apiServerFlags] of [
 
     for (const watchList of ['auto', 'off'] as const) {
       test(`sends metadata only to a metadata factory, watchList ${watchList}`, async () => {
-        const api = kubeConfig.makeApiClient(CoreV1Api);
+        const { api, kubeConfig, threads } = cluster();
+        const namespace = 'default';
         const write = (name: string): Promise<unknown> =>
-          api.createNamespacedConfigMap({
-            namespace: 'default',
-            body: { metadata: { name }, data: { a: 'b' } },
-          });
+          api.createNamespacedConfigMap({ namespace, body: { metadata: { name }, data: { a: 'b' } } });
         await write(`${watchList}-listed`);
-        const options = { threads, watchList, namespace: 'default' };
+        const options = { threads, watchList, namespace };
         await using factory = new MetadataInformerFactory(kubeConfig, {
           ...options,
           tweakListOptions: (asked) => ({ ...asked, fieldSelector: 'metadata.name!=kube-root-ca.crt' }),
         });
         const { informer, lister } = factory.forResource(CONFIG_MAP);
-        const watched = new Promise<void>((resolve) => {
-          informer.addEventHandler({
-            onAdd: ({ name }) => name === `${watchList}-watched` && resolve(),
-          });
-        });
+        const handler = new RecordingHandler();
+        informer.addEventHandler(handler);
         factory.start();
         await factory.waitForCacheSync(AbortSignal.timeout(SYNC_TIMEOUT_MS));
         await write(`${watchList}-watched`);
-        await watched;
+        await handler.until(() => handler.names.includes(`add ${watchList}-watched`));
         assert.ok(lister.list().length >= 2);
         for (const { object } of lister.list()) {
           assert.deepEqual(Object.keys(object).toSorted(), ['apiVersion', 'kind', 'metadata']);

@@ -3,53 +3,39 @@
  * controller: the scenario reports replicas in its place.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
-import { ApiextensionsV1Api, KubeConfig } from '@kubernetes/client-node';
+import { before, describe, test } from 'node:test';
+import { ApiextensionsV1Api } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { Program } from '../examples/program.ts';
 import { expectedOutput, fooDefinition } from '../examples/repository.ts';
 import { SampleControllerScenario, obstruct } from '../examples/sample-controller-scenario.ts';
 import { complaint } from '../examples/verdict.ts';
-import { startControlPlane } from './control-plane.ts';
-import type { ControlPlane } from './control-plane.ts';
+import { clusterOfTests } from './control-plane.ts';
 
 const LOOK_INTERVAL_MS = 100;
 
 describe('the sample controller on a real kube-apiserver', () => {
-  let controlPlane: ControlPlane;
+  const cluster = clusterOfTests();
   let program: Program;
   let scenario: SampleControllerScenario;
 
   before(async () => {
-    controlPlane = await startControlPlane();
-    const kubeConfig = new KubeConfig();
-    kubeConfig.loadFromFile(controlPlane.kubeconfigPath);
+    const { controlPlane, kubeConfig, users } = cluster();
     await establishFoos(kubeConfig);
     await obstruct(kubeConfig);
     program = new Program('sample-controller', controlPlane.kubeconfigPath);
+    users.push(program);
     scenario = new SampleControllerScenario(kubeConfig, program);
-  });
-
-  after(async () => {
-    await program?.[Symbol.asyncDispose]();
-    await controlPlane?.stop();
   });
 
   test('makes the Deployment of a Foo, owned by it', async () => {
     await scenario.makes();
     const { metadata, spec } = await scenario.deployment('demo');
     const { uid } = (await scenario.foo('demo')).metadata;
+    const owner = { apiVersion: 'samplecontroller.example.com/v1alpha1', kind: 'Foo', name: 'demo', uid };
     assert.deepEqual(
-      metadata?.ownerReferences?.map((owner) => ({ ...owner })),
-      [
-        {
-          apiVersion: 'samplecontroller.example.com/v1alpha1',
-          kind: 'Foo',
-          name: 'demo',
-          uid,
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ],
+      metadata?.ownerReferences?.map((reference) => ({ ...reference })),
+      [{ ...owner, controller: true, blockOwnerDeletion: true }],
     );
     assert.equal(spec?.replicas, 1);
     assert.equal((await scenario.foo('demo')).status?.availableReplicas, 0);
@@ -63,7 +49,7 @@ describe('the sample controller on a real kube-apiserver', () => {
     assert.deepEqual(foo.spec, before.spec);
   });
 
-  test('keeps the Deployment at the replicas of the Foo, and loses nothing of it', async () => {
+  test('keeps the Deployment at the replicas of the Foo, and changes nothing else of it', async () => {
     const before = await scenario.deployment('demo');
     await scenario.scales();
     const after = await scenario.deployment('demo');
@@ -71,13 +57,13 @@ describe('the sample controller on a real kube-apiserver', () => {
     assert.deepEqual({ ...after.spec, replicas: 1 }, { ...before.spec });
   });
 
-  test('ignores a Deployment that is not its own, and makes one when that is gone', async () => {
+  test('ignores a Deployment of another owner, and makes its own when that one is deleted', async () => {
     assert.equal((await scenario.deployment('taken')).metadata?.ownerReferences, undefined);
     await scenario.retriesWhatIsNotItsOwn();
     assert.equal((await scenario.deployment('taken')).metadata?.ownerReferences?.[0]?.name, 'wants-it');
   });
 
-  test('reports an invalid Foo, ends on a signal, and has printed the expected lines', async () => {
+  test('reports an invalid Foo, ends on a signal, and prints the expected lines', async () => {
     await scenario.refusesWhatIsIncomplete();
     program.stop('SIGINT');
     assert.equal(complaint(await expectedOutput('sample-controller'), await program.outcome), undefined);

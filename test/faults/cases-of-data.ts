@@ -1,5 +1,6 @@
 /** Cases about objects and versions, allowed or not, that are hard to parse. */
 import assert from 'node:assert/strict';
+import { annotated, pod, put } from '../kit/objects.ts';
 import { onlyWatches } from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
@@ -73,8 +74,7 @@ export const CASES_OF_DATA: readonly FaultCase[] = [
     run: async (scene) => {
       for (let size = 0; size < 20; size++) {
         const annotations = { size: 'x'.repeat(20_000 * (size + 1)) };
-        const metadata = { name: `large-${size % 3}`, namespace: 'default', annotations };
-        await scene.apply({ type: 'put', resource: 'pods', object: { metadata } });
+        await scene.apply(put(annotated(pod(`large-${size % 3}`), annotations)));
       }
       scene.own.push('large objects');
       return '20 events of 20 to 400 KB through rings of 16 KB';

@@ -1,15 +1,10 @@
 /** Cases about slow threads, and about a process with little memory. */
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { transformModule } from '../../src/index.ts';
+import { InformerProcess } from '../kit/informer-process.ts';
+import { annotated, pod, put } from '../kit/objects.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
-import type { SmallProcess } from './small-process.ts';
 
 const MIB = 2 ** 20;
 const COALESCED = 'ERR_KUBELOOM_BACKLOG_COALESCED';
@@ -42,9 +37,7 @@ export const CASES_OF_MACHINES: readonly FaultCase[] = [
 ];
 
 async function slowShard(scene: Scene): Promise<string> {
-  const annotations = { 'test/slow': '120' };
-  const metadata = { name: 'slow', namespace: 'default', annotations };
-  await scene.apply({ type: 'put', resource: 'pods', object: { metadata } });
+  await scene.apply(put(annotated(pod('slow'), { 'test/slow': '120' })));
   scene.own.push('slow shard');
   let unmerged = 0;
   let lagMs = 0;
@@ -60,54 +53,21 @@ async function slowShard(scene: Scene): Promise<string> {
 }
 
 async function littleMemory(scene: Scene): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-small-'));
-  scene.ends({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
-  const kubeconfig = join(folder, 'kubeconfig');
-  writeFileSync(kubeconfig, scene.server.kubeConfigYaml);
-  const child = fork(new URL('./small-process.js', import.meta.url), [kubeconfig], {
-    execArgv: ['--max-old-space-size=160'],
-  });
-  try {
-    await once(child, 'message');
-    scene.own.push('small process');
-    let known = await asked(child);
-    await scene.until(
-      async () => (known = await asked(child)).errors.includes(OVERFLOW),
-      `${OVERFLOW} is reported`,
-      120_000,
-    );
-    assert.deepEqual(known.errors.indexOf(COALESCED), 0, known.errors.join());
-    assert.ok(known.backlogBytesMax <= 64 * MIB, `${known.backlogBytesMax} bytes of backlog are allowed`);
-    await scene.stopLoad();
-    const revision = await scene.server.revision();
-    await scene.until(
-      async () => Number((known = await asked(child)).version) >= revision,
-      'it is up to date',
-    );
-    assert.equal(known.cached, (await scene.keys()).length);
-    const [heap, resident] = [known.heapBytes / MIB, known.residentBytes / MIB];
-    return `heap ${heap.toFixed(0)} MiB, resident ${resident.toFixed(0)} MiB; ${known.errors.join(', ')}`;
-  } finally {
-    child.kill('SIGKILL');
-  }
-}
-
-/**
- * Returns the child's report.
- *
- * @throws when the child has ended
- */
-async function asked(child: ChildProcess): Promise<SmallProcess> {
-  const ended = new AbortController();
-  const exit = once(child, 'exit', { signal: ended.signal }).then(([code, signal]) => {
-    throw new Error(`the process ended: ${String(code ?? signal)}`);
-  });
-  exit.catch(() => undefined);
-  child.send('?');
-  const answer = once(child, 'message').then(([known]) => known as SmallProcess);
-  try {
-    return await Promise.race([answer, exit]);
-  } finally {
-    ended.abort();
-  }
+  const options = { memoryLimitBytes: 256 * MIB, threads: { backlogTimeoutMs: 1000 }, isStuck: true };
+  await using program = await InformerProcess.start(scene.server, options, 160);
+  scene.own.push('small process');
+  let state = await program.state();
+  const isRemoved = async (): Promise<boolean> => (state = await program.state()).errors.includes(OVERFLOW);
+  await scene.until(isRemoved, `${OVERFLOW} is reported`, 120_000);
+  assert.deepEqual(state.errors.indexOf(COALESCED), 0, state.errors.join());
+  assert.ok(state.backlogBytesMax <= 64 * MIB, `${state.backlogBytesMax} bytes of backlog are allowed`);
+  await scene.stopLoad();
+  const revision = await scene.server.revision();
+  await scene.until(
+    async () => Number((state = await program.state()).version) >= revision,
+    'it is up to date',
+  );
+  assert.equal(state.size, (await scene.keys()).length);
+  const [heap, resident] = [state.heapBytes / MIB, state.residentBytes / MIB];
+  return `heap ${heap.toFixed(0)} MiB, resident ${resident.toFixed(0)} MiB; ${state.errors.join(', ')}`;
 }

@@ -1,11 +1,10 @@
 /** Cases about mistakes in the program around the informer, and about its machine. */
 import assert from 'node:assert/strict';
-import { closeSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { closeSync, openSync, readFileSync, readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { KubeConfig } from '@kubernetes/client-node';
 import type { SharedIndexInformer } from '../../src/index.ts';
+import type { TemporaryFolder } from '../kit/temporary-folder.ts';
 import { EXPIRED, GONE, onlyWatches, strike } from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
@@ -148,7 +147,7 @@ async function hotKeys(scene: Scene): Promise<string> {
   }
   scene.own.push('hot objects');
   await scene.stopLoad();
-  const events = scene.recorder.histories.told.length;
+  const events = scene.recorder.histories.delivered.length;
   return `${looks} looks during ${events} events, none torn; on ${process.arch} only`;
 }
 
@@ -161,10 +160,8 @@ async function starts(scene: Scene): Promise<string> {
   for (let round = 0; round < ROUNDS; round++) {
     const informer = scene.newInformer();
     let isOver = false;
-    informer.addEventHandler({
-      onAdd: () => void (late += isOver ? 1 : 0),
-      onUpdate: () => void (late += isOver ? 1 : 0),
-    });
+    const count = (): void => void (late += isOver ? 1 : 0);
+    informer.addEventHandler({ onAdd: count, onUpdate: count });
     const run = informer.run();
     if (round % 4 === 0) await scene.sleep(1);
     if (round % 4 === 1) await informer.waitForSync(AbortSignal.timeout(10_000));
@@ -216,9 +213,7 @@ function resources(): Record<string, number> {
 }
 
 async function clockJumps(scene: Scene): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-clock-'));
-  scene.ends({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
-  const runs = plugin(scene, folder);
+  const runs = plugin(scene, scene.folder());
   await scene.startInformer();
   await scene.mark();
   const RealDate = Date;
@@ -247,13 +242,13 @@ async function clockJumps(scene: Scene): Promise<string> {
  *
  * @returns a function that returns how often it has run
  */
-function plugin(scene: Scene, folder: string): () => number {
-  const [command, count] = [join(folder, 'plugin'), join(folder, 'runs')];
+function plugin(scene: Scene, folder: TemporaryFolder): () => number {
+  const count = folder.file('runs');
   const apiVersion = 'client.authentication.k8s.io/v1';
   const expirationTimestamp = new Date(Date.now() + 2 * HOUR_MS).toISOString();
   const credential = { kind: 'ExecCredential', apiVersion, status: { token: 'good', expirationTimestamp } };
   const script = `#!/bin/sh\necho run >> ${count}\ncat <<'END'\n${JSON.stringify(credential)}\nEND\n`;
-  writeFileSync(command, script, { mode: 0o755 });
+  const command = folder.write('plugin', script, 0o755);
   const source = scene.informer.source as KubeConfig;
   source.users = [{ name: source.users[0]?.name ?? '', exec: { apiVersion, command } }];
   return () => readFileSync(count, 'utf8').split('run').length - 1;

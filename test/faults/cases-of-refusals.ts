@@ -1,9 +1,7 @@
 /** Cases about servers that reject requests, are unreachable, are behind, or were replaced by others. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Change } from '../../src/apiserver/testing/index.ts';
+import { deletion, pod as podOf, put } from '../kit/objects.ts';
 import {
   EXPIRED,
   GONE,
@@ -25,14 +23,13 @@ const BEGINNING_MS = 34_000;
 function deletions(keys: readonly string[]): Change[] {
   return keys.map((key) => {
     const [namespace = '', name = ''] = key.split('/');
-    return { type: 'delete', resource: 'pods', namespace, name };
+    return deletion(name, namespace);
   });
 }
 
 function pod(key: string, labels: Record<string, string> = {}): Change {
   const [namespace = '', name = ''] = key.split('/');
-  const spec = { containers: [{ name: 'main', image: 'app:1' }] };
-  return { type: 'put', resource: 'pods', object: { metadata: { namespace, name, labels }, spec } as object };
+  return put(podOf(name, labels, namespace));
 }
 
 /** Applies a thousand changes besides the load, and leaves time for some attempts. */
@@ -72,7 +69,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
     isStartedLater: true,
     run: async (scene) => {
       const id = await scene.fault({ type: 'answer', status: 429, retryAfterSeconds: 1 }, {}, 'always');
-      scene.startInformerUnsynced();
+      void scene.startInformer().catch(() => undefined);
       await scene.untilLanded(id, 2);
       await scene.sleep(BEGINNING_MS);
       const landed = await scene.untilLanded(id, 2);
@@ -112,7 +109,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
     codes: ['ERR_KUBELOOM_UNAUTHORIZED'],
     server: { token: '' },
     isStartedLater: true,
-    run: tokenFile,
+    run: rotatedToken,
   },
   {
     id: '15b',
@@ -163,8 +160,9 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
         await scene.server.compact();
       });
       const unknown = (): number =>
-        scene.recorder.histories.told.filter((told) => told.kind === 'delete' && told.finalStateUnknown)
-          .length;
+        scene.recorder.histories.delivered.filter(
+          (record) => record.kind === 'delete' && record.finalStateUnknown,
+        ).length;
       await scene.until(() => unknown() >= 100, '100 deletions are delivered');
       assert.equal(unknown(), 100);
       return '100 deletions, all with finalStateUnknown';
@@ -184,8 +182,9 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
         await scene.apply(...deletions([key]), pod(key));
         await scene.server.compact();
       });
-      const { told } = scene.recorder.histories;
-      const last = (): string | undefined => told.findLast((one) => 'key' in one && one.key === key)?.kind;
+      const { delivered } = scene.recorder.histories;
+      const last = (): string | undefined =>
+        delivered.findLast((one) => 'key' in one && one.key === key)?.kind;
       const uid = (): string | undefined => scene.informer.getStore().getByKey(key)?.uid;
       await scene.until(() => uid() !== before && last() === 'update', 'an update is delivered');
       return 'one update between two uids';
@@ -220,7 +219,7 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
       await scene.fault({ type: 'lag', revisions: 100 }, { connection: { of: 3, is: 1 } }, 'always');
       await scene.fault({ type: 'lag', revisions: 300 }, { connection: { of: 3, is: 2 } }, 'always');
       for (let hop = 0; hop < 9; hop++) {
-        await strikeOnly(scene, hop % 2 === 0 ? { type: 'end' } : EXPIRED);
+        await scene.untilLanded(await scene.fault(hop % 2 === 0 ? { type: 'end' } : EXPIRED));
         await scene.untilReceived(30);
       }
       await scene.heal();
@@ -243,28 +242,19 @@ export const CASES_OF_REFUSALS: readonly FaultCase[] = [
   },
 ];
 
-async function strikeOnly(scene: Scene, action: Parameters<Scene['fault']>[0]): Promise<void> {
-  await scene.untilLanded(await scene.fault(action));
-}
-
-async function tokenFile(scene: Scene): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-faults-'));
-  scene.ends({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
-  const file = join(folder, 'token');
-  writeFileSync(file, 'old');
-  const user = scene.informer.source as { users?: object[] };
-  user.users = (user.users ?? []).map((one) => ({
-    ...one,
-    token: undefined,
-    authProvider: { name: 'tokenFile', config: { tokenFile: file } },
-  }));
+async function rotatedToken(scene: Scene): Promise<string> {
+  const folder = scene.folder();
+  const tokenFile = folder.write('token', 'old');
+  const source = scene.informer.source as { users: object[] };
+  const authProvider = { name: 'tokenFile', config: { tokenFile } };
+  source.users = source.users.map((user) => ({ ...user, token: undefined, authProvider }));
   await scene.startInformer();
   await scene.mark();
   const refused = await scene.fault({ type: 'answer', status: 401 }, { token: 'old' }, 'always');
   await scene.fault({ type: 'end' });
   await scene.untilLanded(refused, 2);
   await scene.untilReported('ERR_KUBELOOM_UNAUTHORIZED');
-  writeFileSync(file, 'new');
+  folder.write('token', 'new');
   await scene.untilReceived(50);
   await scene.heal();
   return (await scene.asked()).join(', ');

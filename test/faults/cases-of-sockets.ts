@@ -1,5 +1,6 @@
 /** Cases about connections that hang, lose, drip or split data, or carry another protocol. */
 import assert from 'node:assert/strict';
+import { annotated, pod, put } from '../kit/objects.ts';
 import { GONE, PLAIN_WATCH, onlyWatches, strike } from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
@@ -202,20 +203,8 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
 ];
 
 async function bigObjects(scene: Scene): Promise<string> {
-  const put = (name: string, megabytes: number): Promise<unknown> =>
-    scene.apply({
-      type: 'put',
-      resource: 'pods',
-      object: {
-        metadata: { name, namespace: 'default', annotations: { a: 'x'.repeat(megabytes * MIB) } },
-      } as object,
-    });
-  for (const [name, megabytes] of [
-    ['a', 1.5],
-    ['b', 3],
-    ['c', 16],
-  ] as const)
-    await put(`big-${name}`, megabytes);
+  for (const [name, megabytes] of Object.entries({ a: 1.5, b: 3, c: 16 }))
+    await scene.apply(put(annotated(pod(`big-${name}`), { a: 'x'.repeat(megabytes * MIB) })));
   scene.own.push('big objects');
   const entry = (name: string): { readonly object: unknown } | undefined =>
     scene.informer.getStore().getByKey(`default/big-${name}`);

@@ -1,7 +1,18 @@
 /** Cases about streams with wrong contents or a wrong order. */
 import assert from 'node:assert/strict';
 import type { FaultAction } from '../../src/apiserver/testing/index.ts';
-import { EXPIRED, GONE, STREAMING, onlyWatches, relistedFrom, strike } from './cases-of-watches.ts';
+import { pod, put } from '../kit/objects.ts';
+import { RecordingHandler } from '../kit/recording-handler.ts';
+import {
+  EXPIRED,
+  GONE,
+  STREAMING,
+  onlyWatches,
+  relistedFrom,
+  relists,
+  resumes,
+  strike,
+} from './cases-of-watches.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 
@@ -91,10 +102,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
     what: 'a bookmark that is ahead of events that are still to come',
     expected: 'found with the next of these events; lists',
     codes: ['ERR_KUBELOOM_TIME_TRAVEL'],
-    run: async (scene) => {
-      await strike(scene, { type: 'bookmark', offset: 1000 }, { verb: 'watch', afterEvents: 5 });
-      return relistedFrom(scene, /^stream$/);
-    },
+    run: relists(/^stream$/, { type: 'bookmark', offset: 1000 }, { verb: 'watch', afterEvents: 5 }),
   },
   {
     id: '27',
@@ -103,11 +111,8 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
     run: async (scene) => {
       await scene.stopLoad();
       for (let round = 0; round < 5; round++) {
-        await scene.apply({
-          type: 'put',
-          resource: 'configmaps',
-          object: { metadata: { name: `other-${round}` } },
-        });
+        const object = { metadata: { name: `other-${round}` } };
+        await scene.apply({ type: 'put', resource: 'configmaps', object });
         await scene.server.sendBookmarks();
       }
       const revision = await scene.server.revision();
@@ -128,10 +133,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
     what: 'bookmarks without metadata',
     expected: 'reported; resumes from the last good position',
     codes: ['ERR_KUBELOOM_MALFORMED_EVENT'],
-    run: async (scene) => {
-      await strike(scene, { type: 'bookmark', offset: 0, metadata: null }, { verb: 'watch', afterEvents: 5 });
-      return onlyWatches(scene);
-    },
+    run: resumes({ type: 'bookmark', offset: 0, metadata: null }, { verb: 'watch', afterEvents: 5 }),
   },
   {
     id: '29',
@@ -192,11 +194,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
     run: async (scene) => {
       await times(scene, { type: 'retype', from: 'MODIFIED', to: 'ADDED' }, 10);
       const id = await scene.fault({ type: 'retype', from: 'ADDED', to: 'MODIFIED' });
-      await scene.apply({
-        type: 'put',
-        resource: 'pods',
-        object: { metadata: { name: 'unknown', namespace: 'default' } },
-      });
+      await scene.apply(put(pod('unknown')));
       await scene.untilLanded(id);
       await scene.heal();
       return '10 updates, one addition';
@@ -211,24 +209,14 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
 ];
 
 async function selector(scene: Scene): Promise<string> {
-  const received: string[] = [];
   const informer = scene.newInformer({ labelSelector: 'chosen=yes' });
-  informer.addEventHandler({
-    onAdd: (entry) => void received.push(`add ${entry.name}`),
-    onUpdate: (_old, entry) => void received.push(`update ${entry.name}`),
-    onDelete: ({ key }) => void received.push(`delete ${key.replace(/.*\//, '')}`),
-  });
+  const handler = new RecordingHandler();
+  informer.addEventHandler(handler);
   void informer.run().catch(() => undefined);
-  const put = (chosen: string): Promise<unknown> =>
-    scene.apply({
-      type: 'put',
-      resource: 'pods',
-      object: { metadata: { name: 'moody', namespace: 'default', labels: { chosen } } } as object,
-    });
   await informer.waitForSync();
-  for (const chosen of ['yes', 'no', 'yes']) await put(chosen);
+  for (const chosen of ['yes', 'no', 'yes']) await scene.apply(put(pod('moody', { chosen })));
   scene.own.push('labels');
-  await scene.until(() => received.length >= 3, 'three changes are delivered');
-  assert.deepEqual(received, ['add moody', 'delete moody', 'add moody']);
-  return received.join(', ');
+  await scene.until(() => handler.calls.length >= 3, 'three changes are delivered');
+  assert.deepEqual(handler.names, ['add moody', 'delete moody', 'add moody']);
+  return handler.names.join(', ');
 }

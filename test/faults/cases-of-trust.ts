@@ -1,8 +1,6 @@
 /** Cases about servers with a wrong certificate, and about certificates that are rotated under a load. */
 import assert from 'node:assert/strict';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { renameSync } from 'node:fs';
 import {
   CA,
   EXPIRED_CERTIFICATE,
@@ -13,7 +11,7 @@ import {
 } from '../unit/reflector/transport/certificates.ts';
 import { createCertificates } from '../../src/apiserver/certificates.ts';
 import { onlyWatches } from './cases-of-watches.ts';
-import type { TlsFiles } from './chaos-protocol.ts';
+import type { TlsFiles } from './chaos-proxy-process.ts';
 import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 
@@ -78,13 +76,9 @@ async function wrongCertificates(scene: Scene): Promise<string> {
 }
 
 async function rotation(scene: Scene): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'kubeloom-trust-'));
-  scene.ends({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true }) });
-  const caFile = join(folder, 'ca.crt');
-  const trust = (ca: string): void => {
-    writeFileSync(`${caFile}.new`, ca);
-    renameSync(`${caFile}.new`, caFile);
-  };
+  const folder = scene.folder();
+  const caFile = folder.file('ca.crt');
+  const trust = (ca: string): void => renameSync(folder.write('ca.crt.new', ca), caFile);
   trust(CA);
   scene.trustFile(caFile);
   await scene.startInformer();

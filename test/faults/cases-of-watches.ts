@@ -10,16 +10,10 @@ const TRUNCATED = 'ERR_KUBELOOM_EVENT_TRUNCATED';
 /** Match of a watch that is no streaming list. */
 export const PLAIN_WATCH: ScenarioMatch = { verb: 'watch', query: { sendInitialEvents: '' } };
 export const STREAMING: ScenarioMatch = { verb: 'watch', query: { sendInitialEvents: 'true' } };
+const FAILURE = { kind: 'Status', apiVersion: 'v1', status: 'Failure' } as const;
 export const EXPIRED: FaultAction = {
   type: 'error-event',
-  status: {
-    kind: 'Status',
-    apiVersion: 'v1',
-    status: 'Failure',
-    reason: 'Expired',
-    code: 410,
-    message: 'too old',
-  },
+  status: { ...FAILURE, reason: 'Expired', code: 410, message: 'too old' },
 };
 export const LIST_ONLY = { watchList: 'off' } as const;
 
@@ -35,11 +29,8 @@ export async function strike(scene: Scene, action: FaultAction, match: ScenarioM
 export async function onlyWatches(scene: Scene): Promise<string> {
   const asked = await scene.asked();
   assert.ok(asked.length > 0, 'it asked again');
-  assert.deepEqual(
-    asked.filter((one) => !one.startsWith('watch ')),
-    [],
-    'no list',
-  );
+  const lists = asked.filter((one) => !one.startsWith('watch '));
+  assert.deepEqual(lists, [], 'no list');
   return asked.join(', ');
 }
 
@@ -50,6 +41,34 @@ export async function relistedFrom(scene: Scene, verbs: RegExp): Promise<string>
   assert.match(asked, verbs);
   return asked;
 }
+
+type Run = (scene: Scene) => Promise<string>;
+
+/** Returns the run of a fault after which the informer only watches. */
+export function resumes(action: FaultAction, match: ScenarioMatch = {}): Run {
+  return async (scene) => {
+    await strike(scene, action, match);
+    return onlyWatches(scene);
+  };
+}
+
+/** Returns the run of a fault after which the informer makes these requests, while other faults wait for them. */
+export function relists(
+  verbs: RegExp,
+  action: FaultAction,
+  match: ScenarioMatch = {},
+  ...others: readonly (readonly [FaultAction, ScenarioMatch])[]
+): Run {
+  return async (scene) => {
+    for (const other of others) await scene.fault(...other);
+    await strike(scene, action, match);
+    return relistedFrom(scene, verbs);
+  };
+}
+
+const ANSWER_410: FaultAction = { type: 'answer', status: 410 };
+const ANSWER_429: FaultAction = { type: 'answer', status: 429, retryAfterSeconds: 1 };
+const LIST: ScenarioMatch = { verb: 'list' };
 
 const cutAt = (how: 'end' | 'reset') => async (scene: Scene) => {
   for (let round = 0; round < 5; round++)
@@ -62,10 +81,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
     id: '1',
     what: 'a watch ends properly',
     expected: 'resumes from the last version, no list, no report',
-    run: async (scene) => {
-      await strike(scene, { type: 'end' });
-      return onlyWatches(scene);
-    },
+    run: resumes({ type: 'end' }),
   },
   {
     id: '2',
@@ -94,22 +110,20 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
     expected: 'lists at the last version, then the newest',
     codes: [GONE],
     informer: LIST_ONLY,
-    run: async (scene) => {
-      await scene.fault({ type: 'answer', status: 410 }, PLAIN_WATCH);
-      await scene.fault({ type: 'answer', status: 410 }, { verb: 'list' });
-      await strike(scene, { type: 'end' });
-      return relistedFrom(scene, /^watch \d+, list \d+, list(, list)*, watch \d+/);
-    },
+    run: relists(
+      /^watch \d+, list \d+, list(, list)*, watch \d+/,
+      { type: 'end' },
+      {},
+      [ANSWER_410, PLAIN_WATCH],
+      [ANSWER_410, LIST],
+    ),
   },
   {
     id: '5',
     what: '410 as an event of a watch',
     expected: 'not treated as a regular end: lists at the last version',
     codes: [GONE],
-    run: async (scene) => {
-      await strike(scene, EXPIRED, { verb: 'watch', afterEvents: 5 });
-      return relistedFrom(scene, /^stream \d+$/);
-    },
+    run: relists(/^stream \d+$/, EXPIRED, { verb: 'watch', afterEvents: 5 }),
   },
   {
     id: '6',
@@ -118,7 +132,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
     codes: [GONE, 'ERR_KUBELOOM_EXPIRED_LOOP'],
     informer: { ...LIST_ONLY, backoff: { initialMs: 40, maxMs: 1500 } },
     run: async (scene) => {
-      await scene.fault({ type: 'answer', status: 410 }, PLAIN_WATCH, 'always');
+      await scene.fault(ANSWER_410, PLAIN_WATCH, 'always');
       await scene.untilLanded(await scene.fault(EXPIRED));
       await scene.mark();
       await scene.sleep(3000);
@@ -134,11 +148,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
     expected: 'one more request for the newest version, at once',
     codes: [GONE],
     informer: LIST_ONLY,
-    run: async (scene) => {
-      await scene.fault({ type: 'answer', status: 410 }, { verb: 'list' });
-      await strike(scene, EXPIRED);
-      return relistedFrom(scene, /^list \d+, list, watch \d+$/);
-    },
+    run: relists(/^list \d+, list, watch \d+$/, EXPIRED, {}, [ANSWER_410, LIST]),
   },
   {
     id: '8a',
@@ -147,12 +157,13 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
     codes: [GONE],
     informer: LIST_ONLY,
     objects: 1200,
-    run: async (scene) => {
-      await scene.fault({ type: 'answer', status: 410 }, { verb: 'list' });
-      await scene.fault({ type: 'answer', status: 410 }, { verb: 'list', nth: 4 });
-      await strike(scene, EXPIRED);
-      return relistedFrom(scene, /^list \d+, list, list, list, list, watch \d+$/);
-    },
+    run: relists(
+      /^list \d+, list, list, list, list, watch \d+$/,
+      EXPIRED,
+      {},
+      [ANSWER_410, LIST],
+      [ANSWER_410, { ...LIST, nth: 4 }],
+    ),
   },
   {
     id: '8b',
@@ -177,8 +188,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
     expected: 'waits at least that long',
     codes: [GONE, 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
     informer: LIST_ONLY,
-    run: (scene) =>
-      patient(scene, EXPIRED, { type: 'answer', status: 429, retryAfterSeconds: 1 }, { verb: 'list' }),
+    run: (scene) => patient(scene, EXPIRED, ANSWER_429, LIST),
   },
   {
     id: '12b',
@@ -186,12 +196,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
     expected: 'waits at least that long, and sends no list',
     codes: ['ERR_KUBELOOM_TOO_MANY_REQUESTS'],
     run: async (scene) => {
-      await patient(
-        scene,
-        { type: 'end' },
-        { type: 'answer', status: 429, retryAfterSeconds: 1 },
-        PLAIN_WATCH,
-      );
+      await patient(scene, { type: 'end' }, ANSWER_429, PLAIN_WATCH);
       return onlyWatches(scene);
     },
   },
@@ -201,12 +206,8 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
     expected: 'waits, and sends no list',
     codes: ['ERR_KUBELOOM_TOO_MANY_REQUESTS'],
     run: async (scene) => {
-      const status = {
-        kind: 'Status',
-        code: 429,
-        reason: 'TooManyRequests',
-        details: { retryAfterSeconds: 1 },
-      } as const;
+      const details = { retryAfterSeconds: 1 };
+      const status = { kind: 'Status', code: 429, reason: 'TooManyRequests', details } as const;
       await patient(scene, undefined, { type: 'error-event', status }, { verb: 'watch' });
       return onlyWatches(scene);
     },
@@ -219,7 +220,7 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
     run: async (scene) => {
       const [key = ''] = await scene.keys();
       const [namespace = '', name = ''] = key.split('/');
-      const status = { kind: 'Status', status: 'Failure', code: 500, reason: 'StoreReadError' } as const;
+      const status = { ...FAILURE, code: 500, reason: 'StoreReadError' };
       const id = await scene.fault({ type: 'error-event', status });
       await scene.untilLanded(id);
       await scene.apply({ type: 'delete', resource: 'pods', namespace, name });
@@ -251,7 +252,7 @@ async function patient(
 /** Servers report it in three ways. */
 function tooLarge(): FaultCase[] {
   const message = 'Timeout: Too large resource version: 9, current: 8';
-  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Timeout', code: 504 };
+  const status = { ...FAILURE, reason: 'Timeout', code: 504 };
   const cause = { message: 'Too large resource version' };
   const bodies: [string, object][] = [
     [
@@ -267,10 +268,6 @@ function tooLarge(): FaultCase[] {
     expected: 'the newest state is listed at once',
     codes: [GONE],
     informer: LIST_ONLY,
-    run: async (scene: Scene) => {
-      await scene.fault({ type: 'answer', status: 504, body }, { verb: 'list' });
-      await strike(scene, EXPIRED);
-      return relistedFrom(scene, /^list \d+, list, watch \d+$/);
-    },
+    run: relists(/^list \d+, list, watch \d+$/, EXPIRED, {}, [{ type: 'answer', status: 504, body }, LIST]),
   }));
 }

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { Command, Mode, ProxyEvent, TlsFiles } from './chaos-protocol.ts';
+import type { Command, Mode, ProxyEvent, TlsFiles } from './chaos-proxy-process.ts';
 
 export class ChaosProxy implements AsyncDisposable {
   readonly landed: Extract<ProxyEvent, { type: 'landed' }>[] = [];

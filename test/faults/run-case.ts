@@ -23,15 +23,8 @@ export async function runCase(fault: FaultCase, shared: InformerThreads): Promis
     scene = await Scene.start(fault, shared);
   } catch (error) {
     const complaints = [`the case could not begin: ${messageOf(error)}`];
-    return {
-      ...common,
-      landed: '',
-      load: 0,
-      seen: '',
-      convergedMs: undefined,
-      verdict: 'INVALID',
-      complaints,
-    };
+    const nothing = { landed: '', load: 0, seen: '', convergedMs: undefined };
+    return { ...common, ...nothing, verdict: 'INVALID', complaints };
   }
   try {
     const complaints: string[] = [];
@@ -43,7 +36,7 @@ export async function runCase(fault: FaultCase, shared: InformerThreads): Promis
     if (complaint) complaints.push(complaint);
     const found = await oracle(fault, scene).catch((error: unknown) => [`the oracle: ${messageOf(error)}`]);
     complaints.push(...found, ...surfacing(fault, scene));
-    const { text: landed, missing } = await landing(scene);
+    const { text: landed, missing } = await landing(fault, scene);
     const isInvalid = missing.length > 0 || landed === '' || scene.load < LOAD_MIN;
     for (const one of missing) complaints.push(`${one} did not land`);
     if (scene.load < LOAD_MIN) complaints.push(`only ${scene.load.toFixed(0)} events/s before the fault`);
@@ -83,18 +76,10 @@ async function isEqual({ server, informer }: Scene): Promise<boolean> {
   const digits = (version: string): string => /[1-9]\d*$/.exec(version)?.[0] ?? version;
   return (
     entries.length === state.size &&
-    entries.every((entry) => endsAlike(state.get(entry.key), entry.resourceVersion, digits))
-  );
-}
-
-function endsAlike(
-  version: string | undefined,
-  cached: string,
-  digits: (version: string) => string,
-): boolean {
-  return (
-    version !== undefined &&
-    (cached === version || digits(cached) === version || cached.endsWith(`0${version}`))
+    entries.every(({ key, resourceVersion: cached }) => {
+      const version = state.get(key);
+      return [cached, digits(cached)].includes(version ?? '') || cached.endsWith(`0${version}`);
+    })
   );
 }
 
@@ -123,14 +108,14 @@ function surfacing({ codes = [], mayReport = [] }: FaultCase, scene: Scene): str
   return [...silent, ...why];
 }
 
-async function landing(scene: Scene): Promise<{ text: string; missing: string[] }> {
+async function landing(fault: FaultCase, scene: Scene): Promise<{ text: string; missing: string[] }> {
   const landed = await scene.server.landedFaults();
   const ids = new Set(landed.map(({ faultId }) => faultId));
   const missing = [...scene.wanted].filter((faultId) => !ids.has(faultId));
   const counts = new Map<string, number>();
   const strikes = [
     ...landed.map(({ action }) => action as string),
-    ...(scene.hasProxy ? scene.proxy.landed.map(({ what }) => what) : []),
+    ...(fault.hasProxy === true ? scene.proxy.landed.map(({ what }) => what) : []),
     ...scene.own,
   ];
   for (const strike of strikes) counts.set(strike, (counts.get(strike) ?? 0) + 1);

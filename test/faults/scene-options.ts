@@ -1,7 +1,7 @@
 /** Options of a case's scene. */
 import type { InformerOptions, ThreadsOptions } from '../../src/index.ts';
 import type { EmbeddedApiServerOptions } from '../../src/apiserver/testing/index.ts';
-import type { TlsFiles } from './chaos-protocol.ts';
+import type { TlsFiles } from './chaos-proxy-process.ts';
 
 /** Events per second that a case needs before the fault to be valid. */
 export const LOAD_MIN = 100;

@@ -2,9 +2,9 @@
  * Scene of a case: an embedded apiserver in a separate thread or process, its fault port, a chaos proxy if needed, an
  * informer on real threads with a recorder, and a load from the beginning.
  */
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
-import type { InformerOptions, ResourceRef } from '../../src/index.ts';
+import type { InformerOptions } from '../../src/index.ts';
 import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type {
   Change,
@@ -16,18 +16,14 @@ import type {
   ScenarioMatch,
   ScenarioRule,
 } from '../../src/apiserver/testing/index.ts';
+import { kubeConfigOf } from '../kit/scene.ts';
+import { PODS } from '../kit/objects.ts';
+import { TemporaryFolder } from '../kit/temporary-folder.ts';
 import { Recorder } from '../sim/oracle/recorder.ts';
 import { ChaosProxy } from './chaos-proxy.ts';
 import { LOAD_MIN } from './scene-options.ts';
 import type { SceneOptions } from './scene-options.ts';
 
-export const PODS: ResourceRef = {
-  group: '',
-  version: 'v1',
-  resource: 'pods',
-  kind: 'Pod',
-  isNamespaced: true,
-};
 /** Limit of a case's wait; a longer one fails. */
 const WAIT_MS = 30_000;
 const LOAD_WINDOW_MS = 600;
@@ -95,10 +91,6 @@ export class Scene implements AsyncDisposable {
     return this.#proxy;
   }
 
-  get hasProxy(): boolean {
-    return this.#proxy !== undefined;
-  }
-
   /** Constructs an informer like the scene's; it ends with the scene. */
   newInformer(
     options: InformerOptions<unknown> = {},
@@ -115,14 +107,10 @@ export class Scene implements AsyncDisposable {
   }
 
   kubeConfig(): KubeConfig {
-    const kubeConfig = new KubeConfig();
-    kubeConfig.loadFromString(this.server.kubeConfigYaml);
-    const url = this.#proxy?.url;
-    if (url !== undefined) {
-      const { ca } = this.#case.proxyTls ?? {};
-      const trust = ca === undefined ? {} : { skipTLSVerify: false, caData: base64(ca) };
-      kubeConfig.clusters = kubeConfig.clusters.map((cluster) => ({ ...cluster, ...trust, server: url }));
-    }
+    const kubeConfig = kubeConfigOf(this.server, this.#proxy?.url);
+    const { ca } = this.#case.proxyTls ?? {};
+    const trust = ca && { skipTLSVerify: false, caData: Buffer.from(ca).toString('base64') };
+    kubeConfig.clusters = kubeConfig.clusters.map((cluster) => ({ ...cluster, ...trust }));
     return kubeConfig;
   }
 
@@ -137,8 +125,11 @@ export class Scene implements AsyncDisposable {
     }));
   }
 
-  ends(disposable: AsyncDisposable): void {
-    this.#extra.push(disposable);
+  /** Returns a folder that is removed with the scene. */
+  folder(): TemporaryFolder {
+    const folder = new TemporaryFolder();
+    this.#extra.push(folder);
+    return folder;
   }
 
   /** Starts the informer; resolves when it has synced. */
@@ -146,11 +137,6 @@ export class Scene implements AsyncDisposable {
     this.#run = this.informer.run();
     this.#run.catch((error: unknown) => this.#report(error as Error));
     await this.informer.waitForSync(AbortSignal.timeout(WAIT_MS));
-  }
-
-  startInformerUnsynced(): void {
-    this.#run = this.informer.run();
-    this.#run.catch((error: unknown) => this.#report(error as Error));
   }
 
   startLoad(rate: number | 'max'): void {
@@ -228,10 +214,10 @@ export class Scene implements AsyncDisposable {
 
   /** Waits until the handler has received this number of further events. */
   async untilReceived(count: number): Promise<void> {
-    const before = this.recorder.histories.told.length;
+    const before = this.recorder.histories.delivered.length;
     await this.until(
-      () => this.recorder.histories.told.length >= before + count,
-      `${count} more events are told`,
+      () => this.recorder.histories.delivered.length >= before + count,
+      `${count} more events are delivered`,
     );
   }
 
@@ -311,8 +297,4 @@ export class Scene implements AsyncDisposable {
     if (response.status !== 200) throw new Error(`the fault port answered ${response.status}`);
     return response.json();
   }
-}
-
-function base64(text: string): string {
-  return Buffer.from(text).toString('base64');
 }

@@ -21,6 +21,7 @@ import type { Clock, Random } from '../../src/base/clock.ts';
 import type { HttpTransport } from '../../src/reflector/transport/http.ts';
 import type { AppliedRecord } from './oracle/histories.ts';
 import { mortal } from './death.ts';
+import { Tasks } from './tasks.ts';
 
 export interface BackendOptions {
   readonly memory: PipelineMemory;
@@ -31,12 +32,6 @@ export interface BackendOptions {
   readonly random: Random;
   readonly transport: () => HttpTransport;
   readonly applied: (record: AppliedRecord) => void;
-}
-
-/** One direction of a port. */
-export interface Queue {
-  readonly length: number;
-  next(): void;
 }
 
 interface SimulatedReflector {
@@ -66,7 +61,7 @@ export class SimulatedBackend implements Backend {
   }
 
   /** The queues of the threads that are running. */
-  get queues(): Queue[] {
+  get queues(): Tasks[] {
     const ports = [this.#reflector, ...this.#shards].flatMap((role) => (role ? [role.port] : []));
     return ports.flatMap(({ inward, outward }) => [inward, outward]);
   }
@@ -127,11 +122,11 @@ export class SimulatedBackend implements Backend {
   }
 
   toReflector(message: ToReflectorThread | { readonly type: 'stats' }): void {
-    if (message.type !== 'stats') this.#reflector?.port.inward.push(message);
+    if (message.type !== 'stats') this.#reflector?.port.send(message);
   }
 
   toShard(shard: number, message: ToShard | { readonly type: 'stats' }): void {
-    if (message.type !== 'stats') this.#shards[shard]?.port.inward.push(message);
+    if (message.type !== 'stats') this.#shards[shard]?.port.send(message);
   }
 
   unref(): void {}
@@ -182,42 +177,24 @@ export class SimulatedBackend implements Backend {
 }
 
 class Port<In, Out> implements ControlPort<In, Out> {
-  readonly inward: FirstInFirstOut<In>;
-  readonly outward: FirstInFirstOut<Out>;
+  readonly inward: Tasks = new Tasks();
+  readonly outward: Tasks = new Tasks();
+  readonly #receive: (message: Out) => void;
   #listener: ((message: In) => void) | undefined;
 
   constructor(receive: (message: Out) => void) {
-    this.inward = new FirstInFirstOut((message) => this.#listener?.(message));
-    this.outward = new FirstInFirstOut(receive);
+    this.#receive = receive;
+  }
+
+  send(message: In): void {
+    this.inward.push(() => this.#listener?.(message));
   }
 
   post(message: Out): void {
-    this.outward.push(message);
+    this.outward.push(() => this.#receive(message));
   }
 
   onMessage(listener: (message: In) => void): void {
     this.#listener = listener;
-  }
-}
-
-class FirstInFirstOut<Message> implements Queue {
-  readonly #waiting: Message[] = [];
-  readonly #receive: (message: Message) => void;
-
-  constructor(receive: (message: Message) => void) {
-    this.#receive = receive;
-  }
-
-  get length(): number {
-    return this.#waiting.length;
-  }
-
-  push(message: Message): void {
-    this.#waiting.push(message);
-  }
-
-  next(): void {
-    const message = this.#waiting.shift();
-    if (message !== undefined) this.#receive(message);
   }
 }

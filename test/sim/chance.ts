@@ -25,8 +25,11 @@ export class Chance {
     return from * (to / from) ** this.random();
   }
 
-  pick<T>(from: readonly [T, ...T[]]): T {
-    return from[Math.floor(this.random() * from.length)] ?? from[0];
+  /** Returns an element; undefined, and no random number is used, when there is none. */
+  pick<T>(from: readonly [T, ...T[]]): T;
+  pick<T>(from: readonly T[]): T | undefined;
+  pick<T>(from: readonly T[]): T | undefined {
+    return from.length === 0 ? undefined : from[Math.floor(this.random() * from.length)];
   }
 
   /** Returns an element with a weight above 0, or undefined. */

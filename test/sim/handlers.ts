@@ -22,8 +22,9 @@ export class Handlers {
     if (scenery.chance.happens(0.5)) this.add();
   }
 
-  add(informer: SharedIndexInformer | undefined = this.#scenery.chance.pick(this.#informers())): void {
+  add(informer: SharedIndexInformer | undefined = this.#scenery.chance.pick(this.#scenery.informers)): void {
     const { chance, recorder } = this.#scenery;
+    if (!informer) throw new RangeError('the simulation has no informer');
     const name = `handler-${++this.#count}`;
     const resync = chance.happens(0.2) ? { resyncPeriodMs: chance.integer(1000, 30_000) } : {};
     const registration = recorder.handler(informer, name, { react: () => this.#react(), ...resync });
@@ -33,25 +34,16 @@ export class Handlers {
   /** Removes a handler, but never an informer's first one, which observes the whole run. */
   remove(): void {
     const { chance, recorder, informers } = this.#scenery;
-    const [first, ...rest] = this.#present.slice(informers.length);
-    if (!first) return;
-    const { name, informer, registration } = chance.pick([first, ...rest]);
-    this.#present.splice(
-      this.#present.findIndex((present) => present.name === name),
-      1,
-    );
+    const present = chance.pick(this.#present.slice(informers.length));
+    if (!present) return;
+    const { name, informer, registration } = present;
+    this.#present.splice(this.#present.indexOf(present), 1);
     informer.removeEventHandler(registration, chance.happens(0.5) ? { drain: true } : {});
     recorder.removed(name);
   }
 
   get count(): number {
     return this.#present.length;
-  }
-
-  #informers(): readonly [SharedIndexInformer, ...SharedIndexInformer[]] {
-    const [first, ...rest] = this.#scenery.informers;
-    if (!first) throw new RangeError('the simulation has no informer');
-    return [first, ...rest];
   }
 
   #react(): unknown {

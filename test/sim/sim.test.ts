@@ -9,7 +9,7 @@ import { FAULTS } from './weather.ts';
 
 const SEEDS = 12;
 
-test('a seed gives the same run every time, in another process too', async () => {
+test('a seed gives the same run every time and in every process', async () => {
   const life = await live(3);
   assert.equal(hashOf(await live(3)), hashOf(life));
   assert.notEqual(hashOf(await live(4)), hashOf(life));
@@ -18,7 +18,7 @@ test('a seed gives the same run every time, in another process too', async () =>
   assert.ok(output.includes(`history ${hashOf(life)}`), output);
 });
 
-test('runs have writes, notifications and faults, and no violations', async () => {
+test('simulated runs have writes, notifications and faults, and no violations', async () => {
   const tally = new Tally();
   let applied = 0;
   for (let seed = 1; seed <= SEEDS; seed++) {

@@ -1,27 +1,18 @@
 /** Steps of a simulation: chance decides which role runs next, and how far. */
+import type { SharedIndexInformer } from '../../src/index.ts';
 import { StatusError } from '../../src/apiserver/status.ts';
 import { dieAfter, cancelDeath } from './death.ts';
 import { cutAnswer, strikeRequest, strikeStream } from './disasters.ts';
 import type { Handlers } from './handlers.ts';
 import type { Scenery } from './scenery.ts';
-import type { Weather } from './weather.ts';
+import type { Fault, Weather } from './weather.ts';
 
 interface Step {
   readonly weight: number;
   readonly take: () => void | Promise<void>;
 }
 
-/** Relative frequency of each role's turns in this seed. */
-interface Paces {
-  readonly main: number;
-  readonly reflector: number;
-  readonly shard: number;
-  readonly network: number;
-  readonly server: number;
-  readonly writer: number;
-  readonly ports: number;
-  readonly clock: number;
-}
+type Role = 'main' | 'reflector' | 'shard' | 'network' | 'server' | 'writer' | 'ports' | 'clock';
 
 const SNAPSHOTS_MAX = 12;
 const CALM_CHUNK_BYTES = 16_384;
@@ -30,7 +21,8 @@ export class Steps {
   readonly #scenery: Scenery;
   readonly #weather: Weather;
   readonly #handlers: Handlers;
-  readonly #paces: Paces;
+  /** Relative frequency of each role's turns in this seed. */
+  readonly #paces: Readonly<Record<Role, number>>;
   #chunkMax: number;
   #blockedUntil = 0;
   #snapshots = 0;
@@ -85,12 +77,11 @@ export class Steps {
         continue;
       }
       const version = String(server.log.revision);
-      const late = informers.filter(
-        (informer) =>
-          informer.lastSyncResourceVersion() !== version ||
-          !informer.hasSynced() ||
-          informer.busyHandlers.length > 0,
-      );
+      const isCalm = (informer: SharedIndexInformer): boolean =>
+        informer.lastSyncResourceVersion() === version &&
+        informer.hasSynced() &&
+        informer.busyHandlers.length === 0;
+      const late = informers.filter((informer) => !isCalm(informer));
       if (late.length === 0) return undefined;
       for (const stream of server.streams) {
         if (stream.revision < server.log.revision) server.bookmark(stream, server.log.revision);
@@ -178,55 +169,26 @@ export class Steps {
       { weight: weather.streamWeight, take: () => this.#strikeStream() },
       { weight: 0.05, take: () => this.#bookmark() },
     ];
-    if (weather.has('compaction')) {
-      steps.push({
-        weight: 0.03,
-        take: () => {
-          weather.strike('compaction');
-          server.log.compact(Math.max(1, server.log.revision - chance.integer(0, 30)));
-        },
-      });
-    }
-    if (weather.has('no streaming lists')) {
-      steps.push({
-        weight: 0.02,
-        take: () => {
-          weather.strike('no streaming lists');
-          server.hasStreamingLists = chance.happens(0.3);
-        },
-      });
-    }
-    if (weather.has('bodies change under their versions')) {
-      steps.push({
-        weight: 0.02,
-        take: () => {
-          weather.strike('bodies change under their versions');
-          writer.rewrite();
-        },
-      });
-    }
-    if (weather.has('main thread blocked')) {
-      steps.push({
-        weight: 0.02,
-        take: () => {
-          weather.strike('main thread blocked');
-          this.#blockedUntil = clock.now() + chance.magnitude(10, 60_000);
-        },
-      });
-    }
-    for (const fault of ['shard dies', 'reflector dies'] as const) {
-      if (weather.has(fault)) steps.push({ weight: 0.01, take: () => this.#kill(fault) });
-    }
-    if (weather.has('handlers come and go')) {
-      steps.push({
-        weight: 0.05,
-        take: () => {
-          weather.strike('handlers come and go');
-          if (this.#handlers.count < 6 && chance.happens(0.6)) this.#handlers.add();
-          else this.#handlers.remove();
-        },
-      });
-    }
+    const add = (fault: Fault, weight: number, act: () => void): void => {
+      const take = (): void => {
+        weather.strike(fault);
+        act();
+      };
+      if (weather.has(fault)) steps.push({ weight, take });
+    };
+    add('compaction', 0.03, () =>
+      server.log.compact(Math.max(1, server.log.revision - chance.integer(0, 30))),
+    );
+    add('no streaming lists', 0.02, () => (server.hasStreamingLists = chance.happens(0.3)));
+    add('bodies change under their versions', 0.02, () => writer.rewrite());
+    add('main thread blocked', 0.02, () => {
+      this.#blockedUntil = clock.now() + chance.magnitude(10, 60_000);
+    });
+    for (const fault of ['shard dies', 'reflector dies'] as const) add(fault, 0.01, () => this.#kill(fault));
+    add('handlers come and go', 0.05, () => {
+      if (this.#handlers.count < 6 && chance.happens(0.6)) this.#handlers.add();
+      else this.#handlers.remove();
+    });
     return steps;
   }
 
@@ -235,11 +197,9 @@ export class Steps {
     const connection = arriving.shift();
     if (!connection?.isOpen) return;
     const fault = this.#weather.request(chance);
-    if (fault !== undefined) {
-      if (strikeRequest(fault, connection, server, chance)) {
-        this.#weather.strike(fault);
-        return;
-      }
+    if (fault !== undefined && strikeRequest(fault, connection, server, chance)) {
+      this.#weather.strike(fault);
+      return;
     }
     if (this.#weather.has('tokens expire') && connection.query.has('continue') && chance.happens(0.5)) {
       this.#weather.strike('tokens expire');
@@ -272,7 +232,6 @@ export class Steps {
   #kill(fault: 'shard dies' | 'reflector dies'): void {
     const { backend, chance } = this.#scenery;
     if (!backend) return;
-    this.#weather.strike(fault);
     if (chance.happens(0.5)) {
       dieAfter(chance.integer(0, 20));
       return;
@@ -303,14 +262,7 @@ export class Steps {
   }
 }
 
-interface Late {
-  readonly name: string;
-  readonly phase: string;
-  readonly busyHandlers: readonly string[];
-  lastSyncResourceVersion(): string;
-}
-
-function describe(late: readonly Late[], version: string): string {
+function describe(late: readonly SharedIndexInformer[], version: string): string {
   const each = late.map((informer) => {
     const busy = informer.busyHandlers.length > 0 ? `, with ${informer.busyHandlers.join(', ')} busy` : '';
     return `${informer.name} is ${informer.phase} at ${informer.lastSyncResourceVersion()}${busy}`;

@@ -11,7 +11,7 @@ export class Tally {
   failed = 0;
   invalid = 0;
   #writes = 0;
-  #told = 0;
+  #notifications = 0;
   #virtualMs = 0;
   readonly #startMs: number = performance.now();
   readonly #seeds: Map<Fault, number> = new Map();
@@ -21,7 +21,7 @@ export class Tally {
     else if (life.invalid !== undefined) this.invalid++;
     else this.passed++;
     this.#writes += life.writes;
-    this.#told += life.histories.told.length;
+    this.#notifications += life.histories.delivered.length;
     this.#virtualMs += life.virtualMs;
     for (const fault of life.landed.keys()) this.#seeds.set(fault, (this.#seeds.get(fault) ?? 0) + 1);
   }
@@ -41,7 +41,7 @@ export class Tally {
     const rate = (this.#total / seconds).toFixed(1);
     const hours = (this.#virtualMs / 3_600_000).toFixed(1);
     return (
-      `${this.#writes} writes, ${this.#told} notifications, ${hours} simulated hours in ${seconds.toFixed(1)} s ` +
+      `${this.#writes} writes, ${this.#notifications} notifications, ${hours} simulated hours in ${seconds.toFixed(1)} s ` +
       `(${rate} seeds/s), ${this.invalid} invalid\n${this.passed} passed, ${this.failed} failed`
     );
   }

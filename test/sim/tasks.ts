@@ -1,4 +1,4 @@
-/** The main thread's event loop: tasks of `setImmediate` in their order, run when the simulator says so. */
+/** A queue of tasks, run when the simulator says so: those of the main thread's event loop, or messages of a port. */
 import type { FakeClock } from '../../src/apiserver/testing/index.ts';
 import type { LoopTimers } from '../../src/informer/threads/main-loop.ts';
 
@@ -9,15 +9,19 @@ export class Tasks {
     return this.#waiting.length;
   }
 
+  push(task: () => void): void {
+    this.#waiting.push(task);
+  }
+
   next(): void {
     this.#waiting.shift()?.();
   }
 
   timersOn(clock: FakeClock): LoopTimers {
-    const setImmediate = (task: () => void): void => void this.#waiting.push(task);
+    const setImmediate = (task: () => void): void => this.push(task);
     // When its time has come, the task joins the others.
     const setTimeout = (task: () => void, delayMs: number): (() => void) =>
-      clock.schedule(delayMs, () => this.#waiting.push(task));
+      clock.schedule(delayMs, () => this.push(task));
     return { setImmediate, setTimeout } as unknown as LoopTimers;
   }
 }

@@ -27,15 +27,12 @@ export const STREAM_FAULTS = [
   'event again',
   'old bookmark',
 ] as const;
-/** Faults of the whole server. */
-export const SERVER_FAULTS = [
+/** Faults of the whole server, and of this process. */
+export const OTHER_FAULTS = [
   'compaction',
   'no streaming lists',
   'tokens expire',
   'bodies change under their versions',
-] as const;
-/** Faults of this process. */
-export const LOCAL_FAULTS = [
   'main thread blocked',
   'shards slow',
   'network slow',
@@ -49,16 +46,9 @@ export const LOCAL_FAULTS = [
 
 export type RequestFault = (typeof REQUEST_FAULTS)[number];
 export type StreamFault = (typeof STREAM_FAULTS)[number];
-export type ServerFault = (typeof SERVER_FAULTS)[number];
-export type LocalFault = (typeof LOCAL_FAULTS)[number];
-export type Fault = RequestFault | StreamFault | ServerFault | LocalFault;
+export type Fault = RequestFault | StreamFault | (typeof OTHER_FAULTS)[number];
 
-export const FAULTS: readonly Fault[] = [
-  ...REQUEST_FAULTS,
-  ...STREAM_FAULTS,
-  ...SERVER_FAULTS,
-  ...LOCAL_FAULTS,
-];
+export const FAULTS: readonly Fault[] = [...REQUEST_FAULTS, ...STREAM_FAULTS, ...OTHER_FAULTS];
 
 /** Probability of each kind in a seed. */
 const SHARE = 0.3;
@@ -89,21 +79,10 @@ export class Weather {
 
   request(chance: Chance): RequestFault | undefined {
     if (this.isOver || !chance.happens(this.requestRate)) return undefined;
-    return pick(
-      chance,
-      REQUEST_FAULTS.filter((fault) => this.enabled.has(fault)),
-    );
+    return chance.pick(REQUEST_FAULTS.filter((fault) => this.enabled.has(fault)));
   }
 
   stream(chance: Chance): StreamFault | undefined {
-    return pick(
-      chance,
-      STREAM_FAULTS.filter((fault) => this.has(fault)),
-    );
+    return chance.pick(STREAM_FAULTS.filter((fault) => this.has(fault)));
   }
-}
-
-function pick<T>(chance: Chance, from: readonly T[]): T | undefined {
-  const [first, ...rest] = from;
-  return first === undefined ? undefined : chance.pick([first, ...rest]);
 }

@@ -2,18 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
-import { InformerThreads, SharedIndexInformer, resources, transformModule } from '../../../src/index.ts';
-import type { ListerWatcher, ResourceRef } from '../../../src/index.ts';
+import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
+import type { ListerWatcher } from '../../../src/index.ts';
 import {
   NAME_BYTES_MAX,
   RESOURCE_VERSION_BYTES_MAX,
   RING_BYTES_MIN,
 } from '../../../src/shared/record/limits.ts';
 import { FakeWatch } from '../../../src/apiserver/testing/fake-controller-source.ts';
-import { asking } from './asking.ts';
-
-const PODS: ResourceRef = resources.core.v1.pods;
-const MODULE = new URL('./user-module.js', import.meta.url).href;
+import { PODS } from '../../kit/objects.ts';
+import { PERFORM, asking } from './asking.ts';
 
 /** An object whose name parts have the maximal length; its version is not a number and is sent as text. */
 function longest(object: V1Pod, tail: string): V1Pod {
@@ -35,7 +33,7 @@ function sourceOf(items: readonly V1Pod[]): ListerWatcher<V1Pod> {
   };
 }
 
-test('the smallest ring has 16 KiB, as the option says', () => {
+test('a ring has at least 16 KiB, and a smaller option is rejected', () => {
   assert.equal(RING_BYTES_MIN, 16384);
   assert.throws(() => new InformerThreads({ ringBytes: RING_BYTES_MIN / 2 }), {
     code: 'ERR_KUBELOOM_OPTION',
@@ -70,13 +68,13 @@ for (const threads of [0, 1]) {
   });
 }
 
-test('C175 an object with the longest identity that ends two threads is kept with that identity only', async () => {
+test('C175 an object with the longest identity that ends two threads is kept with its identity only', async () => {
   await using informerThreads = new InformerThreads({ shards: 1, ringBytes: RING_BYTES_MIN });
   const codes: string[] = [];
   const bad = longest(asking('bad', 'exit'), 'x');
   const informer = new SharedIndexInformer<V1Pod>(sourceOf([bad, longest({}, 'z')]), PODS, {
     threads: informerThreads,
-    transform: transformModule(MODULE, 'perform'),
+    transform: PERFORM,
     onError: (error) => codes.push(error.code),
   });
   const run = informer.run();

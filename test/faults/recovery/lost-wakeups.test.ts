@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { Harness, Recorder, pod } from '../../unit/informer/pipeline/harness.ts';
+import { pod } from '../../kit/objects.ts';
+import { Scene } from '../../kit/scene.ts';
 import { InsideThreads } from './inside-threads.ts';
 
-const VARIANT = { threads: 2, codec: 'json' } as const;
 /** One shard, with rings that the reflector fills. */
 const SMALL = { shards: 1, ringBytes: 2 ** 14 };
 
@@ -31,53 +31,37 @@ async function lose(t: TestContext, inside: InsideThreads, every: number): Promi
   t.mock.method(Atomics, 'notify', losing(Atomics.notify, every, MAIN_BELL));
 }
 
-test('without any wake-up everything still arrives, and each missed one is counted', async (t) => {
-  await using harness = await Harness.start(VARIANT, {}, SMALL);
-  await harness.server.populate({ count: 10 });
-  const informer = harness.informer();
-  const recorder = new Recorder();
-  informer.addEventHandler(recorder);
-  await harness.synced(informer);
+test('every change arrives without any wake-up of threads, and each missed wake-up is counted', async (t) => {
+  await using scene = await Scene.start({ threads: SMALL });
+  await scene.populate(10);
+  const { informer, handler } = await scene.watching();
   await using inside = await InsideThreads.open();
   await lose(t, inside, 1);
   for (let changes = 1; changes <= 3; changes++) {
-    await harness.server.apply([{ type: 'create', resource: 'pods', object: pod(`change-${changes}`) }]);
-    await recorder.until(() => recorder.seen.length === 10 + changes);
+    await scene.put(pod(`change-${changes}`));
+    await handler.count(10 + changes);
   }
   // More than the rings hold, so that the reflector needs a wake-up, too.
-  const objects = Array.from({ length: 1000 }, (_, index) => pod(`many-${index}`));
-  await harness.server.apply(objects.map((object) => ({ type: 'create', resource: 'pods', object })));
-  await recorder.until(() => recorder.seen.length === 1013);
-  await harness.assertStoreEqualsServer(informer);
-  const lost = (await harness.threads.stats()).map(({ role, lostWakeups }) => [role, lostWakeups ?? 0]);
+  await scene.put(...Array.from({ length: 1000 }, (_, index) => pod(`many-${index}`)));
+  await handler.count(1013);
+  await scene.assertEqualsServer(informer);
+  const lost = (await scene.threads.stats()).map(({ role, lostWakeups }) => [role, lostWakeups ?? 0]);
   t.mock.restoreAll();
   t.diagnostic(JSON.stringify(lost));
   const ofMain = lost.at(-1)?.[1];
   assert.ok(Number(ofMain) > 0, JSON.stringify(lost));
-  assert.deepEqual(harness.errors, []);
+  assert.deepEqual(scene.errors, []);
 });
 
 test('no change is lost when one wake-up in a hundred is lost under a load', async (t) => {
-  await using harness = await Harness.start(VARIANT, {}, SMALL);
-  const informer = harness.informer();
-  const recorder = new Recorder();
-  informer.addEventHandler(recorder);
-  await harness.synced(informer);
+  await using scene = await Scene.start({ threads: SMALL });
+  const watching = await scene.watching();
   await using inside = await InsideThreads.open();
   await lose(t, inside, 100);
-  const from = await harness.server.revision();
-  const { toRevision } = await harness.server.load({
-    rate: 1000,
-    durationMs: 30_000,
-    eventsMax: 3000,
-    mix: { update: 0.5, create: 0.4, delete: 0.1 },
-  });
-  await recorder.until(() => Number(recorder.latest?.resourceVersion) >= toRevision);
+  const from = await scene.server.revision();
+  const mix = { update: 0.5, create: 0.4, delete: 0.1 };
+  const { toRevision } = await scene.server.load({ rate: 1000, durationMs: 30_000, eventsMax: 3000, mix });
+  await watching.handler.reached(toRevision);
   t.mock.restoreAll();
-  const log = await harness.server.log('pods', from);
-  assert.deepEqual(
-    recorder.seen.map((seen) => `${seen.type} ${seen.key}@${seen.resourceVersion}`),
-    Array.from(log, ([revision, type, key]) => `${type} ${key}@${revision}`),
-  );
-  await harness.assertStoreEqualsServer(informer);
+  await scene.assertHistory(watching, from, toRevision);
 });

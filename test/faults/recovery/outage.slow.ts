@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import type { KubeloomError } from '../../../src/index.ts';
-import { Harness, Recorder } from '../../unit/informer/pipeline/harness.ts';
+import { Scene } from '../../kit/scene.ts';
 import { EXIT, InsideThreads, THROW } from './inside-threads.ts';
 import type { ThreadFile } from './inside-threads.ts';
 
@@ -22,40 +21,30 @@ for (const { who, file, deed } of CASES) {
     `C173 C174 when ${who} dies, handlers receive changes again within seconds, and receive all of them`,
     { timeout: 120_000 },
     async (context) => {
-      await using harness = await Harness.start(
-        { threads: 2, codec: 'json' },
-        { isolation: 'process' },
-        { restartsMax: 100 },
-      );
-      await harness.server.populate({ count: 1000 });
-      const informer = harness.informer();
-      const recorder = new Recorder();
-      informer.addEventHandler(recorder);
-      await harness.synced(informer);
-      await recorder.until(() => recorder.seen.length === 1000);
-      await using inside = await InsideThreads.open();
-      const load = harness.server.load({
-        rate: RATE,
-        durationMs: 60_000,
-        eventsMax: 15_000,
-        mix: { update: 1 },
+      await using scene = await Scene.start({
+        server: { isolation: 'process' },
+        threads: { restartsMax: 100 },
       });
+      await scene.populate(1000);
+      const { informer, handler } = await scene.watching();
+      await using inside = await InsideThreads.open();
+      const mix = { update: 1 };
+      const load = scene.server.load({ rate: RATE, durationMs: 60_000, eventsMax: 15_000, mix });
       const outagesMs: number[] = [];
       for (let deaths = 1; deaths <= DEATHS; deaths++) {
-        const alive = recorder.seen.length;
-        await recorder.until(() => recorder.seen.length > alive + RATE);
+        const alive = handler.calls.length;
+        await handler.until(() => handler.calls.length > alive + RATE);
         const diedMs = performance.now();
         await inside.run(file, deed);
-        while (harness.errors.length < deaths) await setTimeout(1);
-        const replaced = recorder.seen.length;
-        await recorder.until(() => recorder.seen.length > replaced);
+        while (scene.errors.length < deaths) await setTimeout(1);
+        const replaced = handler.calls.length;
+        await handler.until(() => handler.calls.length > replaced);
         outagesMs.push(Math.round(performance.now() - diedMs));
       }
       const { toRevision } = await load;
-      await recorder.until(() => Number(recorder.latest?.resourceVersion) >= toRevision);
-      await harness.assertStoreEqualsServer(informer);
-      const codes = new Set(harness.errors.map((error) => (error as KubeloomError).code));
-      assert.deepEqual([...codes], ['ERR_KUBELOOM_THREAD_RESTARTED']);
+      await handler.reached(toRevision);
+      await scene.assertEqualsServer(informer);
+      assert.deepEqual(new Set(scene.codes()), new Set(['ERR_KUBELOOM_THREAD_RESTARTED']));
       context.diagnostic(`${who}: ${outagesMs.join(', ')} ms`);
       assert.ok(Math.max(...outagesMs) < OUTAGE_MS_MAX, `${outagesMs.join()} ms`);
     },

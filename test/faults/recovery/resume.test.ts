@@ -5,21 +5,8 @@ import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { initialState } from '../../../src/reflector/rules/state.ts';
 import type { Effect } from '../../../src/reflector/rules/state.ts';
 import { step } from '../../../src/reflector/rules/step.ts';
-import type { ReflectorSpec, ResumePosition } from '../../../src/shared/protocol.ts';
-
-const SPEC: ReflectorSpec = {
-  path: '/api/v1/pods',
-  query: {},
-  kind: 'Pod',
-  apiVersion: 'v1',
-  watchList: 'off',
-  pageSize: 0,
-  objectBytesMax: 2 ** 20,
-  watchTimeoutMinSeconds: 300,
-  watchTimeoutMaxSeconds: 600,
-  backoffInitialMs: 800,
-  backoffMaxMs: 30_000,
-};
+import type { ResumePosition } from '../../../src/shared/protocol.ts';
+import { SPEC } from '../../unit/reflector/scripts.ts';
 
 function begun(resume: Partial<ResumePosition>): readonly Effect[] {
   const position = { resourceVersion: '', epoch: 0, isReplacing: false, isStopping: false, ...resume };

@@ -49,7 +49,7 @@ function death(nowMs: number, unfinished?: number): ThreadEvent[] {
   return [died, ended, drained(nowMs, unfinished)];
 }
 
-describe('a thread and its supervisor', () => {
+describe('the supervisor of a thread', () => {
   test('a thread that died is terminated, drained and then replaced', () => {
     assert.deepEqual(run([died]).effects, [{ type: 'end' }]);
     assert.equal(run([died]).state.kind, 'ending');
@@ -85,7 +85,7 @@ describe('a thread and its supervisor', () => {
     assert.deepEqual(run([...death(0), ...found, tick(LAST_BEAT)]).effects.at(-1), { type: 'end' });
   });
 
-  test('a thread that stalls right after its first heartbeat has the usual time only', () => {
+  test('a thread that stalls right after its first heartbeat is terminated after stallTimeoutMs', () => {
     const standing = (beat: number): ThreadEvent[] => Array.from({ length: 20 }, () => tick(beat));
     assert.deepEqual(run([tick(1), ...standing(1).slice(1)]).effects, []);
     assert.deepEqual(run([tick(1), ...standing(1)]).effects, [{ type: 'end' }]);
@@ -138,7 +138,7 @@ describe('a thread and its supervisor', () => {
     assert.deepEqual(poisons([...death(0), ...death(1)]), [undefined, undefined]);
   });
 
-  test('a supervisor that has given up does so finally, and a repeated report of a death has no effect', () => {
+  test('a supervisor that has given up remains so, and a repeated report of a death has no effect', () => {
     const gone = [...death(0), ...death(1), ...death(2)];
     assert.equal(run([...gone, died, ended, tick(1), drained(3)]).effects.length, run(gone).effects.length);
     assert.deepEqual(run([died, died, ended, died]).effects, [{ type: 'end' }]);

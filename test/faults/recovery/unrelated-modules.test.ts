@@ -8,17 +8,13 @@ import type { FakeObject } from '../../../src/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
 import { allocatePipeline } from '../../../src/shared/layout.ts';
 import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
-import { PODS } from '../../unit/informer/pipeline/harness.ts';
+import { PODS, pod } from '../../kit/objects.ts';
 
 const MIB = 2 ** 20;
 const MODULES = {
   'is missing': new URL('./does-not-exist.js', import.meta.url).href,
   'never loads': new URL('../../unit/indexer/modules/never.js', import.meta.url).href,
 };
-
-function pod(name: string): FakeObject {
-  return { metadata: { namespace: 'default', name } };
-}
 
 function informerOf(
   threads: InformerThreads,
@@ -41,14 +37,14 @@ for (const [what, url] of Object.entries(MODULES)) {
       },
     );
     const source = new FakeControllerSource();
-    source.add(pod('before'));
+    source.add({ ...pod('before') });
     const informer = informerOf(threads, source);
     const running = informer.run();
     await informer.waitForSync();
     for (const shard of [0, 1]) backend?.kill(shard);
     const other = informerOf(threads, source, { transform });
     const ended = other.run().catch(() => undefined);
-    for (const name of ['a', 'b', 'c', 'd']) source.add(pod(name));
+    for (const name of ['a', 'b', 'c', 'd']) source.add({ ...pod(name) });
     await settled(informer);
     assert.equal(informer.getStore().list().length, 5);
     await other.shutdown();
@@ -58,18 +54,16 @@ for (const [what, url] of Object.entries(MODULES)) {
   });
 
   for (const count of [0, 2]) {
-    test(`informers continue beside one whose module ${what}, and that one can be stopped (threads: ${count})`, async () => {
+    test(`informers continue beside an informer whose module ${what}, and it can be stopped (threads: ${count})`, async () => {
       await using threads = new InformerThreads({ shards: count });
       const source = new FakeControllerSource();
       const other = informerOf(threads, source, { transform });
-      const ended = other.run().then(
-        () => 'stopped',
-        (error: unknown) => (error as { readonly code: string }).code,
-      );
+      const codeOf = (error: unknown): string => (error as { readonly code: string }).code;
+      const ended = other.run().then(() => 'stopped', codeOf);
       const informer = informerOf(threads, source);
       const running = informer.run();
       await informer.waitForSync();
-      source.add(pod('a'));
+      source.add({ ...pod('a') });
       await settled(informer);
       assert.equal(informer.getStore().list().length, 1);
       await other.shutdown();

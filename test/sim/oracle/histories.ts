@@ -71,8 +71,8 @@ export interface AppliedRecord {
   readonly kind: string;
 }
 
-/** H4: what one handler received. */
-export type ToldRecord = RegisteredRecord | ChangeRecord | StepRecord;
+/** H4: the notifications that one handler received, and the steps of its life. */
+export type DeliveredRecord = RegisteredRecord | ChangeRecord | StepRecord;
 
 export interface RegisteredRecord {
   readonly kind: 'registered';
@@ -177,7 +177,7 @@ export interface Histories {
   readonly commits: Commit[];
   readonly wire: WireRecord[];
   readonly applied: AppliedRecord[];
-  readonly told: ToldRecord[];
+  readonly delivered: DeliveredRecord[];
   readonly faults: FaultRecord[];
   readonly reports: ReportRecord[];
   readonly snapshots: SnapshotRecord[];
@@ -185,15 +185,6 @@ export interface Histories {
 }
 
 export function emptyHistories(): Histories {
-  return {
-    scopes: {},
-    commits: [],
-    wire: [],
-    applied: [],
-    told: [],
-    faults: [],
-    reports: [],
-    snapshots: [],
-    gauges: [],
-  };
+  const lists = { commits: [], wire: [], applied: [], delivered: [], faults: [], reports: [] };
+  return { scopes: {}, ...lists, snapshots: [], gauges: [] };
 }

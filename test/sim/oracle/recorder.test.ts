@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SharedIndexInformer, label } from '../../../src/index.ts';
 import { settled, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import { PODS, kubeConfigOf, pod } from '../../unit/informer/pipeline/harness.ts';
+import { PODS, deletion, pod, put } from '../../kit/objects.ts';
+import { kubeConfigOf } from '../../kit/scene.ts';
 import type { Histories } from './histories.ts';
 import { judge } from './judge.ts';
 import { Recorder } from './recorder.ts';
@@ -26,47 +27,46 @@ async function recordedRun(): Promise<Histories> {
   });
   recorder.informer(informer, { indices: INDICES });
   recorder.handler(informer, 'first');
-  const put = async (name: string, app: string): Promise<void> => {
-    await server.apply([{ type: 'put', resource: 'pods', object: pod(name, { app }) }]);
-  };
-  await put('a', 'x');
+  const write = (name: string, app: string): Promise<unknown> => server.apply([put(pod(name, { app }))]);
+  await write('a', 'x');
   void informer.run();
   await settled(informer);
   recorder.snapshot(informer);
-  await put('a', 'y');
-  await put('b', 'x');
+  await write('a', 'y');
+  await write('b', 'x');
   await settled(informer);
   recorder.handler(informer, 'late');
-  const fault = recorder.fault('1', 'expired watch', ['ERR_KUBELOOM_GONE']);
-  await server.apply([{ type: 'delete', resource: 'pods', name: 'b' }]);
-  await put('c', 'x');
+  await server.apply([deletion('b')]);
+  await write('c', 'x');
   await server.compact();
-  fault.landed();
+  const fault = { id: '1', kind: 'expired watch', codes: ['ERR_KUBELOOM_GONE'], landedAt: recorder.now() };
   await server.expireWatches();
-  await put('d', 'x');
+  await write('d', 'x');
   await settled(informer);
-  fault.healed();
+  recorder.histories.faults.push({ ...fault, healedAt: recorder.now() });
   recorder.look();
   recorder.snapshot(informer, true);
   await recordServer(recorder.histories, server, 'pods');
   return recorder.histories;
 }
 
-test('a run of the pipeline against the embedded apiserver is recorded whole, and is right', async () => {
+test('a recorded run of the pipeline against the embedded apiserver is complete and has no violations', async () => {
   const histories = await recordedRun();
   assert.deepEqual(judge(histories), []);
-  const kinds = histories.told.map(({ handler, kind }) => `${handler} ${kind}`);
+  const kinds = histories.delivered.map(({ handler, kind }) => `${handler} ${kind}`);
   for (const kind of ['first registered', 'first add', 'first synced', 'late synced', 'first delete']) {
     assert.ok(kinds.includes(kind), kind);
   }
   assert.equal(histories.commits.length, 6);
   assert.ok(histories.wire.filter(({ what }) => what === 'listed').length >= 2);
-  const told = histories.told.find((record) => record.kind === 'add');
-  assert.ok(told && 'hash' in told && told.hash === told.objectHash && told.isIndexed && told.uid !== '');
+  const added = histories.delivered.find((record) => record.kind === 'add');
+  assert.ok(
+    added && 'hash' in added && added.hash === added.objectHash && added.isIndexed && added.uid !== '',
+  );
 });
 
-test('a notification that is missing in the record is found', async () => {
+test('the oracle finds a notification that is missing in the record', async () => {
   const histories = await recordedRun();
-  const told = histories.told.filter(({ kind }) => kind !== 'update');
-  assert.notDeepEqual(judge({ ...histories, told }), []);
+  const delivered = histories.delivered.filter(({ kind }) => kind !== 'update');
+  assert.notDeepEqual(judge({ ...histories, delivered }), []);
 });

@@ -1,21 +1,39 @@
-/** Records what informers do. It uses public API only, so any run can be recorded. */
-import type { SharedIndexInformer } from '../../../src/index.ts';
-import type { CachedObject, HandlerRegistration } from '../../../src/index.ts';
-import { emptyHistories } from './histories.ts';
-import type { FaultRecord, Histories, SnapshotObject } from './histories.ts';
-import { RecordedHandler } from './recorded-handler.ts';
+/** Records what informers do and what their handlers receive. It uses public API only, so any run can be recorded. */
+import type {
+  Borrowed,
+  CachedObject,
+  DeletedFinalStateUnknown,
+  HandlerRegistration,
+  ResourceEventHandler,
+  SharedIndexInformer,
+} from '../../../src/index.ts';
 import { bodyHash } from './body-hash.ts';
-import type { HandlerRecording, InformerRecording, Notebook, RecordedInformer } from './recording.ts';
+import { emptyHistories } from './histories.ts';
+import type { ChangeRecord, Histories, Scope, SnapshotObject } from './histories.ts';
 
-/** A fault in progress: records that it has struck, and that it has ended. */
-export interface OpenFault {
-  landed(): void;
-  healed(): void;
+/** Index → the values by which it must find an object. */
+export type IndexValues = Readonly<Record<string, (entry: Borrowed<unknown>) => readonly string[]>>;
+
+export interface InformerRecording {
+  /** The informer's name in the histories. Default: its own name. */
+  readonly name?: string;
+  readonly scope?: Scope;
+  readonly indices?: IndexValues;
+  /** Records bodies, which costs a parse each; without them only versions are compared. Default true. */
+  readonly hasBodies?: boolean;
 }
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+interface RecordedInformer extends Required<InformerRecording> {
+  readonly informer: SharedIndexInformer;
+}
 
-export class Recorder implements Notebook {
+export interface HandlerRecording {
+  /** The handler's own work; its return value or error is the handler's. */
+  readonly react?: (change: ChangeRecord) => unknown;
+  readonly resyncPeriodMs?: number;
+}
+
+export class Recorder {
   readonly histories: Histories = emptyHistories();
   readonly now: () => number;
   readonly #informers = new Map<SharedIndexInformer, RecordedInformer>();
@@ -41,7 +59,7 @@ export class Recorder implements Notebook {
   ): HandlerRegistration {
     const recorded = this.#of(informer);
     const { resyncPeriodMs } = recording;
-    this.histories.told.push({
+    this.histories.delivered.push({
       kind: 'registered',
       handler: name,
       informer: recorded.name,
@@ -57,7 +75,7 @@ export class Recorder implements Notebook {
 
   removed(handler: string): void {
     this.#unsynced.delete(handler);
-    this.histories.told.push({ kind: 'removed', handler, at: this.now() });
+    this.histories.delivered.push({ kind: 'removed', handler, at: this.now() });
   }
 
   /** Records which handlers have synced; handlers call it before every notification. */
@@ -65,7 +83,7 @@ export class Recorder implements Notebook {
     for (const [handler, registration] of this.#unsynced) {
       if (!registration.hasSynced()) continue;
       this.#unsynced.delete(handler);
-      this.histories.told.push({ kind: 'synced', handler, at: this.now() });
+      this.histories.delivered.push({ kind: 'synced', handler, at: this.now() });
     }
   }
 
@@ -100,20 +118,6 @@ export class Recorder implements Notebook {
     this.histories.reports.push({ at: this.now(), code, message: error.message });
   };
 
-  /** @param codes one of these must be reported after the strike; none: no report is required */
-  fault(id: string, kind: string, codes: readonly string[] = []): OpenFault {
-    const record: Mutable<FaultRecord> = { id, kind, at: this.now(), codes };
-    this.histories.faults.push(record);
-    return {
-      landed: () => (record.landedAt ??= this.now()),
-      healed: () => (record.healedAt = this.now()),
-    };
-  }
-
-  gauge(name: string, value: number, bound: number): void {
-    this.histories.gauges.push({ at: this.now(), name, value, bound });
-  }
-
   #of(informer: SharedIndexInformer): RecordedInformer {
     const recorded = this.#informers.get(informer);
     if (!recorded) throw new RangeError(`record the informer ${informer.name} first`);
@@ -128,4 +132,94 @@ function bodyOf(entry: CachedObject<unknown>): { hash?: string } {
     // Only the identity of the object is kept.
     return {};
   }
+}
+
+type Deleted = Borrowed<unknown> | DeletedFinalStateUnknown<unknown>;
+
+/** A handler that records its notifications, and the cache and its indexes at that moment. */
+class RecordedHandler implements ResourceEventHandler<unknown> {
+  readonly #recorder: Recorder;
+  readonly #recorded: RecordedInformer;
+  readonly #name: string;
+  readonly #react: (change: ChangeRecord) => unknown;
+
+  constructor(recorder: Recorder, recorded: RecordedInformer, name: string, recording: HandlerRecording) {
+    this.#recorder = recorder;
+    this.#recorded = recorded;
+    this.#name = name;
+    this.#react = recording.react ?? ((): undefined => undefined);
+  }
+
+  onAdd(added: Borrowed<unknown>, isInInitialList: boolean): unknown {
+    return this.#record({ kind: 'add', isInInitialList, ...this.#seen(added) });
+  }
+
+  onUpdate(previous: Borrowed<unknown>, current: Borrowed<unknown>): unknown {
+    const oldRevision = Number(previous.resourceVersion);
+    return this.#record({ kind: 'update', oldRevision, ...this.#seen(current) });
+  }
+
+  onDelete(deleted: Deleted): unknown {
+    const { finalStateUnknown } = deleted;
+    const last = deleted.finalStateUnknown ? deleted.last : deleted;
+    return this.#record({ kind: 'delete', finalStateUnknown, ...this.#seen(last) });
+  }
+
+  #record(change: ChangeRecord): unknown {
+    // Whether the handler had synced before this call is visible only before it.
+    this.#recorder.look();
+    this.#recorder.histories.delivered.push(change);
+    return this.#react(change);
+  }
+
+  #seen(entry: Borrowed<unknown>): Omit<ChangeRecord, 'kind'> {
+    const { informer, indices, hasBodies } = this.#recorded;
+    const indexer = informer.getIndexer();
+    const cached = indexer.getByKey(entry.key);
+    const names = Object.entries(indices);
+    const isIndexed = names.every(([index, valuesOf]) => {
+      // A cached object must be in the index; an uncached one must not be at its former place.
+      const values = valuesOf(cached ?? entry);
+      return values.every(
+        (value) => indexer.indexKeys(index, value).includes(entry.key) === (cached !== undefined),
+      );
+    });
+    return {
+      handler: this.#name,
+      at: this.#recorder.now(),
+      key: entry.key,
+      revision: Number(entry.resourceVersion),
+      uid: entry.uid,
+      cached: cached === undefined ? null : Number(cached.resourceVersion),
+      isIndexed,
+      ...(hasBodies ? bodies(entry) : {}),
+    };
+  }
+}
+
+/** Returns nothing for an object of which only the identity is kept: it is delivered all the same. */
+function bodies(entry: Borrowed<unknown>): { hash?: string; objectHash?: string } {
+  try {
+    return {
+      hash: bodyHash(entry.bytes().toString()),
+      objectHash: bodyHash(JSON.stringify(readByAllDoors(entry))),
+    };
+  } catch {
+    return {};
+  }
+}
+
+/** Returns the object, with metadata and labels read through `entry.metadata` and `entry.labels`. */
+function readByAllDoors(entry: Borrowed<unknown>): unknown {
+  const metadata = entry.metadata as object;
+  const object = entry.object as { readonly metadata: { readonly managedFields?: unknown } };
+  const { managedFields } = object.metadata;
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      ...('labels' in metadata ? { labels: entry.labels } : {}),
+      ...(managedFields === undefined ? {} : { managedFields }),
+    },
+  };
 }

@@ -5,16 +5,11 @@ import type {
   RegisteredRecord,
   Scope,
   SnapshotRecord,
-  StepRecord,
   WireRecord,
 } from './histories.ts';
 import { Truth } from './truth.ts';
 
 export interface JudgeOptions {
-  /** True when the run is at rest without faults: every handler must have every change. Default true. */
-  readonly isAtRest?: boolean;
-  /** The server's order of lists. Default: by key. */
-  readonly listOrder?: 'key' | 'any';
   /** Limit from the last healed fault, or the last commit after it, to a handler's last notification. */
   readonly convergenceMs?: number;
   /** Limit of a handler's silence while there are commits, except for slow handlers. */
@@ -48,29 +43,28 @@ export interface HandlerView {
   readonly informer: InformerView;
   readonly registered: RegisteredRecord;
   readonly changes: readonly ChangeRecord[];
-  readonly steps: readonly StepRecord[];
+  /** Number of changes before the handler had synced; infinite for a handler that has not. */
+  readonly synced: number;
   readonly isRemoved: boolean;
 }
 
 export interface RunView {
-  readonly histories: Histories;
-  readonly options: JudgeOptions;
   readonly informers: readonly InformerView[];
   readonly handlers: readonly HandlerView[];
 }
 
-export function viewOf(histories: Histories, options: JudgeOptions): RunView {
+export function viewOf(histories: Histories): RunView {
   const informers = Object.entries(histories.scopes).map(([name, scope]) =>
     informerView(histories, name, scope),
   );
   const byName = new Map(informers.map((informer) => [informer.name, informer]));
-  const handlers = histories.told.flatMap((registered) => {
+  const handlers = histories.delivered.flatMap((registered) => {
     if (registered.kind !== 'registered') return [];
     const informer = byName.get(registered.informer);
     if (!informer) throw new RangeError(`no scope for the informer ${registered.informer}`);
     return [handlerView(histories, registered, informer)];
   });
-  return { histories, options, informers, handlers };
+  return { informers, handlers };
 }
 
 function informerView(histories: Histories, name: string, scope: Scope): InformerView {
@@ -105,14 +99,15 @@ function handlerView(
   informer: InformerView,
 ): HandlerView {
   const changes: ChangeRecord[] = [];
-  const steps: StepRecord[] = [];
-  for (const record of histories.told) {
+  let synced = Infinity;
+  let isRemoved = false;
+  for (const record of histories.delivered) {
     if (record.handler !== registered.handler || record.kind === 'registered') continue;
     if ('key' in record) changes.push(record);
-    else steps.push(record);
+    else if (record.kind === 'synced') synced = Math.min(synced, changes.length);
+    else isRemoved = true;
   }
-  const isRemoved = steps.some(({ kind }) => kind === 'removed');
-  return { name: registered.handler, informer, registered, changes, steps, isRemoved };
+  return { name: registered.handler, informer, registered, changes, synced, isRemoved };
 }
 
 /** True for a resync, and for an object that a relist found unchanged. */

@@ -3,7 +3,14 @@
  * an update and an addition, and a handler joins late. Tests spoil one thing at a time.
  */
 import { emptyHistories } from './histories.ts';
-import type { ChangeRecord, Commit, Histories, SnapshotObject, ToldRecord, WireRecord } from './histories.ts';
+import type {
+  ChangeRecord,
+  Commit,
+  DeliveredRecord,
+  Histories,
+  SnapshotObject,
+  WireRecord,
+} from './histories.ts';
 
 export const INFORMER = 'pods';
 const FIRST_CONNECTION = 1;
@@ -23,7 +30,7 @@ export function commit(line: string): Commit {
 }
 
 /** Parses `add! a 1`, `add a 1`, `update a 1 4`, `delete a 5`, `lost a 4` (by a relist), `synced`, `removed`. */
-export function told(handler: string, line: string, at?: number): ToldRecord {
+export function delivered(handler: string, line: string): DeliveredRecord {
   const [word = '', key = '', ...versions] = line.split(' ');
   const revision = Number(versions.at(-1));
   if (word === 'synced' || word === 'removed') return { kind: word, handler };
@@ -34,7 +41,7 @@ export function told(handler: string, line: string, at?: number): ToldRecord {
     handler,
     key,
     revision,
-    at: at ?? revision * 10 + 1,
+    at: revision * 10 + 1,
     uid: `uid-${key}`,
     hash,
     objectHash: hash,
@@ -96,8 +103,14 @@ export function smallRun(): Histories {
     ['first', FIRST_HANDLER, 0],
     ['late', LATE_HANDLER, JOINED_AT],
   ] as const) {
-    histories.told.push({ kind: 'registered', handler, informer: INFORMER, at: revision * 10, revision });
-    histories.told.push(...lines.map((line) => told(handler, line)));
+    histories.delivered.push({
+      kind: 'registered',
+      handler,
+      informer: INFORMER,
+      at: revision * 10,
+      revision,
+    });
+    histories.delivered.push(...lines.map((line) => delivered(handler, line)));
   }
   histories.applied.push(
     ...[0xffffffff, 1, 2].map((sequence) => ({ shard: 0, sequence, incarnation: 1, kind: 'Change' })),

@@ -30,6 +30,10 @@ export class Truth {
     this.#byRevision = new Map(this.events.map(({ revision }, index) => [revision, index]));
   }
 
+  get last(): State {
+    return this.state(this.events.length);
+  }
+
   /** Returns the event with exactly this revision. */
   at(revision: number): TruthEvent | undefined {
     const index = this.#byRevision.get(revision);

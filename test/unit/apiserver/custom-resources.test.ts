@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import { call } from './http.ts';
-import { WIDGETS } from './widgets.ts';
+import { WIDGETS } from '../../kit/objects.ts';
 
 describe('a custom resource', () => {
   let server: EmbeddedApiServer;

@@ -6,7 +6,7 @@ import type { KubeObject } from '../../../src/apiserver/json.ts';
 import { LoadTemplate, STAMP_ANNOTATION } from '../../../src/apiserver/load-template.ts';
 import { ResourceTable } from '../../../src/apiserver/resources.ts';
 import { StoredObject } from '../../../src/apiserver/stored-object.ts';
-import { WIDGETS } from './widgets.ts';
+import { WIDGETS } from '../../kit/objects.ts';
 
 const PODS = new ResourceTable().named('pods');
 const OBJECT: KubeObject = {

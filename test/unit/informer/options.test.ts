@@ -13,8 +13,8 @@ import {
 } from '../../../src/informer/threads/options.ts';
 import type { ThreadsOptions } from '../../../src/informer/threads/options.ts';
 import { field, indexModule, label } from '../../../src/replica/store/index-functions.ts';
+import { PODS } from '../../kit/objects.ts';
 
-const PODS = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
 const NODES = { ...PODS, resource: 'nodes', kind: 'Node', isNamespaced: false };
 const MIB = 2 ** 20;
 

@@ -6,17 +6,11 @@ import type {
   HandlerRegistration,
   InformerOptions,
   ResourceEventHandler,
-  ResourceRef,
 } from '../../../src/index.ts';
+import { PODS } from '../../kit/objects.ts';
 import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
 
-export const PODS: ResourceRef = {
-  group: '',
-  version: 'v1',
-  resource: 'pods',
-  kind: 'Pod',
-  isNamespaced: true,
-};
+export { PODS };
 
 export interface Pod {
   readonly metadata: {

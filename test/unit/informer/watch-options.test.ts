@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reflectorSpec, resolveInformerOptions } from '../../../src/informer/options.ts';
+import { PODS } from '../../kit/objects.ts';
 
-const PODS = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
 const REFUSED = { code: 'ERR_KUBELOOM_OPTION' };
 
 test('a watch lasts from five to ten minutes, or from the chosen minimum to twice that', () => {

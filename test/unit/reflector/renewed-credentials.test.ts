@@ -6,10 +6,9 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { InformerThreads, SharedIndexInformer } from '../../../src/index.ts';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { PODS } from '../../kit/objects.ts';
 import { kubeConfigFor } from '../../security/bare-server.ts';
 import { file } from './transport/credentials-scene.ts';
-
-const PODS = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
 
 /** Returns a plugin with these outputs for its first runs, and the last one afterwards. */
 function plugin(first: readonly string[], then: string): { exec: object; runs: () => number } {

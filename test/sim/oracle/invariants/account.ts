@@ -12,19 +12,13 @@
  */
 import type { ChangeRecord } from '../histories.ts';
 import { isUnchanged, nameOf } from '../run-view.ts';
-import type { HandlerView, RunView } from '../run-view.ts';
+import type { HandlerView } from '../run-view.ts';
 import type { State, TruthEvent } from '../truth.ts';
 import { violation } from '../violation.ts';
 import type { Violation } from '../violation.ts';
 
-export function checkAccounts({ handlers, options }: RunView): Violation[] {
-  const { isAtRest = true, listOrder = 'key' } = options;
-  return handlers.flatMap((handler) =>
-    new Account(handler, {
-      mayEndAnywhere: !isAtRest || handler.isRemoved,
-      isKeyOrder: listOrder === 'key',
-    }).close(),
-  );
+export function checkAccount(handler: HandlerView): Violation[] {
+  return new Account(handler).close();
 }
 
 interface Relist {
@@ -33,15 +27,8 @@ interface Relist {
   readonly since: number;
 }
 
-interface AccountOptions {
-  /** The record was cut off: a difference or an initial list may be partial, and the end may be missing. */
-  readonly mayEndAnywhere: boolean;
-  readonly isKeyOrder: boolean;
-}
-
 class Account {
   readonly #handler: HandlerView;
-  readonly #options: AccountOptions;
   /** The notifications that are not repetitions. */
   readonly #changes: readonly ChangeRecord[];
   /** The handler's view up to the present notification: key → revision. */
@@ -53,10 +40,9 @@ class Account {
   readonly #cursors = new Map<number, Set<number>>();
   readonly #relists: readonly Relist[];
 
-  constructor(handler: HandlerView, options: AccountOptions) {
+  constructor(handler: HandlerView) {
     const { truth, listed } = handler.informer;
     this.#handler = handler;
-    this.#options = options;
     this.#changes = handler.changes.filter((change) => !isUnchanged(change));
     this.#relists = listed.map(({ revision, since }) => ({
       to: truth.position(revision),
@@ -87,12 +73,8 @@ class Account {
       this.#candidates().filter((position) => this.#isState(truth.state(position), count)),
     );
     this.#cursors.set(count, starts);
-    if (
-      starts.size > 0 ||
-      (this.#changes.length === 0 && this.#handler.steps.every(({ kind }) => kind !== 'synced'))
-    ) {
-      return count;
-    }
+    const isWaiting = this.#changes.length === 0 && this.#handler.synced === Infinity;
+    if (starts.size > 0 || isWaiting) return count;
     const what = `the ${count} objects of its initial list are no state that the server had`;
     const since = joinedAt > 0 ? ` when it joined at ${joinedAt}` : ' when it was listed';
     return [violation('I7', `${this.#handler.name}: ${what}${since}`, this.#changes[0]?.at)];
@@ -109,7 +91,7 @@ class Account {
   }
 
   #isState(state: State, count: number): boolean {
-    const isCutOff = this.#options.mayEndAnywhere && this.#changes.length === count;
+    const isCutOff = this.#handler.isRemoved && this.#changes.length === count;
     if (!isCutOff && state.size !== this.#model.size) return false;
     for (const [key, revision] of this.#model) if (state.get(key)?.revision !== revision) return false;
     return true;
@@ -119,7 +101,7 @@ class Account {
     const { truth } = this.#handler.informer;
     const change = this.#changes[index];
     const next = truth.events[cursor];
-    if (change && next && isToldAs(next, change)) {
+    if (change && next && isDeliveredAs(next, change)) {
       this.#reach(index + 1, cursor + 1);
       return;
     }
@@ -146,20 +128,19 @@ class Account {
   #differenceAt(index: number, state: State): number | undefined {
     const deleted = new Set([...this.#model.keys()].filter((key) => !state.has(key)));
     const changed = [...state.values()].filter(({ key, revision }) => this.#model.get(key) !== revision);
-    if (this.#options.isKeyOrder) changed.sort((a, b) => (a.key < b.key ? -1 : 1));
-    const expected = new Map(changed.map((event) => [event.key, event]));
+    changed.sort((a, b) => (a.key < b.key ? -1 : 1));
     const length = deleted.size + changed.length;
     for (let done = 0; done < length; done++) {
       const change = this.#changes[index + done];
-      if (!change) return this.#options.mayEndAnywhere ? done : undefined;
+      // A removed handler's record is cut off: the difference may be partial.
+      if (!change) return this.#handler.isRemoved ? done : undefined;
       if (change.kind === 'delete') {
         if (change.finalStateUnknown !== true || !deleted.delete(change.key)) return undefined;
         continue;
       }
       if (deleted.size > 0) return undefined;
-      const event = this.#options.isKeyOrder ? expected.values().next().value : expected.get(change.key);
+      const event = changed.shift();
       if (!event || !this.#isFound(event, change)) return undefined;
-      expected.delete(event.key);
     }
     return length;
   }
@@ -176,7 +157,7 @@ class Account {
   }
 
   #end(): Violation[] {
-    if (this.#options.mayEndAnywhere) return [];
+    if (this.#handler.isRemoved) return [];
     const { truth } = this.#handler.informer;
     const end = truth.events.length;
     const cursors = this.#cursors.get(this.#changes.length) ?? new Set();
@@ -192,29 +173,33 @@ class Account {
     const change = this.#changes[index];
     const cursor = Math.max(...cursors);
     const next = events[cursor];
-    const told = change ? nameOf(change) : 'nothing';
+    const received = change ? nameOf(change) : 'nothing';
     const revision = change?.revision ?? 0;
     if (change?.finalStateUnknown === true) {
-      const what = `${told} as if a relist had found it, but no relist explains what follows`;
+      const what = `${received} as if a relist had found it, but no relist explains what follows`;
       return violation('I4b', `${this.#handler.name} received ${what}`, change.at);
     }
     if (next === undefined || revision < next.revision) {
       const before = events[cursor - 1]?.revision ?? 0;
-      return violation('I5', `${this.#handler.name} received ${told} after ${before}`, change?.at);
+      return violation('I5', `${this.#handler.name} received ${received} after ${before}`, change?.at);
     }
     const missing = events
       .slice(cursor)
       .flatMap((event) => (event.revision < revision ? [event.revision] : []));
     if (missing.length === 0) {
       const expected = `${next.type} ${next.key}@${next.revision}`;
-      return violation('I4', `${this.#handler.name} received ${told} where ${expected} follows`, change?.at);
+      return violation(
+        'I4',
+        `${this.#handler.name} received ${received} where ${expected} follows`,
+        change?.at,
+      );
     }
-    const what = `${told} without ${some(missing)}, and no relist explains that`;
+    const what = `${received} without ${some(missing)}, and no relist explains that`;
     return violation('I4b', `${this.#handler.name} received ${what}`, change?.at);
   }
 }
 
-function isToldAs({ type, key, revision }: TruthEvent, change: ChangeRecord): boolean {
+function isDeliveredAs({ type, key, revision }: TruthEvent, change: ChangeRecord): boolean {
   if (change.key !== key || change.revision !== revision || change.finalStateUnknown === true) return false;
   if (type === 'DELETED') return change.kind === 'delete';
   return change.kind === (type === 'ADDED' ? 'add' : 'update');

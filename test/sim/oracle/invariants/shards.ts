@@ -2,16 +2,15 @@
  * H3, the records that shards write. I5b: the sequences of each shard grow, and together they are complete,
  * whichever shard was replaced. So merging by sequence merges everything once, in the reflector's order.
  */
-import type { AppliedRecord } from '../histories.ts';
-import type { RunView } from '../run-view.ts';
+import type { AppliedRecord, Histories } from '../histories.ts';
 import { violation } from '../violation.ts';
 import type { Violation } from '../violation.ts';
 
-export function checkShards({ histories }: RunView): Violation[] {
+export function checkShards({ applied }: Histories): Violation[] {
   const found: Violation[] = [];
   const last = new Map<string, number>();
   const seen = new Set<number>();
-  for (const { shard, incarnation, sequence, kind } of histories.applied) {
+  for (const { shard, incarnation, sequence, kind } of applied) {
     // A successor repeats unfinished records.
     const thread = `${shard}/${incarnation}`;
     const before = last.get(thread);
@@ -21,7 +20,7 @@ export function checkShards({ histories }: RunView): Violation[] {
     last.set(thread, sequence);
     seen.add(sequence);
   }
-  const first = firstOf(histories.applied);
+  const first = firstOf(applied);
   if (first === undefined) return found;
   for (let number = 0; number < seen.size; number++) {
     if (seen.has((first + number) >>> 0)) continue;

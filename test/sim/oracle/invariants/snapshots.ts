@@ -3,23 +3,27 @@
  * server's state at its version, always, over all shards. I1: at the end that is the server's last state.
  */
 import type { SnapshotRecord } from '../histories.ts';
-import type { InformerView, RunView } from '../run-view.ts';
+import type { InformerView } from '../run-view.ts';
 import type { State } from '../truth.ts';
 import { violation } from '../violation.ts';
 import type { Violation } from '../violation.ts';
 
-export function checkSnapshots({ informers, options }: RunView): Violation[] {
-  return informers.flatMap((informer) => [
-    ...informer.snapshots.flatMap((snapshot) => [
-      ...checkKeys(informer, snapshot),
-      ...checkIndices(informer, snapshot),
-      ...checkState(informer, snapshot),
-    ]),
-    ...((options.isAtRest ?? true) ? checkFinal(informer) : []),
+export function checkSnapshots({ name, truth, snapshots }: InformerView): Violation[] {
+  const found = snapshots.flatMap((snapshot) => [
+    ...checkKeys(name, snapshot),
+    ...checkIndices(name, snapshot),
+    ...compare(truth.state(truth.position(snapshot.revision)), snapshot).map((difference) =>
+      violation('I9b', `the cache of ${name} at ${snapshot.revision} ${difference}`, snapshot.at),
+    ),
   ]);
+  const last = snapshots.at(-1);
+  if (last?.isFinal !== true) return found;
+  const differences = compare(truth.last, last);
+  const ends = differences.map((difference) => `at the end the cache of ${name} ${difference}`);
+  return [...found, ...ends.map((message) => violation('I1', message, last.at))];
 }
 
-function checkKeys({ name }: InformerView, { objects, at }: SnapshotRecord): Violation[] {
+function checkKeys(name: string, { objects, at }: SnapshotRecord): Violation[] {
   const keys = new Set<string>();
   return objects.flatMap(({ key }) => {
     const isTwice = keys.has(key);
@@ -28,8 +32,7 @@ function checkKeys({ name }: InformerView, { objects, at }: SnapshotRecord): Vio
   });
 }
 
-function checkIndices({ name }: InformerView, snapshot: SnapshotRecord): Violation[] {
-  const { indices = {}, objects, at } = snapshot;
+function checkIndices(name: string, { indices = {}, objects, at }: SnapshotRecord): Violation[] {
   return Object.entries(indices).flatMap(([index, values]) => {
     const actual = Object.entries(values).flatMap(([value, keys]) => keys.map((key) => `${value} → ${key}`));
     const expected = objects.flatMap(({ key, values: own = {} }) =>
@@ -39,23 +42,6 @@ function checkIndices({ name }: InformerView, snapshot: SnapshotRecord): Violati
       violation('I9', `the index ${index} of ${name} ${difference}`, at),
     );
   });
-}
-
-function checkState(informer: InformerView, snapshot: SnapshotRecord): Violation[] {
-  const { name, truth } = informer;
-  const state = truth.state(truth.position(snapshot.revision));
-  return compare(state, snapshot).map((difference) =>
-    violation('I9b', `the cache of ${name} at ${snapshot.revision} ${difference}`, snapshot.at),
-  );
-}
-
-function checkFinal({ name, truth, snapshots }: InformerView): Violation[] {
-  const last = snapshots.at(-1);
-  if (last?.isFinal !== true) return [];
-  const differences = compare(truth.state(truth.events.length), last);
-  return differences.map((difference) =>
-    violation('I1', `at the end the cache of ${name} ${difference}`, last.at),
-  );
 }
 
 function compare(state: State, { objects }: SnapshotRecord): string[] {

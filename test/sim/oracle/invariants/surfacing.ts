@@ -1,17 +1,16 @@
 /** I17: no queue exceeds its bound. I18: every fault is reported, and nothing else is. */
-import type { FaultRecord, ReportRecord } from '../histories.ts';
-import type { RunView } from '../run-view.ts';
+import type { FaultRecord, Histories, ReportRecord } from '../histories.ts';
+import type { JudgeOptions } from '../run-view.ts';
 import { violation } from '../violation.ts';
 import type { Violation } from '../violation.ts';
 
-export function checkBounds({ histories }: RunView): Violation[] {
-  return histories.gauges.flatMap(({ name, value, bound, at }) =>
+export function checkBounds({ gauges }: Histories): Violation[] {
+  return gauges.flatMap(({ name, value, bound, at }) =>
     value <= bound ? [] : [violation('I17', `${name} held ${value}, and may hold ${bound}`, at)],
   );
 }
 
-export function checkSurfacing({ histories, options }: RunView): Violation[] {
-  const { faults, reports } = histories;
+export function checkSurfacing({ faults, reports }: Histories, options: JudgeOptions): Violation[] {
   const silent = faults.filter((fault) => fault.landedAt !== undefined && !isReported(fault, reports));
   const unexpected = reports.filter(({ code }) => options.codes?.includes(code) === false);
   return [

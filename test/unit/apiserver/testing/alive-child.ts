@@ -4,12 +4,12 @@
  */
 import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
 import { FakeControllerSource } from '../../../../src/apiserver/testing/index.ts';
+import { PODS } from '../../../kit/objects.ts';
 
-const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
 const source = new FakeControllerSource();
 const threads = new InformerThreads({ shards: Number(process.argv[2]) });
 // A timer of a resync, or of a wait for a handler, does not keep it alive either.
-const informer = new SharedIndexInformer(source, pods, { threads, resyncPeriodMs: 60_000 });
+const informer = new SharedIndexInformer(source, PODS, { threads, resyncPeriodMs: 60_000 });
 informer.addEventHandler({ onAdd: () => new Promise(() => undefined) });
 for (const name of ['a', 'b']) source.add({ metadata: { name } });
 void informer.run();

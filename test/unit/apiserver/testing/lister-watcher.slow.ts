@@ -5,7 +5,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../../../../src/index.ts';
 import type { WatchEvent } from '../../../../src/index.ts';
 import { FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
-import { PODS, pod } from '../../informer/pipeline/harness.ts';
+import { PODS, pod } from '../../../kit/objects.ts';
 import { Scripted, listOf, nothing, one, oneAndThrow, podAt, watchOf } from './scripted-source.ts';
 import { SourcedInformer, THREADS, until } from './sourced-informer.ts';
 

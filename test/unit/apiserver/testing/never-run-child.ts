@@ -4,14 +4,14 @@
  */
 import { SharedIndexInformer, SharedInformerFactory, label } from '../../../../src/index.ts';
 import { FakeControllerSource } from '../../../../src/apiserver/testing/index.ts';
+import { PODS } from '../../../kit/objects.ts';
 
-const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
 const source = new FakeControllerSource();
 let workers = 0;
 process.on('worker', () => workers++);
 process.on('exit', () => process.stdout.write(`${workers} threads, ended`));
 
-const never = new SharedIndexInformer(source, pods, { threads: { shards: 1 }, resyncPeriodMs: 60_000 });
+const never = new SharedIndexInformer(source, PODS, { threads: { shards: 1 }, resyncPeriodMs: 60_000 });
 never.addEventHandler({ onAdd: () => undefined });
 never.addIndexers({ app: label('app') });
 never.getIndexer().list();
@@ -19,7 +19,7 @@ const factory = new SharedInformerFactory(() => source, { threads: { shards: 1 }
 factory.core.v1.pods.informer.addEventHandler({ onAdd: () => undefined });
 
 if (process.argv[2] === 'beside') {
-  const informer = new SharedIndexInformer(source, pods);
+  const informer = new SharedIndexInformer(source, PODS);
   const run = informer.run();
   await informer.waitForSync();
   await informer.shutdown();

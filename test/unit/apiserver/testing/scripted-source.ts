@@ -1,7 +1,7 @@
 /** A ListerWatcher whose answers a test writes, with a record of its requests. */
 import type { V1Pod } from '@kubernetes/client-node';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../../../src/index.ts';
-import { pod } from '../../informer/pipeline/harness.ts';
+import { pod } from '../../../kit/objects.ts';
 
 export function podAt(name: string, resourceVersion: string): V1Pod {
   const made = pod(name);

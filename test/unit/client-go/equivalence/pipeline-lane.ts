@@ -2,7 +2,7 @@
 import { SharedIndexInformer } from '../../../../src/index.ts';
 import type { Borrowed, Codec, DeletedFinalStateUnknown, InformerThreads } from '../../../../src/index.ts';
 import { FakeClock, settled } from '../../../../src/apiserver/testing/index.ts';
-import { PODS } from '../../informer/pipeline/harness.ts';
+import { PODS } from '../../../kit/objects.ts';
 import { textOf } from '../queue/notation.ts';
 import type { TestObject } from '../queue/notation.ts';
 import { RESYNC_PERIOD_MS, turn } from './lane.ts';

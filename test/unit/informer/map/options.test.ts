@@ -5,8 +5,8 @@ import { InformersMap, drop } from '../../../../src/index.ts';
 import type { InformersMapOptions, KubeObject, ResourceRef } from '../../../../src/index.ts';
 import { CacheOptions, INHERITED } from '../../../../src/informer/map/options.ts';
 import { NODE, POD, Scene, pod, rejection } from './scene.ts';
+import { PODS } from '../../../kit/objects.ts';
 
-const PODS: ResourceRef = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
 const NODES: ResourceRef = { group: '', version: 'v1', resource: 'nodes', kind: 'Node', isNamespaced: false };
 
 describe('inheritance', () => {

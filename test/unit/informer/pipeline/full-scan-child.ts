@@ -5,7 +5,7 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../../../../src/index.ts';
-import { PODS } from './harness.ts';
+import { PODS } from '../../../kit/objects.ts';
 
 const kubeConfig = new KubeConfig();
 kubeConfig.loadFromFile(process.argv[2] ?? '');

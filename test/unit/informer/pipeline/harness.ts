@@ -1,19 +1,14 @@
 /** Runs the whole pipeline against the embedded apiserver: servers, informers and recorders for the tests. */
 import assert from 'node:assert/strict';
-import { KubeConfig } from '@kubernetes/client-node';
 import type { V1Pod } from '@kubernetes/client-node';
 import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer, EmbeddedApiServerOptions } from '../../../../src/apiserver/testing/index.ts';
+import { PODS, pod } from '../../../kit/objects.ts';
+import { kubeConfigOf } from '../../../kit/scene.ts';
 import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
-import type { Borrowed, InformerOptions, ResourceEventHandler, ResourceRef } from '../../../../src/index.ts';
+import type { Borrowed, InformerOptions, ResourceEventHandler } from '../../../../src/index.ts';
 
-export const PODS: ResourceRef = {
-  group: '',
-  version: 'v1',
-  resource: 'pods',
-  kind: 'Pod',
-  isNamespaced: true,
-};
+export { PODS, kubeConfigOf, pod };
 
 export const SYNC_TIMEOUT_MS = 30_000;
 
@@ -25,12 +20,6 @@ export const VARIANTS = [
   { threads: 2, codec: 'msgpack' },
 ] as const;
 export type Variant = (typeof VARIANTS)[number];
-
-export function kubeConfigOf(server: EmbeddedApiServer): KubeConfig {
-  const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromString(server.kubeConfigYaml);
-  return kubeConfig;
-}
 
 /** One notification: what a test compares with the server's log. */
 export interface Seen {
@@ -147,14 +136,4 @@ export class Harness implements AsyncDisposable {
     await this.threads.close();
     await this.server.close();
   }
-}
-
-/** A pod small enough to read. */
-export function pod(name: string, labels: Record<string, string> = {}, namespace = 'default'): V1Pod {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace, labels },
-    spec: { nodeName: `node-${name.length}`, containers: [{ name: 'main', image: 'registry/app:1' }] },
-  };
 }

@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { SharedIndexInformer } from '../../../../src/index.ts';
 import { FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../../src/informer/threads/informer-threads.ts';
-
-const PODS = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', isNamespaced: true };
+import { PODS } from '../../../kit/objects.ts';
 
 for (const count of [0, 2]) {
   test(

@@ -78,6 +78,14 @@ export class ScriptedServer implements AsyncDisposable {
     return started;
   }
 
+  /** All requests with their versions: `list 5`, `stream`, `watch 5`. */
+  get asked(): string[] {
+    return this.requests.map(({ isStreamingList, isWatch, query }) => {
+      const verb = isStreamingList ? 'stream' : isWatch ? 'watch' : 'list';
+      return `${verb} ${query['resourceVersion'] ?? ''}`.trim();
+    });
+  }
+
   /** Resolves with the n-th request, from 0, when it has arrived. */
   request(number: number): Promise<ScriptedRequest> {
     const request = this.requests[number];

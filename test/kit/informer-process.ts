@@ -1,0 +1,79 @@
+/** Handle of a process with one informer. */
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
+import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import type { ChildOptions, ChildState } from './informer-child.ts';
+import { TemporaryFolder } from './temporary-folder.ts';
+
+export class InformerProcess implements AsyncDisposable {
+  readonly folder: TemporaryFolder = new TemporaryFolder();
+  readonly child: ChildProcess;
+  /** Rejects when the process ends. */
+  readonly #ended: Promise<never>;
+
+  private constructor(
+    { kubeConfigYaml }: EmbeddedApiServer,
+    options: Partial<ChildOptions>,
+    heapMiB: number,
+  ) {
+    const kubeconfig = this.folder.write('kubeconfig', kubeConfigYaml);
+    this.child = fork(
+      new URL('./informer-child.js', import.meta.url),
+      [JSON.stringify({ kubeconfig, ...options })],
+      {
+        execArgv: heapMiB > 0 ? [`--max-old-space-size=${heapMiB}`] : [],
+        stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+      },
+    );
+    this.#ended = once(this.child, 'exit').then(([code, signal]) => {
+      throw new Error(`the process ended: ${String(code ?? signal)}`);
+    });
+    this.#ended.catch(() => undefined);
+  }
+
+  /**
+   * Starts a process; resolves when its informer has synced.
+   *
+   * @param heapMiB V8's limit of the old generation; 0 for the default
+   */
+  static async start(
+    server: EmbeddedApiServer,
+    options: Partial<ChildOptions> = {},
+    heapMiB: number = 0,
+  ): Promise<InformerProcess> {
+    const started = new InformerProcess(server, options, heapMiB);
+    await Promise.race([once(started.child, 'message'), started.#ended]);
+    return started;
+  }
+
+  /**
+   * Returns the informer's state, with the cached objects on request.
+   *
+   * @throws when the process has ended
+   */
+  async state(hasCache: boolean = false): Promise<ChildState> {
+    this.child.send(hasCache);
+    const [state] = (await Promise.race([once(this.child, 'message'), this.#ended])) as [ChildState];
+    return state;
+  }
+
+  /** Waits until the cache has the server's state. */
+  async converged(server: EmbeddedApiServer): Promise<ChildState> {
+    for (;;) {
+      const state = await this.state(true);
+      const expected = Array.from(await server.state('pods'), ([key, version]) => `${key}@${version}`);
+      const isSame = state.cache.toSorted().join() === expected.toSorted().join();
+      if (isSame) return state;
+      assert.ok(!state.errors.some((code) => code.startsWith('ended')), state.errors.join());
+      await setTimeout(50);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.folder[Symbol.asyncDispose]();
+  }
+}
