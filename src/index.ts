@@ -90,7 +90,7 @@ export type {
   Mutable,
   ObjectIdentity,
 } from './replica/store/entry.ts';
-export type { Labels } from './replica/store/projection.ts';
+export type { Labels } from './replica/store/extracted-fields.ts';
 export type { InformerIndexer, InformerStore, SelectableStore } from './replica/store/indexer.ts';
 
 export type { HandlerBacklog, HandlerRegistration, ResourceEventHandler } from './replica/deliver/handler.ts';

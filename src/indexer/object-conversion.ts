@@ -12,8 +12,8 @@ import { messageOf } from '../base/errors.ts';
 import { DROP_MALFORMED, dropPaths } from '../kube/json/drop.ts';
 import { pathTrie } from '../kube/json/read.ts';
 import type { PathNode } from '../kube/json/read.ts';
-import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../kube/json/projection.ts';
-import type { GoHead } from '../kube/json/projection.ts';
+import { EXTRACTION_MALFORMED, EXTRACTION_NO_ROOM, Extractor } from '../kube/json/extraction.ts';
+import type { GoHead } from '../kube/json/extraction.ts';
 import { decodeStringContent } from '../kube/json/read.ts';
 import type { ShardSpec } from '../shared/protocol.ts';
 import type { ObjectLocation } from '../shared/record/delta.ts';
@@ -48,7 +48,7 @@ export class ConvertedObject {
   }
 }
 
-const CODE_TOO_LARGE = 'ERR_KUBELOOM_PROJECTION_TOO_LARGE';
+const CODE_TOO_LARGE = 'ERR_KUBELOOM_FIELDS_TOO_LARGE';
 /** Bytes of a Structures record besides its keys. A structure that does not fit stays a map. */
 const STRUCTURES_FRAME_BYTES = 64;
 const ROOM_BYTES = 1024;
@@ -58,9 +58,9 @@ const { Malformed, Msgpack, TooLarge, TransformFailed } = NotificationFlag;
 export class ObjectConversion {
   readonly #dropped: PathNode | undefined;
   readonly #transform: ModuleFunction | undefined;
-  readonly #projector: Projector;
+  readonly #extractor: Extractor;
   /** Writer without the declared fields. */
-  readonly #fixed: Projector = new Projector([]);
+  readonly #fixed: Extractor = new Extractor([]);
   readonly #absentFields: string;
   readonly #encoder: MsgpackEncoder | undefined;
   readonly #indexes: LoadedModules['indexes'];
@@ -72,7 +72,7 @@ export class ObjectConversion {
   constructor(spec: ShardSpec, modules: LoadedModules, output: NotificationWriter) {
     this.#dropped = spec.drop.length > 0 ? pathTrie(spec.drop) : undefined;
     this.#transform = modules.transform;
-    this.#projector = new Projector(spec.fields);
+    this.#extractor = new Extractor(spec.fields);
     this.#absentFields = ',null'.repeat(spec.fields.length);
     if (spec.codec === 'msgpack')
       this.#encoder = new MsgpackEncoder(output.prefixBytesMax - STRUCTURES_FRAME_BYTES);
@@ -87,7 +87,7 @@ export class ObjectConversion {
    */
   get headEnd(): number {
     const isPlain = !this.#dropped && !this.#transform && !this.#encoder && this.#indexes.length === 0;
-    return isPlain && this.#projector.readsOnlyHead ? this.#projector.managedFieldsStart : -1;
+    return isPlain && this.#extractor.readsOnlyHead ? this.#extractor.managedFieldsStart : -1;
   }
 
   /** Runs the steps. Appends the extracted fields to the notification's text. */
@@ -146,7 +146,7 @@ export class ObjectConversion {
   #extract(object: ConvertedObject): boolean {
     const text = this.#text;
     const start = text.length;
-    if (!extract(this.#projector, object, text)) return false;
+    if (!extract(this.#extractor, object, text)) return false;
     if (text.length <= this.#textBytesMax) return true;
     object.warnings.push({
       code: CODE_TOO_LARGE,
@@ -195,13 +195,13 @@ export class ObjectConversion {
   }
 }
 
-function extract(projector: Projector, object: ConvertedObject, text: ByteScratch): boolean {
+function extract(extractor: Extractor, object: ConvertedObject, text: ByteScratch): boolean {
   const goHead = object.isInline ? undefined : object.goHead;
   for (let room = ROOM_BYTES; ; room *= 2) {
     text.reserve(room);
-    const end = projector.project(object.bytes, object.start, object.end, text.bytes, text.length, goHead);
-    if (end === PROJECTION_MALFORMED) return false;
-    if (end === PROJECTION_NO_ROOM) continue;
+    const end = extractor.project(object.bytes, object.start, object.end, text.bytes, text.length, goHead);
+    if (end === EXTRACTION_MALFORMED) return false;
+    if (end === EXTRACTION_NO_ROOM) continue;
     text.length = end;
     return true;
   }

@@ -2,7 +2,7 @@
  * One informer in one shard: its keys and ids, its relists, and the conversion of its objects. It fills the output for
  * one record; the shard writes it.
  */
-import type { GoHead } from '../kube/json/projection.ts';
+import type { GoHead } from '../kube/json/extraction.ts';
 import type { KeySeed, ShardSpec } from '../shared/protocol.ts';
 import { DeltaFlag, DeltaKind } from '../shared/record/delta.ts';
 import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
@@ -90,7 +90,7 @@ export class ShardInformer {
     const json = identityJson(this.#log, delta);
     const fieldsStart = text.length;
     if (this.#conversion) this.#appendUid(delta);
-    notification.projectionLength = text.length - fieldsStart;
+    notification.extractedLength = text.length - fieldsStart;
     notification.logOffset = delta.offset;
     notification.length = json.length;
     notification.flags |= NotificationFlag.Quarantined | NotificationFlag.Inline;
@@ -117,13 +117,13 @@ export class ShardInformer {
     object.goHead = delta.flags & DeltaFlag.GoOrder ? this.#readGoHead(delta) : undefined;
     this.#identify(delta, id, version);
     const fieldsStart = text.length;
-    notification.isProjectionSame = this.#isHeadSame(delta, id);
-    if (!notification.isProjectionSame) {
+    notification.hasSameFields = this.#isHeadSame(delta, id);
+    if (!notification.hasSameFields) {
       this.#conversion?.run(object);
       this.#keepFingerprint(delta);
     }
     if (object.flags & NotificationFlag.Malformed && text.length === fieldsStart) this.#appendUid(delta);
-    notification.projectionLength = text.length - fieldsStart;
+    notification.extractedLength = text.length - fieldsStart;
     notification.logOffset = delta.offset;
     notification.length = object.end - object.start;
     if (object.isInline) object.flags |= NotificationFlag.Inline;
@@ -209,7 +209,7 @@ export class ShardInformer {
     const id = isNew ? this.#keys.insert(this.#log, delta) : known;
     notification.id = id;
     notification.flags = isNew ? NotificationFlag.NewKey : 0;
-    notification.isProjectionSame = false;
+    notification.hasSameFields = false;
     notification.namespaceLength = isNew ? namespaceLength : 0;
     notification.nameLength = isNew ? nameLength : 0;
     if (isNew) {

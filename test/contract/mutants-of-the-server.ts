@@ -44,8 +44,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/replica/store/entry.ts': {
     C64: [
-      'return this.projection.fields.labels;',
-      'this.owner.checkReadable(this); return this.projection.fields.labels;',
+      'return this.extracted.fields.labels;',
+      'this.owner.checkReadable(this); return this.extracted.fields.labels;',
     ],
   },
   'src/replica/store/slabs.ts': {

@@ -8,7 +8,7 @@ import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { refuse } from '../../base/option-checks.ts';
 import type { Borrowed, CachedObject, MetadataOf, Mutable } from '../../replica/store/entry.ts';
 import type { InformerView } from '../options.ts';
-import type { Labels } from '../../replica/store/projection.ts';
+import type { Labels } from '../../replica/store/extracted-fields.ts';
 
 export type View = 'structured' | 'unstructured' | 'metadata';
 

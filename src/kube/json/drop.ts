@@ -2,7 +2,7 @@
  * Copies the bytes of an object without some of its fields (`metadata.managedFields`). The result is the original
  * text minus the dropped members and their commas. It does not enter arrays.
  */
-import { GO_ORDER } from './projection.ts';
+import { GO_ORDER } from './extraction.ts';
 import { keyEquals, memberValue, pathTrie } from './read.ts';
 import type { PathNode } from './read.ts';
 import { afterMember, openObject, skipString, skipValue, valueAfterKey } from './skip.ts';

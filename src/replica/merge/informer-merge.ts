@@ -11,7 +11,7 @@ import type { Notification, PrefixRecord } from '../../shared/record/notificatio
 import type { EntryOwner, ObjectBytes } from '../store/entry-owner.ts';
 import { Entry, EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { Identity } from '../store/entry.ts';
-import { Projection, SharedFields } from '../store/projection.ts';
+import { ExtractedFields, SharedFields } from '../store/extracted-fields.ts';
 import type { Replica, UsedId } from '../store/replica.ts';
 import type { Slot } from '../store/replica-state.ts';
 import type { MainTransform } from './main-transform.ts';
@@ -63,9 +63,9 @@ export class InformerMerge {
       if (result) object = result;
       else flags |= EntryFlag.TransformFailed;
     }
-    const projection = transform ? transform.projectionOf(object) : this.#projectionOf(record, text, slot);
+    const extracted = transform ? transform.extractedOf(object) : this.#extractedOf(record, text, slot);
     const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
-    const entry = new Entry(owner, identity, projection, version, flags, decoder);
+    const entry = new Entry(owner, identity, extracted, version, flags, decoder);
     if (record.kind === DeltaKind.Replaced) {
       const live = replica.live.get(identity.key);
       if (live && this.#isUnchanged(live.entry, entry, object)) {
@@ -147,21 +147,21 @@ export class InformerMerge {
     return (
       live.version === listed.version &&
       (live.flags & UNREADABLE) === (listed.flags & UNREADABLE) &&
-      live.projection.equals(listed.projection) &&
+      live.extracted.equals(listed.extracted) &&
       this.#options.owner.hasObject(live, object, listed.decoder)
     );
   }
 
-  #projectionOf(record: Notification, text: Buffer, slot: Slot | undefined): Projection {
-    const previous = slot?.entry.projection;
-    if (record.isProjectionSame) {
-      assert(previous !== undefined, 'a shard named the projection of an unknown object', record.id);
+  #extractedOf(record: Notification, text: Buffer, slot: Slot | undefined): ExtractedFields {
+    const previous = slot?.entry.extracted;
+    if (record.hasSameFields) {
+      assert(previous !== undefined, 'a shard named the extracted of an unknown object', record.id);
       previous.isShared = true;
       return previous;
     }
     const start =
       record.textOffset + record.namespaceLength + record.nameLength + record.resourceVersionTextLength;
-    return Projection.read(text, start, start + record.projectionLength, this.#sharedFields, previous);
+    return ExtractedFields.read(text, start, start + record.extractedLength, this.#sharedFields, previous);
   }
 }
 

@@ -3,23 +3,23 @@
  * passes such an object through unchanged, so fields and indexes see only the result.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import { PROJECTION_NO_ROOM, Projector } from '../../kube/json/projection.ts';
+import { EXTRACTION_NO_ROOM, Extractor } from '../../kube/json/extraction.ts';
 import type { Identity, KubeMetadata } from '../store/entry.ts';
 import type { ObjectBytes } from '../store/entry-owner.ts';
-import { Projection, SharedFields } from '../store/projection.ts';
+import { ExtractedFields, SharedFields } from '../store/extracted-fields.ts';
 
 interface WithMetadata {
   readonly metadata?: KubeMetadata;
 }
 
-const PROJECTION_BYTES_MIN = 4096;
+const EXTRACTED_BYTES_MIN = 4096;
 
 export class MainTransform {
   readonly #transform: (object: unknown) => unknown;
-  readonly #projector: Projector;
+  readonly #extractor: Extractor;
   readonly #onError: (error: KubeloomError, key: string) => void;
   readonly #sharedFields: SharedFields = new SharedFields();
-  #scratch: Buffer = Buffer.alloc(PROJECTION_BYTES_MIN);
+  #scratch: Buffer = Buffer.alloc(EXTRACTED_BYTES_MIN);
 
   constructor(
     transform: (object: unknown) => unknown,
@@ -27,7 +27,7 @@ export class MainTransform {
     onError: (error: KubeloomError, key: string) => void,
   ) {
     this.#transform = transform;
-    this.#projector = new Projector(fields);
+    this.#extractor = new Extractor(fields);
     this.#onError = onError;
   }
 
@@ -40,11 +40,11 @@ export class MainTransform {
     return { bytes, start: 0, length: bytes.length };
   }
 
-  projectionOf({ bytes, start, length }: ObjectBytes): Projection {
+  extractedOf({ bytes, start, length }: ObjectBytes): ExtractedFields {
     for (;;) {
-      const end = this.#projector.project(bytes, start, start + length, this.#scratch, 0);
-      if (end !== PROJECTION_NO_ROOM) {
-        return Projection.read(this.#scratch, 0, Math.max(0, end), this.#sharedFields, undefined);
+      const end = this.#extractor.project(bytes, start, start + length, this.#scratch, 0);
+      if (end !== EXTRACTION_NO_ROOM) {
+        return ExtractedFields.read(this.#scratch, 0, Math.max(0, end), this.#sharedFields, undefined);
       }
       this.#scratch = Buffer.alloc(this.#scratch.length * 2);
     }

@@ -213,7 +213,7 @@ export class SequenceMerger {
       record.namespaceLength +
       record.nameLength +
       record.resourceVersionTextLength +
-      record.projectionLength;
+      record.extractedLength;
     object.bytes = text;
     object.start = inlineStart;
     if (parts.length === 0) return;

@@ -12,8 +12,8 @@ import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
 import type { Entry, EntryStorage } from './entry.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
-import type { ProjectedFields } from './projection.ts';
-import type { Projection } from './projection.ts';
+import type { FieldValues } from './extracted-fields.ts';
+import type { ExtractedFields } from './extracted-fields.ts';
 import type { SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 import type { Slab } from './slabs.ts';
@@ -132,7 +132,7 @@ export class EntryOwner implements EntryStorage {
     this.#options.guard?.(metadata, entry.key);
     entry.decodedMetadata = metadata;
     this.#remember(entry, costBytes);
-    if (!shared) this.#share(entry.projection, metadata, costBytes);
+    if (!shared) this.#share(entry.extracted, metadata, costBytes);
     return metadata;
   }
 
@@ -144,27 +144,27 @@ export class EntryOwner implements EntryStorage {
     return privateCopy({ bytes, start: 0, length: bytes.length });
   }
 
-  fieldsOf(projected: ProjectedFields): Readonly<Record<string, unknown>> {
+  fieldsOf(values: FieldValues): Readonly<Record<string, unknown>> {
     const fields: Record<string, unknown> = {};
     this.fields.forEach((path, index) => {
-      const value = projected.field(index);
+      const value = values.field(index);
       if (value !== undefined) fields[path] = value;
     });
     return Object.freeze(fields);
   }
 
-  #sharedMetadata({ projection, version, flags }: Entry): DecodedMetadata | undefined {
-    if (projection.metadata === undefined || flags & UNREADABLE) return undefined;
-    const metadata = { ...projection.metadata, resourceVersion: String(version) };
+  #sharedMetadata({ extracted, version, flags }: Entry): DecodedMetadata | undefined {
+    if (extracted.metadata === undefined || flags & UNREADABLE) return undefined;
+    const metadata = { ...extracted.metadata, resourceVersion: String(version) };
     return { metadata, costBytes: SHARED_METADATA_COST_BYTES };
   }
 
   /** Shares the metadata with other states, except under a guard, which must see every tree. */
-  #share(projection: Projection, metadata: unknown, costBytes: number): void {
-    if (this.#options.guard || !projection.isShared || typeof metadata !== 'object' || metadata === null)
+  #share(extracted: ExtractedFields, metadata: unknown, costBytes: number): void {
+    if (this.#options.guard || !extracted.isShared || typeof metadata !== 'object' || metadata === null)
       return;
-    projection.metadata = metadata;
-    this.#options.decodedCache.rememberShared(projection, costBytes);
+    extracted.metadata = metadata;
+    this.#options.decodedCache.rememberShared(extracted, costBytes);
   }
 
   #remember(entry: Entry, costBytes: number): void {

@@ -14,8 +14,8 @@ import { inspect } from 'node:util';
 import { KubeloomError, assert } from '../../base/errors.ts';
 import type { Dictionary } from './pack.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import type { Labels, ProjectedFields } from './projection.ts';
-import type { Projection } from './projection.ts';
+import type { Labels, FieldValues } from './extracted-fields.ts';
+import type { ExtractedFields } from './extracted-fields.ts';
 import type { SlabAllocation, Slab } from './slabs.ts';
 
 /** The parts that are the same in all states of one object. */
@@ -73,7 +73,7 @@ export interface EntryStorage {
   decodeFresh(entry: Entry): unknown;
   decodeMetadata(entry: Entry): unknown;
   jsonBytes(entry: Entry): Buffer;
-  fieldsOf(fields: ProjectedFields): Readonly<Record<string, unknown>>;
+  fieldsOf(fields: FieldValues): Readonly<Record<string, unknown>>;
 }
 
 export type MetadataOf<T> = T extends { readonly metadata?: infer M } ? NonNullable<M> : KubeMetadata;
@@ -115,7 +115,7 @@ export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
   // The owner is the first field: cloning an entry for another thread meets its guard and throws a coded error.
   readonly owner: EntryStorage;
   readonly identity: Identity;
-  readonly projection: Projection;
+  readonly extracted: ExtractedFields;
   readonly version: number | string;
   flags: number;
   references = 0;
@@ -139,14 +139,14 @@ export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
   constructor(
     owner: EntryStorage,
     identity: Identity,
-    projection: Projection,
+    extracted: ExtractedFields,
     version: number | string,
     flags: number,
     decoder?: MsgpackDecoder,
   ) {
     this.owner = owner;
     this.identity = identity;
-    this.projection = projection;
+    this.extracted = extracted;
     this.version = version;
     this.flags = flags;
     this.decoder = decoder;
@@ -173,7 +173,7 @@ export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
   }
 
   get uid(): string {
-    return this.projection.uid;
+    return this.extracted.uid;
   }
 
   get resourceVersion(): string {
@@ -181,23 +181,23 @@ export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
   }
 
   get generation(): number | undefined {
-    return this.projection.fields.generation;
+    return this.extracted.fields.generation;
   }
 
   get deletionTimestamp(): string | undefined {
-    return this.projection.fields.deletionTimestamp;
+    return this.extracted.fields.deletionTimestamp;
   }
 
   get controllerUid(): string | undefined {
-    return this.projection.fields.controllerUid;
+    return this.extracted.fields.controllerUid;
   }
 
   get labels(): Labels {
-    return this.projection.fields.labels;
+    return this.extracted.fields.labels;
   }
 
   get fields(): Readonly<Record<string, unknown>> {
-    return this.owner.fieldsOf(this.projection.fields);
+    return this.owner.fieldsOf(this.extracted.fields);
   }
 
   get object(): T {

@@ -94,14 +94,14 @@ export function declaredFields(indexers: Indexers): readonly string[] {
 }
 
 /** Returns whether the values depend on extracted fields and identity only. */
-export function isProjected<T>(indexer: IndexFunction<T>): indexer is DeclarativeIndex | ModuleIndex {
+export function isExtracted<T>(indexer: IndexFunction<T>): indexer is DeclarativeIndex | ModuleIndex {
   return typeof indexer === 'object';
 }
 
 const NONE: readonly string[] = [];
 
 /** Returns the values of the index with this name. Parses the extracted fields only for an index that needs them. */
-export function projectedValues(
+export function extractedValues(
   name: string,
   indexer: DeclarativeIndex | ModuleIndex,
   entry: Entry,
@@ -119,7 +119,7 @@ export function projectedValues(
     case 'ownerUid':
       return entry.controllerUid === undefined ? NONE : [entry.controllerUid];
     default:
-      return entry.projection.fields.moduleValues(fieldCount)?.[name] ?? NONE;
+      return entry.extracted.fields.moduleValues(fieldCount)?.[name] ?? NONE;
   }
 }
 

@@ -6,7 +6,7 @@
  */
 import { KubeloomError, assert } from '../../base/errors.ts';
 import type { Entry } from './entry.ts';
-import { NAMESPACE_INDEX, isProjected, namespaceIndex, projectedValues } from './index-functions.ts';
+import { NAMESPACE_INDEX, isExtracted, namespaceIndex, extractedValues } from './index-functions.ts';
 import type { IndexFunction, Indexers } from './index-functions.ts';
 
 /** Values of one object by index, in the order of the index names. */
@@ -189,15 +189,15 @@ export class IndexSet {
   /** Returns the values. Runs user functions, so call it before anything changes. */
   valuesOf(entry: Entry, previous: { entry: Entry; values: IndexValues } | undefined): IndexValues {
     const isSame = previous?.entry === entry;
-    const isUnchanged = previous !== undefined && previous.entry.projection.equals(entry.projection);
+    const isUnchanged = previous !== undefined && previous.entry.extracted.equals(entry.extracted);
     const isComplete = previous?.values.length === this.#indexers.size;
     if (isUnchanged && isComplete && (isSame || !this.#hasPlain)) return previous.values;
     if (this.#hasOnlyNamespace) return previous?.values ?? this.#namespaceValues(entry);
     const values: (readonly string[])[] = [];
     for (const [name, indexer] of this.#indexers) {
       const before = previous?.values[values.length];
-      if (before !== undefined && (isSame || (isUnchanged && isProjected(indexer)))) values.push(before);
-      else if (isProjected(indexer)) values.push(projectedValues(name, indexer, entry, this.fieldCount));
+      if (before !== undefined && (isSame || (isUnchanged && isExtracted(indexer)))) values.push(before);
+      else if (isExtracted(indexer)) values.push(extractedValues(name, indexer, entry, this.fieldCount));
       else values.push(this.#plainValues(name, indexer, entry));
     }
     return previous && isEqual(previous.values, values) ? previous.values : values;
@@ -226,7 +226,7 @@ export class IndexSet {
     for (const [name, indexer] of Object.entries(indexers)) {
       this.#indexers.set(name, indexer);
       this.#hasOnlyNamespace = false;
-      if (!isProjected(indexer)) this.#hasPlain = true;
+      if (!isExtracted(indexer)) this.#hasPlain = true;
     }
   }
 }

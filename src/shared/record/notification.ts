@@ -14,8 +14,8 @@
  *  7  length of namespace
  *  8  length of name
  *  9  length of the resourceVersion's text
- * 10  length of the projection; -1: same as in the previous state
- * 11… namespace, name, resourceVersion's text, projection, and with Inline the object's bytes
+ * 10  length of the extracted fields; -1: same as in the previous state
+ * 11… namespace, name, resourceVersion's text, extracted fields, and with Inline the object's bytes
  *
  *  prefix payload (words): Part carries bytes of an object too long for one record, Structures a msgpack
  *  table, Swept the id of an object that a relist did not contain, Warning a JSON error report
@@ -73,9 +73,9 @@ export class Notification {
   namespaceLength = 0;
   nameLength = 0;
   resourceVersionTextLength = 0;
-  projectionLength = 0;
-  /** True when only the version and managedFields of the metadata changed; then the record has no projection. */
-  isProjectionSame = false;
+  extractedLength = 0;
+  /** True when only the version and managedFields of the metadata changed; then the record has no extracted fields. */
+  hasSameFields = false;
   /** Position of word 11 in the ring's memory, valid until `release`. */
   textOffset = 0;
 }
@@ -90,7 +90,7 @@ export interface NotificationText {
 }
 
 /**
- * Writes the record with `text` (namespace, name, resourceVersion's text and projection, contiguous) and, with
+ * Writes the record with `text` (namespace, name, resourceVersion's text and extracted fields, contiguous) and, with
  * Inline, `inline` behind it. Returns false when the ring has no room; then nothing was written.
  */
 export function writeNotification(
@@ -113,7 +113,7 @@ export function writeNotification(
   words[word + 7] = notification.namespaceLength;
   words[word + 8] = notification.nameLength;
   words[word + 9] = notification.resourceVersionTextLength;
-  words[word + 10] = notification.isProjectionSame ? SAME : notification.projectionLength;
+  words[word + 10] = notification.hasSameFields ? SAME : notification.extractedLength;
   // The last word may contain bytes after the text: inline bytes overwrite them, and otherwise no reader uses them.
   const textWords = (text.length + 3) >> 2;
   for (let index = 0; index < textWords; index++) words[word + FIXED_WORDS + index] = text.words[index] ?? 0;
@@ -134,9 +134,9 @@ export function readNotification(ring: RingConsumer, out: Notification): void {
   out.namespaceLength = words[word + 7] ?? 0;
   out.nameLength = words[word + 8] ?? 0;
   out.resourceVersionTextLength = words[word + 9] ?? 0;
-  const projectionLength = words[word + 10] ?? 0;
-  out.isProjectionSame = projectionLength === SAME;
-  out.projectionLength = out.isProjectionSame ? 0 : projectionLength;
+  const extractedLength = words[word + 10] ?? 0;
+  out.hasSameFields = extractedLength === SAME;
+  out.extractedLength = out.hasSameFields ? 0 : extractedLength;
   out.textOffset = ring.offset + NOTIFICATION_FIXED_BYTES;
 }
 

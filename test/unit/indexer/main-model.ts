@@ -27,7 +27,7 @@ export interface Merged {
   readonly id: number;
   readonly key: string;
   readonly resourceVersion: number | string;
-  readonly projection: unknown;
+  readonly extracted: unknown;
   /** The object's bytes as they arrived. */
   readonly bytes: Buffer;
 }
@@ -41,7 +41,7 @@ export interface WarningReport {
 interface Held {
   readonly key: string;
   readonly text: string;
-  readonly projection: string;
+  readonly extracted: string;
 }
 
 export class MainModel {
@@ -54,7 +54,7 @@ export class MainModel {
   swept: string[] = [];
   partsTotal = 0;
   /** Number of records that refer to the fields before. */
-  sameProjections = 0;
+  sameExtractions = 0;
   idEnd = 0;
   readonly #ring: RingConsumer;
   readonly #log: Buffer;
@@ -75,7 +75,7 @@ export class MainModel {
   inherit(ids: readonly UsedId[], isListing: boolean): void {
     if (isListing) this.#shadow = new Map();
     for (const { id, identity, live, listed } of ids) {
-      const held = { key: identity.key, text: '', projection: '' };
+      const held = { key: identity.key, text: '', extracted: '' };
       if (live !== undefined) this.#live.set(id, held);
       if (listed !== undefined) this.#shadow?.set(id, held);
     }
@@ -177,16 +177,16 @@ export class MainModel {
     if (record.flags & NotificationFlag.Nothing) return;
     const nameStart = record.textOffset + record.namespaceLength;
     const versionStart = nameStart + record.nameLength;
-    const projectionStart = versionStart + record.resourceVersionTextLength;
-    const end = projectionStart + record.projectionLength;
+    const extractedStart = versionStart + record.resourceVersionTextLength;
+    const end = extractedStart + record.extractedLength;
     const namespace = this.#text.toString('utf8', record.textOffset, nameStart);
     const name = this.#text.toString('utf8', nameStart, versionStart);
     const key = this.#keyOf(record.id, record.flags, namespace === '' ? name : `${namespace}/${name}`);
-    const projection = record.isProjectionSame
-      ? this.#projectionBefore(record.id)
-      : this.#text.toString('utf8', projectionStart, end);
+    const extracted = record.hasSameFields
+      ? this.#extractedBefore(record.id)
+      : this.#text.toString('utf8', extractedStart, end);
     const isText = (record.flags & NotificationFlag.ResourceVersionText) !== 0;
-    const versionText = this.#text.toString('utf8', versionStart, projectionStart);
+    const versionText = this.#text.toString('utf8', versionStart, extractedStart);
     const bytes = this.#bytesOf(parts, end);
     this.history.push({
       kind: record.kind,
@@ -194,19 +194,19 @@ export class MainModel {
       id: record.id,
       key,
       resourceVersion: isText ? versionText : record.resourceVersion,
-      projection: projection === '' ? undefined : (JSON.parse(projection) as unknown),
+      extracted: extracted === '' ? undefined : (JSON.parse(extracted) as unknown),
       bytes,
     });
     const target = this.#shadow ?? this.#live;
     if (record.kind === DeltaKind.Deleted) target.delete(record.id);
-    else target.set(record.id, { key, text: bytes.toString(), projection });
+    else target.set(record.id, { key, text: bytes.toString(), extracted });
   }
 
-  #projectionBefore(id: number): string {
+  #extractedBefore(id: number): string {
     const before = this.#shadow?.get(id) ?? this.#live.get(id);
-    assert.ok(before, `id ${id}, whose projection is the same, is known`);
-    this.sameProjections++;
-    return before.projection;
+    assert.ok(before, `id ${id}, whose extracted is the same, is known`);
+    this.sameExtractions++;
+    return before.extracted;
   }
 
   #keyOf(id: number, flags: number, newKey: string): string {

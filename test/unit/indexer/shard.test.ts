@@ -27,7 +27,7 @@ test('an object is a pointer into the log with its extracted fields, and the key
   assert.equal(added.flags, NEW);
   assert.equal(added.kind, DeltaKind.Added);
   assert.equal(added.resourceVersion, 17);
-  assert.deepEqual(added.projection, ['uid-web', 3, null, null, { app: 'web' }, 'node-1', null]);
+  assert.deepEqual(added.extracted, ['uid-web', 3, null, null, { app: 'web' }, 'node-1', null]);
   assert.equal(added.bytes.toString(), json);
   const next = pod('web', 'abc');
   twin.deliver({ namespace: 'default', name: 'web', resourceVersion: 'abc', json: next });
@@ -103,7 +103,7 @@ test('an object over the size limit passes with a flag and its identity, in ever
     const flags = DeltaFlag.TooLarge;
     twin.deliver({ kind: DeltaKind.Added, name: 'big', resourceVersion: '8', json, flags });
     assert.equal(twin.main.last.flags, NEW | NotificationFlag.TooLarge);
-    assert.deepEqual(twin.main.last.projection, ['uid-big', null, null, null, null]);
+    assert.deepEqual(twin.main.last.extracted, ['uid-big', null, null, null, null]);
     assert.equal(twin.main.last.bytes.toString(), json);
   }
 });
@@ -152,7 +152,7 @@ for (const { title, spec, json, flags, fields } of AS_RECEIVED) {
     const twin = await ShardTwin.attached(spec);
     twin.deliver({ name: 'a', json });
     assert.equal(twin.main.last.flags, flags);
-    assert.deepEqual(twin.main.last.projection, fields);
+    assert.deepEqual(twin.main.last.extracted, fields);
     assert.equal(twin.main.last.bytes.toString(), json);
   });
 }
@@ -164,9 +164,9 @@ test('extracted fields that do not fit into a record are sent without declared f
     spec: { a: 'y'.repeat(5000), b: 1 },
   });
   twin.deliver({ kind: DeltaKind.Added, namespace: 'n', name: 'a', resourceVersion: '1', json });
-  assert.deepEqual(twin.main.last.projection, ['u', null, null, null, { app: 'x' }, null, null]);
+  assert.deepEqual(twin.main.last.extracted, ['u', null, null, null, { app: 'x' }, null, null]);
   assert.equal(twin.main.last.bytes.toString(), json);
   const [warning] = twin.main.warnings;
-  assert.equal(warning?.code, 'ERR_KUBELOOM_PROJECTION_TOO_LARGE');
+  assert.equal(warning?.code, 'ERR_KUBELOOM_FIELDS_TOO_LARGE');
   assert.equal(warning?.key, 'n/a');
 });

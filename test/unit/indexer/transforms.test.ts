@@ -30,20 +30,20 @@ async function store(spec: Partial<ShardSpec>, object: object, kind: DeltaKind =
   const { name } = (object as { metadata: { name: string } }).metadata;
   const json = JSON.stringify(object);
   twin.deliver({ kind, namespace: 'n', name, resourceVersion: '4', json });
-  const { flags, projection, bytes } = twin.main.last;
+  const { flags, extracted, bytes } = twin.main.last;
   const stored: unknown =
     flags & Msgpack ? twin.main.decoder.decode(bytes, 0, bytes.length) : JSON.parse(bytes.toString());
   const { warnings } = twin.main;
-  return { flags: flags & ~(NewKey | Msgpack), projection, stored, json, text: bytes.toString(), warnings };
+  return { flags: flags & ~(NewKey | Msgpack), extracted, stored, json, text: bytes.toString(), warnings };
 }
 
 test('drop cuts paths out of the bytes, and fields are extracted from the result', async () => {
   for (const codec of CODECS) {
     const drop = ['metadata.managedFields', 'metadata.labels'];
     const spec = { codec, drop, fields: ['metadata.managedFields', 'kind'] };
-    const { stored, projection, flags } = await store(spec, pod('a'));
+    const { stored, extracted, flags } = await store(spec, pod('a'));
     assert.deepEqual(stored, { kind: 'Pod', metadata: { name: 'a', uid: 'uid-a', resourceVersion: '4' } });
-    assert.deepEqual(projection, ['uid-a', null, null, null, null, null, 'Pod']);
+    assert.deepEqual(extracted, ['uid-a', null, null, null, null, null, 'Pod']);
     assert.equal(flags, Inline);
   }
 });
@@ -59,14 +59,14 @@ test('a module transform determines the stored object, for every kind of change,
     for (const kind of [DeltaKind.Added, DeltaKind.Modified, DeltaKind.Deleted, DeltaKind.Replaced]) {
       transforms.resetCalls();
       const spec = { codec, transformModule: module('trim') };
-      const { stored, projection, flags, warnings } = await store(spec, pod('a'), kind);
+      const { stored, extracted, flags, warnings } = await store(spec, pod('a'), kind);
       assert.equal(transforms.calls, 1);
       assert.equal(flags, Inline);
       assert.deepEqual(stored, {
         kind: 'Pod',
         metadata: { name: 'a', uid: 'uid-a', resourceVersion: '4', labels: { app: 'a', trimmed: 'yes' } },
       });
-      assert.deepEqual(projection, ['uid-a', null, null, null, { app: 'a', trimmed: 'yes' }]);
+      assert.deepEqual(extracted, ['uid-a', null, null, null, { app: 'a', trimmed: 'yes' }]);
       assert.deepEqual(warnings, []);
     }
   }
@@ -84,10 +84,10 @@ test('a transform that throws, returns no object or changes the identity leaves 
   for (const codec of CODECS) {
     for (const name of names) {
       const spec = { codec, transformModule: module('moody'), drop: ['metadata.managedFields'] };
-      const { stored, projection, flags, json, warnings } = await store(spec, pod(name));
+      const { stored, extracted, flags, json, warnings } = await store(spec, pod(name));
       assert.deepEqual(stored, JSON.parse(json), `${codec} ${name}`);
       assert.equal(flags & ~Inline, TransformFailed);
-      assert.deepEqual(projection, [`uid-${name}`, null, null, null, { app: name }]);
+      assert.deepEqual(extracted, [`uid-${name}`, null, null, null, { app: name }]);
       assert.equal(warnings.length, 1);
       assert.equal(warnings[0]?.code, 'ERR_KUBELOOM_TRANSFORM');
       assert.equal(warnings[0]?.key, `n/${name}`);
@@ -113,11 +113,11 @@ test('index modules receive the stored object, and their values follow the field
       { index: 'node', ...module('byNode') },
     ];
     const spec = { nodeName: 'n1', containers: [{ image: 'b' }, { image: 'a' }, { image: 'b' }] };
-    const { projection, stored, json } = await store(
+    const { extracted, stored, json } = await store(
       { codec, fields: ['kind'], indexModules },
       pod('a', { spec }),
     );
-    assert.deepEqual((projection as unknown[]).slice(5), ['Pod', { image: ['b', 'a'], node: ['n1'] }]);
+    assert.deepEqual((extracted as unknown[]).slice(5), ['Pod', { image: ['b', 'a'], node: ['n1'] }]);
     assert.deepEqual(stored, JSON.parse(json), 'changes by an index function are not stored');
   }
 });
@@ -129,8 +129,8 @@ test('an object loses only the values of an index whose function throws', async 
   ];
   for (const nodeName of ['bad', 'number', undefined]) {
     const spec = { nodeName, containers: [{ image: 'a' }] };
-    const { projection, flags, warnings } = await store({ indexModules }, pod('a', { spec }));
-    assert.deepEqual((projection as unknown[])[5], { image: ['a'] });
+    const { extracted, flags, warnings } = await store({ indexModules }, pod('a', { spec }));
+    assert.deepEqual((extracted as unknown[])[5], { image: ['a'] });
     assert.equal(flags, 0);
     assert.equal(warnings.length, 1);
     assert.equal(warnings[0]?.code, 'ERR_KUBELOOM_INDEX_FUNCTION');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { Random } from '../../../src/base/clock.ts';
-import { Projector } from '../../../src/kube/json/projection.ts';
+import { Extractor } from '../../../src/kube/json/extraction.ts';
 import { DeltaFlag, DeltaKind } from '../../../src/shared/record/delta.ts';
 import type { ShardSpec } from '../../../src/shared/protocol.ts';
 import { pick, seededRandom, wholeNumber } from '../shared/ring/random.ts';
@@ -38,11 +38,11 @@ function podJson(name: string, version: string, state: PodState): string {
 
 class Scene {
   readonly twin: ShardTwin = new ShardTwin({ hashMask: 1 });
-  readonly #projector: Projector;
+  readonly #extractor: Extractor;
   #version = 0;
 
   constructor(fields: readonly string[] = []) {
-    this.#projector = new Projector(fields);
+    this.#extractor = new Extractor(fields);
   }
 
   static async attached(spec: Partial<ShardSpec> = {}): Promise<Scene> {
@@ -58,15 +58,15 @@ class Scene {
     const { main } = this.twin;
     const resourceVersion = String(++this.#version);
     const json = podJson(name, resourceVersion, state);
-    const before = main.sameProjections;
+    const before = main.sameExtractions;
     this.twin.deliver({ kind, namespace: 'default', name, resourceVersion, json, flags: DeltaFlag.GoOrder });
-    assert.deepEqual(main.last.projection, this.#projected(json));
-    return main.sameProjections > before;
+    assert.deepEqual(main.last.extracted, this.#extracted(json));
+    return main.sameExtractions > before;
   }
 
-  #projected(json: string): unknown {
+  #extracted(json: string): unknown {
     const out = Buffer.alloc(1024);
-    const end = this.#projector.project(Buffer.from(json), 0, Buffer.byteLength(json), out, 0);
+    const end = this.#extractor.project(Buffer.from(json), 0, Buffer.byteLength(json), out, 0);
     return JSON.parse(out.toString('utf8', 0, end));
   }
 }
@@ -111,7 +111,7 @@ test("with fields outside metadata or a user's transform, every state is extract
       twin.object({ namespace: 'default', name: 'web', json, flags: DeltaFlag.GoOrder });
     }
     twin.settle();
-    assert.equal(twin.main.sameProjections, 0, JSON.stringify(spec));
+    assert.equal(twin.main.sameExtractions, 0, JSON.stringify(spec));
   }
 });
 
@@ -122,7 +122,7 @@ test('an object over the size limit is not compared with the state before it', a
   const flags = DeltaFlag.GoOrder | DeltaFlag.TooLarge;
   const json = '{"metadata":{"name":"web","namespace":"default","uid":"uid-1","resourceVersion":"9"}}';
   scene.twin.deliver({ namespace: 'default', name: 'web', resourceVersion: '9', json, flags });
-  assert.deepEqual(scene.twin.main.last.projection, ['uid-1', null, null, null, null]);
+  assert.deepEqual(scene.twin.main.last.extracted, ['uid-1', null, null, null, null]);
 });
 
 /** Performs one step of a history: a change, a deletion, or a relist that ends, is aborted or is superseded. */
@@ -163,7 +163,7 @@ test('random histories leave the right fields of every object in the main thread
     } catch (error) {
       throw new Error(`seed ${seed}`, { cause: error });
     }
-    same += scene.twin.main.sameProjections;
+    same += scene.twin.main.sameExtractions;
   }
   assert.ok(same > 1000, `${same} extractions were unnecessary`);
 });

@@ -18,7 +18,7 @@ import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
 import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { Word, allocateWords } from '../../../../src/shared/ring/word.ts';
 import { textOf } from '../../shared/record/notification-text.ts';
-import { identityOf, jsonOf, projectionText } from '../store/objects.ts';
+import { identityOf, jsonOf, extractedText } from '../store/objects.ts';
 import type { ObjectSpec } from '../store/objects.ts';
 import { ShardModel } from '../store/shard-model.ts';
 
@@ -43,9 +43,9 @@ export interface ObjectOptions {
   readonly place?: 'log' | 'inline' | 'parts';
   readonly partBytes?: number;
   /** Extracted fields instead of the spec's. */
-  readonly projection?: string;
+  readonly extracted?: string;
   /** True when the record has no extracted fields because they equal those of the previous state. */
-  readonly isProjectionSame?: boolean;
+  readonly hasSameFields?: boolean;
 }
 
 /** Tries to write one record; false when the ring is full. */
@@ -108,7 +108,7 @@ export class FakeShards {
     options: ObjectOptions = {},
   ): { readonly shard: number; readonly writes: Write[] } {
     const { kind = DeltaKind.Modified, informer = INFORMER, place = 'log', partBytes = 100 } = options;
-    const { bytes = jsonOf(spec), isProjectionSame = false, projection = projectionText(spec) } = options;
+    const { bytes = jsonOf(spec), hasSameFields = false, extracted = extractedText(spec) } = options;
     const { namespace, name, key } = identityOf(spec);
     const { shard, id, isNew } = this.numbering.object(key, kind === DeltaKind.Deleted);
     const sequence = this.nextSequence();
@@ -116,8 +116,8 @@ export class FakeShards {
     const namespaceText = Buffer.from(isNew ? namespace : '');
     const nameText = Buffer.from(isNew ? name : '');
     const versionText = Buffer.from(typeof version === 'string' ? version : '');
-    const projected = Buffer.from(isProjectionSame ? '' : projection, 'latin1');
-    const record = { sequence, informer, kind, id, isProjectionSame, length: bytes.length };
+    const extractedBytes = Buffer.from(hasSameFields ? '' : extracted, 'latin1');
+    const record = { sequence, informer, kind, id, hasSameFields, length: bytes.length };
     const notification = {
       ...new Notification(),
       ...record,
@@ -126,11 +126,11 @@ export class FakeShards {
       namespaceLength: namespaceText.length,
       nameLength: nameText.length,
       resourceVersionTextLength: versionText.length,
-      projectionLength: projected.length,
+      extractedLength: extractedBytes.length,
     };
     if (isNew) notification.flags |= NotificationFlag.NewKey;
     if (typeof version === 'string') notification.flags |= NotificationFlag.ResourceVersionText;
-    const text = textOf(Buffer.concat([namespaceText, nameText, versionText, projected]));
+    const text = textOf(Buffer.concat([namespaceText, nameText, versionText, extractedBytes]));
     const writes: Write[] = [];
     let inline: Buffer | undefined;
     if (place === 'log') {

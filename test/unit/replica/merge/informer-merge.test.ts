@@ -117,10 +117,10 @@ describe('entries', () => {
     const scene = new Scene({ fields: ['spec.nodeName'] });
     const labels = { app: 'naïve' };
     scene.put({ ...at('a', 1), labels, fields: ['node-1'] });
-    const { projection } = scene.entry('a');
-    const shared = projection.fields.labels;
+    const { extracted } = scene.entry('a');
+    const shared = extracted.fields.labels;
     scene.put({ ...at('a', 2), labels, fields: ['node-1'] });
-    assert.notEqual(scene.entry('a').projection, projection);
+    assert.notEqual(scene.entry('a').extracted, extracted);
     assert.equal(scene.entry('a').labels, shared);
     scene.put({ ...at('a', 3), labels, fields: ['node-2'] });
     assert.notEqual(scene.entry('a').labels, shared);
@@ -132,12 +132,12 @@ describe('entries', () => {
     const scene = new Scene();
     const state = (version: number): ObjectSpec => ({ ...at('a', version), labels: { app: 'naïve' } });
     scene.put(state(1));
-    const { projection } = scene.entry('a');
-    scene.put(state(2), { isProjectionSame: true });
-    assert.equal(scene.entry('a').projection, projection);
+    const { extracted } = scene.entry('a');
+    scene.put(state(2), { hasSameFields: true });
+    assert.equal(scene.entry('a').extracted, extracted);
     const parsed = scene.metadata('a');
     for (const next of [state(3), state(4)]) {
-      scene.put(next, { isProjectionSame: true });
+      scene.put(next, { hasSameFields: true });
       const metadata = scene.metadata('a');
       assert.equal(metadata.labels, parsed.labels, 'nothing was parsed');
       assert.deepEqual(metadata, wireObject(next).metadata);
@@ -152,7 +152,7 @@ describe('entries', () => {
     const scene = new Scene();
     const remembered = (note: string): number => {
       scene.put(at('a', 1), { bytes: annotated(1, note) });
-      scene.put(at('a', 2), { bytes: annotated(2, note), isProjectionSame: true });
+      scene.put(at('a', 2), { bytes: annotated(2, note), hasSameFields: true });
       const before = scene.cache.costBytes;
       scene.metadata('a');
       return scene.cache.costBytes - before;
@@ -164,7 +164,7 @@ describe('entries', () => {
   test('with other metadata but the same fields do not share parsed metadata', () => {
     const scene = new Scene();
     scene.put(at('a', 1));
-    scene.put(at('a', 2), { isProjectionSame: true });
+    scene.put(at('a', 2), { hasSameFields: true });
     scene.metadata('a');
     const bytes = annotated(3, 'new');
     scene.put(at('a', 3), { bytes });
@@ -251,24 +251,24 @@ describe('a plain transform', () => {
 
   test('C16 runs before storage and extraction, once for every received object, deletions included', () => {
     const scene = new Scene({ transform: trim });
-    scene.put({ ...at('a', 1), labels: { app: 'web' }, spec: { big: 'x' } }, { projection: '' });
+    scene.put({ ...at('a', 1), labels: { app: 'web' }, spec: { big: 'x' } }, { extracted: '' });
     assert.deepEqual(scene.entry('a').labels, { trimmed: 'jä' });
     assert.equal(scene.entry('a').uid, 'uid-of-a');
     assert.equal('spec' in scene.object('a'), false);
-    scene.put(at('a', 2), { kind: DeltaKind.Deleted, projection: '' });
+    scene.put(at('a', 2), { kind: DeltaKind.Deleted, extracted: '' });
     assert.equal(runs, 2);
   });
 
   test('C16 may return labels of any size', () => {
     const labels = Object.fromEntries(Array.from({ length: 1000 }, (_, n) => [`label-${n}`, 'x'.repeat(20)]));
     const scene = new Scene({ transform: (object) => changed(object, { labels }) });
-    scene.put(at('a', 1), { projection: '' });
+    scene.put(at('a', 1), { extracted: '' });
     assert.deepEqual(scene.entry('a').labels, labels);
   });
 
   test('C16 may change the object it receives', () => {
     const scene = new Scene({ transform: (object) => Object.assign(object as object, { spec: 'replaced' }) });
-    scene.put(at('a', 'text-version'), { projection: '' });
+    scene.put(at('a', 'text-version'), { extracted: '' });
     assert.equal(scene.object('a').spec, 'replaced');
   });
 
@@ -290,7 +290,7 @@ describe('a plain transform', () => {
     test(`C16 that ${what} is reported with the key, and the object is stored as received`, () => {
       const scene = new Scene({ transform });
       const spec = { ...at('a', 1), labels: { app: 'web' } };
-      scene.put(spec, { projection: '' });
+      scene.put(spec, { extracted: '' });
       assert.deepEqual(scene.takeLog(), ['ERR_KUBELOOM_TRANSFORM a', 'add a@1']);
       assert.deepEqual(scene.object('a'), wireObject(spec));
       assert.deepEqual(scene.entry('a').labels, { app: 'web' });
@@ -300,19 +300,19 @@ describe('a plain transform', () => {
 
   test('C31 C48 a relisted object whose result did not change keeps its entry', () => {
     const scene = new Scene({ transform: trim });
-    scene.relist({ projection: '' }, at('a', 1), { ...at('b', 2), uid: 'first' });
+    scene.relist({ extracted: '' }, at('a', 1), { ...at('b', 2), uid: 'first' });
     const [a, b] = [scene.entry('a'), scene.entry('b')];
-    scene.relist({ projection: '' }, at('a', 1), { ...at('b', 2), uid: 'second' });
+    scene.relist({ extracted: '' }, at('a', 1), { ...at('b', 2), uid: 'second' });
     assert.equal(scene.entry('a'), a);
     assert.notEqual(scene.entry('b'), b);
-    scene.relist({ projection: '' }, { ...at('a', 1), spec: 'trimmed' });
+    scene.relist({ extracted: '' }, { ...at('a', 1), spec: 'trimmed' });
     assert.equal(scene.entry('a'), a);
     assert.equal(runs, 5);
   });
 
   test('C22 is not called for an object that was too large, which keeps its uid', () => {
     const scene = new Scene({ transform: () => assert.fail() });
-    scene.put(at('large', 1), { projection: '', flags: NotificationFlag.TooLarge });
+    scene.put(at('large', 1), { extracted: '', flags: NotificationFlag.TooLarge });
     assert.deepEqual(scene.takeLog(), ['add large@1']);
     assert.equal(scene.entry('large').uid, 'uid-of-large');
   });

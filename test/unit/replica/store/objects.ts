@@ -4,8 +4,8 @@ import { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { EntryOwnerOptions } from '../../../../src/replica/store/entry-owner.ts';
 import { Entry } from '../../../../src/replica/store/entry.ts';
 import type { Identity } from '../../../../src/replica/store/entry.ts';
-import { SharedFields } from '../../../../src/replica/store/projection.ts';
-import { Projection } from '../../../../src/replica/store/projection.ts';
+import { SharedFields } from '../../../../src/replica/store/extracted-fields.ts';
+import { ExtractedFields } from '../../../../src/replica/store/extracted-fields.ts';
 
 export interface ObjectSpec {
   readonly namespace?: string;
@@ -47,19 +47,19 @@ export function jsonOf(spec: ObjectSpec): Buffer {
 }
 
 /** Returns the fields that a shard would extract: a JSON array, one character a byte. */
-export function projectionText(spec: ObjectSpec): string {
+export function extractedText(spec: ObjectSpec): string {
   const { uid = `uid-of-${spec.name}`, controllerUid = null, labels = null, fields = [] } = spec;
   return Buffer.from(JSON.stringify([uid, null, null, controllerUid, labels, ...fields])).toString('latin1');
 }
 
 /** @param text the array's bytes, one character each */
-export function projectionOf(
+export function extractedOf(
   text: string,
   shared: SharedFields = new SharedFields(),
-  previous?: Projection,
-): Projection {
+  previous?: ExtractedFields,
+): ExtractedFields {
   const bytes = Buffer.from(text, 'latin1');
-  return Projection.read(bytes, 0, bytes.length, shared, previous);
+  return ExtractedFields.read(bytes, 0, bytes.length, shared, previous);
 }
 
 export function identityOf({ namespace = '', name }: ObjectSpec): Identity {
@@ -84,15 +84,15 @@ export interface EntryOptions {
   readonly bytes?: Buffer;
   readonly flags?: number;
   /** Cache to share with other owners. */
-  readonly projection?: Projection;
+  readonly extracted?: ExtractedFields;
   readonly identity?: Identity;
 }
 
 /** Returns an entry in `owner`'s slabs, still without references. */
 export function newEntry(owner: EntryOwner, spec: ObjectSpec, options: EntryOptions = {}): Entry {
   const { bytes = jsonOf(spec), flags = 0, identity = identityOf(spec) } = options;
-  const { projection = projectionOf(projectionText(spec)) } = options;
-  const entry = new Entry(owner, identity, projection, spec.version, flags);
+  const { extracted = extractedOf(extractedText(spec)) } = options;
+  const entry = new Entry(owner, identity, extracted, spec.version, flags);
   owner.put(entry, bytes, 0, bytes.length);
   return entry;
 }

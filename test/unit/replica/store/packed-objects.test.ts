@@ -15,8 +15,8 @@ import {
   newEntry,
   newOwner,
   packRounds,
-  projectionOf,
-  projectionText,
+  extractedOf,
+  extractedText,
   wireObject,
 } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
@@ -118,8 +118,8 @@ describe('objects that do not change', () => {
     const entries = Array.from({ length: PODS }, (_, index) => {
       const bytes = packr.pack(JSON.parse(podBytes(index).toString('utf8')));
       const spec = specOf(index);
-      const projection = projectionOf(projectionText(spec));
-      const entry = new Entry(owner, identityOf(spec), projection, 1, 0, decoder);
+      const extracted = extractedOf(extractedText(spec));
+      const entry = new Entry(owner, identityOf(spec), extracted, 1, 0, decoder);
       owner.put(entry, bytes, 0, bytes.length);
       entry.addReference();
       return entry;

@@ -13,11 +13,11 @@ import { field, label } from '../../../../src/replica/store/index-functions.ts';
 import type { Indexers } from '../../../../src/replica/store/index-functions.ts';
 import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../../../../src/replica/store/indexer.ts';
-import { SharedFields } from '../../../../src/replica/store/projection.ts';
+import { SharedFields } from '../../../../src/replica/store/extracted-fields.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import type { ReplicaListener } from '../../../../src/replica/store/replica.ts';
 import { pick, wholeNumber } from '../../shared/ring/random.ts';
-import { identityOf, newEntry, newOwner, projectionOf, projectionText, wireObject } from './objects.ts';
+import { identityOf, newEntry, newOwner, extractedOf, extractedText, wireObject } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 import { ShardModel } from './shard-model.ts';
 
@@ -262,12 +262,12 @@ export class ReplicaTwin {
       this.replica.keep(shard, id, live);
       return;
     }
-    const text = projectionText(spec);
-    const previous = slot?.entry.projection;
-    const read = projectionOf(text, this.#sharedFields, previous);
-    const projection = previous?.equals(read) ? previous : read;
+    const text = extractedText(spec);
+    const previous = slot?.entry.extracted;
+    const read = extractedOf(text, this.#sharedFields, previous);
+    const extracted = previous?.equals(read) ? previous : read;
     const entry = newEntry(this.owner, spec, {
-      projection,
+      extracted,
       ...(slot ? { identity: slot.entry.identity } : {}),
     });
     this.entries.push(entry);

@@ -12,8 +12,8 @@ import {
   newEntry,
   newOwner,
   packRounds,
-  projectionOf,
-  projectionText,
+  extractedOf,
+  extractedText,
   wireObject,
 } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
@@ -54,8 +54,8 @@ class Codec {
 }
 
 function msgpackEntry(owner: EntryOwner, spec: ObjectSpec, { bytes, length, decoder }: EncodedObject): Entry {
-  const projection = projectionOf(projectionText(spec));
-  const entry = new Entry(owner, identityOf(spec), projection, spec.version, 0, decoder);
+  const extracted = extractedOf(extractedText(spec));
+  const entry = new Entry(owner, identityOf(spec), extracted, spec.version, 0, decoder);
   owner.put(entry, bytes, 0, length);
   return entry;
 }

@@ -31,7 +31,7 @@ interface Sample {
   readonly namespace: Buffer;
   readonly name: Buffer;
   readonly resourceVersionText: Buffer;
-  readonly projection: Buffer;
+  readonly extracted: Buffer;
   readonly inline: Buffer | undefined;
 }
 
@@ -39,7 +39,7 @@ function anySample(random: Random): Sample {
   const namespace = anyBytes(random, 63);
   const name = anyBytes(random, 253);
   const resourceVersionText = anyBytes(random, 30);
-  const projection = anyBytes(random, 400);
+  const extracted = anyBytes(random, 400);
   const inline = random() < 0.5 ? anyBytes(random, 3_000) : undefined;
   const isExtreme = random() < 0.5;
   const notification: Notification = {
@@ -54,15 +54,15 @@ function anySample(random: Random): Sample {
     namespaceLength: namespace.length,
     nameLength: name.length,
     resourceVersionTextLength: resourceVersionText.length,
-    projectionLength: projection.length,
-    isProjectionSame: false,
+    extractedLength: extracted.length,
+    hasSameFields: false,
     textOffset: 0,
   };
-  return { notification, namespace, name, resourceVersionText, projection, inline };
+  return { notification, namespace, name, resourceVersionText, extracted, inline };
 }
 
 function write(ring: RecordRing, sample: Sample): boolean {
-  const text = [sample.namespace, sample.name, sample.resourceVersionText, sample.projection];
+  const text = [sample.namespace, sample.name, sample.resourceVersionText, sample.extracted];
   return writeNotification(ring.producer, sample.notification, textOf(Buffer.concat(text)), sample.inline);
 }
 
@@ -72,7 +72,7 @@ function partsOf(bytes: Uint8Array, read: Notification, inlineLength: number): B
     read.namespaceLength,
     read.nameLength,
     read.resourceVersionTextLength,
-    read.projectionLength,
+    read.extractedLength,
   ];
   let at = read.textOffset;
   return [...lengths, inlineLength].map((length) => Buffer.from(bytes.slice(at, (at += length))));
@@ -90,8 +90,8 @@ describe('a notification', () => {
       assert.equal(sequenceOf(consumer), sample.notification.sequence);
       readNotification(consumer, read);
       assert.deepEqual({ ...read, textOffset: 0 }, sample.notification);
-      const { namespace, name, resourceVersionText, projection, inline } = sample;
-      const expected = [namespace, name, resourceVersionText, projection, inline ?? Buffer.alloc(0)];
+      const { namespace, name, resourceVersionText, extracted, inline } = sample;
+      const expected = [namespace, name, resourceVersionText, extracted, inline ?? Buffer.alloc(0)];
       assert.deepEqual(partsOf(consumer.bytes, read, inline?.length ?? 0), expected);
       ring.release();
     }

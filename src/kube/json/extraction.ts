@@ -32,9 +32,9 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /** Result when `out` is too small: call again with more room. */
-export const PROJECTION_NO_ROOM = -1;
+export const EXTRACTION_NO_ROOM = -1;
 /** Result when the object, or a copied field, is not valid JSON. */
-export const PROJECTION_MALFORMED = -2;
+export const EXTRACTION_MALFORMED = -2;
 
 /** Result of a walk that has found every requested field, wherever it stands. */
 const COMPLETE = -3;
@@ -75,7 +75,7 @@ export interface GoHead {
   versionEnd: number;
 }
 
-export class Projector {
+export class Extractor {
   readonly #root: PathNode = new PathNode('');
   readonly #metadata: PathNode;
   readonly #ownerReferences: PathNode;
@@ -129,7 +129,7 @@ export class Projector {
 
   /**
    * @param goHead the head, if it is known
-   * @returns the end in `out`, or PROJECTION_NO_ROOM, or PROJECTION_MALFORMED
+   * @returns the end in `out`, or EXTRACTION_NO_ROOM, or EXTRACTION_MALFORMED
    */
   project(
     bytes: Uint8Array,
@@ -148,7 +148,7 @@ export class Projector {
       goHead && this.#canBeginBehindVersion
         ? this.#walkBehind(goHead, bytes, end)
         : this.#object(this.#root, bytes, start, end);
-    return walked === MALFORMED ? PROJECTION_MALFORMED : this.#write(bytes, out, outStart);
+    return walked === MALFORMED ? EXTRACTION_MALFORMED : this.#write(bytes, out, outStart);
   }
 
   /** Walks the root as `#object` does, from behind the resourceVersion on. */
@@ -290,7 +290,7 @@ export class Projector {
   #write(bytes: Uint8Array, out: Uint8Array, outStart: number): number {
     let size = 1;
     for (let slot = 0; slot < this.#starts.length; slot++) size += this.#tokenLength(slot) + 1;
-    if (outStart + size > out.length) return PROJECTION_NO_ROOM;
+    if (outStart + size > out.length) return EXTRACTION_NO_ROOM;
     const copy = this.#copy;
     copy.between(bytes, out);
     let at = outStart;

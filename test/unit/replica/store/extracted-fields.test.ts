@@ -2,27 +2,27 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { Projector } from '../../../../src/kube/json/projection.ts';
-import { SharedFields } from '../../../../src/replica/store/projection.ts';
-import type { ProjectedFields, Projection } from '../../../../src/replica/store/projection.ts';
-import { projectionOf } from './objects.ts';
+import { Extractor } from '../../../../src/kube/json/extraction.ts';
+import { SharedFields } from '../../../../src/replica/store/extracted-fields.ts';
+import type { FieldValues, ExtractedFields } from '../../../../src/replica/store/extracted-fields.ts';
+import { extractedOf } from './objects.ts';
 
 /** Returns the array as the shard writes it and the merge reads it: one latin1 character a byte. */
-function projected(object: unknown, fields: readonly string[] = []): Projection {
+function extractedFrom(object: unknown, fields: readonly string[] = []): ExtractedFields {
   const bytes = Buffer.from(JSON.stringify(object));
   const out = Buffer.alloc(4096);
-  const end = new Projector(fields).project(bytes, 0, bytes.length, out, 0);
+  const end = new Extractor(fields).project(bytes, 0, bytes.length, out, 0);
   assert.ok(end > 0);
-  return projectionOf(out.toString('latin1', 0, end));
+  return extractedOf(out.toString('latin1', 0, end));
 }
 
-function valuesOf(fields: ProjectedFields): unknown[] {
+function valuesOf(fields: FieldValues): unknown[] {
   return [fields.generation, fields.deletionTimestamp, fields.controllerUid, fields.labels];
 }
 
-describe('a projection', () => {
+describe('a extracted', () => {
   test('has what the shard extracted', () => {
-    const projection = projected(
+    const extracted = extractedFrom(
       {
         metadata: {
           uid: 'u-1',
@@ -35,55 +35,55 @@ describe('a projection', () => {
       },
       ['spec.nodeName', 'spec.ports', 'status.phase'],
     );
-    const { uid, fields } = projection;
+    const { uid, fields } = extracted;
     assert.deepEqual([uid, ...valuesOf(fields)], ['u-1', 7, '2026-11-20T10:00:00Z', 'rs-1', { app: 'web' }]);
     assert.deepEqual([fields.field(0), fields.field(1), fields.field(2)], ['node-7', [1, 2], undefined]);
   });
 
   test('has text of every alphabet, from UTF-8 bytes and from escapes', () => {
     const labels = { größe: 'naïve', 表: '\u{1F9F5}', plain: 'x\u2028y', latin: '\u00e9' };
-    assert.deepEqual(projected({ metadata: { uid: 'ü', labels } }).fields.labels, labels);
-    assert.equal(projected({ metadata: { uid: 'ü', labels } }).uid, 'ü');
-    assert.equal(projectionOf(String.raw`["\u00fc",null,null,null,null]`).uid, 'ü');
+    assert.deepEqual(extractedFrom({ metadata: { uid: 'ü', labels } }).fields.labels, labels);
+    assert.equal(extractedFrom({ metadata: { uid: 'ü', labels } }).uid, 'ü');
+    assert.equal(extractedOf(String.raw`["\u00fc",null,null,null,null]`).uid, 'ü');
   });
 
   const wrongTypes = { metadata: { uid: 5, generation: 'x', deletionTimestamp: 1, labels: 'no' } };
-  for (const [what, projection] of [
-    ['no array', projectionOf('')],
-    ['an empty array', projectionOf('[]')],
-    ['no metadata', projected({ metadata: {} })],
-    ['values of the wrong type', projected(wrongTypes)],
+  for (const [what, extracted] of [
+    ['no array', extractedOf('')],
+    ['an empty array', extractedOf('[]')],
+    ['no metadata', extractedFrom({ metadata: {} })],
+    ['values of the wrong type', extractedFrom(wrongTypes)],
   ] as const) {
     test(`of ${what} has defaults and no fields`, () => {
-      const { uid, fields } = projection;
+      const { uid, fields } = extracted;
       assert.deepEqual([uid, ...valuesOf(fields)], ['', undefined, undefined, undefined, {}]);
       assert.deepEqual([fields.field(0), fields.moduleValues(0)], [undefined, undefined]);
     });
   }
 
   test('has the values of index modules behind the declared fields', () => {
-    const projection = projectionOf('["u",null,null,null,null,"node-7",{"byImage":["a","b"]}]');
-    assert.deepEqual(projection.fields.moduleValues(1), { byImage: ['a', 'b'] });
-    assert.equal(projection.fields.field(0), 'node-7');
+    const extracted = extractedOf('["u",null,null,null,null,"node-7",{"byImage":["a","b"]}]');
+    assert.deepEqual(extracted.fields.moduleValues(1), { byImage: ['a', 'b'] });
+    assert.equal(extracted.fields.field(0), 'node-7');
   });
 
   test('cannot be changed at any depth: every entry with the same fields shares it', () => {
-    const projection = projected(
+    const extracted = extractedFrom(
       { metadata: { labels: { app: 'web' } }, spec: { template: { images: ['a'] } } },
       ['spec.template'],
     );
-    const labels = projection.fields.labels as Record<string, string>;
-    const template = projection.fields.field(0) as { images: string[] };
+    const labels = extracted.fields.labels as Record<string, string>;
+    const template = extracted.fields.field(0) as { images: string[] };
     assert.throws(() => (labels['app'] = 'x'), TypeError);
     assert.throws(() => template.images.push('b'), TypeError);
-    assert.throws(() => ((projectionOf('').fields.labels as Record<string, string>)['app'] = 'x'), TypeError);
-    assert.deepEqual(projection.fields.labels, { app: 'web' });
+    assert.throws(() => ((extractedOf('').fields.labels as Record<string, string>)['app'] = 'x'), TypeError);
+    assert.deepEqual(extracted.fields.labels, { app: 'web' });
   });
 
   test('has the uid in the bytes, however it is written, and not that of the previous state', () => {
     const shared = new SharedFields();
-    const before = projectionOf('["u-1",null,null,null,null]', shared);
-    const uidAfter = (text: string): string => projectionOf(text, shared, before).uid;
+    const before = extractedOf('["u-1",null,null,null,null]', shared);
+    const uidAfter = (text: string): string => extractedOf(text, shared, before).uid;
     for (const [token, uid] of [
       ['"u-1"', 'u-1'],
       ['"u-12"', 'u-12'],
@@ -99,37 +99,37 @@ describe('a projection', () => {
   });
 
   test('is not misled by a previous uid with quotes or backslashes', () => {
-    const quoted = projectionOf(String.raw`["u\",null,\"x",null,null,null,null]`);
+    const quoted = extractedOf(String.raw`["u\",null,\"x",null,null,null,null]`);
     assert.equal(quoted.uid, 'u",null,"x');
-    const after = projectionOf('["u",null,"x",null,{"app":"web"}]', new SharedFields(), quoted);
+    const after = extractedOf('["u",null,"x",null,{"app":"web"}]', new SharedFields(), quoted);
     assert.deepEqual([after.uid, after.fields.labels], ['u', { app: 'web' }]);
-    const escaped = projectionOf(String.raw`["u\\n",null,null,null,null]`);
+    const escaped = extractedOf(String.raw`["u\\n",null,null,null,null]`);
     assert.equal(escaped.uid, String.raw`u\n`);
     assert.equal(
-      projectionOf(String.raw`["u\n",null,null,null,null]`, new SharedFields(), escaped).uid,
+      extractedOf(String.raw`["u\n",null,null,null,null]`, new SharedFields(), escaped).uid,
       'u\n',
     );
   });
 
   test('shares the values of its siblings, parsed once, and keeps those of its previous state', () => {
     const shared = new SharedFields();
-    const web = projectionOf('["u-1",null,null,"rs-1",{"app":"web"}]', shared);
-    const sibling = projectionOf('["u-2",null,null,"rs-1",{"app":"web"}]', shared);
-    const other = projectionOf('["u-3",null,null,"rs-1",{"app":"db"}]', shared);
+    const web = extractedOf('["u-1",null,null,"rs-1",{"app":"web"}]', shared);
+    const sibling = extractedOf('["u-2",null,null,"rs-1",{"app":"web"}]', shared);
+    const other = extractedOf('["u-3",null,null,"rs-1",{"app":"db"}]', shared);
     assert.equal(sibling.fields.labels, web.fields.labels);
     assert.deepEqual([web.uid, sibling.uid], ['u-1', 'u-2']);
     assert.deepEqual(other.fields.labels, { app: 'db' });
     assert.equal(
-      projectionOf('["u-1",null,null,"rs-1",{"app":"web"}]', new SharedFields(), web).fields,
+      extractedOf('["u-1",null,null,"rs-1",{"app":"web"}]', new SharedFields(), web).fields,
       web.fields,
     );
   });
 
   test('equals only one with the same uid and the same fields', () => {
     const text = '["u-1",null,null,null,{"app":"web"}]';
-    assert.ok(projectionOf(text).equals(projectionOf(text)));
-    assert.ok(!projectionOf(text).equals(projectionOf(text.replace('u-1', 'u-2'))));
-    assert.ok(!projectionOf(text).equals(projectionOf(text.replace('web', 'db'))));
+    assert.ok(extractedOf(text).equals(extractedOf(text)));
+    assert.ok(!extractedOf(text).equals(extractedOf(text.replace('u-1', 'u-2'))));
+    assert.ok(!extractedOf(text).equals(extractedOf(text.replace('web', 'db'))));
   });
 });
 

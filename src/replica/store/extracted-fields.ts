@@ -25,7 +25,7 @@ const NO_LABELS: Labels = Object.freeze({});
  * The extracted fields besides the uid. Pods of one ReplicaSet share their labels, their controller and most declared
  * fields: objects with equal text share one instance, whose values are parsed once.
  */
-export class ProjectedFields {
+export class FieldValues {
   /**
    * Rest of the array, `,generation,…]`; '' without an array. It is a latin1 string (one character a byte), so that
    * comparing it with the next one is one memcmp.
@@ -76,7 +76,7 @@ export class ProjectedFields {
   }
 }
 
-const NO_FIELDS: ProjectedFields = new ProjectedFields('');
+const NO_FIELDS: FieldValues = new FieldValues('');
 
 /** Limits of the number and length of texts: more of them, or longer ones, are seldom shared. */
 const TEXTS_MAX = 4096;
@@ -84,13 +84,13 @@ const TEXT_LENGTH_MAX = 1024;
 
 /** The latest fields of one informer's objects, by their text. */
 export class SharedFields {
-  readonly #byText: Map<string, ProjectedFields> = new Map();
+  readonly #byText: Map<string, FieldValues> = new Map();
 
-  of(text: string): ProjectedFields {
+  of(text: string): FieldValues {
     const byText = this.#byText;
     const known = byText.get(text);
     if (known) return known;
-    const fields = new ProjectedFields(text);
+    const fields = new FieldValues(text);
     if (text.length > TEXT_LENGTH_MAX) return fields;
     byText.set(text, fields);
     if (byText.size > TEXTS_MAX) byText.delete(byText.keys().next().value ?? '');
@@ -98,16 +98,16 @@ export class SharedFields {
   }
 }
 
-export class Projection {
+export class ExtractedFields {
   /** '' when the object has no uid. */
   readonly uid: string;
-  readonly fields: ProjectedFields;
+  readonly fields: FieldValues;
   /** True when more than one state has it. */
   isShared = false;
   /** Parsed metadata without managedFields, of one of the states that share this; the others have another version. */
   metadata: object | undefined = undefined;
 
-  constructor(uid: string, fields: ProjectedFields) {
+  constructor(uid: string, fields: FieldValues) {
     this.uid = uid;
     this.fields = fields;
   }
@@ -118,18 +118,18 @@ export class Projection {
     start: number,
     end: number,
     shared: SharedFields,
-    previous: Projection | undefined,
-  ): Projection {
+    previous: ExtractedFields | undefined,
+  ): ExtractedFields {
     const uidStart = start + 1;
     const isUidSame = previous !== undefined && hasUid(bytes, uidStart, end, previous.uid);
     const uidEnd = isUidSame ? uidStart + previous.uid.length + 2 : skipValue(bytes, uidStart, end);
-    if (uidEnd < 0) return new Projection('', NO_FIELDS);
+    if (uidEnd < 0) return new ExtractedFields('', NO_FIELDS);
     const uid = isUidSame ? previous.uid : uidAt(bytes, uidStart, uidEnd);
     const text = bytes.toString('latin1', uidEnd, end);
-    return new Projection(uid, previous?.fields.text === text ? previous.fields : shared.of(text));
+    return new ExtractedFields(uid, previous?.fields.text === text ? previous.fields : shared.of(text));
   }
 
-  equals(other: Projection): boolean {
+  equals(other: ExtractedFields): boolean {
     return this === other || (this.uid === other.uid && this.fields.text === other.fields.text);
   }
 

@@ -1,17 +1,17 @@
-/** Tests of the projector against JSON.parse: any order, any spelling, and early stops that miss no field. */
+/** Tests of the extractor against JSON.parse: any order, any spelling, and early stops that miss no field. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KeySpans, scanMetadata } from '../../../../src/kube/json/key-spans.ts';
-import { PROJECTION_MALFORMED, PROJECTION_NO_ROOM, Projector } from '../../../../src/kube/json/projection.ts';
+import { EXTRACTION_MALFORMED, EXTRACTION_NO_ROOM, Extractor } from '../../../../src/kube/json/extraction.ts';
 import { findPath, splitPath } from '../../../../src/kube/json/read.ts';
 import { embed, podObject, sortKeys } from './objects.ts';
 import { COMPACT, ODD, type Json, randomJson, writeJson } from './random-json.ts';
 import { Seeded } from './seeded.ts';
 
-function project(projector: Projector, text: string): Json | number {
+function project(extractor: Extractor, text: string): Json | number {
   const { bytes, start, end } = embed(text);
   const out = new Uint8Array(100_000);
-  const outEnd = projector.project(bytes, start, end, out, 7);
+  const outEnd = extractor.project(bytes, start, end, out, 7);
   return outEnd < 0 ? outEnd : (JSON.parse(Buffer.from(out.slice(7, outEnd)).toString('utf8')) as Json);
 }
 
@@ -47,21 +47,21 @@ const FIELDS = ['spec.nodeName', 'status.phase', 'metadata.annotations.example\\
 test('a pod in field order, in sorted order and indented', () => {
   const object = podObject(3, { deletionTimestamp: '2026-11-20T00:00:00Z' });
   for (const fields of [[], FIELDS, ['spec.nodeName'], ['status'], ['metadata.managedFields']]) {
-    const projector = new Projector(fields);
+    const extractor = new Extractor(fields);
     const want = expected(object, fields);
-    assert.deepEqual(project(projector, JSON.stringify(object)), want);
-    assert.deepEqual(project(projector, JSON.stringify(sortKeys(object))), want);
-    assert.deepEqual(project(projector, JSON.stringify(object, null, 3)), want);
+    assert.deepEqual(project(extractor, JSON.stringify(object)), want);
+    assert.deepEqual(project(extractor, JSON.stringify(sortKeys(object))), want);
+    assert.deepEqual(project(extractor, JSON.stringify(object, null, 3)), want);
   }
 });
 
 test('absent fields are null, and a second object has no values of the first', () => {
-  const projector = new Projector(FIELDS);
-  project(projector, JSON.stringify(podObject(1)));
+  const extractor = new Extractor(FIELDS);
+  project(extractor, JSON.stringify(podObject(1)));
   const nothing = [null, null, null, null, null, null, null, null];
-  assert.deepEqual(project(projector, '{}'), nothing);
-  assert.deepEqual(project(projector, '{"metadata":{},"spec":{},"status":null}'), nothing);
-  assert.deepEqual(project(projector, '{"metadata":5,"spec":[{"nodeName":"x"}],"status":"phase"}'), nothing);
+  assert.deepEqual(project(extractor, '{}'), nothing);
+  assert.deepEqual(project(extractor, '{"metadata":{},"spec":{},"status":null}'), nothing);
+  assert.deepEqual(project(extractor, '{"metadata":5,"spec":[{"nodeName":"x"}],"status":"phase"}'), nothing);
 });
 
 test('paths may overlap, repeat and name the fixed fields', () => {
@@ -77,25 +77,25 @@ test('paths may overlap, repeat and name the fixed fields', () => {
     'kind',
   ];
   const object = podObject(2);
-  const projector = new Projector(fields);
-  assert.deepEqual(project(projector, JSON.stringify(object)), expected(object, fields));
-  assert.deepEqual(project(projector, JSON.stringify(sortKeys(object))), expected(object, fields));
+  const extractor = new Extractor(fields);
+  assert.deepEqual(project(extractor, JSON.stringify(object)), expected(object, fields));
+  assert.deepEqual(project(extractor, JSON.stringify(sortKeys(object))), expected(object, fields));
 });
 
 test('of two members with the same key the first counts, and nothing else is missed', () => {
   const text =
     '{"metadata":{"generation":1,"generation":2,"generation":3,"labels":{"a":"b"}},"metadata":{"uid":"u"}}';
-  assert.deepEqual(project(new Projector(['kind']), text), [null, 1, null, null, { a: 'b' }, null]);
+  assert.deepEqual(project(new Extractor(['kind']), text), [null, 1, null, null, { a: 'b' }, null]);
 });
 
 test('a key with a backslash is not treated as an escape', () => {
-  const projector = new Projector(['a\\\\nb']);
-  assert.deepEqual(project(projector, JSON.stringify({ 'a\nb': 1 })), [null, null, null, null, null, null]);
-  assert.deepEqual(project(projector, JSON.stringify({ 'a\\nb': 1 })), [null, null, null, null, null, 1]);
+  const extractor = new Extractor(['a\\\\nb']);
+  assert.deepEqual(project(extractor, JSON.stringify({ 'a\nb': 1 })), [null, null, null, null, null, null]);
+  assert.deepEqual(project(extractor, JSON.stringify({ 'a\\nb': 1 })), [null, null, null, null, null, 1]);
 });
 
 test('the controller is the first owner with controller: true, with or without a string uid', () => {
-  const projector = new Projector([]);
+  const extractor = new Extractor([]);
   const cases: [string, Json][] = [
     ['[{"uid":"a"},{"controller":true,"uid":"b"},{"uid":"c","controller":true}]', 'b'],
     ['[{"uid":"a","controller":false},{"uid":"b","controller":"true"}]', null],
@@ -110,15 +110,15 @@ test('the controller is the first owner with controller: true, with or without a
   ];
   for (const [owners, uid] of cases) {
     const text = `{"metadata":{"ownerReferences":${owners},"generation":4}}`;
-    assert.deepEqual(project(projector, text), [null, 4, null, uid, null], owners);
+    assert.deepEqual(project(extractor, text), [null, 4, null, uid, null], owners);
   }
 });
 
 test("in Go's order the bytes after managedFields are not read when no field there is requested", () => {
   const text = JSON.stringify(podObject(5));
   const cut = text.slice(0, text.indexOf('"manager"'));
-  assert.deepEqual(project(new Projector([]), cut), expected(podObject(5), []));
-  assert.equal(project(new Projector(['spec.nodeName']), cut), PROJECTION_MALFORMED);
+  assert.deepEqual(project(new Extractor([]), cut), expected(podObject(5), []));
+  assert.equal(project(new Extractor(['spec.nodeName']), cut), EXTRACTION_MALFORMED);
 });
 
 test('labels after managedFields are found unless Go wrote the object', () => {
@@ -130,7 +130,7 @@ test('labels after managedFields are found unless Go wrote the object', () => {
     creationTimestamp: 't',
     labels: { a: 'b' },
   };
-  assert.deepEqual(project(new Projector([]), JSON.stringify({ metadata })), [
+  assert.deepEqual(project(new Extractor([]), JSON.stringify({ metadata })), [
     'u',
     null,
     null,
@@ -142,19 +142,19 @@ test('labels after managedFields are found unless Go wrote the object', () => {
 test('the bytes after the last requested field are not read', () => {
   const text = JSON.stringify(podObject(5));
   const cut = text.slice(0, text.indexOf('"podIP"'));
-  const found = project(new Projector(['spec.nodeName', 'status.phase']), cut);
+  const found = project(new Extractor(['spec.nodeName', 'status.phase']), cut);
   assert.deepEqual(found, expected(podObject(5), ['spec.nodeName', 'status.phase']));
 });
 
 test('the result is no room at every size that is too small, and no byte after it is written', () => {
-  const projector = new Projector(['status.phase']);
+  const extractor = new Extractor(['status.phase']);
   const { bytes, start, end } = embed(JSON.stringify(podObject(1)));
   const whole = new Uint8Array(10_000);
-  const size = projector.project(bytes, start, end, whole, 0);
+  const size = extractor.project(bytes, start, end, whole, 0);
   for (let room = 0; room < size; room++) {
-    assert.equal(projector.project(bytes, start, end, new Uint8Array(room), 0), PROJECTION_NO_ROOM);
+    assert.equal(extractor.project(bytes, start, end, new Uint8Array(room), 0), EXTRACTION_NO_ROOM);
   }
-  assert.equal(projector.project(bytes, start, end, new Uint8Array(size), 0), size);
+  assert.equal(extractor.project(bytes, start, end, new Uint8Array(size), 0), size);
 });
 
 test('an object that is not valid JSON, or has an invalid token to copy, is malformed', () => {
@@ -175,7 +175,7 @@ test('an object that is not valid JSON, or has an invalid token to copy, is malf
     '{"spec":{"x":1}"metadata":{}}',
   ];
   for (const text of malformed) {
-    assert.equal(project(new Projector([]), text), PROJECTION_MALFORMED, text);
+    assert.equal(project(new Extractor([]), text), EXTRACTION_MALFORMED, text);
   }
 });
 
@@ -194,7 +194,7 @@ test('random objects, orders and paths agree with JSON.parse', () => {
     const object = randomObject(random);
     const fields = paths.filter(() => random.chance(0.4));
     const text = writeJson(object, random, random.chance(0.5) ? COMPACT : ODD);
-    assert.deepEqual(project(new Projector(fields), text), expected(object, fields), `seed ${seed}: ${text}`);
+    assert.deepEqual(project(new Extractor(fields), text), expected(object, fields), `seed ${seed}: ${text}`);
   }
 });
 
@@ -233,7 +233,7 @@ function randomOwners(random: Seeded): Json {
 }
 
 /** Extracts as `project` does, with the head that a reflector passes. */
-function projectBehindVersion(projector: Projector, text: string): Json | number {
+function projectBehindVersion(extractor: Extractor, text: string): Json | number {
   const { bytes, start, end } = embed(text);
   const spans = new KeySpans();
   const metadata = findPath(bytes, start, end, 'metadata');
@@ -241,18 +241,18 @@ function projectBehindVersion(projector: Projector, text: string): Json | number
   const { uidStart, uidEnd, resourceVersionEnd } = spans;
   const goHead = { uidStart: uidStart - 1, uidEnd: uidEnd + 1, versionEnd: resourceVersionEnd + 1 };
   const out = new Uint8Array(100_000);
-  const outEnd = projector.project(bytes, start, end, out, 7, goHead);
+  const outEnd = extractor.project(bytes, start, end, out, 7, goHead);
   return outEnd < 0 ? outEnd : (JSON.parse(Buffer.from(out.slice(7, outEnd)).toString('utf8')) as Json);
 }
 
 test("an object in Go's order gives the same fields from behind the resourceVersion as from its beginning", () => {
   const fieldSets = [[], FIELDS, ['status'], ['metadata.name'], ['kind'], ['metadata'], ['metadata.uid']];
   for (const fields of [...fieldSets, ['metadata.managedFields'], ['metadata.namespace']]) {
-    const projector = new Projector(fields);
+    const extractor = new Extractor(fields);
     for (const spec of [podObject(3), podObject(4, { deletionTimestamp: '2026-11-20T00:00:00Z' })]) {
       for (const indent of [0, 2]) {
         const text = JSON.stringify(spec, null, indent);
-        assert.deepEqual(projectBehindVersion(projector, text), expected(spec, fields), fields.join());
+        assert.deepEqual(projectBehindVersion(extractor, text), expected(spec, fields), fields.join());
       }
     }
   }
@@ -260,12 +260,12 @@ test("an object in Go's order gives the same fields from behind the resourceVers
 
 test("members behind the resourceVersion of an object in Go's order may be missing, duplicate or malformed", () => {
   const head = '{"kind":"Pod","metadata":{"name":"a","namespace":"n","uid":"u","resourceVersion":"1"';
-  const projector = new Projector(['status.phase']);
-  const read = (rest: string): string => JSON.stringify(projectBehindVersion(projector, head + rest));
+  const extractor = new Extractor(['status.phase']);
+  const read = (rest: string): string => JSON.stringify(projectBehindVersion(extractor, head + rest));
   assert.equal(read('}}'), '["u",null,null,null,null,null]');
   assert.equal(read(',"uid":"v","name":"b"},"metadata":{"labels":{}}}'), '["u",null,null,null,null,null]');
   assert.equal(read(',"labels":{"a":"b"}},"status":{"phase":"x"}}'), '["u",null,null,null,{"a":"b"},"x"]');
   for (const malformed of [',"labels":{"a":b}}}', ',}}', '},"status":']) {
-    assert.equal(read(malformed), String(PROJECTION_MALFORMED), malformed);
+    assert.equal(read(malformed), String(EXTRACTION_MALFORMED), malformed);
   }
 });
