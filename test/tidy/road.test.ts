@@ -1,0 +1,32 @@
+/** The table "the road of an event" of docs/architecture.md, compared with what runs. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { FILES_OF_AN_EVENT_MAX } from './house.ts';
+import { measureRoads } from './road.ts';
+
+const ARCHITECTURE = fileURLToPath(new URL('../../../docs/architecture.md', import.meta.url));
+
+/** Returns the files in one column of the table, whose rows begin with a room in backticks. */
+function documented(column: 1 | 2): string[] {
+  const [, section = ''] = readFileSync(ARCHITECTURE, 'utf8').split(/^## The road of an event$/m);
+  const rows = section.split(/^## /m)[0]?.match(/^\| `.*$/gm) ?? [];
+  return rows
+    .flatMap((row) => {
+      const [room = '', ...cells] = row.split('|').slice(1).map(codeIn);
+      return (cells[column - 1] ?? []).map((file) => `src/${String(room)}/${file}`);
+    })
+    .toSorted();
+}
+
+const codeIn = (cell: string): string[] => [...cell.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
+
+test('the road of an event and of a list item in docs/architecture.md is the one that V8 sees', async (context) => {
+  const { modified, listed } = await measureRoads();
+  context.diagnostic(`${modified.length} files for an event, ${listed.length} for a list item`);
+  assert.deepEqual(documented(1), modified, 'column 1, a MODIFIED event');
+  assert.deepEqual(documented(2), listed, 'column 2, an item of a list');
+  assert.ok(modified.length <= FILES_OF_AN_EVENT_MAX);
+});
