@@ -33,10 +33,6 @@ export function watchOf(
 
 export async function* nothing(): AsyncGenerator<WatchEvent<V1Pod>> {}
 
-export async function* one(event: WatchEvent<V1Pod>): AsyncGenerator<WatchEvent<V1Pod>> {
-  yield event;
-}
-
 export async function* oneAndThrow(
   event: WatchEvent<V1Pod>,
   thrown: Error,
