@@ -1,0 +1,65 @@
+/**
+ * The metrics of everything that runs in this process. Informers, threads and work queues register themselves while
+ * they run. A series ends with its source, so a program that starts and stops informers keeps no series of the past.
+ */
+import type { HistogramData } from './histogram.ts';
+import { METRIC_DEFINITIONS } from './table.ts';
+import type { MetricDefinition, MetricName } from './table.ts';
+
+export type MetricLabels = Readonly<Record<string, string>>;
+
+export interface MetricSample {
+  readonly labels: MetricLabels;
+  /** Value of a counter or a gauge; observations of a histogram. */
+  readonly value: number | HistogramData;
+}
+
+/** All samples of one metric. */
+export interface MetricFamily extends MetricDefinition {
+  readonly samples: readonly MetricSample[];
+}
+
+/** Receives the samples of a source. */
+export type AddSample = (name: MetricName, labels: MetricLabels, value: number | HistogramData) => void;
+
+export interface MetricSource {
+  /** Sources of one kind have different names. */
+  readonly metricsKind: 'informer' | 'threads' | 'queue';
+  /** Name that the source asks for; the second source with it is called `pods #2`. */
+  readonly metricsName: string;
+  /** Adds the samples of this moment. `name` is the unique name. */
+  addMetrics(add: AddSample, name: string): void;
+}
+
+const registered: Map<MetricSource, string> = new Map();
+
+/** Registers a source. Returns a function that the source calls at its end. */
+export function registerMetrics(source: MetricSource): () => void {
+  const names = new Set<string>();
+  for (const [{ metricsKind }, name] of registered) if (metricsKind === source.metricsKind) names.add(name);
+  let name = source.metricsName;
+  for (let number = 2; names.has(name); number++) name = `${source.metricsName} #${number}`;
+  registered.set(source, name);
+  return () => registered.delete(source);
+}
+
+/**
+ * Returns the metrics of all running informers, threads and named work queues of this process at this moment, in the
+ * order of docs/metrics.md, as frozen plain data. A metric without a sample is left out. Takes no lock and asks no thread.
+ */
+export function collectMetrics(): readonly MetricFamily[] {
+  const samples = new Map<MetricName, MetricSample[]>();
+  const add: AddSample = (name, labels, value) => {
+    const ofName = samples.get(name);
+    const sample = Object.freeze({ labels: Object.freeze({ ...labels }), value });
+    if (ofName) ofName.push(sample);
+    else samples.set(name, [sample]);
+  };
+  for (const [source, name] of registered) source.addMetrics(add, name);
+  const families: MetricFamily[] = [];
+  for (const definition of METRIC_DEFINITIONS) {
+    const ofName = samples.get(definition.name);
+    if (ofName) families.push(Object.freeze({ ...definition, samples: Object.freeze(ofName) }));
+  }
+  return Object.freeze(families);
+}

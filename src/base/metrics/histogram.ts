@@ -1,0 +1,57 @@
+/** A histogram with fixed buckets. `observe` adds to one number of a typed array and allocates nothing. */
+import type { MetricLabels } from './collect.ts';
+import type { MetricName } from './table.ts';
+
+/** Observations of a histogram up to one moment. */
+export interface HistogramData {
+  /** Upper bounds of the buckets, ascending; the last bucket has none. */
+  readonly bounds: readonly number[];
+  /** Observations in each bucket, one number more than `bounds`; not cumulative. */
+  readonly counts: readonly number[];
+  readonly sum: number;
+}
+
+/** Receives every observation, for systems that cannot read a histogram later, such as OpenTelemetry. */
+export type ObservationListener = (name: MetricName, labels: MetricLabels, value: number) => void;
+
+const listeners: Set<ObservationListener> = new Set();
+
+/** Adds a listener of all histograms. Returns a function that removes it. */
+export function onObservation(listener: ObservationListener): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export class Histogram {
+  readonly #name: MetricName;
+  readonly #labels: MetricLabels;
+  readonly #bounds: readonly number[];
+  readonly #counts: Float64Array;
+  #sum = 0;
+
+  /** @param bounds upper bounds of the buckets, ascending, each inclusive */
+  constructor(name: MetricName, labels: MetricLabels, bounds: readonly number[]) {
+    this.#name = name;
+    this.#labels = labels;
+    this.#bounds = bounds;
+    this.#counts = new Float64Array(bounds.length + 1);
+  }
+
+  observe(value: number): void {
+    const bounds = this.#bounds;
+    let bucket = 0;
+    while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
+    (this.#counts[bucket] as number)++;
+    this.#sum += value;
+    if (listeners.size > 0) for (const listener of listeners) listener(this.#name, this.#labels, value);
+  }
+
+  get data(): HistogramData {
+    return { bounds: this.#bounds, counts: [...this.#counts], sum: this.#sum };
+  }
+}
+
+/** Returns `count` bounds from `first` on, each `factor` times the one before it: client_golang's ExponentialBuckets. */
+export function exponentialBounds(first: number, factor: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, index) => first * factor ** index);
+}

@@ -1,0 +1,83 @@
+/**
+ * `kubeloom/prometheus`: kubeloom's metrics in a registry of prom-client, which is an optional peer dependency. A scrape
+ * of the registry reads them; between two scrapes nothing runs.
+ */
+import type { Metric, Registry } from 'prom-client';
+import { collectMetrics } from './collect.ts';
+import type { MetricFamily, MetricLabels, MetricSample } from './collect.ts';
+import { METRIC_DEFINITIONS } from './table.ts';
+import type { MetricDefinition } from './table.ts';
+
+export { PROMETHEUS_CONTENT_TYPE, prometheusText } from './prometheus-text.ts';
+
+/** One line of a scrape, in the form that prom-client's registry prints. */
+interface ScrapedValue {
+  readonly value: number;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly metricName?: string;
+}
+
+/**
+ * Registers every metric of kubeloom. Returns a function that removes them again.
+ *
+ * @throws when the registry has another metric of one of the names
+ */
+export function register(registry: Registry): () => void {
+  const scrape = new Scrape();
+  for (const definition of METRIC_DEFINITIONS)
+    registry.registerMetric(scraped(definition, scrape) as unknown as Metric);
+  return () => {
+    for (const { name } of METRIC_DEFINITIONS) registry.removeSingleMetric(name);
+  };
+}
+
+/** The part of a prom-client metric that its registry uses. The registry may change `name` (OpenMetrics). */
+function scraped({ name, type, help }: MetricDefinition, scrape: Scrape): object {
+  return {
+    name,
+    type,
+    help,
+    get(this: { readonly name: string }) {
+      const { samples = [] } = scrape.families().find((family) => family.name === name) ?? {};
+      const values = samples.flatMap((sample) => scrapedValues(this.name, sample));
+      return { name: this.name, type, help, values, aggregator: 'sum' };
+    },
+    reset: () => undefined,
+  };
+}
+
+/** Collects once for all metrics of a scrape: a registry asks them within one task. */
+class Scrape {
+  #families: readonly MetricFamily[] | undefined;
+
+  families(): readonly MetricFamily[] {
+    if (!this.#families) {
+      this.#families = collectMetrics();
+      queueMicrotask(() => (this.#families = undefined));
+    }
+    return this.#families;
+  }
+}
+
+function scrapedValues(name: string, { labels, value }: MetricSample): ScrapedValue[] {
+  if (typeof value === 'number') return [{ value, labels }];
+  let count = 0;
+  const buckets = value.counts.map((ofBucket, index): ScrapedValue => {
+    count += ofBucket;
+    return bucketValue(name, labels, value.bounds[index], count);
+  });
+  return [
+    ...buckets,
+    { metricName: `${name}_sum`, labels, value: value.sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ];
+}
+
+function bucketValue(
+  name: string,
+  labels: MetricLabels,
+  bound: number | undefined,
+  value: number,
+): ScrapedValue {
+  return { metricName: `${name}_bucket`, labels: { ...labels, le: bound ?? '+Inf' }, value };
+}

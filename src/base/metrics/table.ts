@@ -1,0 +1,83 @@
+/**
+ * Every metric of kubeloom. Sources give values only for names of this table, and docs/metrics.md is made from it. A
+ * name that client-go, component-base or controller-runtime uses has their labels, buckets and meaning.
+ */
+
+/** Labels of a sample by what it belongs to. */
+export const SCOPES = {
+  informer: ['name', 'group', 'version', 'resource'],
+  handler: ['name', 'group', 'version', 'resource', 'handler'],
+  threads: ['threads'],
+  thread: ['threads', 'role'],
+  queue: ['name'],
+} as const;
+
+export type MetricType = 'counter' | 'gauge' | 'histogram';
+
+/** Type, scope, help, and labels besides those of the scope. */
+type Row = readonly [
+  type: MetricType,
+  scope: keyof typeof SCOPES,
+  help: string,
+  ...labels: readonly string[],
+];
+
+export const METRICS = {
+  informer_queued_items: ['gauge', 'informer', 'Notifications that handlers have not received yet.'],
+  informer_store_resource_version: [
+    'gauge',
+    'informer',
+    'Last 15 digits of the resourceVersion of the cache.',
+  ],
+  kubeloom_informer_objects: ['gauge', 'informer', 'Objects in the cache.'],
+  kubeloom_informer_synced: ['gauge', 'informer', '1 when the first list is in the cache.'],
+  kubeloom_informer_connected: ['gauge', 'informer', '1 when a watch is open.'],
+  kubeloom_informer_stale: [
+    'gauge',
+    'informer',
+    '1 when the cache may be outdated for longer than staleAfterMs.',
+  ],
+  kubeloom_informer_lag_seconds: [
+    'gauge',
+    'informer',
+    'Time since the last sign that the cache follows the server.',
+  ],
+  kubeloom_errors_total: ['counter', 'informer', 'Errors reported for the informer.', 'code'],
+  kubeloom_handler_pending: ['gauge', 'handler', 'Notifications that the handler has not received yet.'],
+  kubeloom_handler_pending_bytes: ['gauge', 'handler', 'Bytes of the objects of pending notifications.'],
+  kubeloom_handler_oldest_seconds: ['gauge', 'handler', 'Age of the oldest pending notification.'],
+  workqueue_depth: ['gauge', 'queue', 'Items that wait in the queue.'],
+  workqueue_adds_total: ['counter', 'queue', 'Items added; an item that waits already does not count.'],
+  workqueue_retries_total: ['counter', 'queue', 'Items added with a delay or by a rate limiter.'],
+  workqueue_queue_duration_seconds: ['histogram', 'queue', 'Time from add to get.'],
+  workqueue_work_duration_seconds: ['histogram', 'queue', 'Time from get to done.'],
+  workqueue_unfinished_work_seconds: [
+    'gauge',
+    'queue',
+    'Sum of the times for which items have been in work.',
+  ],
+  workqueue_longest_running_processor_seconds: [
+    'gauge',
+    'queue',
+    'Longest time for which an item has been in work.',
+  ],
+} as const;
+
+export type MetricName = keyof typeof METRICS;
+
+export interface MetricDefinition {
+  readonly name: MetricName;
+  readonly type: MetricType;
+  readonly help: string;
+  readonly labels: readonly string[];
+}
+
+/** Rows of the table, in its order. */
+export const METRIC_DEFINITIONS: readonly MetricDefinition[] = (
+  Object.entries(METRICS) as [MetricName, Row][]
+).map(([name, [type, scope, help, ...labels]]) => ({
+  name,
+  type,
+  help,
+  labels: [...SCOPES[scope], ...labels],
+}));
