@@ -160,8 +160,8 @@ test('kubeloom/opentelemetry gives a meter gauges when it collects, and every ob
   );
   assert.equal(points.get('workqueue_depth')?.value, 3);
   assert.deepEqual(points.get('workqueue_depth')?.attributes, { name: 'pods' });
-  const { count } = points.get('workqueue_work_duration_seconds')?.value as { readonly count: number };
-  assert.equal(count, 4);
+  const duration = points.get('workqueue_work_duration_seconds')?.value;
+  assert.equal((duration as { readonly count: number }).count, 4);
   end();
   await provider.shutdown();
 });
