@@ -1,4 +1,5 @@
-/** Metrics and last errors of a process at one moment, as `serveStats` sends them and `kubeloom top` shows them. */
+/** Metrics and last errors of this process at one moment, as `serveStats` sends them and `kubeloom top` shows them. */
+import { collectMetrics } from './collect.ts';
 import type { MetricFamily } from './collect.ts';
 
 export interface ReportedError {
@@ -13,6 +14,19 @@ export interface StatsSnapshot {
   /** Time of `Date.now()`. */
   readonly atMs: number;
   readonly families: readonly MetricFamily[];
-  /** The last errors, newest first. */
+  /** The last errors of all informers, newest first. */
   readonly errors: readonly ReportedError[];
+}
+
+const ERRORS_MAX = 10;
+const errors: ReportedError[] = [];
+
+/** Remembers an error that an informer has reported. */
+export function rememberError(error: ReportedError): void {
+  errors.unshift(error);
+  errors.length = Math.min(errors.length, ERRORS_MAX);
+}
+
+export function statsSnapshot(): StatsSnapshot {
+  return { atMs: Date.now(), families: collectMetrics(), errors: [...errors] };
 }
