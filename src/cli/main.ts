@@ -1,11 +1,12 @@
 #!/usr/bin/env node
-/** The command line of kubeloom: `kubeloom demo`, `watch`, `apiserver`, `loadtest`. */
+/** The command line of kubeloom: `kubeloom demo`, `watch`, `top`, `apiserver`, `loadtest`. */
 import { Command } from 'commander';
 import { apiserverCommand } from './apiserver.ts';
 import { demoCommand } from './demo.ts';
 import { report } from './failure.ts';
 import { loadTestCommand } from './loadtest.ts';
 import { packageVersion } from './package-version.ts';
+import { topCommand } from './top.ts';
 import { watchCommand } from './watch.ts';
 
 function program(): Command {
@@ -14,6 +15,7 @@ function program(): Command {
     .version(packageVersion())
     .addCommand(demoCommand())
     .addCommand(watchCommand())
+    .addCommand(topCommand())
     .addCommand(apiserverCommand())
     .addCommand(loadTestCommand());
   for (const each of [command, ...command.commands]) {

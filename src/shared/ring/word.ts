@@ -38,6 +38,14 @@ export class Word {
     Atomics.add(this.#words, this.#index, 1);
   }
 
+  /**
+   * Loads the value, as a write of the same value: an `increment` that follows it happens after everything that this
+   * thread has read before. A plain load would let the incrementing thread's later writes overtake those reads.
+   */
+  loadAfterReads(): number {
+    return Atomics.add(this.#words, this.#index, 0) >>> 0;
+  }
+
   notify(): void {
     Atomics.notify(this.#words, this.#index);
   }
