@@ -163,7 +163,7 @@ export { KubeloomError } from './base/errors.ts';
 export { WorkQueue } from './client-go/workqueue/work-queue.ts';
 export type { WorkQueueOptions } from './client-go/workqueue/work-queue.ts';
 export type { WorkOrder } from './client-go/workqueue/work-queue.ts';
-export type { WorkQueueMetrics } from './client-go/workqueue/work-queue.ts';
+export type { WorkQueueMetrics } from './client-go/workqueue/queue-metrics.ts';
 export { DelayingQueue } from './client-go/workqueue/rate-limiting-queue.ts';
 export { RateLimitingQueue } from './client-go/workqueue/rate-limiting-queue.ts';
 export type { RateLimitingQueueOptions } from './client-go/workqueue/rate-limiting-queue.ts';
@@ -183,3 +183,12 @@ export { runWorkers } from './client-go/workqueue/run-workers.ts';
 export type { ReconcileResult, RunWorkersOptions } from './client-go/workqueue/run-workers.ts';
 export { parallelizeUntil } from './client-go/workqueue/parallelize-until.ts';
 export type { ParallelizeOptions } from './client-go/workqueue/parallelize-until.ts';
+
+// Metrics of everything that runs in this process; kubeloom/prometheus and kubeloom/opentelemetry pass them on.
+export { collectMetrics } from './base/metrics/collect.ts';
+export type { MetricFamily, MetricSample } from './base/metrics/collect.ts';
+export type { HistogramData } from './base/metrics/histogram.ts';
+export { PROMETHEUS_CONTENT_TYPE, prometheusText } from './base/metrics/prometheus-text.ts';
+export { serveStats } from './base/metrics/serve-stats.ts';
+export type { ServeStatsOptions, StatsServer } from './base/metrics/serve-stats.ts';
+export type { MetricDefinition, MetricLabels, MetricName, MetricType } from './base/metrics/table.ts';

@@ -1,13 +1,13 @@
 /**
- * What `kubeloom top` shows: a pure function from the collected metrics of the last minute to lines of text. Rates are
+ * The frame of `kubeloom top`: a pure function from the collected metrics of the last minute to lines of text. Rates are
  * differences of two snapshots, so that the same frame shows this process or another one.
  */
-import type { MetricLabels } from '../base/metrics/collect.ts';
+import type { MetricLabels } from '../base/metrics/table.ts';
 import { MetricsReading, quantile, since } from '../base/metrics/reading.ts';
 import type { StatsSnapshot } from '../base/metrics/snapshot.ts';
 import type { MetricName } from '../base/metrics/table.ts';
 import { Table } from './table.ts';
-import { escapeControls } from './terminal-text.ts';
+import { escapeControls } from '../base/printable.ts';
 
 export type TopSort = 'name' | 'objects' | 'events' | 'backlog';
 
@@ -47,6 +47,7 @@ export function frame(state: TopState, columns: number, rows: number): string[] 
     ...informerLines(history, state.sort),
     '',
     ...threadLines(history),
+    ...queueLines(history),
     ...errorLines(now),
   ];
   const room = Math.max(1, rows - 2);
@@ -59,10 +60,9 @@ export function plainLine(state: TopState): string {
   const of = (name: MetricName): number => history.value(name, {}) ?? 0;
   return [
     `${count(of('kubeloom_informer_objects'))} objects`,
-    `${count(history.rate('kubeloom_watch_events_total', {}))} events/s`,
+    `${count(history.rate('kubeloom_informer_records_total', {}))} events/s`,
     `backlog ${count(of('informer_queued_items'))}`,
     `lag ${seconds(of('kubeloom_informer_lag_seconds'))}`,
-    `p99 ${seconds(history.quantile('kubeloom_delivery_seconds', { stage: 'total' }, 0.99))}`,
   ].join(', ');
 }
 
@@ -80,10 +80,8 @@ const INFORMER_HEADERS = [
   'OBJECTS',
   'EVENTS/S',
   'LAG',
-  'P50',
-  'P99',
   'BACKLOG',
-  'RELISTS',
+  'ERRORS',
   'LAST MINUTE',
 ];
 
@@ -96,10 +94,9 @@ function informerLines(history: History, sort: TopSort): string[] {
 function informerRow(history: History, labels: MetricLabels): InformerRow {
   const name = labels['name'] ?? '';
   const objects = history.value('kubeloom_informer_objects', labels) ?? 0;
-  const events = history.rate('kubeloom_watch_events_total', labels);
+  const events = history.rate('kubeloom_informer_records_total', labels);
   const backlog = history.value('informer_queued_items', labels) ?? 0;
   const [{ phase = '' } = {}] = history.labels('kubeloom_informer_phase', labels);
-  const total = { ...labels, stage: 'total' };
   const isStale = history.value('kubeloom_informer_stale', labels) === 1;
   const cells = [
     name,
@@ -107,19 +104,22 @@ function informerRow(history: History, labels: MetricLabels): InformerRow {
     count(objects),
     count(events),
     seconds(history.value('kubeloom_informer_lag_seconds', labels)),
-    seconds(history.quantile('kubeloom_delivery_seconds', total, 0.5)),
-    seconds(history.quantile('kubeloom_delivery_seconds', total, 0.99)),
     count(backlog),
-    count(history.value('kubeloom_lists_total', labels) ?? 0),
-    sparkline(history.rates('kubeloom_watch_events_total', labels)),
+    count(history.value('kubeloom_errors_total', labels) ?? 0),
+    sparkline(history.rates('kubeloom_informer_records_total', labels)),
   ];
   return { name, objects, events, backlog, cells };
 }
 
+const QUEUE_HEADERS = ['QUEUE', 'DEPTH', 'ADDS/S', 'WAIT P99', 'WORK P99'];
+
 function threadLines(history: History): string[] {
   const rows = history.labels('kubeloom_thread_cpu_seconds_total').map((labels) => {
     const { threads = '', role = '' } = labels;
-    const used = history.value('kubeloom_ring_used_bytes', { threads, ring: role });
+    const used = history.value('kubeloom_ring_used_bytes', {
+      threads,
+      ring: role.replace('shard', 'deltas'),
+    });
     const capacity = history.value('kubeloom_ring_capacity_bytes', { threads });
     return [
       `${threads} ${role}`,
@@ -130,6 +130,19 @@ function threadLines(history: History): string[] {
     ];
   });
   return new Table(['THREAD', 'CPU', 'RECORDS/S', 'RING', 'RESTARTS']).lines(rows);
+}
+
+function queueLines(history: History): string[] {
+  const rows = history
+    .labels('workqueue_depth')
+    .map((labels) => [
+      labels['name'] ?? '',
+      count(history.value('workqueue_depth', labels) ?? 0),
+      count(history.rate('workqueue_adds_total', labels)),
+      seconds(history.quantile('workqueue_queue_duration_seconds', labels, 0.99)),
+      seconds(history.quantile('workqueue_work_duration_seconds', labels, 0.99)),
+    ]);
+  return rows.length === 0 ? [] : ['', ...new Table(QUEUE_HEADERS).lines(rows)];
 }
 
 function errorLines({ errors }: StatsSnapshot): string[] {

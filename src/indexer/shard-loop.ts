@@ -7,6 +7,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { realClock, realTimers } from '../base/clock.ts';
 import { threadCpuMs } from '../base/thread-cpu.ts';
 import { PipelineWords } from '../shared/layout.ts';
+import { UsageWriter } from '../shared/thread-usage.ts';
 import type { PipelineMemory } from '../shared/layout.ts';
 import type { ControlPort, FromShard, StatsRequest, ToShard } from '../shared/protocol.ts';
 import { createShard } from './shard.ts';
@@ -35,11 +36,13 @@ export async function runShard(task: ShardTask): Promise<void> {
   const shard = createShard(task.index, task.memory, port, { isSuccessor: task.isSuccessor });
   const { bell, heartbeat } = new PipelineWords(task.memory).shard(task.index);
   const moderation = new Moderation(realClock.now());
+  const usage = new UsageWriter(task.memory.usage[1 + task.index] as SharedArrayBuffer, realClock);
   while (!port.isShutdown) {
     heartbeat.increment();
     const records = shard.doWork();
     moderation.add(records);
     port.deltas = shard.deltas;
+    usage.report(shard.deltas, port.lostWakeups);
     const hasProgress = port.poll() || records > 0;
     if (shard.isLoading) {
       await eventLoop(hasProgress);

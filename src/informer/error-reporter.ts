@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf } from '../base/errors.ts';
+import { rememberError } from '../base/metrics/snapshot.ts';
 import { escapeControls } from '../base/printable.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
 import { refusedWrite } from './mutation/cache-mutation-detector.ts';
@@ -42,6 +43,8 @@ export class ErrorReporter {
   watchErrorHandler: WatchErrorHandler | undefined;
   /** Last error of LIST, WATCH or decoding. */
   lastError: KubeloomError | undefined;
+  /** Number of errors by code, also of those that no listener or warning showed. */
+  readonly counts: Map<string, number> = new Map();
   /** Called after every change of `lastError`. */
   onLastError: () => void = () => {};
 
@@ -117,6 +120,9 @@ export class ErrorReporter {
 
   #send(error: KubeloomError, about: Omit<ErrorContext, 'informer'>): void {
     const context = { informer: this.#informer, ...about };
+    const { code, message } = error;
+    this.counts.set(code, (this.counts.get(code) ?? 0) + 1);
+    rememberError({ atMs: Date.now(), informer: this.#informer, code, message });
     if (this.#onError) void this.#callOnError(this.#onError, error, context);
     else this.#warn(error, context);
   }

@@ -54,6 +54,14 @@ export interface HandlersOptions {
   readonly onProgress: () => void;
 }
 
+export interface HandlerFigures {
+  readonly name: string;
+  readonly backlog: HandlerBacklog;
+  readonly calls: number;
+  readonly errors: number;
+  readonly coalesced: number;
+}
+
 /** Number of kubeloom's own frames above the caller's in the stack of a registration. */
 const OWN_FRAMES = 4;
 
@@ -164,6 +172,17 @@ export class Handlers {
 
   get backlogs(): readonly HandlerHealth[] {
     return Array.from(this.#listeners.keys(), ({ name, backlog }) => ({ name, ...backlog }));
+  }
+
+  /** Figures of each handler, for metrics. */
+  get figures(): readonly HandlerFigures[] {
+    return Array.from(this.#listeners, ([{ name, backlog }, { calls, errors, coalesced }]) => ({
+      name,
+      backlog,
+      calls,
+      errors,
+      coalesced,
+    }));
   }
 
   get coalesced(): number {

@@ -5,6 +5,8 @@
  */
 import type { DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
+import { registerMetrics } from '../base/metrics/collect.ts';
+import type { MetricSource } from '../base/metrics/collect.ts';
 import { wantOptions } from '../base/option-checks.ts';
 import type { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
@@ -24,6 +26,7 @@ export interface InformerParts {
   readonly threads: ThreadsHandle;
   readonly reports: ErrorReporter;
   readonly health: Health;
+  readonly metrics: MetricSource;
   /** Notified of every change that a caller may wait for. */
   readonly changed: WaitCondition;
   readonly onSynced: () => void;
@@ -112,6 +115,7 @@ export class InformerLifecycle {
       throw new KubeloomError('ERR_KUBELOOM_STARTED', `${name} was started already: an informer runs once`);
     }
     this.#state = { kind: 'running' };
+    const { end: endMetrics } = registerMetrics(this.#parts.metrics);
     health.apply({ type: 'started' });
     const anySignal = AbortSignal.any(signal ? [signal, this.#stop.signal] : [this.#stop.signal]);
     try {
@@ -126,6 +130,7 @@ export class InformerLifecycle {
     }
     await pipeline.detach();
     await this.#close(true);
+    endMetrics();
     if (this.#failure) throw this.#failure;
   }
 

@@ -132,6 +132,11 @@ export class InformerPipeline<T> {
     attached.number = await threads.attach(this.#client(attached, events), signal);
   }
 
+  /** Records that were merged into the cache so far. */
+  get records(): number {
+    return this.#attached?.merge.records ?? 0;
+  }
+
   /** Stops listing and watching; resolves when all records that were sent are merged. */
   async detach(): Promise<void> {
     this.#credentials?.close();

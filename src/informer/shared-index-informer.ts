@@ -20,6 +20,7 @@ import { SettableDoneChecker, NotSyncedError, reasonOf, syncStateOf } from './wa
 import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
 import { Health } from './health.ts';
+import { InformerMetrics } from './informer-metrics.ts';
 import type { HealthListener, InformerHealth } from './health.ts';
 import { InformerLifecycle } from './lifecycle.ts';
 import { reflectorSpec, resolveInformerOptions, wantResource, wantSource } from './options.ts';
@@ -121,6 +122,7 @@ export class SharedIndexInformer<T = unknown> {
       threads,
       reports,
       health,
+      metrics: new InformerMetrics({ name, resource, pipeline, health, handlers, reports }),
       changed: this.#changed,
       onSynced: () => synced.finish(),
     });

@@ -17,6 +17,7 @@ import { Http1Transport } from './transport/http1-transport.ts';
 import type { HttpTransport } from './transport/http.ts';
 import { FeedTransports } from './transport/feed-transport.ts';
 import { PipelineWords } from '../shared/layout.ts';
+import { UsageWriter } from '../shared/thread-usage.ts';
 import type { OnRing, PipelineMemory } from '../shared/layout.ts';
 import type {
   ConnectionOptions,
@@ -100,9 +101,14 @@ export function runReflector(task: ReflectorTask): void {
   const { reflectorBell, reflectorHeartbeat: heartbeat, committed } = new PipelineWords(task.memory);
   const bell = new BellWatch(reflectorBell, backgroundClock);
   // The event loop runs this timer, so a blocked thread stops its heartbeat.
-  realTimers.setInterval(() => heartbeat.increment(), HEARTBEAT_MS).unref();
-  heartbeat.increment();
+  const beat = (): void => {
+    heartbeat.increment();
+    usage.report((committed.load() - firstSequence) >>> 0, bell.lostWakeups);
+  };
   const firstSequence = committed.load();
+  const usage = new UsageWriter(task.memory.usage[0] as SharedArrayBuffer, realClock);
+  realTimers.setInterval(beat, HEARTBEAT_MS).unref();
+  beat();
   let isClosed = false;
   const port: ControlPort<ToReflectorThread, FromReflectorThread> = {
     post: (message) => {

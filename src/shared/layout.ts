@@ -20,6 +20,7 @@ import type { HashKey } from './record/key-hash.ts';
 import { BELL_LINES, Bell } from './ring/bell.ts';
 import { allocateRing } from './ring/ring.ts';
 import { Word, allocateWords } from './ring/word.ts';
+import { allocateUsage } from './thread-usage.ts';
 
 const COMMITTED_LINE = 0;
 const MERGED_LINE = 1;
@@ -37,6 +38,8 @@ export interface PipelineMemory {
   readonly toShard: readonly SharedArrayBuffer[];
   /** Rings of notifications, one for each shard. */
   readonly toMain: readonly SharedArrayBuffer[];
+  /** Figures that the reflector's thread publishes, and then those of each shard. */
+  readonly usage: readonly SharedArrayBuffer[];
   /** Never changes. */
   readonly hashKey: HashKey;
 }
@@ -64,6 +67,7 @@ export function allocatePipeline(
     words: allocateWords(SHARDS_LINE + shards * LINES_PER_SHARD),
     toShard: Array.from({ length: shards }, () => allocateRing(ringBytes)),
     toMain: Array.from({ length: shards }, () => allocateRing(ringBytes)),
+    usage: Array.from({ length: 1 + shards }, () => allocateUsage()),
     hashKey,
   };
   const words = new PipelineWords(memory);

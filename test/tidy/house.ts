@@ -47,6 +47,8 @@ export const EDGES_MAX = 55;
 export const ENTRY_POINTS: readonly string[] = [
   'src/index.ts',
   'src/client-go/index.ts',
+  'src/base/metrics/prometheus.ts',
+  'src/base/metrics/opentelemetry.ts',
   'src/apiserver/testing/index.ts',
   'src/cli/main.ts',
   'src/apiserver/server-entry.ts',

@@ -4,9 +4,7 @@
  */
 import type { HistogramData } from './histogram.ts';
 import { METRIC_DEFINITIONS } from './table.ts';
-import type { MetricDefinition, MetricName } from './table.ts';
-
-export type MetricLabels = Readonly<Record<string, string>>;
+import type { MetricDefinition, MetricLabels, MetricName } from './table.ts';
 
 export interface MetricSample {
   readonly labels: MetricLabels;
@@ -24,7 +22,7 @@ export type AddSample = (name: MetricName, labels: MetricLabels, value: number |
 
 export interface MetricSource {
   /** Sources of one kind have different names. */
-  readonly metricsKind: 'informer' | 'threads' | 'queue';
+  readonly metricsKind: 'informer' | 'threads' | 'queue' | 'controller';
   /** Name that the source asks for; the second source with it is called `pods #2`. */
   readonly metricsName: string;
   /** Adds the samples of this moment. `name` is the unique name. */
@@ -33,14 +31,19 @@ export interface MetricSource {
 
 const registered: Map<MetricSource, string> = new Map();
 
-/** Registers a source. Returns a function that the source calls at its end. */
-export function registerMetrics(source: MetricSource): () => void {
+/** A registered source: its unique name, and the function that it calls at its end. */
+export interface MetricRegistration {
+  readonly name: string;
+  readonly end: () => void;
+}
+
+export function registerMetrics(source: MetricSource): MetricRegistration {
   const names = new Set<string>();
   for (const [{ metricsKind }, name] of registered) if (metricsKind === source.metricsKind) names.add(name);
   let name = source.metricsName;
   for (let number = 2; names.has(name); number++) name = `${source.metricsName} #${number}`;
   registered.set(source, name);
-  return () => registered.delete(source);
+  return { name, end: () => void registered.delete(source) };
 }
 
 /**

@@ -1,5 +1,5 @@
 /** A histogram with fixed buckets. `observe` adds to one number of a typed array and allocates nothing. */
-import type { MetricLabels } from './collect.ts';
+import type { MetricLabels } from './table.ts';
 import type { MetricName } from './table.ts';
 
 /** Observations of a histogram up to one moment. */

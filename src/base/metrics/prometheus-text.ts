@@ -1,6 +1,7 @@
 /** Metrics in Prometheus' text format 0.0.4, which every scraper reads. */
 import { collectMetrics } from './collect.ts';
-import type { MetricFamily, MetricLabels } from './collect.ts';
+import type { MetricFamily } from './collect.ts';
+import type { MetricLabels } from './table.ts';
 import type { HistogramData } from './histogram.ts';
 
 /** Content type of `prometheusText()`. */

@@ -4,11 +4,10 @@
  */
 import type { Metric, Registry } from 'prom-client';
 import { collectMetrics } from './collect.ts';
-import type { MetricFamily, MetricLabels, MetricSample } from './collect.ts';
+import type { MetricFamily, MetricSample } from './collect.ts';
+import type { MetricLabels } from './table.ts';
 import { METRIC_DEFINITIONS } from './table.ts';
 import type { MetricDefinition } from './table.ts';
-
-export { PROMETHEUS_CONTENT_TYPE, prometheusText } from './prometheus-text.ts';
 
 /** One line of a scrape, in the form that prom-client's registry prints. */
 interface ScrapedValue {

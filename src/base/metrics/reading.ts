@@ -1,5 +1,6 @@
 /** Readers of collected metrics: sums of samples by label, and quantiles of histograms. */
-import type { MetricFamily, MetricLabels } from './collect.ts';
+import type { MetricFamily } from './collect.ts';
+import type { MetricLabels } from './table.ts';
 import type { HistogramData } from './histogram.ts';
 import type { MetricName } from './table.ts';
 

@@ -11,8 +11,10 @@ export const SCOPES = {
   thread: ['threads', 'role'],
   queue: ['name'],
   controller: ['controller'],
-  process: [],
 } as const;
+
+/** Values of the labels of a sample, by name. */
+export type MetricLabels = Readonly<Record<string, string>>;
 
 export type MetricType = 'counter' | 'gauge' | 'histogram';
 
@@ -25,7 +27,6 @@ type Row = readonly [
 ];
 
 export const METRICS = {
-  // The cache.
   informer_queued_items: ['gauge', 'informer', 'Notifications that handlers have not received yet.'],
   informer_store_resource_version: [
     'gauge',
@@ -33,7 +34,6 @@ export const METRICS = {
     'Last 15 digits of the resourceVersion of the cache.',
   ],
   kubeloom_informer_objects: ['gauge', 'informer', 'Objects in the cache.'],
-  kubeloom_informer_store_bytes: ['gauge', 'informer', 'Bytes of the objects in the cache.', 'state'],
   kubeloom_informer_phase: ['gauge', 'informer', '1 for what the reflector does now.', 'phase'],
   kubeloom_informer_synced: ['gauge', 'informer', '1 when the first list is in the cache.'],
   kubeloom_informer_stale: [
@@ -46,68 +46,21 @@ export const METRICS = {
     'informer',
     'Time since the last sign that the cache follows the server.',
   ],
-
-  // Lists and watches.
-  kubeloom_lists_total: ['counter', 'informer', 'Lists that have ended.', 'cause', 'mode', 'result'],
-  kubeloom_list_duration_seconds: ['histogram', 'informer', 'Duration of complete lists.', 'mode'],
-  kubeloom_list_items: ['gauge', 'informer', 'Objects of the last complete list.'],
-  kubeloom_list_bytes: ['gauge', 'informer', 'Bytes of the last complete list.'],
-  kubeloom_watch_starts_total: ['counter', 'informer', 'Watches that the server has opened.'],
-  kubeloom_watch_ends_total: ['counter', 'informer', 'Watches that have ended.', 'reason'],
-  kubeloom_watch_duration_seconds: ['histogram', 'informer', 'Time for which a watch was open.'],
-  kubeloom_watch_events_total: ['counter', 'informer', 'Events of watches.', 'type'],
-  kubeloom_received_bytes_total: ['counter', 'informer', 'Bytes of response bodies.', 'verb'],
-  kubeloom_ignored_events_total: ['counter', 'informer', 'Events that changed nothing.', 'reason'],
+  kubeloom_informer_records_total: ['counter', 'informer', 'Records that were merged into the cache.'],
   kubeloom_errors_total: ['counter', 'informer', 'Errors reported for the informer.', 'code'],
-  rest_client_requests_total: ['counter', 'process', 'Requests of informers.', 'code', 'method', 'host'],
-  rest_client_request_duration_seconds: [
-    'histogram',
-    'process',
-    'Time from a request to the head of its response.',
-    'verb',
-    'host',
-  ],
-
-  // Delivery.
-  kubeloom_delivery_seconds: [
-    'histogram',
-    'informer',
-    'Time of one in 64 events in each stage from the socket to the end of the call.',
-    'stage',
-  ],
-  informer_processing_latency_seconds: ['histogram', 'informer', 'Duration of one in 64 handler calls.'],
   kubeloom_handler_pending: ['gauge', 'handler', 'Notifications that the handler has not received yet.'],
   kubeloom_handler_pending_bytes: ['gauge', 'handler', 'Bytes of the objects of pending notifications.'],
   kubeloom_handler_oldest_seconds: ['gauge', 'handler', 'Age of the oldest pending notification.'],
   kubeloom_handler_calls_total: ['counter', 'handler', 'Calls of the handler.'],
   kubeloom_handler_errors_total: ['counter', 'handler', 'Calls that threw or rejected.'],
   kubeloom_handler_coalesced_total: ['counter', 'handler', 'Notifications that were merged into others.'],
-  kubeloom_handler_duration_seconds: [
-    'histogram',
-    'handler',
-    'Duration of every call, with the option timeCalls.',
-  ],
-
-  // Threads.
   kubeloom_thread_cpu_seconds_total: ['counter', 'thread', 'CPU time of the thread.'],
   kubeloom_thread_records_total: ['counter', 'thread', 'Records that the thread has processed.'],
   kubeloom_thread_restarts_total: ['counter', 'thread', 'Replacements of the thread.'],
   kubeloom_thread_lost_wakeups_total: ['counter', 'thread', 'Work that was found without a wake-up.'],
-  kubeloom_log_used_bytes: ['gauge', 'threads', 'Log between reflector and main thread in use.'],
-  kubeloom_log_capacity_bytes: ['gauge', 'threads', 'Size of the log.'],
   kubeloom_ring_used_bytes: ['gauge', 'threads', 'Bytes of a ring in use.', 'ring'],
   kubeloom_ring_capacity_bytes: ['gauge', 'threads', 'Size of each ring.'],
-  kubeloom_paused_seconds_total: [
-    'counter',
-    'threads',
-    'Time for which no socket was read, for want of room.',
-    'cause',
-  ],
-  kubeloom_decoded_cache_hits_total: ['counter', 'threads', 'Reads of an object that was parsed already.'],
-  kubeloom_decoded_cache_misses_total: ['counter', 'threads', 'Reads that had to parse the object.'],
-  kubeloom_decoded_cache_bytes: ['gauge', 'threads', 'Bytes of the remembered parsed objects.'],
-
-  // Work queues and controllers.
+  kubeloom_log_capacity_bytes: ['gauge', 'threads', 'Size of the log between reflector and main thread.'],
   workqueue_depth: ['gauge', 'queue', 'Items that wait in the queue.'],
   workqueue_adds_total: ['counter', 'queue', 'Items added; an item that waits already does not count.'],
   workqueue_retries_total: ['counter', 'queue', 'Items added with a delay or by a rate limiter.'],

@@ -1,5 +1,12 @@
-/** The main loop of a controller: take an item, reconcile it, and retry it later when that failed. */
+/**
+ * The main loop of a controller: take an item, reconcile it, and retry it later when that failed. Workers of a named
+ * queue have controller-runtime's metrics, with the queue's name as their controller.
+ */
+import { realClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { escapeControls } from '../../base/printable.ts';
+import { ControllerMetrics } from './controller-metrics.ts';
+import type { Outcome } from './controller-metrics.ts';
 import type { RateLimitingQueue } from './rate-limiting-queue.ts';
 
 /** Result of a reconciliation: nothing more to do, or reconcile again after a while. */
@@ -12,6 +19,8 @@ export interface RunWorkersOptions<T> {
   readonly onError?: (error: unknown, item: T, retries: number) => void;
   /** Failures after which an item is given up. Default: never. */
   readonly retriesMax?: number;
+  /** Clock of the metrics. Default: the real one. */
+  readonly clock?: Clock;
 }
 
 /**
@@ -24,25 +33,39 @@ export async function runWorkers<T>(
   reconcile: (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult,
   options: RunWorkersOptions<T> = {},
 ): Promise<void> {
-  await Promise.all(Array.from({ length: count }, () => work(queue, reconcile, options)));
+  const metrics = queue.name === '' ? undefined : new ControllerMetrics(queue.name, count);
+  try {
+    await Promise.all(Array.from({ length: count }, () => work(queue, reconcile, options, metrics)));
+  } finally {
+    metrics?.ended();
+  }
 }
 
 async function work<T>(
   queue: RateLimitingQueue<T>,
   reconcile: Parameters<typeof runWorkers<T>>[2],
   options: RunWorkersOptions<T>,
+  metrics: ControllerMetrics | undefined,
 ): Promise<void> {
-  const { signal } = options;
+  const { signal, clock = realClock } = options;
   for (;;) {
     const item = await next(queue, signal);
     if (item === undefined) return;
+    metrics?.began();
+    const startMs = clock.now();
+    let outcome: Outcome = 'success';
     try {
       const result = await reconcile(item, signal);
       queue.forget(item);
-      if (result) queue.addAfter(item, result.requeueAfterMs);
+      if (result) {
+        outcome = 'requeue_after';
+        queue.addAfter(item, result.requeueAfterMs);
+      }
     } catch (error) {
+      outcome = 'error';
       failed(queue, item, error, options);
     } finally {
+      metrics?.reconciled(outcome, clock.now() - startMs);
       queue.done(item);
     }
   }

@@ -10,21 +10,14 @@ import type { Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { callback, clock, having, nested, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
-
-/** Metrics that a work queue reports while it works: bind them to gauges and histograms. */
-export interface WorkQueueMetrics {
-  /** Called when an item is added; not for an item that is waiting already. */
-  added?(): void;
-  depth?(items: number): void;
-  /** Time from add to get. */
-  waited?(durationMs: number): void;
-  /** Time from get to done. */
-  worked?(durationMs: number): void;
-  /** Called when an item is added with a delay or by a rate limiter. */
-  retried?(): void;
-}
+import { QueueMetrics } from './queue-metrics.ts';
+import type { WorkQueueMetrics } from './queue-metrics.ts';
 
 export interface WorkQueueOptions<T> {
+  /**
+   * Name in the metrics of the process (`workqueue_…`, see `collectMetrics`), which a named queue has until it is shut
+   * down. Default: none, and no such metrics.
+   */
   readonly name?: string;
   /** Identity of an item. Default: the item itself. */
   readonly keyOf?: (item: T) => unknown;
@@ -68,6 +61,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   protected readonly clock: Clock;
   protected readonly metrics: WorkQueueMetrics;
   protected readonly keyOf: (item: T) => unknown;
+  readonly #ownMetrics: QueueMetrics | undefined;
   readonly #order: WorkOrder;
   /** Items to return, now or after `done`; the newest item of each key. */
   readonly #dirty: Map<unknown, { item: T; addedMs: number }> = new Map();
@@ -85,9 +79,11 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     wantOptions('options of a work queue', options, checks);
     this.name = options.name ?? '';
     this.clock = options.clock ?? realClock;
-    this.metrics = options.metrics ?? {};
     this.keyOf = options.keyOf ?? ((item) => item);
     this.#order = options.order ?? new FirstInFirstOut();
+    const { metrics = {} } = options;
+    this.#ownMetrics = this.name === '' ? undefined : new QueueMetrics(this, metrics);
+    this.metrics = this.#ownMetrics ?? metrics;
   }
 
   /** Number of waiting items, without those in work. */
@@ -165,6 +161,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   async shutDownWithDrain(signal?: AbortSignal): Promise<void> {
     if (this.#state === 'open') this.#state = 'draining';
     this.#wakeAll();
+    this.#settleDrains();
     if (this.#isDrained()) return;
     signal?.throwIfAborted();
     await new Promise<void>((resolve, reject) => {
@@ -225,7 +222,8 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   }
 
   #settleDrains(): void {
-    if (!this.#isDrained()) return;
+    if (this.#state === 'open' || !this.#isDrained()) return;
+    this.#ownMetrics?.ended();
     for (const drained of this.#drainers) drained();
     this.#drainers.clear();
   }

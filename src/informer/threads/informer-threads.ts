@@ -4,6 +4,7 @@
  */
 import { backgroundClock, realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { registerMetrics } from '../../base/metrics/collect.ts';
 import { KubeloomError, assert, fromErrorMessage, toErrorMessage } from '../../base/errors.ts';
 import { resolveThreadsOptions } from './options.ts';
 import type { ResolvedThreadsOptions, ThreadsOptions } from './options.ts';
@@ -19,6 +20,7 @@ import type { Backend, BackendEvents, Role, ThreadsParts } from './backend.ts';
 import { BellWatch } from '../../shared/ring/bell-watch.ts';
 import { PipelineWords, allocatePipeline } from '../../shared/layout.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
+import { ThreadsMetrics } from './threads-metrics.ts';
 import { MainLoop } from './main-loop.ts';
 import type {
   FromReflector,
@@ -75,6 +77,7 @@ export class InformerThreads {
   /** Number of reflectors so far; an answer to a reflector that has ended must not reach its successor. */
   #reflectors = 1;
   #isUnref = false;
+  #endMetrics = (): void => undefined;
   readonly #attachments: AttachmentTable;
   readonly #statsWaiters: Map<Role, StatsWaiter[]> = new Map();
   #failure: KubeloomError | undefined;
@@ -223,6 +226,7 @@ export class InformerThreads {
     );
     this.#bellWatch?.close();
     this.#loop.stop();
+    this.#endMetrics();
   }
 
   #start(): Running {
@@ -241,6 +245,14 @@ export class InformerThreads {
     const inProcess = backend instanceof InProcessBackend ? backend : undefined;
     this.#loop.start({ drain: this.drain, bell, inProcess });
     if (this.#isUnref) backend.unref();
+    this.#endMetrics = registerMetrics(
+      new ThreadsMetrics({
+        memory: this.#memory,
+        isThreaded: this.options.shards > 0,
+        restarts: (role) => this.#running?.supervisor.historyOf(role)?.restarts ?? 0,
+        lostWakeups: () => this.#bellWatch?.lostWakeups ?? 0,
+      }),
+    ).end;
     return this.#supervise(backend);
   }
 

@@ -53,6 +53,10 @@ export class HandlerCalls {
     this.#onSettled = onSettled;
   }
 
+  /** Calls so far, the one in progress included, and those that threw or rejected. */
+  calls = 0;
+  errors = 0;
+
   get isBusy(): boolean {
     return this.#call !== 'none';
   }
@@ -70,6 +74,7 @@ export class HandlerCalls {
     }
     const startMs = isBehind ? clock.now() : -1;
     this.#call = 'inside';
+    this.calls++;
     try {
       let result: unknown;
       if (newEntry && oldEntry) result = handler.onUpdate?.(oldEntry, newEntry);
@@ -117,6 +122,7 @@ export class HandlerCalls {
 
   /** Reports what the handler threw. The next notification is delivered as usual. */
   #report(error: unknown, oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
+    this.errors++;
     this.#options.onError(error, (newEntry ?? oldEntry)?.key ?? '', this.#options.registeredAt);
   }
 

@@ -184,6 +184,14 @@ export class ProcessorListener {
     return bytes;
   }
 
+  get calls(): number {
+    return this.#calls.calls;
+  }
+
+  get errors(): number {
+    return this.#calls.errors;
+  }
+
   get coalesced(): number {
     return this.#coalesced.coalesced;
   }

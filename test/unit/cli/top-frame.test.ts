@@ -1,8 +1,9 @@
-/** What `kubeloom top` shows, from made-up snapshots. */
+/** The frame of `kubeloom top`, from made-up snapshots. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { MetricFamily, MetricLabels, MetricSample } from '../../../src/base/metrics/collect.ts';
+import type { MetricFamily, MetricSample } from '../../../src/base/metrics/collect.ts';
+import type { MetricLabels } from '../../../src/base/metrics/table.ts';
 import { METRIC_DEFINITIONS } from '../../../src/base/metrics/table.ts';
 import type { MetricName } from '../../../src/base/metrics/table.ts';
 import { frame, plainLine, sparkline, stepTop } from '../../../src/cli/top-frame.ts';
@@ -25,7 +26,7 @@ function families(values: Values): MetricFamily[] {
 
 /** Two informers and a shard after `second` seconds: pods have 100 events a second, nodes none. */
 function snapshot(second: number, errors: StatsSnapshot['errors'] = []): StatsSnapshot {
-  const total = { ...PODS, stage: 'total' };
+  const queue = { name: 'keys' };
   const shard = { threads: 'threads', role: 'shard 0' };
   return {
     atMs: START_MS + second * 1000,
@@ -47,18 +48,24 @@ function snapshot(second: number, errors: StatsSnapshot['errors'] = []): StatsSn
         [PODS, 0.2],
         [NODES, 130],
       ],
-      kubeloom_watch_events_total: [
-        [{ ...PODS, type: 'modified' }, 90 * second],
-        [{ ...PODS, type: 'added' }, 10 * second],
-        [{ ...NODES, type: 'modified' }, 7],
+      kubeloom_informer_records_total: [
+        [PODS, 100 * second],
+        [NODES, 7],
+      ],
+      kubeloom_errors_total: [
+        [{ ...NODES, code: 'A' }, 2],
+        [{ ...NODES, code: 'B' }, 3],
       ],
       informer_queued_items: [
         [PODS, 5],
         [NODES, 0],
       ],
-      kubeloom_delivery_seconds: [[total, { bounds: BOUNDS, counts: [0, 100 * second, 0, 0], sum: second }]],
+      workqueue_depth: [[queue, 3]],
+      workqueue_queue_duration_seconds: [
+        [queue, { bounds: BOUNDS, counts: [0, 100 * second, 0, 0], sum: second }],
+      ],
       kubeloom_thread_cpu_seconds_total: [[shard, 0.25 * second]],
-      kubeloom_ring_used_bytes: [[{ threads: 'threads', ring: 'shard 0' }, 1024]],
+      kubeloom_ring_used_bytes: [[{ threads: 'threads', ring: 'deltas 0' }, 1024]],
       kubeloom_ring_capacity_bytes: [[{ threads: 'threads' }, 4096]],
     }),
   };
@@ -77,12 +84,15 @@ describe('the frame of kubeloom top', () => {
     assert.deepEqual(frame(state(1, 2, 3), 140, 40), [
       'kubeloom top · 12:00:03',
       '',
-      'INFORMER   PHASE             OBJECTS   EVENTS/S   LAG      P50      P99      BACKLOG   RELISTS   LAST MINUTE',
-      'nodes      listing (stale)   20,000    0          130 s    –        –        0         0         ▁▁',
-      'pods       watching          12,345    100        200 ms   5.5 ms   9.9 ms   5         0         ██',
+      'INFORMER   PHASE             OBJECTS   EVENTS/S   LAG      BACKLOG   ERRORS   LAST MINUTE',
+      'nodes      listing (stale)   20,000    0          130 s    0         5        ▁▁',
+      'pods       watching          12,345    100        200 ms   5         0        ██',
       '',
       'THREAD            CPU    RECORDS/S   RING   RESTARTS',
       'threads shard 0   25 %   0           25 %   0',
+      '',
+      'QUEUE   DEPTH   ADDS/S   WAIT P99   WORK P99',
+      'keys    3       0        9.9 ms     –',
       '',
       'sort by: n name, o objects, e events, b backlog · q quit',
     ]);
@@ -135,7 +145,7 @@ describe('the frame of kubeloom top', () => {
 });
 
 test('the line for a program sums up all informers', () => {
-  assert.equal(plainLine(state(1, 2)), '32,345 objects, 100 events/s, backlog 5, lag 130 s, p99 9.9 ms');
+  assert.equal(plainLine(state(1, 2)), '32,345 objects, 100 events/s, backlog 5, lag 130 s');
 });
 
 test('a sparkline has a full block for the highest of its values, and the last sixty of them', () => {

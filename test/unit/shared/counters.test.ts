@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads';
 
 import { CounterReader, CounterWriter, allocateCounters } from '../../../src/shared/counters.ts';
 
-/** So many that a copy takes longer than the thread needs between two publications. */
+/** A number at which a copy takes longer than the thread needs between two publications. */
 const COUNTERS = 4096;
 const READS = 500;
 

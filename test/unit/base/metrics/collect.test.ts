@@ -15,7 +15,8 @@ import { collectMetrics, registerMetrics } from '../../../../src/base/metrics/co
 import type { AddSample, MetricSource } from '../../../../src/base/metrics/collect.ts';
 import { Histogram, exponentialBounds } from '../../../../src/base/metrics/histogram.ts';
 import { instrument } from '../../../../src/base/metrics/opentelemetry.ts';
-import { prometheusText, register } from '../../../../src/base/metrics/prometheus.ts';
+import { register } from '../../../../src/base/metrics/prometheus.ts';
+import { prometheusText } from '../../../../src/base/metrics/prometheus-text.ts';
 
 /** A work queue with 3 waiting items and 4 observed times. */
 class SampleQueue implements MetricSource {
@@ -41,7 +42,7 @@ afterEach(() => {
 });
 
 function started(name?: string): () => void {
-  const end = registerMetrics(new SampleQueue(name));
+  const { end } = registerMetrics(new SampleQueue(name));
   ends.push(end);
   return end;
 }

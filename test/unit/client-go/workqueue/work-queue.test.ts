@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { PriorityQueue } from '../../../../src/client-go/workqueue/priority-queue.ts';
 import { RateLimitingQueue } from '../../../../src/client-go/workqueue/rate-limiting-queue.ts';
 import { WorkQueue } from '../../../../src/client-go/workqueue/work-queue.ts';
-import type { WorkQueueMetrics } from '../../../../src/client-go/workqueue/work-queue.ts';
+import type { WorkQueueMetrics } from '../../../../src/client-go/workqueue/queue-metrics.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 
 /** Waits until all promise reactions have run. */

@@ -1,0 +1,127 @@
+/** Metrics of a running program: each of the table has a sample, with its labels and the value of its source. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { V1Pod } from '@kubernetes/client-node';
+
+import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import { METRIC_DEFINITIONS } from '../../../src/base/metrics/table.ts';
+import { MetricsReading, quantile, since } from '../../../src/base/metrics/reading.ts';
+import {
+  InformerThreads,
+  RateLimitingQueue,
+  SharedIndexInformer,
+  collectMetrics,
+  runWorkers,
+} from '../../../src/index.ts';
+import { PODS, pod } from '../../kit/objects.ts';
+import { Gate } from './scene.ts';
+
+const now = (): MetricsReading => new MetricsReading(collectMetrics());
+const HANDLER = { handler: 'failing' };
+
+describe('metrics of a running program', () => {
+  test('every metric of the table has samples with exactly its labels, until its source ends', async () => {
+    const source = new FakeControllerSource<V1Pod>();
+    source.add(pod('a'));
+    const threads = new InformerThreads({ shards: 1 });
+    const informer = new SharedIndexInformer<V1Pod>(source, PODS, { threads, onError: () => undefined });
+    informer.addEventHandler({ onAdd: () => Promise.reject(new Error('no')) }, { name: 'failing' });
+    const queue = new RateLimitingQueue<string>({ name: 'keys' });
+    const workers = runWorkers(queue, 1, () => undefined);
+    void informer.run();
+    await settled(informer);
+    const families = collectMetrics();
+    assert.deepEqual(
+      families.map(({ name }) => name),
+      METRIC_DEFINITIONS.map(({ name }) => name),
+    );
+    for (const { name, labels, samples } of families)
+      for (const sample of samples) assert.deepEqual(Object.keys(sample.labels), labels, name);
+    await informer.shutdown();
+    queue.shutDown();
+    await workers;
+    await threads.close();
+    assert.deepEqual(collectMetrics(), []);
+  });
+
+  test('an informer counts what it holds, calls and reports', async () => {
+    const source = new FakeControllerSource<V1Pod>();
+    source.add(pod('a'));
+    await using threads = new InformerThreads({ shards: 0 });
+    await using informer = new SharedIndexInformer<V1Pod>(source, PODS, {
+      threads,
+      onError: () => undefined,
+    });
+    const held = new Gate();
+    informer.addEventHandler({ onAdd: () => Promise.reject(new Error('no')) }, { name: 'failing' });
+    informer.addEventHandler({ onUpdate: () => held.opened }, { name: 'slow' });
+    informer.addEventHandler({ onUpdate: () => held.opened }, { name: 'slow' });
+    void informer.run();
+    await settled(informer);
+    assert.equal(now().sum('kubeloom_informer_objects'), 1);
+    assert.equal(now().sum('kubeloom_informer_synced'), 1);
+    assert.equal(now().sum('kubeloom_informer_stale'), 0);
+    assert.equal(now().sum('informer_store_resource_version'), 1);
+    assert.equal(now().sum('kubeloom_handler_calls_total', HANDLER), 1);
+    assert.equal(now().sum('kubeloom_handler_errors_total', HANDLER), 1);
+    assert.equal(now().sum('kubeloom_errors_total', { code: 'ERR_KUBELOOM_HANDLER' }), 1);
+    const before = now().sum('kubeloom_informer_records_total') ?? 0;
+    for (let step = 0; step < 3; step++) source.modify(pod('a', { step: `${step}` }));
+    await informer.waitForResourceVersion('4');
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal((now().sum('kubeloom_informer_records_total') ?? 0) - before, 3);
+    assert.equal(now().sum('kubeloom_handler_pending', { handler: 'slow' }), 2);
+    assert.equal(now().sum('kubeloom_handler_pending', { handler: 'slow #2' }), 2);
+    assert.equal(now().sum('informer_queued_items'), 4);
+    assert.ok((now().sum('kubeloom_handler_pending_bytes') ?? 0) > 0);
+    held.open();
+  });
+
+  test('a named work queue and its workers have the metrics of client-go and controller-runtime', async () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ name: 'keys', clock });
+    queue.add('a');
+    queue.add('a');
+    queue.add('b');
+    clock.advance(2000);
+    assert.equal(now().sum('workqueue_depth'), 2);
+    const reconciling = new Gate();
+    const outcomes = { a: () => reconciling.opened, b: () => Promise.reject(new Error('no')) };
+    const workers = runWorkers(queue, 2, (item) => outcomes[item as 'a' | 'b'](), {
+      clock,
+      onError: () => queue.shutDown(),
+      retriesMax: 0,
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(3000);
+    const busy = now();
+    assert.equal(busy.sum('workqueue_adds_total'), undefined, 'the queue was shut down');
+    assert.equal(busy.sum('controller_runtime_active_workers', { controller: 'keys' }), 1);
+    assert.equal(busy.sum('controller_runtime_max_concurrent_reconciles'), 2);
+    assert.equal(busy.sum('controller_runtime_reconcile_total', { result: 'error' }), 1);
+    assert.equal(busy.sum('controller_runtime_reconcile_errors_total'), 1);
+    reconciling.open();
+    await workers;
+    assert.deepEqual(collectMetrics(), []);
+  });
+
+  test('times of a work queue are in seconds, waiting and work apart', async () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ name: 'keys', clock });
+    queue.add('a');
+    clock.advance(20);
+    await queue.get();
+    clock.advance(500);
+    const before = now();
+    assert.equal(before.sum('workqueue_unfinished_work_seconds'), 0.5);
+    assert.equal(before.sum('workqueue_longest_running_processor_seconds'), 0.5);
+    assert.equal(before.histogram('workqueue_queue_duration_seconds')?.sum, 0.02);
+    queue.done('a');
+    queue.addRateLimited('a');
+    assert.equal(now().sum('workqueue_retries_total'), 1);
+    const work = now().histogram('workqueue_work_duration_seconds');
+    assert.equal(work?.sum, 0.5);
+    assert.equal(work && quantile(since(work, before.histogram('workqueue_work_duration_seconds')), 1), 1);
+    queue.shutDown();
+  });
+});
