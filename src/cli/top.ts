@@ -29,6 +29,8 @@ interface TopFlags {
 }
 
 const PERIOD_MS = 1000;
+/** Ctrl-C, which a terminal in raw mode sends as a character. */
+const INTERRUPT = '\u0003';
 
 type Source = () => Promise<StatsSnapshot>;
 
@@ -123,9 +125,10 @@ function viewOf(title: string, { json: isJson }: TopFlags, interruption: Interru
     screen(frame(state, stdout.columns, stdout.rows).join('\n'));
   };
   const onKey = (data: Buffer): void => {
-    const key = data.toString();
-    if (key === 'q' || key === '\u0003') interruption.stop();
-    else step({ type: 'key', key });
+    for (const key of data.toString()) {
+      if (key === 'q' || key === INTERRUPT) interruption.stop();
+      else step({ type: 'key', key });
+    }
   };
   const onResize = (): void => step();
   if (stdin.isTTY) stdin.setRawMode(true);
