@@ -1,5 +1,5 @@
 /** The live line of a long command: a bar on a terminal, a plain line each second elsewhere. */
-import { SingleBar } from 'cli-progress';
+import { createLogUpdate } from 'log-update';
 import { interruptedBy } from './signals.ts';
 
 export interface Progress {
@@ -74,12 +74,16 @@ export class PlainProgress implements Progress {
   }
 }
 
+const BAR_CHARACTERS = 30;
+
 class BarProgress implements Progress {
   readonly #stream: NodeJS.WriteStream;
-  #bar: SingleBar | undefined;
+  readonly #screen: ReturnType<typeof createLogUpdate>;
+  #total = 1;
 
   constructor(stream: NodeJS.WriteStream) {
     this.#stream = stream;
+    this.#screen = createLogUpdate(stream);
   }
 
   say(line: string): void {
@@ -87,22 +91,23 @@ class BarProgress implements Progress {
   }
 
   begin(total: number): void {
-    this.#bar = new SingleBar({
-      stream: this.#stream,
-      format: '{bar} {percentage} %  {text}',
-      barsize: 30,
-      hideCursor: true,
-      clearOnComplete: true,
-    });
-    this.#bar.start(total, 0, { text: '' });
+    this.#total = total;
+    this.update(0, '');
   }
 
   update(done: number, text: string): void {
-    this.#bar?.update(done, { text });
+    this.#screen(barLine(Math.min(1, done / this.#total), text));
   }
 
   end(): void {
-    this.#bar?.stop();
-    this.#bar = undefined;
+    this.#screen.clear();
+    this.#screen.done();
   }
+}
+
+/** Returns a line such as `███████░░░░░ 58 %  11,600 events`. */
+export function barLine(fraction: number, text: string): string {
+  const full = Math.floor(fraction * BAR_CHARACTERS);
+  const bar = '█'.repeat(full) + '░'.repeat(BAR_CHARACTERS - full);
+  return `${bar} ${Math.floor(fraction * 100)} %  ${text}`.trimEnd();
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { progressText } from '../../../src/cli/demo-report.ts';
-import { PlainProgress } from '../../../src/cli/progress.ts';
+import { barLine, PlainProgress } from '../../../src/cli/progress.ts';
 
 describe('plain progress', () => {
   it('says what happens at once, and how far it is once a second', () => {
@@ -26,4 +26,10 @@ describe('plain progress', () => {
   it('leaves out what a server does not say', () => {
     assert.equal(progressText(undefined, 7, 5), 'prompt handler 7, slow handler 5');
   });
+});
+
+it('a bar has as many full characters as there is progress', () => {
+  assert.equal(barLine(0, ''), `${'░'.repeat(30)} 0 %`);
+  assert.equal(barLine(0.5, '5 of 10'), `${'█'.repeat(15)}${'░'.repeat(15)} 50 %  5 of 10`);
+  assert.equal(barLine(1, ''), `${'█'.repeat(30)} 100 %`);
 });
