@@ -1,4 +1,4 @@
-/** The table of docs/metrics.md, compared with the table of the code. */
+/** The table of docs/metrics.md and the alerts of docs/operations.md, compared with the table of the code. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { METRIC_DEFINITIONS } from '../../../src/base/metrics/table.ts';
 
 const PAGE = fileURLToPath(new URL('../../../../docs/metrics.md', import.meta.url));
+const OPERATIONS = fileURLToPath(new URL('../../../../docs/operations.md', import.meta.url));
 
 test('docs/metrics.md has a row for every metric, in the order of the table', () => {
   const expected = METRIC_DEFINITIONS.map(
@@ -14,4 +15,16 @@ test('docs/metrics.md has a row for every metric, in the order of the table', ()
   );
   const rows = readFileSync(PAGE, 'utf8').match(/^\| `.*$/gm) ?? [];
   assert.deepEqual(rows, expected, `docs/metrics.md should have:\n${expected.join('\n')}`);
+});
+
+test('the alerts of docs/operations.md use metrics of the table', () => {
+  const known = new Set<string>(METRIC_DEFINITIONS.map(({ name }) => name));
+  const expressions = [...readFileSync(OPERATIONS, 'utf8').matchAll(/^ +expr: (.*)$/gm)].map(
+    ([, expr = '']) => expr,
+  );
+  assert.ok(expressions.length > 0);
+  for (const expression of expressions) {
+    const names = expression.match(/[a-z]+(_[a-z]+)+/g) ?? [];
+    assert.ok(names.length > 0 && names.every((name) => known.has(name)), expression);
+  }
 });
