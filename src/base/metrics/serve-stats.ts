@@ -3,7 +3,6 @@
  * format, `GET /stats.json` with the last errors. It does not keep the process running.
  */
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isLoopbackHost } from '../loopback.ts';
@@ -39,6 +38,8 @@ export async function serveStats(options: ServeStatsOptions): Promise<StatsServe
   if ((port === undefined) === (socketPath === undefined)) {
     refuse('options of serveStats', options, 'either a port or a socketPath');
   }
+  // Loaded when it is needed: most programs that import kubeloom serve nothing.
+  const { createServer } = await import('node:http');
   const server = createServer((request, response) => answer(request, response));
   server.listen(socketPath === undefined ? { host: '127.0.0.1', port } : { path: socketPath });
   await once(server, 'listening');
