@@ -33,7 +33,7 @@ import { expectationOf, judge } from './verdict.ts';
 import type { Expectation } from './verdict.ts';
 
 const HELP = `
-What two handlers, one of them slow, were told is compared with the log of the server.
+The changes that two handlers received, one of them slow, are compared with the log of the server.
 Exit code 0: nothing was lost, duplicated or reordered. 1: something was. 2: too little load was sent.`;
 
 interface DemoFlags {
