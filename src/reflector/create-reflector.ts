@@ -103,9 +103,15 @@ export function runReflector(task: ReflectorTask): void {
   // The event loop runs this timer, so a blocked thread stops its heartbeat.
   const beat = (): void => {
     heartbeat.increment();
-    usage.report((committed.load() - firstSequence) >>> 0, bell.lostWakeups);
+    // Sequences wrap; the number of records does not.
+    const sequence = committed.load();
+    records += (sequence - lastSequence) >>> 0;
+    lastSequence = sequence;
+    usage.report(records, bell.lostWakeups);
   };
   const firstSequence = committed.load();
+  let lastSequence = firstSequence;
+  let records = 0;
   const usage = new UsageWriter(task.memory.usage[0] as SharedArrayBuffer, realClock);
   realTimers.setInterval(beat, HEARTBEAT_MS).unref();
   beat();

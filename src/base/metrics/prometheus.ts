@@ -1,6 +1,6 @@
 /**
  * `kubeloom/prometheus`: kubeloom's metrics in a registry of prom-client, which is an optional peer dependency. A scrape
- * of the registry reads them; between two scrapes nothing runs.
+ * of the registry reads them.
  */
 import type { Metric, Registry } from 'prom-client';
 import { collectMetrics } from './collect.ts';
