@@ -55,6 +55,14 @@ export interface PipelineEvents {
   readonly failed: (error: KubeloomError) => void;
 }
 
+/** Bytes of objects in an informer's memory, without its free room. */
+export interface StoreBytes {
+  /** Of objects as received, or in their codec. */
+  readonly plain: number;
+  /** Of objects that have not changed for a while. */
+  readonly packed: number;
+}
+
 interface Attached {
   readonly threads: InformerThreads;
   readonly owner: EntryOwner;
@@ -135,6 +143,12 @@ export class InformerPipeline<T> {
   /** Records that were merged into the cache so far. */
   get records(): number {
     return this.#attached?.merge.records ?? 0;
+  }
+
+  /** Bytes of objects in use, as received and packed; those of pending notifications included. */
+  get storeBytes(): StoreBytes {
+    const { slabs, packed } = this.#attached?.owner ?? {};
+    return { plain: slabs?.liveBytes ?? 0, packed: packed?.slabs.liveBytes ?? 0 };
   }
 
   /** Stops listing and watching; resolves when all records that were sent are merged. */

@@ -21,6 +21,7 @@ import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
 import { Health } from './health.ts';
 import { InformerMetrics } from './informer-metrics.ts';
+import type { InformerStats } from './informer-stats.ts';
 import type { HealthListener, InformerHealth } from './health.ts';
 import { InformerLifecycle } from './lifecycle.ts';
 import { reflectorSpec, resolveInformerOptions, wantResource, wantSource } from './options.ts';
@@ -51,6 +52,7 @@ export class SharedIndexInformer<T = unknown> {
   readonly #handlers: Handlers;
   readonly #lifecycle: InformerLifecycle;
   readonly #health: Health;
+  readonly #metrics: InformerMetrics;
   readonly #changed: WaitCondition = new WaitCondition();
 
   /**
@@ -108,6 +110,7 @@ export class SharedIndexInformer<T = unknown> {
       clock,
       reports,
       syncName: synced.name,
+      metricLabels: () => this.#metrics.labels,
       onProgress: () => this.#changed.changed(),
     });
     this.hasSyncedChecker = synced;
@@ -115,6 +118,8 @@ export class SharedIndexInformer<T = unknown> {
     this.#health = health;
     this.#pipeline = pipeline;
     this.#handlers = handlers;
+    const phase = (): ReflectorPhase => this.phase;
+    this.#metrics = new InformerMetrics({ name, resource, phase, pipeline, health, handlers, reports });
     this.#lifecycle = new InformerLifecycle({
       name: this.name,
       pipeline,
@@ -122,7 +127,7 @@ export class SharedIndexInformer<T = unknown> {
       threads,
       reports,
       health,
-      metrics: new InformerMetrics({ name, resource, pipeline, health, handlers, reports }),
+      metrics: this.#metrics,
       changed: this.#changed,
       onSynced: () => synced.finish(),
     });
@@ -239,6 +244,11 @@ export class SharedIndexInformer<T = unknown> {
    */
   onHealth(listener: HealthListener): () => void {
     return this.#health.listen(listener);
+  }
+
+  /** Returns figures of this moment: the cache, its errors and its handlers. Frozen; costs one pass over the handlers. */
+  stats(): InformerStats {
+    return this.#metrics.stats;
   }
 
   /** Progress of the first list; undefined before it begins and after it is in the cache. */

@@ -3,8 +3,6 @@ import type { Clock } from '../../base/clock.ts';
 import type {
   FromReflectorThread,
   FromShard,
-  StatsAnswer,
-  StatsRequest,
   ToReflectorThread,
   ToShard,
 } from '../../shared/protocol.ts';
@@ -19,20 +17,22 @@ export function roleName(role: Role): string {
 }
 
 export interface BackendEvents {
-  fromReflector(message: FromReflectorThread | StatsAnswer): void;
-  fromShard(shard: number, message: FromShard | StatsAnswer): void;
+  fromReflector(message: FromReflectorThread): void;
+  fromShard(shard: number, message: FromShard): void;
   /** Reports that a thread threw or ended without a request; it sends nothing more. */
   died(role: Role, cause: unknown): void;
 }
 
 export interface Backend {
-  toReflector(message: ToReflectorThread | StatsRequest): void;
-  toShard(shard: number, message: ToShard | StatsRequest): void;
+  toReflector(message: ToReflectorThread): void;
+  toShard(shard: number, message: ToShard): void;
   /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
   heartbeat(role: Role): number | undefined;
   /** Terminates the thread during any work; resolves when it can no longer touch shared memory. */
   end(role: Role): Promise<void>;
   succeed(role: Role): void;
+  /** Publishes the figures of roles on the calling thread now; threads do it themselves. */
+  publishUsage(): void;
   unref(): void;
   /** Resolves when every thread has ended. */
   close(): Promise<void>;
