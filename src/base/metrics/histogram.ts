@@ -36,7 +36,7 @@ export class Histogram {
   constructor(name: MetricName, labels: MetricLabels | (() => MetricLabels), bounds: readonly number[]) {
     this.#name = name;
     this.#labels = labels;
-    this.#bounds = bounds;
+    this.#bounds = Object.freeze(bounds);
     this.#counts = new Float64Array(bounds.length + 1);
   }
 

@@ -25,7 +25,8 @@ describe('metrics of a running program', () => {
     source.add(pod('a'));
     const threads = new InformerThreads({ shards: 1 });
     const informer = new SharedIndexInformer<V1Pod>(source, PODS, { threads, onError: () => undefined });
-    informer.addEventHandler({ onAdd: () => Promise.reject(new Error('no')) }, { name: 'failing' });
+    const failing = { onAdd: (): Promise<never> => Promise.reject(new Error('no')) };
+    informer.addEventHandler(failing, { name: 'failing', measureDuration: true });
     const queue = new RateLimitingQueue<string>({ name: 'keys' });
     const workers = runWorkers(queue, 1, () => undefined);
     void informer.run();
