@@ -57,9 +57,9 @@ export interface PipelineEvents {
 
 /** Bytes of objects in an informer's memory, without its free room. */
 export interface StoreBytes {
-  /** Of objects as received, or in their codec. */
+  /** Bytes of objects as received, or in their codec. */
   readonly plain: number;
-  /** Of objects that have not changed for a while. */
+  /** Packed bytes of objects that have not changed for a while. */
   readonly packed: number;
 }
 

@@ -98,11 +98,7 @@ export class SharedIndexInformer<T = unknown> {
       ...(options.clock ? { wallNow: () => clock.now() } : {}),
     });
     reports.onLastError = () => health.apply({ type: 'error' });
-    const synced = new SettableDoneChecker(
-      `SharedIndexInformer ${namespace ? this.name : resource.resource}`,
-      () => reasonOf(this),
-      () => this.progress,
-    );
+    const synced = this.#newSyncedChecker(namespace ? name : resource.resource);
     const handlers = new Handlers({
       replica: pipeline.replica,
       processor: listener,
@@ -329,6 +325,14 @@ export class SharedIndexInformer<T = unknown> {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
+  }
+
+  #newSyncedChecker(name: string): SettableDoneChecker {
+    return new SettableDoneChecker(
+      `SharedIndexInformer ${name}`,
+      () => reasonOf(this),
+      () => this.progress,
+    );
   }
 
   readonly #admitIndexers = (): boolean => {

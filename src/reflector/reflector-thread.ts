@@ -144,8 +144,10 @@ export class ReflectorThread implements ReflectorHost {
   #settle(): void {
     this.router.commit();
     const mustPause = this.inbox.length > 0;
-    this.#logPaused.run(mustPause && this.router.refusedBy === 'log');
-    this.#ringPaused.run(mustPause && this.router.refusedBy === 'ring');
+    if (mustPause || this.isPaused) {
+      this.#logPaused.run(mustPause && this.router.refusedBy === 'log');
+      this.#ringPaused.run(mustPause && this.router.refusedBy === 'ring');
+    }
     if (mustPause && !this.isPaused) this.#pause();
     else if (!mustPause && this.isPaused) this.#resume();
   }

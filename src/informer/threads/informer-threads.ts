@@ -22,12 +22,7 @@ import type { PipelineMemory } from '../../shared/layout.ts';
 import { ThreadsMetrics } from './threads-metrics.ts';
 import type { RoleStats } from './threads-metrics.ts';
 import { MainLoop } from './main-loop.ts';
-import type {
-  FromReflector,
-  FromReflectorThread,
-  FromShard,
-  ToReflector,
-} from '../../shared/protocol.ts';
+import type { FromReflector, FromReflectorThread, FromShard, ToReflector } from '../../shared/protocol.ts';
 import { ReflectorRecovery, ShardRecovery } from './recovery.ts';
 import type { RecoveryParts } from './recovery.ts';
 import { Supervisor, brokenError } from './supervisor.ts';

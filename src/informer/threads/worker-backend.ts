@@ -6,12 +6,7 @@ import { realTimers } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
 import { PipelineWords } from '../../shared/layout.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
-import type {
-  ToReflectorThread,
-  ToShard,
-  FromReflectorThread,
-  FromShard,
-} from '../../shared/protocol.ts';
+import type { ToReflectorThread, ToShard, FromReflectorThread, FromShard } from '../../shared/protocol.ts';
 import { MessageChannel, MessagePort, Worker } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';

@@ -38,7 +38,10 @@ describe('stats of an informer', () => {
       [handler?.name, handler?.calls, handler?.errors, handler?.notifications],
       ['failing', 1, 1, 0],
     );
-    assert.equal(handler?.durations?.counts.reduce((sum, count) => sum + count, 0), 1);
+    assert.equal(
+      handler?.durations?.counts.reduce((sum, count) => sum + count, 0),
+      1,
+    );
   });
 
   test('name each handler differently for as long as it is registered', async () => {
