@@ -12,7 +12,10 @@ import { roleName } from './backend.ts';
 import type { Backend, Role } from './backend.ts';
 import type { Supervisor } from './supervisor.ts';
 
-/** Figures of one role so far: of all threads that had it. A thread that died may have published some of its last. */
+/**
+ * Figures of one role so far: the sums over all threads that had it. Of a thread that died they lack what it had not
+ * published, and a record that it did not finish may count twice.
+ */
 export interface RoleStats {
   /** `reflector`, `shard 0` …, `main`. */
   readonly role: string;

@@ -5,19 +5,22 @@ import { SharedIndexInformer } from '../../../../src/index.ts';
 import { FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
 import { InformerThreads } from '../../../../src/informer/threads/informer-threads.ts';
 import { PODS, pod } from '../../../kit/objects.ts';
+import { turns } from '../scene.ts';
 
 for (const count of [0, 2]) {
   test(
     `Threads have figures of each role while they run and after their end (threads ${count})`,
     { timeout: 20_000 },
     async () => {
-      const threads = new InformerThreads({ shards: count });
+      await using threads = new InformerThreads({ shards: count });
       assert.deepEqual(threads.stats(), []);
       const source = new FakeControllerSource();
       for (let index = 0; index < 50; index++) source.add(pod(`p${index}`));
-      const informer = new SharedIndexInformer(source, PODS, { threads });
+      await using informer = new SharedIndexInformer(source, PODS, { threads });
       const running = informer.run();
       await settled(informer);
+      // The first record of the watch comes after the list.
+      while (informer.phase !== 'watching' || informer.health.unmerged > 0) await turns(1);
       const stats = threads.stats();
       const shards = Array.from({ length: Math.max(1, count) }, (_, shard) => `shard ${shard}`);
       assert.deepEqual(
