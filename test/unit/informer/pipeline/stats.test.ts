@@ -32,7 +32,7 @@ for (const count of [0, 2]) {
         assert.deepEqual([deltas > 0, restarts, incarnation], [true, 0, 1], role);
       // Figures of shards need no wait: a record is counted before its result is visible.
       const [read, merged] = [stats[0]?.deltas ?? 0, stats.at(-1)?.deltas ?? 0];
-      assert.equal(read, merged);
+      assert.ok(read >= merged);
       const ofShards = stats.slice(1, -1).reduce((sum, { deltas }) => sum + deltas, 0);
       assert.ok(ofShards >= merged);
       await informer.shutdown();
