@@ -120,7 +120,7 @@ async function runDemo(flags: DemoFlags, progress: Progress, signal: AbortSignal
   await showing(progress, rate * duration, signal, () => void show(), work);
   loopDelay.disable();
 
-  const roles = await threads.stats();
+  const roles = threads.stats();
   const rssBytes = process.resourceUsage().maxRSS * 1024;
   const store = informer.getStore();
   const truth = await truthOf(server, listedAt, sampleKeys(store.listKeys()), signal);

@@ -57,6 +57,14 @@ export interface PipelineEvents {
   readonly failed: (error: KubeloomError) => void;
 }
 
+/** Bytes of objects in an informer's memory, without its free room. */
+export interface StoreBytes {
+  /** Bytes of objects as received, or in their codec. */
+  readonly plain: number;
+  /** Packed bytes of objects that have not changed for a while. */
+  readonly packed: number;
+}
+
 interface Attached {
   readonly threads: InformerThreads;
   readonly owner: EntryOwner;
@@ -142,6 +150,12 @@ export class InformerPipeline<T> {
   /** Objects that the shards ignored, because the cache had that version or a newer one. */
   get ignored(): number {
     return this.#attached?.merge.ignored ?? 0;
+  }
+
+  /** Bytes of objects in use, as received and packed; those of pending notifications included. */
+  get storeBytes(): StoreBytes {
+    const { slabs, packed } = this.#attached?.owner ?? {};
+    return { plain: slabs?.liveBytes ?? 0, packed: packed?.slabs.liveBytes ?? 0 };
   }
 
   /** Stops listing and watching; resolves when all records that were sent are merged. */

@@ -69,6 +69,8 @@ export class Router {
   readonly #log: LogWriter;
   readonly #hash: KeyHash;
   #sequence: number;
+  /** Memory that had no room for the last record that was refused. */
+  refusedBy: 'log' | 'ring' = 'ring';
   // Reused for every object, so that no object allocates.
   readonly #location = new ObjectLocation();
   readonly #namespace: KeyPart = { bytes: NOTHING, start: 0, end: 0 };
@@ -84,6 +86,11 @@ export class Router {
     this.#hash = new KeyHash(options.hashKey);
     this.#sequence = options.committed.load();
     this.#hasPublished = options.rings.map(() => false);
+  }
+
+  /** Bytes of the log that its readers still need. */
+  get logUsedBytes(): number {
+    return this.#log.unreadBytes;
   }
 
   /** The last sequence that was given out. */
@@ -127,7 +134,7 @@ export class Router {
   offerControl(kind: DeltaKind, informer: number, epoch: number, resourceVersion: string): boolean {
     const bytes = CONTROL_FIXED_BYTES + Buffer.byteLength(resourceVersion);
     for (const ring of this.#rings) {
-      if (!ring.canClaim(bytes)) return false;
+      if (!ring.canClaim(bytes)) return this.#refuse('ring');
     }
     const record = { sequence: this.#nextSequence(), informer, kind, epoch, resourceVersion };
     for (const ring of this.#rings) {
@@ -150,6 +157,11 @@ export class Router {
       if (this.#hasPublished[shard]) bell.ring();
     }
     return true;
+  }
+
+  #refuse(by: 'log' | 'ring'): false {
+    this.refusedBy = by;
+    return false;
   }
 
   #nextSequence(): number {
@@ -178,7 +190,7 @@ export class Router {
     const hash = this.#hash.of(this.#namespace, this.#name);
     const ring = this.#rings[(hash >>> 0) % this.#rings.length];
     assert(ring !== undefined, 'a hash has a shard');
-    if (!ring.canClaim(OBJECT_DELTA_BYTES)) return false;
+    if (!ring.canClaim(OBJECT_DELTA_BYTES)) return this.#refuse('ring');
 
     const firstKey = openObject(source, start, end);
     const typeMeta = hasTypeMeta(source, firstKey) ? NOTHING : target.typeMeta;
@@ -192,7 +204,7 @@ export class Router {
       return this.offerIdentity(target, kind, source, spans);
     }
     const offset = this.#log.reserve(length + behind);
-    if (offset === LOG_FULL) return false;
+    if (offset === LOG_FULL) return this.#refuse('log');
     this.#copy(offset, typeMeta, source, bodyStart, end);
     decodedName.copy(this.#log.bytes, offset + length);
     decodedNamespace.copy(this.#log.bytes, offset + length + decodedName.length);

@@ -56,7 +56,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/reflector/router.ts': {
     C68: [
-      'if (!ring.canClaim(OBJECT_DELTA_BYTES)) return false;',
+      "if (!ring.canClaim(OBJECT_DELTA_BYTES)) return this.#refuse('ring');",
       'if (!ring.canClaim(OBJECT_DELTA_BYTES)) return true;',
     ],
     C22: ['if (end - start > target.objectBytesMax)', 'if (end - start > 2 ** 40)'],

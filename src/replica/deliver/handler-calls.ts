@@ -6,6 +6,7 @@
  * notification has waited too long, whatever the handler does meanwhile.
  */
 import type { Clock } from '../../base/clock.ts';
+import type { Histogram } from '../../base/metrics/histogram.ts';
 import type { Delivery } from '../store/deliveries.ts';
 import { DeletedFinalStateUnknown } from '../store/entry.ts';
 import type { Entry } from '../store/entry.ts';
@@ -31,6 +32,8 @@ export interface HandlerCallsOptions {
   readonly registeredAt: string;
   readonly clock: Clock;
   readonly slowLimits: SlowLimits;
+  /** Receives the duration of each call in seconds; without it only calls of a handler that is behind are timed. */
+  readonly durations?: Pick<Histogram, 'observe'> | undefined;
   readonly onError: (error: unknown, key: string, registeredAt: string) => void;
   /** @param callMs of a call that took too long; undefined: the oldest notification is too old */
   readonly onSlow: (callMs: number | undefined) => void;
@@ -44,6 +47,8 @@ export class HandlerCalls {
   readonly #ageMs: () => number | undefined;
   readonly #onSettled: () => void;
   #call: Call = 'none';
+  /** Whether the duration of the call in progress may be reported. */
+  #isBehind = false;
   #reportedAtMs = -Infinity;
   #cancelTimer: (() => void) | undefined;
 
@@ -65,14 +70,15 @@ export class HandlerCalls {
     return this.#call === 'inside';
   }
 
-  /** @param isBehind true when the handler is so far behind that its call is timed */
+  /** @param isBehind true when the handler is so far behind that a long call is reported */
   call({ oldEntry, newEntry, isInInitialList, isFinalStateUnknown }: Delivery, isBehind: boolean): void {
-    const { handler, isStrict, clock } = this.#options;
+    const { handler, isStrict, clock, durations } = this.#options;
     if (isStrict) {
       oldEntry?.owner.borrow(oldEntry);
       newEntry?.owner.borrow(newEntry);
     }
-    const startMs = isBehind ? clock.now() : -1;
+    this.#isBehind = isBehind;
+    const startMs = isBehind || durations ? clock.now() : -1;
     this.#call = 'inside';
     this.calls++;
     try {
@@ -110,7 +116,7 @@ export class HandlerCalls {
 
   #finish(oldEntry: Entry | undefined, newEntry: Entry | undefined, startMs: number): void {
     const { isStrict, registeredAt } = this.#options;
-    if (startMs >= 0) this.#checkDuration(startMs);
+    if (startMs >= 0) this.#timed(startMs);
     this.#call = 'none';
     if (isStrict) {
       oldEntry?.owner.endBorrow(oldEntry, registeredAt);
@@ -156,11 +162,12 @@ export class HandlerCalls {
     this.#checkAgeIn(Math.max(1, this.#reportedAtMs + REPORT_INTERVAL_MS - nowMs));
   }
 
-  #checkDuration(startMs: number): void {
-    const { clock, slowLimits, onSlow } = this.#options;
+  #timed(startMs: number): void {
+    const { clock, slowLimits, durations, onSlow } = this.#options;
     const nowMs = clock.now();
     const callMs = nowMs - startMs;
-    if (callMs <= slowLimits.slowCallMs || !this.#mayReportSlow(nowMs)) return;
+    durations?.observe(callMs / 1000);
+    if (!this.#isBehind || callMs <= slowLimits.slowCallMs || !this.#mayReportSlow(nowMs)) return;
     onSlow(callMs);
   }
 

@@ -55,6 +55,8 @@ export class SequenceMerger {
   readonly #sources: readonly Source[];
   readonly #informers: Map<number, InformerMerge> = new Map();
   merged: number;
+  /** Number of records merged so far; `merged` wraps. */
+  records = 0;
   #isBroken = false;
   /** Bytes of objects taken by the merge in progress. */
   #takenBytes = 0;
@@ -146,7 +148,10 @@ export class SequenceMerger {
     if (this.#isBroken) return false;
     for (const source of this.#sources) {
       if (!this.#isNext(source.ring)) continue;
-      if (this.#take(source)) this.merged = (this.merged + 1) >>> 0;
+      if (this.#take(source)) {
+        this.merged = (this.merged + 1) >>> 0;
+        this.records++;
+      }
       return true;
     }
     return false;

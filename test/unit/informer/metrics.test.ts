@@ -30,7 +30,8 @@ describe('metrics of a running program', () => {
     await scene.put(pod('a'));
     const { threads } = scene;
     const informer = scene.informer();
-    informer.addEventHandler({ onAdd: () => Promise.reject(new Error('no')) }, { name: 'failing' });
+    const failing = { onAdd: (): Promise<never> => Promise.reject(new Error('no')) };
+    informer.addEventHandler(failing, { name: 'failing', measureDuration: true });
     const queue = new RateLimitingQueue<string>({ name: 'keys' });
     const workers = runWorkers(queue, 1, () => undefined);
     void informer.run();
