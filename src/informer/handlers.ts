@@ -11,6 +11,7 @@ import type {
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
 import { ResyncTimer } from '../replica/deliver/resync.ts';
 import type { ResolvedInformerOptions } from './options.ts';
+import type { ResourceRef } from '../kube/resource.ts';
 import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import type { Replica } from '../replica/store/replica.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
@@ -48,6 +49,8 @@ export interface HandlersOptions {
   readonly resolved: ResolvedInformerOptions;
   readonly clock: Clock;
   readonly reports: ErrorReporter;
+  readonly informerName: string;
+  readonly resource: ResourceRef;
   /** Name of the informer's done checker. */
   readonly syncName: string;
   /** Called when a registration may have synced or failed. */
@@ -201,10 +204,12 @@ export class Handlers {
     checker: SettableDoneChecker,
     giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
-    const { resolved, clock, reports, onProgress } = this.#options;
+    const { resolved, clock, reports, onProgress, informerName, resource } = this.#options;
+    const { group, version, resource: plural } = resource;
     const isStrict = resolved.borrowChecks === 'strict';
     const listener = new ProcessorListener({
       handler,
+      origin: { name: informerName, group, version, resource: plural, handler: name },
       isStrict,
       registeredAt: isStrict ? registrationStack(OWN_FRAMES) : '',
       clock,

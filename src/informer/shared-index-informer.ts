@@ -107,6 +107,8 @@ export class SharedIndexInformer<T = unknown> {
       resolved,
       clock,
       reports,
+      informerName: this.name,
+      resource,
       syncName: synced.name,
       onProgress: () => this.#changed.changed(),
     });
