@@ -11,7 +11,6 @@ import type {
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
 import { ResyncTimer } from '../replica/deliver/resync.ts';
 import type { ResolvedInformerOptions } from './options.ts';
-import type { ResourceRef } from '../kube/resource.ts';
 import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import type { Replica } from '../replica/store/replica.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
@@ -19,6 +18,7 @@ import { abortable } from './wait-condition.ts';
 import { SettableDoneChecker } from './wait-for.ts';
 import type { HandlerHealth } from './health.ts';
 import { nameForHandler } from './handler-adaptors.ts';
+import type { InformerActivity } from './informer-activity.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import type { BacklogPressure } from '../replica/deliver/backlog-step.ts';
 
@@ -49,8 +49,7 @@ export interface HandlersOptions {
   readonly resolved: ResolvedInformerOptions;
   readonly clock: Clock;
   readonly reports: ErrorReporter;
-  readonly informerName: string;
-  readonly resource: ResourceRef;
+  readonly activity: InformerActivity;
   /** Name of the informer's done checker. */
   readonly syncName: string;
   /** Called when a registration may have synced or failed. */
@@ -88,7 +87,7 @@ export class Handlers {
         processor.resync(replica, due);
         this.#threads?.kick();
       },
-      onRaised: (message) => reports.report(new KubeloomError('ERR_KUBELOOM_RESYNC_PERIOD', message)),
+      onRaised: (message) => reports.report(new KubeloomError('ERR_KUBELOOM_RESYNC_PERIOD', message), 'handler'),
     });
   }
 
@@ -204,25 +203,28 @@ export class Handlers {
     checker: SettableDoneChecker,
     giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
-    const { resolved, clock, reports, onProgress, informerName, resource } = this.#options;
-    const { group, version, resource: plural } = resource;
+    const { resolved, clock, reports, activity, onProgress } = this.#options;
     const isStrict = resolved.borrowChecks === 'strict';
     const listener = new ProcessorListener({
       handler,
-      origin: { name: informerName, group, version, resource: plural, handler: name },
+      origin: () => ({ ...activity.labels, handler: name }),
       isStrict,
       registeredAt: isStrict ? registrationStack(OWN_FRAMES) : '',
       clock,
       slowLimits: resolved,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
-      onSlow: (callMs) => reports.slowHandler(name, callMs, listener.backlog),
+      onSlow: (callMs) => {
+        reports.slowHandler(name, callMs, listener.backlog);
+        activity.slowHandler(name, callMs, listener.backlog);
+      },
       onReady: () => {
         this.#threads?.drain.resume(listener);
         this.#threads?.kick();
       },
       onPressure: (pressure) => {
         const error = pressureError(name, pressure, listener.backlog);
-        reports.report(error);
+        reports.report(error, 'handler');
+        activity.backlog(name, error.code, listener.backlog);
         if (pressure.kind === 'overflow') {
           giveUp(error);
           onProgress();

@@ -6,6 +6,7 @@
 import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { Attributes, Exception, HrTime, Span, Tracer } from '@opentelemetry/api';
 import { realClock } from '../clock.ts';
+import type { InformerLabels, ListMessage } from './channels.ts';
 import { KeyLinks } from './key-links.ts';
 import {
   listChannel,
@@ -16,7 +17,6 @@ import {
   reconcileChannel,
 } from './trace-channels.ts';
 import type {
-  ListMessage,
   NotificationMessage,
   QueueMessage,
   ReconcileMessage,
@@ -80,11 +80,12 @@ class Tracing {
         ...informerAttributes(message),
         'kubeloom.list.mode': mode,
         'kubeloom.list.cause': cause,
+        'kubeloom.list.result': result,
         'kubeloom.list.items': items,
         'kubeloom.list.bytes': bytes,
       },
     });
-    if (result !== 'success') {
+    if (result !== 'ok' && result !== 'stopped') {
       span.setAttribute('error.type', result);
       span.setStatus({ code: SpanStatusCode.ERROR, message: result });
     }
@@ -168,12 +169,7 @@ function endNotification({ span }: NotificationCall): void {
   span?.end(realClock.now());
 }
 
-function informerAttributes({
-  name,
-  group,
-  version,
-  resource,
-}: Pick<ListMessage, 'name' | 'group' | 'version' | 'resource'>): Attributes {
+function informerAttributes({ name, group, version, resource }: InformerLabels): Attributes {
   return {
     'kubeloom.informer': name,
     'kubeloom.group': group,

@@ -7,6 +7,7 @@
  * of OpenTelemetry is private (open-telemetry/opentelemetry-js#6088).
  */
 import { channel } from 'node:diagnostics_channel';
+import type { InformerLabels, ListMessage } from './channels.ts';
 
 /** A channel of node:diagnostics_channel with its message. */
 export interface TypedChannel<Message> {
@@ -21,11 +22,7 @@ function typed<Message>(name: string): TypedChannel<Message> {
 }
 
 /** An informer and one of its handlers. */
-export interface HandlerOrigin {
-  readonly name: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
+export interface HandlerOrigin extends InformerLabels {
   readonly handler: string;
 }
 
@@ -70,22 +67,4 @@ export const queueGetChannel: TypedChannel<QueueMessage> = typed('kubeloom:queue
 /** The work on an item has ended. */
 export const queueDoneChannel: TypedChannel<QueueMessage> = typed('kubeloom:queue-done');
 export const reconcileChannel: TypedChannel<ReconcileMessage> = typed('kubeloom:reconcile');
-
-/** A list that has ended. */
-export interface ListMessage {
-  readonly name: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly mode: string;
-  readonly cause: string;
-  /** `success`, or the code of the error. */
-  readonly result: string;
-  readonly items: number;
-  readonly bytes: number;
-  /** Time of `Date.now()`. */
-  readonly startedAtMs: number;
-  readonly durationMs: number;
-}
-
 export const listChannel: TypedChannel<ListMessage> = typed('kubeloom:list');

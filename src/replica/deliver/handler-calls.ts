@@ -29,7 +29,8 @@ const REPORT_INTERVAL_MS = 60_000;
 
 export interface HandlerCallsOptions {
   readonly handler: ResourceEventHandler<unknown>;
-  readonly origin: HandlerOrigin;
+  /** Returns what messages of calls say about their origin. */
+  readonly origin: () => HandlerOrigin;
   readonly isStrict: boolean;
   readonly registeredAt: string;
   readonly clock: Clock;
@@ -185,7 +186,7 @@ function callHandler(
 function publishedCall(
   handler: ResourceEventHandler<unknown>,
   delivery: Delivery,
-  origin: HandlerOrigin,
+  origin: () => HandlerOrigin,
 ): unknown {
   const run = (): unknown => callHandler(handler, delivery);
   const { oldEntry, newEntry } = delivery;
@@ -193,7 +194,7 @@ function publishedCall(
   if (!entry) return run();
   const { namespace, name: objectName, resourceVersion } = entry;
   const type = newEntry ? (oldEntry ? 'modified' : 'added') : 'deleted';
-  const message: NotificationMessage = { ...origin, type, namespace, objectName, resourceVersion, run };
+  const message: NotificationMessage = { ...origin(), type, namespace, objectName, resourceVersion, run };
   notificationChannel.publish(message);
   return message.run();
 }

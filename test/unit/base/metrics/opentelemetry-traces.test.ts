@@ -295,7 +295,7 @@ test('a notification without a namespace, and a queue without a name, have no su
 test('a list is a span of its own time, a later list is a relist, and a failed one has its code', () => {
   const list = { name: 'pods', group: '', version: 'v1', resource: 'pods', mode: 'pages', items: 3, bytes: 999 };
   const time = { startedAtMs: 1_790_000_000_000.5, durationMs: 1500.25 };
-  channels.listChannel.publish({ ...list, ...time, cause: 'initial', result: 'success' });
+  channels.listChannel.publish({ ...list, ...time, cause: 'initial', result: 'ok' });
   channels.listChannel.publish({ ...list, ...time, cause: 'expired', result: 'ERR_KUBELOOM_LIST' });
   const initial = span('list pods');
   assert.deepEqual(initial.startTime, [1_790_000_000, 500_000]);
@@ -308,12 +308,24 @@ test('a list is a span of its own time, a later list is a relist, and a failed o
     'kubeloom.resource': 'pods',
     'kubeloom.list.mode': 'pages',
     'kubeloom.list.cause': 'initial',
+    'kubeloom.list.result': 'ok',
     'kubeloom.list.items': 3,
     'kubeloom.list.bytes': 999,
   });
   const relist = span('relist pods');
   assert.deepEqual(relist.status, { code: SpanStatusCode.ERROR, message: 'ERR_KUBELOOM_LIST' });
   assert.equal(relist.attributes['error.type'], 'ERR_KUBELOOM_LIST');
+});
+
+test('the list of an informer is a span, and its notifications have the same name', async () => {
+  await notified({ onAdd: ({ key }) => newQueue().add(key) });
+  const list = span('list pods');
+  assert.equal(list.attributes['kubeloom.list.items'], 1);
+  assert.equal(list.attributes['kubeloom.list.result'], 'ok');
+  assert.equal(
+    list.attributes['kubeloom.informer'],
+    span('notification pods').attributes['kubeloom.informer'],
+  );
 });
 
 test('two tracers make spans of their own', async () => {
