@@ -16,12 +16,7 @@ import {
   queueGetChannel,
   reconcileChannel,
 } from './trace-channels.ts';
-import type {
-  NotificationMessage,
-  QueueMessage,
-  ReconcileMessage,
-  TypedChannel,
-} from './trace-channels.ts';
+import type { NotificationMessage, QueueMessage, ReconcileMessage, TypedChannel } from './trace-channels.ts';
 
 /** A call of a handler while the handler is on the stack. */
 interface NotificationCall {
@@ -96,7 +91,12 @@ class Tracing {
     const { run } = message;
     message.run = () => {
       const outer = this.#call;
-      const call = { message, startMs: realClock.now(), activeBefore: trace.getActiveSpan(), span: undefined };
+      const call = {
+        message,
+        startMs: realClock.now(),
+        activeBefore: trace.getActiveSpan(),
+        span: undefined,
+      };
       this.#call = call;
       try {
         return run();
@@ -121,7 +121,12 @@ class Tracing {
     if (queue.name !== '') attributes['kubeloom.controller'] = queue.name;
     const text = keyText(key);
     if (text !== undefined) attributes['kubeloom.key'] = text;
-    const options = { root: true, kind: SpanKind.CONSUMER, links: [...this.links.inWork(queue, key)], attributes };
+    const options = {
+      root: true,
+      kind: SpanKind.CONSUMER,
+      links: [...this.links.inWork(queue, key)],
+      attributes,
+    };
     message.run = () =>
       this.#tracer.startActiveSpan(`reconcile ${queue.name}`.trimEnd(), options, async (span) => {
         try {
@@ -178,16 +183,19 @@ function informerAttributes({ name, group, version, resource }: InformerLabels):
   };
 }
 
-/** Returns the text of a key; undefined for an object. */
+/** Returns the text of a key; undefined for an object, whose text says nothing. */
 function keyText(key: unknown): string | undefined {
-  return typeof key === 'object' || typeof key === 'function' ? undefined : String(key);
+  return typeof key === 'string' || typeof key === 'number' ? String(key) : undefined;
 }
 
 function fail(span: Span, error: unknown): void {
   const exception: Exception = error instanceof Error ? error : String(error);
   span.recordException(exception);
   span.setAttribute('error.type', errorType(error));
-  span.setStatus({ code: SpanStatusCode.ERROR, message: error instanceof Error ? error.message : String(error) });
+  span.setStatus({
+    code: SpanStatusCode.ERROR,
+    message: error instanceof Error ? error.message : String(error),
+  });
 }
 
 /** Returns the code of an error, which is an HTTP status for those of client-node, or its name. */

@@ -47,7 +47,7 @@ export type Outcome = 'success' | 'requeue_after' | 'error';
 
 export interface Reconciled {
   readonly outcome: Outcome;
-  /** What the reconcile function threw. */
+  /** Value that the reconcile function threw. */
   readonly error?: unknown;
 }
 

@@ -177,7 +177,8 @@ function callHandler(
   handler: ResourceEventHandler<unknown>,
   { oldEntry, newEntry, isInInitialList, isFinalStateUnknown }: Delivery,
 ): unknown {
-  if (newEntry) return oldEntry ? handler.onUpdate?.(oldEntry, newEntry) : handler.onAdd?.(newEntry, isInInitialList);
+  if (newEntry)
+    return oldEntry ? handler.onUpdate?.(oldEntry, newEntry) : handler.onAdd?.(newEntry, isInInitialList);
   if (!oldEntry) return undefined;
   return handler.onDelete?.(isFinalStateUnknown ? new DeletedFinalStateUnknown(oldEntry) : oldEntry);
 }

@@ -5,14 +5,24 @@ import { after, afterEach, before, beforeEach, describe, test } from 'node:test'
 
 import { ROOT_CONTEXT, SpanStatusCode, context, trace } from '@opentelemetry/api';
 import type { Context, ContextManager } from '@opentelemetry/api';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 
 import { FakeClock, FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
 import { LINKS_MAX } from '../../../../src/base/metrics/key-links.ts';
 import { startTracing } from '../../../../src/base/metrics/opentelemetry.ts';
 import * as channels from '../../../../src/base/metrics/trace-channels.ts';
-import { InformerThreads, PriorityQueue, RateLimitingQueue, SharedIndexInformer, runWorkers } from '../../../../src/index.ts';
+import {
+  InformerThreads,
+  PriorityQueue,
+  RateLimitingQueue,
+  SharedIndexInformer,
+  runWorkers,
+} from '../../../../src/index.ts';
 import type { ReconcileResult, ResourceEventHandler } from '../../../../src/index.ts';
 import { PODS } from '../../../kit/objects.ts';
 import { pod } from '../../informer/scene.ts';
@@ -293,7 +303,15 @@ test('a notification without a namespace, and a queue without a name, have no su
 });
 
 test('a list is a span of its own time, a later list is a relist, and a failed one has its code', () => {
-  const list = { name: 'pods', group: '', version: 'v1', resource: 'pods', mode: 'pages', items: 3, bytes: 999 };
+  const list = {
+    name: 'pods',
+    group: '',
+    version: 'v1',
+    resource: 'pods',
+    mode: 'pages',
+    items: 3,
+    bytes: 999,
+  };
   const time = { startedAtMs: 1_790_000_000_000.5, durationMs: 1500.25 };
   channels.listChannel.publish({ ...list, ...time, cause: 'initial', result: 'ok' });
   channels.listChannel.publish({ ...list, ...time, cause: 'expired', result: 'ERR_KUBELOOM_LIST' });
@@ -339,10 +357,7 @@ test('two tracers make spans of their own', async () => {
     instrumentationScope.name,
     links.length,
   ]);
-  assert.deepEqual(scopes.toSorted(), [
-    ['second', 1],
-    ['test', 1],
-  ]);
+  assert.deepEqual(new Set(scopes.map(String)), new Set(['second,1', 'test,1']));
 });
 
 test('tracing that has ended leaves no subscriber and makes no span, and finishes the spans in progress', async () => {
