@@ -96,7 +96,10 @@ describe('metrics of lists and watches', () => {
     await ending.until(() => ended('torn') === 1);
     assert.equal(now().sum('kubeloom_watch_events_total', { type: 'added' }), 1);
     const durations = now().histogram('kubeloom_watch_duration_seconds');
-    assert.equal(durations?.counts.reduce((sum, count) => sum + count), 2);
+    assert.equal(
+      durations?.counts.reduce((sum, count) => sum + count),
+      2,
+    );
     await informer.shutdown();
     assert.deepEqual(now().labels('kubeloom_watches_ended_total'), [], 'the series end with the informer');
   });
@@ -151,7 +154,10 @@ describe('metrics of lists and watches', () => {
     await informer.shutdown();
     assert.equal(requests('401'), 2, 'requests are those of the process');
     const durations = now().histogram('rest_client_request_duration_seconds', { host, verb: 'LIST' });
-    assert.equal(durations?.counts.reduce((sum, count) => sum + count), 3);
+    assert.equal(
+      durations?.counts.reduce((sum, count) => sum + count),
+      3,
+    );
   });
 
   test('counters continue when the reflector is replaced, whose watch ended with its thread', async (context) => {
