@@ -243,6 +243,7 @@ export class Handlers {
     const isStrict = resolved.borrowChecks === 'strict';
     const listener = new ProcessorListener({
       handler,
+      origin: () => ({ ...activity.labels, handler: name }),
       isStrict,
       registeredAt: isStrict ? registrationStack(OWN_FRAMES) : '',
       clock,

@@ -10,6 +10,7 @@ import type { Clock } from '../../base/clock.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { callback, clock, having, nested, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { queueAddChannel, queueDoneChannel, queueGetChannel } from '../../base/metrics/trace-channels.ts';
 import { QueueMetrics } from './queue-metrics.ts';
 import type { WorkQueueMetrics } from './queue-metrics.ts';
 
@@ -60,7 +61,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   readonly name: string;
   protected readonly clock: Clock;
   protected readonly metrics: WorkQueueMetrics;
-  protected readonly keyOf: (item: T) => unknown;
+  readonly keyOf: (item: T) => unknown;
   readonly #ownMetrics: QueueMetrics | undefined;
   readonly #order: WorkOrder;
   /** Items to return, now or after `done`; the newest item of each key. */
@@ -111,6 +112,12 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   /** Ignored after the queue was shut down. */
   add(item: T): void {
     if (this.#state !== 'open') return;
+    if (queueAddChannel.hasSubscribers) queueAddChannel.publish({ queue: this, key: this.keyOf(item) });
+    this.enqueue(item);
+  }
+
+  /** Adds an item whose addition was published before, such as one whose delay has passed. */
+  protected enqueue(item: T): void {
     const key = this.keyOf(item);
     const waiting = this.#dirty.get(key);
     if (waiting) {
@@ -142,6 +149,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     const sinceMs = this.#processing.get(key);
     if (sinceMs === undefined) return;
     this.#processing.delete(key);
+    if (queueDoneChannel.hasSubscribers) queueDoneChannel.publish({ queue: this, key });
     this.metrics.worked?.(this.clock.now() - sinceMs);
     if (this.#dirty.has(key)) this.#push(key);
     this.#settleDrains();
@@ -193,6 +201,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     const key = this.#order.pop();
     const waiting = this.#dirty.get(key) as { item: T; addedMs: number };
     this.#dirty.delete(key);
+    if (queueGetChannel.hasSubscribers) queueGetChannel.publish({ queue: this, key });
     const now = this.clock.now();
     this.#processing.set(key, now);
     this.metrics.depth?.(this.#order.length);

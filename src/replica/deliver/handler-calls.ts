@@ -7,6 +7,8 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import type { Histogram } from '../../base/metrics/histogram.ts';
+import { notificationChannel } from '../../base/metrics/trace-channels.ts';
+import type { HandlerOrigin, NotificationMessage } from '../../base/metrics/trace-channels.ts';
 import type { Delivery } from '../store/deliveries.ts';
 import { DeletedFinalStateUnknown } from '../store/entry.ts';
 import type { Entry } from '../store/entry.ts';
@@ -28,6 +30,8 @@ const REPORT_INTERVAL_MS = 60_000;
 
 export interface HandlerCallsOptions {
   readonly handler: ResourceEventHandler<unknown>;
+  /** Returns what messages of calls say about their origin. */
+  readonly origin: () => HandlerOrigin;
   readonly isStrict: boolean;
   readonly registeredAt: string;
   readonly clock: Clock;
@@ -71,8 +75,9 @@ export class HandlerCalls {
   }
 
   /** @param isBehind true when the handler is so far behind that a long call is reported */
-  call({ oldEntry, newEntry, isInInitialList, isFinalStateUnknown }: Delivery, isBehind: boolean): void {
-    const { handler, isStrict, clock, durations } = this.#options;
+  call(delivery: Delivery, isBehind: boolean): void {
+    const { oldEntry, newEntry } = delivery;
+    const { handler, origin, isStrict, clock, durations } = this.#options;
     if (isStrict) {
       oldEntry?.owner.borrow(oldEntry);
       newEntry?.owner.borrow(newEntry);
@@ -82,12 +87,9 @@ export class HandlerCalls {
     this.#call = 'inside';
     this.calls++;
     try {
-      let result: unknown;
-      if (newEntry && oldEntry) result = handler.onUpdate?.(oldEntry, newEntry);
-      else if (newEntry) result = handler.onAdd?.(newEntry, isInInitialList);
-      else if (oldEntry) {
-        result = handler.onDelete?.(isFinalStateUnknown ? new DeletedFinalStateUnknown(oldEntry) : oldEntry);
-      }
+      const result = notificationChannel.hasSubscribers
+        ? publishedCall(handler, delivery, origin)
+        : callHandler(handler, delivery);
       if (isThenable(result)) {
         this.#call = 'awaiting';
         void this.#await(result, oldEntry, newEntry, startMs);
@@ -176,6 +178,33 @@ export class HandlerCalls {
     this.#reportedAtMs = nowMs;
     return true;
   }
+}
+
+function callHandler(
+  handler: ResourceEventHandler<unknown>,
+  { oldEntry, newEntry, isInInitialList, isFinalStateUnknown }: Delivery,
+): unknown {
+  if (newEntry)
+    return oldEntry ? handler.onUpdate?.(oldEntry, newEntry) : handler.onAdd?.(newEntry, isInInitialList);
+  if (!oldEntry) return undefined;
+  return handler.onDelete?.(isFinalStateUnknown ? new DeletedFinalStateUnknown(oldEntry) : oldEntry);
+}
+
+/** Calls the handler, with what a subscriber of the channel has put around the call. */
+function publishedCall(
+  handler: ResourceEventHandler<unknown>,
+  delivery: Delivery,
+  origin: () => HandlerOrigin,
+): unknown {
+  const run = (): unknown => callHandler(handler, delivery);
+  const { oldEntry, newEntry } = delivery;
+  const entry = newEntry ?? oldEntry;
+  if (!entry) return run();
+  const { namespace, name: objectName, resourceVersion } = entry;
+  const type = newEntry ? (oldEntry ? 'modified' : 'added') : 'deleted';
+  const message: NotificationMessage = { ...origin(), type, namespace, objectName, resourceVersion, run };
+  notificationChannel.publish(message);
+  return message.run();
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
