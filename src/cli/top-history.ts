@@ -8,11 +8,7 @@ import type { HistogramData } from '../base/metrics/histogram.ts';
 import type { MetricLabels, MetricName as Known } from '../base/metrics/table.ts';
 
 /** PENDING */
-type Pending =
-  | 'kubeloom_latency_seconds'
-  | 'kubeloom_lists_total'
-  | 'kubeloom_log_used_bytes'
-  | 'kubeloom_paused_seconds_total';
+type Pending = 'kubeloom_latency_seconds' | 'kubeloom_log_used_bytes' | 'kubeloom_paused_seconds_total';
 type MetricName = Known | Pending;
 
 interface Moment {

@@ -36,6 +36,9 @@ export interface InformerFigures extends Readonly<Record<Exclude<TopSort, 'name'
   readonly p50: number | undefined;
 }
 
+/** `pods #2` before `pods #10`. */
+const BY_NAME = new Intl.Collator('en', { numeric: true });
+
 interface InformerRow {
   readonly name: string;
   readonly cells: readonly string[];
@@ -47,7 +50,7 @@ export function informerTable({ history, sort }: TopState): TopTable {
   informers.sort(
     (a, b) =>
       (sort === 'name' ? 0 : (b.figures[sort] ?? -1) - (a.figures[sort] ?? -1)) ||
-      a.name.localeCompare(b.name, 'en', { numeric: true }),
+      BY_NAME.compare(a.name, b.name),
   );
   return { columns: INFORMER_COLUMNS, rows: informers.map(({ cells }) => cells) };
 }

@@ -81,7 +81,7 @@ describe('a table on a screen', () => {
       'NAME 9–9 of 200      STATE       SIZE',
       'pods 8               ready          1',
     ]);
-    assert.deepEqual(page(98, 26), ['NAME 99–99 of 200     SIZE', 'pods 98                  1']);
+    assert.deepEqual(page(98, 27), ['NAME 99–99 of 200      SIZE', 'pods 98                   1']);
     assert.deepEqual(page(198, 20), ['NAME 199–199 of 200', 'pods 198']);
   });
 
