@@ -4,8 +4,11 @@ import stringWidth from 'string-width';
 const CUT = '…';
 const CHARACTERS = new Intl.Segmenter();
 
+/** ASCII and the other characters of frames: a frame has thousands of them. */
+const NARROW = /^[ -~·µ–…↑↓▁-█]*$/;
+
 export function widthOf(text: string): number {
-  return stringWidth(text);
+  return NARROW.test(text) ? text.length : stringWidth(text);
 }
 
 /** Returns the text with at most this width; an ellipsis stands for its cut end. */
@@ -45,7 +48,7 @@ export function flow(cells: readonly string[], gap: number, width: number): stri
 }
 
 function charactersOf(text: string): string[] {
-  return Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
+  return NARROW.test(text) ? [...text] : Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
 }
 
 /** Returns the first characters that fit. */
