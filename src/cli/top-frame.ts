@@ -18,7 +18,7 @@ import {
   queueTable,
   threadTable,
 } from './top-rows.ts';
-import { SORT_KEYS } from './top-state.ts';
+import { QUIT_KEY, SORT_KEYS } from './top-state.ts';
 import type { TopState } from './top-state.ts';
 
 /** Returns exactly `rows` lines of at most `columns` columns. */
@@ -135,5 +135,5 @@ function keyLines({ sort }: TopState, columns: number): string[] {
     const text = `${key} ${column}`;
     return column === sort ? `[${text}]` : ` ${text} `;
   });
-  return flow(['q quit', '↑↓ scroll', 'sort by:', ...sorts], 1, columns);
+  return flow([`${QUIT_KEY} quit`, '↑↓ scroll', 'sort by:', ...sorts], 1, columns);
 }

@@ -18,19 +18,39 @@ export const COUNT = 7;
 export const DURATION = 5;
 const PERCENT = 5;
 
-const INFORMER_COLUMNS: readonly ScreenColumn[] = [
-  textColumn('INFORMER', 0, 18),
-  textColumn('PHASE', 2, 10, 15),
-  figureColumn('OBJECTS', 3, COUNT),
-  figureColumn('EVENTS/S', 1),
-  figureColumn('LAG', 6, DURATION),
-  figureColumn('P50', 8, DURATION),
-  figureColumn('P99', 5, DURATION),
-  figureColumn('BACKLOG', 4, COUNT),
-  figureColumn('RELISTS', 9, COUNT),
-  figureColumn('ERRORS', 7),
-  { header: 'LAST MINUTE', align: 'right', min: 11, max: MINUTE_VALUES, rank: 10 },
-];
+/** Columns of the tables, the first of which has the names. */
+export const TOP_COLUMNS: Readonly<Record<'informers' | 'threads' | 'queues', readonly ScreenColumn[]>> = {
+  informers: [
+    textColumn('INFORMER', 0, 17),
+    textColumn('PHASE', 2, 11, 15),
+    figureColumn('OBJECTS', 3, COUNT),
+    figureColumn('EVENTS/S', 1),
+    figureColumn('LAG', 6, DURATION),
+    figureColumn('P50', 8, DURATION),
+    figureColumn('P99', 5, DURATION),
+    figureColumn('BACKLOG', 4, COUNT),
+    figureColumn('RELISTS', 9, COUNT),
+    figureColumn('ERRORS', 7),
+    { header: 'LAST MINUTE', align: 'right', min: 20, max: MINUTE_VALUES, rank: 10 },
+  ],
+  threads: [
+    textColumn('THREAD', 0, 18),
+    figureColumn('CPU', 1, PERCENT),
+    figureColumn('RECORDS/S', 2),
+    figureColumn('RING IN', 3),
+    figureColumn('RING OUT', 4),
+    figureColumn('LOG', 5, PERCENT),
+    figureColumn('PAUSED', 6),
+    figureColumn('RESTARTS', 7),
+  ],
+  queues: [
+    textColumn('QUEUE', 0, 18),
+    figureColumn('DEPTH', 1, COUNT),
+    figureColumn('ADDS/S', 2, COUNT),
+    figureColumn('WAIT P99', 3),
+    figureColumn('WORK P99', 4),
+  ],
+};
 
 export interface InformerFigures extends Readonly<Record<Exclude<TopSort, 'name'>, number | undefined>> {
   readonly p50: number | undefined;
@@ -52,7 +72,7 @@ export function informerTable({ history, sort }: TopState): TopTable {
       (sort === 'name' ? 0 : (b.figures[sort] ?? -1) - (a.figures[sort] ?? -1)) ||
       BY_NAME.compare(a.name, b.name),
   );
-  return { columns: INFORMER_COLUMNS, rows: informers.map(({ cells }) => cells) };
+  return { columns: TOP_COLUMNS.informers, rows: informers.map(({ cells }) => cells) };
 }
 
 function informerRow(history: TopHistory, labels: MetricLabels): InformerRow {
@@ -96,17 +116,6 @@ export function figuresOf(history: TopHistory, labels: MetricLabels): InformerFi
   };
 }
 
-const THREAD_COLUMNS: readonly ScreenColumn[] = [
-  textColumn('THREAD', 0, 18),
-  figureColumn('CPU', 1, PERCENT),
-  figureColumn('RECORDS/S', 2),
-  figureColumn('RING IN', 3),
-  figureColumn('RING OUT', 4),
-  figureColumn('LOG', 5, PERCENT),
-  figureColumn('PAUSED', 6),
-  figureColumn('RESTARTS', 7),
-];
-
 export function threadTable(history: TopHistory): TopTable {
   const rows = history.labels('kubeloom_thread_cpu_seconds_total').map((labels) => {
     const { threads = '', role = '' } = labels;
@@ -133,7 +142,7 @@ export function threadTable(history: TopHistory): TopTable {
       figureOrBlank(history.value('kubeloom_thread_restarts_total', labels), countText),
     ];
   });
-  return { columns: THREAD_COLUMNS, rows };
+  return { columns: TOP_COLUMNS.threads, rows };
 }
 
 /** Causes for which a thread waits. */
@@ -147,14 +156,6 @@ function pausedText(history: TopHistory, threads: string, role: string): string 
   return shares.length === 0 ? '' : percentText(Math.max(...shares));
 }
 
-const QUEUE_COLUMNS: readonly ScreenColumn[] = [
-  textColumn('QUEUE', 0, 18),
-  figureColumn('DEPTH', 1, COUNT),
-  figureColumn('ADDS/S', 2, COUNT),
-  figureColumn('WAIT P99', 3),
-  figureColumn('WORK P99', 4),
-];
-
 export function queueTable(history: TopHistory): TopTable {
   const rows = history
     .labels('workqueue_depth')
@@ -165,7 +166,7 @@ export function queueTable(history: TopHistory): TopTable {
       durationText(history.quantile('workqueue_queue_duration_seconds', labels, 0.99)),
       durationText(history.quantile('workqueue_work_duration_seconds', labels, 0.99)),
     ]);
-  return { columns: QUEUE_COLUMNS, rows };
+  return { columns: TOP_COLUMNS.queues, rows };
 }
 
 const ERROR_COLUMNS: readonly ScreenColumn[] = [textColumn('LAST ERRORS', 0, Infinity)];

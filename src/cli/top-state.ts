@@ -21,7 +21,10 @@ export type TopInput =
   /** @param key name of a key, as `node:readline` has it */
   | { readonly type: 'key'; readonly key: string };
 
-/** Columns by which the informers can be sorted, by key. `q` and Ctrl-C quit. */
+/** Ctrl-C does the same. */
+export const QUIT_KEY = 'q';
+
+/** Columns by which the informers can be sorted, by key. */
 export const SORT_KEYS: Readonly<Record<string, TopSort>> = {
   n: 'name',
   o: 'objects',
@@ -33,7 +36,8 @@ export const SORT_KEYS: Readonly<Record<string, TopSort>> = {
   x: 'errors',
 };
 
-const SCROLL_KEYS: Readonly<Record<string, number>> = { up: -1, down: 1, pageup: -10, pagedown: 10 };
+/** Rows by which the informers move, by key. */
+export const SCROLL_KEYS: Readonly<Record<string, number>> = { up: -1, down: 1, pageup: -10, pagedown: 10 };
 
 export function initialTop(title: string): TopState {
   return { title, sort: 'name', scrolled: 0, history: new TopHistory() };

@@ -6,7 +6,7 @@ import { messageOf } from '../base/errors.ts';
 import type { StatsSnapshot } from '../base/metrics/snapshot.ts';
 import type { Interruption } from './signals.ts';
 import { frame, plainLine } from './top-frame.ts';
-import { initialTop, stepTop } from './top-state.ts';
+import { QUIT_KEY, initialTop, stepTop } from './top-state.ts';
 import type { TopInput } from './top-state.ts';
 
 export interface TopView extends Disposable {
@@ -51,7 +51,7 @@ function screenView(title: string, interruption: Interruption): TopView {
     draw();
   };
   const onKey = (_text: string | undefined, { name = '', ctrl }: Key): void => {
-    if (name === 'q' || (name === 'c' && ctrl === true)) interruption.stop();
+    if (name === QUIT_KEY || (name === 'c' && ctrl === true)) interruption.stop();
     else step({ type: 'key', key: name });
   };
   const onResize = (): void => {
