@@ -185,6 +185,18 @@ export { parallelizeUntil } from './client-go/workqueue/parallelize-until.ts';
 export type { ParallelizeOptions } from './client-go/workqueue/parallelize-until.ts';
 
 // Metrics of everything that runs in this process; kubeloom/prometheus and kubeloom/opentelemetry pass them on.
+export type {
+  BacklogMessage,
+  ChannelMessages,
+  ChannelName,
+  InformerLabels,
+  ListMessage,
+  RequestMessage,
+  SlowHandlerMessage,
+  ThreadMessage,
+  TimedMessage,
+  WatchMessage,
+} from './base/metrics/channels.ts';
 export { collectMetrics } from './base/metrics/collect.ts';
 export type { MetricFamily, MetricSample } from './base/metrics/collect.ts';
 export type { HistogramData } from './base/metrics/histogram.ts';

@@ -77,20 +77,9 @@ export class SharedIndexInformer<T = unknown> {
     const { name } = this;
     const { shards } = threads;
     const listener = new SharedProcessor();
+    const common = { name, resource, reports, activity, clock };
     const pipeline = new InformerPipeline<T>(
-      {
-        name,
-        source,
-        resource,
-        options,
-        resolved,
-        reflectorSpec: spec,
-        shards,
-        reports,
-        activity,
-        clock,
-        listener,
-      },
+      { ...common, source, options, resolved, reflectorSpec: spec, shards, listener },
       this.#admitIndexers,
       () => this.#lifecycle.wantStarted(),
     );
@@ -119,9 +108,7 @@ export class SharedIndexInformer<T = unknown> {
       replica: pipeline.replica,
       processor: listener,
       resolved,
-      clock,
-      reports,
-      activity,
+      ...common,
       syncName: synced.name,
       onProgress: () => this.#changed.changed(),
     });
@@ -131,14 +118,12 @@ export class SharedIndexInformer<T = unknown> {
     this.#pipeline = pipeline;
     this.#handlers = handlers;
     this.#lifecycle = new InformerLifecycle({
-      name: this.name,
+      ...common,
       pipeline,
       handlers,
       threads,
-      reports,
       health,
-      metrics: new InformerMetrics({ name, resource, pipeline, health, handlers, reports, activity }),
-      activity,
+      metrics: new InformerMetrics({ ...common, pipeline, health, handlers }),
       changed: this.#changed,
       onSynced: () => synced.finish(),
     });

@@ -47,7 +47,11 @@ export function observe(
     const [result, isOpen] = [resultOf(event, after, effects), isReplacing(before)];
     observations.push({ kind: 'list', mode, cause, result, isOpen, durationMs: nowMs - sinceMs });
   } else if (observed.kind === 'watch') {
-    observations.push({ kind: 'watch', reason: watchEnd(event, after), durationMs: nowMs - observed.sinceMs });
+    observations.push({
+      kind: 'watch',
+      reason: watchEnd(event, after),
+      durationMs: nowMs - observed.sinceMs,
+    });
   }
   const next = begun(causeAfter(before, event, after) ?? observed.cause, event, after, nowMs);
   if (next.kind === 'watch') observations.push({ kind: 'watch-started' });
@@ -160,7 +164,6 @@ export class ActivityReports {
 
   /** Posts what was seen in one input; called at its end, when all bytes of a list are counted. */
   post(meter: ListMeter): void {
-    if (this.#unposted.length === 0) return;
     const unposted = this.#unposted;
     this.#unposted = [];
     for (const complete of unposted) this.#post(complete(meter));

@@ -89,6 +89,8 @@ export class ListWatchSession implements ExchangeOwner {
   /** Cancels the deadline of the credentials, or the wait before the next request. */
   #cancelTimer: () => void = () => undefined;
   #phase: ReflectorPhase = 'connecting';
+  /** True when a step was taken since the last publication. */
+  #hasStepped = false;
 
   constructor({ informer, spec, counters, resume }: Start, host: ReflectorHost) {
     this.informer = informer;
@@ -160,6 +162,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.#state = next.state;
     this.#effects.push(...next.effects);
     this.#activity.stepped(before, event, next, now);
+    this.#hasStepped = true;
   }
 
   /** Turns a failure of the request into an event, with the progress made so far. */
@@ -209,6 +212,8 @@ export class ListWatchSession implements ExchangeOwner {
 
   publish(): void {
     this.#counters.publish();
+    if (!this.#hasStepped) return;
+    this.#hasStepped = false;
     this.#activity.post(this.meter);
   }
 
