@@ -48,7 +48,9 @@ export function flow(cells: readonly string[], gap: number, width: number): stri
 }
 
 function charactersOf(text: string): string[] {
-  return NARROW.test(text) ? Array.from(text) : Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
+  return NARROW.test(text)
+    ? Array.from(text)
+    : Array.from(CHARACTERS.segment(text), ({ segment }) => segment);
 }
 
 /** Returns the first characters that fit. */

@@ -78,9 +78,38 @@ function families(values: Values): MetricFamily[] {
   }));
 }
 
+/** Threads of which the reflector waits often, and a queue. */
+function threadsAndQueue(second: number): Values {
+  const queue = { name: 'keys' };
+  return {
+    workqueue_depth: [[queue, 3]],
+    workqueue_queue_duration_seconds: [
+      [queue, { bounds: BOUNDS, counts: [0, 100 * second, 0, 0], sum: second }],
+    ],
+    kubeloom_thread_cpu_seconds_total: [
+      [{ threads: 'threads', role: 'main' }, 0.5 * second],
+      [{ threads: 'threads', role: 'reflector' }, 0.1 * second],
+      [{ threads: 'threads', role: 'shard 0' }, 0.25 * second],
+    ],
+    kubeloom_thread_records_total: [[{ threads: 'threads', role: 'shard 0' }, 200 * second]],
+    kubeloom_thread_restarts_total: [[{ threads: 'threads', role: 'shard 0' }, 1]],
+    kubeloom_ring_used_bytes: [
+      [{ threads: 'threads', ring: 'deltas 0' }, 1024],
+      [{ threads: 'threads', ring: 'notifications 0' }, 2048],
+    ],
+    kubeloom_ring_capacity_bytes: [[{ threads: 'threads' }, 4096]],
+    kubeloom_log_used_bytes: [[{ threads: 'threads' }, 900]],
+    kubeloom_log_capacity_bytes: [[{ threads: 'threads' }, 1000]],
+    kubeloom_paused_seconds_total: [
+      [{ threads: 'threads', cause: 'log' }, 0.4 * second],
+      [{ threads: 'threads', cause: 'ring' }, 0],
+      [{ threads: 'threads', cause: 'backlog' }, 0],
+    ],
+  };
+}
+
 /** Two informers and a shard after `second` seconds: pods have 100 events a second, nodes none. */
 function snapshot(second: number, errors: StatsSnapshot['errors'] = []): StatsSnapshot {
-  const queue = { name: 'keys' };
   return {
     atMs: START_MS + second * 1000,
     errors,
@@ -133,29 +162,7 @@ function snapshot(second: number, errors: StatsSnapshot['errors'] = []): StatsSn
         [PODS, 5],
         [NODES, 0],
       ],
-      workqueue_depth: [[queue, 3]],
-      workqueue_queue_duration_seconds: [
-        [queue, { bounds: BOUNDS, counts: [0, 100 * second, 0, 0], sum: second }],
-      ],
-      kubeloom_thread_cpu_seconds_total: [
-        [{ threads: 'threads', role: 'main' }, 0.5 * second],
-        [{ threads: 'threads', role: 'reflector' }, 0.1 * second],
-        [{ threads: 'threads', role: 'shard 0' }, 0.25 * second],
-      ],
-      kubeloom_thread_records_total: [[{ threads: 'threads', role: 'shard 0' }, 200 * second]],
-      kubeloom_thread_restarts_total: [[{ threads: 'threads', role: 'shard 0' }, 1]],
-      kubeloom_ring_used_bytes: [
-        [{ threads: 'threads', ring: 'deltas 0' }, 1024],
-        [{ threads: 'threads', ring: 'notifications 0' }, 2048],
-      ],
-      kubeloom_ring_capacity_bytes: [[{ threads: 'threads' }, 4096]],
-      kubeloom_log_used_bytes: [[{ threads: 'threads' }, 900]],
-      kubeloom_log_capacity_bytes: [[{ threads: 'threads' }, 1000]],
-      kubeloom_paused_seconds_total: [
-        [{ threads: 'threads', cause: 'log' }, 0.4 * second],
-        [{ threads: 'threads', cause: 'ring' }, 0],
-        [{ threads: 'threads', cause: 'backlog' }, 0],
-      ],
+      ...threadsAndQueue(second),
     }),
   };
 }
