@@ -7,7 +7,7 @@ import type { StatsSnapshot } from '../base/metrics/snapshot.ts';
 import type { HistogramData } from '../base/metrics/histogram.ts';
 import type { MetricLabels, MetricName as Known } from '../base/metrics/table.ts';
 
-/** PENDING */
+/** Metrics that a program may have beyond the table of this version. */
 type Pending = 'kubeloom_latency_seconds' | 'kubeloom_log_used_bytes' | 'kubeloom_paused_seconds_total';
 type MetricName = Known | Pending;
 
