@@ -257,6 +257,7 @@ export class ListWatchSession implements ExchangeOwner {
         return true;
       default:
         this.#disconnect();
+        this.publish();
         this.#host.post({ type: 'stopped', informer });
         this.#host.forget(informer);
         return true;

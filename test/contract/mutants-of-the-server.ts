@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 
 export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/pipeline.ts': {
-    C18: ['error: (error) => reports.watch(error),', 'error: (error) => events.failed(error),'],
+    C18: ['error: reports.watch,', 'error: (error) => events.failed(error),'],
   },
   'src/informer/error-reporter.ts': {
     C53: ["void this.#call('the watch error handler', this.watchErrorHandler, error);", 'void error;'],
