@@ -28,7 +28,8 @@ export const PALETTE: readonly string[] = [
   '#004a75',
 ];
 /** DejaVu Sans is about this wide, as a share of its size. */
-const CHARACTER_WIDTH = 0.59;
+const CHARACTER_WIDTH = 0.58;
+const CAPITAL_WIDTH = 0.68;
 
 export function textMark(
   text: string,
@@ -55,7 +56,8 @@ export function boxMark(
 
 /** Estimates the width of a text in pixels: the pictures are drawn where no font is installed, too. */
 export function textWidth(text: string, size: number): number {
-  return text.length * size * CHARACTER_WIDTH;
+  const capitals = text.match(/[A-Z_]/g)?.length ?? 0;
+  return size * ((text.length - capitals) * CHARACTER_WIDTH + capitals * CAPITAL_WIDTH);
 }
 
 /** Returns a value with its unit, at most three digits. */

@@ -3,7 +3,7 @@ import { init } from 'echarts';
 import type { EChartsOption } from 'echarts';
 import type { Series } from '../../test/e2e/prometheus.ts';
 import { COLUMNS, placed } from './panel.ts';
-import type { Graph, Panel, Position, Section, Stat, States, Unit } from './panel.ts';
+import type { Graph, Panel, Position, Section, Stat, States } from './panel.ts';
 import { FAINT, FONT, INK, LINE, PALETTE, boxMark, textMark, textWidth, valueText } from './drawn.ts';
 import type { Box, Mark } from './drawn.ts';
 import type { Incident } from './scene.ts';
@@ -31,7 +31,7 @@ const AXIS_WIDTH = 58;
 const AXIS_HEIGHT = 20;
 const TICK_SECONDS = 20;
 const LINES_MAX = 4;
-const AREA_OPACITY = 0.45;
+const AREA_OPACITY = 0.7;
 const PAGE = '#f3f4f6';
 const SHADE = '#efeafa';
 const STATE_COLOURS = { green: '#5aa469', orange: '#e69f00', red: '#d1495b' } as const;
@@ -180,7 +180,8 @@ function segmentsOf(
   return segments;
 }
 
-function addGraph(parts: Parts, { kind, unit }: Graph, box: Box, lines: readonly Line[], run: Run): void {
+function addGraph(parts: Parts, graph: Graph, box: Box, lines: readonly Line[], run: Run): void {
+  const { kind, unit } = graph;
   const legend = lines.map(({ name }, index) => [name, PALETTE[index % PALETTE.length] ?? INK] as const);
   const { marks, height } = legendOf(legend, box);
   parts.graphic.push(...marks);
@@ -190,8 +191,7 @@ function addGraph(parts: Parts, { kind, unit }: Graph, box: Box, lines: readonly
     width: box.width - AXIS_WIDTH - 22,
     height: box.height - PANEL_HEAD - 6 - AXIS_HEIGHT - height - 8,
   };
-  const step = stepOf(lines, kind, unit);
-  addAxes(parts, inner, run.seconds + 1, { show: true, unit, step });
+  addAxes(parts, inner, run.seconds + 1, { show: true, unit, scale: scaleOf(lines, graph) });
   parts.graphic.push(
     ...run.incidents.map(({ fromSeconds, toSeconds }) => {
       const perSecond = inner.width / run.seconds;
@@ -200,6 +200,10 @@ function addGraph(parts: Parts, { kind, unit }: Graph, box: Box, lines: readonly
       return boxMark(shade, SHADE);
     }),
   );
+  if (lines.every(({ values }) => values.every((value) => value === undefined)))
+    parts.graphic.push(
+      textMark('no data', inner.left + inner.width / 2 - 20, inner.top + inner.height / 2 - 8, 12, FAINT),
+    );
   const drawn = lines.length > 0 ? lines : [{ name: '', values: Array(run.seconds + 1).fill(undefined) }];
   for (const [index, { values }] of drawn.entries()) {
     const colour = PALETTE[index % PALETTE.length] ?? INK;
@@ -208,18 +212,29 @@ function addGraph(parts: Parts, { kind, unit }: Graph, box: Box, lines: readonly
       ...seriesOf(parts, filled, colour),
       ...(kind === 'steps' ? { step: 'end' } : {}),
       ...(kind === 'areas'
-        ? { stack: `panel ${parts.grid.length}`, areaStyle: { color: colour, opacity: AREA_OPACITY } }
+        ? {
+            stack: `panel ${parts.grid.length}`,
+            areaStyle: { color: colour, opacity: AREA_OPACITY },
+            lineStyle: { width: 0 },
+          }
         : {}),
     });
   }
 }
 
-/** Returns the distance of lines for bytes, a power of two; echarts finds that of other units. */
-function stepOf(lines: readonly Line[], kind: Graph['kind'], unit: Unit): number | undefined {
-  if (unit !== 'bytes' && unit !== 'Bps') return undefined;
-  const largest = lines.map(({ values }) => Math.max(1, ...values.map((value) => value ?? 0)));
-  const top = kind === 'areas' ? largest.reduce((sum, value) => sum + value, 1) : Math.max(1, ...largest);
-  return 2 ** Math.ceil(Math.log2(top / LINES_MAX));
+interface Scale {
+  readonly max?: number;
+  readonly interval?: number;
+}
+
+/** Returns the scale of bytes, in powers of two, and of a graph without values; echarts finds the others. */
+function scaleOf(lines: readonly Line[], { kind, unit }: Graph): Scale {
+  const largest = lines.map(({ values }) => Math.max(0, ...values.map((value) => value ?? 0)));
+  const top = kind === 'areas' ? largest.reduce((sum, value) => sum + value, 0) : Math.max(0, ...largest);
+  if (top === 0) return { max: 1, interval: 1 };
+  if (unit !== 'bytes' && unit !== 'Bps') return {};
+  const interval = 2 ** Math.ceil(Math.log2(top / LINES_MAX));
+  return { max: interval * Math.ceil(top / interval), interval };
 }
 
 function seriesOf(parts: Parts, values: readonly (number | undefined)[], colour: string): object {
@@ -241,7 +256,7 @@ type Axes =
   | {
       readonly show: true;
       readonly unit: Graph['unit'];
-      readonly step: number | undefined;
+      readonly scale: Scale;
     };
 
 function addAxes(parts: Parts, box: Box, count: number, axes: Axes): void {
@@ -264,7 +279,7 @@ function addAxes(parts: Parts, box: Box, count: number, axes: Axes): void {
     type: 'value',
     min: 0,
     splitNumber: 3,
-    ...(show && axes.step !== undefined ? { interval: axes.step } : {}),
+    ...(show ? axes.scale : {}),
     splitLine: { lineStyle: { color: LINE } },
     axisLabel: {
       fontSize: 10,

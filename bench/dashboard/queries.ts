@@ -2,7 +2,7 @@
 import { METRICS } from '../../src/base/metrics/table.ts';
 import type { MetricName as OfTable, SCOPES } from '../../src/base/metrics/table.ts';
 import { PLANNED } from './planned.ts';
-import type { Variable } from './panel.ts';
+import type { Query, Variable } from './panel.ts';
 
 type MetricName = OfTable | keyof typeof PLANNED;
 type Scope = keyof typeof SCOPES | 'process';
@@ -45,16 +45,25 @@ export function rate(name: MetricName): string {
   return `rate(${series(name)}[$__rate_interval])`;
 }
 
-/** Returns the median and the 99th percentile of a histogram, for each value of the labels. */
-export function quantiles(
+/** Returns the median and the 99th percentile of a histogram in the last while, for each value of the labels. */
+export function quantiles(name: MetricName, by: readonly string[], legend: string): readonly Query[] {
+  return quantilesOf(`rate(${selected(name, '_bucket')}[$__rate_interval])`, by, legend);
+}
+
+/** Returns them since the start, for what is rare. */
+export function quantilesSinceStart(
   name: MetricName,
   by: readonly string[],
   legend: string,
-): readonly { readonly expression: string; readonly legend: string }[] {
-  const buckets = `sum by (${['le', ...by].join(', ')}) (rate(${selected(name, '_bucket')}[$__rate_interval]))`;
+): readonly Query[] {
+  return quantilesOf(selected(name, '_bucket'), by, legend);
+}
+
+function quantilesOf(buckets: string, by: readonly string[], legend: string): readonly Query[] {
+  const sum = `sum by (${['le', ...by].join(', ')}) (${buckets})`;
   return [
-    { expression: `histogram_quantile(0.5, ${buckets})`, legend: `${legend} p50` },
-    { expression: `histogram_quantile(0.99, ${buckets})`, legend: `${legend} p99` },
+    { expression: `histogram_quantile(0.5, ${sum})`, legend: `${legend} p50` },
+    { expression: `histogram_quantile(0.99, ${sum})`, legend: `${legend} p99` },
   ];
 }
 

@@ -105,8 +105,8 @@ function startProgram(server: EmbeddedApiServer, threads: InformerThreads, secon
   pods.addEventHandler({ onUpdate: () => (isSlow() ? delay(SLOW_CALL_MS) : undefined) }, { name: 'notify' });
   configMaps.addEventHandler({ onAdd: () => undefined }, { name: 'settings' });
   let reconciled = 0;
-  const reconcile = async (): Promise<void> => {
-    await delay(RECONCILE_MS);
+  const reconcile = async (key: string): Promise<void> => {
+    await delay(RECONCILE_MS, pods.getIndexer().getByKey(key)?.object.spec?.nodeName);
     if (++reconciled % FAILURE_EVERY === 0) throw new Error('the other system did not answer');
   };
   const workers = runWorkers(queue, WORKERS, reconcile, { onError: () => undefined });

@@ -1,6 +1,6 @@
 /** Panels of the dashboard, by section. */
 import { OVERVIEW } from './overview.ts';
-import { quantiles, rate, series } from './queries.ts';
+import { quantiles, quantilesSinceStart, rate, series } from './queries.ts';
 import type { Section } from './panel.ts';
 
 const THIRD = 8;
@@ -28,10 +28,10 @@ export const SECTIONS: readonly Section[] = [
       {
         kind: 'lines',
         title: 'Duration of lists',
-        description: 'Time until a list was received.',
+        description: 'Since the start: time until a list was received.',
         unit: 's',
         width: THIRD,
-        queries: quantiles('kubeloom_list_duration_seconds', ['mode'], '{{mode}}'),
+        queries: quantilesSinceStart('kubeloom_list_duration_seconds', ['mode'], '{{mode}}'),
       },
       {
         kind: 'steps',
@@ -314,14 +314,14 @@ export const SECTIONS: readonly Section[] = [
         ],
       },
       {
-        kind: 'areas',
-        title: 'Requests per second',
-        description: 'Of every client in the process, by status.',
+        kind: 'steps',
+        title: 'Requests since the start',
+        description: 'Requests of informers, by status.',
         unit: 'short',
         width: THIRD,
         queries: [
           {
-            expression: `sum by (method, code) (${rate('rest_client_requests_total')})`,
+            expression: `sum by (method, code) (${series('rest_client_requests_total')})`,
             legend: '{{method}} {{code}}',
           },
         ],
@@ -329,10 +329,10 @@ export const SECTIONS: readonly Section[] = [
       {
         kind: 'lines',
         title: 'Duration of requests',
-        description: 'Until the head of the response.',
+        description: 'Since the start: time until the head of the response.',
         unit: 's',
         width: THIRD,
-        queries: quantiles('rest_client_request_duration_seconds', ['verb'], '{{verb}}'),
+        queries: quantilesSinceStart('rest_client_request_duration_seconds', ['verb'], '{{verb}}'),
       },
     ],
   },
