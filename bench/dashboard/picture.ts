@@ -8,7 +8,7 @@ import { FAINT, FONT, INK, LINE, PALETTE, boxMark, textMark, textWidth, valueTex
 import type { Box, Mark } from './drawn.ts';
 import type { Incident } from './scene.ts';
 
-/** What the picture shows. */
+/** Series and texts of the picture. */
 export interface Run {
   /** Series of a query, by its expression. */
   readonly results: ReadonlyMap<string, readonly Series[]>;

@@ -15,7 +15,7 @@ import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type { Scrape } from '../../test/e2e/prometheus.ts';
 
-/** What happens to the program, as the picture says it. */
+/** Trouble of the program, with the text of the picture. */
 export interface Incident {
   readonly text: string;
   readonly fromSeconds: number;

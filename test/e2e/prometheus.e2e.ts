@@ -1,4 +1,4 @@
-/** What programs expose and the alerts of the documentation, read by Prometheus' own linter and parser. */
+/** Metrics of a program and the alerts of the documentation, read by Prometheus' own linter and parser. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

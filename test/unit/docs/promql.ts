@@ -1,4 +1,4 @@
-/** What a PromQL expression selects, by the grammar of Prometheus' own editor. */
+/** Selections of PromQL expressions, by the grammar of Prometheus' own editor. */
 import { parser } from '@prometheus-io/lezer-promql';
 
 type SyntaxNode = ReturnType<typeof parser.parse>['topNode'];
