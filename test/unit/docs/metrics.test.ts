@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { METRIC_DEFINITIONS } from '../../../src/base/metrics/table.ts';
+import { selections } from './promql.ts';
 
 const PAGE = fileURLToPath(new URL('../../../../docs/metrics.md', import.meta.url));
 const CHANNELS = fileURLToPath(new URL('../../../../src/base/metrics/channels.ts', import.meta.url));
@@ -47,7 +48,7 @@ test('the alerts of docs/operations.md use metrics of the table', () => {
   );
   assert.ok(expressions.length > 0);
   for (const expression of expressions) {
-    const names = expression.match(/[a-z]+(_[a-z]+)+/g) ?? [];
-    assert.ok(names.length > 0 && names.every((name) => known.has(name)), expression);
+    const used = selections(expression);
+    assert.ok(used.length > 0 && used.every(({ metric }) => known.has(metric)), expression);
   }
 });
