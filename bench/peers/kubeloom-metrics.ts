@@ -93,26 +93,26 @@ function ratios(name: string, own: readonly Section[], base: readonly Section[])
 }
 
 async function section(informer: Informer, { isScraped, options }: Variant, ms: number): Promise<Section> {
-  let events = 0;
+  const received = { events: 0 };
   let isFlowing: () => void = () => {};
   const flowing = new Promise<void>((resolve) => (isFlowing = resolve));
   const onUpdate = (_previous: unknown, { key }: { readonly key: string }): void => {
-    if (events++ === 0) isFlowing();
+    if (received.events++ === 0) isFlowing();
     readBytes += key.length;
   };
   const registration = informer.addEventHandler({ onUpdate }, options);
   await flowing;
   await after(ms * SETTLE_SHARE);
-  const before = events;
+  const before = received.events;
   const cpuBefore = process.cpuUsage();
   const startedAtMs = performance.now();
   await after(ms / 2);
   if (isScraped) readBytes += Buffer.from(prometheusText()).length;
   do await after(ms / 2);
-  while (events === before);
+  while (received.events === before);
   const elapsedMs = performance.now() - startedAtMs;
   const { user, system } = process.cpuUsage(cpuBefore);
-  const measured = events - before;
+  const measured = received.events - before;
   informer.removeEventHandler(registration);
   return { rate: (measured / elapsedMs) * 1000, cpuUs: (user + system) / measured };
 }
