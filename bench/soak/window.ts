@@ -43,17 +43,19 @@ export async function runWindow(
   recorder.histories.commits.push(...(await stateAsCommits(server)));
   const since = await server.revision();
   await server.clearRequests();
-  recorder.informer(informer, { hasBodies: false });
+  recorder.informer(informer, { hasBodies: false, mayRepeat: true });
   const probes = new Probes(server);
   const registrations = join(informer, recorder, probes, plan.index);
+  recorder.scrape();
   const loopDelay = monitorEventLoopDelay({ resolution: 1 });
   loopDelay.enable();
-  const missed = await underLoad(server, threads, plan, probes);
+  const missed = await underLoad(server, threads, recorder, plan, probes);
   loopDelay.disable();
   await probes.stop();
   await settled(informer);
   recorder.look();
   recorder.snapshot(informer, true);
+  recorder.scrape(true);
   const { violations, changes } = await judged(server, recorder.histories, since, plan);
   for (const registration of registrations) informer.removeEventHandler(registration);
   await settled(informer);
@@ -75,6 +77,7 @@ export async function runWindow(
 async function underLoad(
   server: EmbeddedApiServer,
   threads: InformerThreads,
+  recorder: Recorder,
   plan: WindowPlan,
   probes: Probes,
 ): Promise<string[]> {
@@ -86,6 +89,7 @@ async function underLoad(
     probes.struck();
     if (!(await fault.strike(server, threads))) missed.push(fault.name);
     probes.healed();
+    recorder.scrape();
   }
   await load;
   return missed;

@@ -1,6 +1,7 @@
 /** The oracle: returns all violations in the records of a run. It is pure, so that it can be tested itself. */
 import type { Histories } from './histories.ts';
 import { checkAccount } from './invariants/account.ts';
+import { checkMetrics } from './invariants/metrics.ts';
 import { checkNotifications } from './invariants/notifications.ts';
 import { checkProgress } from './invariants/progress.ts';
 import { checkRequests } from './invariants/requests.ts';
@@ -27,5 +28,6 @@ export function judge(histories: Histories, options: JudgeOptions = {}): readonl
     ...checkBounds(histories),
     ...checkSurfacing(histories, options),
     ...checkShards(histories),
+    ...checkMetrics(histories, informers),
   ];
 }

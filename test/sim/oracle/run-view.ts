@@ -105,7 +105,7 @@ function handlerView(
     if (record.handler !== registered.handler || record.kind === 'registered') continue;
     if ('key' in record) changes.push(record);
     else if (record.kind === 'synced') synced = Math.min(synced, changes.length);
-    else isRemoved = true;
+    else if (record.kind === 'removed') isRemoved = true;
   }
   return { name: registered.handler, informer, registered, changes, synced, isRemoved };
 }
