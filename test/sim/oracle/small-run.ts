@@ -134,12 +134,11 @@ export function smallRun(): Histories {
     { ...rest, revision: 12, objects: objects('a@11', 'c@12', 'e@10'), isFinal: true },
   );
   histories.gauges.push({ name: 'ring', value: 8, bound: 8 });
-  histories.scrapes.push(...scrapes(histories));
   return histories;
 }
 
-/** After the first list, after two more events of which no handler has received one, and at the end. */
-function scrapes({ wire: sent, applied, delivered: received, reports }: Histories): ScrapeRecord[] {
+/** Scrapes of the small run: after the list, after two more events that no handler has received, and at the end. */
+export function scrapes({ wire: sent, applied, delivered: received, reports }: Histories): ScrapeRecord[] {
   const listed = { wire: 5, applied: 1, delivered: 5, reports: 0 };
   const end = {
     wire: sent.length,
