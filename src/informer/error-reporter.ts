@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, firstLineOf } from '../base/errors.ts';
+import { LabelledCounter } from '../base/metrics/labelled-counter.ts';
 import { rememberError } from '../base/metrics/snapshot.ts';
 import { escapeControls } from '../base/printable.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
@@ -21,6 +22,20 @@ export interface ErrorContext {
   /** Key of the object that the error concerns. */
   readonly key?: string;
 }
+
+/** Work of the informer in which an error arose. */
+export type ErrorOrigin =
+  | 'list'
+  | 'watch'
+  | 'decode'
+  | 'request'
+  | 'credentials'
+  | 'object'
+  | 'handler'
+  | 'mutation'
+  | 'listener'
+  | 'thread'
+  | 'lifecycle';
 
 /** Function that receives errors. An error that it throws, or rejects with, becomes a process warning. */
 export type ErrorListener = (error: KubeloomError, context: ErrorContext) => unknown;
@@ -43,8 +58,8 @@ export class ErrorReporter {
   watchErrorHandler: WatchErrorHandler | undefined;
   /** Last error of LIST, WATCH or decoding. */
   lastError: KubeloomError | undefined;
-  /** Number of errors by code, also of those that no listener or warning showed. */
-  readonly counts: Map<string, number> = new Map();
+  /** Number of errors by code and origin, also of those that no listener or warning showed. */
+  readonly counts: LabelledCounter = new LabelledCounter('kubeloom_errors_total');
   /** Called after every change of `lastError`. */
   onLastError: () => void = () => {};
 
@@ -61,9 +76,9 @@ export class ErrorReporter {
   }
 
   /** Reports an error of the informer as a whole. */
-  readonly report = (error: KubeloomError): void => this.#send(error, {});
+  readonly report = (error: KubeloomError, during: ErrorOrigin): void => this.#send(error, during, {});
 
-  readonly object = (error: KubeloomError, key: string): void => this.#send(error, { key });
+  readonly object = (error: KubeloomError, key: string): void => this.#send(error, 'object', { key });
 
   /** Reports that an event handler threw or its promise rejected. @param registeredAt '' when it is unknown */
   readonly handler = (thrown: unknown, key: string, name: string, registeredAt: string): void => {
@@ -74,7 +89,8 @@ export class ErrorReporter {
       return;
     }
     const message = `event handler ${name} threw for ${key}: ${firstLineOf(thrown)}`;
-    this.#send(new KubeloomError('ERR_KUBELOOM_HANDLER', message, { cause: thrown }), { key, ...by });
+    const error = new KubeloomError('ERR_KUBELOOM_HANDLER', message, { cause: thrown });
+    this.#send(error, 'handler', { key, ...by });
   };
 
   /** Reports a write to a shared object. */
@@ -83,11 +99,12 @@ export class ErrorReporter {
     by: Pick<ErrorContext, 'handler' | 'registeredAt'> = {},
   ): void => {
     if (this.#onMutation) void this.#call('onMutation', this.#onMutation, error);
-    else this.#send(error, { key: error.key, ...by });
+    else this.#send(error, 'mutation', { key: error.key, ...by });
   };
 
   /** Reports that a listener of the user threw. */
-  readonly listener = (what: string, cause: unknown): void => this.report(listenerError(what, cause));
+  readonly listener = (what: string, cause: unknown): void =>
+    this.report(listenerError(what, cause), 'listener');
 
   /** Reports a slow handler. @param callMs duration of a long call; undefined when the oldest notification is too old */
   readonly slowHandler = (name: string, callMs: number | undefined, backlog: HandlerBacklog): void => {
@@ -98,14 +115,14 @@ export class ErrorReporter {
         ? `${waiting} wait for event handler ${name}, which is too slow or in a call that does not return`
         : `event handler ${name} took ${Math.round(callMs)} ms for one call while ${waiting} wait for it`;
     const message = `${what}: put keys into a work queue and process them outside the handler`;
-    this.report(new KubeloomError('ERR_KUBELOOM_SLOW_HANDLER', message));
+    this.report(new KubeloomError('ERR_KUBELOOM_SLOW_HANDLER', message), 'handler');
   };
 
   /** Reports a failed LIST or WATCH, or a response that cannot be decoded. */
-  readonly watch = (error: KubeloomError): void => {
+  readonly watch = (error: KubeloomError, during: 'list' | 'watch' | 'decode'): void => {
     this.lastError = error;
     this.onLastError();
-    this.report(error);
+    this.report(error, during);
     if (this.watchErrorHandler) void this.#call('the watch error handler', this.watchErrorHandler, error);
   };
 
@@ -118,10 +135,10 @@ export class ErrorReporter {
     }
   }
 
-  #send(error: KubeloomError, about: Omit<ErrorContext, 'informer'>): void {
+  #send(error: KubeloomError, during: ErrorOrigin, about: Omit<ErrorContext, 'informer'>): void {
     const context = { informer: this.#informer, ...about };
     const { code, message } = error;
-    this.counts.set(code, (this.counts.get(code) ?? 0) + 1);
+    this.counts.increment({ code, during });
     rememberError({ atMs: Date.now(), informer: this.#informer, code, message });
     if (this.#onError) void this.#callOnError(this.#onError, error, context);
     else this.#warn(error, context);

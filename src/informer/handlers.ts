@@ -18,6 +18,7 @@ import { abortable } from './wait-condition.ts';
 import { SettableDoneChecker } from './wait-for.ts';
 import type { HandlerHealth } from './health.ts';
 import { nameForHandler } from './handler-adaptors.ts';
+import type { InformerActivity } from './informer-activity.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import type { BacklogPressure } from '../replica/deliver/backlog-step.ts';
 
@@ -48,6 +49,7 @@ export interface HandlersOptions {
   readonly resolved: ResolvedInformerOptions;
   readonly clock: Clock;
   readonly reports: ErrorReporter;
+  readonly activity: InformerActivity;
   /** Name of the informer's done checker. */
   readonly syncName: string;
   /** Called when a registration may have synced or failed. */
@@ -85,7 +87,7 @@ export class Handlers {
         processor.resync(replica, due);
         this.#threads?.kick();
       },
-      onRaised: (message) => reports.report(new KubeloomError('ERR_KUBELOOM_RESYNC_PERIOD', message)),
+      onRaised: (message) => reports.report(new KubeloomError('ERR_KUBELOOM_RESYNC_PERIOD', message), 'handler'),
     });
   }
 
@@ -201,7 +203,7 @@ export class Handlers {
     checker: SettableDoneChecker,
     giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
-    const { resolved, clock, reports, onProgress } = this.#options;
+    const { resolved, clock, reports, activity, onProgress } = this.#options;
     const isStrict = resolved.borrowChecks === 'strict';
     const listener = new ProcessorListener({
       handler,
@@ -210,14 +212,18 @@ export class Handlers {
       clock,
       slowLimits: resolved,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
-      onSlow: (callMs) => reports.slowHandler(name, callMs, listener.backlog),
+      onSlow: (callMs) => {
+        reports.slowHandler(name, callMs, listener.backlog);
+        activity.slowHandler(name, callMs, listener.backlog);
+      },
       onReady: () => {
         this.#threads?.drain.resume(listener);
         this.#threads?.kick();
       },
       onPressure: (pressure) => {
         const error = pressureError(name, pressure, listener.backlog);
-        reports.report(error);
+        reports.report(error, 'handler');
+        activity.backlog(name, error.code, listener.backlog);
         if (pressure.kind === 'overflow') {
           giveUp(error);
           onProgress();

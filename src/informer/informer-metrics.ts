@@ -5,15 +5,17 @@ import type { ResourceRef } from '../kube/resource.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import type { Handlers } from './handlers.ts';
 import type { Health } from './health.ts';
+import type { InformerActivity } from './informer-activity.ts';
 import type { InformerPipeline } from './pipeline.ts';
 
 export interface MeasuredInformer {
   readonly name: string;
   readonly resource: ResourceRef;
-  readonly pipeline: Pick<InformerPipeline<never>, 'replica' | 'records'>;
+  readonly pipeline: Pick<InformerPipeline<never>, 'replica' | 'records' | 'ignored'>;
   readonly health: Health;
   readonly handlers: Handlers;
   readonly reports: ErrorReporter;
+  readonly activity: InformerActivity;
 }
 
 /** component-base's informer metrics keep as many digits: a double cannot hold more. */
@@ -30,7 +32,7 @@ export class InformerMetrics implements MetricSource {
   }
 
   addMetrics(add: AddSample, name: string): void {
-    const { resource, pipeline, health, handlers, reports } = this.#informer;
+    const { resource, pipeline, health, handlers, reports, activity } = this.#informer;
     const { replica, records } = pipeline;
     const { group, version, resource: plural } = resource;
     const labels: MetricLabels = { name, group, version, resource: plural };
@@ -46,7 +48,8 @@ export class InformerMetrics implements MetricSource {
     add('kubeloom_informer_stale', labels, Number(isStale));
     if (lagMs !== undefined) add('kubeloom_informer_lag_seconds', labels, lagMs / 1000);
     add('kubeloom_informer_records_total', labels, records);
-    for (const [code, count] of reports.counts) add('kubeloom_errors_total', { ...labels, code }, count);
+    reports.counts.addTo(add, labels);
+    activity.addMetrics(add, labels, pipeline.ignored);
     const names = new Set<string>();
     for (const { name: given, backlog, calls, errors, coalesced } of figures) {
       const handler = uniqueName(given, names);

@@ -13,6 +13,7 @@ import type { ReflectorPhase } from '../shared/protocol.ts';
 import { abortable } from './wait-condition.ts';
 import type { WaitCondition } from './wait-condition.ts';
 import { SHUT_DOWN_CHECKS } from './handlers.ts';
+import type { InformerActivity } from './informer-activity.ts';
 import type { Handlers, ShutDownOptions } from './handlers.ts';
 import type { Health } from './health.ts';
 import type { InformerPipeline, PipelineEvents } from './pipeline.ts';
@@ -27,6 +28,7 @@ export interface InformerParts {
   readonly reports: ErrorReporter;
   readonly health: Health;
   readonly metrics: MetricSource;
+  readonly activity: InformerActivity;
   /** Notified of every change that a caller may wait for. */
   readonly changed: WaitCondition;
   readonly onSynced: () => void;
@@ -95,7 +97,7 @@ export class InformerLifecycle {
   reportNotStarted(): void {
     if (this.isStartedOrStopped || this.#isReported) return;
     this.#isReported = true;
-    this.#parts.reports.report(this.notStarted('is waited for'));
+    this.#parts.reports.report(this.notStarted('is waited for'), 'lifecycle');
   }
 
   notStarted(what: string, cause?: unknown): KubeloomError {
@@ -115,7 +117,8 @@ export class InformerLifecycle {
       throw new KubeloomError('ERR_KUBELOOM_STARTED', `${name} was started already: an informer runs once`);
     }
     this.#state = { kind: 'running' };
-    const { end: endMetrics } = registerMetrics(this.#parts.metrics);
+    const { name: uniqueName, end: endMetrics } = registerMetrics(this.#parts.metrics);
+    this.#parts.activity.begin(uniqueName);
     health.apply({ type: 'started' });
     const anySignal = AbortSignal.any(signal ? [signal, this.#stop.signal] : [this.#stop.signal]);
     try {
@@ -125,7 +128,7 @@ export class InformerLifecycle {
       anySignal.addEventListener('abort', () => changed.changed(), { once: true });
       await changed.until(() => anySignal.aborted || this.#failure !== undefined);
     } catch (error) {
-      if (!this.#failure) this.#parts.reports.report(withCode(error));
+      if (!this.#failure) this.#parts.reports.report(withCode(error), 'lifecycle');
       this.#failure ??= withCode(error);
     }
     await pipeline.detach();
@@ -193,7 +196,7 @@ export class InformerLifecycle {
     },
     failed: (error) => {
       this.#failure = error;
-      this.#parts.reports.report(error);
+      this.#parts.reports.report(error, 'thread');
       this.#parts.changed.changed();
     },
   };

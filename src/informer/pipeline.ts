@@ -29,6 +29,7 @@ import type { InformerOptions, ResolvedInformerOptions } from './options.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import { splitTransform, wantTransform } from './transform.ts';
 import type { Transform } from './transform.ts';
+import type { InformerActivity } from './informer-activity.ts';
 import { tweaking } from './tweak.ts';
 import { CacheMutationDetector } from './mutation/cache-mutation-detector.ts';
 import { deepFreeze } from './mutation/snapshot.ts';
@@ -43,6 +44,7 @@ export interface PipelineOptions<T> {
   readonly shards: number;
   readonly listener: ReplicaListener;
   readonly reports: ErrorReporter;
+  readonly activity: InformerActivity;
   readonly clock: Clock;
 }
 
@@ -137,6 +139,11 @@ export class InformerPipeline<T> {
     return this.#attached?.merge.records ?? 0;
   }
 
+  /** Objects that the shards ignored, because the cache had that version or a newer one. */
+  get ignored(): number {
+    return this.#attached?.merge.ignored ?? 0;
+  }
+
   /** Stops listing and watching; resolves when all records that were sent are merged. */
   async detach(): Promise<void> {
     this.#credentials?.close();
@@ -200,22 +207,25 @@ export class InformerPipeline<T> {
   }
 
   #client({ threads, merge }: Attached, events: PipelineEvents): PipelineClient {
-    const { reports, source, options, reflectorSpec } = this.#options;
+    const { reports, activity, source, options, reflectorSpec } = this.#options;
     const { tweakListOptions } = options;
     return {
       merge,
       shardSpec: this.#shardSpec(),
       reflectorSpec: { ...reflectorSpec, objectBytesMax: threads.options.objectBytesMax },
       ...(isListerWatcher(source) ? { listerWatcher: source } : { connect: this.#connector(source) }),
-      ...(tweakListOptions ? { tweak: tweaking(tweakListOptions, reports.report) } : {}),
-      error: (error) => reports.watch(error),
-      restarted: reports.report,
+      ...(tweakListOptions ? { tweak: tweaking(tweakListOptions, (error) => reports.report(error, 'request')) } : {}),
+      error: reports.watch,
+      restarted: (error) => reports.report(error, 'thread'),
+      counters: activity.counters,
+      activity: (received) => activity.receive(received),
       ...events,
     };
   }
 
   #connector(source: ServerSource): NonNullable<PipelineClient['connect']> {
-    const credentials = new Credentials(source, this.#options.reports.report);
+    const { reports } = this.#options;
+    const credentials = new Credentials(source, (error) => reports.report(error, 'credentials'));
     this.#credentials = credentials;
     return (isUnauthorized) => credentials.connection(isUnauthorized);
   }

@@ -20,6 +20,7 @@ import { SettableDoneChecker, NotSyncedError, reasonOf, syncStateOf } from './wa
 import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
 import { Health } from './health.ts';
+import { InformerActivity } from './informer-activity.ts';
 import { InformerMetrics } from './informer-metrics.ts';
 import type { HealthListener, InformerHealth } from './health.ts';
 import { InformerLifecycle } from './lifecycle.ts';
@@ -71,12 +72,25 @@ export class SharedIndexInformer<T = unknown> {
     const { namespace, clock = backgroundClock } = options;
     this.name = `${resource.resource} (${namespace ? `namespace ${namespace}` : 'all namespaces'})`;
     const reports = new ErrorReporter(this.name, options.onError, clock, options.onMutation);
+    const activity = new InformerActivity(this.name, resource);
     const threads = new ThreadsHandle(options.threads);
     const { name } = this;
     const { shards } = threads;
     const listener = new SharedProcessor();
     const pipeline = new InformerPipeline<T>(
-      { name, source, resource, options, resolved, reflectorSpec: spec, shards, reports, clock, listener },
+      {
+        name,
+        source,
+        resource,
+        options,
+        resolved,
+        reflectorSpec: spec,
+        shards,
+        reports,
+        activity,
+        clock,
+        listener,
+      },
       this.#admitIndexers,
       () => this.#lifecycle.wantStarted(),
     );
@@ -107,6 +121,7 @@ export class SharedIndexInformer<T = unknown> {
       resolved,
       clock,
       reports,
+      activity,
       syncName: synced.name,
       onProgress: () => this.#changed.changed(),
     });
@@ -122,7 +137,8 @@ export class SharedIndexInformer<T = unknown> {
       threads,
       reports,
       health,
-      metrics: new InformerMetrics({ name, resource, pipeline, health, handlers, reports }),
+      metrics: new InformerMetrics({ name, resource, pipeline, health, handlers, reports, activity }),
+      activity,
       changed: this.#changed,
       onSynced: () => synced.finish(),
     });

@@ -40,11 +40,21 @@ export interface ExchangeOwner {
   readonly spec: ReflectorSpec;
   readonly writer: ObjectWriter;
   readonly meter: ListMeter;
+  /** Counters of the reflector, by `ActivityCounter`. */
+  readonly counts: Float64Array;
   /** Carries out the effects of earlier inputs. @returns false when one of them found no room */
   flush(): boolean;
   begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body;
   unanswered(error: KubeloomError): void;
   silent(limitMs: number): void;
+  /**
+   * Called once for each request.
+   *
+   * @param code the status of the response, or `<error>` when there is none
+   */
+  answered(code: string, durationMs: number): void;
+  /** Publishes counters and activity; called after each input, and after each part of a chunk. */
+  publish(): void;
   /** Takes one step. The next `flush` carries out its effects; nothing may be written before it. */
   dispatch(event: ReflectorEvent): void;
   fail(failure: Failure): void;
@@ -55,6 +65,8 @@ export interface ExchangeOwner {
 
 /** The transport's own timeout is this much longer, so that our watchdog fires first. */
 const TRANSPORT_EXTRA_MS = 10_000;
+/** client-go's code of a request without a response. */
+const NO_ANSWER = '<error>';
 
 export class Exchange implements ResponseSink {
   readonly owner: ExchangeOwner;
@@ -63,6 +75,8 @@ export class Exchange implements ResponseSink {
   body: Body | undefined;
   readonly #watchdog: Watchdog;
   readonly #http: HttpExchange;
+  readonly #sentAtMs: number;
+  #isAnswered = false;
   #isPaused = false;
 
   /**
@@ -78,7 +92,9 @@ export class Exchange implements ResponseSink {
     accept: string | undefined,
   ) {
     this.owner = owner;
+    this.#sentAtMs = owner.clock.now();
     this.#watchdog = new Watchdog(owner.clock, silenceMaxMs, (limitMs) => {
+      this.#answered(NO_ANSWER);
       transport.closeIdle();
       this.#happened(() => owner.silent(limitMs));
     });
@@ -117,6 +133,7 @@ export class Exchange implements ResponseSink {
 
   head(status: number, headers: Readonly<Record<string, string>>): void {
     this.#watchdog.touch();
+    this.#answered(String(status));
     this.#happened(() => {
       this.body = this.owner.begin(this, status, headers);
       if (this.#isPaused) this.body.pause?.();
@@ -132,10 +149,17 @@ export class Exchange implements ResponseSink {
 
   end(error: KubeloomError | undefined): void {
     this.#watchdog.stop();
+    if (error) this.#answered(NO_ANSWER);
     this.#happened(() => {
       if (this.body) this.body.end(error);
       else if (error) this.owner.unanswered(error);
     });
+  }
+
+  #answered(code: string): void {
+    if (this.isClosed || this.#isAnswered) return;
+    this.#isAnswered = true;
+    this.owner.answered(code, this.owner.clock.now() - this.#sentAtMs);
   }
 
   /** Offers an event, unless the exchange is closed by the time it is handled. */
@@ -248,12 +272,15 @@ function advance(input: Input): boolean {
     const { handle } = input;
     input.handle = undefined;
     handle?.();
-    return input.owner.flush();
+    const isDone = input.owner.flush();
+    input.owner.publish();
+    return isDone;
   }
   const { exchange, chunk } = input;
   if (!exchange.isClosed) {
-    const { body } = exchange;
+    const { body, owner } = exchange;
     input.position = body ? body.write(chunk, input.position) : chunk.length;
+    owner.publish();
   }
   return (exchange.isClosed || input.position >= chunk.length) && exchange.owner.flush();
 }

@@ -2,6 +2,7 @@
  * The body of one page of a list: its items become deltas while it streams, its metadata becomes an event.
  */
 import { KubeloomError } from '../base/errors.ts';
+import { ActivityCounter } from '../shared/activity.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import { ListItems } from './transport/list-items.ts';
 import type { ItemSink } from './transport/list-items.ts';
@@ -35,6 +36,7 @@ export class ListBody implements Body, ItemSink {
   write(chunk: Buffer, start: number): number {
     const end = this.#items.write(chunk, start, this);
     this.#owner.meter.read(end - start);
+    (this.#owner.counts[ActivityCounter.ListBytes] as number) += end - start;
     this.#bytesSinceItem += end - start;
     // Fail now: the end of the response may never come.
     if (this.#items.isMalformed) this.end(undefined);

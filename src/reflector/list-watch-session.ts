@@ -12,9 +12,11 @@ import type {
   Query,
   ReflectorPhase,
   ReflectorSpec,
-  ResumePosition,
   ToReflector,
 } from '../shared/protocol.ts';
+import type { Activity } from '../shared/activity.ts';
+import { CounterWriter } from '../shared/counters.ts';
+import { ActivityReports } from './activity.ts';
 import type { HttpTransport } from './transport/http.ts';
 import { jittered } from './rules/backoff.ts';
 import { ErrorBody, retryAfterSeconds } from './error-body.ts';
@@ -46,6 +48,7 @@ export interface ReflectorHost {
   forget(informer: number): void;
 }
 
+type Start = Extract<ToReflector, { type: 'start' }>;
 type Prepared = Extract<ToReflector, { type: 'prepared' }>;
 
 /** The request in progress: first it waits for its credentials, then it has an exchange. */
@@ -74,7 +77,10 @@ export class ListWatchSession implements ExchangeOwner {
   readonly spec: ReflectorSpec;
   readonly writer: ObjectWriter;
   readonly meter: ListMeter;
+  readonly counts: Float64Array;
   readonly #host: ReflectorHost;
+  readonly #counters: CounterWriter;
+  readonly #activity: ActivityReports;
   readonly #reports: ErrorReports;
   #state: State;
   readonly #effects: Effect[] = [];
@@ -84,8 +90,11 @@ export class ListWatchSession implements ExchangeOwner {
   #cancelTimer: () => void = () => undefined;
   #phase: ReflectorPhase = 'connecting';
 
-  constructor(informer: number, spec: ReflectorSpec, host: ReflectorHost, resume?: ResumePosition) {
+  constructor({ informer, spec, counters, resume }: Start, host: ReflectorHost) {
     this.informer = informer;
+    this.#counters = new CounterWriter(counters);
+    this.counts = this.#counters.values;
+    this.#activity = new ActivityReports(this.counts, (activity) => this.#postActivity(activity));
     this.clock = host.clock;
     this.inbox = host.inbox;
     this.#host = host;
@@ -145,9 +154,12 @@ export class ListWatchSession implements ExchangeOwner {
   }
 
   dispatch(event: ReflectorEvent): void {
-    const { state, effects } = step(this.#state, event, this.clock.now());
-    this.#state = state;
-    this.#effects.push(...effects);
+    const now = this.clock.now();
+    const before = this.#state;
+    const next = step(before, event, now);
+    this.#state = next.state;
+    this.#effects.push(...next.effects);
+    this.#activity.stepped(before, event, next, now);
   }
 
   /** Turns a failure of the request into an event, with the progress made so far. */
@@ -157,6 +169,7 @@ export class ListWatchSession implements ExchangeOwner {
   }
 
   report(during: Failure['during'], error: KubeloomError): void {
+    this.#activity.reported(error.code);
     this.#reports.report(during, error);
   }
 
@@ -185,6 +198,22 @@ export class ListWatchSession implements ExchangeOwner {
   silent(limitMs: number): void {
     const verb = this.#request?.verb ?? 'watch';
     this.fail(stalled(verb, this.#where(verb), limitMs));
+  }
+
+  answered(code: string, durationMs: number): void {
+    const { server, feed } = this.#connection ?? {};
+    if (!this.#request || server === undefined || feed !== undefined) return;
+    const verb = this.#request.verb === 'list' ? 'LIST' : 'WATCH';
+    this.#postActivity({ kind: 'request', verb, host: new URL(server).host, code, durationMs });
+  }
+
+  publish(): void {
+    this.#counters.publish();
+    this.#activity.post(this.meter);
+  }
+
+  #postActivity(activity: Activity): void {
+    this.#host.post({ type: 'activity', informer: this.informer, activity });
   }
 
   get #epoch(): number {

@@ -11,8 +11,6 @@ import type {
   ConnectionOptions,
   ControlPort,
   FromReflector,
-  ReflectorSpec,
-  ResumePosition,
   ToReflector,
 } from '../shared/protocol.ts';
 import type { HttpTransport } from './transport/http.ts';
@@ -104,7 +102,7 @@ export class ReflectorThread implements ReflectorHost {
     if (this.#isClosed) return;
     switch (message.type) {
       case 'start':
-        this.#start(message.informer, message.spec, message.resume);
+        this.#start(message);
         break;
       case 'stop':
         this.#reflectors.get(message.informer)?.stop();
@@ -117,9 +115,10 @@ export class ReflectorThread implements ReflectorHost {
     }
   }
 
-  #start(informer: number, spec: ReflectorSpec, resume: ResumePosition | undefined): void {
+  #start(message: Extract<ToReflector, { type: 'start' }>): void {
+    const { informer, resume } = message;
     assert(!this.#reflectors.has(informer), `informer ${informer} was started before`);
-    const reflector = new ListWatchSession(informer, spec, this, resume);
+    const reflector = new ListWatchSession(message, this);
     this.#reflectors.set(informer, reflector);
     if (resume?.isStopping) reflector.stop();
     else reflector.start();

@@ -47,9 +47,9 @@ export class ErrorReports {
 /** Counts the items and pages of a list, and posts the counts at intervals. */
 export class ListMeter {
   items = 0;
+  bytes = 0;
   readonly #clock: Clock;
   readonly #post: (progress: ListingProgress) => void;
-  #bytes = 0;
   #expectedItems: number | undefined;
   #postedAt = -Infinity;
 
@@ -60,13 +60,13 @@ export class ListMeter {
 
   begin(): void {
     this.items = 0;
-    this.#bytes = 0;
+    this.bytes = 0;
     this.#expectedItems = undefined;
     this.#postedAt = this.#clock.now();
   }
 
   read(bytes: number): void {
-    this.#bytes += bytes;
+    this.bytes += bytes;
     if (this.#clock.now() - this.#postedAt >= PROGRESS_INTERVAL_MS) this.#postNow();
   }
 
@@ -84,6 +84,6 @@ export class ListMeter {
   #postNow(): void {
     this.#postedAt = this.#clock.now();
     const expected = this.#expectedItems === undefined ? {} : { expectedItems: this.#expectedItems };
-    this.#post({ items: this.items, bytes: this.#bytes, ...expected });
+    this.#post({ items: this.items, bytes: this.bytes, ...expected });
   }
 }

@@ -10,6 +10,7 @@
  */
 import { KubeloomError } from '../base/errors.ts';
 import { decodeStringContent } from '../kube/json/read.ts';
+import { ActivityCounter } from '../shared/activity.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import type { Query } from '../shared/protocol.ts';
 import { isOlderResourceVersion } from '../kube/resource-version.ts';
@@ -94,6 +95,7 @@ export class WatchBody implements Body, FrameSink {
     const itemsBefore = meter.items;
     const isInitial = this.#stage === 'initial-events';
     const end = this.#frames.write(chunk, start, this);
+    (this.#owner.counts[ActivityCounter.WatchBytes] as number) += end - start;
     if (this.#frames.partialBytes > LINE_BYTES_MAX) this.#owner.fail(tooLong(this.#where, LINE_BYTES_MAX));
     if (!isInitial) return end;
     meter.read(end - start);
@@ -128,7 +130,18 @@ export class WatchBody implements Body, FrameSink {
     if (this.#exchange.isClosed) return true;
     const event = this.#event;
     if (!scanWatchEvent(bytes, start, end, event)) return this.#fail('not a watch event', bytes, start, end);
-    switch (event.type) {
+    const { counts } = this.#owner;
+    const { type } = event;
+    // Counted first: the event may end a list or watch, whose events are counted then.
+    (counts[type] as number)++;
+    const isTaken = this.#take(type, bytes);
+    if (!isTaken) (counts[type] as number)--;
+    return isTaken;
+  }
+
+  /** @returns false when there is no room */
+  #take(type: WatchEventType, bytes: Buffer): boolean {
+    switch (type) {
       case WatchEventType.Added:
         return this.#object(DeltaKind.Added, bytes);
       case WatchEventType.Modified:
@@ -138,7 +151,8 @@ export class WatchBody implements Body, FrameSink {
       case WatchEventType.Bookmark:
         return this.#bookmark(bytes);
       case WatchEventType.Error: {
-        const status = bytes.toString('utf8', event.objectStart, event.objectEnd);
+        const { objectStart, objectEnd } = this.#event;
+        const status = bytes.toString('utf8', objectStart, objectEnd);
         this.#owner.fail(errorEvent(status, this.#where));
         return true;
       }
@@ -157,6 +171,7 @@ export class WatchBody implements Body, FrameSink {
     }
     const written = this.#owner.writer.writeOversized(this.#deltaKind(kind), bytes, event.objectStart, end);
     if (written === 'no-room') return false;
+    (this.#owner.counts[event.type] as number)++;
     if (written === 'written') this.#moved(kind, bytes);
     return true;
   }

@@ -3,6 +3,7 @@
  * log and rings. Everything in this file is structured-cloneable.
  */
 import type { ErrorMessage } from '../base/errors.ts';
+import type { Activity } from './activity.ts';
 
 /** Header values by name; a list is one line for each of its values. */
 export type Headers = Readonly<Record<string, string | readonly string[]>>;
@@ -67,6 +68,8 @@ export type ToReflector =
       readonly type: 'start';
       readonly informer: number;
       readonly spec: ReflectorSpec;
+      /** Counters of the informer (`allocateActivity`); a successor continues with them. */
+      readonly counters: SharedArrayBuffer;
       /** Position of an ended reflector, up to its last merged record. */
       readonly resume?: ResumePosition;
     }
@@ -148,6 +151,7 @@ export type FromReflector =
     }
   | ({ readonly type: 'progress'; readonly informer: number } & ListingProgress)
   | { readonly type: 'phase'; readonly informer: number; readonly phase: ReflectorPhase }
+  | { readonly type: 'activity'; readonly informer: number; readonly activity: Activity }
   | {
       readonly type: 'error';
       readonly informer: number;

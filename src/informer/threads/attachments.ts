@@ -13,6 +13,7 @@ import type {
   ReflectorSpec,
   ShardSpec,
 } from '../../shared/protocol.ts';
+import type { Activity } from '../../shared/activity.ts';
 import type { Backend } from './backend.ts';
 import { ListWatchFeed } from './list-watch-feed.ts';
 
@@ -33,7 +34,10 @@ export interface PipelineClient {
   tweak?(query: Query): Query;
   phase(phase: ReflectorPhase): void;
   progress?(progress: ListingProgress): void;
-  readonly error: (error: KubeloomError) => void;
+  readonly error: (error: KubeloomError, during: 'list' | 'watch' | 'decode') => void;
+  /** Counters that the reflector keeps. */
+  readonly counters: SharedArrayBuffer;
+  activity(activity: Activity): void;
   /** Reports that a thread was replaced; the informer continues. */
   restarted?(error: KubeloomError): void;
   /** Reports that the threads have ended; nothing is delivered after that. */
@@ -109,7 +113,8 @@ export class AttachmentTable extends Map<number, Attachment> {
     const attachment = this.get(informer);
     if (!attachment) return;
     attachment.isStarted = true;
-    const { listerWatcher, error: onError } = attachment.client;
+    const { listerWatcher, error } = attachment.client;
+    const onError = (thrown: KubeloomError): void => error(thrown, 'watch');
     if (!listerWatcher) return;
     attachment.feed = new ListWatchFeed(listerWatcher, { informer, post: this.#toReflector, onError });
   }

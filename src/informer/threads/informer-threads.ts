@@ -4,6 +4,7 @@
  */
 import { backgroundClock, realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { publish } from '../../base/metrics/channels.ts';
 import { registerMetrics } from '../../base/metrics/collect.ts';
 import { KubeloomError, assert, fromErrorMessage, toErrorMessage } from '../../base/errors.ts';
 import { resolveThreadsOptions } from './options.ts';
@@ -77,6 +78,8 @@ export class InformerThreads {
   /** Number of reflectors so far; an answer to a reflector that has ended must not reach its successor. */
   #reflectors = 1;
   #isUnref = false;
+  /** Name in metrics. */
+  #name = '';
   #endMetrics = (): void => undefined;
   readonly #attachments: AttachmentTable;
   readonly #statsWaiters: Map<Role, StatsWaiter[]> = new Map();
@@ -162,7 +165,8 @@ export class InformerThreads {
       throw error;
     }
     this.#attachments.started(informer);
-    backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec });
+    const { reflectorSpec: spec, counters } = client;
+    backend.toReflector({ type: 'start', informer, spec, counters });
     return informer;
   }
 
@@ -245,14 +249,16 @@ export class InformerThreads {
     const inProcess = backend instanceof InProcessBackend ? backend : undefined;
     this.#loop.start({ drain: this.drain, bell, inProcess });
     if (this.#isUnref) backend.unref();
-    this.#endMetrics = registerMetrics(
+    const registration = registerMetrics(
       new ThreadsMetrics({
         memory: this.#memory,
         isThreaded: this.options.shards > 0,
         restarts: (role) => this.#running?.supervisor.historyOf(role)?.restarts ?? 0,
         lostWakeups: () => this.#bellWatch?.lostWakeups ?? 0,
       }),
-    ).end;
+    );
+    this.#name = registration.name;
+    this.#endMetrics = registration.end;
     return this.#supervise(backend);
   }
 
@@ -275,7 +281,9 @@ export class InformerThreads {
       limits: this.options,
       threads: [...shards, new ReflectorRecovery(parts)],
       heartbeat: (role) => backend.heartbeat(role),
-      restarted: (error) => {
+      restarted: (error, role) => {
+        const { code } = error;
+        publish('kubeloom:thread', () => ({ threads: this.#name, role: roleName(role), code }));
         for (const { client } of this.#attachments.values()) client.restarted?.(error);
       },
       failed: (error) => this.#failed(error),
@@ -325,7 +333,10 @@ export class InformerThreads {
         break;
       }
       case 'error':
-        client.error(fromErrorMessage(message.error));
+        client.error(fromErrorMessage(message.error), message.during);
+        break;
+      case 'activity':
+        client.activity(message.activity);
         break;
       case 'feed':
         feed?.receive(message);

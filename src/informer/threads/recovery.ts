@@ -203,7 +203,8 @@ export class ReflectorRecovery implements Supervised {
       if (!isStarted) continue;
       attachments.started(informer);
       const resume = { ...client.merge.position, isStopping: detached !== undefined };
-      backend.toReflector({ type: 'start', informer, spec: client.reflectorSpec, resume });
+      const { reflectorSpec: spec, counters } = client;
+      backend.toReflector({ type: 'start', informer, spec, counters, resume });
     }
   }
 }

@@ -48,7 +48,7 @@ export interface SupervisorOptions {
   /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
   readonly heartbeat: (role: Role) => number | undefined;
   /** Reports that a thread was replaced; everything continues. */
-  readonly restarted: (error: KubeloomError) => void;
+  readonly restarted: (error: KubeloomError, role: Role) => void;
   /** Reports that no thread will be replaced any more and nothing will be delivered. */
   readonly failed: (error: KubeloomError) => void;
   /** Called when a recovery begins, from where every turn of the main loop must call `work`, and when none is left. */
@@ -142,7 +142,7 @@ export class Supervisor {
         break;
       case 'replace':
         thread.replace(effect.quarantined);
-        restarted(restartedError(thread.role, effect.cause));
+        restarted(restartedError(thread.role, effect.cause), thread.role);
         wake();
         break;
       default:

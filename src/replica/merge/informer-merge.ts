@@ -34,6 +34,8 @@ export class InformerMerge {
   readonly #sharedFields: SharedFields = new SharedFields();
   /** Number of merged objects and bookmarks: a sign of progress. */
   records = 0;
+  /** Number of objects that a shard ignored: their version is the cache's, or older. */
+  ignored = 0;
   #epoch = 0;
   /**
    * True when the list had no particular version. The watch after it began with synthetic ADDED events in no order, so

@@ -190,7 +190,8 @@ export class SequenceMerger {
       for (const warning of warnings) informer?.prefix(shard, warning);
       warnings.length = 0;
     }
-    if (informer && !(record.flags & NotificationFlag.Nothing)) {
+    if (informer && record.flags & NotificationFlag.Nothing) informer.ignored++;
+    else if (informer) {
       this.#locate(text, parts);
       this.#takenBytes += record.length;
       informer.notification(shard, record, text, this.#object);

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { Backend, BackendEvents } from '../../../src/informer/threads/backend.ts';
 import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
 import type { KubeList, ListerWatcher } from '../../../src/kube/list-watch.ts';
+import { allocateActivity } from '../../../src/shared/activity.ts';
 import type { PipelineClient } from '../../../src/informer/threads/attachments.ts';
 import type {
   ConnectionOptions,
@@ -53,6 +54,8 @@ class Scene implements AsyncDisposable {
       reflectorSpec: {} as ReflectorSpec,
       phase: () => undefined,
       error: assert.fail,
+      counters: allocateActivity(),
+      activity: () => undefined,
       failed: () => undefined,
       ...parts,
     });

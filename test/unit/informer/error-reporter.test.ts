@@ -32,7 +32,7 @@ describe('with a listener', () => {
     const about = { informer: PODS, key: 'default/web-0', handler: 'onPod', registeredAt: 'at app.js' };
     reports.handler('one', 'default/web-0', 'onPod', 'at app.js');
     reports.object(new KubeloomError('ERR_KUBELOOM_X', 'two'), 'default/web-1');
-    reports.report(new KubeloomError('ERR_KUBELOOM_X', 'three'));
+    reports.report(new KubeloomError('ERR_KUBELOOM_X', 'three'), 'lifecycle');
     assert.deepEqual(seen, [
       ['event handler onPod threw for default/web-0: one', about],
       ['two', { informer: PODS, key: 'default/web-1' }],
@@ -46,7 +46,7 @@ describe('with a listener', () => {
     const onError = (): never => {
       throw new Error('broken');
     };
-    new ErrorReporter(PODS, onError, new FakeClock()).report(new KubeloomError('ERR_KUBELOOM_X', 'one'));
+    new ErrorReporter(PODS, onError, new FakeClock()).report(new KubeloomError('ERR_KUBELOOM_X', 'one'), 'lifecycle');
     assert.equal(warned.length, 1);
     assert.match(warned[0] ?? '', /^ERR_KUBELOOM_ERROR_LISTENER: pods.*broken/);
   });
@@ -67,8 +67,8 @@ describe('without a listener', () => {
     });
     const { report } = new ErrorReporter(PODS, undefined, new FakeClock());
     const cause = new Error('boom \u001b[31m');
-    report(new KubeloomError('ERR_A', 'handler threw', { cause }));
-    report(new KubeloomError('ERR_B', 'no cause'));
+    report(new KubeloomError('ERR_A', 'handler threw', { cause }), 'lifecycle');
+    report(new KubeloomError('ERR_B', 'no cause'), 'lifecycle');
     assert.match(details[0] ?? '', /^Error: boom \\x1b\[31m\n {4}at .*error-reporter\.test\.js/);
     assert.match(details[1] ?? '', /^KubeloomError: no cause\n {4}at .*error-reporter\.test\.js/);
   });
@@ -77,7 +77,7 @@ describe('without a listener', () => {
     const warned = warnings(context);
     const reports = new ErrorReporter(PODS, undefined, new FakeClock());
     reports.mutation(new MutationError('default/web-0: a handler wrote to it', { key: 'default/web-0' }));
-    reports.report(new KubeloomError('ERR_X', `${PODS}: it ended`));
+    reports.report(new KubeloomError('ERR_X', `${PODS}: it ended`), 'lifecycle');
     assert.deepEqual(warned, [
       'ERR_KUBELOOM_MUTATION: pods (all namespaces): default/web-0: a handler wrote to it',
       'ERR_X: pods (all namespaces): it ended',
@@ -86,7 +86,7 @@ describe('without a listener', () => {
 
   test('C189 a warning has no control characters', (context) => {
     const warned = warnings(context);
-    new ErrorReporter(PODS, undefined, new FakeClock()).report(new KubeloomError('ERR_X', 'a\u001b[2J\nb'));
+    new ErrorReporter(PODS, undefined, new FakeClock()).report(new KubeloomError('ERR_X', 'a\u001b[2J\nb'), 'lifecycle');
     assert.deepEqual(warned, ['ERR_X: pods (all namespaces): a\\x1b[2J\\nb']);
   });
 
@@ -94,7 +94,7 @@ describe('without a listener', () => {
     const warned = warnings(context);
     const clock = new FakeClock();
     const reports = new ErrorReporter(PODS, undefined, clock);
-    const report = (code: string): void => reports.report(new KubeloomError(code, 'm'));
+    const report = (code: string): void => reports.report(new KubeloomError(code, 'm'), 'lifecycle');
     for (let count = 0; count < 5; count++) report('ERR_A');
     report('ERR_B');
     assert.equal(warned.length, 2);

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { realClock } from '../../../src/base/clock.ts';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { allocateActivity } from '../../../src/shared/activity.ts';
 import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
 import { ReflectorThread } from '../../../src/reflector/reflector-thread.ts';
 import type { FromReflector, ReflectorSpec, ToReflector } from '../../../src/shared/protocol.ts';
@@ -63,7 +64,8 @@ class Live implements AsyncDisposable {
 
   start(spec: Partial<ReflectorSpec>): void {
     const backoff = { backoffInitialMs: 5, backoffMaxMs: 50 };
-    this.tell({ type: 'start', informer: 1, spec: { ...SPEC, pageSize: 50, ...backoff, ...spec } });
+    const counters = allocateActivity();
+    this.tell({ type: 'start', informer: 1, spec: { ...SPEC, pageSize: 50, ...backoff, ...spec }, counters });
   }
 
   /** Runs shards and main thread until the condition holds. */

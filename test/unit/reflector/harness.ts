@@ -3,6 +3,9 @@
  * answers every `prepare` at once.
  */
 import assert from 'node:assert/strict';
+import { allocateActivity } from '../../../src/shared/activity.ts';
+import type { Activity } from '../../../src/shared/activity.ts';
+import { CounterReader } from '../../../src/shared/counters.ts';
 import { ReflectorThread } from '../../../src/reflector/reflector-thread.ts';
 import type {
   ConnectionOptions,
@@ -46,6 +49,7 @@ export class Harness {
   readonly records: Seen[] = [];
   readonly replica: Replica = new Replica();
   backlogs = 0;
+  readonly #counters: Map<number, SharedArrayBuffer> = new Map();
   #listener: (message: ToReflector) => void = () => undefined;
 
   readonly #onRecord: (record: Seen) => void;
@@ -85,8 +89,25 @@ export class Harness {
   }
 
   start(spec: Partial<ReflectorSpec> = {}, informer = 1): this {
-    this.tell({ type: 'start', informer, spec: { ...SPEC, ...spec } });
+    const counters = allocateActivity();
+    this.#counters.set(informer, counters);
+    this.tell({ type: 'start', informer, spec: { ...SPEC, ...spec }, counters });
     return this;
+  }
+
+  /** Returns the published counters of the informer. */
+  counts(informer = 1): Float64Array {
+    const counters = this.#counters.get(informer);
+    assert.ok(counters, 'the informer was started');
+    return new CounterReader(counters).read();
+  }
+
+  /** Activity so far, without requests. */
+  get activity(): Activity[] {
+    const activity: Activity[] = [];
+    for (const message of this.messages)
+      if (message.type === 'activity' && message.activity.kind !== 'request') activity.push(message.activity);
+    return activity;
   }
 
   /** All requests so far, in order. */

@@ -1,0 +1,25 @@
+/** A counter with a sample for each combination of its labels, for what is rare: each increment looks its sample up. */
+import type { AddSample } from './collect.ts';
+import type { MetricLabels, MetricName } from './table.ts';
+
+export class LabelledCounter {
+  readonly #name: MetricName;
+  readonly #samples: Map<string, { readonly labels: MetricLabels; value: number }> = new Map();
+
+  constructor(name: MetricName) {
+    this.#name = name;
+  }
+
+  /** @param labels always the same ones, in the order of the table */
+  increment(labels: MetricLabels): void {
+    const key = Object.values(labels).join('\n');
+    const sample = this.#samples.get(key);
+    if (sample) sample.value++;
+    else this.#samples.set(key, { labels, value: 1 });
+  }
+
+  /** @param of labels in front of those of the samples */
+  addTo(add: AddSample, of: MetricLabels = {}): void {
+    for (const { labels, value } of this.#samples.values()) add(this.#name, { ...of, ...labels }, value);
+  }
+}
