@@ -87,7 +87,8 @@ export class Handlers {
         processor.resync(replica, due);
         this.#threads?.kick();
       },
-      onRaised: (message) => reports.report(new KubeloomError('ERR_KUBELOOM_RESYNC_PERIOD', message), 'handler'),
+      onRaised: (message) =>
+        reports.report(new KubeloomError('ERR_KUBELOOM_RESYNC_PERIOD', message), 'handler'),
     });
   }
 

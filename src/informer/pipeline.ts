@@ -214,7 +214,9 @@ export class InformerPipeline<T> {
       shardSpec: this.#shardSpec(),
       reflectorSpec: { ...reflectorSpec, objectBytesMax: threads.options.objectBytesMax },
       ...(isListerWatcher(source) ? { listerWatcher: source } : { connect: this.#connector(source) }),
-      ...(tweakListOptions ? { tweak: tweaking(tweakListOptions, (error) => reports.report(error, 'request')) } : {}),
+      ...(tweakListOptions
+        ? { tweak: tweaking(tweakListOptions, (error) => reports.report(error, 'request')) }
+        : {}),
       error: reports.watch,
       restarted: (error) => reports.report(error, 'thread'),
       counters: activity.counters,

@@ -47,7 +47,11 @@ export function observe(
     const [result, isOpen] = [resultOf(event, after, effects), isReplacing(before)];
     observations.push({ kind: 'list', mode, cause, result, isOpen, durationMs: nowMs - sinceMs });
   } else if (observed.kind === 'watch') {
-    observations.push({ kind: 'watch', reason: watchEnd(event, after), durationMs: nowMs - observed.sinceMs });
+    observations.push({
+      kind: 'watch',
+      reason: watchEnd(event, after),
+      durationMs: nowMs - observed.sinceMs,
+    });
   }
   const next = begun(causeAfter(before, event, after) ?? observed.cause, event, after, nowMs);
   if (next.kind === 'watch') observations.push({ kind: 'watch-started' });

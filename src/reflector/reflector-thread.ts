@@ -7,12 +7,7 @@
  */
 import type { Clock, Random } from '../base/clock.ts';
 import { assert } from '../base/errors.ts';
-import type {
-  ConnectionOptions,
-  ControlPort,
-  FromReflector,
-  ToReflector,
-} from '../shared/protocol.ts';
+import type { ConnectionOptions, ControlPort, FromReflector, ToReflector } from '../shared/protocol.ts';
 import type { HttpTransport } from './transport/http.ts';
 import { Inbox } from './exchange.ts';
 import { ListWatchSession } from './list-watch-session.ts';

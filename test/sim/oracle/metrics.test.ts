@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ScrapeRecord } from './histories.ts';
 import { judge } from './judge.ts';
-import { smallRun } from './small-run.ts';
+import { scrapes, smallRun } from './small-run.ts';
 
 /** Changes the samples of one metric in one scrape; without a value they are dropped. */
 function changed(scrape: ScrapeRecord, metric: string, value: number | undefined): ScrapeRecord {
@@ -17,10 +17,10 @@ function changed(scrape: ScrapeRecord, metric: string, value: number | undefined
 /** Asserts that the oracle finds a wrong sample of the scrape: 0 is after the list, 1 later, 2 at the end. */
 function finds(at: number, metric: string, value: number | undefined, message: RegExp): void {
   const run = smallRun();
-  const scrapes = run.scrapes.map((scrape, index) =>
+  const spoiled = scrapes(run).map((scrape, index) =>
     index === at ? changed(scrape, metric, value) : scrape,
   );
-  const found = judge({ ...run, scrapes });
+  const found = judge({ ...run, scrapes: spoiled });
   assert.ok(found.length > 0, `${metric} ${value} is found`);
   assert.deepEqual([...new Set(found.map(({ invariant }) => invariant))], ['I19']);
   const messages = found.map((violation) => violation.message);
@@ -29,6 +29,11 @@ function finds(at: number, metric: string, value: number | undefined, message: R
     messages.join('; '),
   );
 }
+
+test('a correct run with scrapes has no violations', () => {
+  const run = smallRun();
+  assert.deepEqual(judge({ ...run, scrapes: scrapes(run) }), []);
+});
 
 test('I19: the oracle finds a cache whose metrics are not those of the server at its version', () => {
   finds(1, 'kubeloom_informer_objects', 5, /kubeloom_informer_objects of pods is 5 in place of 4/);

@@ -46,7 +46,10 @@ describe('with a listener', () => {
     const onError = (): never => {
       throw new Error('broken');
     };
-    new ErrorReporter(PODS, onError, new FakeClock()).report(new KubeloomError('ERR_KUBELOOM_X', 'one'), 'lifecycle');
+    new ErrorReporter(PODS, onError, new FakeClock()).report(
+      new KubeloomError('ERR_KUBELOOM_X', 'one'),
+      'lifecycle',
+    );
     assert.equal(warned.length, 1);
     assert.match(warned[0] ?? '', /^ERR_KUBELOOM_ERROR_LISTENER: pods.*broken/);
   });
@@ -86,7 +89,10 @@ describe('without a listener', () => {
 
   test('C189 a warning has no control characters', (context) => {
     const warned = warnings(context);
-    new ErrorReporter(PODS, undefined, new FakeClock()).report(new KubeloomError('ERR_X', 'a\u001b[2J\nb'), 'lifecycle');
+    new ErrorReporter(PODS, undefined, new FakeClock()).report(
+      new KubeloomError('ERR_X', 'a\u001b[2J\nb'),
+      'lifecycle',
+    );
     assert.deepEqual(warned, ['ERR_X: pods (all namespaces): a\\x1b[2J\\nb']);
   });
 

@@ -117,7 +117,16 @@ describe('an observed list', () => {
       'pages list (initial) EXPIRED after 0',
       'pages list (expired) ok after 0',
     ]);
-    const repeated = [start, opened, page('1', 'token'), opened, page('1', 'token'), timer, opened, page('2')];
+    const repeated = [
+      start,
+      opened,
+      page('1', 'token'),
+      opened,
+      page('1', 'token'),
+      timer,
+      opened,
+      page('2'),
+    ];
     assert.deepEqual(observed(repeated), [
       'pages list (initial) ERR_KUBELOOM_LIST_NO_PROGRESS after 0',
       'pages list (error) ok after 0',
@@ -125,12 +134,16 @@ describe('an observed list', () => {
   });
 
   it('that is stopped has that result, and nothing is observed after it', () => {
-    assert.deepEqual(observed([start, opened, stop, timer, opened]), ['pages list (initial) stopped after 0']);
+    assert.deepEqual(observed([start, opened, stop, timer, opened]), [
+      'pages list (initial) stopped after 0',
+    ]);
   });
 
   it('of a successor begins anew when the thread has ended within the list', () => {
     const position = { resourceVersion: '5', epoch: 1, isReplacing: true, isStopping: false };
-    assert.deepEqual(observed([start, opened, page('10')], {}, position), ['pages list (restarted) ok after 0']);
+    assert.deepEqual(observed([start, opened, page('10')], {}, position), [
+      'pages list (restarted) ok after 0',
+    ]);
     assert.deepEqual(observed([start, opened], {}, { ...position, isReplacing: false }), ['watch started']);
   });
 });
@@ -171,9 +184,17 @@ describe('an observed watch', () => {
       other: 'error',
     };
     for (const [kind, reason] of Object.entries(kinds)) {
-      const lines = observed([...SYNCED, failed(kind as FailureKind, { at: '15' }), timer, opened, page('20')]);
+      const lines = observed([
+        ...SYNCED,
+        failed(kind as FailureKind, { at: '15' }),
+        timer,
+        opened,
+        page('20'),
+      ]);
       assert.equal(lines[2], `watch ${reason} after 0`);
-      const isListed = !['unreachable', 'too-many-requests', 'stalled', 'malformed', 'unauthorized'].includes(kind);
+      const isListed = !['unreachable', 'too-many-requests', 'stalled', 'malformed', 'unauthorized'].includes(
+        kind,
+      );
       if (isListed) assert.equal(lines[3], `pages list (${reason}) ok after 0`);
       else assert.equal(lines[3], 'watch started');
     }
@@ -271,7 +292,8 @@ describe('the activity of a reflector', () => {
     );
     harness.drain();
     const counts = harness.counts();
-    const count = (counter: keyof typeof ActivityCounter): number | undefined => counts[ActivityCounter[counter]];
+    const count = (counter: keyof typeof ActivityCounter): number | undefined =>
+      counts[ActivityCounter[counter]];
     assert.ok(harness.backlogs > 0);
     assert.equal(count('ModifiedEvents'), 200);
     assert.equal(count('AddedEvents'), 4);
@@ -297,7 +319,8 @@ describe('the activity of a reflector', () => {
   });
 
   it('numbers the counters of events like the types of events', () => {
-    const { UnknownEvents, AddedEvents, ModifiedEvents, DeletedEvents, Bookmarks, ErrorEvents } = ActivityCounter;
+    const { UnknownEvents, AddedEvents, ModifiedEvents, DeletedEvents, Bookmarks, ErrorEvents } =
+      ActivityCounter;
     const { Unknown, Added, Modified, Deleted, Bookmark, Error } = WatchEventType;
     assert.deepEqual(
       [UnknownEvents, AddedEvents, ModifiedEvents, DeletedEvents, Bookmarks, ErrorEvents],
