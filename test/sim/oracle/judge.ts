@@ -9,6 +9,7 @@ import { checkShards } from './invariants/shards.ts';
 import { checkSnapshots } from './invariants/snapshots.ts';
 import { checkCachedStates, checkDeliveredStates } from './invariants/states.ts';
 import { checkBounds, checkSurfacing } from './invariants/surfacing.ts';
+import { checkWireMetrics } from './invariants/wire-metrics.ts';
 import { viewOf } from './run-view.ts';
 import type { JudgeOptions } from './run-view.ts';
 import type { Violation } from './violation.ts';
@@ -29,5 +30,6 @@ export function judge(histories: Histories, options: JudgeOptions = {}): readonl
     ...checkSurfacing(histories, options),
     ...checkShards(histories),
     ...checkMetrics(histories, informers),
+    ...checkWireMetrics(histories, informers, options),
   ];
 }

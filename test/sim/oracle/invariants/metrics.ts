@@ -3,8 +3,10 @@
  * exact at any moment. Work that a shard has done and the main thread has not merged yet may be missing until the run has
  * come to rest.
  */
-import type { DeliveredRecord, Histories, ScrapedSample, ScrapeRecord, WireRecord } from '../histories.ts';
+import type { DeliveredRecord, Histories, ScrapeRecord, WireRecord } from '../histories.ts';
 import type { InformerView } from '../run-view.ts';
+import { Scrape, differences } from '../scrape-view.ts';
+import type { Labels } from '../scrape-view.ts';
 import type { State, Truth } from '../truth.ts';
 import { violation } from '../violation.ts';
 import type { Violation } from '../violation.ts';
@@ -17,7 +19,12 @@ export function checkMetrics(histories: Histories, informers: readonly InformerV
   for (const record of histories.scrapes) {
     counts.advance(record.before);
     const scrape = new Scrape(record);
-    first ??= { scrape, merged: counts.merged.size, reports: new Map(counts.reports) };
+    first ??= {
+      scrape,
+      merged: counts.merged.size,
+      ignored: counts.ignored.size,
+      reports: new Map(counts.reports),
+    };
     const messages = [
       ...informers.flatMap((informer) => checkCache(informer, scrape)),
       ...Array.from(counts.handlers.values()).flatMap((handler) => {
@@ -37,40 +44,8 @@ export function checkMetrics(histories: Histories, informers: readonly InformerV
 interface Baseline {
   readonly scrape: Scrape;
   readonly merged: number;
+  readonly ignored: number;
   readonly reports: ReadonlyMap<string, number>;
-}
-
-/** Labels that samples must have; `informer` is the name in the histories. */
-type Labels = Readonly<Record<string, string>>;
-
-/** The samples of one scrape, by metric. */
-class Scrape {
-  readonly record: ScrapeRecord;
-  readonly #samples: Map<string, ScrapedSample[]> = new Map();
-
-  constructor(record: ScrapeRecord) {
-    this.record = record;
-    for (const sample of record.samples) {
-      const ofMetric = this.#samples.get(sample.metric);
-      if (ofMetric) ofMetric.push(sample);
-      else this.#samples.set(sample.metric, [sample]);
-    }
-  }
-
-  samples(metric: string): readonly ScrapedSample[] {
-    return this.#samples.get(metric) ?? [];
-  }
-
-  /** Returns the sum of the samples with these labels; undefined when there is none. */
-  sum(metric: string, of: Labels): number | undefined {
-    const wanted = Object.entries(of);
-    let sum: number | undefined;
-    for (const { informer, labels, value } of this.samples(metric)) {
-      const isMeant = wanted.every(([label, is]) => (label === 'informer' ? informer : labels[label]) === is);
-      if (isMeant) sum = (sum ?? 0) + value;
-    }
-    return sum;
-  }
 }
 
 interface HandlerCounts {
@@ -89,7 +64,7 @@ interface HandlerCounts {
 /** The kinds of records that change a cache or confirm it. */
 const MERGED: ReadonlySet<string> = new Set(['Added', 'Modified', 'Deleted', 'Replaced', 'Bookmark']);
 
-/** What the other histories contain before a scrape. */
+/** Counts of the other histories up to a scrape. */
 class Counts {
   readonly handlers: Map<string, HandlerCounts> = new Map();
   /** Informers whose handlers have received something that is not one event each: a relist, or an event twice. */
@@ -98,6 +73,8 @@ class Counts {
   readonly listed: Map<string, number> = new Map();
   /** Sequences of records that shards have written; a successor repeats those that were not merged. */
   readonly merged: Set<number> = new Set();
+  /** The same of objects that shards ignored. */
+  readonly ignored: Set<number> = new Set();
   readonly reports: Map<string, number> = new Map();
   readonly #histories: Histories;
   readonly #informers: Map<number, string> = new Map();
@@ -114,6 +91,7 @@ class Counts {
     for (const record of delivered.slice(from.delivered, before.delivered)) this.#deliver(record);
     for (const { sequence, kind } of applied.slice(from.applied, before.applied))
       if (MERGED.has(kind)) this.merged.add(sequence);
+      else if (kind === 'Nothing') this.ignored.add(sequence);
     for (const { code } of reports.slice(from.reports, before.reports))
       this.reports.set(code, (this.reports.get(code) ?? 0) + 1);
     this.#before = before;
@@ -227,11 +205,17 @@ function checkTotals(counts: Counts, scrape: Scrape, first: Baseline, hasApplied
     if (counted !== reported)
       found.push(`kubeloom_errors_total grew by ${counted} ${code}, and ${reported} were reported`);
   }
-  const merged = growth('kubeloom_informer_records_total');
-  const written = counts.merged.size - first.merged;
-  const isWrong = scrape.record.isFinal ? merged !== written : merged > written;
-  if (hasApplied && isWrong)
-    found.push(`kubeloom_informer_records_total grew by ${merged}, and shards wrote ${written} records`);
+  if (!hasApplied) return found;
+  const written = {
+    kubeloom_informer_records_total: counts.merged.size - first.merged,
+    kubeloom_ignored_events_total: counts.ignored.size - first.ignored,
+  };
+  for (const [metric, records] of Object.entries(written)) {
+    const of: Labels = metric === 'kubeloom_ignored_events_total' ? { reason: 'old_version' } : {};
+    const counted = growth(metric, of);
+    if (scrape.record.isFinal ? counted !== records : counted > records)
+      found.push(`${metric} grew by ${counted}, and shards wrote ${records} records`);
+  }
   return found;
 }
 
@@ -243,17 +227,5 @@ function checkGrowth(counts: Counts, scrape: Scrape, previous: Scrape | undefine
     const isRemoved = counts.handlers.get(labels['handler'] ?? '')?.isRemoved === true;
     if ((now ?? Infinity) >= value && (now !== undefined || isRemoved)) return [];
     return [`${metric} of ${informer} ${JSON.stringify(labels)} fell from ${value} to ${now ?? 'nothing'}`];
-  });
-}
-
-function differences(
-  scrape: Scrape,
-  expected: Readonly<Record<string, number | undefined>>,
-  of: Labels,
-): string[] {
-  return Object.entries(expected).flatMap(([metric, value]) => {
-    const actual = scrape.sum(metric, of);
-    if (actual === value) return [];
-    return [`${metric} of ${Object.values(of).join(', ')} is ${actual ?? 'absent'} in place of ${value}`];
   });
 }
