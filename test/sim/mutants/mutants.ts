@@ -239,6 +239,18 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'if (record.kind === DeltaKind.Bookmark) {',
   },
   {
+    name: 'the metrics count every event of a watch twice',
+    file: 'src/reflector/watch-body.ts',
+    find: 'counts[type]++;',
+    replace: 'counts[type] += 2;',
+  },
+  {
+    name: 'a reflector does not continue the counters of the one before it',
+    file: 'src/shared/counters.ts',
+    find: 'this.values = this.#memory.half(this.#publications).slice();',
+    replace: 'this.values = this.#memory.half(this.#publications).slice().fill(0);',
+  },
+  {
     name: 'a relist accepts any version',
     file: 'src/reflector/rules/queries.ts',
     find: "return lastSeen === '' ? '0' : lastSeen;",
