@@ -46,6 +46,7 @@ const PREPARE_OTHERS: Readonly<
     'client-node': () => here('client-node-readers'),
   },
   micro: { kubeloom: () => here('micro') },
+  metrics: { kubeloom: () => here('kubeloom-metrics') },
 };
 
 const prepared = new Map<() => Promise<Prepared>, Promise<Prepared>>();

@@ -27,6 +27,7 @@ const EXTRA_SECONDS: Readonly<Record<string, number>> = {
   relist: 8,
   readers: 6,
   micro: 8,
+  metrics: 30,
 };
 
 export function estimateSeconds(cases: readonly BenchCase[], runOptions: RunOptions): number {

@@ -19,9 +19,10 @@ function mainFigures(task: Task, outcome: Outcome): Figure[] {
       return memoryFigures(task, outcome);
     case 'readers':
     case 'micro':
+    case 'metrics':
       return rows.map(({ case: suffix, unit, value }) => ({
         suffix,
-        unit: unit === 'ms' ? 'ms' : 'events/s',
+        unit: unit === 'reads/s' ? 'events/s' : unit,
         value,
       }));
     default:

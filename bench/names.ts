@@ -1,6 +1,15 @@
 /** The names of published figures. */
 
-export const SUITES = ['watch', 'sync', 'latency', 'memory', 'growth', 'readers', 'micro'] as const;
+export const SUITES = [
+  'watch',
+  'sync',
+  'latency',
+  'memory',
+  'growth',
+  'readers',
+  'micro',
+  'metrics',
+] as const;
 export type SuiteName = (typeof SUITES)[number];
 
 export const CLIENTS = [
@@ -14,7 +23,8 @@ export const CLIENTS = [
 ] as const;
 export type ClientName = (typeof CLIENTS)[number];
 
-export type Unit = 'events/s' | 'cpu-us/event' | 'ms' | 'bytes';
+/** `ratio`: of a figure to the same one in the variant beside it. */
+export type Unit = 'events/s' | 'cpu-us/event' | 'ms' | 'bytes' | 'ratio';
 
 /** True when a larger figure is better: for rates. */
 export function isMoreBetter(unit: Unit): boolean {

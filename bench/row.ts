@@ -101,6 +101,7 @@ const UNITS: Readonly<Record<SuiteName, Unit>> = {
   growth: 'events/s',
   readers: 'ms',
   micro: 'events/s',
+  metrics: 'events/s',
 };
 
 function failedRow(benchCase: BenchCase, client: ClientName, runs: readonly Run[]): Row {

@@ -3,6 +3,7 @@ import type { BenchCase } from './case.ts';
 import type { SuiteName } from './names.ts';
 import { POD_BYTES, still } from './suites/common.ts';
 import { MEMORY_CASES } from './suites/memory.ts';
+import { METRICS_CASES } from './suites/metrics.ts';
 import { READERS_CASES } from './suites/readers.ts';
 import { SYNC_CASES } from './suites/sync.ts';
 import { GROWTH_CASES, LATENCY_CASES, WATCH_CASES } from './suites/watch.ts';
@@ -27,4 +28,5 @@ export const SUITE_CASES: Readonly<Record<SuiteName, readonly BenchCase[]>> = {
   growth: GROWTH_CASES,
   readers: READERS_CASES,
   micro: MICRO_CASES,
+  metrics: METRICS_CASES,
 };

@@ -5,6 +5,8 @@
  * into the annotation `SENT_ANNOTATION`; the receiver subtracts it from its own.
  */
 
+import type { Unit } from './names.ts';
+
 /** The part of every event that the handler reads: its key, all of its metadata, or the whole object. */
 export type Handler = 'key' | 'metadata' | 'object';
 
@@ -18,7 +20,8 @@ export type TaskKind =
   | 'relist'
   | 'late-handler'
   | 'resync'
-  | 'micro';
+  | 'micro'
+  | 'metrics';
 
 export type Listing = 'list' | 'pages' | 'watch-list';
 
@@ -34,7 +37,7 @@ export interface Task {
   readonly events: number;
   readonly handler: Handler;
   readonly objects: number;
-  /** The grid of `readers`: sizes of caches, numbers of readers, and the duration of each cell. */
+  /** The grid of `readers`: sizes of caches, numbers of readers, and the duration of each cell (also of `metrics`). */
   readonly podCounts?: readonly number[];
   readonly readers?: readonly number[];
   readonly cellMs?: number;
@@ -95,7 +98,7 @@ export interface Outcome {
   readonly loopDelay?: LoopDelay;
   /** Number of shards. */
   readonly shards?: number;
-  /** Figures of cases that have several (`readers`, `micro`). */
+  /** Figures of cases that have several (`readers`, `micro`, `metrics`). */
   readonly rows?: readonly OutcomeRow[];
   /** Sum of the lengths of all keys that were read; it shows skipped work. */
   readonly checksum: number;
@@ -106,5 +109,5 @@ export interface Outcome {
 export interface OutcomeRow {
   readonly case: string;
   readonly value: number;
-  readonly unit: 'events/s' | 'reads/s' | 'ms';
+  readonly unit: Unit | 'reads/s';
 }

@@ -1,6 +1,7 @@
 /** The address of a task's server, in the form that Kubernetes clients expect. */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { kubeConfigOf } from '../../src/apiserver/kubeconfig.ts';
+import type { ResourceRef } from '../../src/index.ts';
 import type { Task } from '../task.ts';
 
 export const WIDGETS = { group: 'example.com', version: 'v1' } as const;
@@ -18,6 +19,11 @@ export function loadKubeConfig(config: KubeConfig, task: Task): KubeConfig {
 export function pathOf(resource: string): string {
   if (resource === 'pods') return '/api/v1/pods';
   return `/apis/${WIDGETS.group}/${WIDGETS.version}/${resource}`;
+}
+
+export function resourceRef(resource: string): ResourceRef {
+  if (resource === 'pods') return { group: '', version: 'v1', resource, kind: 'Pod', isNamespaced: true };
+  return { ...WIDGETS, resource, kind: 'Widget', isNamespaced: true };
 }
 
 /** The collection, or one for each informer. */

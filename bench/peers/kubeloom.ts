@@ -5,10 +5,10 @@
  */
 import { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer, drop } from '../../src/index.ts';
-import type { Borrowed, InformerOptions, KubeObject, ResourceRef } from '../../src/index.ts';
+import type { Borrowed, InformerOptions, KubeObject } from '../../src/index.ts';
 import { SENT_ANNOTATION } from '../task.ts';
 import type { Handler, Task } from '../task.ts';
-import { loadKubeConfig, resourcesOf, WIDGETS } from './connection.ts';
+import { loadKubeConfig, resourceRef, resourcesOf } from './connection.ts';
 import { delivery } from './kubeloom-deliveries.ts';
 import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
@@ -16,11 +16,6 @@ import { Receiver } from './receiver.ts';
 import { touchParsed } from './touch.ts';
 
 const PAGE_OBJECTS = 500;
-
-export function resourceRef(resource: string): ResourceRef {
-  if (resource === 'pods') return { group: '', version: 'v1', resource, kind: 'Pod', isNamespaced: true };
-  return { ...WIDGETS, resource, kind: 'Widget', isNamespaced: true };
-}
 
 function optionsOf(task: Task, threads: InformerThreads): InformerOptions<KubeObject> {
   return {

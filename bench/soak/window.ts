@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { HandlerRegistration, InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import { settled } from '../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import type { ChangeRecord, Commit, Histories } from '../../test/sim/oracle/histories.ts';
+import type { ChangeRecord, Commit } from '../../test/sim/oracle/histories.ts';
 import { judge } from '../../test/sim/oracle/judge.ts';
 import type { Recorder } from '../../test/sim/oracle/recorder.ts';
 import { commitsOf, wireOf } from '../../test/sim/oracle/server-history.ts';
@@ -43,18 +43,19 @@ export async function runWindow(
   recorder.histories.commits.push(...(await stateAsCommits(server)));
   const since = await server.revision();
   await server.clearRequests();
-  recorder.informer(informer, { hasBodies: false });
+  recorder.informer(informer, { hasBodies: false, mayRepeat: true });
   const probes = new Probes(server);
   const registrations = join(informer, recorder, probes, plan.index);
+  recorder.scrape();
   const loopDelay = monitorEventLoopDelay({ resolution: 1 });
   loopDelay.enable();
-  const missed = await underLoad(server, threads, plan, probes);
+  const missed = await underLoad(server, threads, recorder, plan, probes);
   loopDelay.disable();
   await probes.stop();
   await settled(informer);
   recorder.look();
   recorder.snapshot(informer, true);
-  const { violations, changes } = await judged(server, recorder.histories, since, plan);
+  const { violations, changes } = await judged(server, recorder, since, plan);
   for (const registration of registrations) informer.removeEventHandler(registration);
   await settled(informer);
   return {
@@ -75,6 +76,7 @@ export async function runWindow(
 async function underLoad(
   server: EmbeddedApiServer,
   threads: InformerThreads,
+  recorder: Recorder,
   plan: WindowPlan,
   probes: Probes,
 ): Promise<string[]> {
@@ -86,6 +88,7 @@ async function underLoad(
     probes.struck();
     if (!(await fault.strike(server, threads))) missed.push(fault.name);
     probes.healed();
+    recorder.scrape();
   }
   await load;
   return missed;
@@ -123,14 +126,16 @@ async function stateAsCommits(server: EmbeddedApiServer): Promise<Commit[]> {
 
 async function judged(
   server: EmbeddedApiServer,
-  histories: Histories,
+  recorder: Recorder,
   since: number,
   plan: WindowPlan,
 ): Promise<{ violations: string[]; changes: number }> {
+  const { histories } = recorder;
   const log = await server.log('pods', since);
   const requests = await server.requests();
   histories.commits.push(...commitsOf(log));
   histories.wire.push(...requests.filter(({ path }) => path.endsWith('/pods')).flatMap(wireOf));
+  recorder.scrape(true);
   const lists = histories.wire.filter(({ what }) => what === 'listed').length;
   const expected = plan.faults.reduce((sum, { listsMax }) => sum + listsMax, 0);
   const spurious = lists > expected ? [`${lists} lists, and faults that lead to ${expected}`] : [];

@@ -3,7 +3,12 @@
  * for each direction, as in MessagePorts. Rings and log are the real ones.
  */
 import type { Shard } from '../../src/indexer/shard.ts';
-import { RECORD_TYPE_PREFIX } from '../../src/shared/record/notification.ts';
+import { DeltaKind, readHead } from '../../src/shared/record/delta.ts';
+import {
+  NotificationFlag,
+  RECORD_TYPE_NOTIFICATION,
+  RECORD_TYPE_PREFIX,
+} from '../../src/shared/record/notification.ts';
 import type { ReflectorThread } from '../../src/reflector/reflector-thread.ts';
 import { RingConsumer, RingMemory } from '../../src/shared/ring/ring.ts';
 import type { Backend, BackendEvents, Role } from '../../src/informer/threads/backend.ts';
@@ -85,8 +90,7 @@ export class SimulatedBackend implements Backend {
     while (looker?.peek()) {
       // Tables of shapes precede the record that needs them, with its sequence.
       if (looker.type !== RECORD_TYPE_PREFIX) {
-        const sequence = (looker.words[looker.offset >> 2] ?? 0) >>> 0;
-        const kind = String(looker.type);
+        const { sequence, kind } = recordOf(looker);
         this.#options.applied({ shard: index, sequence, incarnation: incarnation ?? 0, kind });
       }
       looker.advance();
@@ -176,6 +180,20 @@ export class SimulatedBackend implements Backend {
     const looker = new RingConsumer(new RingMemory(output));
     return { port, shard, looker, incarnation: ++this.#incarnations };
   }
+}
+
+const KINDS: ReadonlyMap<number, string> = new Map(
+  Object.entries(DeltaKind).map(([name, kind]) => [kind, name]),
+);
+
+function recordOf(looker: RingConsumer): { readonly sequence: number; readonly kind: string } {
+  const head = { sequence: 0, informer: 0, kind: 0, flags: 0 };
+  readHead(looker.words, looker.offset >> 2, head);
+  const isNothing = looker.type === RECORD_TYPE_NOTIFICATION && (head.flags & NotificationFlag.Nothing) !== 0;
+  return {
+    sequence: head.sequence,
+    kind: isNothing ? 'Nothing' : (KINDS.get(head.kind) ?? String(head.kind)),
+  };
 }
 
 class Port<In, Out> implements ControlPort<In, Out> {

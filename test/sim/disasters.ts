@@ -97,7 +97,7 @@ export function strikeStream(
       stream.isNextDamaged = true;
       break;
     case 'event again':
-      if (stream.lastLine) connection.send(stream.lastLine);
+      server.repeat(stream, 'event again');
       break;
     case 'old bookmark':
       server.bookmark(stream, Math.max(1, stream.revision - chance.integer(0, 50)), 'old bookmark');

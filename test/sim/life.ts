@@ -46,6 +46,7 @@ export async function live(seed: number): Promise<Life> {
   for (let count = chance.integer(0, 30); count > 0; count--) writer.write();
   // An informer that fails is stopped at the end, which is a violation.
   for (const informer of informers) informer.run().catch(() => undefined);
+  recorder.scrape();
 
   await steps.storm(Math.round(chance.magnitude(200, 2000)));
   const landed = new Map(weather.landed);
@@ -56,6 +57,7 @@ export async function live(seed: number): Promise<Life> {
   const problem = await steps.calm(STEPS_MAX, healedAt + CONVERGENCE_MS);
   recorder.look();
   for (const informer of informers) recorder.snapshot(informer, true);
+  recorder.scrape(problem === undefined);
   const ended = await steps.until(Promise.all(informers.map((informer) => informer.shutdown())));
   if (ended) await steps.until(scenery.threads.close());
 

@@ -149,7 +149,7 @@ export class Scenery {
       kind === 'label' ? `app=${app}` : '',
     );
     const indices = { ...INDICES, ...(hasNodes ? NODE_INDEX : {}) };
-    this.recorder.informer(informer, { name, scope, indices });
+    this.recorder.informer(informer, { name, scope, indices, mayRepeat: isResyncing });
     return informer;
   }
 }

@@ -32,6 +32,8 @@ export interface ServerOptions {
   readonly committed: (commit: Commit) => void;
 }
 
+type SentRecord = Extract<WireRecord, { readonly what: 'sent' }>;
+
 /** An open watch: a position in the history. */
 export interface Stream {
   readonly connection: Connection;
@@ -40,8 +42,8 @@ export interface Stream {
   position: number;
   /** Revision of the last sent event. */
   revision: number;
-  /** The last sent line. */
-  lastLine: Buffer | undefined;
+  /** The last sent line, and its record. */
+  last: { readonly line: Buffer; readonly record: SentRecord } | undefined;
   /** Whether half of the next event is lost, but not its end. */
   isNextDamaged: boolean;
 }
@@ -140,6 +142,11 @@ export class SimulatedServer {
     });
   }
 
+  /** Sends the last line again. */
+  repeat({ connection, last }: Stream, fault: string): void {
+    if (last) connection.send(last.line, { ...last.record, at: this.#options.clock.now(), fault });
+  }
+
   /** Ends a stream by the server's timeout or at the end of a fault. */
   endStream(stream: Stream): void {
     this.streams.delete(stream);
@@ -195,7 +202,7 @@ export class SimulatedServer {
   #open(connection: Connection, selection: Selection, options: WatchOptions, from: number): void {
     const { allowBookmarks, timeoutSeconds = 1800 } = options;
     const position = this.collection.history.after(from);
-    const sent = { position, revision: from, lastLine: undefined, isNextDamaged: false };
+    const sent = { position, revision: from, last: undefined, isNextDamaged: false };
     const stream = { connection, selection, allowBookmarks, ...sent };
     connection.head(200, { 'content-type': 'application/json' });
     if (options.initialEvents) this.#sendInitial(stream, from, options.endBookmark);
@@ -215,7 +222,7 @@ export class SimulatedServer {
     }
     if (hasEnd)
       this.#sendLine(stream, bookmarkLine(revision, true), { what: 'listed', connection, revision });
-    stream.lastLine = undefined;
+    stream.last = undefined;
   }
 
   #sendEvent(stream: Stream, event: LogEvent): void {
@@ -239,7 +246,7 @@ export class SimulatedServer {
   }
 
   #sendLine(stream: Stream, line: Buffer, record: WireRecord): void {
-    stream.lastLine = line;
+    if (record.what === 'sent') stream.last = { line, record };
     stream.connection.send(line, { ...record, at: this.#options.clock.now() });
   }
 

@@ -16,6 +16,8 @@ type Role = 'main' | 'reflector' | 'shard' | 'network' | 'server' | 'writer' | '
 
 const SNAPSHOTS_MAX = 12;
 const CALM_CHUNK_BYTES = 16_384;
+/** Steps between two scrapes of the metrics; the steps themselves are random. */
+const STEPS_PER_SCRAPE = 16;
 
 export class Steps {
   readonly #scenery: Scenery;
@@ -26,6 +28,7 @@ export class Steps {
   #chunkMax: number;
   #blockedUntil = 0;
   #snapshots = 0;
+  #steps = 0;
   /** The first uncaught error. */
   thrown: Error | undefined;
 
@@ -53,6 +56,7 @@ export class Steps {
     for (let done = 0; done < count; done++) {
       const steps = [...this.#pipeline(), ...this.#world()];
       await this.#take(this.#scenery.chance.weighted(steps));
+      this.#scrape();
     }
   }
 
@@ -74,6 +78,7 @@ export class Steps {
       const steps = this.#pipeline();
       if (steps.length > 0) {
         await this.#take(chance.weighted(steps));
+        this.#scrape();
         continue;
       }
       const version = String(server.log.revision);
@@ -119,6 +124,10 @@ export class Steps {
       this.thrown ??= error instanceof Error ? error : new Error(String(error));
     }
     await microtasks();
+  }
+
+  #scrape(): void {
+    if (++this.#steps % STEPS_PER_SCRAPE === 0) this.#scenery.recorder.scrape();
   }
 
   /** Steps of the pipeline. */

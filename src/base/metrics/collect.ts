@@ -17,7 +17,7 @@ export interface MetricFamily extends MetricDefinition {
   readonly samples: readonly MetricSample[];
 }
 
-/** Receives the samples of a source. */
+/** Receives the samples of a source. The labels are frozen, and those of several samples may be one object. */
 export type AddSample = (name: MetricName, labels: MetricLabels, value: number | HistogramData) => void;
 
 export interface MetricSource {
@@ -54,7 +54,7 @@ export function collectMetrics(): readonly MetricFamily[] {
   const samples = new Map<MetricName, MetricSample[]>();
   const add: AddSample = (name, labels, value) => {
     const ofName = samples.get(name);
-    const sample = Object.freeze({ labels: Object.freeze({ ...labels }), value });
+    const sample = Object.freeze({ labels: Object.freeze(labels), value });
     if (ofName) ofName.push(sample);
     else samples.set(name, [sample]);
   };

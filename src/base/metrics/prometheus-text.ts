@@ -9,47 +9,77 @@ export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8
 
 /** Returns the metrics as the body of a response to a scrape. */
 export function prometheusText(families: readonly MetricFamily[] = collectMetrics()): string {
-  return families.map(familyText).join('');
+  const texts = new RepeatedTexts();
+  return families.map((family) => familyText(family, texts)).join('');
 }
 
-function familyText({ name, type, help, samples }: MetricFamily): string {
-  const lines = [`# HELP ${name} ${escaped(help)}`, `# TYPE ${name} ${type}`];
+function familyText({ name, type, help, samples }: MetricFamily, texts: RepeatedTexts): string {
+  let text = `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n`;
   for (const { labels, value } of samples) {
-    if (typeof value === 'number') lines.push(`${name}${labelText(labels)} ${numberText(value)}`);
-    else lines.push(...histogramLines(name, labels, value));
+    const pairs = texts.pairs(labels);
+    if (typeof value === 'object') text += histogramLines(name, pairs, value, texts);
+    else text += `${name}${pairs === '' ? '' : `{${pairs}}`} ${numberText(value)}\n`;
   }
-  return `${lines.join('\n')}\n`;
+  return text;
 }
 
 /** Bucket lines are cumulative: each counts all observations up to its bound. */
 function histogramLines(
   name: string,
-  labels: MetricLabels,
+  pairs: string,
   { bounds, counts, sum }: HistogramData,
-): string[] {
+  texts: RepeatedTexts,
+): string {
+  const bucket = `${name}_bucket{${pairs}${pairs === '' ? '' : ','}le="`;
+  const rests = texts.boundsOf(bounds);
   let count = 0;
-  const lines = counts.map((ofBucket, index) => {
-    count += ofBucket;
-    const le = numberText(bounds[index] ?? Infinity);
-    return `${name}_bucket${labelText({ ...labels, le })} ${count}`;
-  });
-  return [
-    ...lines,
-    `${name}_sum${labelText(labels)} ${numberText(sum)}`,
-    `${name}_count${labelText(labels)} ${count}`,
-  ];
+  let text = '';
+  for (let index = 0; index < counts.length; index++) {
+    count += counts[index] ?? 0;
+    text += `${bucket}${rests[index] ?? ''}${count}\n`;
+  }
+  const braces = pairs === '' ? '' : `{${pairs}}`;
+  return `${text}${name}_sum${braces} ${numberText(sum)}\n${name}_count${braces} ${count}\n`;
 }
 
-function labelText(labels: MetricLabels): string {
-  const pairs = Object.entries(labels).map(
-    ([label, value]) => `${label}="${escaped(value).replaceAll('"', '\\"')}"`,
-  );
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+/** Texts that one scrape needs again and again: a source gives the same labels for many metrics. */
+class RepeatedTexts {
+  readonly #pairs: Map<MetricLabels, string> = new Map();
+  readonly #bounds: Map<readonly number[], readonly string[]> = new Map();
+
+  /** Returns the labels without braces: `name="pods",group=""`. */
+  pairs(labels: MetricLabels): string {
+    let text = this.#pairs.get(labels);
+    if (text === undefined) {
+      text = Object.entries(labels)
+        .map(([label, value]) => `${label}="${quotable(value)}"`)
+        .join(',');
+      this.#pairs.set(labels, text);
+    }
+    return text;
+  }
+
+  /** Returns for each bucket what follows `le="`. */
+  boundsOf(bounds: readonly number[]): readonly string[] {
+    let texts = this.#bounds.get(bounds);
+    if (texts === undefined) {
+      texts = [...bounds, Infinity].map((bound) => `${numberText(bound)}"} `);
+      this.#bounds.set(bounds, texts);
+    }
+    return texts;
+  }
 }
 
 function numberText(value: number): string {
   if (value === Infinity) return '+Inf';
   return value === -Infinity ? '-Inf' : String(value);
+}
+
+/** Most values have no such character, and a test is faster than replacing nothing. */
+const ESCAPED_IN_VALUES = /[\\\n"]/;
+
+function quotable(value: string): string {
+  return ESCAPED_IN_VALUES.test(value) ? escaped(value).replaceAll('"', '\\"') : value;
 }
 
 function escaped(text: string): string {

@@ -7,6 +7,7 @@
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { Deque } from '../queue/deque.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { callback, clock, having, nested, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
@@ -255,21 +256,20 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   }
 }
 
-/** First in, first out. A Set keeps the order of insertion. */
+/** First in, first out. The queue itself sees to it that a key waits once. */
 class FirstInFirstOut implements WorkOrder {
-  readonly #keys: Set<unknown> = new Set();
+  readonly #keys: Deque<unknown> = new Deque();
 
   get length(): number {
-    return this.#keys.size;
+    return this.#keys.length;
   }
 
   push(key: unknown): void {
-    this.#keys.add(key);
+    this.#keys.push(key);
   }
 
   pop(): unknown {
-    const [key] = this.#keys;
-    this.#keys.delete(key);
+    const [key] = this.#keys.take(1);
     return key;
   }
 

@@ -221,6 +221,36 @@ export const MUTANTS: readonly Mutant[] = [
     replace: '',
   },
   {
+    name: 'every 20th call of a handler is not in its metrics',
+    file: 'src/replica/deliver/handler-calls.ts',
+    find: 'this.calls++;',
+    replace: 'this.count = (this.count ?? 0) + 1; if (this.count % 20 !== 0) this.calls++;',
+  },
+  {
+    name: 'the metrics count the initial list of a handler as one pending notification',
+    file: 'src/replica/deliver/processor-listener.ts',
+    find: 'notifications += cursor.remaining;',
+    replace: 'notifications += 1;',
+  },
+  {
+    name: 'bookmarks are missing in the metrics',
+    file: 'src/replica/merge/informer-merge.ts',
+    find: ['if (record.kind === DeltaKind.Bookmark) {', '            this.records++;'].join('\n'),
+    replace: 'if (record.kind === DeltaKind.Bookmark) {',
+  },
+  {
+    name: 'the metrics count every event of a watch twice',
+    file: 'src/reflector/watch-body.ts',
+    find: 'counts[type]++;',
+    replace: 'counts[type] += 2;',
+  },
+  {
+    name: 'a reflector does not continue the counters of the one before it',
+    file: 'src/shared/counters.ts',
+    find: 'this.values = this.#memory.half(this.#publications).slice();',
+    replace: 'this.values = this.#memory.half(this.#publications).slice().fill(0);',
+  },
+  {
     name: 'a relist accepts any version',
     file: 'src/reflector/rules/queries.ts',
     find: "return lastSeen === '' ? '0' : lastSeen;",

@@ -68,6 +68,7 @@ export interface AppliedRecord {
   readonly sequence: number;
   /** The shard's incarnation; a successor begins the next one. */
   readonly incarnation: number;
+  /** A `DeltaKind` by name; `Nothing` when it changes no cache. */
   readonly kind: string;
 }
 
@@ -81,6 +82,8 @@ export interface RegisteredRecord {
   readonly at?: number;
   /** The cache's version then; 0 before the first list. */
   readonly revision: number;
+  /** Whether it may receive more than its initial list and one notification an event, as in a resync. */
+  readonly mayRepeat?: boolean;
 }
 
 export interface ChangeRecord {
@@ -106,8 +109,9 @@ export interface ChangeRecord {
 export interface StepRecord {
   /**
    * `synced`: `registration.hasSynced()` was true for the first time. `removed`: the handler may receive nothing more.
+   * `failed`: its last call threw, or its promise rejected.
    */
-  readonly kind: 'synced' | 'removed';
+  readonly kind: 'synced' | 'removed' | 'failed';
   readonly handler: string;
   readonly at?: number;
 }
@@ -162,6 +166,26 @@ export interface GaugeRecord {
   readonly bound: number;
 }
 
+/** Metrics at one moment, and the number of other records at that moment, with which they are compared. */
+export interface ScrapeRecord {
+  readonly at?: number;
+  readonly before: Readonly<Record<'wire' | 'applied' | 'delivered' | 'reports', number>>;
+  /** `lastSyncResourceVersion` of each informer; 0 before its first list. */
+  readonly revisions: Readonly<Record<string, number>>;
+  readonly samples: readonly ScrapedSample[];
+  /** Whether it is the last one of a run that has come to rest. */
+  readonly isFinal?: boolean;
+}
+
+/** A sample of an informer, which has the name of the histories, or of one of its handlers. */
+export interface ScrapedSample {
+  readonly metric: string;
+  readonly informer: string;
+  /** The other labels: `handler`, `code`. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
 /** Selection of an informer. */
 export interface Scope {
   readonly namespace?: string;
@@ -182,9 +206,10 @@ export interface Histories {
   readonly reports: ReportRecord[];
   readonly snapshots: SnapshotRecord[];
   readonly gauges: GaugeRecord[];
+  readonly scrapes: ScrapeRecord[];
 }
 
 export function emptyHistories(): Histories {
   const lists = { commits: [], wire: [], applied: [], delivered: [], faults: [], reports: [] };
-  return { scopes: {}, ...lists, snapshots: [], gauges: [] };
+  return { scopes: {}, ...lists, snapshots: [], gauges: [], scrapes: [] };
 }

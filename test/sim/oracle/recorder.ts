@@ -10,6 +10,7 @@ import type {
 import { bodyHash } from './body-hash.ts';
 import { emptyHistories } from './histories.ts';
 import type { ChangeRecord, Histories, Scope, SnapshotObject } from './histories.ts';
+import { scrapedSamples } from './scrape.ts';
 
 /** Index → the values by which it must find an object. */
 export type IndexValues = Readonly<Record<string, (entry: Borrowed<unknown>) => readonly string[]>>;
@@ -21,6 +22,8 @@ export interface InformerRecording {
   readonly indices?: IndexValues;
   /** Records bodies, which costs a parse each; without them only versions are compared. Default true. */
   readonly hasBodies?: boolean;
+  /** Whether its handlers may receive more than one notification an event: in resyncs, or for events sent twice. */
+  readonly mayRepeat?: boolean;
 }
 
 interface RecordedInformer extends Required<InformerRecording> {
@@ -38,6 +41,8 @@ export class Recorder {
   readonly now: () => number;
   readonly #informers = new Map<SharedIndexInformer, RecordedInformer>();
   readonly #unsynced = new Map<string, HandlerRegistration>();
+  /** Names of informers by handler. */
+  readonly #informerOf = new Map<string, string>();
 
   /** @param now one clock for the whole run, in milliseconds */
   constructor(now: () => number = () => performance.now()) {
@@ -46,8 +51,9 @@ export class Recorder {
 
   /** Records an informer; call it before its handlers are added. */
   informer(informer: SharedIndexInformer, recording: InformerRecording = {}): void {
-    const { name = informer.name, scope = {}, indices = {}, hasBodies = true } = recording;
-    this.#informers.set(informer, { informer, name, scope, indices, hasBodies });
+    const { name = informer.name, scope = {}, indices = {} } = recording;
+    const { hasBodies = true, mayRepeat = false } = recording;
+    this.#informers.set(informer, { informer, name, scope, indices, hasBodies, mayRepeat });
     this.histories.scopes[name] = scope;
   }
 
@@ -65,7 +71,9 @@ export class Recorder {
       informer: recorded.name,
       at: this.now(),
       revision: Number(informer.lastSyncResourceVersion()),
+      ...(recorded.mayRepeat || resyncPeriodMs !== undefined ? { mayRepeat: true } : {}),
     });
+    this.#informerOf.set(name, recorded.name);
     const handler = new RecordedHandler(this, recorded, name, recording);
     const options = resyncPeriodMs === undefined ? { name } : { name, resyncPeriodMs };
     const registration = informer.addEventHandler(handler, options);
@@ -110,6 +118,31 @@ export class Recorder {
       indices: Object.fromEntries(found) as Record<string, Record<string, string[]>>,
       isFinal,
     });
+  }
+
+  /** Records the metrics of the informers that have handlers. */
+  scrape(isFinal: boolean = false): void {
+    const { wire, applied, delivered, reports, scrapes } = this.histories;
+    const revisions = Array.from(this.#informers.values(), ({ informer, name }): [string, number] => {
+      return [name, Number(informer.lastSyncResourceVersion())];
+    });
+    scrapes.push({
+      at: this.now(),
+      before: {
+        wire: wire.length,
+        applied: applied.length,
+        delivered: delivered.length,
+        reports: reports.length,
+      },
+      revisions: Object.fromEntries(revisions),
+      samples: scrapedSamples(this.#informerOf),
+      isFinal,
+    });
+  }
+
+  /** Adds the record of a call that threw or rejected. */
+  failed(handler: string): void {
+    this.histories.delivered.push({ kind: 'failed', handler, at: this.now() });
   }
 
   /** Listener for `onError`, and for warnings. */
@@ -169,7 +202,14 @@ class RecordedHandler implements ResourceEventHandler<unknown> {
     // Whether the handler had synced before this call is visible only before it.
     this.#recorder.look();
     this.#recorder.histories.delivered.push(change);
-    return this.#react(change);
+    try {
+      const result = this.#react(change);
+      if (result instanceof Promise) result.catch(() => this.#recorder.failed(this.#name));
+      return result;
+    } catch (error) {
+      this.#recorder.failed(this.#name);
+      throw error;
+    }
   }
 
   #seen(entry: Borrowed<unknown>): Omit<ChangeRecord, 'kind'> {

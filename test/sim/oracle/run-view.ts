@@ -33,6 +33,8 @@ export interface InformerView {
   readonly scope: Scope;
   readonly truth: Truth;
   readonly wire: readonly WireRecord[];
+  /** Numbers of its connections. */
+  readonly connections: ReadonlySet<number>;
   /** States that it received whole, in the order of the answers. */
   readonly listed: readonly Listed[];
   readonly snapshots: readonly SnapshotRecord[];
@@ -78,6 +80,7 @@ function informerView(histories: Histories, name: string, scope: Scope): Informe
     scope,
     truth: new Truth(histories.commits, scope),
     wire,
+    connections: own,
     listed: listedOn(wire),
     snapshots: histories.snapshots.filter(({ informer }) => informer === name),
   };
@@ -105,7 +108,7 @@ function handlerView(
     if (record.handler !== registered.handler || record.kind === 'registered') continue;
     if ('key' in record) changes.push(record);
     else if (record.kind === 'synced') synced = Math.min(synced, changes.length);
-    else isRemoved = true;
+    else if (record.kind === 'removed') isRemoved = true;
   }
   return { name: registered.handler, informer, registered, changes, synced, isRemoved };
 }

@@ -8,6 +8,8 @@ import type {
   Commit,
   DeliveredRecord,
   Histories,
+  ScrapedSample,
+  ScrapeRecord,
   SnapshotObject,
   WireRecord,
 } from './histories.ts';
@@ -113,8 +115,8 @@ export function smallRun(): Histories {
     histories.delivered.push(...lines.map((line) => delivered(handler, line)));
   }
   histories.applied.push(
-    ...[0xffffffff, 1, 2].map((sequence) => ({ shard: 0, sequence, incarnation: 1, kind: 'Change' })),
-    ...[0, 2].map((sequence) => ({ shard: 1, sequence, incarnation: 1, kind: 'Change' })),
+    ...[0xffffffff, 1, 2].map((sequence) => ({ shard: 0, sequence, incarnation: 1, kind: 'Modified' })),
+    ...[0, 2].map((sequence) => ({ shard: 1, sequence, incarnation: 1, kind: 'Modified' })),
   );
   histories.faults.push({
     id: '1',
@@ -133,6 +135,62 @@ export function smallRun(): Histories {
   );
   histories.gauges.push({ name: 'ring', value: 8, bound: 8 });
   return histories;
+}
+
+/** Scrapes of the small run: after the list, after two more events that no handler has received, and at the end. */
+export function scrapes({ wire: sent, applied, delivered: received, reports }: Histories): ScrapeRecord[] {
+  const listed = { wire: 5, applied: 1, delivered: 5, reports: 0 };
+  const end = {
+    wire: sent.length,
+    applied: applied.length,
+    delivered: received.length,
+    reports: reports.length,
+  };
+  return [
+    { before: listed, revisions: { [INFORMER]: 3 }, samples: samples(3, 3, 1, { first: [3, 0] }) },
+    {
+      before: { ...listed, wire: 7, applied: 3 },
+      revisions: { [INFORMER]: 5 },
+      samples: samples(5, 4, 2, { first: [3, 2] }),
+    },
+    {
+      before: end,
+      revisions: { [INFORMER]: 12 },
+      samples: [
+        ...samples(12, 3, 4, { first: [10, 0], late: [7, 0] }),
+        { metric: 'kubeloom_errors_total', informer: INFORMER, labels: { code: 'EXPIRED' }, value: 1 },
+      ],
+      isFinal: true,
+    },
+  ];
+}
+
+/** @param handlers calls and pending notifications */
+function samples(
+  revision: number,
+  cached: number,
+  records: number,
+  handlers: Readonly<Record<string, readonly [calls: number, pending: number]>>,
+): ScrapedSample[] {
+  const one = (metric: string, value: number, labels: ScrapedSample['labels'] = {}): ScrapedSample => {
+    return { metric, informer: INFORMER, labels, value };
+  };
+  return [
+    one('kubeloom_informer_objects', cached),
+    one('kubeloom_informer_synced', 1),
+    one('informer_store_resource_version', revision),
+    one('kubeloom_informer_records_total', records),
+    one(
+      'informer_queued_items',
+      Object.values(handlers).reduce((sum, [, pending]) => sum + pending, 0),
+    ),
+    ...Object.entries(handlers).flatMap(([handler, [calls, pending]]) => [
+      one('kubeloom_handler_calls_total', calls, { handler }),
+      one('kubeloom_handler_errors_total', 0, { handler }),
+      one('kubeloom_handler_pending', pending, { handler }),
+      one('kubeloom_handler_pending_bytes', pending * 100, { handler }),
+    ]),
+  ];
 }
 
 function wire(): WireRecord[] {
