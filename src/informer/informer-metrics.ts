@@ -2,6 +2,7 @@
 import type { AddSample, MetricSource } from '../base/metrics/collect.ts';
 import type { MetricLabels } from '../base/metrics/table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
+import type { EventLatency } from '../replica/deliver/event-latency.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import type { Handlers } from './handlers.ts';
 import type { Health } from './health.ts';
@@ -14,6 +15,7 @@ export interface MeasuredInformer {
   readonly health: Health;
   readonly handlers: Handlers;
   readonly reports: ErrorReporter;
+  readonly latency: EventLatency;
 }
 
 /** component-base's informer metrics keep as many digits: a double cannot hold more. */
@@ -29,11 +31,16 @@ export class InformerMetrics implements MetricSource {
     this.#informer = informer;
   }
 
+  /** Starts the histograms. @param name the unique name */
+  start(name: string): void {
+    const { resource, latency } = this.#informer;
+    latency.start(labelsOf(name, resource));
+  }
+
   addMetrics(add: AddSample, name: string): void {
-    const { resource, pipeline, health, handlers, reports } = this.#informer;
+    const { resource, pipeline, health, handlers, reports, latency } = this.#informer;
     const { replica, records } = pipeline;
-    const { group, version, resource: plural } = resource;
-    const labels: MetricLabels = { name, group, version, resource: plural };
+    const labels = labelsOf(name, resource);
     const { phase, isStale, lagMs, resourceVersion } = health.snapshot;
     const figures = handlers.figures;
     const queued = figures.reduce((sum, { backlog }) => sum + backlog.notifications, 0);
@@ -47,6 +54,7 @@ export class InformerMetrics implements MetricSource {
     if (lagMs !== undefined) add('kubeloom_informer_lag_seconds', labels, lagMs / 1000);
     add('kubeloom_informer_records_total', labels, records);
     for (const [code, count] of reports.counts) add('kubeloom_errors_total', { ...labels, code }, count);
+    for (const [stage, data] of latency.data) add('kubeloom_latency_seconds', { ...labels, stage }, data);
     const names = new Set<string>();
     for (const { name: given, backlog, calls, errors, coalesced } of figures) {
       const handler = uniqueName(given, names);
@@ -59,6 +67,10 @@ export class InformerMetrics implements MetricSource {
       add('kubeloom_handler_coalesced_total', of, coalesced);
     }
   }
+}
+
+function labelsOf(name: string, { group, version, resource }: ResourceRef): MetricLabels {
+  return { name, group, version, resource };
 }
 
 /** Returns the name, with a number when another one has it. */

@@ -6,7 +6,6 @@
 import type { DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
 import { registerMetrics } from '../base/metrics/collect.ts';
-import type { MetricSource } from '../base/metrics/collect.ts';
 import { wantOptions } from '../base/option-checks.ts';
 import type { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
@@ -17,6 +16,7 @@ import type { Handlers, ShutDownOptions } from './handlers.ts';
 import type { Health } from './health.ts';
 import type { InformerPipeline, PipelineEvents } from './pipeline.ts';
 import type { ErrorReporter } from './error-reporter.ts';
+import type { InformerMetrics } from './informer-metrics.ts';
 import { VersionWaiters } from './version-waiters.ts';
 
 export interface InformerParts {
@@ -26,7 +26,7 @@ export interface InformerParts {
   readonly threads: ThreadsHandle;
   readonly reports: ErrorReporter;
   readonly health: Health;
-  readonly metrics: MetricSource;
+  readonly metrics: InformerMetrics;
   /** Notified of every change that a caller may wait for. */
   readonly changed: WaitCondition;
   readonly onSynced: () => void;
@@ -115,7 +115,9 @@ export class InformerLifecycle {
       throw new KubeloomError('ERR_KUBELOOM_STARTED', `${name} was started already: an informer runs once`);
     }
     this.#state = { kind: 'running' };
-    const { end: endMetrics } = registerMetrics(this.#parts.metrics);
+    const { metrics } = this.#parts;
+    const { name: metricsName, end: endMetrics } = registerMetrics(metrics);
+    metrics.start(metricsName);
     health.apply({ type: 'started' });
     const anySignal = AbortSignal.any(signal ? [signal, this.#stop.signal] : [this.#stop.signal]);
     try {

@@ -122,7 +122,15 @@ export class SharedIndexInformer<T = unknown> {
       threads,
       reports,
       health,
-      metrics: new InformerMetrics({ name, resource, pipeline, health, handlers, reports }),
+      metrics: new InformerMetrics({
+        name,
+        resource,
+        pipeline,
+        health,
+        handlers,
+        reports,
+        latency: listener.latency,
+      }),
       changed: this.#changed,
       onSynced: () => synced.finish(),
     });

@@ -74,6 +74,7 @@ export class ListWatchSession implements ExchangeOwner {
   readonly spec: ReflectorSpec;
   readonly writer: ObjectWriter;
   readonly meter: ListMeter;
+  readonly router: Router;
   readonly #host: ReflectorHost;
   readonly #reports: ErrorReports;
   #state: State;
@@ -88,6 +89,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.informer = informer;
     this.clock = host.clock;
     this.inbox = host.inbox;
+    this.router = host.router;
     this.#host = host;
     this.spec = spec;
     this.#state = initialState(spec, resume);
@@ -97,7 +99,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.meter = new ListMeter(host.clock, (progress) =>
       host.post({ type: 'progress', informer, ...progress }),
     );
-    this.writer = new ObjectWriter(host.router, informer, spec, (error) => this.report('decode', error));
+    this.writer = new ObjectWriter(this.router, informer, spec, (error) => this.report('decode', error));
   }
 
   start(): void {
@@ -161,7 +163,7 @@ export class ListWatchSession implements ExchangeOwner {
   }
 
   offerBookmark(resourceVersion: string): boolean {
-    return this.#host.router.offerControl(DeltaKind.Bookmark, this.informer, this.#epoch, resourceVersion);
+    return this.router.offerControl(DeltaKind.Bookmark, this.informer, this.#epoch, resourceVersion);
   }
 
   begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body {
@@ -208,7 +210,7 @@ export class ListWatchSession implements ExchangeOwner {
         return true;
       case 'control':
         if (effect.kind === DeltaKind.ReplaceBegin) this.meter.begin();
-        return this.#host.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
+        return this.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
       case 'wait':
         this.#cancelTimer = this.clock.schedule(jittered(effect.delay, this.#host.random()), () =>
           this.#happened({ type: 'timer' }),

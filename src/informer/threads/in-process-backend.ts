@@ -3,6 +3,7 @@
  * thread here; it requests a turn.
  */
 import { backgroundClock, realTimers } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
 import { PipelineWords } from '../../shared/layout.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
@@ -39,6 +40,7 @@ export class InProcessBackend implements Backend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #onRing: () => void;
+  readonly #clock: Clock;
   #reflector: RunningReflector | undefined;
   readonly #shards: (RunningShard | undefined)[];
   readonly #words: PipelineWords;
@@ -48,10 +50,16 @@ export class InProcessBackend implements Backend {
   readonly #keepAlive: NodeJS.Timeout = realTimers.setInterval(() => undefined, KEEP_ALIVE_MS);
 
   /** @param onRing requests a turn on this thread */
-  constructor(memory: PipelineMemory, events: BackendEvents, onRing: () => void) {
+  constructor(
+    memory: PipelineMemory,
+    events: BackendEvents,
+    onRing: () => void,
+    clock: Clock = backgroundClock,
+  ) {
     this.#memory = memory;
     this.#events = events;
     this.#onRing = onRing;
+    this.#clock = clock;
     this.#words = new PipelineWords(memory);
     this.#firstSequence = this.#words.committed.load();
     this.#reflector = this.#startReflector();
@@ -148,14 +156,14 @@ export class InProcessBackend implements Backend {
       port,
       onRing: this.#onRing,
       onBacklog: this.#onRing,
-      clock: backgroundClock,
+      clock: this.#clock,
     });
     return { port, thread };
   }
 
   #startShard(index: number, isSuccessor: boolean): RunningShard {
     const port = new LocalPort<ToShard, FromShard>((message) => this.#events.fromShard(index, message));
-    const options = { onRing: this.#onRing, clock: backgroundClock, isSuccessor };
+    const options = { onRing: this.#onRing, clock: this.#clock, isSuccessor };
     return { port, shard: createShard(index, this.#memory, port, options) };
   }
 }
