@@ -9,6 +9,7 @@ import { isListerWatcher } from '../kube/list-watch.ts';
 import type { ListerWatcher } from '../kube/list-watch.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
+import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import { InformerMerge } from '../replica/merge/informer-merge.ts';
 import { MainTransform } from '../replica/merge/main-transform.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
@@ -18,7 +19,6 @@ import type { Indexers } from '../replica/store/index-functions.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../replica/store/indexer.ts';
 import { Replica } from '../replica/store/replica.ts';
-import type { ReplicaListener } from '../replica/store/replica.ts';
 import type { Slabs } from '../replica/store/slabs.ts';
 import type { PipelineClient } from './threads/attachments.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
@@ -42,7 +42,7 @@ export interface PipelineOptions<T> {
   readonly resolved: ResolvedInformerOptions;
   readonly reflectorSpec: Omit<ReflectorSpec, 'objectBytesMax'>;
   readonly shards: number;
-  readonly listener: ReplicaListener;
+  readonly listener: SharedProcessor;
   readonly reports: ErrorReporter;
   readonly activity: InformerActivity;
   readonly clock: Clock;
@@ -205,13 +205,15 @@ export class InformerPipeline<T> {
   }
 
   #newMerge(threads: InformerThreads, owner: EntryOwner, events: PipelineEvents): InformerMerge {
-    const { object: onError } = this.#options.reports;
+    const { listener, reports } = this.#options;
+    const { object: onError } = reports;
     const { plain } = splitTransform(this.#transform);
     this.#indexes.fieldCount = this.#fields.length;
     return new InformerMerge({
       replica: this.replica,
       owner,
       transform: plain ? new MainTransform(plain, this.#fields, onError) : undefined,
+      latency: listener.latency,
       onError,
       onControl: (record) => {
         if (record.kind === DeltaKind.ReplaceEnd) events.replaced();

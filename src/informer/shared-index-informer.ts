@@ -117,7 +117,8 @@ export class SharedIndexInformer<T = unknown> {
     this.#pipeline = pipeline;
     this.#handlers = handlers;
     const phase = (): ReflectorPhase => this.phase;
-    this.#metrics = new InformerMetrics({ ...common, phase, pipeline, health, handlers });
+    const { latency } = listener;
+    this.#metrics = new InformerMetrics({ ...common, phase, pipeline, health, handlers, latency });
     this.#lifecycle = new InformerLifecycle({
       ...common,
       pipeline,

@@ -16,6 +16,7 @@ import { Http1Transport } from './transport/http1-transport.ts';
 import type { HttpTransport } from './transport/http.ts';
 import { FeedTransports } from './transport/feed-transport.ts';
 import { PipelineWords } from '../shared/layout.ts';
+import { StampWriter } from '../shared/stamps.ts';
 import { UsageCounter, UsageWriter } from '../shared/thread-usage.ts';
 import type { OnRing, PipelineMemory } from '../shared/layout.ts';
 import type {
@@ -43,7 +44,7 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
   const { memory, onRing, readBytes } = options;
   const reading = readBytes === undefined ? {} : { readBytes };
   const feeds = new FeedTransports(options.port);
-  const { transportFor = (connection) => new Http1Transport(connection, reading) } = options;
+  const { transportFor = (connection) => new Http1Transport(connection, reading), clock = realClock } = options;
   const words = new PipelineWords(memory, onRing);
   discardUncommitted(memory, words.committed.load());
   const router = new Router({
@@ -52,12 +53,13 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
     committed: words.committed,
     log: new LogWriter(memory.log, words.merged),
     hashKey: memory.hashKey,
+    stamps: new StampWriter(memory.stamps, words.merged, clock),
   });
   return new ReflectorThread({
     router,
     port: feeds.port,
     onBacklog: options.onBacklog,
-    clock: options.clock ?? realClock,
+    clock,
     random: options.random ?? Math.random,
     transportFor: (connection) =>
       connection.feed === undefined ? transportFor(connection) : feeds.transportFor(connection.feed),

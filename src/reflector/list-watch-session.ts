@@ -78,6 +78,7 @@ export class ListWatchSession implements ExchangeOwner {
   readonly writer: ObjectWriter;
   readonly meter: ListMeter;
   readonly counts: Float64Array;
+  readonly router: Router;
   readonly #host: ReflectorHost;
   readonly #counters: CounterWriter;
   readonly #activity: ActivityReports;
@@ -99,6 +100,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.#activity = new ActivityReports(this.counts, (activity) => this.#postActivity(activity));
     this.clock = host.clock;
     this.inbox = host.inbox;
+    this.router = host.router;
     this.#host = host;
     this.spec = spec;
     this.#state = initialState(spec, resume);
@@ -108,7 +110,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.meter = new ListMeter(host.clock, (progress) =>
       host.post({ type: 'progress', informer, ...progress }),
     );
-    this.writer = new ObjectWriter(host.router, informer, spec, (error) => this.report('decode', error));
+    this.writer = new ObjectWriter(this.router, informer, spec, (error) => this.report('decode', error));
   }
 
   start(): void {
@@ -177,7 +179,7 @@ export class ListWatchSession implements ExchangeOwner {
   }
 
   offerBookmark(resourceVersion: string): boolean {
-    return this.#host.router.offerControl(DeltaKind.Bookmark, this.informer, this.#epoch, resourceVersion);
+    return this.router.offerControl(DeltaKind.Bookmark, this.informer, this.#epoch, resourceVersion);
   }
 
   begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body {
@@ -242,7 +244,7 @@ export class ListWatchSession implements ExchangeOwner {
         return true;
       case 'control':
         if (effect.kind === DeltaKind.ReplaceBegin) this.meter.begin();
-        return this.#host.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
+        return this.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
       case 'wait':
         this.#cancelTimer = this.clock.schedule(jittered(effect.delay, this.#host.random()), () =>
           this.#happened({ type: 'timer' }),

@@ -13,18 +13,19 @@ import { LOG_FULL, copyBytes } from '../shared/log/log.ts';
 import type { LogWriter } from '../shared/log/log.ts';
 import {
   DeltaFlag,
+  DeltaKind,
   OBJECT_DELTA_BYTES,
   RECORD_TYPE_CONTROL,
   ObjectLocation,
   writeControl,
   writeObjectDelta,
 } from '../shared/record/delta.ts';
-import type { DeltaKind } from '../shared/record/delta.ts';
 import { KeyHash } from '../shared/record/key-hash.ts';
 import type { HashKey, KeyPart } from '../shared/record/key-hash.ts';
 import type { Bell } from '../shared/ring/bell.ts';
 import type { RingProducer } from '../shared/ring/ring.ts';
 import type { Word } from '../shared/ring/word.ts';
+import type { StampWriter } from '../shared/stamps.ts';
 
 export interface RouterOptions {
   /** One ring per shard, at least one. */
@@ -35,6 +36,7 @@ export interface RouterOptions {
   readonly committed: Word;
   readonly log: LogWriter;
   readonly hashKey: HashKey;
+  readonly stamps: StampWriter;
 }
 
 /** The values that all objects of one informer share. */
@@ -68,6 +70,9 @@ export class Router {
   readonly #committed: Word;
   readonly #log: LogWriter;
   readonly #hash: KeyHash;
+  readonly #stamps: StampWriter;
+  /** Time at which the bytes of the objects to come were read. */
+  readMs = 0;
   #sequence: number;
   /** Memory that had no room for the last record that was refused. */
   refusedBy: 'log' | 'ring' = 'ring';
@@ -84,6 +89,7 @@ export class Router {
     this.#committed = options.committed;
     this.#log = options.log;
     this.#hash = new KeyHash(options.hashKey);
+    this.#stamps = options.stamps;
     this.#sequence = options.committed.load();
     this.#hasPublished = options.rings.map(() => false);
   }
@@ -152,6 +158,7 @@ export class Router {
       isAny ||= isNew;
     }
     if (!isAny) return false;
+    this.#stamps.commit();
     this.#committed.store(this.#sequence);
     for (const [shard, bell] of this.#bells.entries()) {
       if (this.#hasPublished[shard]) bell.ring();
@@ -218,6 +225,8 @@ export class Router {
     location.offset = offset;
     location.length = length;
     this.#locate(spans, head - bodyStart, length, decodedName.length);
+    // Only changes are followed to handlers: they receive a list as one difference.
+    if (kind !== DeltaKind.Replaced) this.#stamps.add(location.sequence, this.readMs);
     this.#log.seal(location.sequence, length + behind);
     assert(writeObjectDelta(ring, location), 'the ring has the room that it promised');
     return true;

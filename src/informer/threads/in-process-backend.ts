@@ -3,6 +3,7 @@
  * thread here; it requests a turn.
  */
 import { backgroundClock, realTimers } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
 import { UsageWriter } from '../../shared/thread-usage.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
@@ -37,6 +38,7 @@ export class InProcessBackend implements Backend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #onRing: () => void;
+  readonly #clock: Clock;
   #reflector: RunningReflector | undefined;
   readonly #shards: (RunningShard | undefined)[];
   #closed: (() => void) | undefined;
@@ -44,10 +46,16 @@ export class InProcessBackend implements Backend {
   readonly #keepAlive: NodeJS.Timeout = realTimers.setInterval(() => undefined, KEEP_ALIVE_MS);
 
   /** @param onRing requests a turn on this thread */
-  constructor(memory: PipelineMemory, events: BackendEvents, onRing: () => void) {
+  constructor(
+    memory: PipelineMemory,
+    events: BackendEvents,
+    onRing: () => void,
+    clock: Clock = backgroundClock,
+  ) {
     this.#memory = memory;
     this.#events = events;
     this.#onRing = onRing;
+    this.#clock = clock;
     this.#reflector = this.#startReflector();
     this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard, false));
   }
@@ -146,7 +154,7 @@ export class InProcessBackend implements Backend {
       port,
       onRing: this.#onRing,
       onBacklog: this.#onRing,
-      clock: backgroundClock,
+      clock: this.#clock,
     });
     const usage = new UsageWriter(this.#memory.usage[0] as SharedArrayBuffer, backgroundClock);
     return { port, thread, usage };
@@ -154,7 +162,7 @@ export class InProcessBackend implements Backend {
 
   #startShard(index: number, isSuccessor: boolean): RunningShard {
     const port = new LocalPort<ToShard, FromShard>((message) => this.#events.fromShard(index, message));
-    const options = { onRing: this.#onRing, clock: backgroundClock, isSuccessor };
+    const options = { onRing: this.#onRing, clock: this.#clock, isSuccessor };
     return { port, shard: createShard(index, this.#memory, port, options) };
   }
 }

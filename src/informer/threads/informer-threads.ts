@@ -13,6 +13,7 @@ import { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
 import { Drain } from '../../replica/merge/drain.ts';
 import { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
 import { RingConsumer, RingMemory } from '../../shared/ring/ring.ts';
+import { StampReader } from '../../shared/stamps.ts';
 import { StoreMemory } from '../../replica/store/store-memory.ts';
 import { AttachmentTable } from './attachments.ts';
 import type { PipelineClient } from './attachments.ts';
@@ -93,6 +94,8 @@ export class InformerThreads {
       log: Buffer.from(memory.log),
       merged: words.merged,
       reflectorBell: words.reflectorBell,
+      stamps: new StampReader(memory.stamps),
+      clock: this.#clock,
       broken: (error) => this.#failed(brokenError(error)),
     });
     this.#backlogs = new BacklogBudget({
@@ -211,7 +214,7 @@ export class InformerThreads {
     const backend =
       this.#parts.backend?.(this.#memory, events, wake) ??
       (this.options.shards === 0
-        ? new InProcessBackend(this.#memory, events, wake)
+        ? new InProcessBackend(this.#memory, events, wake, this.#clock)
         : new WorkerBackend(this.#memory, events));
     const bell = this.#bellWatch ?? this.#words.mainBell;
     const inProcess = backend instanceof InProcessBackend ? backend : undefined;
