@@ -1,11 +1,9 @@
 /** PromQL of the metrics of the table. The scope of a metric decides which variables of the dashboard filter it. */
 import { METRICS } from '../../src/base/metrics/table.ts';
-import type { MetricName as OfTable, SCOPES } from '../../src/base/metrics/table.ts';
-import { PLANNED } from './planned.ts';
+import type { MetricName, SCOPES } from '../../src/base/metrics/table.ts';
 import type { Query, Variable } from './panel.ts';
 
-type MetricName = OfTable | keyof typeof PLANNED;
-type Scope = keyof typeof SCOPES | 'process';
+type Scope = keyof typeof SCOPES;
 
 const PROGRAM = 'job=~"$job", instance=~"$instance"';
 const FILTERS: Readonly<Record<Scope, string>> = {
@@ -68,7 +66,5 @@ function quantilesOf(buckets: string, by: readonly string[], legend: string): re
 }
 
 function selected(name: MetricName, suffix: '' | '_bucket'): string {
-  const rows: Readonly<Record<string, readonly [string, Scope, ...unknown[]]>> = { ...PLANNED, ...METRICS };
-  const [, scope = 'process'] = rows[name] ?? [];
-  return `${name}${suffix}{${FILTERS[scope]}}`;
+  return `${name}${suffix}{${FILTERS[METRICS[name][1]]}}`;
 }

@@ -99,11 +99,14 @@ function startProgram(server: EmbeddedApiServer, threads: InformerThreads, secon
       onUpdate: (_previous, { key }) => queue.add(key),
       onDelete: ({ key }) => queue.add(key),
     },
-    { name: 'enqueue' },
+    { name: 'enqueue', measureDuration: true },
   );
   const isSlow = (): boolean => seconds() >= SLOW.fromSeconds && seconds() < SLOW.toSeconds;
-  pods.addEventHandler({ onUpdate: () => (isSlow() ? delay(SLOW_CALL_MS) : undefined) }, { name: 'notify' });
-  configMaps.addEventHandler({ onAdd: () => undefined }, { name: 'settings' });
+  pods.addEventHandler(
+    { onUpdate: () => (isSlow() ? delay(SLOW_CALL_MS) : undefined) },
+    { name: 'notify', measureDuration: true },
+  );
+  configMaps.addEventHandler({ onAdd: () => undefined }, { name: 'settings', measureDuration: true });
   let reconciled = 0;
   const reconcile = async (key: string): Promise<void> => {
     await delay(RECONCILE_MS, pods.getIndexer().getByKey(key)?.object.spec?.nodeName);

@@ -6,10 +6,9 @@ import { describe, test } from 'node:test';
 
 import { dashboardJson } from '../../../bench/dashboard/grafana.ts';
 import { placed } from '../../../bench/dashboard/panel.ts';
-import { PLANNED } from '../../../bench/dashboard/planned.ts';
 import { VARIABLES } from '../../../bench/dashboard/queries.ts';
 import { SECTIONS } from '../../../bench/dashboard/sections.ts';
-import { METRIC_DEFINITIONS, SCOPES } from '../../../src/base/metrics/table.ts';
+import { METRIC_DEFINITIONS } from '../../../src/base/metrics/table.ts';
 import { ROOT } from './documents.ts';
 import { selectionOfVariable, selections } from './promql.ts';
 
@@ -44,15 +43,10 @@ const RARE: ReadonlySet<string> = new Set([
   'rest_client_request_duration_seconds',
 ]);
 
-const planned = Object.entries(PLANNED).map(([name, [type, scope, , ...labels]]) => ({
-  name,
-  type,
-  labels: [...(scope === 'process' ? [] : SCOPES[scope]), ...labels],
-}));
 const metrics: ReadonlyMap<
   string,
   { readonly name: string; readonly type: string; readonly labels: readonly string[] }
-> = new Map([...planned, ...METRIC_DEFINITIONS].map((metric) => [metric.name, metric]));
+> = new Map(METRIC_DEFINITIONS.map((metric) => [metric.name, metric]));
 
 /** Finds the metric of a sample's name, which has a suffix for a histogram. */
 function metricOf(sample: string): { name: string; type: string; labels: readonly string[] } {
