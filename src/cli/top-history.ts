@@ -5,11 +5,7 @@
 import { MetricsReading, quantile, since } from '../base/metrics/reading.ts';
 import type { StatsSnapshot } from '../base/metrics/snapshot.ts';
 import type { HistogramData } from '../base/metrics/histogram.ts';
-import type { MetricLabels, MetricName as Known } from '../base/metrics/table.ts';
-
-/** Metrics that a program may have beyond the table of this version. */
-type Pending = 'kubeloom_latency_seconds' | 'kubeloom_log_used_bytes' | 'kubeloom_paused_seconds_total';
-type MetricName = Known | Pending;
+import type { MetricLabels, MetricName } from '../base/metrics/table.ts';
 
 interface Moment {
   readonly snapshot: StatsSnapshot;
@@ -40,7 +36,7 @@ export class TopHistory {
     const events = new Map<string, readonly number[]>();
     if (last) {
       let all = 0;
-      for (const labels of moment.reading.labels(EVENTS as Known)) {
+      for (const labels of moment.reading.labels(EVENTS)) {
         const { name = '' } = labels;
         const rate = increase(last, moment, EVENTS, labels) ?? 0;
         all += rate;
@@ -61,11 +57,11 @@ export class TopHistory {
   }
 
   labels(name: MetricName, match: MetricLabels = {}): readonly MetricLabels[] {
-    return this.#moments.at(-1)?.reading.labels(name as Known, match) ?? [];
+    return this.#moments.at(-1)?.reading.labels(name, match) ?? [];
   }
 
   value(name: MetricName, match: MetricLabels = {}): number | undefined {
-    return this.#moments.at(-1)?.reading.sum(name as Known, match);
+    return this.#moments.at(-1)?.reading.sum(name, match);
   }
 
   /** Returns the highest of the values that have the given labels. */
@@ -83,9 +79,9 @@ export class TopHistory {
   /** Returns a quantile of the observations of the recent period; undefined when there is none. */
   quantile(name: MetricName, match: MetricLabels, fraction: number): number | undefined {
     const [earlier, later] = [this.#moments[0], this.#moments.at(-1)];
-    const all = later?.reading.histogram(name as Known, match);
+    const all = later?.reading.histogram(name, match);
     if (!all || earlier === later) return undefined;
-    const recent = since(all, earlier?.reading.histogram(name as Known, match));
+    const recent = since(all, earlier?.reading.histogram(name, match));
     return quantile(isPossible(recent) ? recent : all, fraction);
   }
 }
@@ -101,9 +97,9 @@ function increase(
   name: MetricName,
   match: MetricLabels,
 ): number | undefined {
-  const value = after.sum(name as Known, match);
+  const value = after.sum(name, match);
   if (value === undefined || toMs <= fromMs) return undefined;
-  const difference = value - (before.sum(name as Known, match) ?? 0);
+  const difference = value - (before.sum(name, match) ?? 0);
   // A counter that went back belongs to a new source of the same name, and began at zero.
   return (difference < 0 ? value : difference) / ((toMs - fromMs) / 1000);
 }
