@@ -65,7 +65,7 @@ export interface PhaseResult {
   readonly type: PhaseType;
   readonly startMs: number;
   readonly endMs: number;
-  readonly outcome: 'done' | 'interrupted' | 'failed';
+  readonly outcome: 'done' | 'interrupted';
   readonly writes: WriteCounts;
   /** Writes a second; null for a phase that asks for no rate. */
   readonly rateAsked: number | null;

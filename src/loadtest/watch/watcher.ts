@@ -2,6 +2,8 @@
  * One watcher of a load test, whatever its client is: an informer, a socket that only counts, or another library's
  * informer. It lives in a watcher process, which makes it from a `WatcherTask` and asks for its verdict after the load.
  */
+import type { KubeConfig } from '@kubernetes/client-node';
+import type { InformerThreads } from '../../index.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
 import type { ChangeName, HistogramCounts, Mark, SyncResult, VerdictCounts } from '../result.ts';
@@ -16,7 +18,20 @@ export interface WatcherTask {
   readonly namespace: string;
   /** The selector of the requests: the group's, and the label of this run. */
   readonly selector: string;
+  /** True when the connection must be droppable or slowable during the run. */
+  readonly isRelayed: boolean;
+}
+
+/** The watchers of one process have it in common. */
+export interface WatcherContext {
+  readonly kubeConfig: KubeConfig;
+  /** The same server and credentials, for clients that open their own sockets. */
   readonly connection: ConnectionOptions;
+  /** Threads that the informers of the process share. */
+  readonly threads: InformerThreads;
+  /** The start of the run, by `nowUs`. */
+  readonly startedUs: number;
+  readonly onError: (error: Error) => void;
 }
 
 export interface Watcher extends AsyncDisposable {
@@ -31,6 +46,8 @@ export interface Watcher extends AsyncDisposable {
   dropConnection(): void;
   /** Makes the watcher slow until the next call; undefined: as fast as it can. */
   setSlowness(slowness: Slowness | undefined): void;
+  /** Returns whether everything up to this revision of the log was delivered. */
+  hasReached(revision: number): boolean;
   /** Compares everything that was delivered with the log of the server. Called once, at the end. */
   judge(truth: Truth): WatcherJudgement;
 }
@@ -50,16 +67,19 @@ export interface Truth {
   readonly log: readonly LoggedWrite[];
   /** Key to resourceVersion by a LIST after the load. */
   readonly state: ReadonlyMap<string, string>;
-  /** The start of the run, by `nowUs`. */
-  readonly startedUs: number;
 }
 
 export interface LoggedWrite {
   readonly revision: number;
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  readonly change: ChangeName;
   /** `namespace/name` */
   readonly key: string;
+  /** undefined for a change by another writer, such as kwok. */
+  readonly own: OwnWrite | undefined;
+}
+
+export interface OwnWrite {
+  readonly change: ChangeName;
   /** The index of the phase that wrote it. */
   readonly phase: number;
   /** The time of the answer, by `nowUs`. */
@@ -78,12 +98,14 @@ export interface WatcherJudgement {
     readonly change: ChangeName;
     readonly histogram: HistogramCounts;
   }[];
-  /** Element n: the changes and latencies that were delivered in second n of the run; a sparse second is undefined. */
-  readonly seconds: readonly (SecondOfDeliveries | undefined)[];
+  /** The seconds of the run in which changes were delivered. */
+  readonly seconds: readonly SecondOfDeliveries[];
   readonly marks: readonly Mark[];
 }
 
 export interface SecondOfDeliveries {
+  /** The number of the second, from 0. */
+  readonly second: number;
   readonly changes: number;
   readonly latency: HistogramCounts;
 }

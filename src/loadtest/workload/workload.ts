@@ -119,7 +119,7 @@ export interface RelistStormPhase extends PhaseBase {
   readonly load?: Load | undefined;
 }
 
-/** Makes watchers slow for a time; they catch up before the phase ends. */
+/** Makes watchers slow for a time; afterwards they catch up. */
 export interface SlowConsumerPhase extends PhaseBase {
   readonly type: 'slow-consumer';
   readonly durationMs: number;

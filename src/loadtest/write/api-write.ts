@@ -7,11 +7,11 @@ import http from 'node:http';
 import https from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import { KubeloomError } from '../base/errors.ts';
-import type { ConnectionOptions } from '../shared/protocol.ts';
-import { statusError } from '../kube/status.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import type { ConnectionOptions } from '../../shared/protocol.ts';
+import { statusError } from '../../kube/status.ts';
 
-export type WriteVerb = 'POST' | 'PUT' | 'DELETE';
+export type WriteVerb = 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** The part of an answer that the load test needs: the version of the write. */
 export interface WrittenObject {
@@ -84,7 +84,7 @@ export class ApiWriter implements Disposable {
       headers: {
         ...headers,
         accept: 'application/json',
-        'content-type': 'application/json',
+        'content-type': verb === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
         'content-length': Buffer.byteLength(payload),
       },
     });

@@ -1,9 +1,9 @@
 /** The verdict must catch every single fault, whatever it is and wherever it happens. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HandlerHistory } from '../../../src/cli/recording-handler.ts';
-import type { Notification } from '../../../src/cli/recording-handler.ts';
-import { expectationOf, judge } from '../../../src/cli/verdict.ts';
+import { HandlerHistory } from '../../../src/loadtest/watch/recording-handler.ts';
+import type { Notification } from '../../../src/loadtest/watch/recording-handler.ts';
+import { expectationOf, judge } from '../../../src/loadtest/verdict/verdict.ts';
 import type { JournalEntry } from '../../../src/apiserver/testing/index.ts';
 
 /** Two objects at the list (c/gone was deleted before), then every kind of change. */

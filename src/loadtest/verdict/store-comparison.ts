@@ -2,7 +2,7 @@
  * Compares an informer's store with the server: every key and resourceVersion, and the bytes of a sample of objects.
  * Pure.
  */
-import type { CachedObject } from '../index.ts';
+import type { CachedObject } from '../../index.ts';
 
 /** The server's objects. */
 export interface ServerState {

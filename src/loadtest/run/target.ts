@@ -6,9 +6,9 @@
  * name alone proves nothing either: a production cluster can be called `kind-prod`.
  */
 import type { KubeConfig } from '@kubernetes/client-node';
-import { KubeloomError } from '../base/errors.ts';
-import { isLoopbackHost } from '../base/loopback.ts';
-import { escapeControls } from '../base/printable.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import { isLoopbackHost } from '../../base/loopback.ts';
+import { escapeControls } from '../../base/printable.ts';
 
 export interface LoadTestTarget {
   readonly context: string;

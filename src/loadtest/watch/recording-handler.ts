@@ -3,7 +3,7 @@
  * but finishes.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Borrowed, DeletedFinalStateUnknown, ResourceEventHandler } from '../index.ts';
+import type { Borrowed, DeletedFinalStateUnknown, ResourceEventHandler } from '../../index.ts';
 
 /** The kind of a notification, with the name of the server's log where it has one. */
 export type NotificationKind = 'INITIAL' | 'ADDED' | 'MODIFIED' | 'DELETED' | 'FINAL_STATE_UNKNOWN';
@@ -87,10 +87,15 @@ export interface Slowness {
 export class RecordingHandler implements ResourceEventHandler<unknown> {
   readonly name: string;
   readonly history: HandlerHistory = new HandlerHistory();
-  readonly #slowness: Slowness | undefined;
+  #slowness: Slowness | undefined;
 
   constructor(name: string, slowness?: Slowness) {
     this.name = name;
+    this.#slowness = slowness;
+  }
+
+  /** Makes the handler slow from its next call on; undefined: as fast as it can. */
+  setSlowness(slowness: Slowness | undefined): void {
     this.#slowness = slowness;
   }
 

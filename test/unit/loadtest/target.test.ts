@@ -1,8 +1,8 @@
 /** The clusters to which a load test writes without `--yes`: throwaway clusters on this machine. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { targetText, wantTarget } from '../../../src/cli/loadtest-target.ts';
-import type { LoadTestTarget } from '../../../src/cli/loadtest-target.ts';
+import { targetText, wantTarget } from '../../../src/loadtest/run/target.ts';
+import type { LoadTestTarget } from '../../../src/loadtest/run/target.ts';
 
 const KIND: LoadTestTarget = {
   context: 'kind-kind',
