@@ -66,8 +66,11 @@ function watcherLines(watchers: readonly WatcherResult[]): string[] {
   );
 }
 
-function latencyText({ latencies }: LoadTestResult, step: LatencyStep): string {
-  const sum = sumOf(latencies.filter((each) => each.step === step).map(({ histogram }) => histogram));
+/** Latencies of the phases that had a rate. */
+function latencyText({ phases, latencies }: LoadTestResult, step: LatencyStep): string {
+  const paced = new Set(phases.filter(({ rateAsked }) => rateAsked !== null).map(({ name }) => name));
+  const wanted = latencies.filter((each) => each.step === step && paced.has(each.phase));
+  const sum = sumOf(wanted.map(({ histogram }) => histogram));
   const text = (share: number): string => {
     const ms = quantileMs(sum, share);
     return ms === null ? '-' : `${Math.round(ms * 100) / 100} ms`;

@@ -55,8 +55,12 @@ export function conclude(result: Concluded, { isInterrupted, firstFailure }: Cir
 
 /** Returns which of generator, server and client could not keep up: then the figures say little of the others. */
 export function saturationsOf({ phases, latencies, series }: Concluded): string[] {
-  const p99 = (step: string): number =>
-    quantileMs(sumOf(latencies.filter((each) => each.step === step).map(({ histogram }) => histogram)), 0.99) ?? 0;
+  // Where no rate was asked for, a write is late because others are on their way.
+  const paced = new Set(phases.filter(({ rateAsked }) => rateAsked !== null).map(({ name }) => name));
+  const p99 = (step: string): number => {
+    const of = latencies.filter((each) => each.step === step && paced.has(each.phase));
+    return quantileMs(sumOf(of.map(({ histogram }) => histogram)), 0.99) ?? 0;
+  };
   const found = phases.flatMap(shortfallOf);
   const late = p99('dueToSent');
   if (late > LATE_MS_MAX) {

@@ -76,7 +76,11 @@ export function judge(
   { relistedAfter = Number.POSITIVE_INFINITY, isCutOff = false }: Circumstances = {},
 ): Verdict {
   const judgement = new Judgement(expectation);
-  const notifications = [...history];
+  // A relist repeats unchanged objects, as client-go's does.
+  const notifications = [...history].filter(
+    ({ kind, revision, previousRevision }, index) =>
+      index < relistedAfter || kind !== 'MODIFIED' || revision !== previousRevision,
+  );
   for (let index = 0; index < notifications.length;) {
     const combined = index < relistedAfter ? 0 : judgement.takeRelist(notifications, index);
     const next = notifications[index];

@@ -56,10 +56,14 @@ let threads: InformerThreads | undefined;
 let watchers: readonly Watcher[] = [];
 let synced = 0;
 
-/** Prints an error that the informer survives. */
+const reported = new Set<string>();
+
+/** Prints an error that the watcher survives; only the first one of a code, as a storm has thousands. */
 function report(error: Error): void {
   const { message, code } = withCode(error);
-  process.stderr.write(`error: ${message} (${code})\n`);
+  if (reported.has(code)) return;
+  reported.add(code);
+  process.stderr.write(`error: ${message} (${code}; the next ones with this code are not shown)\n`);
 }
 
 function changes(): number {

@@ -54,8 +54,11 @@ export class Witness implements AsyncDisposable {
       for (const { handler } of this.#informers.values()) sum += handler.history.length;
       return sum;
     };
-    const isBehind = ([kind, count]: [ObjectKind, number]): boolean =>
-      this.notifications(kind).filter((each) => each.kind === 'DELETED').length < count;
+    const isBehind = ([kind, count]: readonly [ObjectKind, number]): boolean => {
+      let left = count;
+      for (const each of this.#informers.get(kind)?.handler.history ?? []) if (each.kind === 'DELETED') left--;
+      return left > 0;
+    };
     let before = received();
     let stalledMs = 0;
     while (stalledMs < STALL_MS && !signal.aborted && [...deletions].some(isBehind)) {
