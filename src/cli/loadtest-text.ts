@@ -37,7 +37,8 @@ export function confirmed({ writes }: LoadTestResult): number {
 
 function phaseLines({ phases }: LoadTestResult): string[] {
   const table = new Table(['PHASE', 'TOOK', 'WRITES', 'RATE ASKED', 'ACHIEVED', 'FAILED']);
-  const rate = (perSecond: number | null): string => (perSecond === null ? '-' : String(Math.round(perSecond * 10) / 10));
+  const rate = (perSecond: number | null): string =>
+    perSecond === null ? '-' : String(Math.round(perSecond * 10) / 10);
   return table.lines(
     phases.map(({ name, startMs, endMs, writes, rateAsked, rateAchieved }) => [
       name,
@@ -58,7 +59,9 @@ function watcherLines(watchers: readonly WatcherResult[]): string[] {
       name,
       first?.mode ?? '-',
       first === undefined || first.durationMs === null ? '-' : durationText(first.durationMs),
-      ...[verdict.delivered, verdict.covered, verdict.lost, verdict.duplicated, verdict.reordered].map(number),
+      ...[verdict.delivered, verdict.covered, verdict.lost, verdict.duplicated, verdict.reordered].map(
+        number,
+      ),
       cacheEqualsList === null ? '-' : cacheEqualsList ? 'yes' : 'NO',
       number(relists),
       number(cutWatches),

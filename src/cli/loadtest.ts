@@ -65,7 +65,11 @@ export function loadTestCommand(): Command {
     .option('--duration <seconds>', 'how long (default: 60)', parseSeconds)
     .option('--informers <count>', 'informers that watch them (default: 2)', parseInformers)
     .option('--threads <count>', 'indexer threads; 0: everything in one thread', parseThreads)
-    .option('--seed <number>', 'seed of the writes; default: that of the workload, or a random one', parseSeed)
+    .option(
+      '--seed <number>',
+      'seed of the writes; default: that of the workload, or a random one',
+      parseSeed,
+    )
     .option('--print', 'print the workload and do nothing else')
     .option('--json', 'print the result as one JSON object on stdout')
     .option('--yes', 'write to this context although it is not known to be a throwaway cluster')
@@ -76,7 +80,12 @@ export function loadTestCommand(): Command {
 async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise<void> {
   const text = name === undefined ? textOfFlags(flags) : textOfWorkload(name, flags);
   // The file as it is: its seed is chosen when it runs.
-  const { workload, yaml }: ReadWorkload = readWorkload(text, name ?? 'flags', flags.seed, randomInt(SEED_MAX));
+  const { workload, yaml }: ReadWorkload = readWorkload(
+    text,
+    name ?? 'flags',
+    flags.seed,
+    randomInt(SEED_MAX),
+  );
   if (flags.print === true) {
     process.stdout.write(text);
     return;

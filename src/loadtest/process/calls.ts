@@ -24,8 +24,8 @@ interface Call {
 }
 
 interface Pending {
-  resolve(result: unknown): void;
-  reject(error: Error): void;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
 }
 
 /** The main process's side. */
@@ -56,7 +56,8 @@ export class OtherProcess<Table extends CallTable<Table>> implements AsyncDispos
     });
     this.#ended = once(this.#child, 'exit').then(([code, signal]: unknown[]) => {
       const why = `the process ${name} of the load test ended with ${String(code ?? signal)}`;
-      for (const { reject } of this.#pending.values()) reject(new KubeloomError('ERR_KUBELOOM_LOADTEST', why));
+      for (const { reject } of this.#pending.values())
+        reject(new KubeloomError('ERR_KUBELOOM_LOADTEST', why));
       this.#pending.clear();
     });
   }

@@ -95,7 +95,10 @@ function watcherLatencies({ run, tasks, judged }: Parts): LatencyHistogram[] {
 /** One histogram for each step, phase, kind and change. */
 class Histograms {
   readonly #run: RunFacts;
-  readonly #all = new Map<string, { identity: Omit<LatencyHistogram, 'group' | 'histogram'>; counts: LatencyCounts }>();
+  readonly #all = new Map<
+    string,
+    { identity: Omit<LatencyHistogram, 'group' | 'histogram'>; counts: LatencyCounts }
+  >();
 
   constructor(run: RunFacts) {
     this.#run = run;
@@ -114,7 +117,11 @@ class Histograms {
   }
 
   result(group: string | null): LatencyHistogram[] {
-    return Array.from(this.#all.values(), ({ identity, counts }) => ({ ...identity, group, histogram: counts.data }));
+    return Array.from(this.#all.values(), ({ identity, counts }) => ({
+      ...identity,
+      group,
+      histogram: counts.data,
+    }));
   }
 }
 

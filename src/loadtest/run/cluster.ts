@@ -39,7 +39,7 @@ export interface ClusterAccess {
   readonly context: string;
   readonly signal: AbortSignal;
   /** Receives one line about what happens. */
-  say(line: string): void;
+  readonly say: (line: string) => void;
 }
 
 export class TestCluster {
@@ -90,7 +90,9 @@ export class TestCluster {
       const run = metadata.labels?.[RUN_LABEL];
       if (run !== undefined && isDead(metadata.annotations?.[OWNER])) {
         const rest = await this.#remove(run, [metadata.name]);
-        say(`namespace ${metadata.name} of a dead run ${rest.length === 0 ? 'was removed' : 'could not be removed'}`);
+        say(
+          `namespace ${metadata.name} of a dead run ${rest.length === 0 ? 'was removed' : 'could not be removed'}`,
+        );
       } else {
         const command = this.#command('namespace', metadata.name);
         say(`namespace ${metadata.name} is another run's; when that has ended: ${command}`);
@@ -131,14 +133,18 @@ export class TestCluster {
     }
     if (this.#kinds.includes('Widget')) {
       const name = definitionName(run);
-      await this.#attempt(left, 'customresourcedefinition', name, () => this.#delete(`${DEFINITIONS}/${name}`));
+      await this.#attempt(left, 'customresourcedefinition', name, () =>
+        this.#delete(`${DEFINITIONS}/${name}`),
+      );
     }
     return left;
   }
 
   #empty(resource: ResourceRef, namespace: string, run: string): Promise<void> {
     const selector = encodeURIComponent(`${RUN_LABEL}=${run}`);
-    return this.#delete(`${resourcePath(resource, namespace)}?labelSelector=${selector}&gracePeriodSeconds=0`);
+    return this.#delete(
+      `${resourcePath(resource, namespace)}?labelSelector=${selector}&gracePeriodSeconds=0`,
+    );
   }
 
   async #delete(path: string): Promise<void> {

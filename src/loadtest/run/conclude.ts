@@ -73,8 +73,14 @@ export function saturationsOf({ phases, latencies, series }: Concluded): string[
   if (slow > ANSWER_MS_MAX) {
     found.push(`the server was saturated: p99 of sent to answered was ${durationText(slow)}, 1 s is allowed`);
   }
+  // The seconds that a process needs to start and to judge are no part of the load.
+  const isLoaded = (atMs: number): boolean =>
+    phases.some(({ name, startMs, endMs }) => paced.has(name) && startMs <= atMs && atMs < endMs);
   for (const { name, loopDelayMs } of series.processes) {
-    const delays = loopDelayMs.filter((each) => each !== null).toSorted((one, other) => one - other);
+    const delays = loopDelayMs
+      .filter((each, second) => each !== null && isLoaded(second * series.intervalMs))
+      .map(Number)
+      .toSorted((one, other) => one - other);
     const delay = delays[Math.ceil(delays.length * 0.9) - 1] ?? 0;
     if (delay <= LOOP_DELAY_MS_MAX || name === 'generator') continue;
     found.push(

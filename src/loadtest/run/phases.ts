@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, firstLineOf, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import type { OtherProcess } from '../process/calls.ts';
 import type { Mark, PhaseResult, WriteCounts } from '../result.ts';
@@ -20,7 +20,7 @@ export interface PhaseTools {
   readonly watchers: WatcherProcesses;
   readonly signal: AbortSignal;
   /** Returns the milliseconds since the start of the run. */
-  atMs(): number;
+  readonly atMs: () => number;
 }
 
 export class Phases {
@@ -44,7 +44,10 @@ export class Phases {
   async run(phases: readonly Phase[], onPhase: (phase: Phase) => void): Promise<void> {
     const { generator, watchers, signal, atMs } = this.#tools;
     // Both answer what they have so far.
-    const unlisten = onAbort(signal, () => void Promise.all([generator.call('stop', undefined), watchers.stop()]));
+    const unlisten = onAbort(
+      signal,
+      () => void Promise.all([generator.call('stop', undefined), watchers.stop()]),
+    );
     try {
       for (const [index, phase] of phases.entries()) {
         if (signal.aborted) return;
@@ -81,7 +84,10 @@ export class Phases {
         return outcome;
       }
       case 'server-restart': {
-        const [outcome] = await Promise.all([this.#load(phase.load, phase.durationMs), this.#restart(phase.command)]);
+        const [outcome] = await Promise.all([
+          this.#load(phase.load, phase.durationMs),
+          this.#restart(phase.command),
+        ]);
         return outcome;
       }
       case 'pause':
@@ -112,7 +118,13 @@ export class Phases {
 
   async #restart([program = '', ...args]: readonly string[]): Promise<void> {
     this.#fault(`restart: ${program}`);
-    await promisify(execFile)(program, args, { signal: this.#tools.signal });
+    try {
+      await promisify(execFile)(program, args, { signal: this.#tools.signal });
+    } catch (cause) {
+      if (this.#tools.signal.aborted) return;
+      const message = `the server was not restarted: ${firstLineOf(cause)}`;
+      throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message, { cause });
+    }
   }
 
   /** Watchers that wait are ended by the signal; that is no failure. */
@@ -121,7 +133,7 @@ export class Phases {
       await work;
     } catch (cause) {
       if (this.#tools.signal.aborted) return;
-      const message = `${name}: the watchers did not sync: ${cause instanceof Error ? cause.message : String(cause)}`;
+      const message = `${name}: the watchers did not sync: ${messageOf(cause)}`;
       throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message, { cause });
     }
   }
@@ -158,7 +170,8 @@ export class Phases {
 }
 
 function countsOf(outcome: WriteOutcome | undefined): WriteCounts {
-  const count = (change: string): number => outcome?.writes.filter((write) => write.change === change).length ?? 0;
+  const count = (change: string): number =>
+    outcome?.writes.filter((write) => write.change === change).length ?? 0;
   return {
     created: count('create'),
     updated: count('update'),

@@ -43,9 +43,9 @@ export interface LoadTestOptions {
   /** Ends the phases; the result covers what was done. */
   readonly signal: AbortSignal;
   /** Receives one line about what happens. */
-  say(line: string): void;
+  readonly say: (line: string) => void;
   /** Called once a second. */
-  onLive(state: LiveState): void;
+  readonly onLive: (state: LiveState) => void;
 }
 
 const LIVE_INTERVAL_MS = 1000;
@@ -170,7 +170,10 @@ class Run implements AsyncDisposable {
       phase: { name, type, index, count: phases.length, startMs, durationMs },
       writes: { ...this.#progress, total: totalOfPhase(phase, this.#options.workload) },
       watchers: this.#watchers.live,
-      processes: Array.from(this.#costs, ([process, costs]) => ({ name: process, ...(costs.at(-1)?.value ?? NO_COST) })),
+      processes: Array.from(this.#costs, ([process, costs]) => ({
+        name: process,
+        ...(costs.at(-1)?.value ?? NO_COST),
+      })),
     };
   }
 
@@ -229,7 +232,10 @@ class Run implements AsyncDisposable {
     };
     const writes = this.#phases.writes.filter((write) => write.group === index);
     const log = logOf(writes, keyOf, this.#witness.notifications(group.kind));
-    return log.map((write) => ({ ...write, labels: labelsOf(keys.get(write.key) ?? 0, group, this.#place.run) }));
+    return log.map((write) => ({
+      ...write,
+      labels: labelsOf(keys.get(write.key) ?? 0, group, this.#place.run),
+    }));
   }
 
   async #list(kind: ObjectKind): Promise<ReadonlyMap<string, ListedObject>> {
@@ -286,12 +292,18 @@ interface ListPage {
   readonly items: readonly { readonly metadata: ListedObject }[];
 }
 
-function selected(task: WatcherTask, logs: ReadonlyMap<ObjectKind, readonly LabelledWrite[]>): LabelledWrite[] {
+function selected(
+  task: WatcherTask,
+  logs: ReadonlyMap<ObjectKind, readonly LabelledWrite[]>,
+): LabelledWrite[] {
   const isSelected = selectionOf(task);
   return (logs.get(task.group.of) ?? []).filter(({ key, labels }) => isSelected(namespaceIn(key), labels));
 }
 
-function stateOf(task: WatcherTask, listed: ReadonlyMap<string, ListedObject> | undefined): ReadonlyMap<string, string> {
+function stateOf(
+  task: WatcherTask,
+  listed: ReadonlyMap<string, ListedObject> | undefined,
+): ReadonlyMap<string, string> {
   const isSelected = selectionOf(task);
   const own = [...(listed ?? [])].filter(([key, { labels }]) => isSelected(namespaceIn(key), labels ?? {}));
   return new Map(own.map(([key, { resourceVersion }]) => [key, resourceVersion]));
@@ -313,7 +325,9 @@ function phaseText({ name, type }: Phase): string {
 /** @returns the version that the server reports; `unknown` without one */
 async function serverVersion(client: ApiClient): Promise<string> {
   try {
-    const version = (await client.getJson('/version', new AbortController().signal)) as { readonly gitVersion?: unknown };
+    const version = (await client.getJson('/version', new AbortController().signal)) as {
+      readonly gitVersion?: unknown;
+    };
     return typeof version.gitVersion === 'string' ? version.gitVersion : 'unknown';
   } catch (error) {
     // Some servers refuse this request without special rights.

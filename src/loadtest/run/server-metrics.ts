@@ -53,7 +53,10 @@ export function samplesOf(text: string, wanted: ReadonlySet<string>): Samples {
   for (const line of text.split('\n')) {
     const { metric = '', labels = '', value } = LINE.exec(line)?.groups ?? {};
     if (!wanted.has(metric)) continue;
-    const pairs = Array.from(labels.matchAll(LABEL), ({ groups }) => [groups?.['name'] ?? '', groups?.['value'] ?? '']);
+    const pairs = Array.from(labels.matchAll(LABEL), ({ groups }) => [
+      groups?.['name'] ?? '',
+      groups?.['value'] ?? '',
+    ]);
     samples.set(`${metric}{${labels}}`, {
       metric,
       labels: Object.fromEntries(pairs) as Readonly<Record<string, string>>,

@@ -31,7 +31,11 @@ export function thresholdResults(
   });
 }
 
-function figureOf({ subject, phase }: Threshold, measured: Measured, server: ServerDifference): number | null {
+function figureOf(
+  { subject, phase }: Threshold,
+  measured: Measured,
+  server: ServerDifference,
+): number | null {
   switch (subject.type) {
     case 'latency': {
       const wanted = measured.latencies.filter(

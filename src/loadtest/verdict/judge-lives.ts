@@ -103,7 +103,10 @@ class Latencies {
 
   get result(): Pick<WatcherJudgement, 'latencies' | 'seconds'> {
     return {
-      latencies: Array.from(this.#groups.values(), ({ counts, ...rest }) => ({ ...rest, histogram: counts.data })),
+      latencies: Array.from(this.#groups.values(), ({ counts, ...rest }) => ({
+        ...rest,
+        histogram: counts.data,
+      })),
       seconds: Array.from(this.#seconds, ([second, { changes, counts }]) => ({
         second,
         changes,

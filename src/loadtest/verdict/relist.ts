@@ -7,7 +7,14 @@
  */
 import type { JournalEntry } from '../../apiserver/journal.ts';
 import type { Notification } from '../watch/recording-handler.ts';
-import type { LogEvent } from './verdict.ts';
+
+export interface LogEvent {
+  readonly revision: number;
+  readonly type: JournalEntry[1];
+  readonly key: string;
+  /** The revision of the object before this event; 0 when there was none. */
+  readonly previousRevision: number;
+}
 
 export interface Relist {
   /** The number of events of the log before the list. */

@@ -10,6 +10,7 @@
 import type { JournalEntry } from '../../apiserver/journal.ts';
 import type { Notification } from '../watch/recording-handler.ts';
 import { relistAt } from './relist.ts';
+import type { LogEvent } from './relist.ts';
 
 export interface Verdict {
   /** Events after the initial list that were delivered as the log has them. */
@@ -26,14 +27,6 @@ export interface Verdict {
   readonly reordered: number;
   /** The first few faults as text. */
   readonly findings: readonly string[];
-}
-
-export interface LogEvent {
-  readonly revision: number;
-  readonly type: JournalEntry[1];
-  readonly key: string;
-  /** The revision of the object before this event; 0 when there was none. */
-  readonly previousRevision: number;
 }
 
 /** The notifications that the log requires. */

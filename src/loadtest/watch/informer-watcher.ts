@@ -8,7 +8,14 @@ import { judgeLives } from '../verdict/judge-lives.ts';
 import type { Slowness } from '../workload/workload.ts';
 import { InformerLife } from './informer-life.ts';
 import { Relay } from './relay.ts';
-import type { Truth, Watcher, WatcherActivity, WatcherContext, WatcherJudgement, WatcherTask } from './watcher.ts';
+import type {
+  Truth,
+  Watcher,
+  WatcherActivity,
+  WatcherContext,
+  WatcherJudgement,
+  WatcherTask,
+} from './watcher.ts';
 
 export class InformerWatcher implements Watcher {
   readonly task: WatcherTask;
@@ -24,7 +31,8 @@ export class InformerWatcher implements Watcher {
   }
 
   get activity(): WatcherActivity {
-    const sum = (of: (life: InformerLife) => number): number => this.#lives.reduce((all, life) => all + of(life), 0);
+    const sum = (of: (life: InformerLife) => number): number =>
+      this.#lives.reduce((all, life) => all + of(life), 0);
     return {
       changes: sum(({ changes }) => changes),
       relists: sum(({ syncs }) => syncs.length) - (this.#lives.length > 0 ? 1 : 0),
@@ -66,7 +74,9 @@ export class InformerWatcher implements Watcher {
   }
 
   async #begin(cause: 'start' | 'storm', signal: AbortSignal): Promise<void> {
-    const kubeConfig = this.#relay ? relayed(this.#context.kubeConfig, this.#relay) : this.#context.kubeConfig;
+    const kubeConfig = this.#relay
+      ? relayed(this.#context.kubeConfig, this.#relay)
+      : this.#context.kubeConfig;
     const life = new InformerLife(this.task, { ...this.#context, kubeConfig }, cause);
     this.#lives.push(life);
     this.#applySlowness();

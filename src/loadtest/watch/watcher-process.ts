@@ -70,7 +70,10 @@ function changes(): number {
   return watchers.reduce((sum, { activity }) => sum + activity.changes, 0);
 }
 
-async function all(timeoutMs: number, work: (watcher: Watcher, signal: AbortSignal) => Promise<void>): Promise<void> {
+async function all(
+  timeoutMs: number,
+  work: (watcher: Watcher, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
   const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
   await Promise.all(watchers.map((watcher) => work(watcher, signal)));
 }
@@ -103,7 +106,8 @@ answerCalls<WatcherProcessCalls>({
     for (const watcher of watchers) watcher.setSlowness(slowness);
   },
   async settle({ revisions }) {
-    const isBehind = (watcher: Watcher): boolean => !watcher.hasReached(revisions.get(watcher.task.name) ?? 0);
+    const isBehind = (watcher: Watcher): boolean =>
+      !watcher.hasReached(revisions.get(watcher.task.name) ?? 0);
     let before = changes();
     let stalledMs = 0;
     while (stalledMs < STALL_MS && !stopping.signal.aborted && watchers.some(isBehind)) {

@@ -78,7 +78,9 @@ export class WatcherProcesses implements AsyncDisposable {
         if (!names.includes(group.name)) return [];
         const first = this.#groups.slice(0, index).reduce((sum, each) => sum + each.processes.length, 1);
         return processes.map(async (each, offset) => {
-          const watchers = this.tasks.filter(({ process }) => process === first + offset).map(({ task }) => task);
+          const watchers = this.tasks
+            .filter(({ process }) => process === first + offset)
+            .map(({ task }) => task);
           const { threads, reconnectEveryMs } = group;
           const text = kubeConfig.exportConfig();
           await each.call('start', { kubeConfig: text, startedUs, threads, reconnectEveryMs, watchers });
@@ -104,7 +106,9 @@ export class WatcherProcesses implements AsyncDisposable {
 
   /** @param truths by the name of the watcher */
   async judge(truths: ReadonlyMap<string, Truth>): Promise<ReadonlyMap<string, Judged>> {
-    const judged = await Promise.all(this.#of([...this.#started]).map((each) => each.call('judge', { truths })));
+    const judged = await Promise.all(
+      this.#of([...this.#started]).map((each) => each.call('judge', { truths })),
+    );
     return new Map(judged.flatMap((each) => [...each]));
   }
 
@@ -114,7 +118,9 @@ export class WatcherProcesses implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#groups.flatMap(({ processes }) => processes.map((each) => each[Symbol.asyncDispose]())));
+    await Promise.all(
+      this.#groups.flatMap(({ processes }) => processes.map((each) => each[Symbol.asyncDispose]())),
+    );
   }
 
   #of(names: readonly string[]): OtherProcess<WatcherProcessCalls>[] {
@@ -135,7 +141,9 @@ function tasksOf(group: WatcherGroup, { workload, place }: WatcherProcessesOptio
   const objects = workload.objects.find(({ kind }) => kind === group.of);
   const namespaces = place.namespaces.slice(0, objects?.namespaces);
   const isAlone = namespaces.length === 1;
-  const selector = [`${RUN_LABEL}=${place.run}`, ...(group.selector === '' ? [] : [group.selector])].join(',');
+  const selector = [`${RUN_LABEL}=${place.run}`, ...(group.selector === '' ? [] : [group.selector])].join(
+    ',',
+  );
   return Array.from({ length: group.count }, (_, index) => ({
     name: group.count === 1 ? group.name : `${group.name} ${index + 1}`,
     group,
@@ -155,10 +163,10 @@ function isRelayed(group: WatcherGroup, phases: readonly Phase[]): boolean {
 }
 
 /** Returns whether an object with these labels is a watcher's. */
-export function selectionOf({ namespace, selector }: WatcherTask): (
-  namespace: string,
-  labels: Readonly<Record<string, string>>,
-) => boolean {
+export function selectionOf({
+  namespace,
+  selector,
+}: WatcherTask): (namespace: string, labels: Readonly<Record<string, string>>) => boolean {
   const parsed = parseLabelSelector(selector);
   return (of, labels) => (namespace === '' || namespace === of) && parsed.matches(labels);
 }

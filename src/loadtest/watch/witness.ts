@@ -56,7 +56,8 @@ export class Witness implements AsyncDisposable {
     };
     const isBehind = ([kind, count]: readonly [ObjectKind, number]): boolean => {
       let left = count;
-      for (const each of this.#informers.get(kind)?.handler.history ?? []) if (each.kind === 'DELETED') left--;
+      for (const each of this.#informers.get(kind)?.handler.history ?? [])
+        if (each.kind === 'DELETED') left--;
       return left > 0;
     };
     let before = received();

@@ -149,7 +149,8 @@ export class Generator {
       await this.#write(write, dueUs);
     } catch (error) {
       this.#progress.failed++;
-      if (error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_UNREACHABLE') this.#failures.unanswered++;
+      if (error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_UNREACHABLE')
+        this.#failures.unanswered++;
       else this.#failures.refused++;
       this.#failures.first ??= String(error);
     }
@@ -200,7 +201,11 @@ export class Generator {
     return `${collection}/${nameOf(n)}${change === 'status' && hasStatus(objects.kind) ? '/status' : ''}`;
   }
 
-  #request(group: number, n: number, change: ChangeName): { readonly verb: WriteVerb; readonly body?: object } {
+  #request(
+    group: number,
+    n: number,
+    change: ChangeName,
+  ): { readonly verb: WriteVerb; readonly body?: object } {
     if (change === 'delete') return { verb: 'DELETE' };
     const objects = this.#objects(group);
     const { place } = this.#task;

@@ -29,7 +29,15 @@ const REPORT: DemoReport = {
     { role: 'main', deltas: 1010, cpuMs: 5 },
   ],
 };
-const CLEAN: Verdict = { delivered: 1000, initial: 10, lost: 0, duplicated: 0, reordered: 0, findings: [] };
+const CLEAN: Verdict = {
+  delivered: 1000,
+  initial: 10,
+  covered: 0,
+  lost: 0,
+  duplicated: 0,
+  reordered: 0,
+  findings: [],
+};
 const INTENDED = 1000;
 
 function handlers(slow: Partial<Verdict> = {}): HandlerResult[] {

@@ -1,90 +1,91 @@
-/** The log that is reconstructed from the answers to writes, and the faults that it reveals. */
+/** The log that is reconstructed from the answers to writes and from the witness, and the faults that it reveals. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Notification } from '../../../src/cli/recording-handler.ts';
-import { journalOf, revisedWrites } from '../../../src/cli/loadtest-journal.ts';
-import type { Write } from '../../../src/cli/loadtest-plan.ts';
-import { expectationOf, judge } from '../../../src/cli/verdict.ts';
+import { logOf } from '../../../src/loadtest/verdict/log.ts';
+import type { PhasedWrite } from '../../../src/loadtest/verdict/log.ts';
+import { expectationOf, judge } from '../../../src/loadtest/verdict/verdict.ts';
+import type { Notification } from '../../../src/loadtest/watch/recording-handler.ts';
+import type { LoggedWrite } from '../../../src/loadtest/watch/watcher.ts';
 
-const WRITES: readonly Write[] = (
+const WRITES: readonly PhasedWrite[] = (
   [
-    [1, 'ADDED', 'a'],
-    [2, 'ADDED', 'b'],
-    [5, 'MODIFIED', 'b'],
-    [3, 'MODIFIED', 'a'],
-    [0, 'DELETED', 'a'],
-    [7, 'ADDED', 'a'],
-    [0, 'DELETED', 'a'],
+    [1, 'create', 1],
+    [2, 'create', 2],
+    [5, 'status', 2],
+    [3, 'update', 1],
+    [0, 'delete', 1],
+    [7, 'create', 1],
+    [0, 'delete', 1],
   ] as const
-).map(([revision, type, name], index) => [revision, type, name, [index, index, index]]);
+).map(([revision, change, n], at) => ({
+  revision,
+  change,
+  n,
+  group: 0,
+  phase: at,
+  dueUs: at,
+  sentUs: at,
+  answeredUs: at,
+}));
 const LISTED_AT = 2;
 
-function told(kind: Notification['kind'], key: string, revision: number, previous = 0): Notification {
+function notified(kind: Notification['kind'], key: string, revision: number, previous = 0): Notification {
   return { kind, key, revision, previousRevision: previous, calledUs: 0 };
 }
 
 const FAITHFUL: readonly Notification[] = [
-  told('INITIAL', 'n/a', 1),
-  told('INITIAL', 'n/b', 2),
-  told('MODIFIED', 'n/a', 3, 1),
-  told('DELETED', 'n/a', 4),
-  told('MODIFIED', 'n/b', 5, 2),
-  told('ADDED', 'n/a', 7),
-  told('DELETED', 'n/a', 9),
+  notified('INITIAL', 'n/1', 1),
+  notified('INITIAL', 'n/2', 2),
+  notified('MODIFIED', 'n/1', 3, 1),
+  notified('DELETED', 'n/1', 4),
+  notified('MODIFIED', 'n/2', 5, 2),
+  notified('ADDED', 'n/1', 7),
+  notified('DELETED', 'n/1', 9),
 ];
 
-function faults(history: readonly Notification[]): readonly number[] {
-  const journal = journalOf(revisedWrites(WRITES, 'n', history), 'n');
-  const { lost, duplicated, reordered } = judge(expectationOf(journal, LISTED_AT), history);
-  return [lost, duplicated, reordered];
+function log(witnessed: readonly Notification[]): LoggedWrite[] {
+  return logOf(WRITES, (n) => `n/${n}`, witnessed);
 }
 
-describe('the journal of a load test', () => {
-  it('is in the order of revisions, with deletions where handlers received them', () => {
-    assert.deepEqual(
-      journalOf(revisedWrites(WRITES, 'n', FAITHFUL), 'n').map(
-        ([revision, type, key]) => `${type} ${key}@${revision}`,
-      ),
-      [
-        'ADDED n/a@1',
-        'ADDED n/b@2',
-        'MODIFIED n/a@3',
-        'DELETED n/a@4',
-        'MODIFIED n/b@5',
-        'ADDED n/a@7',
-        'DELETED n/a@9',
-      ],
-    );
-    assert.deepEqual(faults(FAITHFUL), [0, 0, 0]);
+function texts(witnessed: readonly Notification[]): string[] {
+  return log(witnessed).map(({ type, key, revision }) => `${type} ${key}@${revision}`);
+}
+
+const FULL = [
+  'ADDED n/1@1',
+  'ADDED n/2@2',
+  'MODIFIED n/1@3',
+  'DELETED n/1@4',
+  'MODIFIED n/2@5',
+  'ADDED n/1@7',
+  'DELETED n/1@9',
+];
+
+describe('the log of a load test', () => {
+  it('is in the order of revisions, with deletions where the witness received them', () => {
+    assert.deepEqual(texts(FAITHFUL), FULL);
+    const journal = log(FAITHFUL).map(({ revision, type, key }) => [revision, type, key] as const);
+    assert.equal(judge(expectationOf(journal, LISTED_AT), FAITHFUL).lost, 0);
   });
 
-  it('keeps the times at which each write was due, sent and answered, for deletions too', () => {
-    const revised = revisedWrites(WRITES, 'n', FAITHFUL);
+  it('keeps the phase and the time of the answer of each write, for deletions too', () => {
     assert.deepEqual(
-      revised.map(([revision, , , [dueUs]]) => [revision, dueUs]),
-      [
-        [1, 0],
-        [2, 1],
-        [3, 3],
-        [4, 4],
-        [5, 2],
-        [7, 5],
-        [9, 6],
-      ],
+      log(FAITHFUL).map(({ revision, own }) => [revision, own?.phase, own?.answeredUs]),
+      [1, 2, 3, 4, 5, 7, 9].map((revision, index) => {
+        const at = [0, 1, 3, 4, 2, 5, 6][index];
+        return [revision, at, at];
+      }),
     );
   });
 
-  for (const [index, { kind, key, revision }] of FAITHFUL.entries()) {
-    it(`misses ${kind} ${key}@${revision}`, () => {
-      const [lost = 0] = faults(FAITHFUL.filter((_, at) => at !== index));
-      assert.ok(lost > 0);
-    });
-  }
+  it('keeps a place for a deletion that the witness did not receive where it must be', () => {
+    assert.deepEqual(texts([]).slice(2, 4), ['MODIFIED n/1@3', 'DELETED n/1@3.5']);
+    assert.equal(texts(FAITHFUL.with(3, notified('DELETED', 'n/1', 2.5))).includes('DELETED n/1@3.5'), true);
+  });
 
-  it('ignores a deletion before the write that it follows, or after the next one', () => {
-    const early = FAITHFUL.with(3, told('DELETED', 'n/a', 2.5));
-    const late = FAITHFUL.with(3, told('DELETED', 'n/a', 8));
-    assert.deepEqual(faults(early).slice(0, 2), [1, 1]);
-    assert.deepEqual(faults(late).slice(0, 2), [1, 1]);
+  it('has the changes of other writers, without a time', () => {
+    const foreign = notified('MODIFIED', 'n/2', 8, 5);
+    const found = log([...FAITHFUL, foreign]).find(({ revision }) => revision === 8);
+    assert.deepEqual(found, { revision: 8, type: 'MODIFIED', key: 'n/2', own: undefined });
   });
 });
