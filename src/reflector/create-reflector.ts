@@ -46,7 +46,8 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
   const { memory, onRing, readBytes } = options;
   const reading = readBytes === undefined ? {} : { readBytes };
   const feeds = new FeedTransports(options.port);
-  const { transportFor = (connection) => new Http1Transport(connection, reading), clock = realClock } = options;
+  const { transportFor = (connection) => new Http1Transport(connection, reading), clock = realClock } =
+    options;
   const words = new PipelineWords(memory, onRing);
   discardUncommitted(memory, words.committed.load());
   const router = new Router({

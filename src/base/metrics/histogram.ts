@@ -53,7 +53,8 @@ export class Histogram {
 
 /** Bounds for latencies, from 50 µs to 30 s. */
 export const LATENCY_SECONDS: readonly number[] = [
-  0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+  0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+  10, 30,
 ];
 
 /** Returns `count` bounds from `first` on, each `factor` times the one before it: client_golang's ExponentialBuckets. */

@@ -15,6 +15,8 @@ const SAMPLED_EVERY = 64;
 const SEEDS = 20;
 const STEPS = 2000;
 const STAMPS = 2000;
+/** Sequences within which the threads must have had that many stamps. */
+const SEQUENCES_MAX = 2 ** 24;
 
 describe('a stamp', () => {
   test('has the times of the read and of the commit, from the commit on', () => {
@@ -94,17 +96,20 @@ describe('stamps of both sides', () => {
     context.after(() => worker.terminate());
     const reader = new StampReader(task.stamps);
     let sequence = FIRST_SEQUENCE;
-    for (let stamps = 0; stamps < STAMPS;) {
+    let stamps = 0;
+    for (let sequences = 0; stamps < STAMPS && sequences < SEQUENCES_MAX;) {
       const end = committed.load();
       if (end === sequence) await new Promise((resolve) => setImmediate(resolve));
       while (sequence !== end) {
         sequence = (sequence + 1) >>> 0;
+        sequences++;
         const stamp = reader.read(sequence);
         if (stamp) assert.deepEqual(stamp, stampOf(sequence));
         if (stamp) stamps++;
       }
       merged.store(sequence);
     }
+    assert.equal(stamps, STAMPS);
     assert.ok(sequence < FIRST_SEQUENCE, 'the sequences have wrapped');
   });
 });
