@@ -2,7 +2,6 @@
 import type { AddSample, MetricSource } from '../base/metrics/collect.ts';
 import type { MetricLabels } from '../base/metrics/table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { EventLatency } from '../replica/deliver/event-latency.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import type { Handlers } from './handlers.ts';
 import type { Health } from './health.ts';
@@ -11,11 +10,10 @@ import type { InformerPipeline } from './pipeline.ts';
 export interface MeasuredInformer {
   readonly name: string;
   readonly resource: ResourceRef;
-  readonly pipeline: Pick<InformerPipeline<never>, 'replica' | 'records'>;
+  readonly pipeline: Pick<InformerPipeline<never>, 'replica' | 'records' | 'latency'>;
   readonly health: Health;
   readonly handlers: Handlers;
   readonly reports: ErrorReporter;
-  readonly latency: EventLatency;
 }
 
 /** component-base's informer metrics keep as many digits: a double cannot hold more. */
@@ -33,13 +31,13 @@ export class InformerMetrics implements MetricSource {
 
   /** Starts the histograms. @param name the unique name */
   start(name: string): void {
-    const { resource, latency } = this.#informer;
-    latency.start(labelsOf(name, resource));
+    const { resource, pipeline } = this.#informer;
+    pipeline.latency.start(labelsOf(name, resource));
   }
 
   addMetrics(add: AddSample, name: string): void {
-    const { resource, pipeline, health, handlers, reports, latency } = this.#informer;
-    const { replica, records } = pipeline;
+    const { resource, pipeline, health, handlers, reports } = this.#informer;
+    const { replica, records, latency } = pipeline;
     const labels = labelsOf(name, resource);
     const { phase, isStale, lagMs, resourceVersion } = health.snapshot;
     const figures = handlers.figures;

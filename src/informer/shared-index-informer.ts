@@ -122,15 +122,7 @@ export class SharedIndexInformer<T = unknown> {
       threads,
       reports,
       health,
-      metrics: new InformerMetrics({
-        name,
-        resource,
-        pipeline,
-        health,
-        handlers,
-        reports,
-        latency: listener.latency,
-      }),
+      metrics: new InformerMetrics({ name, resource, pipeline, health, handlers, reports }),
       changed: this.#changed,
       onSynced: () => synced.finish(),
     });
