@@ -57,7 +57,7 @@ export { loadKubeConfig } from './reflector/transport/credentials.ts';
 export { restrictCredentialPlugins } from './reflector/transport/plugin-policy.ts';
 export type { CredentialPluginPolicy } from './reflector/transport/plugin-policy.ts';
 export { InformerThreads } from './informer/threads/informer-threads.ts';
-export type { RoleStats } from './informer/threads/informer-threads.ts';
+export type { RoleStats } from './informer/threads/threads-metrics.ts';
 export type { Codec, ThreadsOptions } from './informer/threads/options.ts';
 export type { BorrowChecks } from './replica/store/entry-owner.ts';
 export { defaultThreads } from './informer/threads/options.ts';
@@ -102,7 +102,7 @@ export {
   newSharedInformer,
 } from './informer/shared-index-informer.ts';
 export type { InformerController } from './informer/shared-index-informer.ts';
-export type { HandlerOptions, RemovalOptions, ShutDownOptions } from './informer/handlers.ts';
+export type { HandlerOptions, HandlerStats, RemovalOptions, ShutDownOptions } from './informer/handlers.ts';
 export {
   FilteringResourceEventHandler,
   ResourceEventHandlerDetailedFuncs,
@@ -117,6 +117,8 @@ export type {
   DeletedObject,
 } from './informer/handler-adaptors.ts';
 export type { WatchErrorHandler, ErrorContext, ErrorListener } from './informer/error-reporter.ts';
+export type { InformerStats } from './informer/informer-stats.ts';
+export type { StoreBytes } from './informer/pipeline.ts';
 export type { InformerOptions, MutationDetection } from './informer/options.ts';
 export type { TweakListOptions } from './informer/tweak.ts';
 export { Lister, NamespaceLister, NotFoundError } from './informer/lister.ts';
@@ -185,6 +187,18 @@ export { parallelizeUntil } from './client-go/workqueue/parallelize-until.ts';
 export type { ParallelizeOptions } from './client-go/workqueue/parallelize-until.ts';
 
 // Metrics of everything that runs in this process; kubeloom/prometheus and kubeloom/opentelemetry pass them on.
+export type {
+  BacklogMessage,
+  ChannelMessages,
+  ChannelName,
+  InformerLabels,
+  ListMessage,
+  RequestMessage,
+  SlowHandlerMessage,
+  ThreadMessage,
+  TimedMessage,
+  WatchMessage,
+} from './base/metrics/channels.ts';
 export { collectMetrics } from './base/metrics/collect.ts';
 export type { MetricFamily, MetricSample } from './base/metrics/collect.ts';
 export type { HistogramData } from './base/metrics/histogram.ts';

@@ -69,18 +69,15 @@ function death(name: string, file: ThreadFile, expression: string): SoakFault {
     name,
     listsMax: 0,
     async strike(_server, threads) {
-      const restarts = async (): Promise<number> => {
-        const stats = await threads.stats().catch(() => []);
-        return stats.reduce((sum, { restarts: count }) => sum + count, 0);
-      };
-      const before = await restarts();
+      const restarts = (): number => threads.stats().reduce((sum, { restarts: count }) => sum + count, 0);
+      const before = restarts();
       {
         await using inside = await InsideThreads.open();
         await inside.run(file, expression);
       }
       const end = performance.now() + LAND_TIMEOUT_MS;
-      while ((await restarts()) === before && performance.now() < end) await delay(POLL_MS);
-      return (await restarts()) > before;
+      while (restarts() === before && performance.now() < end) await delay(POLL_MS);
+      return restarts() > before;
     },
   };
 }

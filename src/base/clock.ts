@@ -3,7 +3,7 @@
  */
 
 export interface Clock {
-  /** Returns monotonic milliseconds with fractions. */
+  /** Returns monotonic milliseconds with fractions. Real clocks of all threads of the process show the same time. */
   now(): number;
   /** Calls `callback` once after `delayMs`; the returned function cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;

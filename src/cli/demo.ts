@@ -23,14 +23,14 @@ import type { DemoReport, HandlerResult, ThreadReport } from './demo-report.ts';
 import { failureText } from './failure.ts';
 import { progressOn, showing } from './progress.ts';
 import type { Progress } from './progress.ts';
-import { RecordingHandler, settled } from './recording-handler.ts';
-import type { Slowness } from './recording-handler.ts';
+import { RecordingHandler, settled } from '../loadtest/watch/recording-handler.ts';
+import type { Slowness } from '../loadtest/watch/recording-handler.ts';
 import { number, printResult, sumOfFaults } from './report.ts';
 import { runInterruptibly } from './signals.ts';
-import { differences, sampleKeys } from './store-comparison.ts';
-import type { ServerState } from './store-comparison.ts';
-import { expectationOf, judge } from './verdict.ts';
-import type { Expectation } from './verdict.ts';
+import { differences, sampleKeys } from '../loadtest/verdict/store-comparison.ts';
+import type { ServerState } from '../loadtest/verdict/store-comparison.ts';
+import { expectationOf, judge } from '../loadtest/verdict/verdict.ts';
+import type { Expectation } from '../loadtest/verdict/verdict.ts';
 
 const HELP = `
 The changes that two handlers received, one of them slow, are compared with the log of the server.
@@ -120,7 +120,7 @@ async function runDemo(flags: DemoFlags, progress: Progress, signal: AbortSignal
   await showing(progress, rate * duration, signal, () => void show(), work);
   loopDelay.disable();
 
-  const roles = await threads.stats();
+  const roles = threads.stats();
   const rssBytes = process.resourceUsage().maxRSS * 1024;
   const store = informer.getStore();
   const truth = await truthOf(server, listedAt, sampleKeys(store.listKeys()), signal);

@@ -6,6 +6,7 @@ import { demoCommand } from './demo.ts';
 import { report } from './failure.ts';
 import { loadTestCommand } from './loadtest.ts';
 import { packageVersion } from './package-version.ts';
+import { allowClosedOutput } from './signals.ts';
 import { topCommand } from './top.ts';
 import { watchCommand } from './watch.ts';
 
@@ -26,6 +27,7 @@ function program(): Command {
   return command;
 }
 
+allowClosedOutput();
 const command = program();
 try {
   await command.parseAsync();

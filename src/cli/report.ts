@@ -1,6 +1,6 @@
-/** The parts that the reports of `kubeloom demo` and `kubeloom loadtest` share: their conclusion, and their tables. */
+/** The parts of the report of `kubeloom demo` that other reports share: conclusion, and tables. */
 import { Table } from './table.ts';
-import type { Verdict } from './verdict.ts';
+import type { Verdict } from '../loadtest/verdict/verdict.ts';
 
 /** The verdict on one handler or informer. */
 export interface Judged {

@@ -13,6 +13,17 @@ export interface Interruption {
   [Symbol.dispose](): void;
 }
 
+/**
+ * Ignores that the reader of the output has gone, as `head` does after its first line: the rest is not wanted.
+ * A command that runs until it is interrupted ends then; see below.
+ */
+export function allowClosedOutput(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+}
+
 /** The exit code that a shell reports for a process that ended by SIGINT. */
 const EXIT_INTERRUPTED = 130;
 
@@ -23,19 +34,17 @@ export function listenForInterruption(): Interruption {
     if (controller.signal.aborted) process.exit(EXIT_INTERRUPTED);
     controller.abort();
   };
-  const onOutputError = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error;
-    controller.abort();
-  };
+  const onOutputClosed = (): void => controller.abort();
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);
-  process.stdout.on('error', onOutputError);
+  process.stdout.on('error', onOutputClosed);
   return {
     signal: controller.signal,
     stop: () => controller.abort(),
     [Symbol.dispose]: () => {
       process.off('SIGINT', onSignal);
       process.off('SIGTERM', onSignal);
+      process.stdout.off('error', onOutputClosed);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** Rows in aligned columns, as kubectl prints them: widths are kept, so that later rows line up. */
 import { escapeControls } from '../base/printable.ts';
+import { widthOf } from './cells.ts';
 
 const GAP = 3;
 
@@ -24,13 +25,13 @@ export class Table {
 
   #widen(row: readonly string[]): void {
     for (const [index, cell] of row.entries()) {
-      this.#widths[index] = Math.max(this.#widths[index] ?? 0, cell.length);
+      this.#widths[index] = Math.max(this.#widths[index] ?? 0, widthOf(cell));
     }
   }
 
   #line(row: readonly string[]): string {
     return row
-      .map((cell, index) => cell.padEnd((this.#widths[index] ?? 0) + GAP))
+      .map((cell, index) => cell + ' '.repeat((this.#widths[index] ?? 0) + GAP - widthOf(cell)))
       .join('')
       .trimEnd();
   }

@@ -5,11 +5,10 @@
 import { receiveMessageOnPort } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { realClock, realTimers } from '../base/clock.ts';
-import { threadCpuMs } from '../base/thread-cpu.ts';
 import { PipelineWords } from '../shared/layout.ts';
-import { UsageWriter } from '../shared/thread-usage.ts';
+import { UsageCounter } from '../shared/thread-usage.ts';
 import type { PipelineMemory } from '../shared/layout.ts';
-import type { ControlPort, FromShard, StatsRequest, ToShard } from '../shared/protocol.ts';
+import type { ControlPort, FromShard, ToShard } from '../shared/protocol.ts';
 import { createShard } from './shard.ts';
 
 export interface ShardTask {
@@ -36,13 +35,12 @@ export async function runShard(task: ShardTask): Promise<void> {
   const shard = createShard(task.index, task.memory, port, { isSuccessor: task.isSuccessor });
   const { bell, heartbeat } = new PipelineWords(task.memory).shard(task.index);
   const moderation = new Moderation(realClock.now());
-  const usage = new UsageWriter(task.memory.usage[1 + task.index] as SharedArrayBuffer, realClock);
+  let lostWakeups = 0;
   while (!port.isShutdown) {
     heartbeat.increment();
     const records = shard.doWork();
     moderation.add(records);
-    port.deltas = shard.deltas;
-    usage.report(shard.deltas, port.lostWakeups);
+    shard.usage.publishCpuTime();
     const hasProgress = port.poll() || records > 0;
     if (shard.isLoading) {
       await eventLoop(hasProgress);
@@ -50,7 +48,8 @@ export async function runShard(task: ShardTask): Promise<void> {
       bell.nap(PAUSE_MS);
     } else if (records === 0 && !port.isShutdown) {
       const isRung = bell.park(() => shard.hasWork() || port.poll(), PARK_TIMEOUT_MS);
-      if (!isRung && shard.hasWork() && !bell.ringsWithin(LATE_RING_MS)) port.lostWakeups++;
+      if (!isRung && shard.hasWork() && !bell.ringsWithin(LATE_RING_MS))
+        shard.usage.set(UsageCounter.LostWakeups, ++lostWakeups);
     }
   }
   port.post({ type: 'closed' });
@@ -67,8 +66,6 @@ function eventLoop(isBusy: boolean): Promise<void> {
 
 class PolledPort implements ControlPort<ToShard, FromShard> {
   isShutdown = false;
-  deltas = 0;
-  lostWakeups = 0;
   readonly #port: MessagePort;
   #listener: ((message: ToShard) => void) | undefined;
 
@@ -88,14 +85,9 @@ class PolledPort implements ControlPort<ToShard, FromShard> {
   poll(): boolean {
     let received = false;
     for (;;) {
-      const envelope: { message: ToShard | StatsRequest } | undefined = receiveMessageOnPort(this.#port);
+      const envelope: { message: ToShard } | undefined = receiveMessageOnPort(this.#port);
       if (!envelope) return received;
       received = true;
-      if (envelope.message.type === 'stats') {
-        const { deltas, lostWakeups } = this;
-        this.#port.postMessage({ type: 'stats', deltas, cpuMs: threadCpuMs(), lostWakeups });
-        continue;
-      }
       if (envelope.message.type === 'shutdown') this.isShutdown = true;
       this.#listener?.(envelope.message);
     }

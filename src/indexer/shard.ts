@@ -9,6 +9,7 @@ import { realClock } from '../base/clock.ts';
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, toErrorMessage } from '../base/errors.ts';
 import { PipelineWords } from '../shared/layout.ts';
+import { UsageCounter, UsageWriter } from '../shared/thread-usage.ts';
 import type { OnRing, PipelineMemory } from '../shared/layout.ts';
 import type { ControlPort, FromShard, ShardSpec, ToShard } from '../shared/protocol.ts';
 import {
@@ -57,6 +58,7 @@ export interface ShardOptions {
   readonly reflectorBell: Bell;
   readonly port: ControlPort<ToShard, FromShard>;
   readonly clock: Clock;
+  readonly usage: UsageWriter;
   /** Whether it replaces a shard that ended; then it does nothing before it has received its predecessor's state. */
   readonly isSuccessor?: boolean;
 }
@@ -64,6 +66,8 @@ export interface ShardOptions {
 export class Shard {
   /** Number of finished records. */
   deltas = 0;
+  /** Figures of this shard and its predecessors; `doWork` publishes them. */
+  readonly usage: UsageWriter;
   readonly #options: ShardOptions;
   readonly #output: NotificationWriter;
   readonly #informers: Map<number, ShardInformer> = new Map();
@@ -85,6 +89,7 @@ export class Shard {
 
   constructor(options: ShardOptions) {
     this.#options = options;
+    this.usage = options.usage;
     this.#output = new NotificationWriter(options.out);
     this.#turn = new Turn(options.clock);
     this.#consumed = options.consumed.load();
@@ -125,6 +130,11 @@ export class Shard {
     }
     // Missing sequences up to the limit went to other shards; the log need not wait for this one.
     if (isDrained && compareU32(limit, this.#consumed) > 0) this.#consumed = limit;
+    if (records > 0) {
+      // Before the results: a reader that has a result finds it counted.
+      this.usage.set(UsageCounter.Records, this.deltas);
+      this.usage.publish();
+    }
     this.#publish();
     return records;
   }
@@ -322,7 +332,8 @@ export function createShard(
   const words = new PipelineWords(memory, onRing);
   const input = memory.toShard[index];
   const output = memory.toMain[index];
-  if (!input || !output) throw new RangeError(`no rings for shard ${index}`);
+  const usage = memory.usage[1 + index];
+  if (!input || !output || !usage) throw new RangeError(`no memory for shard ${index}`);
   return new Shard({
     ...words.shard(index),
     ring: new RingConsumer(new RingMemory(input)),
@@ -333,6 +344,7 @@ export function createShard(
     reflectorBell: words.reflectorBell,
     port,
     clock,
+    usage: new UsageWriter(usage, clock),
     isSuccessor,
   });
 }

@@ -8,6 +8,9 @@ import type {
   ResourceEventHandler,
   HandlerBacklog,
 } from '../replica/deliver/handler.ts';
+import { Histogram } from '../base/metrics/histogram.ts';
+import type { HistogramData } from '../base/metrics/histogram.ts';
+import type { MetricLabels } from '../base/metrics/table.ts';
 import { ProcessorListener } from '../replica/deliver/processor-listener.ts';
 import { ResyncTimer } from '../replica/deliver/resync.ts';
 import type { ResolvedInformerOptions } from './options.ts';
@@ -27,6 +30,8 @@ export interface HandlerOptions {
   readonly name?: string;
   /** Resync period in ms. Default: the informer's. 0: never. */
   readonly resyncPeriodMs?: number;
+  /** Measures the duration of each call, its promise included, for metrics and `stats()`. Default: false. */
+  readonly measureDuration?: boolean;
 }
 
 export interface RemovalOptions {
@@ -39,7 +44,11 @@ export interface ShutDownOptions extends RemovalOptions {
   readonly signal?: AbortSignal;
 }
 
-const HANDLER_CHECKS: OptionChecks<HandlerOptions> = { name: text, resyncPeriodMs: number(0) };
+const HANDLER_CHECKS: OptionChecks<HandlerOptions> = {
+  name: text,
+  resyncPeriodMs: number(0),
+  measureDuration: flag,
+};
 const REMOVAL_CHECKS: OptionChecks<RemovalOptions> = { drain: flag };
 export const SHUT_DOWN_CHECKS: OptionChecks<ShutDownOptions> = { ...REMOVAL_CHECKS, signal };
 
@@ -52,17 +61,31 @@ export interface HandlersOptions {
   readonly activity: InformerActivity;
   /** Name of the informer's done checker. */
   readonly syncName: string;
+  /** Returns the labels of the informer in metrics; they are final when it runs. */
+  readonly metricLabels: () => MetricLabels;
   /** Called when a registration may have synced or failed. */
   readonly onProgress: () => void;
 }
 
-export interface HandlerFigures {
+/** Figures of one handler at one moment. */
+export interface HandlerStats extends HandlerBacklog {
+  /** Name of the handler. A later handler with a name in use gets a number: `slow #2`. */
   readonly name: string;
-  readonly backlog: HandlerBacklog;
+  /** Calls so far, the one in progress included. */
   readonly calls: number;
+  /** Calls that threw or rejected. */
   readonly errors: number;
+  /** Notifications that were merged into others. */
   readonly coalesced: number;
+  /** Durations of the calls in seconds; undefined without the option `measureDuration`. */
+  readonly durations: HistogramData | undefined;
 }
+
+/** Seconds: client-go's bounds for requests and work, and smaller ones, because most handlers only add a key to a queue. */
+const DURATION_BOUNDS: readonly number[] = [
+  0.000_005, 0.000_01, 0.000_025, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025,
+  0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
 
 /** Number of kubeloom's own frames above the caller's in the stack of a registration. */
 const OWN_FRAMES = 4;
@@ -70,7 +93,7 @@ const OWN_FRAMES = 4;
 export class Handlers {
   readonly #options: HandlersOptions;
   /** Handlers whose last call has not returned, including removed ones: stopping waits for them (contract C8). */
-  readonly #listeners: Map<HandlerRegistration, ProcessorListener> = new Map();
+  readonly #listeners: Map<Registration, ProcessorListener> = new Map();
   readonly #resync: ResyncTimer;
   /** Undefined until the informer runs: before that there is nothing to deliver. */
   #threads: InformerThreads | undefined;
@@ -101,12 +124,14 @@ export class Handlers {
       if (!replica.hasSynced) return 'the informer has not synced';
       return `${registration.backlog.notifications} notifications are pending`;
     });
-    const listener = this.#newListener(handler, name, checker, (failure) => {
+    const label = this.#uniqueName(name);
+    const durations = options.measureDuration ? this.#newDurations(label) : undefined;
+    const listener = this.#newListener(handler, name, durations, checker, (failure) => {
       registration.failure = failure;
       checker.fail(failure);
       this.#end(listener, false);
     });
-    const registration = new Registration(name, checker, listener);
+    const registration = new Registration({ name, label, durations }, checker, listener);
     this.#listeners.set(registration, listener);
     void listener.ended.then(() => {
       this.#listeners.delete(registration);
@@ -132,8 +157,7 @@ export class Handlers {
    */
   remove(registration: HandlerRegistration, options: RemovalOptions): void {
     wantOptions('options of a removal', options, REMOVAL_CHECKS);
-    if (!(registration instanceof Registration)) throw wrongRegistration();
-    const listener = this.#listeners.get(registration);
+    const listener = this.#listenerOf(registration);
     if (listener) this.#end(listener, options.drain ?? false);
   }
 
@@ -141,7 +165,7 @@ export class Handlers {
     wantOptions('options of a shutdown', options, SHUT_DOWN_CHECKS);
     const { drain = false, signal } = options;
     this.remove(registration, { drain });
-    const listener = this.#listeners.get(registration);
+    const listener = this.#listenerOf(registration);
     if (!listener) return;
     if (listener.isInsideCall) {
       throw new KubeloomError(
@@ -177,15 +201,8 @@ export class Handlers {
     return Array.from(this.#listeners.keys(), ({ name, backlog }) => ({ name, ...backlog }));
   }
 
-  /** Figures of each handler, for metrics. */
-  get figures(): readonly HandlerFigures[] {
-    return Array.from(this.#listeners, ([{ name, backlog }, { calls, errors, coalesced }]) => ({
-      name,
-      backlog,
-      calls,
-      errors,
-      coalesced,
-    }));
+  get stats(): readonly HandlerStats[] {
+    return Object.freeze(Array.from(this.#listeners.keys(), (registration) => registration.stats));
   }
 
   get coalesced(): number {
@@ -198,9 +215,27 @@ export class Handlers {
     return Array.from(this.#listeners.keys(), ({ name }) => name);
   }
 
+  #listenerOf(registration: HandlerRegistration): ProcessorListener | undefined {
+    if (!(registration instanceof Registration)) throw wrongRegistration();
+    return this.#listeners.get(registration);
+  }
+
+  #uniqueName(given: string): string {
+    const taken = new Set(Array.from(this.#listeners.keys(), ({ label }) => label));
+    let name = given;
+    for (let number = 2; taken.has(name); number++) name = `${given} #${number}`;
+    return name;
+  }
+
+  #newDurations(handler: string): Histogram {
+    const labels = (): MetricLabels => ({ ...this.#options.metricLabels(), handler });
+    return new Histogram('kubeloom_handler_duration_seconds', labels, DURATION_BOUNDS);
+  }
+
   #newListener(
     handler: ResourceEventHandler<never>,
     name: string,
+    durations: Histogram | undefined,
     checker: SettableDoneChecker,
     giveUp: (failure: KubeloomError) => void,
   ): ProcessorListener {
@@ -208,10 +243,12 @@ export class Handlers {
     const isStrict = resolved.borrowChecks === 'strict';
     const listener = new ProcessorListener({
       handler,
+      origin: () => ({ ...activity.labels, handler: name }),
       isStrict,
       registeredAt: isStrict ? registrationStack(OWN_FRAMES) : '',
       clock,
       slowLimits: resolved,
+      durations,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
       onSlow: (callMs) => {
         reports.slowHandler(name, callMs, listener.backlog);
@@ -274,12 +311,21 @@ export function wrongRegistration(): KubeloomError {
 /** Handle of one registration. An informer accepts only its own handles for removal. */
 class Registration implements HandlerRegistration {
   readonly name: string;
+  /** Its name in metrics, which no other handler of the informer has. */
+  readonly label: string;
+  readonly #durations: Histogram | undefined;
   readonly hasSyncedChecker: SettableDoneChecker;
   readonly #listener: ProcessorListener;
   failure: KubeloomError | undefined;
 
-  constructor(name: string, hasSyncedChecker: SettableDoneChecker, listener: ProcessorListener) {
+  constructor(
+    { name, label, durations }: Pick<Registration, 'name' | 'label'> & { durations: Histogram | undefined },
+    hasSyncedChecker: SettableDoneChecker,
+    listener: ProcessorListener,
+  ) {
     this.name = name;
+    this.label = label;
+    this.#durations = durations;
     this.hasSyncedChecker = hasSyncedChecker;
     this.#listener = listener;
   }
@@ -290,6 +336,12 @@ class Registration implements HandlerRegistration {
 
   get backlog(): HandlerBacklog {
     return this.#listener.backlog;
+  }
+
+  get stats(): HandlerStats {
+    const { calls, errors, coalesced } = this.#listener;
+    const durations = this.#durations?.data;
+    return Object.freeze({ name: this.label, ...this.backlog, calls, errors, coalesced, durations });
   }
 }
 

@@ -1,21 +1,22 @@
 /** Metrics of one informer: its cache, its errors and its handlers. They last from the start to the end of the informer. */
+import { registerMetrics } from '../base/metrics/collect.ts';
 import type { AddSample, MetricSource } from '../base/metrics/collect.ts';
 import type { MetricLabels } from '../base/metrics/table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { ErrorReporter } from './error-reporter.ts';
-import type { Handlers } from './handlers.ts';
+import type { EventLatency } from '../replica/deliver/event-latency.ts';
+import type { HandlerStats } from './handlers.ts';
 import type { Health } from './health.ts';
 import type { InformerActivity } from './informer-activity.ts';
 import type { InformerPipeline } from './pipeline.ts';
+import { informerStats } from './informer-stats.ts';
+import type { InformerStats, InformerStatsSource } from './informer-stats.ts';
 
-export interface MeasuredInformer {
-  readonly name: string;
+export interface MeasuredInformer extends InformerStatsSource {
   readonly resource: ResourceRef;
-  readonly pipeline: Pick<InformerPipeline<never>, 'replica' | 'records' | 'ignored'>;
+  readonly pipeline: InformerStatsSource['pipeline'] & Pick<InformerPipeline<never>, 'ignored'>;
   readonly health: Health;
-  readonly handlers: Handlers;
-  readonly reports: ErrorReporter;
   readonly activity: InformerActivity;
+  readonly latency: EventLatency;
 }
 
 /** component-base's informer metrics keep as many digits: a double cannot hold more. */
@@ -25,49 +26,66 @@ export class InformerMetrics implements MetricSource {
   readonly metricsKind = 'informer';
   readonly metricsName: string;
   readonly #informer: MeasuredInformer;
+  #name: string;
 
   constructor(informer: MeasuredInformer) {
     this.metricsName = informer.name;
+    this.#name = informer.name;
     this.#informer = informer;
   }
 
-  addMetrics(add: AddSample, name: string): void {
-    const { resource, pipeline, health, handlers, reports, activity } = this.#informer;
-    const { replica, records } = pipeline;
-    const { group, version, resource: plural } = resource;
-    const labels: MetricLabels = { name, group, version, resource: plural };
-    const { phase, isStale, lagMs, resourceVersion } = health.snapshot;
-    const figures = handlers.figures;
-    const queued = figures.reduce((sum, { backlog }) => sum + backlog.notifications, 0);
-    add('informer_queued_items', labels, queued);
+  /** Registers the informer. Returns the function that ends its series. */
+  start(): () => void {
+    const { name, end } = registerMetrics(this);
+    this.#name = name;
+    this.#informer.activity.begin(name);
+    this.#informer.latency.start(this.labels);
+    return end;
+  }
+
+  get stats(): InformerStats {
+    return informerStats(this.#informer);
+  }
+
+  /** Labels of the informer's samples. */
+  get labels(): MetricLabels {
+    const { group, version, resource } = this.#informer.resource;
+    return { name: this.#name, group, version, resource };
+  }
+
+  addMetrics(add: AddSample): void {
+    const { labels } = this;
+    const { isStale, lagMs, resourceVersion } = this.#informer.health.snapshot;
+    const { phase, hasSynced, objects, storeBytes, records, handlers } = this.stats;
+    add(
+      'informer_queued_items',
+      labels,
+      handlers.reduce((sum, { notifications }) => sum + notifications, 0),
+    );
     if (/^\d+$/.test(resourceVersion))
       add('informer_store_resource_version', labels, Number(resourceVersion.slice(-VERSION_DIGITS)));
-    add('kubeloom_informer_objects', labels, replica.live.size);
+    add('kubeloom_informer_objects', labels, objects);
+    for (const [state, bytes] of Object.entries(storeBytes))
+      add('kubeloom_store_bytes', { ...labels, state }, bytes);
     add('kubeloom_informer_phase', { ...labels, phase }, 1);
-    add('kubeloom_informer_synced', labels, Number(replica.hasSynced));
+    add('kubeloom_informer_synced', labels, Number(hasSynced));
     add('kubeloom_informer_stale', labels, Number(isStale));
     if (lagMs !== undefined) add('kubeloom_informer_lag_seconds', labels, lagMs / 1000);
     add('kubeloom_informer_records_total', labels, records);
+    const { reports, activity, pipeline, latency } = this.#informer;
     reports.counts.addTo(add, labels);
     activity.addMetrics(add, labels, pipeline.ignored);
-    const names = new Set<string>();
-    for (const { name: given, backlog, calls, errors, coalesced } of figures) {
-      const handler = uniqueName(given, names);
-      const of = { ...labels, handler };
-      add('kubeloom_handler_pending', of, backlog.notifications);
-      add('kubeloom_handler_pending_bytes', of, backlog.bytes);
-      add('kubeloom_handler_oldest_seconds', of, backlog.ageMs / 1000);
-      add('kubeloom_handler_calls_total', of, calls);
-      add('kubeloom_handler_errors_total', of, errors);
-      add('kubeloom_handler_coalesced_total', of, coalesced);
-    }
+    for (const [stage, data] of latency.data) add('kubeloom_latency_seconds', { ...labels, stage }, data);
+    for (const handler of handlers) addHandler(add, { ...labels, handler: handler.name }, handler);
   }
 }
 
-/** Returns the name, with a number when another one has it. */
-function uniqueName(given: string, taken: Set<string>): string {
-  let name = given;
-  for (let number = 2; taken.has(name); number++) name = `${given} #${number}`;
-  taken.add(name);
-  return name;
+function addHandler(add: AddSample, of: MetricLabels, stats: HandlerStats): void {
+  add('kubeloom_handler_pending', of, stats.notifications);
+  add('kubeloom_handler_pending_bytes', of, stats.bytes);
+  add('kubeloom_handler_oldest_seconds', of, stats.ageMs / 1000);
+  add('kubeloom_handler_calls_total', of, stats.calls);
+  add('kubeloom_handler_errors_total', of, stats.errors);
+  add('kubeloom_handler_coalesced_total', of, stats.coalesced);
+  if (stats.durations) add('kubeloom_handler_duration_seconds', of, stats.durations);
 }

@@ -5,17 +5,15 @@
  */
 import type { DoneProgress } from '../base/done-checker.ts';
 import { KubeloomError, withCode } from '../base/errors.ts';
-import { registerMetrics } from '../base/metrics/collect.ts';
-import type { MetricSource } from '../base/metrics/collect.ts';
 import { wantOptions } from '../base/option-checks.ts';
 import type { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import { abortable } from './wait-condition.ts';
 import type { WaitCondition } from './wait-condition.ts';
 import { SHUT_DOWN_CHECKS } from './handlers.ts';
-import type { InformerActivity } from './informer-activity.ts';
 import type { Handlers, ShutDownOptions } from './handlers.ts';
 import type { Health } from './health.ts';
+import type { InformerMetrics } from './informer-metrics.ts';
 import type { InformerPipeline, PipelineEvents } from './pipeline.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import { VersionWaiters } from './version-waiters.ts';
@@ -27,8 +25,7 @@ export interface InformerParts {
   readonly threads: ThreadsHandle;
   readonly reports: ErrorReporter;
   readonly health: Health;
-  readonly metrics: MetricSource;
-  readonly activity: InformerActivity;
+  readonly metrics: Pick<InformerMetrics, 'start'>;
   /** Notified of every change that a caller may wait for. */
   readonly changed: WaitCondition;
   readonly onSynced: () => void;
@@ -117,8 +114,7 @@ export class InformerLifecycle {
       throw new KubeloomError('ERR_KUBELOOM_STARTED', `${name} was started already: an informer runs once`);
     }
     this.#state = { kind: 'running' };
-    const { name: uniqueName, end: endMetrics } = registerMetrics(this.#parts.metrics);
-    this.#parts.activity.begin(uniqueName);
+    const endMetrics = this.#parts.metrics.start();
     health.apply({ type: 'started' });
     const anySignal = AbortSignal.any(signal ? [signal, this.#stop.signal] : [this.#stop.signal]);
     try {

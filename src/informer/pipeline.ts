@@ -9,6 +9,7 @@ import { isListerWatcher } from '../kube/list-watch.ts';
 import type { ListerWatcher } from '../kube/list-watch.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
+import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import { InformerMerge } from '../replica/merge/informer-merge.ts';
 import { MainTransform } from '../replica/merge/main-transform.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
@@ -18,7 +19,6 @@ import type { Indexers } from '../replica/store/index-functions.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../replica/store/indexer.ts';
 import { Replica } from '../replica/store/replica.ts';
-import type { ReplicaListener } from '../replica/store/replica.ts';
 import type { Slabs } from '../replica/store/slabs.ts';
 import type { PipelineClient } from './threads/attachments.ts';
 import type { InformerThreads } from './threads/informer-threads.ts';
@@ -42,7 +42,7 @@ export interface PipelineOptions<T> {
   readonly resolved: ResolvedInformerOptions;
   readonly reflectorSpec: Omit<ReflectorSpec, 'objectBytesMax'>;
   readonly shards: number;
-  readonly listener: ReplicaListener;
+  readonly listener: SharedProcessor;
   readonly reports: ErrorReporter;
   readonly activity: InformerActivity;
   readonly clock: Clock;
@@ -55,6 +55,14 @@ export interface PipelineEvents {
   readonly replaced: () => void;
   /** Called when the threads have failed; no event follows. */
   readonly failed: (error: KubeloomError) => void;
+}
+
+/** Bytes of objects in an informer's memory, without its free room. */
+export interface StoreBytes {
+  /** Bytes of objects as received, or in their codec. */
+  readonly plain: number;
+  /** Packed bytes of objects that have not changed for a while. */
+  readonly packed: number;
 }
 
 interface Attached {
@@ -144,6 +152,12 @@ export class InformerPipeline<T> {
     return this.#attached?.merge.ignored ?? 0;
   }
 
+  /** Bytes of objects in use, as received and packed; those of pending notifications included. */
+  get storeBytes(): StoreBytes {
+    const { slabs, packed } = this.#attached?.owner ?? {};
+    return { plain: slabs?.liveBytes ?? 0, packed: packed?.slabs.liveBytes ?? 0 };
+  }
+
   /** Stops listing and watching; resolves when all records that were sent are merged. */
   async detach(): Promise<void> {
     this.#credentials?.close();
@@ -191,13 +205,15 @@ export class InformerPipeline<T> {
   }
 
   #newMerge(threads: InformerThreads, owner: EntryOwner, events: PipelineEvents): InformerMerge {
-    const { object: onError } = this.#options.reports;
+    const { listener, reports } = this.#options;
+    const { object: onError } = reports;
     const { plain } = splitTransform(this.#transform);
     this.#indexes.fieldCount = this.#fields.length;
     return new InformerMerge({
       replica: this.replica,
       owner,
       transform: plain ? new MainTransform(plain, this.#fields, onError) : undefined,
+      latency: listener.latency,
       onError,
       onControl: (record) => {
         if (record.kind === DeltaKind.ReplaceEnd) events.replaced();

@@ -22,6 +22,7 @@ import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers
 import { Health } from './health.ts';
 import { InformerActivity } from './informer-activity.ts';
 import { InformerMetrics } from './informer-metrics.ts';
+import type { InformerStats } from './informer-stats.ts';
 import type { HealthListener, InformerHealth } from './health.ts';
 import { InformerLifecycle } from './lifecycle.ts';
 import { reflectorSpec, resolveInformerOptions, wantResource, wantSource } from './options.ts';
@@ -52,6 +53,7 @@ export class SharedIndexInformer<T = unknown> {
   readonly #handlers: Handlers;
   readonly #lifecycle: InformerLifecycle;
   readonly #health: Health;
+  readonly #metrics: InformerMetrics;
   readonly #changed: WaitCondition = new WaitCondition();
 
   /**
@@ -77,20 +79,9 @@ export class SharedIndexInformer<T = unknown> {
     const { name } = this;
     const { shards } = threads;
     const listener = new SharedProcessor();
+    const common = { name, resource, reports, activity, clock };
     const pipeline = new InformerPipeline<T>(
-      {
-        name,
-        source,
-        resource,
-        options,
-        resolved,
-        reflectorSpec: spec,
-        shards,
-        reports,
-        activity,
-        clock,
-        listener,
-      },
+      { ...common, source, options, resolved, reflectorSpec: spec, shards, listener },
       this.#admitIndexers,
       () => this.#lifecycle.wantStarted(),
     );
@@ -110,19 +101,14 @@ export class SharedIndexInformer<T = unknown> {
       ...(options.clock ? { wallNow: () => clock.now() } : {}),
     });
     reports.onLastError = () => health.apply({ type: 'error' });
-    const synced = new SettableDoneChecker(
-      `SharedIndexInformer ${namespace ? this.name : resource.resource}`,
-      () => reasonOf(this),
-      () => this.progress,
-    );
+    const synced = this.#newSyncedChecker(namespace ? name : resource.resource);
     const handlers = new Handlers({
       replica: pipeline.replica,
       processor: listener,
       resolved,
-      clock,
-      reports,
-      activity,
+      ...common,
       syncName: synced.name,
+      metricLabels: () => this.#metrics.labels,
       onProgress: () => this.#changed.changed(),
     });
     this.hasSyncedChecker = synced;
@@ -130,15 +116,16 @@ export class SharedIndexInformer<T = unknown> {
     this.#health = health;
     this.#pipeline = pipeline;
     this.#handlers = handlers;
+    const phase = (): ReflectorPhase => this.phase;
+    const { latency } = listener;
+    this.#metrics = new InformerMetrics({ ...common, phase, pipeline, health, handlers, latency });
     this.#lifecycle = new InformerLifecycle({
-      name: this.name,
+      ...common,
       pipeline,
       handlers,
       threads,
-      reports,
       health,
-      metrics: new InformerMetrics({ name, resource, pipeline, health, handlers, reports, activity }),
-      activity,
+      metrics: this.#metrics,
       changed: this.#changed,
       onSynced: () => synced.finish(),
     });
@@ -257,6 +244,11 @@ export class SharedIndexInformer<T = unknown> {
     return this.#health.listen(listener);
   }
 
+  /** Returns figures of this moment: the cache, its errors and its handlers. Frozen; costs one pass over the handlers. */
+  stats(): InformerStats {
+    return this.#metrics.stats;
+  }
+
   /** Progress of the first list; undefined before it begins and after it is in the cache. */
   get progress(): DoneProgress | undefined {
     return this.#lifecycle.progress;
@@ -335,6 +327,14 @@ export class SharedIndexInformer<T = unknown> {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.shutdown();
+  }
+
+  #newSyncedChecker(name: string): SettableDoneChecker {
+    return new SettableDoneChecker(
+      `SharedIndexInformer ${name}`,
+      () => reasonOf(this),
+      () => this.progress,
+    );
   }
 
   readonly #admitIndexers = (): boolean => {

@@ -164,7 +164,6 @@ export class ActivityReports {
 
   /** Posts what was seen in one input; called at its end, when all bytes of a list are counted. */
   post(meter: ListMeter): void {
-    if (this.#unposted.length === 0) return;
     const unposted = this.#unposted;
     this.#unposted = [];
     for (const complete of unposted) this.#post(complete(meter));

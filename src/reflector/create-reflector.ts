@@ -5,7 +5,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
 import type { Clock, Random } from '../base/clock.ts';
-import { threadCpuMs } from '../base/thread-cpu.ts';
 import { LogWriter } from '../shared/log/log.ts';
 import { sequenceAt } from '../shared/record/delta.ts';
 import { ReflectorThread } from './reflector-thread.ts';
@@ -17,13 +16,13 @@ import { Http1Transport } from './transport/http1-transport.ts';
 import type { HttpTransport } from './transport/http.ts';
 import { FeedTransports } from './transport/feed-transport.ts';
 import { PipelineWords } from '../shared/layout.ts';
-import { UsageWriter } from '../shared/thread-usage.ts';
+import { StampWriter } from '../shared/stamps.ts';
+import { UsageCounter, UsageWriter } from '../shared/thread-usage.ts';
 import type { OnRing, PipelineMemory } from '../shared/layout.ts';
 import type {
   ConnectionOptions,
   ControlPort,
   FromReflectorThread,
-  StatsRequest,
   ToReflectorThread,
 } from '../shared/protocol.ts';
 
@@ -45,7 +44,8 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
   const { memory, onRing, readBytes } = options;
   const reading = readBytes === undefined ? {} : { readBytes };
   const feeds = new FeedTransports(options.port);
-  const { transportFor = (connection) => new Http1Transport(connection, reading) } = options;
+  const { transportFor = (connection) => new Http1Transport(connection, reading), clock = realClock } =
+    options;
   const words = new PipelineWords(memory, onRing);
   discardUncommitted(memory, words.committed.load());
   const router = new Router({
@@ -54,12 +54,13 @@ export function createReflector(options: ReflectorHostOptions): ReflectorThread 
     committed: words.committed,
     log: new LogWriter(memory.log, words.merged),
     hashKey: memory.hashKey,
+    stamps: new StampWriter(memory.stamps, words.merged, clock),
   });
   return new ReflectorThread({
     router,
     port: feeds.port,
     onBacklog: options.onBacklog,
-    clock: options.clock ?? realClock,
+    clock,
     random: options.random ?? Math.random,
     transportFor: (connection) =>
       connection.feed === undefined ? transportFor(connection) : feeds.transportFor(connection.feed),
@@ -98,23 +99,9 @@ export interface ReflectorTask {
 }
 
 export function runReflector(task: ReflectorTask): void {
-  const { reflectorBell, reflectorHeartbeat: heartbeat, committed } = new PipelineWords(task.memory);
+  const { reflectorBell, reflectorHeartbeat: heartbeat } = new PipelineWords(task.memory);
   const bell = new BellWatch(reflectorBell, backgroundClock);
-  // The event loop runs this timer, so a blocked thread stops its heartbeat.
-  const beat = (): void => {
-    heartbeat.increment();
-    // Sequences wrap; the number of records does not.
-    const sequence = committed.load();
-    records += (sequence - lastSequence) >>> 0;
-    lastSequence = sequence;
-    usage.report(records, bell.lostWakeups);
-  };
-  const firstSequence = committed.load();
-  let lastSequence = firstSequence;
-  let records = 0;
   const usage = new UsageWriter(task.memory.usage[0] as SharedArrayBuffer, realClock);
-  realTimers.setInterval(beat, HEARTBEAT_MS).unref();
-  beat();
   let isClosed = false;
   const port: ControlPort<ToReflectorThread, FromReflectorThread> = {
     post: (message) => {
@@ -125,13 +112,7 @@ export function runReflector(task: ReflectorTask): void {
       task.port.close();
     },
     onMessage: (listener) => {
-      task.port.on('message', (message: ToReflectorThread | StatsRequest) => {
-        if (message.type === 'stats') {
-          const deltas = (committed.load() - firstSequence) >>> 0;
-          const { lostWakeups } = bell;
-          task.port.postMessage({ type: 'stats', deltas, cpuMs: threadCpuMs(), lostWakeups });
-          return;
-        }
+      task.port.on('message', (message: ToReflectorThread) => {
         listener(message);
         watchBacklog();
       });
@@ -140,6 +121,15 @@ export function runReflector(task: ReflectorTask): void {
   const onBacklog = (): void => watchBacklog();
   const reflector = createReflector({ memory: task.memory, port, onBacklog, readBytes: READ_BYTES });
   let isWatching = false;
+  // The event loop runs this timer, so a blocked thread stops its heartbeat.
+  const beat = (): void => {
+    heartbeat.increment();
+    reflector.measure(usage);
+    usage.set(UsageCounter.LostWakeups, bell.lostWakeups);
+    usage.publishCpuTime();
+  };
+  realTimers.setInterval(beat, HEARTBEAT_MS).unref();
+  beat();
 
   function watchBacklog(): void {
     if (isWatching || isClosed || !reflector.hasBacklog) return;

@@ -12,6 +12,7 @@ import type { ReflectorSpec } from '../shared/protocol.ts';
 import type { HttpExchange, HttpTransport, ResponseSink } from './transport/http.ts';
 import type { ObjectWriter } from './object-writer.ts';
 import type { ListMeter } from './reports.ts';
+import type { Router } from './router.ts';
 import type { Failure, Progress, ReflectorEvent } from './rules/state.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -42,6 +43,7 @@ export interface ExchangeOwner {
   readonly meter: ListMeter;
   /** Counters of the reflector, by `ActivityCounter`. */
   readonly counts: Float64Array;
+  readonly router: Pick<Router, 'readMs'>;
   /** Carries out the effects of earlier inputs. @returns false when one of them found no room */
   flush(): boolean;
   begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body;
@@ -142,9 +144,10 @@ export class Exchange implements ResponseSink {
 
   data(chunk: Uint8Array): void {
     if (this.isClosed) return;
-    this.#watchdog.lastSignAt = this.owner.clock.now();
+    const nowMs = this.owner.clock.now();
+    this.#watchdog.lastSignAt = nowMs;
     const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
-    this.owner.inbox.offerBytes(this, bytes);
+    this.owner.inbox.offerBytes(this, bytes, nowMs);
   }
 
   end(error: KubeloomError | undefined): void {
@@ -183,6 +186,7 @@ interface ChunkInput {
   readonly kind: 'chunk';
   readonly exchange: Exchange;
   chunk: Buffer;
+  readonly readMs: number;
   /** The first index that was not read. */
   position: number;
   next: Input | undefined;
@@ -215,9 +219,9 @@ export class Inbox {
   }
 
   /** Passes bytes to the response's body, at once if no other input is waiting. Copies what is not read. */
-  offerBytes(exchange: Exchange, chunk: Buffer): void {
+  offerBytes(exchange: Exchange, chunk: Buffer, readMs: number): void {
     if (this.#isClosed) return;
-    const input: ChunkInput = { kind: 'chunk', exchange, chunk, position: 0, next: undefined };
+    const input: ChunkInput = { kind: 'chunk', exchange, chunk, readMs, position: 0, next: undefined };
     this.#append(input);
     this.drain();
     if (!exchange.isClosed && input.position < chunk.length) {
@@ -276,9 +280,10 @@ function advance(input: Input): boolean {
     input.owner.publish();
     return isDone;
   }
-  const { exchange, chunk } = input;
+  const { exchange, chunk, readMs } = input;
   if (!exchange.isClosed) {
     const { body, owner } = exchange;
+    owner.router.readMs = readMs;
     input.position = body ? body.write(chunk, input.position) : chunk.length;
     owner.publish();
   }

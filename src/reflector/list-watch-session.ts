@@ -78,6 +78,7 @@ export class ListWatchSession implements ExchangeOwner {
   readonly writer: ObjectWriter;
   readonly meter: ListMeter;
   readonly counts: Float64Array;
+  readonly router: Router;
   readonly #host: ReflectorHost;
   readonly #counters: CounterWriter;
   readonly #activity: ActivityReports;
@@ -89,6 +90,8 @@ export class ListWatchSession implements ExchangeOwner {
   /** Cancels the deadline of the credentials, or the wait before the next request. */
   #cancelTimer: () => void = () => undefined;
   #phase: ReflectorPhase = 'connecting';
+  /** True when a step was taken since the last publication. */
+  #hasStepped = false;
 
   constructor({ informer, spec, counters, resume }: Start, host: ReflectorHost) {
     this.informer = informer;
@@ -97,6 +100,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.#activity = new ActivityReports(this.counts, (activity) => this.#postActivity(activity));
     this.clock = host.clock;
     this.inbox = host.inbox;
+    this.router = host.router;
     this.#host = host;
     this.spec = spec;
     this.#state = initialState(spec, resume);
@@ -106,7 +110,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.meter = new ListMeter(host.clock, (progress) =>
       host.post({ type: 'progress', informer, ...progress }),
     );
-    this.writer = new ObjectWriter(host.router, informer, spec, (error) => this.report('decode', error));
+    this.writer = new ObjectWriter(this.router, informer, spec, (error) => this.report('decode', error));
   }
 
   start(): void {
@@ -160,6 +164,7 @@ export class ListWatchSession implements ExchangeOwner {
     this.#state = next.state;
     this.#effects.push(...next.effects);
     this.#activity.stepped(before, event, next, now);
+    this.#hasStepped = true;
   }
 
   /** Turns a failure of the request into an event, with the progress made so far. */
@@ -174,7 +179,7 @@ export class ListWatchSession implements ExchangeOwner {
   }
 
   offerBookmark(resourceVersion: string): boolean {
-    return this.#host.router.offerControl(DeltaKind.Bookmark, this.informer, this.#epoch, resourceVersion);
+    return this.router.offerControl(DeltaKind.Bookmark, this.informer, this.#epoch, resourceVersion);
   }
 
   begin(exchange: Exchange, status: number, headers: Readonly<Record<string, string>>): Body {
@@ -209,6 +214,8 @@ export class ListWatchSession implements ExchangeOwner {
 
   publish(): void {
     this.#counters.publish();
+    if (!this.#hasStepped) return;
+    this.#hasStepped = false;
     this.#activity.post(this.meter);
   }
 
@@ -237,7 +244,7 @@ export class ListWatchSession implements ExchangeOwner {
         return true;
       case 'control':
         if (effect.kind === DeltaKind.ReplaceBegin) this.meter.begin();
-        return this.#host.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
+        return this.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
       case 'wait':
         this.#cancelTimer = this.clock.schedule(jittered(effect.delay, this.#host.random()), () =>
           this.#happened({ type: 'timer' }),
@@ -252,6 +259,7 @@ export class ListWatchSession implements ExchangeOwner {
         return true;
       default:
         this.#disconnect();
+        this.publish();
         this.#host.post({ type: 'stopped', informer });
         this.#host.forget(informer);
         return true;

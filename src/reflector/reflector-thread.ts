@@ -7,6 +7,9 @@
  */
 import type { Clock, Random } from '../base/clock.ts';
 import { assert } from '../base/errors.ts';
+import { Stopwatch } from '../base/stopwatch.ts';
+import { UsageCounter } from '../shared/thread-usage.ts';
+import type { UsageWriter } from '../shared/thread-usage.ts';
 import type { ConnectionOptions, ControlPort, FromReflector, ToReflector } from '../shared/protocol.ts';
 import type { HttpTransport } from './transport/http.ts';
 import { Inbox } from './exchange.ts';
@@ -39,6 +42,9 @@ export class ReflectorThread implements ReflectorHost {
   readonly #onBacklog: () => void;
   readonly #reflectors = new Map<number, ListWatchSession>();
   #requests = 0;
+  /** Times without room in the log, and in a ring. */
+  readonly #logPaused: Stopwatch;
+  readonly #ringPaused: Stopwatch;
   #isPauseReported = false;
   #cancelReport: () => void = () => undefined;
   #isClosed = false;
@@ -46,6 +52,8 @@ export class ReflectorThread implements ReflectorHost {
   constructor(options: ReflectorThreadOptions) {
     this.router = options.router;
     this.clock = options.clock;
+    this.#logPaused = new Stopwatch(options.clock);
+    this.#ringPaused = new Stopwatch(options.clock);
     this.random = options.random;
     this.transports = new TransportPool(options.transportFor);
     this.#port = options.port;
@@ -64,6 +72,13 @@ export class ReflectorThread implements ReflectorHost {
 
   get hasBacklog(): boolean {
     return this.inbox.length > 0;
+  }
+
+  /** Sets the counters of the reflector's waits and of its log. */
+  measure(usage: UsageWriter): void {
+    usage.set(UsageCounter.LogPausedMs, this.#logPaused.elapsedMs);
+    usage.set(UsageCounter.RingPausedMs, this.#ringPaused.elapsedMs);
+    usage.set(UsageCounter.LogUsedBytes, this.router.logUsedBytes);
   }
 
   get isIdle(): boolean {
@@ -123,6 +138,10 @@ export class ReflectorThread implements ReflectorHost {
   #settle(): void {
     this.router.commit();
     const mustPause = this.inbox.length > 0;
+    if (mustPause || this.isPaused) {
+      this.#logPaused.run(mustPause && this.router.refusedBy === 'log');
+      this.#ringPaused.run(mustPause && this.router.refusedBy === 'ring');
+    }
     if (mustPause && !this.isPaused) this.#pause();
     else if (!mustPause && this.isPaused) this.#resume();
   }

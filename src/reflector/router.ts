@@ -13,18 +13,19 @@ import { LOG_FULL, copyBytes } from '../shared/log/log.ts';
 import type { LogWriter } from '../shared/log/log.ts';
 import {
   DeltaFlag,
+  DeltaKind,
   OBJECT_DELTA_BYTES,
   RECORD_TYPE_CONTROL,
   ObjectLocation,
   writeControl,
   writeObjectDelta,
 } from '../shared/record/delta.ts';
-import type { DeltaKind } from '../shared/record/delta.ts';
 import { KeyHash } from '../shared/record/key-hash.ts';
 import type { HashKey, KeyPart } from '../shared/record/key-hash.ts';
 import type { Bell } from '../shared/ring/bell.ts';
 import type { RingProducer } from '../shared/ring/ring.ts';
 import type { Word } from '../shared/ring/word.ts';
+import type { StampWriter } from '../shared/stamps.ts';
 
 export interface RouterOptions {
   /** One ring per shard, at least one. */
@@ -35,6 +36,7 @@ export interface RouterOptions {
   readonly committed: Word;
   readonly log: LogWriter;
   readonly hashKey: HashKey;
+  readonly stamps: StampWriter;
 }
 
 /** The values that all objects of one informer share. */
@@ -68,7 +70,12 @@ export class Router {
   readonly #committed: Word;
   readonly #log: LogWriter;
   readonly #hash: KeyHash;
+  readonly #stamps: StampWriter;
+  /** Time at which the bytes of the objects to come were read. */
+  readMs = 0;
   #sequence: number;
+  /** Memory that had no room for the last record that was refused. */
+  refusedBy: 'log' | 'ring' = 'ring';
   // Reused for every object, so that no object allocates.
   readonly #location = new ObjectLocation();
   readonly #namespace: KeyPart = { bytes: NOTHING, start: 0, end: 0 };
@@ -82,8 +89,14 @@ export class Router {
     this.#committed = options.committed;
     this.#log = options.log;
     this.#hash = new KeyHash(options.hashKey);
+    this.#stamps = options.stamps;
     this.#sequence = options.committed.load();
     this.#hasPublished = options.rings.map(() => false);
+  }
+
+  /** Bytes of the log that its readers still need. */
+  get logUsedBytes(): number {
+    return this.#log.unreadBytes;
   }
 
   /** The last sequence that was given out. */
@@ -127,7 +140,7 @@ export class Router {
   offerControl(kind: DeltaKind, informer: number, epoch: number, resourceVersion: string): boolean {
     const bytes = CONTROL_FIXED_BYTES + Buffer.byteLength(resourceVersion);
     for (const ring of this.#rings) {
-      if (!ring.canClaim(bytes)) return false;
+      if (!ring.canClaim(bytes)) return this.#refuse('ring');
     }
     const record = { sequence: this.#nextSequence(), informer, kind, epoch, resourceVersion };
     for (const ring of this.#rings) {
@@ -145,11 +158,17 @@ export class Router {
       isAny ||= isNew;
     }
     if (!isAny) return false;
+    this.#stamps.commit();
     this.#committed.store(this.#sequence);
     for (const [shard, bell] of this.#bells.entries()) {
       if (this.#hasPublished[shard]) bell.ring();
     }
     return true;
+  }
+
+  #refuse(by: 'log' | 'ring'): false {
+    this.refusedBy = by;
+    return false;
   }
 
   #nextSequence(): number {
@@ -178,7 +197,7 @@ export class Router {
     const hash = this.#hash.of(this.#namespace, this.#name);
     const ring = this.#rings[(hash >>> 0) % this.#rings.length];
     assert(ring !== undefined, 'a hash has a shard');
-    if (!ring.canClaim(OBJECT_DELTA_BYTES)) return false;
+    if (!ring.canClaim(OBJECT_DELTA_BYTES)) return this.#refuse('ring');
 
     const firstKey = openObject(source, start, end);
     const typeMeta = hasTypeMeta(source, firstKey) ? NOTHING : target.typeMeta;
@@ -192,7 +211,7 @@ export class Router {
       return this.offerIdentity(target, kind, source, spans);
     }
     const offset = this.#log.reserve(length + behind);
-    if (offset === LOG_FULL) return false;
+    if (offset === LOG_FULL) return this.#refuse('log');
     this.#copy(offset, typeMeta, source, bodyStart, end);
     decodedName.copy(this.#log.bytes, offset + length);
     decodedNamespace.copy(this.#log.bytes, offset + length + decodedName.length);
@@ -206,6 +225,8 @@ export class Router {
     location.offset = offset;
     location.length = length;
     this.#locate(spans, head - bodyStart, length, decodedName.length);
+    // Only changes are followed to handlers: they receive a list as one difference.
+    if (kind !== DeltaKind.Replaced) this.#stamps.add(location.sequence, this.readMs);
     this.#log.seal(location.sequence, length + behind);
     assert(writeObjectDelta(ring, location), 'the ring has the room that it promised');
     return true;

@@ -61,6 +61,7 @@ export class WatchBody implements Body, FrameSink {
   readonly #where: string;
   readonly #frames: WatchFrames;
   readonly #event: WatchEventSpans = new WatchEventSpans();
+  readonly #counts: Float64Array;
   readonly #position: WatchPosition;
   readonly #deadline: InitialEventsDeadline | undefined;
   #stage: Stage;
@@ -77,6 +78,7 @@ export class WatchBody implements Body, FrameSink {
     this.#owner = owner;
     this.#exchange = exchange;
     this.#where = where;
+    this.#counts = owner.counts;
     this.#frames = new WatchFrames(frameBytesMax(objectBytesMax));
     this.#position = new WatchPosition(query['resourceVersion'] ?? '', owner.clock.now());
     this.#stage = beginsWithSyntheticEvents(query) ? 'synthetic' : 'live';
@@ -95,7 +97,7 @@ export class WatchBody implements Body, FrameSink {
     const itemsBefore = meter.items;
     const isInitial = this.#stage === 'initial-events';
     const end = this.#frames.write(chunk, start, this);
-    (this.#owner.counts[ActivityCounter.WatchBytes] as number) += end - start;
+    (this.#counts[ActivityCounter.WatchBytes] as number) += end - start;
     if (this.#frames.partialBytes > LINE_BYTES_MAX) this.#owner.fail(tooLong(this.#where, LINE_BYTES_MAX));
     if (!isInitial) return end;
     meter.read(end - start);
@@ -130,12 +132,11 @@ export class WatchBody implements Body, FrameSink {
     if (this.#exchange.isClosed) return true;
     const event = this.#event;
     if (!scanWatchEvent(bytes, start, end, event)) return this.#fail('not a watch event', bytes, start, end);
-    const { counts } = this.#owner;
     const { type } = event;
     // Counted first: the event may end a list or watch, whose events are counted then.
-    (counts[type] as number)++;
+    (this.#counts[type] as number)++;
     const isTaken = this.#take(type, bytes);
-    if (!isTaken) (counts[type] as number)--;
+    if (!isTaken) (this.#counts[type] as number)--;
     return isTaken;
   }
 
@@ -171,7 +172,7 @@ export class WatchBody implements Body, FrameSink {
     }
     const written = this.#owner.writer.writeOversized(this.#deltaKind(kind), bytes, event.objectStart, end);
     if (written === 'no-room') return false;
-    (this.#owner.counts[event.type] as number)++;
+    (this.#counts[event.type] as number)++;
     if (written === 'written') this.#moved(kind, bytes);
     return true;
   }

@@ -20,6 +20,7 @@ import type { HashKey } from './record/key-hash.ts';
 import { BELL_LINES, Bell } from './ring/bell.ts';
 import { allocateRing } from './ring/ring.ts';
 import { Word, allocateWords } from './ring/word.ts';
+import { allocateStamps } from './stamps.ts';
 import { allocateUsage } from './thread-usage.ts';
 
 const COMMITTED_LINE = 0;
@@ -40,6 +41,8 @@ export interface PipelineMemory {
   readonly toMain: readonly SharedArrayBuffer[];
   /** Figures that the reflector's thread publishes, and then those of each shard. */
   readonly usage: readonly SharedArrayBuffer[];
+  /** Times of sampled events, from the reflector to the main thread. */
+  readonly stamps: SharedArrayBuffer;
   /** Never changes. */
   readonly hashKey: HashKey;
 }
@@ -68,6 +71,7 @@ export function allocatePipeline(
     toShard: Array.from({ length: shards }, () => allocateRing(ringBytes)),
     toMain: Array.from({ length: shards }, () => allocateRing(ringBytes)),
     usage: Array.from({ length: 1 + shards }, () => allocateUsage()),
+    stamps: allocateStamps(logBytes),
     hashKey,
   };
   const words = new PipelineWords(memory);

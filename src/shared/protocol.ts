@@ -214,24 +214,6 @@ export type FromShard =
   | { readonly type: 'resumed' }
   | { readonly type: 'closed' };
 
-/** To any thread: request for its statistics. The thread's loop answers it, not reflector or shard. */
-export interface StatsRequest {
-  readonly type: 'stats';
-}
-
-export interface ThreadStats {
-  /** Deltas of all informers that were processed. */
-  readonly deltas: number;
-  /** CPU time of the thread; undefined where the platform does not report it. */
-  readonly cpuMs: number | undefined;
-  /** Number of times that it found work without a wake-up. Above 0 the wake-up protocol is broken. */
-  readonly lostWakeups?: number;
-}
-
-export interface StatsAnswer extends ThreadStats {
-  readonly type: 'stats';
-}
-
 /** One end of a control channel: a MessagePort between threads, a queue in the in-process backend. */
 export interface ControlPort<In, Out> {
   post(message: Out): void;

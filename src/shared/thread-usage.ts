@@ -1,25 +1,39 @@
 /**
- * CPU time and work of a thread so far, its predecessors included. The thread publishes it about four times a second
- * while it works, because reading its CPU time costs some tens of microseconds.
+ * CPU time and work of a role's threads so far. Each thread continues with what its predecessor has published; what that
+ * had not published is lost. A shard publishes its records before their results, so a reader that has a result finds it
+ * counted. The rest is published about four times a second, because reading its CPU time costs a thread some tens of
+ * microseconds.
  */
 import type { Clock } from '../base/clock.ts';
 import { threadCpuMs } from '../base/thread-cpu.ts';
 import { CounterReader, CounterWriter, allocateCounters } from './counters.ts';
 
-const CPU_MS = 0;
-const RECORDS = 1;
-const LOST_WAKEUPS = 2;
-const COUNTERS = 3;
+export const UsageCounter = {
+  CpuMs: 0,
+  Records: 1,
+  LostWakeups: 2,
+  /** Time in which the log, or a ring, had no room for what was read. */
+  LogPausedMs: 3,
+  RingPausedMs: 4,
+  LogUsedBytes: 5,
+} as const;
 
-/** Shortest time between two publications. */
-const PUBLISH_MS = 250;
+export type UsageCounter = (typeof UsageCounter)[keyof typeof UsageCounter];
+
+const COUNTERS = 6;
+
+/** Shortest time between two readings of the CPU time: less than a timer of 250 ms, which may fire early. */
+const CPU_TIME_PERIOD_MS = 240;
 
 export interface ThreadUsage {
-  /** 0 where the platform does not report it. */
-  readonly cpuMs: number;
+  /** Undefined where the platform does not report it. */
+  readonly cpuMs: number | undefined;
   readonly records: number;
   /** Number of times that the thread found work without a wake-up. */
   readonly lostWakeups: number;
+  readonly logPausedMs: number;
+  readonly ringPausedMs: number;
+  readonly logUsedBytes: number;
 }
 
 export function allocateUsage(): SharedArrayBuffer {
@@ -30,33 +44,46 @@ export class UsageWriter {
   readonly #writer: CounterWriter;
   /** Published by the thread's predecessors. */
   readonly #before: Float64Array;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, 'now'>;
   #publishedMs = -Infinity;
 
-  constructor(buffer: SharedArrayBuffer, clock: Clock) {
+  constructor(buffer: SharedArrayBuffer, clock: Pick<Clock, 'now'>) {
     this.#writer = new CounterWriter(buffer);
     this.#before = this.#writer.values.slice();
+    // Not a sum: a successor begins with an empty log.
+    this.#before[UsageCounter.LogUsedBytes] = 0;
     this.#clock = clock;
   }
 
-  /** Publishes, unless it did a moment ago. @param records and `lostWakeups` of this thread since its start */
-  report(records: number, lostWakeups: number): void {
-    const nowMs = this.#clock.now();
-    if (nowMs - this.#publishedMs < PUBLISH_MS) return;
-    this.#publishedMs = nowMs;
-    this.#set(CPU_MS, threadCpuMs() ?? 0);
-    this.#set(RECORDS, records);
-    this.#set(LOST_WAKEUPS, lostWakeups);
+  /** Sets a counter to be published. @param value of this thread since its start */
+  set(counter: UsageCounter, value: number): void {
+    this.#writer.values[counter] = (this.#before[counter] ?? 0) + value;
+  }
+
+  publish(): void {
     this.#writer.publish();
   }
 
-  #set(counter: number, value: number): void {
-    this.#writer.values[counter] = (this.#before[counter] ?? 0) + value;
+  /** Publishes with the thread's CPU time, unless it did a moment ago. */
+  publishCpuTime(): void {
+    const nowMs = this.#clock.now();
+    if (nowMs - this.#publishedMs < CPU_TIME_PERIOD_MS) return;
+    this.#publishedMs = nowMs;
+    this.set(UsageCounter.CpuMs, threadCpuMs() ?? NaN);
+    this.publish();
   }
 }
 
 /** Returns what a thread has published last. */
 export function readUsage(buffer: SharedArrayBuffer): ThreadUsage {
-  const [cpuMs = 0, records = 0, lostWakeups = 0] = new CounterReader(buffer).read();
-  return { cpuMs, records, lostWakeups };
+  const [cpuMs, records = 0, lostWakeups = 0, logPausedMs = 0, ringPausedMs = 0, logUsedBytes = 0] =
+    new CounterReader(buffer).read();
+  return {
+    cpuMs: Number.isNaN(cpuMs) ? undefined : cpuMs,
+    records,
+    lostWakeups,
+    logPausedMs,
+    ringPausedMs,
+    logUsedBytes,
+  };
 }

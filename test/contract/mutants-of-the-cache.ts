@@ -99,8 +99,8 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/handlers.ts': {
     C36: ['await Promise.all(listeners.map(({ ended }) => ended));', 'void listeners;'],
     C37: [
-      'const listener = this.#listeners.get(registration); if (listener)',
-      "const listener = this.#listeners.get(registration); if (!listener) throw new Error('not ours'); if (listener)",
+      'const listener = this.#listenerOf(registration); if (listener)',
+      "const listener = this.#listenerOf(registration); if (!listener) throw new Error('not ours'); if (listener)",
     ],
   },
   'src/informer/lifecycle.ts': {

@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 
 export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/pipeline.ts': {
-    C18: ['error: (error) => reports.watch(error),', 'error: (error) => events.failed(error),'],
+    C18: ['error: reports.watch,', 'error: (error) => events.failed(error),'],
   },
   'src/informer/error-reporter.ts': {
     C53: ["void this.#call('the watch error handler', this.watchErrorHandler, error);", 'void error;'],
@@ -56,7 +56,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/reflector/router.ts': {
     C68: [
-      'if (!ring.canClaim(OBJECT_DELTA_BYTES)) return false;',
+      "if (!ring.canClaim(OBJECT_DELTA_BYTES)) return this.#refuse('ring');",
       'if (!ring.canClaim(OBJECT_DELTA_BYTES)) return true;',
     ],
     C22: ['if (end - start > target.objectBytesMax)', 'if (end - start > 2 ** 40)'],

@@ -50,7 +50,7 @@ const KEYS_FOR_ALL_SHARDS = 50;
 export function configurationWasUsed(): void {
   register(`${EVIDENCE_TITLE} the configuration ${CONFIGURATION} with ${CODEC}`, async () => {
     const threads = sharedThreads();
-    const stats = await threads.stats();
+    const stats = threads.stats();
     const roles = Array.from({ length: Math.max(1, THREADS) }, (_, shard) => `shard ${shard}`);
     assert.deepEqual(
       stats.map(({ role }) => role),

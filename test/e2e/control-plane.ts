@@ -5,13 +5,14 @@
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
 import { after, before } from 'node:test';
 import { InformerThreads } from '../../src/index.ts';
-import { type ChildProcessByStdio, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, openSync, closeSync } from 'node:fs';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { openSync, closeSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { buildGoProgram, sourceOf } from './go-program.ts';
 
 export interface ControlPlaneOptions {
   /** Flags of kube-apiserver that are added to (and win over) those of the harness. */
@@ -45,9 +46,6 @@ export interface ControlPlane extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-type Code = 'ERR_KUBELOOM_E2E_NO_GO' | 'ERR_KUBELOOM_E2E_BUILD' | 'ERR_KUBELOOM_E2E_ENDED';
-const failure = (code: Code, message: string): Error => Object.assign(new Error(message), { code });
-
 /** A control plane with what its tests need. */
 export interface Cluster {
   readonly controlPlane: ControlPlane;
@@ -77,11 +75,6 @@ export function clusterOfTests(options: ControlPlaneOptions = {}): () => Cluster
     if (!cluster) throw new Error('no test has begun');
     return cluster;
   };
-}
-
-/** True when there is a Go toolchain, which all of this needs. */
-export function goAvailable(): boolean {
-  return spawnSync('go', ['version'], { stdio: 'ignore' }).status === 0;
 }
 
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
@@ -173,7 +166,8 @@ class Part {
     const line = await this.#lines.next();
     if (!line.done) return JSON.parse(line.value) as T;
     const log = (await readFile(this.#logPath, 'utf8')).split('\n').slice(-40).join('\n');
-    throw failure('ERR_KUBELOOM_E2E_ENDED', `${this.#name} ended (${await this.#ended}); its log:\n${log}`);
+    const message = `${this.#name} ended (${await this.#ended}); its log:\n${log}`;
+    throw Object.assign(new Error(message), { code: 'ERR_KUBELOOM_E2E_ENDED' });
   }
 
   /** Closing stdin does the same as SIGTERM, and the part limits how long its end takes. */
@@ -185,47 +179,12 @@ class Part {
 }
 
 /**
- * Compiles the Go program; Go's own cache skips needless work. The first time takes minutes, on both cores.
+ * Compiles the Go program. The first time takes minutes, on both cores.
  * @returns the program's path
  */
 export async function buildControlPlane(): Promise<string> {
-  if (!goAvailable()) {
-    throw failure('ERR_KUBELOOM_E2E_NO_GO', 'the control plane needs a Go toolchain: `go version` failed');
-  }
-  const root = repositoryRoot(import.meta.dirname);
-  const source = join(root, sourceFolder);
-  const binary = join(root, '.cache/control-plane/control-plane');
-  mkdirSync(dirname(binary), { recursive: true });
-  // Without symbols the linker is faster; the version is the one that upstream's own build would stamp.
-  const version = /k8s\.io\/kubernetes (v\S+)/.exec(await readFile(join(source, 'go.mod'), 'utf8'))?.[1];
-  const linker = `-ldflags=-s -w -X k8s.io/component-base/version.gitVersion=${version}`;
-  const flags = ['-v', '-buildvcs=false', linker, '-o', binary, '.'];
-  const child = spawn('go', ['build', ...flags], {
-    cwd: source,
-    env: { ...process.env, CGO_ENABLED: '0' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
-  const output: string[] = [];
-  for await (const line of createInterface({ input: child.stderr })) {
-    if (output.push(line) === 1) note('building kube-apiserver and etcd; the first time this takes minutes');
-    if (output.length % 100 === 0) note(`${output.length} packages fetched or compiled, now ${line}`);
-  }
-  if ((await ended) === 0) return binary;
-  throw failure('ERR_KUBELOOM_E2E_BUILD', `go build in ${source} failed:\n${output.slice(-40).join('\n')}`);
-}
-
-const sourceFolder = 'test/e2e/control-plane';
-
-/** Finds the repository: this file runs from any output folder, and only the repository has the Go sources. */
-function repositoryRoot(folder: string): string {
-  if (existsSync(join(folder, sourceFolder, 'go.mod'))) return folder;
-  if (folder === dirname(folder)) {
-    throw failure('ERR_KUBELOOM_E2E_BUILD', `no ${sourceFolder}/go.mod above ${import.meta.dirname}`);
-  }
-  return repositoryRoot(dirname(folder));
-}
-
-function note(message: string): void {
-  process.stderr.write(`control plane: ${message}\n`);
+  // The version is the one that upstream's own build would stamp.
+  const manifest = await readFile(join(sourceOf('control-plane'), 'go.mod'), 'utf8');
+  const version = /k8s\.io\/kubernetes (v\S+)/.exec(manifest)?.[1];
+  return buildGoProgram('control-plane', [`-X k8s.io/component-base/version.gitVersion=${version}`]);
 }

@@ -2,24 +2,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
-import { runCommand } from '../unit/cli/command.ts';
+import type { LoadTestResult } from '../../src/loadtest/result.ts';
+import { TemporaryFolder, runCommand } from '../unit/cli/command.ts';
 import { startControlPlane } from './control-plane.ts';
 
-test('a load on a real apiserver reaches every informer once, in order, and leaves nothing behind', async () => {
+const WORKLOAD = `objects:
+  - { kind: ConfigMap, count: 1000, namespaces: 2 }
+  - { kind: Lease, count: 100, size: 10B }
+  - { kind: Widget, count: 200 }
+watchers:
+  - { name: config maps, of: ConfigMap, count: 2, processes: 2 }
+  - { name: listed, of: ConfigMap, list: list }
+  - { name: paged, of: ConfigMap, list: pages }
+  - { name: leases, of: Lease }
+  - { name: widgets, of: Widget }
+phases:
+  - create: {}
+  - sync: {}
+  - steady: { for: 10s, rate: 100, mix: { create: 10, update: 60, status: 20, delete: 10 } }
+  - relist-storm: { for: 6s, every: 3s, watchers: [config maps, widgets], rate: 100 }
+thresholds: [lost == 0, terminated watches == 0]
+`;
+
+test('a load on a real apiserver reaches every watcher once, in order, and leaves nothing behind', async () => {
   await using server = await startControlPlane();
-  const load = ['--objects', '1000', '--rate', '200', '--duration', '10', '--informers', '2', '--json'];
-  const run = await runCommand(['loadtest', '--kubeconfig', server.kubeconfigPath, ...load]);
+  await using folder = await TemporaryFolder.create();
+  const file = await folder.write('workload.yaml', WORKLOAD);
+  const run = await runCommand(['loadtest', file, '--kubeconfig', server.kubeconfigPath, '--json']);
   assert.equal(run.exitCode, 0, run.stderr);
   assert.match(run.stderr, /^context kubeloom-e2e: /);
-  const report = JSON.parse(run.stdout) as Record<string, unknown>;
-  const { writes, delivered, lost, duplicated, reordered, storeEqualsList } = report;
-  assert.deepEqual(
-    { writes, delivered, lost, duplicated, reordered, storeEqualsList },
-    { writes: 2000, delivered: 4000, lost: 0, duplicated: 0, reordered: 0, storeEqualsList: true },
-  );
-  assert.match(String(report['serverVersion']), /^v1\./);
-  assert.match(String(report['listMode']), /^(LIST|WatchList)$/);
-  console.log(`loadtest: ${JSON.stringify(report)}`);
+  const result = JSON.parse(run.stdout) as LoadTestResult;
+  const { watchers, run: facts, conclusion } = result;
+  assert.deepEqual(conclusion, { kind: 'PASS', reasons: [] });
+  assert.ok(watchers.every(({ cacheEqualsList }) => cacheEqualsList === true));
+  assert.match(facts.versions.server, /^v1\./);
+  for (const { name, syncs, verdict } of watchers) {
+    console.log(`loadtest: ${name}: ${JSON.stringify({ first: syncs[0], ...verdict })}`);
+  }
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromFile(server.kubeconfigPath);
   const api = kubeConfig.makeApiClient(CoreV1Api);

@@ -47,7 +47,7 @@ async function slowShard(scene: Scene): Promise<string> {
     return scene.informer.health.phase === 'paused';
   }, 'the watch is not read');
   scene.healedAtMs = performance.now();
-  const restarts = (await scene.threads.stats()).map((role) => role.restarts);
+  const restarts = scene.threads.stats().map((role) => role.restarts);
   assert.ok(restarts.every((count) => count === 0));
   return `${unmerged} records on their way, the cache is ${lagMs.toFixed(0)} ms old`;
 }

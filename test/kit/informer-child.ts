@@ -64,14 +64,13 @@ else
   });
 const run = informer.run().catch((error: KubeloomError) => errors.push(`ended: ${error.code}`));
 
-async function answer(hasCache: boolean): Promise<void> {
-  const stats = await threads.stats().catch(() => []);
+function answer(hasCache: boolean): void {
   const { heapUsed, rss } = process.memoryUsage();
   const entries = hasCache ? informer.getStore().list() : [];
   const state: ChildState = {
     version: informer.lastSyncResourceVersion(),
     errors,
-    restarts: stats.reduce((sum, { restarts }) => sum + restarts, 0),
+    restarts: threads.stats().reduce((sum, { restarts }) => sum + restarts, 0),
     size: informer.getStore().size,
     cache: entries.map(({ key, resourceVersion }) => `${key}@${resourceVersion}`),
     regressions,
@@ -89,7 +88,7 @@ async function shutDown(): Promise<void> {
   process.disconnect();
 }
 
-process.on('message', (hasCache: boolean) => void answer(hasCache));
+process.on('message', (hasCache: boolean) => answer(hasCache));
 process.on('disconnect', () => process.exit(0));
 process.on('SIGTERM', () => void shutDown());
 await informer.waitForSync().catch(() => undefined);

@@ -63,6 +63,7 @@ test('the package has the library, its sources, workers and documents, and nothi
   const strange = paths.filter(
     (path) =>
       !/^(dist\/)?(src|workers)\/[\w./-]+\.(d\.)?([jt]s|c[jt]s)(\.map)?$/.test(path) &&
+      !/^src\/loadtest\/[\w./-]+\.(yaml|json)$/.test(path) &&
       !/^docs\/[\w./-]+\.(md|ts|txt|json|yaml|yml|svg|png)$/.test(path) &&
       !['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'].includes(path),
   );
@@ -71,6 +72,8 @@ test('the package has the library, its sources, workers and documents, and nothi
     'dist/src/index.js',
     'dist/src/index.d.ts',
     'src/index.ts',
+    'src/loadtest/presets/smoke.yaml',
+    'src/loadtest/workload/workload.schema.json',
     'LICENSE',
     'docs/security.md',
   ]) {

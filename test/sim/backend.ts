@@ -125,13 +125,15 @@ export class SimulatedBackend implements Backend {
     else this.#shards[role] = this.#startShard(role, true);
   }
 
-  toReflector(message: ToReflectorThread | { readonly type: 'stats' }): void {
-    if (message.type !== 'stats') this.#reflector?.port.send(message);
+  toReflector(message: ToReflectorThread): void {
+    this.#reflector?.port.send(message);
   }
 
-  toShard(shard: number, message: ToShard | { readonly type: 'stats' }): void {
-    if (message.type !== 'stats') this.#shards[shard]?.port.send(message);
+  toShard(shard: number, message: ToShard): void {
+    this.#shards[shard]?.port.send(message);
   }
+
+  publishUsage(): void {}
 
   unref(): void {}
 

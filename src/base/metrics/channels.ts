@@ -13,15 +13,15 @@ export interface InformerLabels {
   readonly resource: string;
 }
 
-/** Time of something that has ended. */
-interface Timed {
+/** Time of a list or watch that has ended. */
+export interface TimedMessage {
   /** Time of `Date.now()`. */
   readonly startedAtMs: number;
   readonly durationMs: number;
 }
 
 /** Message of `kubeloom:list`: a list ended. */
-export interface ListMessage extends InformerLabels, Timed {
+export interface ListMessage extends InformerLabels, TimedMessage {
   /** `stream`: a watch that begins with every object; `pages`. */
   readonly mode: string;
   /** Reason for the list, as in `kubeloom_lists_total`. */
@@ -34,7 +34,7 @@ export interface ListMessage extends InformerLabels, Timed {
 }
 
 /** Message of `kubeloom:watch`: a watch ended. */
-export interface WatchMessage extends InformerLabels, Timed {
+export interface WatchMessage extends InformerLabels, TimedMessage {
   /** Reason for the end, as in `kubeloom_watches_ended_total`. */
   readonly reason: string;
   /** Events of the watch, bookmarks included. */
@@ -61,9 +61,10 @@ export interface ThreadMessage {
   readonly code: string;
 }
 
-/** State of a handler that is too slow. */
-interface HandlerMessage extends InformerLabels {
+/** Message of `kubeloom:backlog`: a step against the memory of a handler's backlog. */
+export interface BacklogMessage extends InformerLabels {
   readonly handler: string;
+  /** Code of the error that reports it. */
   readonly code: string;
   /** Notifications that the handler has not received yet. */
   readonly notifications: number;
@@ -74,13 +75,10 @@ interface HandlerMessage extends InformerLabels {
 }
 
 /** Message of `kubeloom:slow-handler`: a call took long, or notifications wait for long. */
-export interface SlowHandlerMessage extends HandlerMessage {
+export interface SlowHandlerMessage extends BacklogMessage {
   /** Duration of the long call; undefined when notifications wait for long. */
   readonly callMs: number | undefined;
 }
-
-/** Message of `kubeloom:backlog`: a step against the memory of a handler's backlog. Its code names the step. */
-export type BacklogMessage = HandlerMessage;
 
 /** Messages by channel. */
 export interface ChannelMessages {

@@ -24,16 +24,19 @@ export function onObservation(listener: ObservationListener): () => void {
 
 export class Histogram {
   readonly #name: MetricName;
-  readonly #labels: MetricLabels;
+  readonly #labels: MetricLabels | (() => MetricLabels);
   readonly #bounds: readonly number[];
   readonly #counts: Float64Array;
   #sum = 0;
 
-  /** @param bounds upper bounds of the buckets, ascending, each inclusive */
-  constructor(name: MetricName, labels: MetricLabels, bounds: readonly number[]) {
+  /**
+   * @param labels for listeners; a function when they are not known yet
+   * @param bounds upper bounds of the buckets, ascending, each inclusive
+   */
+  constructor(name: MetricName, labels: MetricLabels | (() => MetricLabels), bounds: readonly number[]) {
     this.#name = name;
     this.#labels = labels;
-    this.#bounds = bounds;
+    this.#bounds = Object.freeze(bounds);
     this.#counts = new Float64Array(bounds.length + 1);
   }
 
@@ -43,13 +46,21 @@ export class Histogram {
     while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
     (this.#counts[bucket] as number)++;
     this.#sum += value;
-    if (listeners.size > 0) for (const listener of listeners) listener(this.#name, this.#labels, value);
+    if (listeners.size === 0) return;
+    const labels = typeof this.#labels === 'function' ? this.#labels() : this.#labels;
+    for (const listener of listeners) listener(this.#name, labels, value);
   }
 
   get data(): HistogramData {
-    return { bounds: this.#bounds, counts: [...this.#counts], sum: this.#sum };
+    return Object.freeze({ bounds: this.#bounds, counts: Object.freeze([...this.#counts]), sum: this.#sum });
   }
 }
+
+/** Bounds for latencies, from 50 µs to 30 s. */
+export const LATENCY_SECONDS: readonly number[] = [
+  0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+  10, 30,
+];
 
 /** Returns `count` bounds from `first` on, each `factor` times the one before it: client_golang's ExponentialBuckets. */
 export function exponentialBounds(first: number, factor: number, count: number): readonly number[] {

@@ -22,4 +22,14 @@ export class LabelledCounter {
   addTo(add: AddSample, of: MetricLabels = {}): void {
     for (const { labels, value } of this.#samples.values()) add(this.#name, { ...of, ...labels }, value);
   }
+
+  /** Returns the counts by the values of one label. */
+  sumsBy(label: string): Readonly<Record<string, number>> {
+    const sums: Record<string, number> = {};
+    for (const { labels, value } of this.#samples.values()) {
+      const of = labels[label] ?? '';
+      sums[of] = (sums[of] ?? 0) + value;
+    }
+    return Object.freeze(sums);
+  }
 }

@@ -1,5 +1,5 @@
 /**
- * `kubeloom/opentelemetry`: kubeloom's metrics through @opentelemetry/api, which is an optional peer dependency. Counters
+ * `kubeloom/opentelemetry`: kubeloom's metrics and traces through @opentelemetry/api, which is an optional peer. Counters
  * and gauges are read when a reader collects; histograms are recorded as they are observed, because OpenTelemetry has no
  * histogram that can be read.
  */
@@ -8,6 +8,8 @@ import { collectMetrics } from './collect.ts';
 import { onObservation } from './histogram.ts';
 import { METRIC_DEFINITIONS } from './table.ts';
 import type { MetricName } from './table.ts';
+
+export { startTracing } from './opentelemetry-traces.ts';
 
 /** Adds every metric of kubeloom to the meter. Returns a function that ends it. */
 export function instrument(meter: Meter): () => void {

@@ -1,5 +1,5 @@
 /** Readers of collected metrics: sums of samples by label, and quantiles of histograms. */
-import type { MetricFamily } from './collect.ts';
+import type { MetricFamily, MetricSample } from './collect.ts';
 import type { MetricLabels } from './table.ts';
 import type { HistogramData } from './histogram.ts';
 import type { MetricName } from './table.ts';
@@ -7,6 +7,8 @@ import type { MetricName } from './table.ts';
 /** Metrics of one moment, by name. */
 export class MetricsReading {
   readonly #families: ReadonlyMap<MetricName, MetricFamily>;
+  /** Samples of a metric by the label that tells sources apart: a program may have many informers. */
+  readonly #byName: Map<MetricName, ReadonlyMap<string | undefined, MetricFamily['samples']>> = new Map();
 
   constructor(families: readonly MetricFamily[]) {
     this.#families = new Map(families.map((family) => [family.name, family]));
@@ -35,9 +37,27 @@ export class MetricsReading {
 
   #samples(name: MetricName, match: MetricLabels): MetricFamily['samples'] {
     const wanted = Object.entries(match);
-    const { samples = [] } = this.#families.get(name) ?? {};
-    return samples.filter(({ labels }) => wanted.every(([label, value]) => labels[label] === value));
+    const samples =
+      match['name'] === undefined ? this.#families.get(name)?.samples : this.#named(name, match['name']);
+    return (samples ?? []).filter(({ labels }) => wanted.every(([label, value]) => labels[label] === value));
   }
+
+  #named(metric: MetricName, name: string): MetricFamily['samples'] {
+    let indexed = this.#byName.get(metric);
+    if (!indexed) this.#byName.set(metric, (indexed = byName(this.#families.get(metric)?.samples ?? [])));
+    return indexed.get(name) ?? [];
+  }
+}
+
+function byName(samples: MetricFamily['samples']): ReadonlyMap<string | undefined, MetricFamily['samples']> {
+  const found = new Map<string | undefined, MetricSample[]>();
+  for (const sample of samples) {
+    const name = sample.labels['name'];
+    const others = found.get(name);
+    if (others) others.push(sample);
+    else found.set(name, [sample]);
+  }
+  return found;
 }
 
 /** Returns the observations that `later` has beyond `earlier`, which may be absent. */

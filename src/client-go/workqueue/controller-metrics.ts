@@ -2,9 +2,7 @@
 import { registerMetrics } from '../../base/metrics/collect.ts';
 import type { AddSample, MetricRegistration, MetricSource } from '../../base/metrics/collect.ts';
 import { Histogram } from '../../base/metrics/histogram.ts';
-
-/** Result of a reconciliation, as the label `result`. */
-export type Outcome = 'success' | 'requeue_after' | 'error';
+import type { Outcome } from '../../base/metrics/trace-channels.ts';
 
 const SECONDS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5,

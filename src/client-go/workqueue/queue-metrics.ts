@@ -1,7 +1,7 @@
 /** Metrics of a named work queue: client-go's, with its buckets. They last until the queue is shut down. */
 import { registerMetrics } from '../../base/metrics/collect.ts';
 import type { AddSample, MetricRegistration, MetricSource } from '../../base/metrics/collect.ts';
-import { Histogram, exponentialBounds } from '../../base/metrics/histogram.ts';
+import { Histogram, LATENCY_SECONDS, exponentialBounds } from '../../base/metrics/histogram.ts';
 
 /** Metrics that a work queue reports while it works: bind them to gauges and histograms. */
 export interface WorkQueueMetrics {
@@ -35,6 +35,7 @@ export class QueueMetrics implements MetricSource, WorkQueueMetrics {
   readonly #registration: MetricRegistration;
   readonly #waited: Histogram;
   readonly #worked: Histogram;
+  readonly #latency: Histogram;
   #adds = 0;
   #retries = 0;
 
@@ -46,6 +47,7 @@ export class QueueMetrics implements MetricSource, WorkQueueMetrics {
     const { name } = this.#registration;
     this.#waited = new Histogram('workqueue_queue_duration_seconds', { name }, SECONDS);
     this.#worked = new Histogram('workqueue_work_duration_seconds', { name }, SECONDS);
+    this.#latency = new Histogram('kubeloom_queue_latency_seconds', { name }, LATENCY_SECONDS);
   }
 
   added(): void {
@@ -67,6 +69,11 @@ export class QueueMetrics implements MetricSource, WorkQueueMetrics {
     this.#given.worked?.(durationMs);
   }
 
+  /** Called when the work on an item has ended. @param durationMs the time since it was added */
+  done(durationMs: number): void {
+    this.#latency.observe(durationMs / 1000);
+  }
+
   retried(): void {
     this.#retries++;
     this.#given.retried?.();
@@ -85,5 +92,6 @@ export class QueueMetrics implements MetricSource, WorkQueueMetrics {
     add('workqueue_work_duration_seconds', { name }, this.#worked.data);
     add('workqueue_unfinished_work_seconds', { name }, unfinishedWorkMs / 1000);
     add('workqueue_longest_running_processor_seconds', { name }, longestRunningMs / 1000);
+    add('kubeloom_queue_latency_seconds', { name }, this.#latency.data);
   }
 }

@@ -1,6 +1,7 @@
 /** Work queues whose items may be added later, and that delay failed items: client-go's delaying and rate limiting queues. */
 import { having } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { queueAddChannel } from '../../base/metrics/trace-channels.ts';
 import { defaultControllerRateLimiter } from './rate-limiters.ts';
 import type { RateLimiter } from './rate-limiters.ts';
 import { TimeHeap } from './time-heap.ts';
@@ -32,7 +33,9 @@ export class DelayingQueue<T> extends WorkQueue<T> {
       super.add(item);
       return;
     }
-    this.#waiting.add(this.keyOf(item), item, this.clock.now() + delayMs);
+    const key = this.keyOf(item);
+    if (queueAddChannel.hasSubscribers) queueAddChannel.publish({ queue: this, key });
+    this.#waiting.add(key, item, this.clock.now() + delayMs);
     this.#arm();
   }
 
@@ -65,7 +68,7 @@ export class DelayingQueue<T> extends WorkQueue<T> {
   #ripen(): void {
     this.#armedForMs = Infinity;
     const now = this.clock.now();
-    while (this.#waiting.nextMs <= now) super.add(this.#waiting.pop());
+    while (this.#waiting.nextMs <= now) this.enqueue(this.#waiting.pop());
     this.#arm();
   }
 }

@@ -5,8 +5,9 @@
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { escapeControls } from '../../base/printable.ts';
+import { reconcileChannel } from '../../base/metrics/trace-channels.ts';
+import type { Outcome, ReconcileMessage, Reconciled } from '../../base/metrics/trace-channels.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
-import type { Outcome } from './controller-metrics.ts';
 import type { RateLimitingQueue } from './rate-limiting-queue.ts';
 
 /** Result of a reconciliation: nothing more to do, or reconcile again after a while. */
@@ -53,22 +54,53 @@ async function work<T>(
     if (item === undefined) return;
     metrics?.began();
     const startMs = clock.now();
-    let outcome: Outcome = 'success';
+    let outcome: Outcome = 'error';
     try {
-      const result = await reconcile(item, signal);
-      queue.forget(item);
-      if (result) {
-        outcome = 'requeue_after';
-        queue.addAfter(item, result.requeueAfterMs);
-      }
-    } catch (error) {
-      outcome = 'error';
-      failed(queue, item, error, options);
+      const reconciled = reconcileChannel.hasSubscribers
+        ? reconcilePublished(queue, item, reconcile, options)
+        : reconcileOne(queue, item, reconcile, options);
+      ({ outcome } = await reconciled);
     } finally {
       metrics?.reconciled(outcome, clock.now() - startMs);
       queue.done(item);
     }
   }
+}
+
+/** Reconciles the item. Adds it again when that failed or asks for it. */
+async function reconcileOne<T>(
+  queue: RateLimitingQueue<T>,
+  item: T,
+  reconcile: Parameters<typeof runWorkers<T>>[2],
+  options: RunWorkersOptions<T>,
+): Promise<Reconciled> {
+  try {
+    const result = await reconcile(item, options.signal);
+    queue.forget(item);
+    if (!result) return { outcome: 'success' };
+    queue.addAfter(item, result.requeueAfterMs);
+    return { outcome: 'requeue_after' };
+  } catch (error) {
+    failed(queue, item, error, options);
+    return { outcome: 'error', error };
+  }
+}
+
+/** The same, with what a subscriber of the channel has put around it. */
+function reconcilePublished<T>(
+  queue: RateLimitingQueue<T>,
+  item: T,
+  reconcile: Parameters<typeof runWorkers<T>>[2],
+  options: RunWorkersOptions<T>,
+): Promise<Reconciled> {
+  const message: ReconcileMessage = {
+    queue,
+    key: queue.keyOf(item),
+    retries: queue.numRequeues(item),
+    run: () => reconcileOne(queue, item, reconcile, options),
+  };
+  reconcileChannel.publish(message);
+  return message.run();
 }
 
 /** Returns the next item; undefined also after an abort, which is no failure. */

@@ -7,9 +7,11 @@
  */
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { Deque } from '../queue/deque.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { callback, clock, having, nested, text, wantOptions } from '../../base/option-checks.ts';
 import type { OptionChecks } from '../../base/option-checks.ts';
+import { queueAddChannel, queueDoneChannel, queueGetChannel } from '../../base/metrics/trace-channels.ts';
 import { QueueMetrics } from './queue-metrics.ts';
 import type { WorkQueueMetrics } from './queue-metrics.ts';
 
@@ -56,17 +58,24 @@ export const WORK_QUEUE_CHECKS: OptionChecks<WorkQueueOptions<unknown>> = {
 
 type State = 'open' | 'draining' | 'closed';
 
+/** One key in the queue: waiting, then in work. */
+interface Work<T> {
+  item: T;
+  readonly addedMs: number;
+  /** Time at which `get` returned it; 0 while it waits. */
+  startedMs: number;
+}
+
 export class WorkQueue<T> implements AsyncIterable<T> {
   readonly name: string;
   protected readonly clock: Clock;
   protected readonly metrics: WorkQueueMetrics;
-  protected readonly keyOf: (item: T) => unknown;
+  readonly keyOf: (item: T) => unknown;
   readonly #ownMetrics: QueueMetrics | undefined;
   readonly #order: WorkOrder;
   /** Items to return, now or after `done`; the newest item of each key. */
-  readonly #dirty: Map<unknown, { item: T; addedMs: number }> = new Map();
-  /** Keys in work, with the time at which `get` returned them. */
-  readonly #processing: Map<unknown, number> = new Map();
+  readonly #dirty: Map<unknown, Work<T>> = new Map();
+  readonly #processing: Map<unknown, Work<T>> = new Map();
   readonly #getters: Set<() => void> = new Set();
   readonly #drainers: Set<() => void> = new Set();
   #state: State = 'open';
@@ -98,19 +107,26 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   /** Sum of the times for which the items in work have been in work. */
   get unfinishedWorkMs(): number {
     let sum = 0;
-    for (const sinceMs of this.#processing.values()) sum += this.clock.now() - sinceMs;
+    for (const { startedMs } of this.#processing.values()) sum += this.clock.now() - startedMs;
     return sum;
   }
 
   get longestRunningMs(): number {
     let longest = 0;
-    for (const sinceMs of this.#processing.values()) longest = Math.max(longest, this.clock.now() - sinceMs);
+    for (const { startedMs } of this.#processing.values())
+      longest = Math.max(longest, this.clock.now() - startedMs);
     return longest;
   }
 
   /** Ignored after the queue was shut down. */
   add(item: T): void {
     if (this.#state !== 'open') return;
+    if (queueAddChannel.hasSubscribers) queueAddChannel.publish({ queue: this, key: this.keyOf(item) });
+    this.enqueue(item);
+  }
+
+  /** Adds an item whose addition was published before, such as one whose delay has passed. */
+  protected enqueue(item: T): void {
     const key = this.keyOf(item);
     const waiting = this.#dirty.get(key);
     if (waiting) {
@@ -119,7 +135,7 @@ export class WorkQueue<T> implements AsyncIterable<T> {
       return;
     }
     this.metrics.added?.();
-    this.#dirty.set(key, { item, addedMs: this.clock.now() });
+    this.#dirty.set(key, { item, addedMs: this.clock.now(), startedMs: 0 });
     if (!this.#processing.has(key)) this.#push(key);
   }
 
@@ -139,10 +155,13 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   /** Ends the work on the item, successful or not. If the item was added meanwhile it waits again. */
   done(item: T): void {
     const key = this.keyOf(item);
-    const sinceMs = this.#processing.get(key);
-    if (sinceMs === undefined) return;
+    const work = this.#processing.get(key);
+    if (!work) return;
     this.#processing.delete(key);
-    this.metrics.worked?.(this.clock.now() - sinceMs);
+    if (queueDoneChannel.hasSubscribers) queueDoneChannel.publish({ queue: this, key });
+    const nowMs = this.clock.now();
+    this.metrics.worked?.(nowMs - work.startedMs);
+    this.#ownMetrics?.done(nowMs - work.addedMs);
     if (this.#dirty.has(key)) this.#push(key);
     this.#settleDrains();
   }
@@ -191,13 +210,14 @@ export class WorkQueue<T> implements AsyncIterable<T> {
 
   #take(): T {
     const key = this.#order.pop();
-    const waiting = this.#dirty.get(key) as { item: T; addedMs: number };
+    const work = this.#dirty.get(key) as Work<T>;
     this.#dirty.delete(key);
-    const now = this.clock.now();
-    this.#processing.set(key, now);
+    if (queueGetChannel.hasSubscribers) queueGetChannel.publish({ queue: this, key });
+    work.startedMs = this.clock.now();
+    this.#processing.set(key, work);
     this.metrics.depth?.(this.#order.length);
-    this.metrics.waited?.(now - waiting.addedMs);
-    return waiting.item;
+    this.metrics.waited?.(work.startedMs - work.addedMs);
+    return work.item;
   }
 
   #push(key: unknown): void {
@@ -246,21 +266,20 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   }
 }
 
-/** First in, first out. A Set keeps the order of insertion. */
+/** First in, first out. The queue itself sees to it that a key waits once. */
 class FirstInFirstOut implements WorkOrder {
-  readonly #keys: Set<unknown> = new Set();
+  readonly #keys: Deque<unknown> = new Deque();
 
   get length(): number {
-    return this.#keys.size;
+    return this.#keys.length;
   }
 
   push(key: unknown): void {
-    this.#keys.add(key);
+    this.#keys.push(key);
   }
 
   pop(): unknown {
-    const [key] = this.#keys;
-    this.#keys.delete(key);
+    const [key] = this.#keys.take(1);
     return key;
   }
 

@@ -171,11 +171,8 @@ export class ViewRegistration implements HandlerRegistration {
   }
 
   #join(informer: Informer, departure: Departure | undefined): void {
-    const { resyncPeriodMs } = this.#options.options;
-    const registration = informer.addEventHandler(this.#listener(departure), {
-      name: this.name,
-      ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),
-    });
+    const options = { ...this.#options.options, name: this.name };
+    const registration = informer.addEventHandler(this.#listener(departure), options);
     this.#joined.set(informer, registration);
     this.#initial.add(registration);
     void registration.hasSyncedChecker.done.then(() => {

@@ -1,13 +1,6 @@
 /** Common interface of the two runners of reflector and shards: worker threads, or the calling thread. */
 import type { Clock } from '../../base/clock.ts';
-import type {
-  FromReflectorThread,
-  FromShard,
-  StatsAnswer,
-  StatsRequest,
-  ToReflectorThread,
-  ToShard,
-} from '../../shared/protocol.ts';
+import type { FromReflectorThread, FromShard, ToReflectorThread, ToShard } from '../../shared/protocol.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
 import type { LoopTimers } from './main-loop.ts';
 
@@ -19,20 +12,22 @@ export function roleName(role: Role): string {
 }
 
 export interface BackendEvents {
-  fromReflector(message: FromReflectorThread | StatsAnswer): void;
-  fromShard(shard: number, message: FromShard | StatsAnswer): void;
+  fromReflector(message: FromReflectorThread): void;
+  fromShard(shard: number, message: FromShard): void;
   /** Reports that a thread threw or ended without a request; it sends nothing more. */
   died(role: Role, cause: unknown): void;
 }
 
 export interface Backend {
-  toReflector(message: ToReflectorThread | StatsRequest): void;
-  toShard(shard: number, message: ToShard | StatsRequest): void;
+  toReflector(message: ToReflectorThread): void;
+  toShard(shard: number, message: ToShard): void;
   /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
   heartbeat(role: Role): number | undefined;
   /** Terminates the thread during any work; resolves when it can no longer touch shared memory. */
   end(role: Role): Promise<void>;
   succeed(role: Role): void;
+  /** Publishes the figures of roles on the calling thread now; threads do it themselves. */
+  publishUsage(): void;
   unref(): void;
   /** Resolves when every thread has ended. */
   close(): Promise<void>;

@@ -3,14 +3,14 @@
  * thread here; it requests a turn.
  */
 import { backgroundClock, realTimers } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
-import { PipelineWords } from '../../shared/layout.ts';
+import { UsageWriter } from '../../shared/thread-usage.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
 import type {
   ControlPort,
   FromReflectorThread,
   FromShard,
-  StatsRequest,
   ToReflectorThread,
   ToShard,
 } from '../../shared/protocol.ts';
@@ -22,12 +22,11 @@ import type { Shard } from '../../indexer/shard.ts';
 const RECORDS_PER_TURN = 256;
 /** The longest delay that a timer supports. */
 const KEEP_ALIVE_MS = 2 ** 31 - 1;
-/** The roles have no processor time of their own. */
-const STATS = { type: 'stats', cpuMs: undefined } as const;
 
 interface RunningReflector {
   readonly port: LocalPort<ToReflectorThread, FromReflectorThread>;
   readonly thread: ReflectorThread;
+  readonly usage: UsageWriter;
 }
 
 interface RunningShard {
@@ -39,21 +38,24 @@ export class InProcessBackend implements Backend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #onRing: () => void;
+  readonly #clock: Clock;
   #reflector: RunningReflector | undefined;
   readonly #shards: (RunningShard | undefined)[];
-  readonly #words: PipelineWords;
-  readonly #firstSequence: number;
   #closed: (() => void) | undefined;
   /** Keeps the process alive while the backend runs, even without a socket, as a worker thread would. */
   readonly #keepAlive: NodeJS.Timeout = realTimers.setInterval(() => undefined, KEEP_ALIVE_MS);
 
   /** @param onRing requests a turn on this thread */
-  constructor(memory: PipelineMemory, events: BackendEvents, onRing: () => void) {
+  constructor(
+    memory: PipelineMemory,
+    events: BackendEvents,
+    onRing: () => void,
+    clock: Clock = backgroundClock,
+  ) {
     this.#memory = memory;
     this.#events = events;
     this.#onRing = onRing;
-    this.#words = new PipelineWords(memory);
-    this.#firstSequence = this.#words.committed.load();
+    this.#clock = clock;
     this.#reflector = this.#startReflector();
     this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard, false));
   }
@@ -98,19 +100,22 @@ export class InProcessBackend implements Backend {
     else this.#shards[role] = this.#startShard(role, true);
   }
 
-  toReflector(message: ToReflectorThread | StatsRequest): void {
-    const deltas = (this.#words.committed.load() - this.#firstSequence) >>> 0;
-    if (message.type !== 'stats') this.#reflector?.port.deliver(message);
-    else realTimers.setImmediate(() => this.#events.fromReflector({ ...STATS, deltas }));
+  toReflector(message: ToReflectorThread): void {
+    this.#reflector?.port.deliver(message);
   }
 
-  toShard(shard: number, message: ToShard | StatsRequest): void {
-    const running = this.#shards[shard];
-    const deltas = running?.shard.deltas ?? 0;
-    if (message.type !== 'stats') running?.port.deliver(message);
-    else realTimers.setImmediate(() => this.#events.fromShard(shard, { ...STATS, deltas }));
+  toShard(shard: number, message: ToShard): void {
+    this.#shards[shard]?.port.deliver(message);
     // Ring after the message: the shard may wait for it, as a thread waits on its bell.
     realTimers.setImmediate(this.#onRing);
+  }
+
+  /** Shards publish with every turn. */
+  publishUsage(): void {
+    const { thread, usage } = this.#reflector ?? {};
+    if (!thread || !usage) return;
+    thread.measure(usage);
+    usage.publish();
   }
 
   /** Lets the process exit; open sockets still keep it alive. */
@@ -128,6 +133,7 @@ export class InProcessBackend implements Backend {
 
   #drop(role: Role): void {
     if (role === 'reflector') {
+      this.publishUsage();
       this.#reflector?.port.close();
       // The sockets of a thread would close with it.
       this.#reflector?.thread.close();
@@ -148,14 +154,15 @@ export class InProcessBackend implements Backend {
       port,
       onRing: this.#onRing,
       onBacklog: this.#onRing,
-      clock: backgroundClock,
+      clock: this.#clock,
     });
-    return { port, thread };
+    const usage = new UsageWriter(this.#memory.usage[0] as SharedArrayBuffer, backgroundClock);
+    return { port, thread, usage };
   }
 
   #startShard(index: number, isSuccessor: boolean): RunningShard {
     const port = new LocalPort<ToShard, FromShard>((message) => this.#events.fromShard(index, message));
-    const options = { onRing: this.#onRing, clock: backgroundClock, isSuccessor };
+    const options = { onRing: this.#onRing, clock: this.#clock, isSuccessor };
     return { port, shard: createShard(index, this.#memory, port, options) };
   }
 }

@@ -13,45 +13,24 @@ import { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
 import { Drain } from '../../replica/merge/drain.ts';
 import { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
 import { RingConsumer, RingMemory } from '../../shared/ring/ring.ts';
+import { StampReader } from '../../shared/stamps.ts';
 import { StoreMemory } from '../../replica/store/store-memory.ts';
 import { AttachmentTable } from './attachments.ts';
 import type { PipelineClient } from './attachments.ts';
 import { roleName } from './backend.ts';
-import type { Backend, BackendEvents, Role, ThreadsParts } from './backend.ts';
+import type { Backend, BackendEvents, ThreadsParts } from './backend.ts';
 import { BellWatch } from '../../shared/ring/bell-watch.ts';
 import { PipelineWords, allocatePipeline } from '../../shared/layout.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
 import { ThreadsMetrics } from './threads-metrics.ts';
+import type { RoleStats } from './threads-metrics.ts';
 import { MainLoop } from './main-loop.ts';
-import type {
-  FromReflector,
-  FromReflectorThread,
-  FromShard,
-  StatsAnswer,
-  ThreadStats,
-  ToReflector,
-} from '../../shared/protocol.ts';
+import type { FromReflector, FromReflectorThread, FromShard, ToReflector } from '../../shared/protocol.ts';
 import { ReflectorRecovery, ShardRecovery } from './recovery.ts';
 import type { RecoveryParts } from './recovery.ts';
 import { Supervisor, brokenError } from './supervisor.ts';
-import { threadCpuMs } from '../../base/thread-cpu.ts';
 import { InProcessBackend } from './in-process-backend.ts';
 import { WorkerBackend } from './worker-backend.ts';
-
-export interface RoleStats extends ThreadStats {
-  /** `reflector`, `shard 0` …, `main`. The figures are those of the current thread. */
-  readonly role: string;
-  /** Number of threads of this role so far, the current one included. */
-  readonly incarnation: number;
-  /** Times that a thread of this role was replaced. */
-  readonly restarts: number;
-}
-
-/** A caller of `stats`. It keeps waiting when a thread dies: the successor answers. */
-interface StatsWaiter {
-  readonly resolve: (stats: RoleStats) => void;
-  readonly reject: (error: KubeloomError) => void;
-}
 
 type PreparedAnswer = Omit<Extract<ToReflector, { type: 'prepared' }>, 'type' | 'request'>;
 
@@ -80,9 +59,9 @@ export class InformerThreads {
   #isUnref = false;
   /** Name in metrics. */
   #name = '';
+  #metrics: ThreadsMetrics | undefined;
   #endMetrics = (): void => undefined;
   readonly #attachments: AttachmentTable;
-  readonly #statsWaiters: Map<Role, StatsWaiter[]> = new Map();
   #failure: KubeloomError | undefined;
   #closing: Promise<void> | undefined;
 
@@ -115,6 +94,8 @@ export class InformerThreads {
       log: Buffer.from(memory.log),
       merged: words.merged,
       reflectorBell: words.reflectorBell,
+      stamps: new StampReader(memory.stamps),
+      clock: this.#clock,
       broken: (error) => this.#failed(brokenError(error)),
     });
     this.#backlogs = new BacklogBudget({
@@ -192,22 +173,12 @@ export class InformerThreads {
     this.#attachments.get(informer)?.detached?.();
   }
 
-  /** Returns figures of each thread. In-process, reflector and shard run on `main`. */
-  async stats(): Promise<readonly RoleStats[]> {
-    if (this.#failure) throw this.#failure;
-    if (!this.#running) return [];
-    const ask = (role: Role): Promise<RoleStats> =>
-      new Promise((resolve, reject) => {
-        this.#statsWaiters.set(role, [...(this.#statsWaiters.get(role) ?? []), { resolve, reject }]);
-        this.#askStats(role);
-      });
-    const shards = Array.from({ length: this.shards }, (_, shard) => ask(shard));
-    const reflector = ask('reflector');
-    const deltas = this.#processor.merged;
-    const answers = await Promise.all([reflector, ...shards]);
-    const lostWakeups = this.#bellWatch?.lostWakeups ?? 0;
-    const main = { role: 'main', deltas, cpuMs: threadCpuMs(), lostWakeups, incarnation: 1, restarts: 0 };
-    return [...answers, main];
+  /**
+   * Returns figures of each role so far, its replaced threads included: `reflector`, `shard 0` …, `main`. Empty before
+   * the first informer runs; after `close` those of the end.
+   */
+  stats(): readonly RoleStats[] {
+    return this.#metrics?.stats() ?? [];
   }
 
   close(): Promise<void> {
@@ -243,23 +214,28 @@ export class InformerThreads {
     const backend =
       this.#parts.backend?.(this.#memory, events, wake) ??
       (this.options.shards === 0
-        ? new InProcessBackend(this.#memory, events, wake)
+        ? new InProcessBackend(this.#memory, events, wake, this.#clock)
         : new WorkerBackend(this.#memory, events));
     const bell = this.#bellWatch ?? this.#words.mainBell;
     const inProcess = backend instanceof InProcessBackend ? backend : undefined;
     this.#loop.start({ drain: this.drain, bell, inProcess });
     if (this.#isUnref) backend.unref();
-    const registration = registerMetrics(
-      new ThreadsMetrics({
-        memory: this.#memory,
-        isThreaded: this.options.shards > 0,
-        restarts: (role) => this.#running?.supervisor.historyOf(role)?.restarts ?? 0,
-        lostWakeups: () => this.#bellWatch?.lostWakeups ?? 0,
-      }),
-    );
+    const running = this.#supervise(backend);
+    this.#metrics = new ThreadsMetrics({
+      memory: this.#memory,
+      isThreaded: this.options.shards > 0,
+      backend,
+      supervisor: running.supervisor,
+      merger: this.#processor,
+      backlogs: this.#backlogs,
+      decodedCache: this.storeMemory.decodedCache,
+      unmerged: () => this.unmerged,
+      lostWakeups: () => this.#bellWatch?.lostWakeups ?? 0,
+    });
+    const registration = registerMetrics(this.#metrics);
     this.#name = registration.name;
     this.#endMetrics = registration.end;
-    return this.#supervise(backend);
+    return running;
   }
 
   #supervise(backend: Backend): Running {
@@ -272,7 +248,6 @@ export class InformerThreads {
       attachments: this.#attachments,
       succeeded: (role) => {
         if (role === 'reflector') this.#reflectors++;
-        this.#askStats(role);
       },
     };
     const shards = Array.from({ length: this.shards }, (_, shard) => new ShardRecovery(shard, parts));
@@ -297,26 +272,8 @@ export class InformerThreads {
     return { backend, shards, supervisor };
   }
 
-  /**
-   * Asks a thread for its figures if a caller waits for them. A thread that is down is asked when it has a successor.
-   */
-  #askStats(role: Role): void {
-    if (!this.#statsWaiters.has(role)) return;
-    const backend = this.#running?.backend;
-    if (role === 'reflector') backend?.toReflector({ type: 'stats' });
-    else backend?.toShard(role, { type: 'stats' });
-  }
-
-  #answerStats(role: Role, { type: _type, ...stats }: StatsAnswer): void {
-    const restarts = this.#running?.supervisor.historyOf(role)?.restarts ?? 0;
-    const answer = { role: roleName(role), ...stats, incarnation: restarts + 1, restarts };
-    for (const { resolve } of this.#statsWaiters.get(role) ?? []) resolve(answer);
-    this.#statsWaiters.delete(role);
-  }
-
-  #fromReflector(message: FromReflectorThread | StatsAnswer): void {
-    if (message.type === 'stats') this.#answerStats('reflector', message);
-    if (message.type === 'stats' || message.type === 'closed') return;
+  #fromReflector(message: FromReflectorThread): void {
+    if (message.type === 'closed') return;
     const attachment = this.#attachments.get(message.informer);
     if (!attachment) return;
     const { client, feed } = attachment;
@@ -366,10 +323,9 @@ export class InformerThreads {
     }
   }
 
-  #fromShard(shard: number, message: FromShard | StatsAnswer): void {
+  #fromShard(shard: number, message: FromShard): void {
     const recovery = this.#running?.shards[shard];
-    if (message.type === 'stats') this.#answerStats(shard, message);
-    else if (message.type === 'resumed' && recovery) recovery.hasResumed = true;
+    if (message.type === 'resumed' && recovery) recovery.hasResumed = true;
     else if (message.type === 'attached') this.#attachments.answered(shard, message);
     this.#loop.wake();
   }
@@ -379,7 +335,6 @@ export class InformerThreads {
     if (this.#failure) return;
     this.#failure = error;
     this.#running?.supervisor.close();
-    for (const { reject } of [...this.#statsWaiters.values()].flat()) reject(error);
     for (const { client, feed, attached, detached } of this.#attachments.values()) {
       feed?.close();
       attached(error);

@@ -1,20 +1,52 @@
-/** Metrics of the threads that informers share: their CPU time, and how full the memory between them is. */
+/** Figures of the threads that informers share, and their metrics: what each has done, and how full their memory is. */
 import type { AddSample, MetricSource } from '../../base/metrics/collect.ts';
 import { threadCpuMs } from '../../base/thread-cpu.ts';
+import type { BacklogBudget } from '../../replica/deliver/backlog-budget.ts';
+import type { SequenceMerger } from '../../replica/merge/sequence-merger.ts';
+import type { DecodedCache } from '../../replica/store/decoded-cache.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
 import { RingMemory } from '../../shared/ring/ring.ts';
 import { readUsage } from '../../shared/thread-usage.ts';
+import type { ThreadUsage } from '../../shared/thread-usage.ts';
 import { roleName } from './backend.ts';
-import type { Role } from './backend.ts';
+import type { Backend, Role } from './backend.ts';
+import type { Supervisor } from './supervisor.ts';
+
+/**
+ * Figures of one role so far: the sums over all threads that had it. Of a thread that died they lack what it had not
+ * published, and a record that it did not finish may count twice.
+ */
+export interface RoleStats {
+  /** `reflector`, `shard 0` …, `main`. */
+  readonly role: string;
+  /** Records of all informers that were processed. */
+  readonly deltas: number;
+  /**
+   * CPU time, up to 250 ms old for other threads. Undefined where the platform does not report it, and for roles on the
+   * calling thread: their time is that of `main`.
+   */
+  readonly cpuMs: number | undefined;
+  /** Number of times that work was found without a wake-up. Above 0 the wake-up protocol is broken. */
+  readonly lostWakeups: number;
+  /** Number of threads of this role so far, the current one included. */
+  readonly incarnation: number;
+  /** Times that a thread of this role was replaced. */
+  readonly restarts: number;
+}
 
 export interface MeasuredThreads {
   readonly memory: PipelineMemory;
   /** Whether reflector and shards have threads of their own. */
   readonly isThreaded: boolean;
-  /** Replacements of a thread so far. */
-  restarts(role: Role): number;
-  /** Wake-ups that the main thread has lost. */
-  lostWakeups(): number;
+  readonly backend: Pick<Backend, 'publishUsage'>;
+  readonly supervisor: Pick<Supervisor, 'historyOf'>;
+  readonly merger: Pick<SequenceMerger, 'records'>;
+  readonly backlogs: Pick<BacklogBudget, 'pausedMs'>;
+  readonly decodedCache: Pick<DecodedCache, 'hits' | 'misses' | 'costBytes'>;
+  /** Returns the number of records that the reflector has published and the main thread has not merged. */
+  readonly unmerged: () => number;
+  /** Returns the number of wake-ups that the main thread has lost. */
+  readonly lostWakeups: () => number;
 }
 
 export class ThreadsMetrics implements MetricSource {
@@ -33,26 +65,63 @@ export class ThreadsMetrics implements MetricSource {
     ];
   }
 
+  stats(): readonly RoleStats[] {
+    const { memory, merger, unmerged, lostWakeups } = this.#threads;
+    const shards = memory.toShard.map((_, shard) => this.#statsOf(shard, this.#usageOf(shard)));
+    // The sequence counts the reflector's records, so they need no publication.
+    const read = { ...this.#usageOf('reflector'), records: merger.records + unmerged() };
+    const main: RoleStats = {
+      role: 'main',
+      deltas: merger.records,
+      cpuMs: threadCpuMs(),
+      lostWakeups: lostWakeups(),
+      incarnation: 1,
+      restarts: 0,
+    };
+    return Object.freeze([this.#statsOf('reflector', read), ...shards, Object.freeze(main)]);
+  }
+
   addMetrics(add: AddSample, name: string): void {
-    const { memory, isThreaded } = this.#threads;
+    const { memory, isThreaded, backend, backlogs, decodedCache } = this.#threads;
     const threads = { threads: name };
-    const main = { ...threads, role: 'main' };
-    add('kubeloom_thread_cpu_seconds_total', main, (threadCpuMs() ?? 0) / 1000);
-    add('kubeloom_thread_lost_wakeups_total', main, this.#threads.lostWakeups());
-    if (isThreaded) memory.usage.forEach((buffer, index) => this.#addThread(add, name, buffer, index));
+    for (const { role, deltas, cpuMs, lostWakeups, restarts } of this.stats()) {
+      if (role !== 'main' && !isThreaded) continue;
+      const labels = { ...threads, role };
+      if (cpuMs !== undefined) add('kubeloom_thread_cpu_seconds_total', labels, cpuMs / 1000);
+      add('kubeloom_thread_records_total', labels, deltas);
+      add('kubeloom_thread_restarts_total', labels, restarts);
+      add('kubeloom_thread_lost_wakeups_total', labels, lostWakeups);
+    }
     for (const [ring, { tail, head }] of this.#rings)
       add('kubeloom_ring_used_bytes', { ...threads, ring }, (tail.load() - head.load()) >>> 0);
     add('kubeloom_ring_capacity_bytes', threads, this.#rings[0]?.[1].capacity ?? 0);
+    backend.publishUsage();
+    const { logUsedBytes, logPausedMs, ringPausedMs } = this.#usageOf('reflector');
+    add('kubeloom_log_used_bytes', threads, logUsedBytes);
     add('kubeloom_log_capacity_bytes', threads, memory.log.byteLength);
+    const pausedMs = { log: logPausedMs, ring: ringPausedMs, backlog: backlogs.pausedMs };
+    for (const [cause, causeMs] of Object.entries(pausedMs))
+      add('kubeloom_paused_seconds_total', { ...threads, cause }, causeMs / 1000);
+    add('kubeloom_decoded_cache_hits_total', threads, decodedCache.hits);
+    add('kubeloom_decoded_cache_misses_total', threads, decodedCache.misses);
+    add('kubeloom_decoded_cache_bytes', threads, decodedCache.costBytes);
   }
 
-  #addThread(add: AddSample, threads: string, buffer: SharedArrayBuffer, index: number): void {
-    const role: Role = index === 0 ? 'reflector' : index - 1;
-    const labels = { threads, role: roleName(role) };
-    const { cpuMs, records, lostWakeups } = readUsage(buffer);
-    add('kubeloom_thread_cpu_seconds_total', labels, cpuMs / 1000);
-    add('kubeloom_thread_records_total', labels, records);
-    add('kubeloom_thread_restarts_total', labels, this.#threads.restarts(role));
-    add('kubeloom_thread_lost_wakeups_total', labels, lostWakeups);
+  #usageOf(role: Role): ThreadUsage {
+    const buffer = this.#threads.memory.usage[role === 'reflector' ? 0 : role + 1];
+    return readUsage(buffer as SharedArrayBuffer);
+  }
+
+  #statsOf(role: Role, { records, cpuMs, lostWakeups }: ThreadUsage): RoleStats {
+    const { isThreaded, supervisor } = this.#threads;
+    const restarts = supervisor.historyOf(role)?.restarts ?? 0;
+    return Object.freeze({
+      role: roleName(role),
+      deltas: records,
+      cpuMs: isThreaded ? cpuMs : undefined,
+      lostWakeups,
+      incarnation: restarts + 1,
+      restarts,
+    });
   }
 }

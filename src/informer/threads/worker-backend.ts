@@ -6,14 +6,7 @@ import { realTimers } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
 import { PipelineWords } from '../../shared/layout.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
-import type {
-  StatsRequest,
-  ToReflectorThread,
-  ToShard,
-  FromReflectorThread,
-  FromShard,
-  StatsAnswer,
-} from '../../shared/protocol.ts';
+import type { ToReflectorThread, ToShard, FromReflectorThread, FromShard } from '../../shared/protocol.ts';
 import { MessageChannel, MessagePort, Worker } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
@@ -42,11 +35,11 @@ export class WorkerBackend implements Backend {
     this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard, false));
   }
 
-  toReflector(message: ToReflectorThread | StatsRequest): void {
+  toReflector(message: ToReflectorThread): void {
     this.#reflector.post(message);
   }
 
-  toShard(shard: number, message: ToShard | StatsRequest): void {
+  toShard(shard: number, message: ToShard): void {
     this.#shards[shard]?.post(message);
     // A parked shard's event loop is blocked; the bell makes the shard poll its port.
     this.#words.shard(shard).bell.ring();
@@ -66,6 +59,8 @@ export class WorkerBackend implements Backend {
     else this.#shards[role] = this.#startShard(role, true);
     if (this.#isUnref) this.#threadOf(role)?.unref();
   }
+
+  publishUsage(): void {}
 
   unref(): void {
     this.#isUnref = true;
@@ -127,7 +122,7 @@ async function endSoon(thread: WorkerThread<never>): Promise<void> {
 }
 
 interface WorkerThreadEvents<From> {
-  readonly message: (message: From | StatsAnswer) => void;
+  readonly message: (message: From) => void;
   /** Reports that the thread threw or ended, on request or not; may be called more than once. */
   readonly died: (cause: unknown) => void;
 }
@@ -135,7 +130,7 @@ interface WorkerThreadEvents<From> {
 interface WorkerThread<To> {
   /** Resolves when the thread's work has ended, by itself or by `end`. */
   readonly ended: Promise<void>;
-  post(message: To | StatsRequest): void;
+  post(message: To): void;
   unref(): void;
   /** Terminates the thread during any work; resolves when it has exited. */
   end(): Promise<void>;

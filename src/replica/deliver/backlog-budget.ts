@@ -3,6 +3,7 @@
  * drain one sum over the listeners after each round.
  */
 import type { Clock } from '../../base/clock.ts';
+import { Stopwatch } from '../../base/stopwatch.ts';
 import { BEHIND_MS, COALESCE_ABOVE, NORMAL, stepBacklog } from './backlog-step.ts';
 import type { BacklogLimits, BacklogState } from './backlog-step.ts';
 import type { ProcessorListener } from './processor-listener.ts';
@@ -28,6 +29,7 @@ export class BacklogBudget {
   /** Handlers already reported as coalescing in this episode. */
   readonly #reported: Set<BudgetedListener> = new Set();
   #cancelTimer: (() => void) | undefined;
+  readonly #paused: Stopwatch;
   /** Number of informers that must merge everything to end, whatever the backlog. */
   #waived = 0;
   /** True when records may be taken from the rings. */
@@ -37,7 +39,13 @@ export class BacklogBudget {
 
   constructor(options: BacklogBudgetOptions) {
     this.#options = options;
+    this.#paused = new Stopwatch(options.clock);
     this.#update();
+  }
+
+  /** Time in which no records were taken from the rings. */
+  get pausedMs(): number {
+    return this.#paused.elapsedMs;
   }
 
   /** Prevents every pause until the returned function is called: an informer that ends must merge everything. */
@@ -71,6 +79,7 @@ export class BacklogBudget {
   #update(): void {
     const { kind } = this.#state;
     this.mayMerge = (kind !== 'full' && kind !== 'paused') || this.#waived > 0;
+    this.#paused.run(!this.mayMerge);
     this.idleBytes = kind === 'normal' ? this.#options.limits.backlogBytesMax * COALESCE_ABOVE : -1;
   }
 

@@ -6,6 +6,9 @@
  * notification has waited too long, whatever the handler does meanwhile.
  */
 import type { Clock } from '../../base/clock.ts';
+import type { Histogram } from '../../base/metrics/histogram.ts';
+import { notificationChannel } from '../../base/metrics/trace-channels.ts';
+import type { HandlerOrigin, NotificationMessage } from '../../base/metrics/trace-channels.ts';
 import type { Delivery } from '../store/deliveries.ts';
 import { DeletedFinalStateUnknown } from '../store/entry.ts';
 import type { Entry } from '../store/entry.ts';
@@ -27,10 +30,14 @@ const REPORT_INTERVAL_MS = 60_000;
 
 export interface HandlerCallsOptions {
   readonly handler: ResourceEventHandler<unknown>;
+  /** Returns what messages of calls say about their origin. */
+  readonly origin: () => HandlerOrigin;
   readonly isStrict: boolean;
   readonly registeredAt: string;
   readonly clock: Clock;
   readonly slowLimits: SlowLimits;
+  /** Receives the duration of each call in seconds; without it only calls of a handler that is behind are timed. */
+  readonly durations?: Pick<Histogram, 'observe'> | undefined;
   readonly onError: (error: unknown, key: string, registeredAt: string) => void;
   /** @param callMs of a call that took too long; undefined: the oldest notification is too old */
   readonly onSlow: (callMs: number | undefined) => void;
@@ -44,6 +51,8 @@ export class HandlerCalls {
   readonly #ageMs: () => number | undefined;
   readonly #onSettled: () => void;
   #call: Call = 'none';
+  /** Whether the duration of the call in progress may be reported. */
+  #isBehind = false;
   #reportedAtMs = -Infinity;
   #cancelTimer: (() => void) | undefined;
 
@@ -65,23 +74,22 @@ export class HandlerCalls {
     return this.#call === 'inside';
   }
 
-  /** @param isBehind true when the handler is so far behind that its call is timed */
-  call({ oldEntry, newEntry, isInInitialList, isFinalStateUnknown }: Delivery, isBehind: boolean): void {
-    const { handler, isStrict, clock } = this.#options;
+  /** @param isBehind true when the handler is so far behind that a long call is reported */
+  call(delivery: Delivery, isBehind: boolean): void {
+    const { oldEntry, newEntry } = delivery;
+    const { handler, origin, isStrict, clock, durations } = this.#options;
     if (isStrict) {
       oldEntry?.owner.borrow(oldEntry);
       newEntry?.owner.borrow(newEntry);
     }
-    const startMs = isBehind ? clock.now() : -1;
+    this.#isBehind = isBehind;
+    const startMs = isBehind || durations ? clock.now() : -1;
     this.#call = 'inside';
     this.calls++;
     try {
-      let result: unknown;
-      if (newEntry && oldEntry) result = handler.onUpdate?.(oldEntry, newEntry);
-      else if (newEntry) result = handler.onAdd?.(newEntry, isInInitialList);
-      else if (oldEntry) {
-        result = handler.onDelete?.(isFinalStateUnknown ? new DeletedFinalStateUnknown(oldEntry) : oldEntry);
-      }
+      const result = notificationChannel.hasSubscribers
+        ? publishedCall(handler, delivery, origin)
+        : callHandler(handler, delivery);
       if (isThenable(result)) {
         this.#call = 'awaiting';
         void this.#await(result, oldEntry, newEntry, startMs);
@@ -110,7 +118,7 @@ export class HandlerCalls {
 
   #finish(oldEntry: Entry | undefined, newEntry: Entry | undefined, startMs: number): void {
     const { isStrict, registeredAt } = this.#options;
-    if (startMs >= 0) this.#checkDuration(startMs);
+    if (startMs >= 0) this.#timed(startMs);
     this.#call = 'none';
     if (isStrict) {
       oldEntry?.owner.endBorrow(oldEntry, registeredAt);
@@ -156,11 +164,12 @@ export class HandlerCalls {
     this.#checkAgeIn(Math.max(1, this.#reportedAtMs + REPORT_INTERVAL_MS - nowMs));
   }
 
-  #checkDuration(startMs: number): void {
-    const { clock, slowLimits, onSlow } = this.#options;
+  #timed(startMs: number): void {
+    const { clock, slowLimits, durations, onSlow } = this.#options;
     const nowMs = clock.now();
     const callMs = nowMs - startMs;
-    if (callMs <= slowLimits.slowCallMs || !this.#mayReportSlow(nowMs)) return;
+    durations?.observe(callMs / 1000);
+    if (!this.#isBehind || callMs <= slowLimits.slowCallMs || !this.#mayReportSlow(nowMs)) return;
     onSlow(callMs);
   }
 
@@ -169,6 +178,33 @@ export class HandlerCalls {
     this.#reportedAtMs = nowMs;
     return true;
   }
+}
+
+function callHandler(
+  handler: ResourceEventHandler<unknown>,
+  { oldEntry, newEntry, isInInitialList, isFinalStateUnknown }: Delivery,
+): unknown {
+  if (newEntry)
+    return oldEntry ? handler.onUpdate?.(oldEntry, newEntry) : handler.onAdd?.(newEntry, isInInitialList);
+  if (!oldEntry) return undefined;
+  return handler.onDelete?.(isFinalStateUnknown ? new DeletedFinalStateUnknown(oldEntry) : oldEntry);
+}
+
+/** Calls the handler, with what a subscriber of the channel has put around the call. */
+function publishedCall(
+  handler: ResourceEventHandler<unknown>,
+  delivery: Delivery,
+  origin: () => HandlerOrigin,
+): unknown {
+  const run = (): unknown => callHandler(handler, delivery);
+  const { oldEntry, newEntry } = delivery;
+  const entry = newEntry ?? oldEntry;
+  if (!entry) return run();
+  const { namespace, name: objectName, resourceVersion } = entry;
+  const type = newEntry ? (oldEntry ? 'modified' : 'added') : 'deleted';
+  const message: NotificationMessage = { ...origin(), type, namespace, objectName, resourceVersion, run };
+  notificationChannel.publish(message);
+  return message.run();
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

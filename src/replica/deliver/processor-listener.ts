@@ -9,6 +9,8 @@ import type { Entry } from '../store/entry.ts';
 import type { ReplicaState } from '../store/replica-state.ts';
 import type { Replica, ReplicaListener } from '../store/replica.ts';
 import type { BacklogPressure } from './backlog-step.ts';
+import { EventLatency } from './event-latency.ts';
+import type { SampledEvent } from './event-latency.ts';
 import { HandlerCalls } from './handler-calls.ts';
 import type { HandlerCallsOptions } from './handler-calls.ts';
 import type { HandlerBacklog } from './handler.ts';
@@ -16,6 +18,7 @@ import { BacklogAge, ChunkedQueue, CoalescedQueue, PendingBytes, isCursor } from
 import type { Pending } from './pending.ts';
 
 export class SharedProcessor implements ReplicaListener {
+  readonly latency: EventLatency = new EventLatency();
   readonly #listeners: Set<ProcessorListener> = new Set();
 
   /** The content of the cache is the initial list of the listener, and every later change is a notification. */
@@ -32,7 +35,8 @@ export class SharedProcessor implements ReplicaListener {
   }
 
   changed(oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
-    for (const listener of this.#listeners) listener.push(oldEntry, newEntry);
+    const { merging } = this.latency;
+    for (const listener of this.#listeners) listener.push(oldEntry, newEntry, merging);
   }
 
   replaced(difference: Difference): void {
@@ -74,6 +78,10 @@ export class ProcessorListener {
   /** Notifications older than the queue, moved here when the backlog budget is short. */
   readonly #coalesced: CoalescedQueue = new CoalescedQueue(this.#bytes);
   readonly #age: BacklogAge = new BacklogAge();
+  /** Sampled events of pending notifications, by position. */
+  readonly #sampled: ChunkedQueue<number, SampledEvent> = new ChunkedQueue();
+  /** The sampled event of the call that awaits something. */
+  #awaited: SampledEvent | undefined;
   #pushed = 0;
   /** The part of `#pushed` whose arrival time is recorded. */
   #arrived = 0;
@@ -100,12 +108,13 @@ export class ProcessorListener {
     this.ended = new Promise((resolve) => (this.#end = resolve));
   }
 
-  /** Appends a committed change. Runs no user code. */
-  push(oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
+  /** Appends a committed change. Runs no user code. @param sampled its event, when it is in the sample */
+  push(oldEntry: Entry | undefined, newEntry: Entry | undefined, sampled?: SampledEvent): void {
     if (this.#state !== 'open') return;
     oldEntry?.addReference();
     newEntry?.addReference();
     this.#bytes.count(oldEntry, newEntry, 1);
+    if (sampled) this.#sampled.push(this.#pushed, sampled);
     this.#pushed++;
     this.#queue.push(oldEntry, newEntry);
   }
@@ -221,9 +230,13 @@ export class ProcessorListener {
   deliver(count: number): number {
     let calls = 0;
     while (calls < count && this.isReady) {
+      const sampled = this.#sampled.length > 0 ? this.#takeSampled() : undefined;
       if (!this.#take()) continue;
       calls++;
+      sampled?.reach('delivered');
       this.#calls.call(this.#delivery, this.#isBehind());
+      if (sampled && this.#calls.isBusy) this.#awaited = sampled;
+      else sampled?.reach('done');
     }
     if (this.#state !== 'open') this.#checkEnded();
     return calls;
@@ -286,11 +299,24 @@ export class ProcessorListener {
     return true;
   }
 
+  /** Takes the sampled event of the next notification, and forgets those that were merged into later ones. */
+  #takeSampled(): SampledEvent | undefined {
+    const queue = this.#sampled;
+    const next = this.#oldest;
+    while (queue.length > 0 && (queue.first ?? 0) < next) queue.shift();
+    if (queue.first !== next) return undefined;
+    const sampled = queue.second;
+    queue.shift();
+    return sampled;
+  }
+
   get #oldest(): number {
     return this.#coalesced.position ?? this.#pushed - this.#queue.length;
   }
 
   #settled(): void {
+    this.#awaited?.reach('done');
+    this.#awaited = undefined;
     if (this.#state !== 'open') this.#checkEnded();
     this.#options.onReady();
   }

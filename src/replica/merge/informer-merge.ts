@@ -8,6 +8,7 @@ import type { ControlRecord } from '../../shared/record/delta.ts';
 import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { NotificationFlag, PrefixKind } from '../../shared/record/notification.ts';
 import type { Notification, PrefixRecord } from '../../shared/record/notification.ts';
+import type { EventLatency } from '../deliver/event-latency.ts';
 import type { EntryOwner, ObjectBytes } from '../store/entry-owner.ts';
 import { Entry, EntryFlag, UNREADABLE } from '../store/entry.ts';
 import type { Identity } from '../store/entry.ts';
@@ -24,11 +25,13 @@ export interface InformerMergeOptions {
   readonly replica: Replica;
   readonly owner: EntryOwner;
   readonly transform: MainTransform | undefined;
+  readonly latency: EventLatency;
   readonly onError: (error: KubeloomError, key: string) => void;
   readonly onControl: (record: ControlRecord) => void;
 }
 
 export class InformerMerge {
+  readonly latency: EventLatency;
   readonly #options: InformerMergeOptions;
   readonly #identities: IdentityReader = new IdentityReader();
   readonly #sharedFields: SharedFields = new SharedFields();
@@ -45,6 +48,7 @@ export class InformerMerge {
   #listVersion = '';
 
   constructor(options: InformerMergeOptions) {
+    this.latency = options.latency;
     this.#options = options;
   }
 

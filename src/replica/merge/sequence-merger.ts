@@ -3,6 +3,7 @@
  * to; a control record takes effect when all shards have answered it. So the replicas are always exactly the server's
  * history up to one point.
  */
+import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { readControl, sequenceOf } from '../../shared/record/delta.ts';
 import {
@@ -19,6 +20,7 @@ import type { PrefixRecord } from '../../shared/record/notification.ts';
 import type { Bell } from '../../shared/ring/bell.ts';
 import type { RingConsumer } from '../../shared/ring/ring.ts';
 import type { Word } from '../../shared/ring/word.ts';
+import type { StampReader } from '../../shared/stamps.ts';
 import type { ObjectBytes } from '../store/entry-owner.ts';
 import type { InformerMerge } from './informer-merge.ts';
 
@@ -28,6 +30,9 @@ export interface SequenceMergerOptions {
   /** The log's gate: written here, read by the reflector. */
   readonly merged: Word;
   readonly reflectorBell: Bell;
+  readonly stamps: StampReader;
+  /** The clock of the stamps. */
+  readonly clock: Pick<Clock, 'now'>;
   /** Called when a shard's record is invalid; nothing more is merged. */
   readonly broken: (error: KubeloomError) => void;
 }
@@ -55,6 +60,8 @@ export class SequenceMerger {
   readonly #sources: readonly Source[];
   readonly #informers: Map<number, InformerMerge> = new Map();
   merged: number;
+  /** Number of records merged so far; `merged` wraps. */
+  records = 0;
   #isBroken = false;
   /** Bytes of objects taken by the merge in progress. */
   #takenBytes = 0;
@@ -146,7 +153,10 @@ export class SequenceMerger {
     if (this.#isBroken) return false;
     for (const source of this.#sources) {
       if (!this.#isNext(source.ring)) continue;
-      if (this.#take(source)) this.merged = (this.merged + 1) >>> 0;
+      if (this.#take(source)) {
+        this.merged = (this.merged + 1) >>> 0;
+        this.records++;
+      }
       return true;
     }
     return false;
@@ -194,7 +204,11 @@ export class SequenceMerger {
     else if (informer) {
       this.#locate(text, parts);
       this.#takenBytes += record.length;
+      const { stamps, clock } = this.#options;
+      const stamp = stamps.read(record.sequence);
+      if (stamp) informer.latency.begin(stamp, clock);
       informer.notification(shard, record, text, this.#object);
+      if (stamp) informer.latency.end();
     }
     parts.length = 0;
   }

@@ -19,6 +19,9 @@ const SHARED_TURN = 16;
 const BRIEF_COST_BYTES_MAX = 2 ** 18;
 
 export class DecodedCache {
+  /** Reads of objects and of metadata that were still parsed, and those that had to be parsed. */
+  hits = 0;
+  misses = 0;
   readonly #costBytesMax: number;
   readonly #kept: RememberedQueue = new RememberedQueue();
   readonly #shared: RememberedQueue = new RememberedQueue();

@@ -53,6 +53,7 @@ export class EntryOwner implements EntryStorage {
   readonly slabs: Slabs;
   /** Bytes of objects that have not changed for a while. */
   readonly packed: PackedObjects;
+  readonly decodedCache: DecodedCache;
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
   readonly #isStrict: boolean;
   readonly #options: EntryOwnerOptions;
@@ -63,6 +64,7 @@ export class EntryOwner implements EntryStorage {
     this.#isStrict = options.borrowChecks === 'strict';
     this.slabs = new Slabs(options.slabMemory);
     this.packed = new PackedObjects({ ...options.packing, loose: this.slabs, memory: options.slabMemory });
+    this.decodedCache = options.decodedCache;
     this.#options = options;
   }
 
@@ -113,6 +115,7 @@ export class EntryOwner implements EntryStorage {
 
   decode(entry: Entry): unknown {
     const object = this.decodeFresh(entry);
+    this.decodedCache.misses++;
     this.#options.guard?.(object, entry.key);
     // Set before the cache is asked, because the cache evicts at once what does not fit.
     entry.decoded = object;
@@ -128,6 +131,7 @@ export class EntryOwner implements EntryStorage {
   /** Returns `metadata` without `managedFields`, parsed alone if neither the object nor shared metadata is parsed. */
   decodeMetadata(entry: Entry): unknown {
     const shared = this.#sharedMetadata(entry);
+    if (shared) this.decodedCache.hits++;
     const { metadata, costBytes } = shared ?? this.#parsedMetadata(entry) ?? metadataOfObject(entry);
     this.#options.guard?.(metadata, entry.key);
     entry.decodedMetadata = metadata;
@@ -164,12 +168,12 @@ export class EntryOwner implements EntryStorage {
     if (this.#options.guard || !extracted.isShared || typeof metadata !== 'object' || metadata === null)
       return;
     extracted.metadata = metadata;
-    this.#options.decodedCache.rememberShared(extracted, costBytes);
+    this.decodedCache.rememberShared(extracted, costBytes);
   }
 
   #remember(entry: Entry, costBytes: number): void {
-    if (entry.flags & EntryFlag.Kept) this.#options.decodedCache.remember(entry, costBytes);
-    else this.#options.decodedCache.rememberBriefly(entry, costBytes);
+    if (entry.flags & EntryFlag.Kept) this.decodedCache.remember(entry, costBytes);
+    else this.decodedCache.rememberBriefly(entry, costBytes);
   }
 
   /** Returns undefined when the whole object must be parsed. */
@@ -179,6 +183,7 @@ export class EntryOwner implements EntryStorage {
     const text = metadataText(bytes, start, start + length);
     if (text === undefined) return undefined;
     const metadata = this.#parse(entry, () => JSON.parse(text));
+    this.decodedCache.misses++;
     return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
 

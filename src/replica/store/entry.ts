@@ -12,6 +12,7 @@
  */
 import { inspect } from 'node:util';
 import { KubeloomError, assert } from '../../base/errors.ts';
+import type { DecodedCache } from './decoded-cache.ts';
 import type { Dictionary } from './pack.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { Labels, FieldValues } from './extracted-fields.ts';
@@ -65,6 +66,7 @@ export interface CachedObject<T> extends Borrowed<T> {
 /** The storage and the decoder of entries: `EntryOwner`, one for each informer. */
 export interface EntryStorage {
   readonly kind: string;
+  readonly decodedCache: DecodedCache;
   checkReadable(entry: Entry): void;
   borrow(entry: Entry): void;
   endBorrow(entry: Entry, borrower: string): void;
@@ -202,12 +204,16 @@ export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
 
   get object(): T {
     this.owner.checkReadable(this);
-    return this.decoded ?? (this.owner.decode(this) as T);
+    if (this.decoded === undefined) return this.owner.decode(this) as T;
+    this.owner.decodedCache.hits++;
+    return this.decoded;
   }
 
   get metadata(): MetadataOf<T> {
     this.owner.checkReadable(this);
-    return (this.decodedMetadata ?? this.owner.decodeMetadata(this)) as MetadataOf<T>;
+    if (this.decodedMetadata === undefined) return this.owner.decodeMetadata(this) as MetadataOf<T>;
+    this.owner.decodedCache.hits++;
+    return this.decodedMetadata as MetadataOf<T>;
   }
 
   copy(): Mutable<T> {

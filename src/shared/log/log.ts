@@ -74,6 +74,14 @@ export class LogWriter {
     return this.#isFree.filter((free) => !free).length * BLOCK_BYTES;
   }
 
+  /** Bytes of blocks with records that the slowest reader has not passed. */
+  get unreadBytes(): number {
+    const merged = this.#merged.load();
+    const extents = this.#open ? [...this.#closed, this.#open] : this.#closed;
+    const unread = extents.filter(({ lastSequence }) => compareU32(lastSequence, merged) > 0);
+    return unread.reduce((blocks, extent) => blocks + extent.blocks, 0) * BLOCK_BYTES;
+  }
+
   #openExtent(length: number): boolean {
     this.#reclaim();
     const blocks = Math.ceil(length / BLOCK_BYTES);

@@ -95,7 +95,7 @@ for (const [blockedMs, rate] of [
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, blockedMs);
       const { toRevision } = await load;
       await scene.assertHistory(watching, from, toRevision);
-      const restarts = (await scene.threads.stats()).map((role) => role.restarts);
+      const restarts = scene.threads.stats().map((role) => role.restarts);
       assert.ok(restarts.every((count) => count === 0));
     },
   );

@@ -10,7 +10,6 @@ import type {
   ConnectionOptions,
   FromReflectorThread,
   ReflectorSpec,
-  StatsRequest,
   ToReflectorThread,
 } from '../../../src/shared/protocol.ts';
 import { PLAIN } from '../../unit/indexer/shard-twin.ts';
@@ -34,6 +33,7 @@ class Scene implements AsyncDisposable {
       toShard: (_shard, message) => {
         if (message.type === 'attach') this.asked.push(message.informer);
       },
+      publishUsage: () => undefined,
       unref: () => undefined,
       close: () => Promise.resolve(),
     };
@@ -77,7 +77,7 @@ class Scene implements AsyncDisposable {
   }
 }
 
-function wordsOf(message: ToReflectorThread | StatsRequest): string {
+function wordsOf(message: ToReflectorThread): string {
   if (message.type === 'feed') return `${message.part} ${message.request}`;
   return message.type === 'prepared' ? `prepared ${message.request}` : message.type;
 }

@@ -18,7 +18,7 @@ for (const deed of ['exit', 'wait', 'loop']) {
     await scene.assertEqualsServer(informer);
     assert.equal(informer.getStore().getByKey('default/b')?.object.metadata?.name, 'b');
     assert.deepEqual(scene.codes(), ['ERR_KUBELOOM_THREAD_RESTARTED']);
-    const stats = await scene.threads.stats();
+    const stats = scene.threads.stats();
     const restarted = stats.filter(({ restarts }) => restarts > 0);
     assert.deepEqual([restarted.length, restarted[0]?.restarts], [1, 1]);
     assert.ok(stats.every(({ incarnation, restarts }) => incarnation === restarts + 1));

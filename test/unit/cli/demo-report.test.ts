@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 import { PASSED, conclude, reportText } from '../../../src/cli/demo-report.ts';
 import type { DemoReport, HandlerResult } from '../../../src/cli/demo-report.ts';
 import { EXIT_CODES, conclusionText } from '../../../src/cli/report.ts';
-import { differences, sampleKeys } from '../../../src/cli/store-comparison.ts';
+import { differences, sampleKeys } from '../../../src/loadtest/verdict/store-comparison.ts';
 import type { CachedObject } from '../../../src/replica/store/entry.ts';
-import type { Verdict } from '../../../src/cli/verdict.ts';
+import type { Verdict } from '../../../src/loadtest/verdict/verdict.ts';
 
 type StoredObject = Pick<CachedObject<unknown>, 'key' | 'resourceVersion' | 'bytes'>;
 
@@ -29,7 +29,15 @@ const REPORT: DemoReport = {
     { role: 'main', deltas: 1010, cpuMs: 5 },
   ],
 };
-const CLEAN: Verdict = { delivered: 1000, initial: 10, lost: 0, duplicated: 0, reordered: 0, findings: [] };
+const CLEAN: Verdict = {
+  delivered: 1000,
+  initial: 10,
+  covered: 0,
+  lost: 0,
+  duplicated: 0,
+  reordered: 0,
+  findings: [],
+};
 const INTENDED = 1000;
 
 function handlers(slow: Partial<Verdict> = {}): HandlerResult[] {

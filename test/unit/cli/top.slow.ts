@@ -1,7 +1,9 @@
 /** `kubeloom top` as a process: without a terminal, as JSON, attached to a program, and in a terminal. */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable, Writable } from 'node:stream';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { stripVTControlCharacters } from 'node:util';
@@ -33,7 +35,10 @@ describe('kubeloom top', { timeout: 60_000 }, () => {
   it('prints a line each second without a terminal, and ends cleanly on SIGINT', () =>
     withServer(async (args) => {
       await using run = new CommandRun(args);
-      await run.until('stdout', /^7 objects, \d+ events\/s, backlog 0, lag .*$/m);
+      await run.until(
+        'stdout',
+        /^objects 7, events\/s \S+, lag \S+, p50 \S+, p99 \S+, backlog 0, relists \S+, errors 0$/m,
+      );
       run.kill('SIGINT');
       assert.equal(await run.exitCode, 0);
       assert.equal(run.stderr, '');
@@ -63,32 +68,98 @@ describe('kubeloom top', { timeout: 60_000 }, () => {
     await server.close();
     queue.shutDown();
     assert.equal(await run.exitCode, 1);
-    assert.match(run.stderr, /no figures from .*stats\.sock.*serveStats\(\).*ERR_KUBELOOM_STATS_UNREACHABLE/);
+    assert.match(
+      run.stderr,
+      /no figures from .*stats\.sock: .*serveStats\(.*\(ERR_KUBELOOM_STATS_UNREACHABLE\)\n$/,
+    );
   });
 
   it('refuses both resources and a program, and neither', async () => {
-    for (const args of [[], ['pods', '--port', '1']]) {
+    for (const args of [[], ['pods', '--port', '1'], ['--port', '1', '--socket', 'a']]) {
       const { exitCode, stderr } = await runCommand(['top', ...args]);
       assert.equal(exitCode, 1);
       assert.match(stderr, /ERR_KUBELOOM_ARGUMENT/);
     }
   });
 
-  it('draws a frame of the size of the terminal, takes keys, and gives the terminal back on q', () =>
+  it('draws frames of the size of the terminal, takes keys, and gives the terminal back on q', () =>
     withServer(async (args) => {
-      const command = `stty rows 20 cols 100; '${process.execPath}' '${MAIN}' ${args.join(' ')}; echo "exit $?, $(stty -a | grep -o '.icanon')"`;
-      const terminal = spawn('script', ['-qec', command, '/dev/null'], {
-        stdio: ['pipe', 'pipe', 'inherit'],
-      });
-      let output = '';
-      const until = async (pattern: RegExp): Promise<void> => {
-        while (!pattern.test(output)) output += String((await once(terminal.stdout, 'data'))[0]);
-      };
-      await until(/INFORMER +PHASE[^]*pods \(all namespaces\) +watching +7 [^]*q quit/);
-      terminal.stdin.write('eq');
-      await until(/exit 0, .icanon/);
-      assert.match(output, /exit 0, [^-]icanon/, 'lines are read as before');
-      assert.ok(output.split('\n').every((line) => stripVTControlCharacters(line).trimEnd().length <= 100));
-      await once(terminal, 'close');
+      await using terminal = new Terminal(args, 100, 20);
+      await terminal.until(/INFORMER +PHASE[^]*pods \(all namespaces\) +watching +7 [^]*q quit/);
+      assert.ok(terminal.output.includes(ENTER_SCREEN));
+      terminal.type('e');
+      await terminal.until(/\[e events\/s\]/);
+      terminal.type('\u001b[B');
+      const widths = terminal.output
+        .split('\n')
+        .map((line) => stripVTControlCharacters(line).trimEnd().length);
+      assert.equal(Math.max(...widths), 100);
+      const before = terminal.output.length;
+      terminal.resize(40, 12);
+      await terminal.until(/INFORMER[^]*pods[^]*q quit/, before);
+      const resized = terminal.output.slice(terminal.output.indexOf(CLEAR_SCREEN, before));
+      for (const line of resized.split('\n'))
+        assert.ok(stripVTControlCharacters(line).trimEnd().length <= 40, line);
+      terminal.type('q');
+      await terminal.until(/exit 0, .icanon/);
+      assert.match(terminal.output, /exit 0, [^-]icanon/, 'lines are read as before');
+      assert.ok(terminal.output.lastIndexOf(LEAVE_SCREEN) > terminal.output.lastIndexOf('q quit'));
     }));
+
+  it('waits on a terminal for a program that is gone, and ends on Ctrl-C', async () => {
+    await using folder = await TemporaryFolder.create();
+    const socketPath = folder.file('stats.sock');
+    const server = await serveStats({ socketPath });
+    await using terminal = new Terminal(['top', '--socket', socketPath], 120, 20);
+    await terminal.until(/UTC/);
+    await server.close();
+    await terminal.until(/no figures from .*stats\.sock: there is no such socket/);
+    const before = terminal.output.length;
+    await using again = await serveStats({ socketPath });
+    assert.equal(again.address, socketPath);
+    await terminal.until(/UTC/, before);
+    terminal.type('\u0003');
+    await terminal.until(/exit 0, /);
+  });
 });
+
+const ENTER_SCREEN = '\u001b[?1049h';
+const LEAVE_SCREEN = '\u001b[?1049l';
+const CLEAR_SCREEN = '\u001b[2J';
+
+/** The command in a terminal of util-linux' `script`, which at its end prints the exit code and the terminal's mode. */
+class Terminal implements AsyncDisposable {
+  output = '';
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #closed: Promise<unknown>;
+
+  constructor(args: readonly string[], columns: number, rows: number) {
+    const size = `tty=$(tty); echo "on $tty."; stty rows ${rows} cols ${columns}`;
+    const command = `'${process.execPath}' '${MAIN}' ${args.join(' ')}`;
+    const end = `echo "exit $?, $(stty -a | grep -o '.icanon')"`;
+    this.#child = spawn('script', ['-qec', `${size}; ${command}; ${end}`, '/dev/null'], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    this.#closed = once(this.#child, 'close');
+    this.#child.stdout.setEncoding('utf8').on('data', (text: string) => (this.output += text));
+  }
+
+  /** Resolves when the output from `start` on matches. */
+  async until(pattern: RegExp, start: number = 0): Promise<void> {
+    while (!pattern.test(this.output.slice(start))) await once(this.#child.stdout, 'data');
+  }
+
+  type(keys: string): void {
+    this.#child.stdin.write(keys);
+  }
+
+  resize(columns: number, rows: number): void {
+    const [, tty = ''] = /on (\S+)\./.exec(this.output) ?? [];
+    execFileSync('stty', ['-F', tty, 'rows', String(rows), 'cols', String(columns)]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#child.kill('SIGKILL');
+    await this.#closed;
+  }
+}

@@ -5,16 +5,40 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { METRIC_DEFINITIONS } from '../../../src/base/metrics/table.ts';
+import { selections } from './promql.ts';
 
 const PAGE = fileURLToPath(new URL('../../../../docs/metrics.md', import.meta.url));
+const CHANNELS = fileURLToPath(new URL('../../../../src/base/metrics/channels.ts', import.meta.url));
 const OPERATIONS = fileURLToPath(new URL('../../../../docs/operations.md', import.meta.url));
 
 test('docs/metrics.md has a row for every metric, in the order of the table', () => {
   const expected = METRIC_DEFINITIONS.map(
     ({ name, type, labels, help }) => `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |`,
   );
-  const rows = readFileSync(PAGE, 'utf8').match(/^\| `.*$/gm) ?? [];
+  const [table = ''] = readFileSync(PAGE, 'utf8').split(/^## Channels$/m);
+  const rows = table.match(/^\| `.*$/gm) ?? [];
   assert.deepEqual(rows, expected, `docs/metrics.md should have:\n${expected.join('\n')}`);
+});
+
+/** Returns the fields of an interface in the source of the channels, those that it extends first. */
+function fieldsOf(name: string, source: string): string[] {
+  const found = new RegExp(`interface ${name}(?: extends ([^{]+))? \\{([^]*?)\\n\\}`).exec(source);
+  assert.ok(found, name);
+  const [, bases = '', body = ''] = found;
+  const inherited = bases.split(', ').filter((base) => base !== '');
+  const own = Array.from(body.matchAll(/^ {2}readonly '?([\w:-]+)'?:/gm), ([, field = '']) => field);
+  return [...inherited.flatMap((base) => fieldsOf(base.trim(), source)), ...own];
+}
+
+test('docs/metrics.md has every channel with the fields of its messages', () => {
+  const source = readFileSync(CHANNELS, 'utf8');
+  const expected = fieldsOf('ChannelMessages', source).map((channel) => {
+    const [, type = ''] = new RegExp(`'${channel}': (\\w+);`).exec(source) ?? [];
+    return `| \`${channel}\` | ${fieldsOf(type, source).join(', ')} |`;
+  });
+  const [, section = ''] = readFileSync(PAGE, 'utf8').split(/^## Channels$/m);
+  const rows = Array.from(section.matchAll(/^(\| `[^|]*\|[^|]*\|)/gm), ([row]) => row);
+  assert.deepEqual(rows, expected);
 });
 
 test('the alerts of docs/operations.md use metrics of the table', () => {
@@ -24,7 +48,7 @@ test('the alerts of docs/operations.md use metrics of the table', () => {
   );
   assert.ok(expressions.length > 0);
   for (const expression of expressions) {
-    const names = expression.match(/[a-z]+(_[a-z]+)+/g) ?? [];
-    assert.ok(names.length > 0 && names.every((name) => known.has(name)), expression);
+    const used = selections(expression);
+    assert.ok(used.length > 0 && used.every(({ metric }) => known.has(metric)), expression);
   }
 });

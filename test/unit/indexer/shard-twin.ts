@@ -19,6 +19,7 @@ import {
 import { RECORD_TYPE_PREFIX } from '../../../src/shared/record/notification.ts';
 import { KeyHash } from '../../../src/shared/record/key-hash.ts';
 import { Bell } from '../../../src/shared/ring/bell.ts';
+import { UsageWriter, allocateUsage } from '../../../src/shared/thread-usage.ts';
 import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../src/shared/ring/ring.ts';
 import { LENGTH_WORD } from '../../../src/shared/ring/layout.ts';
 import { Word, allocateWords, compareU32 } from '../../../src/shared/ring/word.ts';
@@ -118,6 +119,7 @@ export class ShardTwin {
       inFlight: this.inFlight,
       heartbeat: this.heartbeat,
       clock: this.clock,
+      usage: new UsageWriter(allocateUsage(), this.clock),
       mainBell: new Bell(words, 3, () => this.#checkMainRing()),
       reflectorBell: new Bell(words, 5, () => this.#checkReflectorRing()),
       port: {

@@ -55,7 +55,7 @@ export class Harness {
   readonly #onRecord: (record: Seen) => void;
 
   constructor(options: HarnessOptions = {}) {
-    this.twin = new Twin(options);
+    this.twin = new Twin({ clock: this.clock, ...options });
     this.#onRecord = options.onRecord ?? ((): undefined => undefined);
     const port: ControlPort<ToReflector, FromReflector> = {
       post: (message) => {

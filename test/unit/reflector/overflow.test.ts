@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
+import { UsageWriter, allocateUsage, readUsage } from '../../../src/shared/thread-usage.ts';
+import type { ThreadUsage } from '../../../src/shared/thread-usage.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
 import { END, Harness, bookmark, errorEvent, event, list, pod } from './harness.ts';
 
@@ -24,6 +26,38 @@ function events(from: number, to: number, padding = 0): object[] {
 function added(from: number, to: number): string[] {
   return events(from, to).map((_, index) => `Added pod-${from + index}@${from + index}`);
 }
+
+describe('the time without room', () => {
+  function figures(harness: Harness): ThreadUsage {
+    const buffer = allocateUsage();
+    const usage = new UsageWriter(buffer, harness.clock);
+    harness.thread.measure(usage);
+    usage.publish();
+    return readUsage(buffer);
+  }
+
+  it('counts for the ring while a ring is full', () => {
+    const harness = new Harness(TINY).start().sync('10');
+    harness.exchange.sendEvents(...events(11, 60));
+    harness.clock.advance(70);
+    assert.deepEqual([figures(harness).ringPausedMs, figures(harness).logPausedMs], [70, 0]);
+    harness.drain();
+    harness.clock.advance(70);
+    assert.equal(figures(harness).ringPausedMs, 70);
+  });
+
+  it('counts for the log while the log is full, whose blocks are in use until they are merged', () => {
+    const harness = new Harness({ shards: 1, logBytes: 2 * BLOCK_BYTES }).start().sync('10');
+    harness.drain();
+    assert.equal(figures(harness).logUsedBytes, 0);
+    harness.exchange.sendEvents(...events(11, 40, 2 ** 19));
+    harness.clock.advance(70);
+    const { ringPausedMs, logPausedMs, logUsedBytes } = figures(harness);
+    assert.deepEqual([ringPausedMs, logPausedMs, logUsedBytes], [0, 70, 2 * BLOCK_BYTES]);
+    harness.drain();
+    assert.deepEqual([figures(harness).logPausedMs, figures(harness).logUsedBytes], [70, 0]);
+  });
+});
 
 describe('a full ring', () => {
   it('C171 pauses the socket, keeps the rest in order and continues when there is room', () => {

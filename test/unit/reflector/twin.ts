@@ -1,5 +1,6 @@
 /** Rings, log and words in this process, read back as a shard and the main thread would see them. */
 import { strict as assert } from 'node:assert';
+import type { Clock } from '../../../src/base/clock.ts';
 import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
 import { LogWriter, allocateLog } from '../../../src/shared/log/log.ts';
 import {
@@ -14,7 +15,9 @@ import {
 import { Bell, BELL_LINES } from '../../../src/shared/ring/bell.ts';
 import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../src/shared/ring/ring.ts';
 import { Word, allocateWords, compareU32 } from '../../../src/shared/ring/word.ts';
+import { StampWriter, allocateStamps } from '../../../src/shared/stamps.ts';
 import { Router } from '../../../src/reflector/router.ts';
+import { FakeClock } from './fake-clock.ts';
 
 export interface TwinOptions {
   readonly shards?: number;
@@ -22,6 +25,8 @@ export interface TwinOptions {
   readonly logBytes?: number;
   /** The sequence before the first. */
   readonly lastSequence?: number;
+  /** The clock of the stamps. */
+  readonly clock?: Clock;
 }
 
 /** One record as a shard sees it, with its bytes copied. */
@@ -46,6 +51,7 @@ export class Twin {
   readonly router: Router;
   readonly committed: Word;
   readonly bells: readonly Word[];
+  readonly stamps: SharedArrayBuffer = allocateStamps(BLOCK_BYTES);
   readonly #log: LogWriter;
   readonly #consumers: readonly RingConsumer[];
   /** The records that were read of each ring and are not merged yet. */
@@ -75,6 +81,7 @@ export class Twin {
       committed: this.committed,
       log: this.#log,
       hashKey: Int32Array.of(1, 2),
+      stamps: new StampWriter(this.stamps, { load: () => this.#merged }, options.clock ?? new FakeClock()),
     });
   }
 

@@ -38,7 +38,7 @@ for (const count of [0, 1, 3]) {
     }
 
     test('all of its threads did the work', async () => {
-      const stats = await threads.stats();
+      const stats = threads.stats();
       const shards = stats.filter(({ role }) => role.startsWith('shard'));
       assert.equal(shards.length, Math.max(1, count));
       for (const { role, deltas } of shards) assert.ok(deltas >= OBJECTS_MIN, `${role}: ${deltas}`);

@@ -1,7 +1,15 @@
 /** Asking for a kind, giving it back, and what can be read in between, before and after. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Cache, InformersMap, NotCachedError, NotFoundError, NotSyncedError } from '../../../../src/index.ts';
+import {
+  Cache,
+  InformersMap,
+  NotCachedError,
+  NotFoundError,
+  NotSyncedError,
+  collectMetrics,
+} from '../../../../src/index.ts';
+import { MetricsReading } from '../../../../src/base/metrics/reading.ts';
 import type { InformerHandle, KubeObject } from '../../../../src/index.ts';
 import { settled } from '../../../../src/apiserver/testing/index.ts';
 import { failRequests } from '../../apiserver/fail-requests.ts';
@@ -216,6 +224,21 @@ describe('handlers', () => {
       );
     });
     assert.equal(same, true);
+  });
+
+  test('have the duration of their calls measured on request', async () => {
+    await using scene = await Scene.start();
+    await scene.create('pods', pod('x', 'a'));
+    await using pods = await scene.cache().informerFor(POD, { view: 'metadata' });
+    await new Promise((resolve) => {
+      pods.addEventHandler({ onAdd: resolve }, { name: 'measured', measureDuration: true });
+    });
+    const measured = { handler: 'measured' };
+    const histogram = new MetricsReading(collectMetrics()).histogram(
+      'kubeloom_handler_duration_seconds',
+      measured,
+    );
+    assert.ok(histogram);
   });
 });
 

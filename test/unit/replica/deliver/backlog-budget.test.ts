@@ -78,6 +78,22 @@ describe('a budget of backlogs', () => {
     assert.deepEqual(slow.pressures, ['coalescing', 'coalescing'], 'once in each episode');
   });
 
+  test('counts the time in which nothing is merged', () => {
+    slow.heldBytes = 1500;
+    turns();
+    assert.deepEqual([budget.mayMerge, budget.pausedMs], [false, 0]);
+    clock.advance(300);
+    assert.equal(budget.pausedMs, 300);
+    const unwaive = budget.waive();
+    clock.advance(300);
+    assert.equal(budget.pausedMs, 300, 'an informer that ends merges everything');
+    unwaive();
+    slow.heldBytes = 0;
+    turns(100);
+    clock.advance(300);
+    assert.equal(budget.pausedMs, 400);
+  });
+
   test('C179 does not coalesce for a handler that had no time yet, and reports no bursts', () => {
     slow.heldBytes = 1500;
     slow.mergeable = 1400;

@@ -1,5 +1,5 @@
 /** Reports of a slow handler: a long call with a large backlog, or a long wait, once a minute. */
-import { describe, test } from 'node:test';
+import { describe, mock, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { SLOW_LIMITS } from '../../../../src/replica/deliver/handler-calls.ts';
@@ -39,6 +39,28 @@ describe('a slow call', () => {
   for (const [title, given, expected] of cases) {
     test(`C21 C141 is reported ${title}`, () => assert.deepEqual(slowCalls(...given), expected));
   }
+});
+
+describe('the duration of a call', () => {
+  test('is measured when it is asked for, and a handler that is not behind is not reported for it', () => {
+    const clock = new FakeClock();
+    const observed: number[] = [];
+    const durations = { observe: (seconds: number) => void observed.push(seconds) };
+    const { replica, listener, reports } = scene(() => clock.advance(500), { clock, durations });
+    replica.put(at('a', 1));
+    listener.deliver(Infinity);
+    assert.deepEqual([observed, reports.slow], [[0.5], []]);
+  });
+
+  test('needs no clock when it is not asked for', () => {
+    const clock = new FakeClock();
+    const now = mock.method(clock, 'now');
+    const { replica, listener } = scene(() => undefined, { clock });
+    replica.put(at('a', 1));
+    const before = now.mock.callCount();
+    listener.deliver(Infinity);
+    assert.equal(now.mock.callCount(), before);
+  });
 });
 
 /** A handler whose first call ends when the test says so, with one notification waiting behind it. */

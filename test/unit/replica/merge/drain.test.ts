@@ -35,6 +35,7 @@ class Scene {
         replica: this.replica,
         owner: newOwner({ borrowChecks: 'off' }),
         transform: undefined,
+        latency: this.processor.latency,
         onError: assert.fail,
         onControl: () => {},
       }),

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 
 import { SequenceMerger } from '../../../../src/replica/merge/sequence-merger.ts';
+import { BLOCK_BYTES } from '../../../../src/shared/log/layout.ts';
 import { DeltaKind, writeControl } from '../../../../src/shared/record/delta.ts';
 import {
   NotificationFlag,
@@ -17,6 +18,9 @@ import {
 import { BELL_LINES, Bell } from '../../../../src/shared/ring/bell.ts';
 import { RingConsumer, RingMemory, RingProducer, allocateRing } from '../../../../src/shared/ring/ring.ts';
 import { Word, allocateWords } from '../../../../src/shared/ring/word.ts';
+import type { Clock } from '../../../../src/base/clock.ts';
+import { StampReader, StampWriter, allocateStamps } from '../../../../src/shared/stamps.ts';
+import { FakeClock } from '../../reflector/fake-clock.ts';
 import { textOf } from '../../shared/record/notification-text.ts';
 import { identityOf, jsonOf, extractedText } from '../store/objects.ts';
 import type { ObjectSpec } from '../store/objects.ts';
@@ -30,6 +34,8 @@ export interface FakeShardsOptions {
   /** The sequence before the first record. */
   readonly merged?: number;
   readonly logBytes?: number;
+  /** The clock of the stamps. */
+  readonly clock?: Clock;
 }
 
 /** Deviations from the default, which is a change of an object whose JSON is in the log. */
@@ -59,12 +65,16 @@ export class FakeShards {
   /** Number of rings of each shard's bell; the reflector's comes last. */
   readonly rung: number[];
   readonly numbering: ShardModel;
+  /** The reflector's stamps, which a test writes. */
+  readonly stamps: StampWriter;
   /** The last assigned sequence. */
   sequence: number;
   readonly #log: Buffer;
   #logEnd = 0;
 
-  constructor({ shards = 1, ringBytes = 2 ** 16, merged = 0, logBytes = 2 ** 16 }: FakeShardsOptions = {}) {
+  constructor(options: FakeShardsOptions = {}) {
+    const { shards = 1, ringBytes = 2 ** 16, merged = 0, logBytes = 2 ** 16 } = options;
+    const { clock = new FakeClock() } = options;
     this.memories = Array.from(
       { length: shards },
       () => new RingMemory(allocateRing(ringBytes, 2 ** 32 - ringBytes / 2)),
@@ -83,7 +93,11 @@ export class FakeShards {
           this.rung[index] = (this.rung[index] ?? 0) + 1;
         }),
     );
+    const stamps = allocateStamps(BLOCK_BYTES);
+    this.stamps = new StampWriter(stamps, this.merged, clock);
     this.merger = new SequenceMerger({
+      stamps: new StampReader(stamps),
+      clock,
       shards: this.memories.map((memory, shard) => ({
         ring: new RingConsumer(memory),
         bell: bells[shard] as Bell,

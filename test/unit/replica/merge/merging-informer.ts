@@ -1,4 +1,5 @@
 /** One informer behind a merge: its replica, and what its handler received, as lines of text in order. */
+import { EventLatency } from '../../../../src/replica/deliver/event-latency.ts';
 import { InformerMerge } from '../../../../src/replica/merge/informer-merge.ts';
 import { MainTransform } from '../../../../src/replica/merge/main-transform.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
@@ -41,6 +42,7 @@ export class MergingInformer {
       replica: this.replica,
       owner: this.owner,
       transform: transform && new MainTransform(transform, fields, onError),
+      latency: new EventLatency(),
       onError,
       onControl: ({ kind, resourceVersion }) => {
         const name = Object.entries(DeltaKind).find(([, value]) => value === kind)?.[0];

@@ -1,0 +1,46 @@
+/** Figures of one informer at one moment, as plain data: for its metrics, and for programs that look at one informer. */
+import type { ReflectorPhase } from '../shared/protocol.ts';
+import type { ErrorReporter } from './error-reporter.ts';
+import type { HandlerStats, Handlers } from './handlers.ts';
+import type { InformerPipeline, StoreBytes } from './pipeline.ts';
+
+export interface InformerStats {
+  readonly name: string;
+  /** Current activity of the reflector. */
+  readonly phase: ReflectorPhase;
+  /** True when the first list is in the cache. */
+  readonly hasSynced: boolean;
+  /** Objects in the cache. */
+  readonly objects: number;
+  /** Bytes of these objects and of those that only pending notifications need. */
+  readonly storeBytes: StoreBytes;
+  /** Records that were merged into the cache. */
+  readonly records: number;
+  /** Number of reported errors by code. */
+  readonly errors: Readonly<Record<string, number>>;
+  /** Handlers in the order of registration. */
+  readonly handlers: readonly HandlerStats[];
+}
+
+export interface InformerStatsSource {
+  readonly name: string;
+  readonly phase: () => ReflectorPhase;
+  readonly pipeline: Pick<InformerPipeline<never>, 'replica' | 'records' | 'storeBytes'>;
+  readonly handlers: Pick<Handlers, 'stats'>;
+  readonly reports: Pick<ErrorReporter, 'counts'>;
+}
+
+export function informerStats(source: InformerStatsSource): InformerStats {
+  const { name, phase, pipeline, handlers, reports } = source;
+  const { replica, records, storeBytes } = pipeline;
+  return Object.freeze({
+    name,
+    phase: phase(),
+    hasSynced: replica.hasSynced,
+    objects: replica.live.size,
+    storeBytes: Object.freeze(storeBytes),
+    records,
+    errors: reports.counts.sumsBy('code'),
+    handlers: handlers.stats,
+  });
+}

@@ -1,0 +1,197 @@
+/**
+ * The place of a run in the cluster: its namespaces, the definition of its custom resource, and the fake nodes that it
+ * found. Everything has the run's label, so it can be removed without touching anything else; what cannot be removed
+ * is named with the command that removes it.
+ */
+import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { resourcePath } from '../../kube/resource.ts';
+import type { ResourceRef } from '../../kube/resource.ts';
+import type { ApiClient } from '../../reflector/api-client.ts';
+import type { Leftover } from '../result.ts';
+import type { ObjectKind, Workload } from '../workload/workload.ts';
+import type { ApiWriter } from '../write/api-write.ts';
+import { LABEL, LABEL_VALUE, RUN_LABEL, definitionName, definitionOf, resourceOf } from '../write/kinds.ts';
+import type { RunPlace } from '../write/kinds.ts';
+
+const NAMESPACES = '/api/v1/namespaces';
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const OWNER = 'loadtest.kubeloom.dev/owner';
+const KWOK_NODE = 'kwok.x-k8s.io/node';
+const DEFINED_AFTER_MS_MAX = 30_000;
+const POLL_MS = 100;
+
+interface Listed {
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+  };
+}
+
+export interface ClusterAccess {
+  readonly api: ApiWriter;
+  readonly client: ApiClient;
+  /** The name of the context, for commands. */
+  readonly context: string;
+  readonly signal: AbortSignal;
+  /** Receives one line about what happens. */
+  readonly say: (line: string) => void;
+}
+
+export class TestCluster {
+  readonly place: RunPlace;
+  readonly #access: ClusterAccess;
+  readonly #kinds: readonly ObjectKind[];
+
+  private constructor(access: ClusterAccess, workload: Workload, nodes: readonly string[]) {
+    const run = randomBytes(4).toString('hex');
+    const count = Math.max(...workload.objects.map(({ namespaces }) => namespaces));
+    const namespaces = Array.from({ length: count }, (_, index) => `${LABEL_VALUE}-${run}-${index + 1}`);
+    this.place = { run, namespaces, nodes };
+    this.#access = access;
+    this.#kinds = workload.objects.map(({ kind }) => kind);
+  }
+
+  /** Finds what the workload needs. Writes nothing. @throws ERR_KUBELOOM_LOADTEST when the cluster does not have it */
+  static async find(access: ClusterAccess, workload: Workload): Promise<TestCluster> {
+    const needsNodes = workload.objects.some(({ kind }) => kind === 'Pod');
+    return new TestCluster(access, workload, needsNodes ? await fakeNodes(access) : []);
+  }
+
+  async create(): Promise<void> {
+    const { api } = this.#access;
+    const { run, namespaces } = this.place;
+    const labels = { [LABEL]: LABEL_VALUE, [RUN_LABEL]: run };
+    for (const name of namespaces) {
+      const metadata = { name, labels, annotations: { [OWNER]: `${hostname()} ${process.pid}` } };
+      await api.send('POST', NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
+    }
+    if (this.#kinds.includes('Widget')) await this.#define();
+  }
+
+  /** Removes everything of this run; returns what is left. */
+  remove(): Promise<Leftover[]> {
+    return this.#remove(this.place.run, this.place.namespaces);
+  }
+
+  /**
+   * Removes what runs of this machine left whose processes have ended. Names what other runs left, or still use: they
+   * may be alive on other machines.
+   */
+  async removeDead(): Promise<void> {
+    const { client, signal, say } = this.#access;
+    const selector = `labelSelector=${encodeURIComponent(`${LABEL}=${LABEL_VALUE}`)}`;
+    const left = await listOf(client, `${NAMESPACES}?${selector}`, signal);
+    for (const { metadata } of left.filter((each) => each.metadata.deletionTimestamp === undefined)) {
+      const run = metadata.labels?.[RUN_LABEL];
+      if (run !== undefined && isDead(metadata.annotations?.[OWNER])) {
+        const rest = await this.#remove(run, [metadata.name]);
+        say(
+          `namespace ${metadata.name} of a dead run ${rest.length === 0 ? 'was removed' : 'could not be removed'}`,
+        );
+      } else {
+        const command = this.#command('namespace', metadata.name);
+        say(`namespace ${metadata.name} is another run's; when that has ended: ${command}`);
+      }
+    }
+  }
+
+  async #define(): Promise<void> {
+    const { api, client, signal } = this.#access;
+    const { run } = this.place;
+    try {
+      await api.send('POST', DEFINITIONS, definitionOf(run));
+    } catch (cause) {
+      const message = `Widgets need a server with custom resources: ${messageOf(cause)}`;
+      throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message, { cause });
+    }
+    const deadline = performance.now() + DEFINED_AFTER_MS_MAX;
+    for (;;) {
+      try {
+        await client.getBody(resourcePath(resourceOf('Widget', run)), signal);
+        return;
+      } catch (error) {
+        // The server serves the resource a moment after its definition.
+        if (performance.now() > deadline || signal.aborted) throw error;
+        await delay(POLL_MS);
+      }
+    }
+  }
+
+  /** Deletes the objects first: a cluster without a namespace controller would keep them. */
+  async #remove(run: string, namespaces: readonly string[]): Promise<Leftover[]> {
+    const left: Leftover[] = [];
+    for (const namespace of namespaces) {
+      await this.#attempt(left, 'namespace', namespace, async () => {
+        for (const kind of this.#kinds) await this.#empty(resourceOf(kind, run), namespace, run);
+        await this.#delete(`${NAMESPACES}/${namespace}`);
+      });
+    }
+    if (this.#kinds.includes('Widget')) {
+      const name = definitionName(run);
+      await this.#attempt(left, 'customresourcedefinition', name, () =>
+        this.#delete(`${DEFINITIONS}/${name}`),
+      );
+    }
+    return left;
+  }
+
+  #empty(resource: ResourceRef, namespace: string, run: string): Promise<void> {
+    const selector = encodeURIComponent(`${RUN_LABEL}=${run}`);
+    return this.#delete(
+      `${resourcePath(resource, namespace)}?labelSelector=${selector}&gracePeriodSeconds=0`,
+    );
+  }
+
+  async #delete(path: string): Promise<void> {
+    try {
+      await this.#access.api.send('DELETE', path);
+    } catch (error) {
+      // It was never created, or is gone already.
+      if (!(error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_NOT_FOUND')) throw error;
+    }
+  }
+
+  async #attempt(left: Leftover[], what: string, name: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      left.push({ what: `${what} ${name}`, why: messageOf(error), command: this.#command(what, name) });
+    }
+  }
+
+  #command(what: string, name: string): string {
+    return `kubectl --context ${this.#access.context} delete ${what} ${name}`;
+  }
+}
+
+/** Proves that the process which wrote this has ended: it ran on this machine, and its number is free. */
+function isDead(owner: string | undefined): boolean {
+  const [host, pid] = owner?.split(' ') ?? [];
+  if (host !== hostname() || pid === undefined || !/^\d+$/.test(pid)) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+async function fakeNodes({ client, signal }: ClusterAccess): Promise<readonly string[]> {
+  const nodes = await listOf(client, '/api/v1/nodes', signal);
+  const fake = nodes.filter(({ metadata }) => metadata.annotations?.[KWOK_NODE] === 'fake');
+  if (fake.length > 0) return fake.map(({ metadata }) => metadata.name);
+  throw new KubeloomError(
+    'ERR_KUBELOOM_LOADTEST',
+    `Pods need fake nodes, and the cluster has none with the annotation ${KWOK_NODE}=fake: install kwok, and make some`,
+  );
+}
+
+async function listOf(client: ApiClient, path: string, signal: AbortSignal): Promise<readonly Listed[]> {
+  const { items } = (await client.getJson(path, signal)) as { readonly items: readonly Listed[] };
+  return items;
+}

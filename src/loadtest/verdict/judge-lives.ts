@@ -1,0 +1,117 @@
+/** Judges one watcher: each of its lives against the log, its cache against a LIST, its latencies by phase. Pure. */
+import { LatencyCounts } from '../histogram.ts';
+import type { Mark, SyncResult, VerdictCounts } from '../result.ts';
+import type { Notification } from '../watch/recording-handler.ts';
+import type { LoggedWrite, OwnWrite, Truth, WatcherJudgement } from '../watch/watcher.ts';
+import { listedAtOf } from './relist.ts';
+import { differences } from './store-comparison.ts';
+import { expectationOf, judge } from './verdict.ts';
+import type { Verdict } from './verdict.ts';
+
+/** A client from its first list to its end. */
+export interface Life {
+  readonly notifications: Iterable<Notification>;
+  readonly syncs: readonly SyncResult[];
+  readonly marks: readonly Mark[];
+  readonly relistedAfter: number | undefined;
+  readonly isCutOff: boolean;
+  /** undefined when it has none to compare. */
+  readonly state: ReadonlyMap<string, string> | undefined;
+}
+
+/** @param startedUs the start of the run, by `nowUs` */
+export function judgeLives(lives: readonly Life[], truth: Truth, startedUs: number): WatcherJudgement {
+  const journal = truth.log.map(({ revision, type, key }) => [revision, type, key] as const);
+  const latencies = new Latencies(truth.log, startedUs);
+  const verdicts: Verdict[] = [];
+  const events = { added: 0, modified: 0, deleted: 0 };
+  for (const { notifications, relistedAfter, isCutOff } of lives) {
+    const history = [...notifications];
+    const expectation = expectationOf(journal, listedAtOf(journal, history));
+    verdicts.push(judge(expectation, history, { relistedAfter, isCutOff }));
+    for (const notification of history) {
+      const { kind } = notification;
+      if (kind === 'INITIAL') continue;
+      events[kind === 'ADDED' ? 'added' : kind === 'MODIFIED' ? 'modified' : 'deleted']++;
+      latencies.observe(notification);
+    }
+  }
+  const different = lives.flatMap(({ state }) => (state ? differencesOf(state, truth.state) : []));
+  const isCompared = lives.some(({ state }) => state !== undefined);
+  return {
+    syncs: lives.flatMap(({ syncs }) => syncs),
+    events,
+    verdict: sumOf(verdicts, different),
+    cacheEqualsList: isCompared ? different.length === 0 : null,
+    ...latencies.result,
+    marks: lives.flatMap(({ marks }) => marks),
+  };
+}
+
+function differencesOf(state: ReadonlyMap<string, string>, listed: ReadonlyMap<string, string>): string[] {
+  const entries = Array.from(state, ([key, resourceVersion]) => ({
+    key,
+    resourceVersion,
+    bytes: () => Buffer.alloc(0),
+  }));
+  return differences(entries, { state: listed, bytes: new Map() });
+}
+
+function sumOf(verdicts: readonly Verdict[], different: readonly string[]): VerdictCounts {
+  const sum = (of: Exclude<keyof Verdict, 'findings'>): number =>
+    verdicts.reduce((all, verdict) => all + verdict[of], 0);
+  return {
+    initial: sum('initial'),
+    delivered: sum('delivered'),
+    covered: sum('covered'),
+    lost: sum('lost'),
+    duplicated: sum('duplicated'),
+    reordered: sum('reordered'),
+    findings: [...verdicts.flatMap(({ findings }) => findings), ...different],
+  };
+}
+
+/** Answered to handler, by phase and change, and by the second of the delivery. */
+class Latencies {
+  readonly #writes: ReadonlyMap<number, OwnWrite>;
+  readonly #startedUs: number;
+  readonly #groups = new Map<string, { phase: number; change: OwnWrite['change']; counts: LatencyCounts }>();
+  readonly #seconds = new Map<number, { changes: number; counts: LatencyCounts }>();
+
+  constructor(log: readonly LoggedWrite[], startedUs: number) {
+    this.#writes = new Map(log.flatMap(({ revision, own }) => (own ? [[revision, own] as const] : [])));
+    this.#startedUs = startedUs;
+  }
+
+  observe({ kind, revision, previousRevision, calledUs }: Notification): void {
+    const number = Math.floor((calledUs - this.#startedUs) / 1e6);
+    const second = this.#seconds.get(number) ?? { changes: 0, counts: new LatencyCounts() };
+    this.#seconds.set(number, second);
+    second.changes++;
+    // A relist repeats versions, and finds deletions late.
+    const isChange = kind !== 'FINAL_STATE_UNKNOWN' && revision !== previousRevision;
+    const write = isChange ? this.#writes.get(revision) : undefined;
+    if (!write) return;
+    const { phase, change, answeredUs } = write;
+    const name = `${phase} ${change}`;
+    const group = this.#groups.get(name) ?? { phase, change, counts: new LatencyCounts() };
+    this.#groups.set(name, group);
+    const durationMs = (calledUs - answeredUs) / 1000;
+    group.counts.observe(durationMs);
+    second.counts.observe(durationMs);
+  }
+
+  get result(): Pick<WatcherJudgement, 'latencies' | 'seconds'> {
+    return {
+      latencies: Array.from(this.#groups.values(), ({ counts, ...rest }) => ({
+        ...rest,
+        histogram: counts.data,
+      })),
+      seconds: Array.from(this.#seconds, ([second, { changes, counts }]) => ({
+        second,
+        changes,
+        latency: counts.data,
+      })),
+    };
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * A watcher that is kubeloom's informer. A relist ends the informer and starts another one, as a storm of restarting
+ * controllers does; each of these lives is judged by itself.
+ */
+import { KubeConfig } from '@kubernetes/client-node';
+import { KubeloomError } from '../../base/errors.ts';
+import { judgeLives } from '../verdict/judge-lives.ts';
+import type { Slowness } from '../workload/workload.ts';
+import { InformerLife } from './informer-life.ts';
+import { Relay } from './relay.ts';
+import type {
+  Truth,
+  Watcher,
+  WatcherActivity,
+  WatcherContext,
+  WatcherJudgement,
+  WatcherTask,
+} from './watcher.ts';
+
+export class InformerWatcher implements Watcher {
+  readonly task: WatcherTask;
+  readonly #context: WatcherContext;
+  readonly #lives: InformerLife[] = [];
+  #relay: Relay | undefined;
+  #slowness: Slowness | undefined;
+
+  constructor(task: WatcherTask, context: WatcherContext) {
+    this.task = task;
+    this.#context = context;
+    this.#slowness = task.group.slow;
+  }
+
+  get activity(): WatcherActivity {
+    const sum = (of: (life: InformerLife) => number): number =>
+      this.#lives.reduce((all, life) => all + of(life), 0);
+    return {
+      changes: sum(({ changes }) => changes),
+      relists: sum(({ syncs }) => syncs.length) - (this.#lives.length > 0 ? 1 : 0),
+      cutWatches: sum(({ cutWatches }) => cutWatches),
+      receivedBytes: this.#relay?.receivedBytes ?? null,
+    };
+  }
+
+  async sync(signal: AbortSignal): Promise<void> {
+    if (this.task.isRelayed) this.#relay = await Relay.start(this.#context.connection.server);
+    await this.#begin('start', signal);
+  }
+
+  async relist(signal: AbortSignal): Promise<void> {
+    await this.#lives.at(-1)?.[Symbol.asyncDispose]();
+    await this.#begin('storm', signal);
+  }
+
+  dropConnection(): void {
+    this.#relay?.drop();
+  }
+
+  setSlowness(slowness: Slowness | undefined): void {
+    this.#slowness = slowness ?? this.task.group.slow;
+    this.#applySlowness();
+  }
+
+  hasReached(revision: number): boolean {
+    return this.#lives.at(-1)?.hasReached(revision) ?? false;
+  }
+
+  judge(truth: Truth): WatcherJudgement {
+    return judgeLives(this.#lives, truth, this.#context.startedUs);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#lives.at(-1)?.[Symbol.asyncDispose]();
+    await this.#relay?.[Symbol.asyncDispose]();
+  }
+
+  async #begin(cause: 'start' | 'storm', signal: AbortSignal): Promise<void> {
+    const kubeConfig = this.#relay
+      ? relayed(this.#context.kubeConfig, this.#relay)
+      : this.#context.kubeConfig;
+    const life = new InformerLife(this.task, { ...this.#context, kubeConfig }, cause);
+    this.#lives.push(life);
+    this.#applySlowness();
+    await life.sync(signal);
+  }
+
+  #applySlowness(): void {
+    const slow = this.#slowness;
+    const { handler } = this.#lives.at(-1) ?? {};
+    handler?.setSlowness(slow?.type === 'handler' ? { every: 1, waitMs: slow.delayMs } : undefined);
+    this.#relay?.limit(slow?.type === 'socket' ? slow.bytesPerSecond : undefined);
+  }
+}
+
+/** Returns the same credentials for the address of the relay; the server keeps its name in its certificate. */
+function relayed(kubeConfig: KubeConfig, relay: Relay): KubeConfig {
+  const cluster = kubeConfig.getCurrentCluster();
+  const user = kubeConfig.getCurrentUser();
+  if (!cluster || !user || cluster.proxyUrl) {
+    const message = 'connections through a proxy can be neither dropped nor slowed: use a direct one';
+    throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message);
+  }
+  const { hostname } = new URL(cluster.server);
+  const tlsServerName = cluster.tlsServerName ?? (hostname === '127.0.0.1' ? undefined : hostname);
+  const copy = new KubeConfig();
+  const named = tlsServerName === undefined ? {} : { tlsServerName };
+  copy.loadFromClusterAndUser({ ...cluster, server: relay.addressOf(cluster.server), ...named }, user);
+  return copy;
+}

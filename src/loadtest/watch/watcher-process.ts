@@ -1,0 +1,138 @@
+/** A process with watchers of one group. The main process says what they do, and asks for their verdicts. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { KubeConfig } from '@kubernetes/client-node';
+import { realTimers } from '../../base/clock.ts';
+import { withCode } from '../../base/errors.ts';
+import { InformerThreads } from '../../index.ts';
+import { connectionFor } from '../../reflector/transport/credentials.ts';
+import { answerCalls, sendReport } from '../process/calls.ts';
+import { reportCost } from '../process/cost.ts';
+import type { ProcessCost } from '../process/cost.ts';
+import type { Slowness } from '../workload/workload.ts';
+import { createWatcher } from './create-watcher.ts';
+import type { Truth, Watcher, WatcherActivity, WatcherJudgement, WatcherTask } from './watcher.ts';
+
+export interface WatcherProcessCalls {
+  start(task: WatcherProcessTask): Promise<void>;
+  sync(how: { readonly timeoutMs: number }): Promise<void>;
+  relist(how: { readonly timeoutMs: number }): Promise<void>;
+  setSlowness(how: { readonly slowness: Slowness | undefined }): Promise<void>;
+  /** Resolves when all watchers have reached the end of their log, or have stood still for too long. */
+  settle(how: { readonly revisions: ReadonlyMap<string, number> }): Promise<void>;
+  /** @returns by the name of the watcher */
+  judge(how: { readonly truths: ReadonlyMap<string, Truth> }): Promise<ReadonlyMap<string, Judged>>;
+  /** Ends what waits. */
+  stop(nothing: undefined): Promise<void>;
+}
+
+export interface WatcherProcessTask {
+  /** A kubeconfig as text. */
+  readonly kubeConfig: string;
+  readonly startedUs: number;
+  readonly threads: number;
+  readonly reconnectEveryMs: number | undefined;
+  readonly watchers: readonly WatcherTask[];
+}
+
+export interface Judged {
+  readonly judgement: WatcherJudgement;
+  readonly activity: WatcherActivity;
+}
+
+export interface WatcherReport {
+  readonly cost: ProcessCost;
+  readonly synced: number;
+  readonly activity: readonly WatcherActivity[];
+}
+
+const POLL_MS = 20;
+/** The wait after which watchers without a change receive no more. */
+const STALL_MS = 15_000;
+/** The wait after the last expected change, in which another one would be an error. */
+const LINGER_MS = 250;
+
+const stopping = new AbortController();
+let threads: InformerThreads | undefined;
+let watchers: readonly Watcher[] = [];
+let synced = 0;
+
+const reported = new Set<string>();
+
+/** Prints an error that the watcher survives; only the first one of a code, as a storm has thousands. */
+function report(error: Error): void {
+  const { message, code } = withCode(error);
+  if (reported.has(code)) return;
+  reported.add(code);
+  process.stderr.write(`error: ${message} (${code}; the next ones with this code are not shown)\n`);
+}
+
+function changes(): number {
+  return watchers.reduce((sum, { activity }) => sum + activity.changes, 0);
+}
+
+async function all(
+  timeoutMs: number,
+  work: (watcher: Watcher, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
+  await Promise.all(watchers.map((watcher) => work(watcher, signal)));
+}
+
+answerCalls<WatcherProcessCalls>({
+  async start({ kubeConfig: text, startedUs, threads: shards, reconnectEveryMs, watchers: tasks }) {
+    const kubeConfig = new KubeConfig();
+    kubeConfig.loadFromString(text);
+    threads = new InformerThreads({ shards });
+    const context = {
+      kubeConfig,
+      connection: await connectionFor(kubeConfig),
+      threads,
+      startedUs,
+      onError: report,
+    };
+    watchers = tasks.map((task) => createWatcher(task, context));
+    if (reconnectEveryMs === undefined) return;
+    realTimers.setInterval(() => {
+      for (const watcher of watchers) watcher.dropConnection();
+    }, reconnectEveryMs);
+  },
+  sync: ({ timeoutMs }) =>
+    all(timeoutMs, async (watcher, signal) => {
+      await watcher.sync(signal);
+      synced++;
+    }),
+  relist: ({ timeoutMs }) => all(timeoutMs, (watcher, signal) => watcher.relist(signal)),
+  async setSlowness({ slowness }) {
+    for (const watcher of watchers) watcher.setSlowness(slowness);
+  },
+  async settle({ revisions }) {
+    const isBehind = (watcher: Watcher): boolean =>
+      !watcher.hasReached(revisions.get(watcher.task.name) ?? 0);
+    let before = changes();
+    let stalledMs = 0;
+    while (stalledMs < STALL_MS && !stopping.signal.aborted && watchers.some(isBehind)) {
+      await delay(POLL_MS);
+      stalledMs = changes() === before ? stalledMs + POLL_MS : 0;
+      before = changes();
+    }
+    await delay(LINGER_MS);
+  },
+  async judge({ truths }) {
+    const judged = new Map<string, Judged>();
+    for (const watcher of watchers) {
+      const { name } = watcher.task;
+      const truth = truths.get(name);
+      if (truth) judged.set(name, { activity: watcher.activity, judgement: watcher.judge(truth) });
+    }
+    for (const watcher of watchers) await watcher[Symbol.asyncDispose]();
+    await threads?.[Symbol.asyncDispose]();
+    return judged;
+  },
+  async stop() {
+    stopping.abort();
+  },
+});
+
+reportCost((cost) => {
+  sendReport({ cost, synced, activity: watchers.map(({ activity }) => activity) } satisfies WatcherReport);
+});

@@ -1,0 +1,212 @@
+/**
+ * A workload as data: the objects, their watchers, the phases in order, and the figures that are allowed. A workload
+ * file has the same members with human units (`30s`, `1KiB`); here units are in the names.
+ */
+
+export interface Workload {
+  readonly name: string;
+  /** The seed of all randomness: the same seed writes the same objects in the same order. */
+  readonly seed: number;
+  readonly objects: readonly ObjectGroup[];
+  readonly watchers: readonly WatcherGroup[];
+  /** Phases in their order; each begins when the one before it has ended. */
+  readonly phases: readonly Phase[];
+  readonly thresholds: readonly Threshold[];
+  readonly limits: Limits;
+}
+
+/** The kinds that a load test can write. `Widget` is a custom resource whose definition the test installs and removes. */
+export type ObjectKind = 'ConfigMap' | 'Lease' | 'Pod' | 'Widget';
+
+/** Objects of one kind. A kind appears once in a workload. */
+export interface ObjectGroup {
+  readonly kind: ObjectKind;
+  /** Objects that a `create` phase makes. */
+  readonly count: number;
+  /** Namespaces over which the objects are spread in turn. */
+  readonly namespaces: number;
+  /** Bytes of padding in an object. */
+  readonly size: SizeDistribution;
+  /** Label to values; object n has the value n modulo their number. */
+  readonly labels: Readonly<Record<string, readonly string[]>>;
+}
+
+export type SizeDistribution =
+  | { readonly distribution: 'constant'; readonly bytes: number }
+  | { readonly distribution: 'uniform'; readonly bytesMin: number; readonly bytesMax: number }
+  /** Logarithms are normally distributed; the seed decides each size. */
+  | { readonly distribution: 'lognormal'; readonly bytesP50: number; readonly bytesP99: number };
+
+export const CLIENTS = ['informer', 'raw', 'client-node'] as const;
+
+/** The client of a watcher: kubeloom's informer, a socket that only counts, or client-node's informer. */
+export type WatcherClient = (typeof CLIENTS)[number];
+
+/**
+ * The request for the first state: a list within the watch, one list, or a list in pages of 500. A server that lists from
+ * its watch cache ignores the pages; the result has the mode of its answer.
+ */
+export type ListMode = 'watchlist' | 'list' | 'pages';
+
+/** Watchers of one kind of object that are alike. */
+export interface WatcherGroup {
+  /** The name in phases and reports; unique in a workload. */
+  readonly name: string;
+  readonly client: WatcherClient;
+  readonly of: ObjectKind;
+  readonly count: number;
+  /** Processes over which the watchers are spread in turn. */
+  readonly processes: number;
+  /** Threads of an informer's process that hold its indexers; 0: everything in its main thread. */
+  readonly threads: number;
+  readonly list: ListMode;
+  /** A label selector; empty: all objects. */
+  readonly selector: string;
+  /** True for watchers of one namespace each, in turn; false for watchers of all namespaces of the test. */
+  readonly perNamespace: boolean;
+  /** How these watchers are slow during the whole test; undefined: not at all. */
+  readonly slow?: Slowness | undefined;
+  /** The time from one dropped connection to the next, from the first sync on; undefined: none is dropped. */
+  readonly reconnectEveryMs?: number | undefined;
+}
+
+export type Slowness =
+  /** Each call of the handler takes this long. */
+  | { readonly type: 'handler'; readonly delayMs: number }
+  /** The client reads its socket at this rate. */
+  | { readonly type: 'socket'; readonly bytesPerSecond: number };
+
+export type Phase =
+  | CreatePhase
+  | SyncPhase
+  | SteadyPhase
+  | RelistStormPhase
+  | SlowConsumerPhase
+  | ServerRestartPhase
+  | PausePhase;
+
+export type PhaseType = Phase['type'];
+
+interface PhaseBase {
+  /** The name in thresholds and reports: its type, or another one from the file; unique in a workload. */
+  readonly name: string;
+}
+
+/** Creates the objects of these kinds. */
+export interface CreatePhase extends PhaseBase {
+  readonly type: 'create';
+  readonly kinds: readonly ObjectKind[];
+  /** Objects a second; undefined: as fast as the server answers. */
+  readonly ratePerSecond?: number | undefined;
+}
+
+/** Starts watchers, and ends when all of them have their first state. */
+export interface SyncPhase extends PhaseBase {
+  readonly type: 'sync';
+  /** Names of groups. */
+  readonly watchers: readonly string[];
+  readonly timeoutMs: number;
+}
+
+/** Writes for a time. */
+export interface SteadyPhase extends PhaseBase {
+  readonly type: 'steady';
+  readonly durationMs: number;
+  readonly load: Load;
+}
+
+/** Makes watchers drop their state and list again, all of them at the same moment, several times. */
+export interface RelistStormPhase extends PhaseBase {
+  readonly type: 'relist-storm';
+  readonly durationMs: number;
+  readonly watchers: readonly string[];
+  readonly everyMs: number;
+  readonly load?: Load | undefined;
+}
+
+/** Makes watchers slow for a time; afterwards they catch up. */
+export interface SlowConsumerPhase extends PhaseBase {
+  readonly type: 'slow-consumer';
+  readonly durationMs: number;
+  readonly watchers: readonly string[];
+  readonly slow: Slowness;
+  readonly load?: Load | undefined;
+}
+
+/** Runs a program of the user that restarts the server. Refused without `--allow-restart`. */
+export interface ServerRestartPhase extends PhaseBase {
+  readonly type: 'server-restart';
+  readonly durationMs: number;
+  /** The program and its arguments. */
+  readonly command: readonly string[];
+  readonly load?: Load | undefined;
+}
+
+/** Nothing is written. */
+export interface PausePhase extends PhaseBase {
+  readonly type: 'pause';
+  readonly durationMs: number;
+}
+
+/** Writes in open loop: a late write delays no later one. */
+export interface Load {
+  readonly rate: Rate;
+  readonly arrival: 'constant' | 'poisson';
+  readonly mix: Mix;
+  readonly kinds: readonly ObjectKind[];
+}
+
+/** Writes a second: from the first to the last one of the phase in equal steps of a second. Equal: a constant rate. */
+export interface Rate {
+  readonly fromPerSecond: number;
+  readonly toPerSecond: number;
+}
+
+/** Shares of the writes, which add up to any sum. */
+export interface Mix {
+  readonly create: number;
+  readonly update: number;
+  /** Updates of the status subresource; kinds without one update the object. */
+  readonly status: number;
+  readonly delete: number;
+}
+
+/** The most that a run may do; a workload that asks for more is refused before anything is sent. */
+export interface Limits {
+  readonly objectsMax: number;
+  readonly ratePerSecondMax: number;
+}
+
+/** A latency between two times of a write; `answeredToHandler` is below 0 where the watch was faster than the answer. */
+export type LatencyStep = 'dueToSent' | 'sentToAnswered' | 'answeredToHandler';
+
+export type LatencyStatistic = 'p50' | 'p90' | 'p95' | 'p99' | 'p999' | 'max' | 'mean';
+
+export type ThresholdSubject =
+  | { readonly type: 'latency'; readonly step: LatencyStep; readonly statistic: LatencyStatistic }
+  | { readonly type: 'sync'; readonly statistic: LatencyStatistic }
+  | { readonly type: 'count'; readonly count: CountName }
+  /** The difference of a counter of the server, by its name in `/metrics`, all labels added up. */
+  | { readonly type: 'server'; readonly metric: string };
+
+export type CountName =
+  | 'lost'
+  | 'duplicated'
+  | 'reordered'
+  | 'relists'
+  | 'cutWatches'
+  | 'refused'
+  | 'unanswered'
+  | 'terminatedWatches';
+
+/** A figure that a run must keep: `answered→handler p99 < 500ms in steady`. */
+export interface Threshold {
+  /** The line of the file. */
+  readonly text: string;
+  readonly subject: ThresholdSubject;
+  /** The name of the one phase that is measured; undefined: all of them. */
+  readonly phase?: string | undefined;
+  readonly operator: '<' | '<=' | '==' | '>=' | '>';
+  /** Milliseconds for latencies and syncs, else a count. */
+  readonly value: number;
+}

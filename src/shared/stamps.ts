@@ -1,0 +1,112 @@
+/**
+ * Times of a sample of the watch events, on their way from the reflector to the main thread: one sequence in 64. The reflector
+ * writes a stamp before it commits the sequence, and the main thread reads it before it publishes the sequence as
+ * merged. A slot is written again only when its sequence is merged, so the two never meet and need no lock.
+ *
+ * ```
+ *  slot (sequence / 64) % slots:   sequence + 1 (0: empty) │ time of the read │ time of the commit
+ * ```
+ */
+import type { Clock } from '../base/clock.ts';
+import type { Word } from './ring/word.ts';
+
+/** One sequence in so many; a power of two, because sequences wrap. */
+const SAMPLED_EVERY = 64;
+const SAMPLE_MASK: number = SAMPLED_EVERY - 1;
+
+const SEQUENCE = 0;
+const READ_MS = 1;
+const COMMITTED_MS = 2;
+const NUMBERS_PER_SLOT = 3;
+
+/** A log that is full of objects of 128 bytes has a slot for each of its sampled events. */
+const LOG_BYTES_PER_SLOT: number = SAMPLED_EVERY * 128;
+
+/** Times of one event, of the clock that all threads share. */
+export interface Stamp {
+  /** Time at which the reflector's thread received the event's last bytes. */
+  readonly readMs: number;
+  /** Time at which its record became visible to the shards. */
+  readonly committedMs: number;
+}
+
+/** Shared memory for the stamps of a pipeline whose log has `logBytes`; structured-cloneable. */
+export function allocateStamps(logBytes: number): SharedArrayBuffer {
+  // A power of two: the slots of two neighbours differ also where sequences wrap.
+  const slots = 2 ** Math.floor(Math.log2(logBytes / LOG_BYTES_PER_SLOT));
+  return new SharedArrayBuffer(slots * NUMBERS_PER_SLOT * Float64Array.BYTES_PER_ELEMENT);
+}
+
+/** The slots, for both sides. */
+class StampMemory {
+  readonly numbers: Float64Array;
+  readonly slots: number;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.numbers = new Float64Array(buffer);
+    this.slots = this.numbers.length / NUMBERS_PER_SLOT;
+  }
+
+  /** Returns the index of the first number of the sequence's slot. */
+  indexOf(sequence: number): number {
+    return (Math.floor(sequence / SAMPLED_EVERY) % this.slots) * NUMBERS_PER_SLOT;
+  }
+}
+
+export class StampWriter {
+  readonly #memory: StampMemory;
+  readonly #merged: Pick<Word, 'load'>;
+  readonly #clock: Pick<Clock, 'now'>;
+  /** Sequences of the stamps that the next commit writes, and the times of their reads. */
+  readonly #sequences: number[] = [];
+  readonly #readsMs: number[] = [];
+
+  /** Empties all slots: what a predecessor committed is merged, and the rest of its sequences are used again. */
+  constructor(buffer: SharedArrayBuffer, merged: Pick<Word, 'load'>, clock: Pick<Clock, 'now'>) {
+    this.#memory = new StampMemory(buffer);
+    this.#memory.numbers.fill(0);
+    this.#merged = merged;
+    this.#clock = clock;
+  }
+
+  /** Takes the time at which an event was read, if its sequence is in the sample and has a slot. */
+  add(sequence: number, readMs: number): void {
+    if ((sequence & SAMPLE_MASK) !== 0) return;
+    const unmerged = (sequence - this.#merged.load()) >>> 0;
+    if (unmerged > this.#memory.slots * SAMPLED_EVERY) return;
+    this.#sequences.push(sequence);
+    this.#readsMs.push(readMs);
+  }
+
+  /** Writes the stamps of everything that was added. The caller then makes the sequences visible. */
+  commit(): void {
+    if (this.#sequences.length === 0) return;
+    const { numbers } = this.#memory;
+    const nowMs = this.#clock.now();
+    for (const [index, sequence] of this.#sequences.entries()) {
+      const at = this.#memory.indexOf(sequence);
+      numbers[at + SEQUENCE] = sequence + 1;
+      numbers[at + READ_MS] = this.#readsMs[index] ?? nowMs;
+      numbers[at + COMMITTED_MS] = nowMs;
+    }
+    this.#sequences.length = 0;
+    this.#readsMs.length = 0;
+  }
+}
+
+export class StampReader {
+  readonly #memory: StampMemory;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.#memory = new StampMemory(buffer);
+  }
+
+  /** Returns the stamp of a sequence that is committed and not published as merged; undefined when it has none. */
+  read(sequence: number): Stamp | undefined {
+    if ((sequence & SAMPLE_MASK) !== 0) return undefined;
+    const { numbers } = this.#memory;
+    const at = this.#memory.indexOf(sequence);
+    if (numbers[at + SEQUENCE] !== sequence + 1) return undefined;
+    return { readMs: numbers[at + READ_MS] ?? 0, committedMs: numbers[at + COMMITTED_MS] ?? 0 };
+  }
+}

@@ -1,0 +1,149 @@
+/** docs/grafana/kubeloom.json: its queries name metrics and labels of the table, and it shows every metric. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+
+import { dashboardJson } from '../../../bench/dashboard/grafana.ts';
+import { placed } from '../../../bench/dashboard/panel.ts';
+import { VARIABLES } from '../../../bench/dashboard/queries.ts';
+import { SECTIONS } from '../../../bench/dashboard/sections.ts';
+import { METRIC_DEFINITIONS } from '../../../src/base/metrics/table.ts';
+import { ROOT } from './documents.ts';
+import { selectionOfVariable, selections } from './promql.ts';
+
+/** Metrics that no panel shows, and why. */
+const NOT_SHOWN: Readonly<Record<string, string>> = {
+  informer_queued_items: 'the sum of kubeloom_handler_pending',
+  informer_store_resource_version: 'a position: two informers are compared by it',
+  kubeloom_informer_phase: 'in kubeloom top',
+  kubeloom_list_items: 'kubeloom_informer_objects says the same',
+  kubeloom_list_bytes: 'kubeloom_received_bytes_total says the same',
+  kubeloom_watches_started_total: 'a watch that was started ends',
+  kubeloom_watch_duration_seconds: 'kubeloom_watches_ended_total says the same',
+  kubeloom_handler_pending_bytes: 'kubeloom_store_bytes includes them',
+  kubeloom_thread_records_total: 'kubeloom_informer_records_total says the same',
+  workqueue_work_duration_seconds: 'controller_runtime_reconcile_time_seconds says the same of workers',
+  workqueue_unfinished_work_seconds: 'workqueue_longest_running_processor_seconds shows a worker that hangs',
+  controller_runtime_reconcile_errors_total: 'controller_runtime_reconcile_total has it as a result',
+};
+
+/** Labels that the scraper adds. */
+const OF_SCRAPER = ['job', 'instance'];
+/** Counters of what is rare: a rate does not show the first event of a series. */
+const RARE: ReadonlySet<string> = new Set([
+  'kubeloom_lists_total',
+  'kubeloom_watches_ended_total',
+  'kubeloom_errors_total',
+  'kubeloom_ignored_events_total',
+  'kubeloom_thread_restarts_total',
+  'kubeloom_thread_lost_wakeups_total',
+  'kubeloom_list_duration_seconds',
+  'rest_client_requests_total',
+  'rest_client_request_duration_seconds',
+]);
+
+const metrics: ReadonlyMap<
+  string,
+  { readonly name: string; readonly type: string; readonly labels: readonly string[] }
+> = new Map(METRIC_DEFINITIONS.map((metric) => [metric.name, metric]));
+
+/** Finds the metric of a sample's name, which has a suffix for a histogram. */
+function metricOf(sample: string): { name: string; type: string; labels: readonly string[] } {
+  const [, base = '', suffix] = /^(.*)_(bucket|sum|count)$/.exec(sample) ?? [];
+  const histogram = metrics.get(base);
+  if (histogram?.type === 'histogram') {
+    return suffix === 'bucket' ? { ...histogram, labels: [...histogram.labels, 'le'] } : histogram;
+  }
+  const metric = metrics.get(sample);
+  assert.ok(metric && metric.type !== 'histogram', `${sample} is not in the table`);
+  return metric;
+}
+
+function has(metric: string, label: string): boolean {
+  return [...metricOf(metric).labels, ...OF_SCRAPER].includes(label);
+}
+
+function check(expression: string, where: string): void {
+  const all = selections(expression);
+  for (const { metric, labels, by, rangeFunction } of all) {
+    const { name, type } = metricOf(metric);
+    for (const label of labels) assert.ok(has(metric, label), `${where}: ${metric} has no ${label}`);
+    for (const label of by)
+      assert.ok(
+        all.some((other) => other.by.includes(label) && has(other.metric, label)),
+        `${where}: nothing has ${label}`,
+      );
+    // A histogram's buckets are counters, too.
+    const isRated = type !== 'gauge' && !RARE.has(name);
+    assert.equal(rangeFunction !== undefined, isRated, `${where}: ${metric} is a ${type}`);
+    if (rangeFunction !== undefined) assert.equal(rangeFunction, 'rate', where);
+  }
+}
+
+const panels = SECTIONS.flatMap((section) => section.panels);
+
+describe('the dashboard', () => {
+  test('is what `npm run dashboard` writes', () => {
+    assert.equal(readFileSync(join(ROOT, 'docs/grafana/kubeloom.json'), 'utf8'), dashboardJson());
+  });
+
+  test('queries metrics of the table with their labels, and counters by their rate, unless they are rare', () => {
+    for (const { title, queries } of panels) for (const { expression } of queries) check(expression, title);
+  });
+
+  test('names series by labels that their query leaves', () => {
+    for (const { title, queries } of panels) {
+      for (const { expression, legend } of queries) {
+        const [, by = ''] = /^(?:histogram_quantile\([\d.]+, )?\w+ by \((.*?)\)/.exec(expression) ?? [];
+        for (const [, label = ''] of legend.matchAll(/\{\{(.*?)\}\}/g))
+          assert.ok(by.split(', ').includes(label), `${title}: ${legend}`);
+      }
+    }
+  });
+
+  test('has variables with values of labels of the table', () => {
+    for (const { name, query } of VARIABLES) {
+      const { metric, labels } = selectionOfVariable(query);
+      for (const label of labels) assert.ok(has(metric, label), `${name}: ${label}`);
+    }
+  });
+
+  test('shows every metric of the table, apart from those with a reason', () => {
+    const shown = new Set(
+      panels.flatMap(({ queries }) =>
+        queries.flatMap(({ expression }) =>
+          selections(expression).map(({ metric }) => metricOf(metric).name),
+        ),
+      ),
+    );
+    const missing = [...metrics.keys()].filter((name) => !shown.has(name));
+    assert.deepEqual(missing.sort(), Object.keys(NOT_SHOWN).sort());
+  });
+
+  test('fills every line of its grid', () => {
+    const lines = new Map<number, number>();
+    for (const { at } of placed(SECTIONS)) lines.set(at.y, (lines.get(at.y) ?? 0) + at.w);
+    assert.ok([...lines.values()].every((width) => width === 24));
+  });
+
+  test('has no address of a data source', () => {
+    const uids = [...dashboardJson().matchAll(/"uid": "(.*)"/g)].map(([, uid]) => uid);
+    assert.deepEqual(new Set(uids), new Set(['kubeloom', '${datasource}']));
+  });
+});
+
+describe('selections', () => {
+  test('have the labels of matchers and groupings, and the function of their range', () => {
+    const [rated, gauge] = selections(
+      'sum by (a) (rate(x_total{b=~"$b"}[$__rate_interval])) / on (c) y == 1',
+    );
+    assert.deepEqual(rated, { metric: 'x_total', labels: ['b', 'c'], by: ['a'], rangeFunction: 'rate' });
+    assert.deepEqual(gauge, { metric: 'y', labels: ['c'], by: [], rangeFunction: undefined });
+  });
+
+  test('are refused for what is no PromQL', () => {
+    assert.throws(() => selections('rate(x[5m]'), /no PromQL at character/);
+    assert.throws(() => selectionOfVariable('metrics(x)'), /no label_values/);
+  });
+});

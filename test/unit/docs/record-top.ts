@@ -1,0 +1,68 @@
+/**
+ * `npm run record:top`: records the frames of docs/top.md anew. A real `kubeloom top --json` watches an embedded
+ * apiserver under a load that changes, until the server ends; its lines become frames as on a terminal.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { startEmbeddedApiServer } from '../../../src/apiserver/start.ts';
+import type { StatsSnapshot } from '../../../src/base/metrics/snapshot.ts';
+import { frame } from '../../../src/cli/top-frame.ts';
+import { initialTop, stepTop } from '../../../src/cli/top-state.ts';
+import type { TopState } from '../../../src/cli/top-state.ts';
+import { CommandRun, TemporaryFolder } from '../cli/command.ts';
+import { ROOT } from './documents.ts';
+
+const PAGE = join(ROOT, 'docs/top.md');
+const PODS = 5000;
+/** Changes in a second, one load after the other. */
+const RATES = [300, 1500, 600];
+const LOAD_MS = 21_000;
+const OUTAGE_MS = 4_000;
+const RESOURCES = ['pods', 'nodes', 'deployments.apps'];
+
+/** Returns the state after the lines of `--json`. */
+function stateAfter(lines: readonly string[]): TopState {
+  return lines.reduce((state, line) => {
+    const snapshot = JSON.parse(line) as StatsSnapshot;
+    return stepTop(state, { type: 'snapshot', snapshot });
+  }, initialTop('kubeloom top · kubeloom-embedded'));
+}
+
+/** Replaces the text after `<!-- recorded: name -->`. */
+function record(page: string, name: string, lines: readonly string[]): string {
+  const place = new RegExp(`(<!-- recorded: ${name} -->\\n)\`\`\`text\\n[^]*?\`\`\`\\n`);
+  if (!place.test(page)) throw new Error(`${PAGE} has no place for the frame "${name}"`);
+  return page.replace(place, (_, marker: string) => `${marker}\`\`\`text\n${lines.join('\n')}\n\`\`\`\n`);
+}
+
+await using folder = await TemporaryFolder.create();
+const server = await startEmbeddedApiServer({ isolation: 'process' });
+await server.populate({ count: PODS });
+const kubeconfig = await folder.write('kubeconfig', server.kubeConfigYaml);
+await using run = new CommandRun([
+  'top',
+  ...RESOURCES,
+  '--threads',
+  '2',
+  '--kubeconfig',
+  kubeconfig,
+  '--json',
+]);
+await run.until('stdout', /\n/);
+for (const rate of RATES) {
+  await server.load({ rate, durationMs: LOAD_MS, mix: { update: 90, create: 5, delete: 5 } });
+}
+const underLoad = stateAfter(run.stdoutLines.slice(0, -1));
+await server.close();
+await delay(OUTAGE_MS);
+const inOutage = stepTop(stateAfter(run.stdoutLines.slice(0, -1)), { type: 'key', key: 'x' });
+run.kill('SIGINT');
+await run.exitCode;
+
+let page = readFileSync(PAGE, 'utf8');
+page = record(page, 'wide', frame(underLoad, 130, 18));
+page = record(page, 'narrow', frame(underLoad, 80, 16));
+page = record(page, 'outage', frame(inOutage, 110, 20));
+writeFileSync(PAGE, page);

@@ -1,0 +1,93 @@
+/** The page of `kubeloom top`, compared with the code: its keys, its columns, and what is in its recorded frames. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+
+import { statsSnapshot } from '../../../src/base/metrics/snapshot.ts';
+import { widthOf } from '../../../src/cli/cells.ts';
+import { frame } from '../../../src/cli/top-frame.ts';
+import { TOP_COLUMNS } from '../../../src/cli/top-rows.ts';
+import { QUIT_KEY, SCROLL_KEYS, SORT_KEYS, initialTop } from '../../../src/cli/top-state.ts';
+import { ROOT } from './documents.ts';
+
+const PAGE = readFileSync(join(ROOT, 'docs/top.md'), 'utf8');
+const FRAMES = Array.from(
+  PAGE.matchAll(/<!-- recorded: (\w+) -->\n```text\n([^]*?)\n```/g),
+  ([, name = '', text = '']) => ({
+    name,
+    lines: text.split('\n'),
+  }),
+);
+
+/** Cells of the rows of the table below a heading. */
+function rowsBelow(heading: string): string[][] {
+  const [, section = ''] = PAGE.split(`\n## ${heading}\n`);
+  const lines = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('| '));
+  return lines.slice(1).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+describe('docs/top.md', () => {
+  test('has every key', () => {
+    const keys = rowsBelow('Keys').flatMap(([cell = '']) => cell.match(/`[^`]+`/g) ?? []);
+    const scroll = { up: '↑', down: '↓', pageup: 'PgUp', pagedown: 'PgDn' };
+    assert.deepEqual(Object.keys(SCROLL_KEYS), Object.keys(scroll));
+    const expected = [QUIT_KEY, 'Ctrl-C', ...Object.values(scroll), ...Object.keys(SORT_KEYS)];
+    assert.deepEqual(
+      keys,
+      expected.map((key) => `\`${key}\``),
+    );
+    const sorts = rowsBelow('Keys').slice(-Object.keys(SORT_KEYS).length);
+    for (const [index, column] of Object.values(SORT_KEYS).entries())
+      assert.match(sorts[index]?.[1] ?? '', new RegExp(column, 'i'));
+  });
+
+  test('has every column, in the order of the screen', () => {
+    const columns = rowsBelow('Columns').map(([table, column]) => [table, column]);
+    assert.deepEqual(
+      columns,
+      Object.entries(TOP_COLUMNS).flatMap(([table, of]) => of.slice(1).map(({ header }) => [table, header])),
+    );
+  });
+
+  test('has three recorded frames, which fit their terminals and end with the keys', () => {
+    assert.deepEqual(
+      FRAMES.map(({ name }) => name),
+      ['wide', 'narrow', 'outage'],
+    );
+    for (const { name, lines } of FRAMES) {
+      const columns = widthOf(lines[0] ?? '');
+      assert.ok(
+        lines.every((line) => widthOf(line) <= columns),
+        name,
+      );
+      const keys = frame(initialTop(''), columns, lines.length).at(-1) ?? '';
+      const plain = (line = ''): string => line.replaceAll(/[[\]]/g, ' ').trimEnd();
+      assert.equal(plain(lines.at(-1)), plain(keys), name);
+    }
+  });
+
+  test('shows every column of the informers and the threads in its first frame, and errors in its last', () => {
+    const text = FRAMES[0]?.lines.join('\n') ?? '';
+    for (const { header } of [...TOP_COLUMNS.informers, ...TOP_COLUMNS.threads])
+      assert.ok(text.includes(header), header);
+    assert.ok(
+      FRAMES[2]?.lines.includes('LAST ERRORS') ||
+        FRAMES[2]?.lines.some((line) => line.startsWith('LAST ERRORS')),
+    );
+  });
+
+  test('has every member of a line of --json', () => {
+    const members = rowsBelow('Without a terminal').flatMap(([cell = '']) => cell.match(/`[^`]+`/g) ?? []);
+    for (const member of Object.keys(statsSnapshot()))
+      assert.ok(
+        members.some((each) => each.startsWith(`\`${member}`)),
+        member,
+      );
+  });
+});

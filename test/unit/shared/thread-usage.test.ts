@@ -1,0 +1,37 @@
+/** Figures that a thread publishes, and its successor continues. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { FakeClock } from '../../../src/apiserver/testing/fake-clock.ts';
+import { UsageCounter, UsageWriter, allocateUsage, readUsage } from '../../../src/shared/thread-usage.ts';
+
+test('a successor continues what its predecessor published, and begins with an empty log', () => {
+  const buffer = allocateUsage();
+  const first = new UsageWriter(buffer, new FakeClock());
+  first.set(UsageCounter.Records, 10);
+  first.set(UsageCounter.LogUsedBytes, 4096);
+  first.publish();
+  first.set(UsageCounter.Records, 12);
+  const second = new UsageWriter(buffer, new FakeClock());
+  second.set(UsageCounter.Records, 5);
+  second.publish();
+  assert.deepEqual([readUsage(buffer).records, readUsage(buffer).logUsedBytes], [15, 4096]);
+  second.set(UsageCounter.LogUsedBytes, 1024);
+  second.publish();
+  assert.equal(readUsage(buffer).logUsedBytes, 1024);
+});
+
+test('a thread publishes its CPU time about four times a second', () => {
+  const buffer = allocateUsage();
+  const clock = new FakeClock();
+  const writer = new UsageWriter(buffer, clock);
+  writer.set(UsageCounter.LostWakeups, 1);
+  writer.publishCpuTime();
+  writer.set(UsageCounter.LostWakeups, 2);
+  clock.advance(200);
+  writer.publishCpuTime();
+  assert.equal(readUsage(buffer).lostWakeups, 1);
+  clock.advance(50);
+  writer.publishCpuTime();
+  assert.equal(readUsage(buffer).lostWakeups, 2);
+});
