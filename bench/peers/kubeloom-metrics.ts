@@ -5,6 +5,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { KubeConfig } from '@kubernetes/client-node';
+import { threadCpuMs } from '../../src/base/thread-cpu.ts';
 import { InformerThreads, SharedIndexInformer, prometheusText } from '../../src/index.ts';
 import type { HandlerOptions, KubeObject } from '../../src/index.ts';
 import { summarise } from '../statistics.ts';
@@ -122,19 +123,24 @@ async function scrapes(informers: readonly Informer[], count: number): Promise<O
   for (const informer of informers) informer.addEventHandler({ onAdd: () => undefined }, { name: 'bench' });
   await Promise.all(informers.map((informer) => informer.waitForSync()));
   const durationsMs: number[] = [];
+  // A busy machine does not change it.
+  const cpusMs: number[] = [];
   let bytes = 0;
   for (let done = 0; done < count; done++) {
     await after(SCRAPE_PAUSE_MS);
+    const cpuBeforeMs = threadCpuMs() ?? 0;
     const startedAtMs = performance.now();
     // The bytes as a server sends them: V8 puts a long text together only when it is read.
     bytes = Buffer.from(prometheusText()).length;
     durationsMs.push(performance.now() - startedAtMs);
+    cpusMs.push((threadCpuMs() ?? 0) - cpuBeforeMs);
   }
   const [first = Number.NaN] = durationsMs;
   return [
     { case: 'scrape/p50', unit: 'ms', value: median(durationsMs) },
     { case: 'scrape/max', unit: 'ms', value: Math.max(...durationsMs) },
     { case: 'scrape/first', unit: 'ms', value: first },
+    { case: 'scrape/cpu p50', unit: 'ms', value: median(cpusMs) },
     { case: 'scrape', unit: 'bytes', value: bytes },
   ];
 }

@@ -51,9 +51,9 @@ class RepeatedTexts {
   pairs(labels: MetricLabels): string {
     let text = this.#pairs.get(labels);
     if (text === undefined) {
-      text = Object.entries(labels)
-        .map(([label, value]) => `${label}="${quotable(value)}"`)
-        .join(',');
+      text = '';
+      for (const label in labels)
+        text += `${text === '' ? '' : ','}${label}="${quotable(labels[label] ?? '')}"`;
       this.#pairs.set(labels, text);
     }
     return text;
