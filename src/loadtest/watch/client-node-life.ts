@@ -53,19 +53,11 @@ export class ClientNodeLife implements WatcherLife {
     this.#startedUs = startedUs;
     this.#onError = onError;
     this.#clock = clock;
-    this.syncs = [
-      { mode: 'list', cause, startMs: this.#atMs(), durationMs: null, items: null, bytes: null },
-    ];
+    this.syncs = [{ mode: 'list', cause, startMs: this.#atMs(), durationMs: null, items: null, bytes: null }];
     const list = listFunction(task, kubeConfig);
     const path = resourcePath(task.resource, task.namespace);
     // What makeInformer makes; its type has the cache's members, too.
-    this.#informer = new Informer(
-      path,
-      new Watch(kubeConfig),
-      () => this.#list(list),
-      false,
-      task.selector,
-    );
+    this.#informer = new Informer(path, new Watch(kubeConfig), () => this.#list(list), false, task.selector);
     this.#informer.on('add', (object) => this.#record(this.#isSynced ? 'ADDED' : 'INITIAL', object));
     this.#informer.on('update', (object) => this.#record('MODIFIED', object));
     this.#informer.on('delete', (object) => this.#record('DELETED', object));
@@ -98,7 +90,8 @@ export class ClientNodeLife implements WatcherLife {
       const start = (): void => {
         this.#informer.start().then(() => {
           // An error was given to its handler, which starts it again.
-          if (this.syncs[0]?.durationMs === null) this.#cancelRestart = this.#clock.schedule(RESTART_AFTER_MS, start);
+          if (this.syncs[0]?.durationMs === null)
+            this.#cancelRestart = this.#clock.schedule(RESTART_AFTER_MS, start);
           else finish();
         }, reject);
       };
@@ -169,9 +162,15 @@ export class ClientNodeLife implements WatcherLife {
     this.#onError(error);
     if (!this.#isSynced) return;
     this.#cancelRestart();
-    this.#cancelRestart = this.#clock.schedule(RESTART_AFTER_MS, () => {
-      this.#informer.start().catch(this.#onError);
-    });
+    this.#cancelRestart = this.#clock.schedule(RESTART_AFTER_MS, () => void this.#restart());
+  }
+
+  async #restart(): Promise<void> {
+    try {
+      await this.#informer.start();
+    } catch (error) {
+      this.#onError(withCode(error));
+    }
   }
 
   #mark(type: Mark['type'], text: string): void {

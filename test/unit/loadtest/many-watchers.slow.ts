@@ -71,7 +71,10 @@ describe('a load test with many watchers', () => {
       assert.ok(cutWatches > 0);
       assert.equal(verdict.delivered, changes);
     }
-    assert.deepEqual([...of('web'), ...of('node')].map(({ relists }) => relists), Array(22).fill(1));
+    assert.deepEqual(
+      [...of('web'), ...of('node')].map(({ relists }) => relists),
+      Array(22).fill(1),
+    );
     for (const { cacheEqualsList } of of('node')) assert.equal(cacheEqualsList, true);
     const [first] = result.series.processes.filter(({ name }) => name === 'watchers 1');
     assert.ok(Math.max(...(first?.rssBytes ?? []).map(Number)) < RSS_BYTES_MAX);

@@ -26,7 +26,12 @@ describe('common events', () => {
   it('are not mistaken for a line with another version, type, length or meaning', () => {
     const events = new CommonEvents();
     events.indexOf({ kind: 'MODIFIED', key: 'a', revision: 12 }, FORM);
-    const others = [['"12"', '"13"'], ['"12"', '"1x"'], ['MODIFIED', 'DELETED0'], ['12', '012']] as const;
+    const others = [
+      ['"12"', '"13"'],
+      ['"12"', '"1x"'],
+      ['MODIFIED', 'DELETED0'],
+      ['12', '012'],
+    ] as const;
     for (const [from, to] of others) {
       const line = Buffer.from(LINE.toString().replace(from, to));
       assert.equal(events.isAt(0, false, line, 0, line.length), false, to);
@@ -51,7 +56,10 @@ describe('deliveries', () => {
     const deliveries = new Deliveries(1e6, 0);
     for (let index = 0; index < 10_000; index++) deliveries.add(index, 3e6 + index * 1000);
     assert.deepEqual(deliveries.seconds.get(2), 1000);
-    assert.equal([...deliveries.seconds.values()].reduce((sum, count) => sum + count, 0), 10_000);
+    assert.equal(
+      [...deliveries.seconds.values()].reduce((sum, count) => sum + count, 0),
+      10_000,
+    );
     const { samples } = deliveries;
     assert.ok(samples.length >= 256 && samples.length <= 512, String(samples.length));
     for (const { index, calledUs } of samples) assert.equal(calledUs, 3e6 + index * 1000);
@@ -64,7 +72,10 @@ describe('deliveries', () => {
       for (let index = 0; index < 1000; index++) deliveries.add(index, index);
       return new Set(deliveries.samples.map(({ index }) => index));
     });
-    assert.deepEqual([...(kept[0] ?? [])].filter((index) => kept[1]?.has(index)), []);
+    assert.deepEqual(
+      [...(kept[0] ?? [])].filter((index) => kept[1]?.has(index)),
+      [],
+    );
   });
 
   it('end the sample of a change that is repeated without end', () => {

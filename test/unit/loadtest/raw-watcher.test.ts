@@ -7,14 +7,7 @@ import { RawWatcher } from '../../../src/loadtest/watch/raw/raw-watcher.ts';
 import { nowUs } from '../../../src/loadtest/watch/recording-handler.ts';
 import type { LoggedWrite, Truth } from '../../../src/loadtest/watch/watcher.ts';
 import type { ListMode } from '../../../src/loadtest/workload/workload.ts';
-import {
-  ScriptedServer,
-  bookmark,
-  event,
-  list,
-  status,
-  wirePod,
-} from '../../kit/scripted-server.ts';
+import { ScriptedServer, bookmark, event, list, status, wirePod } from '../../kit/scripted-server.ts';
 import type { Script } from '../../kit/scripted-server.ts';
 import { until, watcherTask } from './watchers.ts';
 
@@ -153,7 +146,8 @@ describe('a raw watcher', () => {
       const gone = status(410, 'Expired');
       await using scene = await start((request, number) => {
         if (number === 0) request.send(...FIRST_STATE, event('MODIFIED', 'a', '3')).end();
-        else if (number === 2) request.send(event('ADDED', 'a', '5'), event('ADDED', 'b', '2'), bookmark('5', true));
+        else if (number === 2)
+          request.send(event('ADDED', 'a', '5'), event('ADDED', 'b', '2'), bookmark('5', true));
         else if (how === 'as the answer') request.answer(410, gone);
         else request.send({ type: 'ERROR', object: gone }).end();
       });
@@ -191,7 +185,13 @@ describe('a raw watcher', () => {
 
   it('is judged by what it received, whatever watchers of the same objects did', async () => {
     await using scene = await start((request, number) => {
-      const versions = [['3', '4', '5'], ['3', '5'], ['3', '4', '4', '5'], ['3', '4', '5']][number] ?? [];
+      const versions =
+        [
+          ['3', '4', '5'],
+          ['3', '5'],
+          ['3', '4', '4', '5'],
+          ['3', '4', '5'],
+        ][number] ?? [];
       request.send(...FIRST_STATE, ...versions.map((version) => event('MODIFIED', 'a', version)));
     });
     const watchers = [];

@@ -4,7 +4,11 @@
  */
 import { decodeStringToken, findPath } from '../../../kube/json/read.ts';
 import type { ItemSink } from '../../../reflector/transport/list-items.ts';
-import { WatchEventSpans, WatchEventType, scanWatchEvent } from '../../../reflector/transport/watch-frames.ts';
+import {
+  WatchEventSpans,
+  WatchEventType,
+  scanWatchEvent,
+} from '../../../reflector/transport/watch-frames.ts';
 import type { FrameSink } from '../../../reflector/transport/watch-frames.ts';
 import type { SyncResult } from '../../result.ts';
 import type { NotificationKind } from '../recording-handler.ts';
@@ -75,7 +79,9 @@ export class RawLife implements FrameSink, ItemSink {
 
   item(bytes: Buffer, start: number, end: number): boolean {
     const version = textOf(bytes, start, end, RESOURCE_VERSION) ?? '';
-    this.#take(this.#events.indexOf({ kind: 'INITIAL', key: keyOf(bytes, start, end), revision: numberOf(version) }));
+    this.#take(
+      this.#events.indexOf({ kind: 'INITIAL', key: keyOf(bytes, start, end), revision: numberOf(version) }),
+    );
     return true;
   }
 
@@ -94,7 +100,9 @@ export class RawLife implements FrameSink, ItemSink {
     }
     const { type, objectStart, objectEnd } = spans;
     const version = findPath(bytes, objectStart, objectEnd, RESOURCE_VERSION);
-    const revision = version ? numberOf(decodeStringToken(bytes, version.start, version.end) ?? '') : Number.NaN;
+    const revision = version
+      ? numberOf(decodeStringToken(bytes, version.start, version.end) ?? '')
+      : Number.NaN;
     const kind = KINDS.get(type);
     if (kind === undefined) {
       if (type === WatchEventType.Bookmark) this.#bookmark(bytes, revision);

@@ -6,7 +6,12 @@ import { KubeloomError, messageOf } from '../../../base/errors.ts';
 import { onAbort } from '../../../base/on-abort.ts';
 import { resourcePath } from '../../../kube/resource.ts';
 import { NO_FAILURES, failed, healthy, jittered } from '../../../reflector/rules/backoff.ts';
-import { listQuery, nextPageQuery, streamingListQuery, watchQuery } from '../../../reflector/rules/queries.ts';
+import {
+  listQuery,
+  nextPageQuery,
+  streamingListQuery,
+  watchQuery,
+} from '../../../reflector/rules/queries.ts';
 import type { HttpExchange } from '../../../reflector/transport/http.ts';
 import { ListItems } from '../../../reflector/transport/list-items.ts';
 import { WatchFrames } from '../../../reflector/transport/watch-frames.ts';
@@ -151,23 +156,26 @@ export class RawWatcher implements Watcher {
     const frames = new WatchFrames(OBJECT_BYTES_MAX);
     life.isStreamingList = true;
     life.sync.mode = 'watchlist';
-    const exchange = this.#send({ ...streamingListQuery(this.#query, ''), ...this.#timeout }, {
-      accepted: () => undefined,
-      write: (chunk) => {
-        frames.write(chunk, 0, life);
-        if (life.isStreamingList || this.#state.kind !== 'listing' || life.errorCode !== undefined) return;
-        life.synced(life.lastRevision, this.#atMs);
-        this.#state = { kind: 'watching', exchange };
-        this.#synced();
+    const exchange = this.#send(
+      { ...streamingListQuery(this.#query, ''), ...this.#timeout },
+      {
+        accepted: () => undefined,
+        write: (chunk) => {
+          frames.write(chunk, 0, life);
+          if (life.isStreamingList || this.#state.kind !== 'listing' || life.errorCode !== undefined) return;
+          life.synced(life.lastRevision, this.#atMs);
+          this.#state = { kind: 'watching', exchange };
+          this.#synced();
+        },
+        ended: (end) => {
+          if (this.#state.kind === 'watching') this.#watchEnded(end, 0);
+          else if (NO_STREAMS.has(end.status)) {
+            this.#isStreamingSupported = false;
+            this.#again(() => this.#request(), 0);
+          } else this.#failed(end, () => this.#request());
+        },
       },
-      ended: (end) => {
-        if (this.#state.kind === 'watching') this.#watchEnded(end, 0);
-        else if (NO_STREAMS.has(end.status)) {
-          this.#isStreamingSupported = false;
-          this.#again(() => this.#request(), 0);
-        } else this.#failed(end, () => this.#request());
-      },
-    });
+    );
     this.#state = { kind: 'listing', exchange };
   }
 
@@ -274,7 +282,9 @@ export class RawWatcher implements Watcher {
     const life = this.#life;
     life.fault = undefined;
     const error = new KubeloomError('ERR_KUBELOOM_LOADTEST', `${this.task.name} received ${fault}`);
-    this.#failed({ status: 200, error }, () => (life.sync.durationMs === null ? this.#request() : this.#watch()));
+    this.#failed({ status: 200, error }, () =>
+      life.sync.durationMs === null ? this.#request() : this.#watch(),
+    );
   }
 
   /** Reads nothing for as long as these bytes should have taken. */
