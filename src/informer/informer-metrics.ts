@@ -3,7 +3,6 @@ import { registerMetrics } from '../base/metrics/collect.ts';
 import type { AddSample, MetricSource } from '../base/metrics/collect.ts';
 import type { MetricLabels } from '../base/metrics/table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
-import type { EventLatency } from '../replica/deliver/event-latency.ts';
 import type { HandlerStats } from './handlers.ts';
 import type { Health } from './health.ts';
 import type { InformerActivity } from './informer-activity.ts';
@@ -13,10 +12,9 @@ import type { InformerStats, InformerStatsSource } from './informer-stats.ts';
 
 export interface MeasuredInformer extends InformerStatsSource {
   readonly resource: ResourceRef;
-  readonly pipeline: InformerStatsSource['pipeline'] & Pick<InformerPipeline<never>, 'ignored'>;
+  readonly pipeline: InformerStatsSource['pipeline'] & Pick<InformerPipeline<never>, 'ignored' | 'latency'>;
   readonly health: Health;
   readonly activity: InformerActivity;
-  readonly latency: EventLatency;
 }
 
 /** component-base's informer metrics keep as many digits: a double cannot hold more. */
@@ -39,7 +37,7 @@ export class InformerMetrics implements MetricSource {
     const { name, end } = registerMetrics(this);
     this.#name = name;
     this.#informer.activity.begin(name);
-    this.#informer.latency.start(this.labels);
+    this.#informer.pipeline.latency.start(this.labels);
     return end;
   }
 
@@ -72,10 +70,11 @@ export class InformerMetrics implements MetricSource {
     add('kubeloom_informer_stale', labels, Number(isStale));
     if (lagMs !== undefined) add('kubeloom_informer_lag_seconds', labels, lagMs / 1000);
     add('kubeloom_informer_records_total', labels, records);
-    const { reports, activity, pipeline, latency } = this.#informer;
+    const { reports, activity, pipeline } = this.#informer;
     reports.counts.addTo(add, labels);
     activity.addMetrics(add, labels, pipeline.ignored);
-    for (const [stage, data] of latency.data) add('kubeloom_latency_seconds', { ...labels, stage }, data);
+    for (const [stage, data] of pipeline.latency.data)
+      add('kubeloom_latency_seconds', { ...labels, stage }, data);
     for (const handler of handlers) addHandler(add, { ...labels, handler: handler.name }, handler);
   }
 }

@@ -9,6 +9,7 @@ import { isListerWatcher } from '../kube/list-watch.ts';
 import type { ListerWatcher } from '../kube/list-watch.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
+import type { EventLatency } from '../replica/deliver/event-latency.ts';
 import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import { InformerMerge } from '../replica/merge/informer-merge.ts';
 import { MainTransform } from '../replica/merge/main-transform.ts';
@@ -142,6 +143,10 @@ export class InformerPipeline<T> {
     attached.number = await threads.attach(this.#client(attached, events), signal);
   }
 
+  get latency(): EventLatency {
+    return this.#options.listener.latency;
+  }
+
   /** Records that were merged into the cache so far. */
   get records(): number {
     return this.#attached?.merge.records ?? 0;
@@ -205,15 +210,14 @@ export class InformerPipeline<T> {
   }
 
   #newMerge(threads: InformerThreads, owner: EntryOwner, events: PipelineEvents): InformerMerge {
-    const { listener, reports } = this.#options;
-    const { object: onError } = reports;
+    const { object: onError } = this.#options.reports;
     const { plain } = splitTransform(this.#transform);
     this.#indexes.fieldCount = this.#fields.length;
     return new InformerMerge({
       replica: this.replica,
       owner,
       transform: plain ? new MainTransform(plain, this.#fields, onError) : undefined,
-      latency: listener.latency,
+      latency: this.latency,
       onError,
       onControl: (record) => {
         if (record.kind === DeltaKind.ReplaceEnd) events.replaced();

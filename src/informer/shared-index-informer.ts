@@ -117,8 +117,7 @@ export class SharedIndexInformer<T = unknown> {
     this.#pipeline = pipeline;
     this.#handlers = handlers;
     const phase = (): ReflectorPhase => this.phase;
-    const { latency } = listener;
-    this.#metrics = new InformerMetrics({ ...common, phase, pipeline, health, handlers, latency });
+    this.#metrics = new InformerMetrics({ ...common, phase, pipeline, health, handlers });
     this.#lifecycle = new InformerLifecycle({
       ...common,
       pipeline,

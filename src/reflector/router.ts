@@ -17,6 +17,7 @@ import {
   OBJECT_DELTA_BYTES,
   RECORD_TYPE_CONTROL,
   ObjectLocation,
+  isSampled,
   writeControl,
   writeObjectDelta,
 } from '../shared/record/delta.ts';
@@ -71,6 +72,8 @@ export class Router {
   readonly #log: LogWriter;
   readonly #hash: KeyHash;
   readonly #stamps: StampWriter;
+  /** True when a sampled event waits for its commit. */
+  #hasStamps = false;
   /** Time at which the bytes of the objects to come were read. */
   readMs = 0;
   #sequence: number;
@@ -158,7 +161,10 @@ export class Router {
       isAny ||= isNew;
     }
     if (!isAny) return false;
-    this.#stamps.commit();
+    if (this.#hasStamps) {
+      this.#stamps.commit();
+      this.#hasStamps = false;
+    }
     this.#committed.store(this.#sequence);
     for (const [shard, bell] of this.#bells.entries()) {
       if (this.#hasPublished[shard]) bell.ring();
@@ -226,7 +232,10 @@ export class Router {
     location.length = length;
     this.#locate(spans, head - bodyStart, length, decodedName.length);
     // Only changes are followed to handlers: they receive a list as one difference.
-    if (kind !== DeltaKind.Replaced) this.#stamps.add(location.sequence, this.readMs);
+    if (isSampled(location.sequence) && kind !== DeltaKind.Replaced) {
+      this.#stamps.add(location.sequence, this.readMs);
+      this.#hasStamps = true;
+    }
     this.#log.seal(location.sequence, length + behind);
     assert(writeObjectDelta(ring, location), 'the ring has the room that it promised');
     return true;

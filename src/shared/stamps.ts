@@ -8,11 +8,8 @@
  * ```
  */
 import type { Clock } from '../base/clock.ts';
+import { SAMPLED_EVERY } from './record/delta.ts';
 import type { Word } from './ring/word.ts';
-
-/** One sequence in so many; a power of two, because sequences wrap. */
-const SAMPLED_EVERY = 64;
-const SAMPLE_MASK: number = SAMPLED_EVERY - 1;
 
 const SEQUENCE = 0;
 const READ_MS = 1;
@@ -69,9 +66,8 @@ export class StampWriter {
     this.#clock = clock;
   }
 
-  /** Takes the time at which an event was read, if its sequence is in the sample and has a slot. */
+  /** Takes the time at which the event of a sampled sequence was read, if there is a slot for it. */
   add(sequence: number, readMs: number): void {
-    if ((sequence & SAMPLE_MASK) !== 0) return;
     const unmerged = (sequence - this.#merged.load()) >>> 0;
     if (unmerged > this.#memory.slots * SAMPLED_EVERY) return;
     this.#sequences.push(sequence);
@@ -80,7 +76,6 @@ export class StampWriter {
 
   /** Writes the stamps of everything that was added. The caller then makes the sequences visible. */
   commit(): void {
-    if (this.#sequences.length === 0) return;
     const { numbers } = this.#memory;
     const nowMs = this.#clock.now();
     for (const [index, sequence] of this.#sequences.entries()) {
@@ -101,9 +96,8 @@ export class StampReader {
     this.#memory = new StampMemory(buffer);
   }
 
-  /** Returns the stamp of a sequence that is committed and not published as merged; undefined when it has none. */
+  /** Returns the stamp of a sampled sequence that is committed and not published as merged; undefined when it has none. */
   read(sequence: number): Stamp | undefined {
-    if ((sequence & SAMPLE_MASK) !== 0) return undefined;
     const { numbers } = this.#memory;
     const at = this.#memory.indexOf(sequence);
     if (numbers[at + SEQUENCE] !== sequence + 1) return undefined;

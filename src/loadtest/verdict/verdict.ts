@@ -193,10 +193,12 @@ class Judgement {
 
 function isSame(event: LogEvent, notification: Notification): boolean {
   if (event.key !== notification.key || event.type !== notification.kind) return false;
-  return event.type !== 'MODIFIED' || event.previousRevision === notification.previousRevision;
+  const { previousRevision } = notification;
+  const isUntold = Number.isNaN(previousRevision);
+  return event.type !== 'MODIFIED' || isUntold || event.previousRevision === previousRevision;
 }
 
 function describe({ kind, key, revision, previousRevision }: Notification): string {
-  const from = kind === 'MODIFIED' ? ` (from ${previousRevision})` : '';
+  const from = kind === 'MODIFIED' && !Number.isNaN(previousRevision) ? ` (from ${previousRevision})` : '';
   return `${kind} ${key}@${revision}${from}`;
 }

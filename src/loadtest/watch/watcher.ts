@@ -24,6 +24,7 @@ export interface WatcherTask {
 
 /** The watchers of one process have it in common. */
 export interface WatcherContext {
+  /** Loads client-node when it is read for the first time. */
   readonly kubeConfig: KubeConfig;
   /** The same server and credentials, for clients that open their own sockets. */
   readonly connection: ConnectionOptions;

@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
-import { readControl, sequenceOf } from '../../shared/record/delta.ts';
+import { isSampled, readControl, sequenceOf } from '../../shared/record/delta.ts';
 import {
   NotificationFlag,
   PrefixKind,
@@ -205,7 +205,7 @@ export class SequenceMerger {
       this.#locate(text, parts);
       this.#takenBytes += record.length;
       const { stamps, clock } = this.#options;
-      const stamp = stamps.read(record.sequence);
+      const stamp = isSampled(record.sequence) ? stamps.read(record.sequence) : undefined;
       if (stamp) informer.latency.begin(stamp, clock);
       informer.notification(shard, record, text, this.#object);
       if (stamp) informer.latency.end();

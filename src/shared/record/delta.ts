@@ -138,6 +138,15 @@ export function sequenceAt(words: Int32Array, offset: number): number {
   return (words[offset >> 2] ?? 0) >>> 0;
 }
 
+/** One sequence in so many is timed on its way; a power of two, because sequences wrap. */
+export const SAMPLED_EVERY = 64;
+const SAMPLE_MASK: number = SAMPLED_EVERY - 1;
+
+/** Returns whether the times of this sequence are stamped (shared/stamps.ts). */
+export function isSampled(sequence: number): boolean {
+  return (sequence & SAMPLE_MASK) === 0;
+}
+
 export interface ControlRecord {
   readonly sequence: number;
   readonly informer: number;

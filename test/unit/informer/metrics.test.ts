@@ -5,6 +5,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 
 import { FakeClock, FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
 import type { MetricFamily } from '../../../src/base/metrics/collect.ts';
+import type { HistogramData } from '../../../src/base/metrics/histogram.ts';
 import { METRIC_DEFINITIONS } from '../../../src/base/metrics/table.ts';
 import { MetricsReading, quantile, since } from '../../../src/base/metrics/reading.ts';
 import {
@@ -22,6 +23,11 @@ const now = (): MetricsReading => new MetricsReading(collectMetrics());
 /** Metrics that end with their source: those of requests last as long as the process. */
 const ofSources = (): readonly MetricFamily[] =>
   collectMetrics().filter(({ name }) => !name.startsWith('rest_client_'));
+/** Returns the number of observations. */
+function observations({ counts }: HistogramData): number {
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 const HANDLER = { handler: 'failing' };
 
 describe('metrics of a running program', () => {
@@ -85,6 +91,39 @@ describe('metrics of a running program', () => {
     held.open();
   });
 
+  test('an informer observes the latency of one event in 64, and of no item of a list', async () => {
+    const clock = new FakeClock();
+    const source = new FakeControllerSource<V1Pod>();
+    for (let index = 0; index < 200; index++) source.add(pod(`pod-${index}`));
+    await using threads = new InformerThreads({ shards: 0 }, { clock });
+    await using informer = new SharedIndexInformer<V1Pod>(source, PODS, { threads });
+    let calls = 0;
+    informer.addEventHandler({
+      onUpdate: () => {
+        calls++;
+        clock.advance(100);
+      },
+    });
+    void informer.run();
+    await settled(informer);
+    const stages = ['committed', 'merged', 'delivered', 'done'];
+    const latencies = stages.map((stage) => now().histogram('kubeloom_latency_seconds', { stage }));
+    assert.deepEqual(
+      latencies.map((latency) => latency && observations(latency)),
+      [0, 0, 0, 0],
+    );
+    for (let step = 0; step < 128; step++) source.modify(pod('pod-0', { step: `${step}` }));
+    await settled(informer);
+    assert.equal(calls, 128);
+    const [committed, merged, delivered, done] = stages.map((stage) =>
+      now().histogram('kubeloom_latency_seconds', { stage }),
+    );
+    assert.ok(committed && merged && delivered && done);
+    for (const latency of [committed, merged, delivered, done]) assert.equal(observations(latency), 2);
+    assert.ok(committed.sum <= merged.sum && merged.sum <= delivered.sum);
+    assert.ok(Math.abs(done.sum - delivered.sum - 0.2) < 1e-9, 'each of the two calls took 100 ms');
+  });
+
   test('a named work queue and its workers have the metrics of client-go and controller-runtime', async () => {
     const clock = new FakeClock();
     const queue = new RateLimitingQueue<string>({ name: 'keys', clock });
@@ -127,9 +166,28 @@ describe('metrics of a running program', () => {
     queue.done('a');
     queue.addRateLimited('a');
     assert.equal(now().sum('workqueue_retries_total'), 1);
+    assert.equal(now().histogram('kubeloom_queue_latency_seconds')?.sum, 0.52);
     const work = now().histogram('workqueue_work_duration_seconds');
     assert.equal(work?.sum, 0.5);
     assert.equal(work && quantile(since(work, before.histogram('workqueue_work_duration_seconds')), 1), 1);
+    queue.shutDown();
+  });
+
+  test('the latency of an item that was added again during its work counts from that addition', async () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ name: 'keys', clock });
+    queue.add('a');
+    await queue.get();
+    clock.advance(1000);
+    queue.add('a');
+    clock.advance(250);
+    queue.done('a');
+    queue.done('a');
+    assert.equal(now().histogram('kubeloom_queue_latency_seconds')?.sum, 1.25);
+    await queue.get();
+    clock.advance(500);
+    queue.done('a');
+    assert.equal(now().histogram('kubeloom_queue_latency_seconds')?.sum, 2);
     queue.shutDown();
   });
 });

@@ -5,6 +5,7 @@ import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
 import { UsageWriter, allocateUsage, readUsage } from '../../../src/shared/thread-usage.ts';
 import type { ThreadUsage } from '../../../src/shared/thread-usage.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
+import { StampReader } from '../../../src/shared/stamps.ts';
 import { END, Harness, bookmark, errorEvent, event, list, pod } from './harness.ts';
 
 /** Fills the ring until not even a control record fits. */
@@ -77,6 +78,19 @@ describe('a full ring', () => {
     watch.sendEvents(...events(71, 72));
     assert.deepEqual(harness.take(), added(71, 72));
     assert.deepEqual(harness.errors(), []);
+  });
+
+  it('does not shorten the latency of events: it counts from the arrival of their bytes', () => {
+    const harness = new Harness({ ...TINY, lastSequence: 2 ** 32 - 30 }).start().sync('10');
+    harness.take();
+    const arrivedMs = harness.clock.now();
+    harness.exchange.sendEvents(...events(11, 60));
+    assert.ok(harness.twin.router.sequence > 2 ** 31, 'the event with sequence 0 waits');
+    harness.clock.advance(500);
+    harness.exchange.sendEvents(...events(61, 62));
+    harness.take();
+    const stamp = new StampReader(harness.twin.stamps).read(0);
+    assert.deepEqual(stamp, { readMs: arrivedMs, committedMs: arrivedMs + 500 });
   });
 
   it('counts the work of doWork, also when it is less than one chunk', () => {

@@ -4,8 +4,10 @@ import { describe, it } from 'node:test';
 import { KeySpans, scanKey } from '../../../src/kube/json/key-spans.ts';
 import { BLOCK_BYTES } from '../../../src/shared/log/layout.ts';
 import { DeltaFlag, DeltaKind } from '../../../src/shared/record/delta.ts';
+import { StampReader } from '../../../src/shared/stamps.ts';
 import type { Router } from '../../../src/reflector/router.ts';
 import { typeMetaOf } from '../../../src/reflector/router.ts';
+import { FakeClock } from './fake-clock.ts';
 import { Twin } from './twin.ts';
 import type { Seen } from './twin.ts';
 
@@ -218,5 +220,31 @@ describe('Router', () => {
     assert.ok(offer(twin.router, pod('late', '1', size)));
     twin.router.commit();
     assert.equal(JSON.parse(twin.drain()[0]?.json ?? '').metadata.name, 'late');
+  });
+
+  it('stamps one sequence in 64 when a change has it, over the wrap of sequences', () => {
+    const clock = new FakeClock();
+    const lastSequence = 2 ** 32 - 65;
+    const twin = new Twin({ lastSequence, clock });
+    const stamps = new StampReader(twin.stamps);
+    const next: (() => boolean)[] = [
+      () => offer(twin.router, pod('web-0'), DeltaKind.Modified),
+      () => offer(twin.router, pod('web-0'), DeltaKind.Deleted),
+      () => offer(twin.router, pod('web-0'), DeltaKind.Replaced),
+      () => twin.router.offerControl(DeltaKind.Bookmark, 7, 0, '5'),
+    ];
+    const stamped = next.map((offerSampled) => {
+      twin.router.readMs = clock.now();
+      assert.ok(offerSampled());
+      const sampled = twin.router.sequence;
+      assert.equal(sampled % 64, 0);
+      clock.advance(3);
+      for (let rest = 1; rest < 64; rest++) assert.ok(offer(twin.router, pod(`web-${rest}`)));
+      committed(twin);
+      const { readMs = 0, committedMs = 0 } = stamps.read(sampled) ?? {};
+      return committedMs - readMs;
+    });
+    assert.deepEqual(stamped, [3, 3, 0, 0], 'an item of a list and a control record have none');
+    assert.ok(twin.router.sequence < lastSequence, 'the sequences have wrapped');
   });
 });

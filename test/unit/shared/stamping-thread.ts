@@ -1,6 +1,7 @@
 /** A thread that stamps and commits sequences as a reflector does, until it is terminated. */
 import { isMainThread, workerData } from 'node:worker_threads';
 
+import { isSampled } from '../../../src/shared/record/delta.ts';
 import { Word, compareU32 } from '../../../src/shared/ring/word.ts';
 import { StampWriter } from '../../../src/shared/stamps.ts';
 import type { Stamp } from '../../../src/shared/stamps.ts';
@@ -32,9 +33,9 @@ function run({ stamps, words }: StampingTask): never {
   const writer = new StampWriter(stamps, merged, { now: () => stampOf(sequence).committedMs });
   for (;;) {
     sequence = (sequence + 1) >>> 0;
-    writer.add(sequence, stampOf(sequence).readMs);
     // A commit for each stamp: its time names the sequence.
-    if (sequence % 64 !== 0) continue;
+    if (!isSampled(sequence)) continue;
+    writer.add(sequence, stampOf(sequence).readMs);
     writer.commit();
     committed.store(sequence);
     for (let seen = merged.load(); compareU32(sequence, seen) > UNMERGED_MAX; seen = merged.load())

@@ -1,11 +1,13 @@
 /** The merge: one history out of several rings, by sequence, in whatever order records become visible. */
 import { describe, test } from 'node:test';
+import { isSampled } from '../../../../src/shared/record/delta.ts';
 import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { NotificationFlag, PrefixKind } from '../../../../src/shared/record/notification.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
+import { FakeClock } from '../../reflector/fake-clock.ts';
 import { at, wireObject } from '../store/objects.ts';
 import type { ObjectSpec } from '../store/objects.ts';
 import { FakeShards } from './fake-shards.ts';
@@ -17,6 +19,11 @@ function setUp(options: FakeShardsOptions = {}): { shards: FakeShards; informer:
   const informer = new MergingInformer({ shards: options.shards ?? 1 });
   shards.merger.attach(1, informer.merge);
   return { shards, informer };
+}
+
+/** Returns the sum of the latencies of each stage. */
+function sumsOf({ merge }: MergingInformer): string[] {
+  return merge.latency.data.map(([stage, { sum }]) => `${stage} ${sum}`);
 }
 
 interface History {
@@ -107,6 +114,30 @@ describe('the merge of several rings', () => {
       for (const memory of shards.memories) assert.equal(memory.head.load(), memory.tail.load());
     });
   }
+
+  test('observes the latency of the sampled sequence where sequences wrap, and of its informer only', () => {
+    const clock = new FakeClock();
+    const { shards, informer } = setUp({ merged: 2 ** 32 - 2, clock });
+    const other = new MergingInformer();
+    shards.merger.attach(2, other.merge);
+    for (const { merge } of [informer, other]) merge.latency.start({});
+    const readMs = clock.now();
+    for (const [spec, number] of [
+      [at('a', 1), 2],
+      [at('b', 2), 1],
+      [at('c', 3), 2],
+    ] as const) {
+      shards.sendObject(spec, { informer: number });
+      if (isSampled(shards.sequence)) shards.stamps.add(shards.sequence, readMs);
+    }
+    clock.advance(3);
+    shards.stamps.commit();
+    clock.advance(4);
+    assert.equal(shards.drain(), 3);
+    assert.deepEqual(sumsOf(informer), ['committed 0.003', 'merged 0.007', 'delivered 0', 'done 0']);
+    assert.deepEqual(sumsOf(other), ['committed 0', 'merged 0', 'delivered 0', 'done 0']);
+    assert.equal(informer.merge.latency.merging, undefined);
+  });
 
   test('C4 waits for the shard that has the next sequence', () => {
     const { shards, informer } = setUp({ shards: 2 });
