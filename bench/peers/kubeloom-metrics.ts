@@ -26,6 +26,7 @@ interface Variant {
 const VARIANTS: readonly Variant[] = [
   { name: 'not scraped', isScraped: false, options: {} },
   { name: 'a scrape a second', isScraped: true, options: {} },
+  { name: 'calls timed', isScraped: false, options: { measureDuration: true } },
 ];
 
 /** Turns of all variants, every second one in the opposite order. */

@@ -30,6 +30,7 @@ const SLOW_EVERY = 200;
 const SLOW_MS = 100;
 const THROW_EVERY = 1000;
 const HOUR_MS = 3_600_000;
+const POLL_MS = 20;
 const MIX = { update: 80, create: 10, delete: 10 };
 const VIOLATIONS_MAX = 5;
 
@@ -40,6 +41,9 @@ export async function runWindow(
   recorder: Recorder,
   plan: WindowPlan,
 ): Promise<WindowResult> {
+  // A list that has begun before the window belongs to no request of the window.
+  while (informer.phase !== 'watching') await delay(POLL_MS);
+  await settled(informer);
   recorder.histories.commits.push(...(await stateAsCommits(server)));
   const since = await server.revision();
   await server.clearRequests();

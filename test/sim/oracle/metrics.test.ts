@@ -103,3 +103,13 @@ test('I19: the oracle finds a counter that falls or ends', () => {
   );
   finds(1, 'kubeloom_informer_records_total', undefined, /fell from 1 to nothing/);
 });
+
+test('I19: the oracle finds lists, watches and events that the server has not sent, and those that are missing', () => {
+  finds(2, 'kubeloom_lists_total', 3, /kubeloom_lists_total grew by 2 complete lists, and the server sent 1/);
+  finds(2, 'kubeloom_lists_total', 1, /kubeloom_lists_total grew by 0 complete lists, and the server sent 1/);
+  finds(1, 'kubeloom_watches_started_total', 3, /of 3 watches 0 have ended/);
+  finds(2, 'kubeloom_watches_ended_total', 0, /of 3 watches 0 have ended/);
+  const events = 'kubeloom_watch_events_total';
+  finds(1, events, 5, /kubeloom_watch_events_total grew by 2 ADDED, and the server sent 0 to 1/);
+  finds(2, events, 1, /kubeloom_watch_events_total grew by 1 MODIFIED, and the server sent 2 to 2/);
+});

@@ -147,17 +147,22 @@ export function scrapes({ wire: sent, applied, delivered: received, reports }: H
     reports: reports.length,
   };
   return [
-    { before: listed, revisions: { [INFORMER]: 3 }, samples: samples(3, 3, 1, { first: [3, 0] }) },
+    {
+      before: listed,
+      revisions: { [INFORMER]: 3 },
+      samples: samples(3, 3, 1, { first: [3, 0] }, [1, 1, 3, 0, 0, 1]),
+    },
     {
       before: { ...listed, wire: 7, applied: 3 },
       revisions: { [INFORMER]: 5 },
-      samples: samples(5, 4, 2, { first: [3, 2] }),
+      samples: samples(5, 4, 2, { first: [3, 2] }, [1, 1, 4, 1, 0, 1]),
     },
     {
       before: end,
       revisions: { [INFORMER]: 12 },
       samples: [
-        ...samples(12, 3, 4, { first: [10, 0], late: [7, 0] }),
+        ...samples(12, 3, 4, { first: [10, 0], late: [7, 0] }, [2, 3, 4, 2, 1, 2]),
+        { metric: 'kubeloom_watches_ended_total', informer: INFORMER, labels: { reason: 'torn' }, value: 2 },
         { metric: 'kubeloom_errors_total', informer: INFORMER, labels: { code: 'EXPIRED' }, value: 1 },
       ],
       isFinal: true,
@@ -165,12 +170,16 @@ export function scrapes({ wire: sent, applied, delivered: received, reports }: H
   ];
 }
 
-/** @param handlers calls and pending notifications */
+/**
+ * @param handlers calls and pending notifications
+ * @param wire complete lists, started watches, and events: added, modified, deleted, bookmarks
+ */
 function samples(
   revision: number,
   cached: number,
   records: number,
   handlers: Readonly<Record<string, readonly [calls: number, pending: number]>>,
+  [lists, watches, ...events]: readonly [lists: number, watches: number, ...events: number[]],
 ): ScrapedSample[] {
   const one = (metric: string, value: number, labels: ScrapedSample['labels'] = {}): ScrapedSample => {
     return { metric, informer: INFORMER, labels, value };
@@ -184,6 +193,11 @@ function samples(
       'informer_queued_items',
       Object.values(handlers).reduce((sum, [, pending]) => sum + pending, 0),
     ),
+    one('kubeloom_lists_total', lists, { result: 'ok' }),
+    one('kubeloom_watches_started_total', watches),
+    ...events.map((count, index) =>
+      one('kubeloom_watch_events_total', count, { type: EVENT_TYPES[index] ?? '' }),
+    ),
     ...Object.entries(handlers).flatMap(([handler, [calls, pending]]) => [
       one('kubeloom_handler_calls_total', calls, { handler }),
       one('kubeloom_handler_errors_total', 0, { handler }),
@@ -192,6 +206,8 @@ function samples(
     ]),
   ];
 }
+
+const EVENT_TYPES = ['added', 'modified', 'deleted', 'bookmark'];
 
 function wire(): WireRecord[] {
   const connection = FIRST_CONNECTION;
