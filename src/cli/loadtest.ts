@@ -1,13 +1,15 @@
 /** `kubeloom loadtest`: runs a workload against a throwaway cluster, and checks that watchers receive every write. */
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { defaultThreads, loadKubeConfig } from '../index.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import type { LiveState } from '../loadtest/live.ts';
 import { EXIT_CODES } from '../loadtest/run/conclude.ts';
 import { runLoadTest } from '../loadtest/run/run-load-test.ts';
 import { targetOf, targetText, wantTarget } from '../loadtest/run/target.ts';
+import { CLIENTS } from '../loadtest/workload/workload.ts';
+import type { WatcherClient } from '../loadtest/workload/workload.ts';
 import { workloadOfFlags } from '../loadtest/workload/from-flags.ts';
 import { PRESETS, isPreset, presetText } from '../loadtest/workload/presets.ts';
 import { readWorkload } from '../loadtest/workload/read-workload.ts';
@@ -46,6 +48,7 @@ interface LoadTestFlags {
   readonly informers?: number;
   readonly threads?: number;
   readonly seed?: number;
+  readonly client?: WatcherClient;
   readonly print?: boolean;
   readonly json?: boolean;
   readonly yes?: boolean;
@@ -70,6 +73,9 @@ export function loadTestCommand(): Command {
       'seed of the writes; default: that of the workload, or a random one',
       parseSeed,
     )
+    .addOption(
+      new Option('--client <client>', 'client of all watchers, for comparisons').choices([...CLIENTS]),
+    )
     .option('--print', 'print the workload and do nothing else')
     .option('--json', 'print the result as one JSON object on stdout')
     .option('--yes', 'write to this context although it is not known to be a throwaway cluster')
@@ -80,12 +86,7 @@ export function loadTestCommand(): Command {
 async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise<void> {
   const text = name === undefined ? textOfFlags(flags) : textOfWorkload(name, flags);
   // The file as it is: its seed is chosen when it runs.
-  const { workload, yaml }: ReadWorkload = readWorkload(
-    text,
-    name ?? 'flags',
-    flags.seed,
-    randomInt(SEED_MAX),
-  );
+  const { workload, yaml }: ReadWorkload = readWorkload(text, name ?? 'flags', flags, randomInt(SEED_MAX));
   if (flags.print === true) {
     process.stdout.write(text);
     return;

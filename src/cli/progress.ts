@@ -87,6 +87,8 @@ class BarProgress implements Progress {
   }
 
   say(line: string): void {
+    // The bar is drawn again below the line.
+    this.#screen.clear();
     this.#stream.write(`${line}\n`);
   }
 

@@ -61,7 +61,7 @@ export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestRes
   // The cluster is cleaned up after an interruption, too.
   const signal = new AbortController().signal;
   const cluster = await TestCluster.find({ api, client, context: target.context, signal, say }, workload);
-  await cluster.removeDead();
+  await lookForDead(cluster, say);
   let leftovers: Leftover[] | undefined;
   try {
     await cluster.create();
@@ -72,6 +72,16 @@ export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestRes
   } finally {
     leftovers ??= await cluster.remove();
     for (const { what, why, command } of leftovers) say(`${what} could not be removed (${why}): ${command}`);
+  }
+}
+
+/** Users who may not list namespaces can run a test all the same. */
+async function lookForDead(cluster: TestCluster, say: (line: string) => void): Promise<void> {
+  try {
+    await cluster.removeDead();
+  } catch (error) {
+    if (!(error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_FORBIDDEN')) throw error;
+    say(`namespaces of dead runs were not looked for: ${error.message}`);
   }
 }
 

@@ -7,14 +7,14 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import { LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml';
+import { LineCounter, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Document } from 'yaml';
 import { KubeloomError } from '../../base/errors.ts';
 import { nearest } from '../../base/option-checks.ts';
 import { toWorkload } from './to-workload.ts';
 import type { Path, Problem } from './to-workload.ts';
 import type { WorkloadFile } from './workload-file.ts';
-import type { Workload } from './workload.ts';
+import type { WatcherClient, Workload } from './workload.ts';
 
 /** A workload, and the file that repeats its run. */
 export interface ReadWorkload {
@@ -23,31 +23,46 @@ export interface ReadWorkload {
   readonly yaml: string;
 }
 
+/** Values that replace those of the file. */
+export interface Overrides {
+  readonly seed?: number | undefined;
+  /** The client of all watchers. */
+  readonly client?: WatcherClient | undefined;
+}
+
 /**
  * @param file the name in messages, and the workload's name when it has none
- * @param seed replaces the seed of the file; undefined: the file's
  * @param randomSeed the seed of a workload without one
  * @throws ERR_KUBELOOM_WORKLOAD: `w.yaml:12:5 phases[0].steady.for: expected a duration such as 30s, got "30 s"`
  */
 export function readWorkload(
   text: string,
   file: string,
-  seed: number | undefined,
+  { seed, client }: Overrides,
   randomSeed: number,
 ): ReadWorkload {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const [broken] = document.errors;
   if (broken) throw failure(file, lines, broken.pos[0], broken.message);
-  const data: unknown = document.toJS();
-  const problems = isWorkloadFile(data) ? undefined : schemaProblems(isWorkloadFile.errors ?? []);
-  if (problems) throw problemsAt(file, document, lines, problems);
-  const content = data as WorkloadFile;
+  check(file, document, lines);
+  const watchers: unknown = document.get('watchers');
+  for (const group of client !== undefined && isSeq(watchers) ? watchers.items : []) {
+    if (isMap(group)) group.set('client', client);
+  }
+  const content = check(file, document, lines);
   const used = seed ?? content.seed ?? randomSeed;
-  const { workload, problems: contradictions } = toWorkload({ name: file, ...content, seed: used });
-  if (contradictions.length > 0) throw problemsAt(file, document, lines, contradictions);
+  const { workload, problems } = toWorkload({ name: file, ...content, seed: used });
+  if (problems.length > 0) throw problemsAt(file, document, lines, problems);
   document.set('seed', used);
   return { workload, yaml: document.toString() };
+}
+
+/** Returns the content of the file with its defaults. */
+function check(file: string, document: Document, lines: LineCounter): WorkloadFile {
+  const data: unknown = document.toJS();
+  if (isWorkloadFile(data)) return data as WorkloadFile;
+  throw problemsAt(file, document, lines, schemaProblems(isWorkloadFile.errors ?? []));
 }
 
 const { resolve } = createRequire(import.meta.url);

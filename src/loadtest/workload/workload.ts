@@ -37,8 +37,10 @@ export type SizeDistribution =
   /** Logarithms are normally distributed; the seed decides each size. */
   | { readonly distribution: 'lognormal'; readonly bytesP50: number; readonly bytesP99: number };
 
+export const CLIENTS = ['informer', 'raw', 'client-node'] as const;
+
 /** The client of a watcher: kubeloom's informer, a socket that only counts, or client-node's informer. */
-export type WatcherClient = 'informer' | 'raw' | 'client-node';
+export type WatcherClient = (typeof CLIENTS)[number];
 
 /** The request for the first state: a list within the watch, one list, or a list in pages of 500. */
 export type ListMode = 'watchlist' | 'list' | 'pages';

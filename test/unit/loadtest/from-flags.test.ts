@@ -13,7 +13,7 @@ it('flags are a workload with one kind, one group of informers and one rate', ()
     informers: 3,
     threads: 0,
   });
-  const { objects, watchers, phases, limits } = readWorkload(yaml, 'flags', 42, 7).workload;
+  const { objects, watchers, phases, limits } = readWorkload(yaml, 'flags', { seed: 42 }, 7).workload;
   assert.deepEqual(
     objects.map(({ kind, count, size }) => [kind, count, size]),
     [['ConfigMap', 300, { distribution: 'constant', bytes: 700 }]],

@@ -18,7 +18,7 @@ phases:
 `;
 
 function read(text: string): Workload {
-  return readWorkload(text, 'w.yaml', undefined, 7).workload;
+  return readWorkload(text, 'w.yaml', {}, 7).workload;
 }
 
 function errorOf(text: string): string {
@@ -66,21 +66,27 @@ describe('a workload file', () => {
   });
 
   it('is returned with the seed that repeats the run, and with its comments', () => {
-    const { yaml, workload } = readWorkload(SMALL, 'w.yaml', 42, 7);
+    const { yaml, workload } = readWorkload(SMALL, 'w.yaml', { seed: 42 }, 7);
     assert.equal(workload.seed, 42);
     assert.match(yaml, /^# small\n[^]*\nseed: 42\n$/);
-    assert.deepEqual(readWorkload(yaml, 'w.yaml', undefined, 7).workload, workload);
+    assert.deepEqual(readWorkload(yaml, 'w.yaml', {}, 7).workload, workload);
   });
 
   it('prefers a seed that is given to its own', () => {
     const withSeed = `${SMALL}seed: 5\n`;
-    assert.equal(readWorkload(withSeed, 'w', undefined, 7).workload.seed, 5);
-    assert.equal(readWorkload(withSeed, 'w', 6, 7).workload.seed, 6);
+    assert.equal(readWorkload(withSeed, 'w', {}, 7).workload.seed, 5);
+    assert.equal(readWorkload(withSeed, 'w', { seed: 6 }, 7).workload.seed, 6);
+  });
+
+  it('has another client for all watchers when one is given, also in the file of the run', () => {
+    const { workload, yaml } = readWorkload(SMALL, 'w', { client: 'client-node' }, 7);
+    assert.equal(workload.watchers[0]?.client, 'client-node');
+    assert.deepEqual(readWorkload(yaml, 'w', {}, 7).workload, workload);
   });
 
   for (const preset of PRESETS) {
     it(`of the preset ${preset} can be read`, () => {
-      assert.equal(readWorkload(presetText(preset), preset, undefined, 1).workload.name, preset);
+      assert.equal(readWorkload(presetText(preset), preset, {}, 1).workload.name, preset);
     });
   }
 });
