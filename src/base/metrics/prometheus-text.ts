@@ -12,7 +12,10 @@ export function prometheusText(families: readonly MetricFamily[] = collectMetric
   return families.map(familyText).join('');
 }
 
-function familyText({ name, type, help, samples }: MetricFamily): string {
+/** A metric to print. The table has those of a running program; a report has others. */
+export type PrintedFamily = Pick<MetricFamily, 'help' | 'samples' | 'type'> & { readonly name: string };
+
+export function familyText({ name, type, help, samples }: PrintedFamily): string {
   const lines = [`# HELP ${name} ${escaped(help)}`, `# TYPE ${name} ${type}`];
   for (const { labels, value } of samples) {
     if (typeof value === 'number') lines.push(`${name}${labelText(labels)} ${numberText(value)}`);
