@@ -29,7 +29,7 @@ export function histogramPlots(result: LoadTestResult, prefix: string): Plot[] {
       {
         id: `${prefix}histogram-${step}`,
         title: STEP_NAMES[step],
-        x: { type: 'bins', values, labels: values.map((cell) => timeText(lowerEndMs(cell))) },
+        x: { type: 'bins', values, labels: values.map((cell) => timeText(lowerEndMs(cell))), ticks: values.filter(isDecade) },
         y: { unit: 'share', scale: 'linear', max: null },
         lines,
       },
@@ -72,6 +72,11 @@ function cellOf(doubleMs: number, boundsMs: readonly number[]): number {
   const sizeMs = Number.isFinite(doubleMs) ? Math.abs(doubleMs) / 2 : Math.abs(limitMs);
   const cells = Math.max(0, Math.ceil(Math.log10(sizeMs / SMALLEST_MS) * CELLS_A_DECADE));
   return doubleMs < 0 ? -1 - cells : cells;
+}
+
+/** The buckets whose lower ends are 0 and the powers of 10; those beside 0 are left out, where there is no room. */
+function isDecade(cell: number): boolean {
+  return cell === 0 || ((cell < 0 ? cell + 1 : cell - 1) % CELLS_A_DECADE === 0 && Math.abs(cell) > 2);
 }
 
 function lowerEndMs(cell: number): number {

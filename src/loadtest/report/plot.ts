@@ -31,6 +31,8 @@ export interface BinAxis {
   readonly values: readonly number[];
   /** The lower end of each bucket as text. */
   readonly labels: readonly string[];
+  /** Buckets that the axis names. */
+  readonly ticks: readonly number[];
 }
 
 export interface Line {

@@ -2,6 +2,7 @@
 import type { HistogramData } from '../../base/metrics/histogram.ts';
 import { familyText } from '../../base/metrics/prometheus-text.ts';
 import type { PrintedFamily } from '../../base/metrics/prometheus-text.ts';
+import { sumOf } from '../histogram.ts';
 import type { HistogramCounts, LoadTestResult } from '../result.ts';
 import { highestOf, meanOf } from './figures.ts';
 import { exactQuantile, syncDurations, watcherGroups } from './watcher-groups.ts';
@@ -21,9 +22,17 @@ function runFamilies({ run, conclusion, phases, writes, thresholds, latencies, b
   const { workload, versions, target } = run;
   const facts = { workload: workload.name, seed: String(workload.seed), context: target.context };
   const info = { ...facts, kubeloom: versions.kubeloom, node: versions.node, server: versions.server };
-  const histograms = latencies.map(({ step, phase, kind, change, group, histogram }) => ({
-    labels: { step, phase, kind, change, group: group ?? '' },
-    value: histogramData(histogram, boundsMs),
+  // Kinds and changes are added up: a histogram is many series.
+  const labelled = new Map<string, { readonly labels: Labels; readonly histograms: HistogramCounts[] }>();
+  for (const { step, phase, group, histogram } of latencies) {
+    const labels = { step, phase, group: group ?? '' };
+    const same = labelled.get(JSON.stringify(labels)) ?? { labels, histograms: [] };
+    labelled.set(JSON.stringify(labels), same);
+    same.histograms.push(histogram);
+  }
+  const samples = Array.from(labelled.values(), ({ labels, histograms }) => ({
+    labels,
+    value: histogramData(sumOf(histograms), boundsMs),
   }));
   return [
     gauge('info', 'The run; always 1.', [[info, 1]]),
@@ -43,7 +52,7 @@ function runFamilies({ run, conclusion, phases, writes, thresholds, latencies, b
       name: 'kubeloom_loadtest_latency_seconds',
       type: 'histogram',
       help: 'Latencies by step; below 0 where the watch was faster than the answer.',
-      samples: histograms,
+      samples,
     },
   ];
 }

@@ -15,7 +15,7 @@ import { syncSection, watcherSection } from './watcher-section.ts';
 
 export function reportPage(result: LoadTestResult): string {
   const { run } = result;
-  const { rates, latencies, cost, server } = timePlots(result, '', 0);
+  const { rates, flow, latencies, cost, server } = timePlots(result, '', 0);
   const histograms = histogramPlots(result, '');
   const timeline = timelineOf(result);
   const body = html`${header(result)}
@@ -24,26 +24,27 @@ ${tiles(result)}
 ${thresholdSection(result)}
 <h2>Rates</h2>
 ${figure(rates)}
+<div class="plots">${flow.map(figure)}</div>
 ${markKey(timeline.marks)}
 <h2>Latencies</h2>
 <p class="note">Logarithmic, second by second: p50, p99 dashed, max faint. Below 0, the watch was faster than the answer to the write.</p>
-<div class="plots">${latencies.map(figure)}</div>
+<div class="plots three">${latencies.map(figure)}</div>
 <h2>Latencies of the whole run</h2>
 <p class="note">The share of the observations in each bucket; buckets grow with the latency.</p>
-<div class="plots">${histograms.map(figure)}</div>
+<div class="plots three">${histograms.map(figure)}</div>
 ${latencyTable(result)}
 ${phaseSection(result)}
 ${syncSection(result)}
 ${watcherSection(result)}
 <h2>Cost of the processes</h2>
 ${processNote(result)}
-<div class="plots">${cost.map(figure)}</div>
+<div class="plots three">${cost.map(figure)}</div>
 <h2>The server</h2>
 <div class="plots">${server.map(figure)}</div>
 ${serverTable(result)}
 ${runSection(result)}
 ${leftoverSection(result)}`;
-  const plots = [rates, ...latencies, ...histograms, ...cost, ...server];
+  const plots = [rates, ...flow, ...latencies, ...histograms, ...cost, ...server];
   return pageText(`${result.conclusion.kind}: ${run.workload.name}`, '', body, { timelines: [timeline], plots });
 }
 

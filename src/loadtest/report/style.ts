@@ -36,7 +36,7 @@ p { margin: 6px 0; max-width: 75ch; }
 .PASS { --tone: var(--good); --tone-soft: var(--good-soft); }
 .FAIL { --tone: var(--bad); --tone-soft: var(--bad-soft); }
 .THRESHOLD, .INVALID, .INTERRUPTED { --tone: var(--doubt); --tone-soft: var(--doubt-soft); }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(150px, 1fr)); gap: 18px 24px; margin: 26px 0 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(160px, 1fr)); gap: 18px 20px; margin: 26px 0 0; }
 .tiles dt { color: var(--muted); font-size: 12.5px; }
 .tiles dd { margin: 0; font-size: 22px; font-weight: 600; letter-spacing: -0.01em; line-height: 1.3; }
 .tiles small { display: block; font-size: 12.5px; font-weight: 400; color: var(--muted); letter-spacing: 0; }
@@ -50,11 +50,13 @@ td.wrap { white-space: normal; overflow-wrap: anywhere; }
 .meter { display: inline-block; width: 140px; height: 6px; border-radius: 3px; background: var(--rule); overflow: hidden; vertical-align: middle; }
 .meter i { display: block; height: 100%; background: currentColor; border-radius: 3px; }
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 440px), 1fr)); gap: 10px 32px; }
+.plots.three { grid-template-columns: repeat(auto-fit, minmax(min(100%, 320px), 1fr)); gap: 10px 20px; }
 .pair { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 32px; }
 figure { margin: 0; min-width: 0; } figcaption { font-size: 13px; font-weight: 600; margin: 12px 0 0; }
 .plot { min-height: 236px; }
-.u-legend { text-align: left !important; font-size: 12px !important; color: var(--muted); margin: 0 0 0 68px !important; width: auto !important; }
+.u-legend { text-align: left !important; font-size: 12px !important; color: var(--muted); margin: 0 0 0 62px !important; min-height: 22px; width: auto !important; }
 .u-legend tr, .u-legend th, .u-legend td { border: 0; padding: 0; font-size: 12px; }
+.u-legend .u-series th::after { content: none !important; } .u-legend .u-series:first-child .u-marker { display: none; }
 .u-legend .u-series > * { padding: 1px 3px !important; } .u-legend .u-series { margin-right: 12px; }
 .u-legend .u-value { color: var(--ink); } .u-legend th { font-weight: 400; } .u-legend .u-marker { width: 10px; height: 10px; border-radius: 2px; }
 .u-select { background: color-mix(in srgb, var(--c0) 14%, transparent) !important; }

@@ -10,6 +10,8 @@ export const PROCESSES_SHOWN = 8;
 
 export interface TimePlots {
   readonly rates: Plot;
+  /** Deliveries, and writes without an answer. */
+  readonly flow: readonly Plot[];
   readonly latencies: readonly Plot[];
   readonly cost: readonly Plot[];
   readonly server: readonly Plot[];
@@ -35,18 +37,24 @@ export function timePlots(result: LoadTestResult, prefix: string, timeline: numb
   const byProcess = (of: (process: ProcessSeries) => Line['values']): Line[] =>
     processes.map((process, index) => line(process.name, index, 'solid', of(process)));
   return {
-    rates: plot('rates', 'Writes and deliveries a second', 'perSecond', [
-      line('asked', 7, 'dashed', series.rateAsked),
+    rates: plot('rates', 'Writes a second', 'perSecond', [
+      line('answered', 0, 'area', series.answered),
       line('sent', 1, 'solid', series.sent),
-      line('answered', 0, 'solid', series.answered),
-      line('delivered, all watchers', 2, 'area', series.delivered),
+      line('asked', 7, 'dashed', series.rateAsked),
     ]),
+    flow: [
+      plot('delivered', 'Changes delivered a second, to all watchers', 'perSecond', [
+        line('delivered', 2, 'area', series.delivered),
+      ]),
+      plot('pending', 'Writes that were due and had no answer', 'count', [
+        line('pending', 3, 'area', series.pending),
+      ]),
+    ],
     latencies: STEPS.map((step) => latencyPlot(plot(step, STEP_NAMES[step], 'ms', latencyLines(result, step)))),
     cost: [
       plot('cpu', 'CPU', 'cpu', byProcess(({ cpu }) => cpu)),
       plot('memory', 'Resident memory', 'bytes', byProcess(({ rssBytes }) => rssBytes)),
       plot('loop', 'Longest delay of the event loop', 'ms', byProcess(({ loopDelayMs }) => loopDelayMs)),
-      plot('pending', 'Writes without an answer', 'count', [line('pending', 0, 'area', series.pending)]),
     ],
     server: series.server.map(({ metric, values }, index) =>
       plot(`server-${index}`, metric, metric.endsWith('_bytes') ? 'bytes' : 'count', [

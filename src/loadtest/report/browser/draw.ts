@@ -32,7 +32,6 @@ interface Surroundings {
 interface DrawnPlot {
   readonly ctx: Canvas;
   readonly bbox: { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
-  readonly pxRatio: number;
   valToPos(value: number, scale: string, isCanvas: boolean): number;
   setSize(size: { readonly width: number; readonly height: number }): void;
   destroy(): void;
@@ -40,7 +39,7 @@ interface DrawnPlot {
 
 interface PlotClass {
   new (options: uPlot.Options, data: readonly (readonly (number | null)[])[], element: PageElement): DrawnPlot;
-  readonly sync: (key: string) => { readonly key: string };
+  readonly pxRatio: number;
   readonly paths: { readonly stepped: (options: { readonly align: 1 }) => uPlot.Series.PathBuilder };
 }
 
@@ -106,7 +105,8 @@ function optionsOf(plot: Plot, data: PlotData, width: number, around: Surroundin
   const isTime = x.type === 'time';
   const timeline = isTime ? data.timelines[x.timeline] : undefined;
   const xText = (value: number): string => (isTime ? clock(value) : (x.labels[value - (x.values[0] ?? 0)] ?? ''));
-  const hooks = timeline ? { drawClear: [shades(timeline, style)], draw: [marks(timeline, style)] } : {};
+  const binText = (value: number): string => (isTime ? clock(value) : `${xText(value)} to ${xText(value + 1)}`);
+  const hooks: uPlot.Options['hooks'] = timeline ? { drawClear: [shades(timeline, around)], draw: [marks(timeline, around)] } : {};
   return {
     width,
     height: HEIGHT,
@@ -117,15 +117,20 @@ function optionsOf(plot: Plot, data: PlotData, width: number, around: Surroundin
       y: { distr: DISTRIBUTION[y.scale], asinh: LINEAR_MS, ...(y.scale === 'linear' ? { range: fromZero(y.max) } : {}) },
     },
     axes: [
-      { ...axis, space: 70, size: 30, values: (_: unknown, splits: readonly number[]) => splits.map(xText), ...(isTime ? { incrs: SECONDS } : { incrs: [1, 2, 4, 8, 16, 32] }) },
-      { ...axis, size: 72, values: (_: unknown, splits: readonly (number | null)[]) => splits.map((value) => (value === null ? '' : text(value, y.unit))) },
+      { ...axis, space: 70, size: 30, values: (_: unknown, splits: readonly number[]) => splits.map(xText), ...(isTime ? { incrs: SECONDS } : { splits: () => [...x.ticks] }) },
+      { ...axis, grid: { ...axis.grid, ...(y.scale === 'linear' ? {} : { filter: powersOfTen }) }, size: 72, values: (_: unknown, splits: readonly (number | null)[]) => splits.map((value) => (value === null ? '' : text(value, y.unit))) },
     ],
     series: [
-      { label: isTime ? 'time' : 'from', value: (_: unknown, value: number | null) => (value === null ? '–' : xText(value)) },
+      { label: ' ', value: (_: unknown, value: number | null) => (value === null ? '' : binText(value)) },
       ...plot.lines.map((line) => seriesOf(line, y.unit, around)),
     ],
+    legend: { markers: { width: 0, fill: (_: unknown, index: number) => style(`--c${(plot.lines[index - 1]?.color ?? 0) % 8}`) } },
     hooks,
   };
+}
+
+function powersOfTen(_: unknown, splits: readonly number[]): (number | null)[] {
+  return splits.map((value) => (Math.abs(Math.log10(Math.abs(value)) % 1) < 1e-6 || value === 0 ? value : null));
 }
 
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400];
@@ -148,7 +153,7 @@ function seriesOf(line: Line, unit: Plot['y']['unit'], { style, text, uPlot: { p
     width: kind === 'faint' ? 1 : 1.6,
     spanGaps: line.isSparse,
     points: { show: line.isSparse, size: 4 },
-    value: (_: unknown, value: number | null) => text(value, unit),
+    value: (_: unknown, value: number | null) => (value === null ? '' : text(value, unit)),
     ...(kind === 'dashed' ? { dash: [5, 4] } : {}),
     ...(kind === 'area' || kind === 'steps' ? { fill: `${color}26` } : {}),
     ...(kind === 'steps' ? { paths: paths.stepped({ align: 1 }) } : {}),
@@ -156,9 +161,10 @@ function seriesOf(line: Line, unit: Plot['y']['unit'], { style, text, uPlot: { p
 }
 
 /** Shades every second phase, and names each of them above. */
-function shades({ phases }: Timeline, style: (name: string) => string): (plot: DrawnPlot) => void {
+function shades({ phases }: Timeline, { style, uPlot }: Surroundings): (plot: DrawnPlot) => void {
   return (plot) => {
-    const { ctx, bbox, pxRatio } = plot;
+    const { ctx, bbox } = plot;
+    const { pxRatio } = uPlot;
     ctx.save();
     ctx.font = `${11 * pxRatio}px ${style('--sans')}`;
     ctx.textAlign = 'left';
@@ -177,9 +183,10 @@ function shades({ phases }: Timeline, style: (name: string) => string): (plot: D
   };
 }
 
-function marks(timeline: Timeline, style: (name: string) => string): (plot: DrawnPlot) => void {
+function marks(timeline: Timeline, { style, uPlot }: Surroundings): (plot: DrawnPlot) => void {
   return (plot) => {
-    const { ctx, bbox, pxRatio } = plot;
+    const { ctx, bbox } = plot;
+    const { pxRatio } = uPlot;
     ctx.save();
     ctx.beginPath();
     ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
