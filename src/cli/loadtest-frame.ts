@@ -50,8 +50,14 @@ function phaseLine({ atMs, phase, writes }: LiveState): string {
 function writesText(states: readonly LiveState[], now: LiveState): string {
   const { due, answered, failed } = now.writes;
   const waiting = Math.max(0, due - answered - failed);
-  const asked = valueText(rateOf(states, ({ writes }) => writes.due), 'perSecond');
-  const achieved = valueText(rateOf(states, ({ writes }) => writes.answered), 'perSecond');
+  const asked = valueText(
+    rateOf(states, ({ writes }) => writes.due),
+    'perSecond',
+  );
+  const achieved = valueText(
+    rateOf(states, ({ writes }) => writes.answered),
+    'perSecond',
+  );
   return `${countText(answered)} confirmed   ${achieved} of ${asked} asked   ${countText(waiting)} waiting   ${countText(failed)} failed`;
 }
 
@@ -65,7 +71,10 @@ function latencyLines({ dueToSent, sentToAnswered }: LiveLatencies): string[] {
 
 function watchersText(states: readonly LiveState[], { watchers }: LiveState): string {
   const { count, synced, delivered, relists, cutWatches } = watchers;
-  const rate = valueText(rateOf(states, (state) => state.watchers.delivered), 'perSecond');
+  const rate = valueText(
+    rateOf(states, (state) => state.watchers.delivered),
+    'perSecond',
+  );
   return [
     `${countText(synced)} of ${countText(count)} synced`,
     `${countText(delivered)} delivered, ${rate}`,

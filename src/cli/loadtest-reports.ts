@@ -94,7 +94,9 @@ export function comparisonText({ names, results, warnings, facts, figures, thres
         each.change === 'none' ? '' : each.change,
       ]),
     ),
-    thresholdTable.lines(thresholds.map(({ text, before: a, after: b }) => [text, outcomeText(a), outcomeText(b)])),
+    thresholdTable.lines(
+      thresholds.map(({ text, before: a, after: b }) => [text, outcomeText(a), outcomeText(b)]),
+    ),
   ];
   return sections
     .filter((lines) => lines.length > 0)

@@ -114,7 +114,11 @@ async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise
   console.error(targetText(target));
   wantTarget(target, flags.yes === true);
   await runInterruptibly(async (signal) => {
-    const view = loadTestView(process.stderr, `kubeloom loadtest ${workload.name} · ${target.context}`, isJson);
+    const view = loadTestView(
+      process.stderr,
+      `kubeloom loadtest ${workload.name} · ${target.context}`,
+      isJson,
+    );
     const result = await runLoadTest({
       workload,
       workloadYaml: yaml,

@@ -15,21 +15,51 @@ export function comparePage(comparison: Comparison): string {
   const { names, results, warnings, facts, figures, thresholds } = comparison;
   const [before, after] = results;
   const pairs = pairsOf(comparison);
-  const warned = warnings.length === 0 ? NOTHING : html`<div class="verdict INVALID"><strong>Not the same conditions</strong><ul>${warnings.map((text) => html`<li>${text}</li>`)}</ul></div>`;
-  const body = html`<header><p class="above">kubeloom loadtest --compare</p><h1>${before.run.workload.name}: A and B</h1>
-<p class="facts">A: ${names[0]} · B: ${names[1]}</p></header>
-${warned}
-<div class="pair"><div><h3>A: ${names[0]}</h3>${verdictBox(before)}</div><div><h3>B: ${names[1]}</h3>${verdictBox(after)}</div></div>
-<h2>Figures</h2>
-${figureTable(figures)}
-<h2>Thresholds</h2>
-${thresholds.length === 0 ? html`<p class="note">Neither run has any.</p>` : thresholdTable(thresholds)}
-<h2>What differs</h2>
-${table([{ header: '' }, { header: 'A' }, { header: 'B' }], facts.map(({ name, before: a, after: b }) => [name, a, b]))}
-<h2>Plots</h2>
-<div class="pair"><h3>A</h3><h3>B</h3>${pairs.map(([a, b]) => html`${figure(a)}${figure(b)}`)}</div>
-<h2>Workloads</h2>
-<div class="pair"><pre>${before.run.workloadYaml}</pre><pre>${after.run.workloadYaml}</pre></div>`;
+  const warned =
+    warnings.length === 0
+      ? NOTHING
+      : html`<div class="verdict INVALID">
+          <strong>Not the same conditions</strong>
+          <ul>
+            ${warnings.map((text) => html`<li>${text}</li>`)}
+          </ul>
+        </div>`;
+  const body = html`<header>
+      <p class="above">kubeloom loadtest --compare</p>
+      <h1>${before.run.workload.name}: A and B</h1>
+      <p class="facts">A: ${names[0]} · B: ${names[1]}</p>
+    </header>
+    ${warned}
+    <div class="pair">
+      <div>
+        <h3>A: ${names[0]}</h3>
+        ${verdictBox({ ...before, leftovers: [] })}
+      </div>
+      <div>
+        <h3>B: ${names[1]}</h3>
+        ${verdictBox({ ...after, leftovers: [] })}
+      </div>
+    </div>
+    <h2>Figures</h2>
+    ${figureTable(figures)}
+    <h2>Thresholds</h2>
+    ${thresholds.length === 0 ? html`<p class="note">Neither run has any.</p>` : thresholdTable(thresholds)}
+    <h2>What differs</h2>
+    ${table(
+      [{ header: '' }, { header: 'A' }, { header: 'B' }],
+      facts.map(({ name, before: a, after: b }) => [name, a, b]),
+    )}
+    <h2>Plots</h2>
+    <div class="pair">
+      <h3>A</h3>
+      <h3>B</h3>
+      ${pairs.map(([a, b]) => html`${figure(a)}${figure(b)}`)}
+    </div>
+    <h2>Workloads</h2>
+    <div class="pair">
+      <pre>${before.run.workloadYaml}</pre>
+      <pre>${after.run.workloadYaml}</pre>
+    </div>`;
   return pageText(`A and B: ${before.run.workload.name}`, 'wide', body, {
     timelines: results.map(timelineOf),
     plots: pairs.flat(),
@@ -37,7 +67,11 @@ ${table([{ header: '' }, { header: 'A' }, { header: 'B' }], facts.map(({ name, b
 }
 
 function figureTable(figures: readonly ComparedFigure[]): Html {
-  const columns = [{ header: '' }, { header: 'Figure' }, ...['A', 'B', 'Difference', ''].map((header) => ({ header, isNumber: true }))];
+  const columns = [
+    { header: '' },
+    { header: 'Figure' },
+    ...['A', 'B', 'Difference', ''].map((header) => ({ header, isNumber: true })),
+  ];
   const rows = figures.map((each, index): HtmlPart[] => {
     const { section, name, unit, before, after, change } = each;
     const tone = { better: 'good', worse: 'bad', none: 'muted' }[change];

@@ -68,12 +68,26 @@ function comparedFigures(before: LoadTestResult, after: LoadTestResult): Compare
     const from = olds.get(key)?.value ?? null;
     const to = news.get(key)?.value ?? null;
     const difference = from === null || to === null ? null : to - from;
-    const percent = difference === null || from === null || from === 0 ? null : (difference / Math.abs(from)) * 100;
-    return { section, name, unit, before: from, after: to, difference, percent, change: changeOf(difference, from, better) };
+    const percent =
+      difference === null || from === null || from === 0 ? null : (difference / Math.abs(from)) * 100;
+    return {
+      section,
+      name,
+      unit,
+      before: from,
+      after: to,
+      difference,
+      percent,
+      change: changeOf(difference, from, better),
+    };
   });
 }
 
-function changeOf(difference: number | null, before: number | null, better: Figure['better']): ComparedFigure['change'] {
+function changeOf(
+  difference: number | null,
+  before: number | null,
+  better: Figure['better'],
+): ComparedFigure['change'] {
   if (difference === null || better === 'neither') return 'none';
   if (Math.abs(difference) <= Math.abs(before ?? 0) * SMALLEST_SHARE) return 'none';
   return difference < 0 === (better === 'lower') ? 'better' : 'worse';
@@ -91,14 +105,14 @@ function factsOf(before: LoadTestResult, after: LoadTestResult): ComparedFact[] 
 function warningsOf({ run: before }: LoadTestResult, { run: after }: LoadTestResult): string[] {
   const differ = (of: (run: LoadTestResult['run']) => unknown): boolean =>
     JSON.stringify(of(before)) !== JSON.stringify(of(after));
-  const machine = differ((run) => run.machine) ? ['the machines differ: the figures say little about the programs'] : [];
+  const machine = differ((run) => run.machine)
+    ? ['the machines differ: the figures say little about the programs']
+    : [];
   // The name is of the file, and thresholds do not change what is done.
   const done = differ(({ workload: { objects, watchers, phases } }) => ({ objects, watchers, phases }));
   const workload = done ? ['the workloads differ: the runs did different work'] : [];
   const seed =
-    !done && differ((run) => run.workload.seed)
-      ? ['the seeds differ: the same work in another order']
-      : [];
+    !done && differ((run) => run.workload.seed) ? ['the seeds differ: the same work in another order'] : [];
   const versions = (['kubeloom', 'node', 'server'] as const)
     .filter((part) => before.versions[part] !== after.versions[part])
     .map((part) => `the versions of ${part} differ: ${before.versions[part]} and ${after.versions[part]}`);

@@ -29,12 +29,23 @@ export function pacedLatencies({ phases, latencies }: LoadTestResult, step: Late
 }
 
 /** Returns the writes that the server confirmed. */
-export function confirmedWrites({ created, updated, statusUpdated, deleted }: LoadTestResult['writes']): number {
+export function confirmedWrites({
+  created,
+  updated,
+  statusUpdated,
+  deleted,
+}: LoadTestResult['writes']): number {
   return created + updated + statusUpdated + deleted;
 }
 
 export function figuresOf(result: LoadTestResult): Figure[] {
-  return [...deliveryOf(result), ...ratesOf(result), ...latenciesOf(result), ...syncsOf(result), ...costOf(result)];
+  return [
+    ...deliveryOf(result),
+    ...ratesOf(result),
+    ...latenciesOf(result),
+    ...syncsOf(result),
+    ...costOf(result),
+  ];
 }
 
 function deliveryOf(result: LoadTestResult): Figure[] {
@@ -52,14 +63,46 @@ function deliveryOf(result: LoadTestResult): Figure[] {
     count('writes confirmed', confirmedWrites(result.writes), 'neither'),
     count('writes refused', result.writes.refused, 'lower'),
     count('writes unanswered', result.writes.unanswered, 'lower'),
-    count('changes delivered', sum(({ delivered }) => delivered), 'neither'),
-    count('changes covered', sum(({ covered }) => covered), 'neither'),
-    count('lost', sum(({ lost }) => lost), 'lower'),
-    count('duplicated', sum(({ duplicated }) => duplicated), 'lower'),
-    count('reordered', sum(({ reordered }) => reordered), 'lower'),
-    count('caches unlike the server', sum(({ unequal }) => unequal), 'lower'),
-    count('relists', sum(({ relists }) => relists), 'neither'),
-    count('watches cut', sum(({ cutWatches }) => cutWatches), 'neither'),
+    count(
+      'changes delivered',
+      sum(({ delivered }) => delivered),
+      'neither',
+    ),
+    count(
+      'changes covered',
+      sum(({ covered }) => covered),
+      'neither',
+    ),
+    count(
+      'lost',
+      sum(({ lost }) => lost),
+      'lower',
+    ),
+    count(
+      'duplicated',
+      sum(({ duplicated }) => duplicated),
+      'lower',
+    ),
+    count(
+      'reordered',
+      sum(({ reordered }) => reordered),
+      'lower',
+    ),
+    count(
+      'caches unlike the server',
+      sum(({ unequal }) => unequal),
+      'lower',
+    ),
+    count(
+      'relists',
+      sum(({ relists }) => relists),
+      'neither',
+    ),
+    count(
+      'watches cut',
+      sum(({ cutWatches }) => cutWatches),
+      'neither',
+    ),
   ];
 }
 
@@ -79,15 +122,13 @@ function latenciesOf(result: LoadTestResult): Figure[] {
   const shares = { p50: 0.5, p99: 0.99, max: 1 };
   return STEPS.flatMap((step) => {
     const histogram = pacedLatencies(result, step);
-    return Object.entries(shares).map(
-      ([name, share]): Figure => ({
-        section: STEP_NAMES[step],
-        name,
-        unit: 'ms',
-        value: quantileMs(histogram, share),
-        better: 'lower',
-      }),
-    );
+    return Object.entries(shares).map(([name, share]): Figure => ({
+      section: STEP_NAMES[step],
+      name,
+      unit: 'ms',
+      value: quantileMs(histogram, share),
+      better: 'lower',
+    }));
   });
 }
 
@@ -118,8 +159,16 @@ function costOf({ series, watchers }: LoadTestResult): Figure[] {
   const isWatching = ({ name }: { readonly name: string }): boolean => name !== 'generator';
   const watching = series.processes.filter(isWatching);
   return [
-    figure('CPU of the watchers, mean', 'cpu', watching.map(({ cpu }) => meanOf(cpu))),
-    figure('memory of the watchers, highest', 'bytes', watching.map(({ rssBytes }) => highestOf(rssBytes))),
+    figure(
+      'CPU of the watchers, mean',
+      'cpu',
+      watching.map(({ cpu }) => meanOf(cpu)),
+    ),
+    figure(
+      'memory of the watchers, highest',
+      'bytes',
+      watching.map(({ rssBytes }) => highestOf(rssBytes)),
+    ),
     { ...figure('bytes received', 'bytes', received), better: 'neither' },
   ];
 }

@@ -29,7 +29,12 @@ export function histogramPlots(result: LoadTestResult, prefix: string): Plot[] {
       {
         id: `${prefix}histogram-${step}`,
         title: STEP_NAMES[step],
-        x: { type: 'bins', values, labels: values.map((cell) => timeText(lowerEndMs(cell))), ticks: values.filter(isDecade) },
+        x: {
+          type: 'bins',
+          values,
+          labels: values.map((cell) => timeText(lowerEndMs(cell))),
+          ticks: values.filter(isDecade),
+        },
         y: { unit: 'share', scale: 'linear', max: null },
         lines,
       },

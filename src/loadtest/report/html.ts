@@ -6,7 +6,13 @@ export interface Html {
 
 export type HtmlPart = string | number | Html | readonly Html[];
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
 
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const texts = parts.map((part, index) => `${textOf(part)}${strings[index + 1] ?? ''}`);
@@ -34,9 +40,21 @@ export interface TableColumn {
 /** Returns a table whose cells wrap nowhere; a page scrolls it when it is wide. */
 export function table(columns: readonly TableColumn[], rows: readonly (readonly HtmlPart[])[]): Html {
   const className = (index: number): string => (columns[index]?.isNumber === true ? 'n' : '');
-  return html`<div class="scroll"><table><thead><tr>${columns.map(
-    ({ header }, index) => html`<th class="${className(index)}">${header}</th>`,
-  )}</tr></thead><tbody>${rows.map(
-    (cells) => html`<tr>${cells.map((cell, index) => html`<td class="${className(index)}">${cell}</td>`)}</tr>\n`,
-  )}</tbody></table></div>`;
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${columns.map(({ header }, index) => html`<th class="${className(index)}">${header}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (cells) =>
+            html`<tr>
+              ${cells.map((cell, index) => html`<td class="${className(index)}">${cell}</td>`)}
+            </tr> `,
+        )}
+      </tbody>
+    </table>
+  </div>`;
 }

@@ -18,8 +18,13 @@ interface Case {
 
 export function junitText(result: LoadTestResult): string {
   const { run } = result;
-  const cases = [loadCase(result), ...watcherGroups(result).map(deliveryCase), ...result.thresholds.map(thresholdCase)];
-  const count = (element: string): number => cases.filter(({ problem }) => problem?.element === element).length;
+  const cases = [
+    loadCase(result),
+    ...watcherGroups(result).map(deliveryCase),
+    ...result.thresholds.map(thresholdCase),
+  ];
+  const count = (element: string): number =>
+    cases.filter(({ problem }) => problem?.element === element).length;
   const counts = { tests: cases.length, failures: count('failure'), errors: count('error'), skipped: 0 };
   const time = (run.durationMs / 1000).toFixed(3);
   const suite = { name: `kubeloom loadtest ${run.workload.name}`, ...counts, time, timestamp: run.startedAt };
@@ -57,7 +62,10 @@ function loadCase(result: LoadTestResult): Case {
 
 function deliveryCase(group: WatcherGroupSums): Case {
   const { name, watchers, lost, duplicated, reordered, unequal } = group;
-  const named = { className: 'delivery', name: `${name}: every change once and in order, caches equal a LIST` };
+  const named = {
+    className: 'delivery',
+    name: `${name}: every change once and in order, caches equal a LIST`,
+  };
   if (faultsOf(group) === 0) return named;
   const counts = `${lost} lost, ${duplicated} duplicated, ${reordered} reordered, ${unequal} caches unlike the server`;
   const findings = watchers.flatMap(({ name: watcher, verdict }) =>
@@ -89,7 +97,13 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join('');
 }
 
-const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' };
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
 
 /** XML has no place for control characters, for halves of surrogate pairs, and for U+FFFE and U+FFFF. */
 function escaped(text: string): string {

@@ -26,24 +26,29 @@ export function pageText(title: string, className: string, body: Html, data: Plo
     .map((url) => readFileSync(url, 'utf8').replaceAll(/^\/\/# sourceMappingURL=.*$/gm, ''))
     .join('\n');
   return html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${raw(style)}${raw(STYLE)}</style>
-</head>
-<body>
-<main class="${className}">
-${body}
-</main>
-<script type="application/json" id="data">${scriptJson(data)}</script>
-<script>${raw(script)}</script>
-<script type="module">${raw(module)}${raw(START)}</script>
-</body>
-</html>
-`.html;
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta http-equiv="Content-Security-Policy" content="${POLICY}" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${title}</title>
+        <style>
+          ${raw(style)}${raw(STYLE)}
+        </style>
+      </head>
+      <body>
+        <main class="${className}">${body}</main>
+        <script type="application/json" id="data">
+          ${scriptJson(data)}
+        </script>
+        <script>
+          ${raw(script)};
+        </script>
+        <script type="module">
+          ${raw(module)}${raw(START)};
+        </script>
+      </body>
+    </html> `.html;
 }
 
 /** Read when a report is written, and not before. */

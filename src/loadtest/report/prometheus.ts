@@ -12,13 +12,23 @@ type Sample = readonly [labels: Labels, value: number | null];
 
 /** Four buckets in a decade: many systems store each bucket as a series. */
 const BOUNDS_A_DECADE = 4;
+const ROUNDING = 0.001;
 
 export function prometheusReport(result: LoadTestResult): string {
   const families = [...runFamilies(result), ...watcherFamilies(result), ...costFamilies(result)];
   return families.map(familyText).join('');
 }
 
-function runFamilies({ run, conclusion, phases, writes, thresholds, latencies, boundsMs, leftovers }: LoadTestResult): PrintedFamily[] {
+function runFamilies({
+  run,
+  conclusion,
+  phases,
+  writes,
+  thresholds,
+  latencies,
+  boundsMs,
+  leftovers,
+}: LoadTestResult): PrintedFamily[] {
   const { workload, versions, target } = run;
   const facts = { workload: workload.name, seed: String(workload.seed), context: target.context };
   const info = { ...facts, kubeloom: versions.kubeloom, node: versions.node, server: versions.server };
@@ -26,9 +36,9 @@ function runFamilies({ run, conclusion, phases, writes, thresholds, latencies, b
   const labelled = new Map<string, { readonly labels: Labels; readonly histograms: HistogramCounts[] }>();
   for (const { step, phase, group, histogram } of latencies) {
     const labels = { step, phase, group: group ?? '' };
-    const same = labelled.get(JSON.stringify(labels)) ?? { labels, histograms: [] };
-    labelled.set(JSON.stringify(labels), same);
-    same.histograms.push(histogram);
+    const same = labelled.get(JSON.stringify(labels));
+    if (same) same.histograms.push(histogram);
+    else labelled.set(JSON.stringify(labels), { labels, histograms: [histogram] });
   }
   const samples = Array.from(labelled.values(), ({ labels, histograms }) => ({
     labels,
@@ -39,14 +49,40 @@ function runFamilies({ run, conclusion, phases, writes, thresholds, latencies, b
     gauge('conclusion', '1 for the conclusion of the run: PASS, FAIL, INVALID, THRESHOLD or INTERRUPTED.', [
       [{ kind: conclusion.kind }, 1],
     ]),
-    gauge('start_timestamp_seconds', 'Start of the run, Unix time.', [[{}, Date.parse(run.startedAt) / 1000]]),
+    gauge('start_timestamp_seconds', 'Start of the run, Unix time.', [
+      [{}, Date.parse(run.startedAt) / 1000],
+    ]),
     gauge('duration_seconds', 'Duration of the run.', [[{}, run.durationMs / 1000]]),
-    gauge('writes', 'Writes of the run by outcome.', Object.entries(writes).map(([outcome, count]) => [{ outcome }, count])),
-    gauge('phase_duration_seconds', 'Duration of each phase.', phases.map(({ name, startMs, endMs }) => [{ phase: name }, (endMs - startMs) / 1000])),
-    gauge('phase_rate_asked', 'Writes a second that were due.', phases.map(({ name, rateAsked }) => [{ phase: name }, rateAsked])),
-    gauge('phase_rate_achieved', 'Confirmed writes a second.', phases.map(({ name, rateAchieved }) => [{ phase: name }, rateAchieved])),
-    gauge('threshold_met', '1 for a threshold that was met, else 0.', thresholds.map(({ threshold, isMet }) => [{ threshold: threshold.text }, isMet ? 1 : 0])),
-    gauge('threshold_figure', 'The figure of each threshold: milliseconds for latencies and syncs, else a count.', thresholds.map(({ threshold, figure }) => [{ threshold: threshold.text }, figure])),
+    gauge(
+      'writes',
+      'Writes of the run by outcome.',
+      Object.entries(writes).map(([outcome, count]) => [{ outcome }, count]),
+    ),
+    gauge(
+      'phase_duration_seconds',
+      'Duration of each phase.',
+      phases.map(({ name, startMs, endMs }) => [{ phase: name }, (endMs - startMs) / 1000]),
+    ),
+    gauge(
+      'phase_rate_asked',
+      'Writes a second that were due.',
+      phases.map(({ name, rateAsked }) => [{ phase: name }, rateAsked]),
+    ),
+    gauge(
+      'phase_rate_achieved',
+      'Confirmed writes a second.',
+      phases.map(({ name, rateAchieved }) => [{ phase: name }, rateAchieved]),
+    ),
+    gauge(
+      'threshold_met',
+      '1 for a threshold that was met, else 0.',
+      thresholds.map(({ threshold, isMet }) => [{ threshold: threshold.text }, isMet ? 1 : 0]),
+    ),
+    gauge(
+      'threshold_figure',
+      'The figure of each threshold: milliseconds for latencies and syncs, else a count.',
+      thresholds.map(({ threshold, figure }) => [{ threshold: threshold.text }, figure]),
+    ),
     gauge('leftovers', 'Objects that could not be removed.', [[{}, leftovers.length]]),
     {
       name: 'kubeloom_loadtest_latency_seconds',
@@ -73,12 +109,38 @@ function watcherFamilies(result: LoadTestResult): PrintedFamily[] {
     }),
   );
   return [
-    gauge('watchers', 'Watchers of each group.', of(({ watchers }) => watchers.length)),
-    gauge('changes', 'Changes by verdict.', groups.flatMap((group) => verdicts.map((verdict): Sample => [{ group: group.name, verdict }, group[verdict]]))),
-    gauge('unequal_caches', 'Caches that were not the state of the server at the end.', of(({ unequal }) => unequal)),
-    gauge('relists', 'Lists after the first one.', of(({ relists }) => relists)),
-    gauge('cut_watches', 'Watches that ended before their watcher did.', of(({ cutWatches }) => cutWatches)),
-    gauge('received_bytes', 'Bytes of all answers.', of(({ receivedBytes }) => receivedBytes)),
+    gauge(
+      'watchers',
+      'Watchers of each group.',
+      of(({ watchers }) => watchers.length),
+    ),
+    gauge(
+      'changes',
+      'Changes by verdict.',
+      groups.flatMap((group) =>
+        verdicts.map((verdict): Sample => [{ group: group.name, verdict }, group[verdict]]),
+      ),
+    ),
+    gauge(
+      'unequal_caches',
+      'Caches that were not the state of the server at the end.',
+      of(({ unequal }) => unequal),
+    ),
+    gauge(
+      'relists',
+      'Lists after the first one.',
+      of(({ relists }) => relists),
+    ),
+    gauge(
+      'cut_watches',
+      'Watches that ended before their watcher did.',
+      of(({ cutWatches }) => cutWatches),
+    ),
+    gauge(
+      'received_bytes',
+      'Bytes of all answers.',
+      of(({ receivedBytes }) => receivedBytes),
+    ),
     gauge('sync_seconds', 'Quantiles of the time from a list request to its last object.', syncs),
   ];
 }
@@ -87,10 +149,26 @@ function costFamilies({ series, serverMetrics }: LoadTestResult): PrintedFamily[
   const { processes } = series;
   const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
   return [
-    gauge('process_cpu', 'CPU seconds a second, mean.', processes.map(({ name, cpu }) => [{ process: name }, meanOf(cpu)])),
-    gauge('process_resident_memory_bytes', 'Resident memory, highest.', processes.map(({ name, rssBytes }) => [{ process: name }, highestOf(rssBytes)])),
-    gauge('process_loop_delay_seconds', 'Delay of the event loop, longest.', processes.map(({ name, loopDelayMs }) => [{ process: name }, seconds(highestOf(loopDelayMs))])),
-    gauge('server_difference', 'Differences of the counters of the server; its labels are behind the metric.', serverMetrics.map(({ metric, labels, before, after }) => [{ ...labels, metric }, after - before])),
+    gauge(
+      'process_cpu',
+      'CPU seconds a second, mean.',
+      processes.map(({ name, cpu }) => [{ process: name }, meanOf(cpu)]),
+    ),
+    gauge(
+      'process_resident_memory_bytes',
+      'Resident memory, highest.',
+      processes.map(({ name, rssBytes }) => [{ process: name }, highestOf(rssBytes)]),
+    ),
+    gauge(
+      'process_loop_delay_seconds',
+      'Delay of the event loop, longest.',
+      processes.map(({ name, loopDelayMs }) => [{ process: name }, seconds(highestOf(loopDelayMs))]),
+    ),
+    gauge(
+      'server_difference',
+      'Differences of the counters of the server; its labels are behind the metric.',
+      serverMetrics.map(({ metric, labels, before, after }) => [{ ...labels, metric }, after - before]),
+    ),
   ];
 }
 
@@ -101,7 +179,6 @@ function gauge(name: string, help: string, samples: readonly Sample[]): PrintedF
 }
 
 function histogramData({ sumMs, buckets }: HistogramCounts, boundsMs: readonly number[]): HistogramData {
-  // The first bound of each quarter of a decade ends a coarse bucket.
   const isKept = boundsMs.map((bound, index) => cellOf(bound) !== cellOf(boundsMs[index + 1] ?? Infinity));
   const bounds = boundsMs.filter((_, index) => isKept[index]);
   const counts = Array.from({ length: bounds.length + 1 }, () => 0);
@@ -109,10 +186,12 @@ function histogramData({ sumMs, buckets }: HistogramCounts, boundsMs: readonly n
     const place = isKept.slice(0, index).filter(Boolean).length;
     counts[place] = (counts[place] ?? 0) + count;
   }
-  return { bounds: bounds.map((bound) => bound / 1000), counts, sum: sumMs / 1000 };
+  return { bounds: bounds.map((bound) => Number((bound / 1000).toPrecision(4))), counts, sum: sumMs / 1000 };
 }
 
+/** Bounds of one cell are one bucket; the last one of a cell is its round end. They have four digits. */
 function cellOf(boundMs: number): number {
   if (boundMs === 0) return 0;
-  return Math.sign(boundMs) * (1000 + Math.floor(Math.log10(Math.abs(boundMs)) * BOUNDS_A_DECADE + 1e-6));
+  const places = Math.log10(Math.abs(boundMs)) * BOUNDS_A_DECADE;
+  return boundMs > 0 ? 1000 + Math.ceil(places - ROUNDING) : -1000 - Math.floor(places + ROUNDING);
 }

@@ -32,7 +32,10 @@ export function parseResult(text: string, file: string): LoadTestResult {
   const format = typeof data === 'object' && data !== null && 'format' in data ? data.format : undefined;
   if (format !== FORMAT) {
     const found = format === undefined ? 'has no format' : `has the format ${JSON.stringify(format)}`;
-    throw wrong(file, `it ${found}, and this version reads format ${FORMAT}: use --json of kubeloom loadtest`);
+    throw wrong(
+      file,
+      `it ${found}, and this version reads format ${FORMAT}: use --json of kubeloom loadtest`,
+    );
   }
   validate ??= schemaCheck();
   if (!validate(data)) {

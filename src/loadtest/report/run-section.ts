@@ -6,7 +6,9 @@ import { countText, valueText } from './value-text.ts';
 
 export function serverTable({ serverMetrics }: LoadTestResult): Html {
   if (serverMetrics.length === 0)
-    return html`<p class="note">The counters of the server could not be read: the user may not read /metrics.</p>`;
+    return html`<p class="note">
+      The counters of the server could not be read: the user may not read /metrics.
+    </p>`;
   const columns = [
     { header: 'Counter' },
     { header: 'Labels' },
@@ -15,7 +17,8 @@ export function serverTable({ serverMetrics }: LoadTestResult): Html {
   const changed = serverMetrics.filter(({ before, after }) => before !== after);
   const same = serverMetrics.length - changed.length;
   const note = same === 0 ? '' : `${countText(same)} more counters did not change.`;
-  return html`${table(columns, changed.map(metricRow))}<p class="note">${note}</p>`;
+  return html`${table(columns, changed.map(metricRow))}
+    <p class="note">${note}</p>`;
 }
 
 function metricRow({ metric, labels, before, after }: ServerMetric): string[] {
@@ -25,7 +28,14 @@ function metricRow({ metric, labels, before, after }: ServerMetric): string[] {
 }
 
 /** Returns name and value of what was run, and on what. */
-export function runFacts({ workload, target, versions, machine, startedAt, durationMs }: RunFacts): [string, string][] {
+export function runFacts({
+  workload,
+  target,
+  versions,
+  machine,
+  startedAt,
+  durationMs,
+}: RunFacts): [string, string][] {
   return [
     ['Started', `${startedAt.slice(0, 19).replace('T', ' ')} UTC`],
     ['Took', valueText(durationMs, 'ms')],
@@ -40,17 +50,33 @@ export function runFacts({ workload, target, versions, machine, startedAt, durat
 }
 
 export function runSection({ run }: LoadTestResult): Html {
-  const facts = runFacts(run).map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`);
+  const facts = runFacts(run).map(
+    ([name, value]) =>
+      html`<dt>${name}</dt>
+        <dd>${value}</dd>`,
+  );
   return html`<h2>What was run, and on what</h2>
-<div class="two"><div><dl class="list">${facts}</dl>
-<details><summary>${countText(run.namespaces.length)} namespaces</summary><p class="note">${run.namespaces.join(' ')}</p></details></div>
-<div><pre id="workload">${run.workloadYaml}</pre><p class="note">This file repeats the run: save it, and give it to kubeloom loadtest.</p></div></div>`;
+    <div class="two">
+      <div>
+        <dl class="list">${facts}</dl>
+        <details>
+          <summary>${countText(run.namespaces.length)} namespaces</summary>
+          <p class="note">${run.namespaces.join(' ')}</p>
+        </details>
+      </div>
+      <div>
+        <pre id="workload">${run.workloadYaml}</pre>
+        <p class="note">This file repeats the run: save it, and give it to kubeloom loadtest.</p>
+      </div>
+    </div>`;
 }
 
 export function leftoverSection({ leftovers }: LoadTestResult): Html {
   if (leftovers.length === 0)
-    return html`<h2 id="leftovers">Leftovers</h2><p class="note">Everything that the test created was removed.</p>`;
+    return html`<h2>Leftovers</h2>
+      <p class="note">Everything that the test created was removed.</p>`;
   const columns = [{ header: 'Left behind' }, { header: 'Why' }, { header: 'Command that removes it' }];
   const rows = leftovers.map(({ what, why, command }) => [what, why, html`<code>${command}</code>`]);
-  return html`<h2 id="leftovers">Leftovers</h2>${table(columns, rows)}`;
+  return html`<h2>Leftovers</h2>
+    ${table(columns, rows)}`;
 }

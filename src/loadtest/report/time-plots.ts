@@ -50,11 +50,28 @@ export function timePlots(result: LoadTestResult, prefix: string, timeline: numb
         line('pending', 3, 'area', series.pending),
       ]),
     ],
-    latencies: STEPS.map((step) => latencyPlot(plot(step, STEP_NAMES[step], 'ms', latencyLines(result, step)))),
+    latencies: STEPS.map((step) =>
+      latencyPlot(plot(step, STEP_NAMES[step], 'ms', latencyLines(result, step))),
+    ),
     cost: [
-      plot('cpu', 'CPU', 'cpu', byProcess(({ cpu }) => cpu)),
-      plot('memory', 'Resident memory', 'bytes', byProcess(({ rssBytes }) => rssBytes)),
-      plot('loop', 'Longest delay of the event loop', 'ms', byProcess(({ loopDelayMs }) => loopDelayMs)),
+      plot(
+        'cpu',
+        'CPU',
+        'cpu',
+        byProcess(({ cpu }) => cpu),
+      ),
+      plot(
+        'memory',
+        'Resident memory',
+        'bytes',
+        byProcess(({ rssBytes }) => rssBytes),
+      ),
+      plot(
+        'loop',
+        'Longest delay of the event loop',
+        'ms',
+        byProcess(({ loopDelayMs }) => loopDelayMs),
+      ),
     ],
     server: series.server.map(({ metric, values }, index) =>
       plot(`server-${index}`, metric, metric.endsWith('_bytes') ? 'bytes' : 'count', [
@@ -91,7 +108,9 @@ export function timelineOf({ phases, marks, series }: LoadTestResult): Timeline 
 export function processesShown(processes: readonly ProcessSeries[]): readonly ProcessSeries[] {
   if (processes.length <= PROCESSES_SHOWN) return processes;
   const [first, ...others] = processes as readonly [ProcessSeries, ...ProcessSeries[]];
-  const largest = others.toSorted((one, other) => memoryOf(other) - memoryOf(one)).slice(0, PROCESSES_SHOWN - 1);
+  const largest = others
+    .toSorted((one, other) => memoryOf(other) - memoryOf(one))
+    .slice(0, PROCESSES_SHOWN - 1);
   return [first, ...largest];
 }
 
@@ -102,7 +121,11 @@ function memoryOf({ rssBytes }: ProcessSeries): number {
 function latencyLines({ series }: LoadTestResult, step: LatencyStep): Line[] {
   const { p50, p99, max } = series.latencyMs[step];
   const color = STEPS.indexOf(step);
-  return [line('p50', color, 'solid', p50), line('p99', color, 'dashed', p99), line('max', color, 'faint', max)];
+  return [
+    line('p50', color, 'solid', p50),
+    line('p99', color, 'dashed', p99),
+    line('max', color, 'faint', max),
+  ];
 }
 
 /** A logarithm has no place for 0 and less. */

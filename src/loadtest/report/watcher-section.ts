@@ -28,16 +28,26 @@ export function syncSection(result: LoadTestResult): Html {
     CAUSES[cause],
     [...new Set(all.map(({ mode }) => mode ?? 'no answer'))].join(', '),
     countText(all.length),
-    html`<span class="${durations.length < all.length ? 'bad' : 'muted'}">${countText(all.length - durations.length)}</span>`,
+    html`<span class="${durations.length < all.length ? 'bad' : 'muted'}"
+      >${countText(all.length - durations.length)}</span
+    >`,
     ...[0, 0.5, 0.99, 1].map((share) => valueText(exactQuantile(durations, share), 'ms')),
-    rangeText(all.map(({ items }) => items), 'count'),
-    rangeText(all.map(({ bytes }) => bytes), 'bytes'),
+    rangeText(
+      all.map(({ items }) => items),
+      'count',
+    ),
+    rangeText(
+      all.map(({ bytes }) => bytes),
+      'bytes',
+    ),
   ]);
   const columns = [
     ...['Group', 'Cause', 'Answered as'].map((header) => ({ header })),
     ...['Syncs', 'Unfinished', 'Fastest', 'p50', 'p99', 'Slowest', 'Objects', 'Bytes'].map(figure),
   ];
-  return html`<h2>Syncs</h2><p class="note">Each dot is one list, from the request to the last object.</p>${stripChart(strips)}${table(columns, rows)}`;
+  return html`<h2>Syncs</h2>
+    <p class="note">Each dot is one list, from the request to the last object.</p>
+    ${stripChart(strips)}${table(columns, rows)}`;
 }
 
 interface Strip {
@@ -55,19 +65,36 @@ function stripChart(strips: readonly Strip[]): Html {
   const longest = Math.max(1, ...strips.map(({ durations }) => durations.at(-1) ?? 0));
   const step = niceStep(longest / TICKS);
   const ticks = Array.from({ length: Math.floor(longest / step) + 1 }, (_, index) => index * step);
-  const placeOf = (ms: number): string => (LABEL_WIDTH + (ms / longest) * (WIDTH - LABEL_WIDTH - 20)).toFixed(1);
+  const placeOf = (ms: number): string =>
+    (LABEL_WIDTH + (ms / longest) * (WIDTH - LABEL_WIDTH - 20)).toFixed(1);
   const height = strips.length * ROW_HEIGHT + 22;
   const rows = strips.map(({ group, cause, durations }, index) => {
     const top = index * ROW_HEIGHT + ROW_HEIGHT / 2;
     const dots = durations.map(
-      (ms) => html`<circle class="dot" cx="${placeOf(ms)}" cy="${top}" r="4.5" fill="var(--c${CAUSE_COLORS[cause]})"/>`,
+      (ms) =>
+        html`<circle
+          class="dot"
+          cx="${placeOf(ms)}"
+          cy="${top}"
+          r="4.5"
+          fill="var(--c${CAUSE_COLORS[cause]})"
+        />`,
     );
-    return html`<text x="0" y="${top + 4}">${group} · ${CAUSES[cause]}</text><line x1="${LABEL_WIDTH}" x2="${WIDTH}" y1="${top}" y2="${top}"/>${dots}`;
+    return html`<text x="0" y="${top + 4}">${group} · ${CAUSES[cause]}</text
+      ><line x1="${LABEL_WIDTH}" x2="${WIDTH}" y1="${top}" y2="${top}" />${dots}`;
   });
   const axis = ticks.map(
-    (ms) => html`<line x1="${placeOf(ms)}" x2="${placeOf(ms)}" y1="0" y2="${height - 20}"/><text x="${placeOf(ms)}" y="${height - 4}" text-anchor="middle">${timeText(ms)}</text>`,
+    (ms) =>
+      html`<line x1="${placeOf(ms)}" x2="${placeOf(ms)}" y1="0" y2="${height - 20}" /><text
+          x="${placeOf(ms)}"
+          y="${height - 4}"
+          text-anchor="middle"
+          >${timeText(ms)}</text
+        >`,
   );
-  return html`<svg class="strip" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="durations of syncs">${axis}${rows}</svg>`;
+  return html`<svg class="strip" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="durations of syncs">
+    ${axis}${rows}
+  </svg>`;
 }
 
 /** Returns the next one of 1, 2, 5, 10, 20, … */
@@ -82,7 +109,18 @@ export function watcherSection(result: LoadTestResult): Html {
     { header: 'Group' },
     { header: 'Client' },
     { header: 'Of' },
-    ...['Watchers', 'Changes', 'Covered', 'Lost', 'Duplicated', 'Reordered', 'Caches that differ', 'Relists', 'Watches cut', 'Received'].map(figure),
+    ...[
+      'Watchers',
+      'Changes',
+      'Covered',
+      'Lost',
+      'Duplicated',
+      'Reordered',
+      'Caches that differ',
+      'Relists',
+      'Watches cut',
+      'Received',
+    ].map(figure),
   ];
   const rows = groups.map((group): HtmlPart[] => [
     group.name,
@@ -97,7 +135,8 @@ export function watcherSection(result: LoadTestResult): Html {
     valueText(group.receivedBytes, 'bytes'),
   ]);
   const faulty = groups.some((group) => faultsOf(group) > 0);
-  return html`<h2>Watchers</h2>${table(columns, rows)}${worstTable(result.watchers)}${faulty ? findings(result.watchers) : NOTHING}`;
+  return html`<h2>Watchers</h2>
+    ${table(columns, rows)}${worstTable(result.watchers)}${faulty ? findings(result.watchers) : NOTHING}`;
 }
 
 function worstTable(watchers: readonly WatcherResult[]): Html {
@@ -129,7 +168,8 @@ function worstTable(watchers: readonly WatcherResult[]): Html {
     worst.length < watchers.length
       ? `The ${worst.length} of ${countText(watchers.length)} watchers with the most faults, relists and cut watches, or the slowest sync`
       : 'Each watcher';
-  return html`<h3>${title}</h3>${table(columns, rows)}`;
+  return html`<h3>${title}</h3>
+    ${table(columns, rows)}`;
 }
 
 /** Returns the watchers with the most faults first, then those with the most relists and cuts, then the slowest. */
@@ -139,16 +179,23 @@ export function worstWatchers(watchers: readonly WatcherResult[]): WatcherResult
   const cuts = ({ relists, cutWatches }: WatcherResult): number => relists + cutWatches;
   const sync = ({ syncs }: WatcherResult): number => syncs[0]?.durationMs ?? Number.MAX_VALUE;
   return watchers
-    .toSorted((one, other) => faults(other) - faults(one) || cuts(other) - cuts(one) || sync(other) - sync(one))
+    .toSorted(
+      (one, other) => faults(other) - faults(one) || cuts(other) - cuts(one) || sync(other) - sync(one),
+    )
     .slice(0, WORST_SHOWN);
 }
 
 function findings(watchers: readonly WatcherResult[]): Html {
-  const all = watchers.flatMap(({ name, verdict }) => verdict.findings.map((finding) => `${name}: ${finding}`));
+  const all = watchers.flatMap(({ name, verdict }) =>
+    verdict.findings.map((finding) => `${name}: ${finding}`),
+  );
   const shown = all.slice(0, FINDINGS_SHOWN);
   const rest = all.length - shown.length;
   const more = rest === 0 ? NOTHING : html`<li>and ${countText(rest)} more in the result's JSON</li>`;
-  return html`<h3>Findings</h3><ul>${shown.map((finding) => html`<li>${finding}</li>`)}${more}</ul>`;
+  return html`<h3>Findings</h3>
+    <ul>
+      ${shown.map((finding) => html`<li>${finding}</li>`)}${more}
+    </ul>`;
 }
 
 function faultText(count: number): Html {

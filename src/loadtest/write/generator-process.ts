@@ -43,6 +43,10 @@ answerCalls<GeneratorCalls>({
 });
 
 reportCost((cost) => {
-  const report: GeneratorReport = { cost, progress: generator?.progress ?? NO_PROGRESS, latencies: generator?.latencies ?? NO_LATENCIES };
+  const report: GeneratorReport = {
+    cost,
+    progress: generator?.progress ?? NO_PROGRESS,
+    latencies: generator?.latencies ?? NO_LATENCIES,
+  };
   sendReport(report);
 });

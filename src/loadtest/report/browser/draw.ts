@@ -31,14 +31,23 @@ interface Surroundings {
 
 interface DrawnPlot {
   readonly ctx: Canvas;
-  readonly bbox: { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
+  readonly bbox: {
+    readonly left: number;
+    readonly top: number;
+    readonly width: number;
+    readonly height: number;
+  };
   valToPos(value: number, scale: string, isCanvas: boolean): number;
   setSize(size: { readonly width: number; readonly height: number }): void;
   destroy(): void;
 }
 
 interface PlotClass {
-  new (options: uPlot.Options, data: readonly (readonly (number | null)[])[], element: PageElement): DrawnPlot;
+  new (
+    options: uPlot.Options,
+    data: readonly (readonly (number | null)[])[],
+    element: PageElement,
+  ): DrawnPlot;
   readonly pxRatio: number;
   readonly paths: { readonly stepped: (options: { readonly align: 1 }) => uPlot.Series.PathBuilder };
 }
@@ -104,47 +113,87 @@ function optionsOf(plot: Plot, data: PlotData, width: number, around: Surroundin
   };
   const isTime = x.type === 'time';
   const timeline = isTime ? data.timelines[x.timeline] : undefined;
-  const xText = (value: number): string => (isTime ? clock(value) : (x.labels[value - (x.values[0] ?? 0)] ?? ''));
-  const binText = (value: number): string => (isTime ? clock(value) : `${xText(value)} to ${xText(value + 1)}`);
-  const hooks: uPlot.Options['hooks'] = timeline ? { drawClear: [shades(timeline, around)], draw: [marks(timeline, around)] } : {};
+  const xText = (value: number): string =>
+    isTime ? clock(value) : (x.labels[value - (x.values[0] ?? 0)] ?? '');
+  const binText = (value: number): string =>
+    isTime ? clock(value) : `${xText(value)} to ${xText(value + 1)}`;
+  const hooks: uPlot.Options['hooks'] = timeline
+    ? { drawClear: [shades(timeline, around)], draw: [marks(timeline, around)] }
+    : {};
   return {
     width,
     height: HEIGHT,
     padding: [timeline ? 18 : 10, 10, 0, 0],
-    cursor: { points: { size: 6 }, y: false, drag: { x: isTime, y: false }, ...(isTime ? { sync: { key: `t${x.timeline}` } } : {}) },
+    cursor: {
+      points: { size: 6 },
+      y: false,
+      drag: { x: isTime, y: false },
+      ...(isTime ? { sync: { key: `t${x.timeline}` } } : {}),
+    },
     scales: {
       x: { time: false, ...(isTime ? { range: rangeOfTime(x.endSeconds) } : {}) },
-      y: { distr: DISTRIBUTION[y.scale], asinh: LINEAR_MS, ...(y.scale === 'linear' ? { range: fromZero(y.max) } : {}) },
+      y: {
+        distr: DISTRIBUTION[y.scale],
+        asinh: LINEAR_MS,
+        ...(y.scale === 'linear' ? { range: fromZero(y.max) } : {}),
+      },
     },
     axes: [
-      { ...axis, space: 70, size: 30, values: (_: unknown, splits: readonly number[]) => splits.map(xText), ...(isTime ? { incrs: SECONDS } : { splits: () => [...x.ticks] }) },
-      { ...axis, grid: { ...axis.grid, ...(y.scale === 'linear' ? {} : { filter: powersOfTen }) }, size: 72, values: (_: unknown, splits: readonly (number | null)[]) => splits.map((value) => (value === null ? '' : text(value, y.unit))) },
+      {
+        ...axis,
+        space: 70,
+        size: 30,
+        values: (_: unknown, splits: readonly number[]) => splits.map(xText),
+        ...(isTime ? { incrs: SECONDS } : { splits: () => [...x.ticks] }),
+      },
+      {
+        ...axis,
+        grid: { ...axis.grid, ...(y.scale === 'linear' ? {} : { filter: powersOfTen }) },
+        size: 72,
+        values: (_: unknown, splits: readonly (number | null)[]) =>
+          splits.map((value) => (value === null ? '' : text(value, y.unit))),
+      },
     ],
     series: [
       { label: ' ', value: (_: unknown, value: number | null) => (value === null ? '' : binText(value)) },
       ...plot.lines.map((line) => seriesOf(line, y.unit, around)),
     ],
-    legend: { markers: { width: 0, fill: (_: unknown, index: number) => style(`--c${(plot.lines[index - 1]?.color ?? 0) % 8}`) } },
+    legend: {
+      markers: {
+        width: 0,
+        fill: (_: unknown, index: number) => style(`--c${(plot.lines[index - 1]?.color ?? 0) % 8}`),
+      },
+    },
     hooks,
   };
 }
 
 function powersOfTen(_: unknown, splits: readonly number[]): (number | null)[] {
-  return splits.map((value) => (Math.abs(Math.log10(Math.abs(value)) % 1) < 1e-6 || value === 0 ? value : null));
+  return splits.map((value) =>
+    Math.abs(Math.log10(Math.abs(value)) % 1) < 1e-6 || value === 0 ? value : null,
+  );
 }
 
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400];
 
-function rangeOfTime(endSeconds: number): (plot: unknown, min: number | null, max: number | null) => [number, number] {
+function rangeOfTime(
+  endSeconds: number,
+): (plot: unknown, min: number | null, max: number | null) => [number, number] {
   // A selection has its own limits; all of the data begin at 0.
   return (_, min, max) => [min ?? 0, min === 0 || max === null ? endSeconds : max];
 }
 
-function fromZero(highest: number | null): (plot: unknown, min: number | null, max: number | null) => [number, number] {
+function fromZero(
+  highest: number | null,
+): (plot: unknown, min: number | null, max: number | null) => [number, number] {
   return (_, min, max) => [Math.min(0, min ?? 0), Math.max(max ?? 0, highest ?? 0) * 1.08 || 1];
 }
 
-function seriesOf(line: Line, unit: Plot['y']['unit'], { style, text, uPlot: { paths } }: Surroundings): uPlot.Series {
+function seriesOf(
+  line: Line,
+  unit: Plot['y']['unit'],
+  { style, text, uPlot: { paths } }: Surroundings,
+): uPlot.Series {
   const color = style(`--c${line.color % 8}`);
   const { style: kind } = line;
   return {
