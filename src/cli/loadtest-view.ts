@@ -67,9 +67,10 @@ class FrameView implements LoadTestView {
 
   #draw(): void {
     if (this.#states.length === 0) return;
-    const { columns = DEFAULT_COLUMNS, rows = DEFAULT_ROWS } = this.#stream;
     const state = { title: this.#title, states: this.#states };
-    // The last row is for the cursor.
-    this.#screen(frame(state, columns, rows - 1).join('\n'));
+    // A terminal without a known size has 0; the last row is for the cursor.
+    const columns = this.#stream.columns || DEFAULT_COLUMNS;
+    const rows = (this.#stream.rows || DEFAULT_ROWS) - 1;
+    this.#screen(frame(state, columns, rows).join('\n'));
   }
 }

@@ -26,7 +26,7 @@ export interface ComparedFigure extends Pick<Figure, 'section' | 'name' | 'unit'
   readonly after: number | null;
   /** null when a run does not have the figure. */
   readonly difference: number | null;
-  /** Of the value before; null when that is 0 or absent. */
+  /** The difference in percent of the value before; null when that is 0 or absent. */
   readonly percent: number | null;
   readonly change: 'better' | 'worse' | 'none';
 }

@@ -32,18 +32,6 @@ function runFamilies({
   const { workload, versions, target } = run;
   const facts = { workload: workload.name, seed: String(workload.seed), context: target.context };
   const info = { ...facts, kubeloom: versions.kubeloom, node: versions.node, server: versions.server };
-  // Kinds and changes are added up: a histogram is many series.
-  const labelled = new Map<string, { readonly labels: Labels; readonly histograms: HistogramCounts[] }>();
-  for (const { step, phase, group, histogram } of latencies) {
-    const labels = { step, phase, group: group ?? '' };
-    const same = labelled.get(JSON.stringify(labels));
-    if (same) same.histograms.push(histogram);
-    else labelled.set(JSON.stringify(labels), { labels, histograms: [histogram] });
-  }
-  const samples = Array.from(labelled.values(), ({ labels, histograms }) => ({
-    labels,
-    value: histogramData(sumOf(histograms), boundsMs),
-  }));
   return [
     gauge('info', 'The run; always 1.', [[info, 1]]),
     gauge('conclusion', '1 for the conclusion of the run: PASS, FAIL, INVALID, THRESHOLD or INTERRUPTED.', [
@@ -84,13 +72,28 @@ function runFamilies({
       thresholds.map(({ threshold, figure }) => [{ threshold: threshold.text }, figure]),
     ),
     gauge('leftovers', 'Objects that could not be removed.', [[{}, leftovers.length]]),
-    {
-      name: 'kubeloom_loadtest_latency_seconds',
-      type: 'histogram',
-      help: 'Latencies by step; below 0 where the watch was faster than the answer.',
-      samples,
-    },
+    latencyFamily(latencies, boundsMs),
   ];
+}
+
+function latencyFamily(
+  latencies: LoadTestResult['latencies'],
+  boundsMs: LoadTestResult['boundsMs'],
+): PrintedFamily {
+  // Kinds and changes are added up: a histogram is many series.
+  const labelled = new Map<string, { readonly labels: Labels; readonly histograms: HistogramCounts[] }>();
+  for (const { step, phase, group, histogram } of latencies) {
+    const labels = { step, phase, group: group ?? '' };
+    const same = labelled.get(JSON.stringify(labels));
+    if (same) same.histograms.push(histogram);
+    else labelled.set(JSON.stringify(labels), { labels, histograms: [histogram] });
+  }
+  const samples = Array.from(labelled.values(), ({ labels, histograms }) => ({
+    labels,
+    value: histogramData(sumOf(histograms), boundsMs),
+  }));
+  const help = 'Latencies by step; below 0 where the watch was faster than the answer.';
+  return { name: 'kubeloom_loadtest_latency_seconds', type: 'histogram', help, samples };
 }
 
 function watcherFamilies(result: LoadTestResult): PrintedFamily[] {

@@ -29,72 +29,98 @@ const INK = `[...document.querySelectorAll('.plot canvas')].map((canvas) => {
 })`;
 
 const program = findChromium();
-if (program === undefined) console.log('NOT RUN: no chromium on this machine');
-else describe('a page of a load test in Chromium', () => suite(program));
+if (program === undefined) process.stdout.write('NOT RUN: no chromium on this machine\n');
+else runIn(program);
 
-function suite(program: string): void {
-  let chromium: Chromium;
-  let folder: TemporaryFolder;
-  before(async () => {
-    chromium = await Chromium.start(program);
-    folder = await TemporaryFolder.create();
+function runIn(program: string): void {
+  const reader = new Reader();
+  before(() => reader.start(program));
+  after(() => reader[Symbol.asyncDispose]());
+  describe('the page of a run in Chromium', () => runPages(reader));
+  describe('other pages and files in Chromium', () => otherPages(reader));
+}
+
+class Reader implements AsyncDisposable {
+  #opened: { readonly chromium: Chromium; readonly folder: TemporaryFolder } | undefined;
+
+  async start(program: string): Promise<void> {
     await mkdir(PICTURES, { recursive: true });
-  });
-  after(async () => {
-    await chromium[Symbol.asyncDispose]();
-    await folder[Symbol.asyncDispose]();
-  });
+    this.#opened = { chromium: await Chromium.start(program), folder: await TemporaryFolder.create() };
+  }
 
-  async function open(name: string, page: string, scheme: 'light' | 'dark'): Promise<void> {
+  get folder(): TemporaryFolder {
+    return this.#started.folder;
+  }
+
+  async open(name: string, page: string, scheme: 'light' | 'dark'): Promise<void> {
+    const { chromium, folder } = this.#started;
     chromium.complaints.length = 0;
     await chromium.open(await folder.write(`${name}.html`, page), scheme);
     await writeFile(`${PICTURES}${name}-${scheme}.png`, await chromium.picture());
   }
 
-  async function assertDrawn(): Promise<void> {
-    const ink = (await chromium.evaluate(INK)) as readonly number[];
-    const plots = Number(await chromium.evaluate(`document.querySelectorAll('.plot').length`));
+  evaluate(expression: string): Promise<unknown> {
+    return this.#started.chromium.evaluate(expression);
+  }
+
+  async assertDrawn(): Promise<void> {
+    const ink = (await this.evaluate(INK)) as readonly number[];
+    const plots = Number(await this.evaluate(`document.querySelectorAll('.plot').length`));
     assert.ok(plots > 5, `${plots} plots`);
     assert.equal(ink.length, plots);
     assert.ok(
       ink.every((pixels) => pixels > 100),
       `pixels of the plots: ${ink.join(', ')}`,
     );
-    assert.deepEqual(chromium.complaints, []);
+    assert.deepEqual(this.#started.chromium.complaints, []);
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opened?.chromium[Symbol.asyncDispose]();
+    await this.#opened?.folder[Symbol.asyncDispose]();
+  }
+
+  get #started(): { readonly chromium: Chromium; readonly folder: TemporaryFolder } {
+    assert.ok(this.#opened, 'the browser was started');
+    return this.#opened;
+  }
+}
+
+function runPages(reader: Reader): void {
   for (const scheme of SCHEMES) {
     it(`shows the verdict and draws every plot of the example, ${scheme}`, async () => {
-      await open('example', reportPage(exampleResult()), scheme);
-      await assertDrawn();
-      const verdict = String(await chromium.evaluate(`document.getElementById('verdict').innerText`));
+      await reader.open('example', reportPage(exampleResult()), scheme);
+      await reader.assertDrawn();
+      const verdict = String(await reader.evaluate(`document.getElementById('verdict').innerText`));
       assert.match(verdict, /^THRESHOLD\n.*\n.*sync p99 < 1s: it was 3060 ms/s);
       const dark = Number(
-        await chromium.evaluate(`Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])`),
+        await reader.evaluate(`Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])`),
       );
       assert.equal(dark < 128, scheme === 'dark');
     });
   }
 
   it('shows what a run of the preset smoke measured, and draws again when the page gets narrow', async () => {
-    const result = await smokeResult(folder);
-    await open('smoke', await readFile(folder.file('smoke-run.html'), 'utf8'), 'light');
-    await assertDrawn();
-    const verdict = String(await chromium.evaluate(`document.getElementById('verdict').innerText`));
+    const result = await smokeResult(reader.folder);
+    await reader.open('smoke', await readFile(reader.folder.file('smoke-run.html'), 'utf8'), 'light');
+    await reader.assertDrawn();
+    const verdict = String(await reader.evaluate(`document.getElementById('verdict').innerText`));
     assert.ok(verdict.startsWith(result.conclusion.kind), verdict);
-    const workload = await chromium.evaluate(`document.getElementById('workload').textContent`);
+    const workload = await reader.evaluate(`document.getElementById('workload').textContent`);
     assert.equal(workload, result.run.workloadYaml);
-    await chromium.evaluate(`new Promise((resolve) => {
+    await reader.evaluate(`new Promise((resolve) => {
       document.querySelector('main').style.width = '600px';
       requestAnimationFrame(() => requestAnimationFrame(resolve));
     })`);
-    await assertDrawn();
-    const overflow = await chromium.evaluate(
+    await reader.assertDrawn();
+    const overflow = await reader.evaluate(
       `document.querySelector('.plot').scrollWidth - document.querySelector('.plot').clientWidth`,
     );
     assert.equal(overflow, 0);
   });
+}
 
+function otherPages(reader: Reader): void {
   for (const scheme of SCHEMES) {
     it(`shows two runs side by side, ${scheme}`, async () => {
       const before = exampleResult();
@@ -102,9 +128,9 @@ function suite(program: string): void {
         ['a.json', 'b.json'],
         [before, { ...before, conclusion: { kind: 'PASS', reasons: [] } }],
       );
-      await open('compare', comparePage(comparison), scheme);
-      await assertDrawn();
-      const verdicts = await chromium.evaluate(
+      await reader.open('compare', comparePage(comparison), scheme);
+      await reader.assertDrawn();
+      const verdicts = await reader.evaluate(
         `[...document.querySelectorAll('.verdict strong')].map((each) => each.textContent).join()`,
       );
       assert.equal(verdicts, 'THRESHOLD,PASS');
@@ -119,10 +145,10 @@ function suite(program: string): void {
     const watchers = [{ ...group, name: evil, group: evil }];
     const run = { ...result.run, workloadYaml: evil, workload: { ...result.run.workload, name: evil } };
     const phases = result.phases.map((phase) => ({ ...phase, name: evil }));
-    await open('markup', reportPage({ ...result, run, watchers, phases }), 'light');
-    await assertDrawn();
-    assert.equal(await chromium.evaluate(`document.querySelector('h1').textContent`), evil);
-    assert.equal(await chromium.evaluate(`document.title`), `THRESHOLD: ${evil}`);
+    await reader.open('markup', reportPage({ ...result, run, watchers, phases }), 'light');
+    await reader.assertDrawn();
+    assert.equal(await reader.evaluate(`document.querySelector('h1').textContent`), evil);
+    assert.equal(await reader.evaluate(`document.title`), `THRESHOLD: ${evil}`);
   });
 
   it('shows a thousand watchers as groups and the worst of them', async () => {
@@ -130,9 +156,9 @@ function suite(program: string): void {
     const [one] = result.watchers;
     assert.ok(one);
     const watchers = Array.from({ length: 1000 }, (_, index) => ({ ...one, name: `watcher ${index}` }));
-    await open('thousand', reportPage({ ...result, watchers }), 'light');
-    await assertDrawn();
-    assert.ok(Number(await chromium.evaluate(`document.querySelectorAll('tr').length`)) < 150);
+    await reader.open('thousand', reportPage({ ...result, watchers }), 'light');
+    await reader.assertDrawn();
+    assert.ok(Number(await reader.evaluate(`document.querySelectorAll('tr').length`)) < 150);
   });
 
   it('reads the JUnit file of a run as well-formed XML', async () => {
@@ -142,7 +168,7 @@ function suite(program: string): void {
       ...result,
       run: { ...result.run, workload: { ...result.run.workload, name: leaf } },
     });
-    const parsed = await chromium.evaluate(`(() => {
+    const parsed = await reader.evaluate(`(() => {
       const file = new DOMParser().parseFromString(${JSON.stringify(xml)}, 'application/xml');
       return [file.querySelector('parsererror')?.textContent ?? '', file.querySelector('testsuite').getAttribute('name')];
     })()`);

@@ -133,7 +133,7 @@ function optionsOf(plot: Plot, data: PlotData, width: number, around: Surroundin
     scales: {
       x: { time: false, ...(isTime ? { range: rangeOfTime(x.endSeconds) } : {}) },
       y: {
-        distr: DISTRIBUTION[y.scale],
+        distr: DISTRIBUTION[y.scale] as uPlot.Scale.Distr,
         asinh: LINEAR_MS,
         ...(y.scale === 'linear' ? { range: fromZero(y.max) } : {}),
       },

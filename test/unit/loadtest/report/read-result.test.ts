@@ -7,6 +7,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { parseResult, readResult } from '../../../../src/loadtest/report/read-result.ts';
 import { BOUNDS_MS } from '../../../../src/loadtest/histogram.ts';
 import type { LoadTestResult } from '../../../../src/loadtest/result.ts';
+import type { Workload } from '../../../../src/loadtest/workload/workload.ts';
 import { exampleResult } from '../example-result.ts';
 
 interface Schema {
@@ -28,10 +29,8 @@ function closed(schema: unknown): unknown {
 const path = createRequire(import.meta.url).resolve('kubeloom/loadtest-result.schema.json');
 const schema = JSON.parse(readFileSync(path, 'utf8')) as Schema;
 
-/** A run that measured nothing, with every other null and every kind of phase, watcher and threshold. */
-function emptyResult(): LoadTestResult {
-  const result = exampleResult();
-  const { workload } = result.run;
+/** Every kind of phase, watcher and threshold that the example does not have. */
+function strangeWorkload(workload: Workload): Workload {
   const load = {
     rate: { fromPerSecond: 1, toPerSecond: 2 },
     arrival: 'constant',
@@ -41,52 +40,59 @@ function emptyResult(): LoadTestResult {
   const watchers = ['x'];
   const slow = { type: 'socket', bytesPerSecond: 1000 } as const;
   return {
+    ...workload,
+    objects: [
+      {
+        kind: 'Lease',
+        count: 1,
+        namespaces: 1,
+        size: { distribution: 'constant', bytes: 1 },
+        labels: {},
+      },
+      {
+        kind: 'Pod',
+        count: 1,
+        namespaces: 1,
+        size: { distribution: 'uniform', bytesMin: 1, bytesMax: 2 },
+        labels: {},
+      },
+    ],
+    watchers: [
+      {
+        name: 'x',
+        client: 'raw',
+        of: 'Lease',
+        count: 1,
+        processes: 1,
+        threads: 0,
+        list: 'pages',
+        selector: '',
+        perNamespace: true,
+        slow,
+        reconnectEveryMs: 1000,
+      },
+    ],
+    phases: [
+      { name: 'a', type: 'create', kinds: ['Lease'], ratePerSecond: 10 },
+      { name: 'b', type: 'slow-consumer', durationMs: 1, watchers, slow, load },
+      { name: 'c', type: 'server-restart', durationMs: 1, command: ['true'], load },
+      { name: 'd', type: 'pause', durationMs: 1 },
+    ],
+    thresholds: [
+      { text: 'x_total == 0', subject: { type: 'server', metric: 'x_total' }, operator: '==', value: 0 },
+    ],
+  };
+}
+
+/** A run that measured nothing: null wherever it may be. */
+function emptyResult(): LoadTestResult {
+  const result = exampleResult();
+  const { workload } = result.run;
+  return {
     ...result,
     run: {
       ...result.run,
-      workload: {
-        ...workload,
-        objects: [
-          {
-            kind: 'Lease',
-            count: 1,
-            namespaces: 1,
-            size: { distribution: 'constant', bytes: 1 },
-            labels: {},
-          },
-          {
-            kind: 'Pod',
-            count: 1,
-            namespaces: 1,
-            size: { distribution: 'uniform', bytesMin: 1, bytesMax: 2 },
-            labels: {},
-          },
-        ],
-        watchers: [
-          {
-            name: 'x',
-            client: 'raw',
-            of: 'Lease',
-            count: 1,
-            processes: 1,
-            threads: 0,
-            list: 'pages',
-            selector: '',
-            perNamespace: true,
-            slow,
-            reconnectEveryMs: 1000,
-          },
-        ],
-        phases: [
-          { name: 'a', type: 'create', kinds: ['Lease'], ratePerSecond: 10 },
-          { name: 'b', type: 'slow-consumer', durationMs: 1, watchers, slow, load },
-          { name: 'c', type: 'server-restart', durationMs: 1, command: ['true'], load },
-          { name: 'd', type: 'pause', durationMs: 1 },
-        ],
-        thresholds: [
-          { text: 'x_total == 0', subject: { type: 'server', metric: 'x_total' }, operator: '==', value: 0 },
-        ],
-      },
+      workload: strangeWorkload(workload),
     },
     phases: [],
     latencies: [
