@@ -28,10 +28,6 @@ const INK = `[...document.querySelectorAll('.plot canvas')].map((canvas) => {
   return ink;
 })`;
 
-const program = findChromium();
-if (program === undefined) process.stdout.write('NOT RUN: no chromium on this machine\n');
-else runIn(program);
-
 function runIn(program: string): void {
   const reader = new Reader();
   before(() => reader.start(program));
@@ -189,3 +185,7 @@ async function smokeResult(folder: TemporaryFolder): Promise<LoadTestResult> {
     await server.close();
   }
 }
+
+const program = findChromium();
+if (program === undefined) process.stdout.write('NOT RUN: no chromium on this machine\n');
+else runIn(program);

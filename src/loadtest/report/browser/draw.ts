@@ -132,11 +132,7 @@ function optionsOf(plot: Plot, data: PlotData, width: number, around: Surroundin
     },
     scales: {
       x: { time: false, ...(isTime ? { range: rangeOfTime(x.endSeconds) } : {}) },
-      y: {
-        distr: DISTRIBUTION[y.scale] as uPlot.Scale.Distr,
-        asinh: LINEAR_MS,
-        ...(y.scale === 'linear' ? { range: fromZero(y.max) } : {}),
-      },
+      y: scaleOf(y),
     },
     axes: [
       {
@@ -166,6 +162,11 @@ function optionsOf(plot: Plot, data: PlotData, width: number, around: Surroundin
     },
     hooks,
   };
+}
+
+function scaleOf({ scale, max }: Plot['y']): object {
+  const distr = DISTRIBUTION[scale];
+  return scale === 'linear' ? { distr, range: fromZero(max) } : { distr, asinh: LINEAR_MS };
 }
 
 function powersOfTen(_: unknown, splits: readonly number[]): (number | null)[] {
