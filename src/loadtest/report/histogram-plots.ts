@@ -8,8 +8,9 @@ import { timeText } from './value-text.ts';
 
 /** Buckets of a plot in a decade: the buckets of a result are finer, and show noise where there are few observations. */
 const CELLS_A_DECADE = 8;
-/** Latencies nearer to 0 are in the two buckets beside it. */
+/** Latencies nearer to 0 are in the two buckets beside it. Below 0, results are less fine. */
 const SMALLEST_MS = 0.01;
+const SMALLEST_NEGATIVE_MS = 0.1;
 
 export function histogramPlots(result: LoadTestResult, prefix: string): Plot[] {
   return STEPS.flatMap((step) => {
@@ -75,7 +76,8 @@ function sharesOf({ buckets, count }: HistogramCounts, boundsMs: readonly number
 function cellOf(doubleMs: number, boundsMs: readonly number[]): number {
   const limitMs = (doubleMs < 0 ? boundsMs[0] : boundsMs.at(-1)) ?? 1;
   const sizeMs = Number.isFinite(doubleMs) ? Math.abs(doubleMs) / 2 : Math.abs(limitMs);
-  const cells = Math.max(0, Math.ceil(Math.log10(sizeMs / SMALLEST_MS) * CELLS_A_DECADE));
+  const smallestMs = doubleMs < 0 ? SMALLEST_NEGATIVE_MS : SMALLEST_MS;
+  const cells = Math.max(0, Math.ceil(Math.log10(sizeMs / smallestMs) * CELLS_A_DECADE));
   return doubleMs < 0 ? -1 - cells : cells;
 }
 
@@ -86,6 +88,6 @@ function isDecade(cell: number): boolean {
 
 function lowerEndMs(cell: number): number {
   if (cell === 0) return 0;
-  const cells = cell < 0 ? -1 - cell : cell - 1;
-  return Math.sign(cell) * SMALLEST_MS * 10 ** (cells / CELLS_A_DECADE);
+  if (cell < 0) return -SMALLEST_NEGATIVE_MS * 10 ** ((-1 - cell) / CELLS_A_DECADE);
+  return SMALLEST_MS * 10 ** ((cell - 1) / CELLS_A_DECADE);
 }

@@ -16,7 +16,12 @@ export function serverTable({ serverMetrics }: LoadTestResult): Html {
   ];
   const changed = serverMetrics.filter(({ before, after }) => before !== after);
   const same = serverMetrics.length - changed.length;
-  const note = same === 0 ? '' : `${countText(same)} more counters did not change.`;
+  const note =
+    same === 0
+      ? ''
+      : same === 1
+        ? 'One more counter did not change.'
+        : `${countText(same)} more counters did not change.`;
   return html`${table(columns, changed.map(metricRow))}
     <p class="note">${note}</p>`;
 }

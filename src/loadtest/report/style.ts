@@ -56,7 +56,7 @@ figure { margin: 0; min-width: 0; } figcaption { font-size: 13px; font-weight: 6
 .plot { min-height: 236px; }
 .u-legend { text-align: left !important; font-size: 12px !important; color: var(--muted); margin: 0 0 0 62px !important; min-height: 22px; width: auto !important; }
 .u-legend tr, .u-legend th, .u-legend td { border: 0; padding: 0; font-size: 12px; }
-.u-legend .u-series th::after { content: none !important; } .u-legend .u-series:first-child .u-marker { display: none; }
+.u-legend .u-series th::after { content: none !important; } .u-legend .u-series:first-child { margin-right: 0; } .u-legend .u-series:first-child th { display: none; }
 .u-legend .u-series > * { padding: 1px 3px !important; } .u-legend .u-series { margin-right: 12px; }
 .u-legend .u-value { color: var(--ink); } .u-legend th { font-weight: 400; } .u-legend .u-marker { width: 10px; height: 10px; border-radius: 2px; }
 .u-select { background: color-mix(in srgb, var(--c0) 14%, transparent) !important; }

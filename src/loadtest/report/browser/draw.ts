@@ -123,7 +123,7 @@ function optionsOf(plot: Plot, data: PlotData, width: number, around: Surroundin
   return {
     width,
     height: HEIGHT,
-    padding: [timeline ? 18 : 10, 10, 0, 0],
+    padding: [timeline ? 18 : 10, isTime ? 10 : 24, 0, 0],
     cursor: {
       points: { size: 6 },
       y: false,
@@ -145,6 +145,7 @@ function optionsOf(plot: Plot, data: PlotData, width: number, around: Surroundin
       {
         ...axis,
         grid: { ...axis.grid, ...(y.scale === 'linear' ? {} : { filter: powersOfTen }) },
+        ...(y.unit === 'bytes' && y.scale === 'linear' ? { incrs: POWERS_OF_TWO } : {}),
         size: 72,
         values: (_: unknown, splits: readonly (number | null)[]) =>
           splits.map((value) => (value === null ? '' : text(value, y.unit))),
@@ -176,6 +177,8 @@ function powersOfTen(_: unknown, splits: readonly number[]): (number | null)[] {
 }
 
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400];
+
+const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power);
 
 function rangeOfTime(
   endSeconds: number,
