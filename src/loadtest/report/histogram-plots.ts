@@ -11,6 +11,7 @@ const CELLS_A_DECADE = 8;
 /** Latencies nearer to 0 are in the two buckets beside it. Below 0, results are less fine. */
 const SMALLEST_MS = 0.01;
 const SMALLEST_NEGATIVE_MS = 0.1;
+const TICKS_MAX = 5;
 
 export function histogramPlots(result: LoadTestResult, prefix: string): Plot[] {
   return STEPS.flatMap((step) => {
@@ -34,7 +35,7 @@ export function histogramPlots(result: LoadTestResult, prefix: string): Plot[] {
           type: 'bins',
           values,
           labels: values.map((cell) => timeText(lowerEndMs(cell))),
-          ticks: values.filter(isDecade),
+          ticks: ticksOf(values),
         },
         y: { unit: 'share', scale: 'linear', max: null },
         lines,
@@ -81,9 +82,17 @@ function cellOf(doubleMs: number, boundsMs: readonly number[]): number {
   return doubleMs < 0 ? -1 - cells : cells;
 }
 
-/** The buckets whose lower ends are 0 and the powers of 10; those beside 0 are left out, where there is no room. */
-function isDecade(cell: number): boolean {
-  return cell === 0 || ((cell < 0 ? cell + 1 : cell - 1) % CELLS_A_DECADE === 0 && Math.abs(cell) > 2);
+/** Returns the buckets whose lower ends are 0 and powers of 10, of many only every second one. */
+function ticksOf(cells: readonly number[]): number[] {
+  // The buckets beside 0 are left out: there is no room.
+  const decades = cells.filter((cell) => cell === 0 || (decadeOf(cell) % 1 === 0 && Math.abs(cell) > 1));
+  return decades.length <= TICKS_MAX
+    ? decades
+    : decades.filter((cell) => cell === 0 || decadeOf(cell) % 2 === 0);
+}
+
+function decadeOf(cell: number): number {
+  return (cell < 0 ? cell + 1 : cell - 1) / CELLS_A_DECADE;
 }
 
 function lowerEndMs(cell: number): number {
