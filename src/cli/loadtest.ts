@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { Command, Option } from 'commander';
 import { defaultThreads, loadKubeConfig } from '../index.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
-import type { LiveState } from '../loadtest/live.ts';
 import { EXIT_CODES } from '../loadtest/run/conclude.ts';
 import { runLoadTest } from '../loadtest/run/run-load-test.ts';
 import { targetOf, targetText, wantTarget } from '../loadtest/run/target.ts';
@@ -15,11 +14,11 @@ import { PRESETS, isPreset, presetText } from '../loadtest/workload/presets.ts';
 import { readWorkload } from '../loadtest/workload/read-workload.ts';
 import type { ReadWorkload } from '../loadtest/workload/read-workload.ts';
 import { parseCount, parseSeconds, parseThreads } from './arguments.ts';
+import { compareFiles, wantReportFlags, writeReports } from './loadtest-reports.ts';
+import type { ReportFlags } from './loadtest-reports.ts';
 import { conclusionText, resultText } from './loadtest-text.ts';
+import { loadTestView } from './loadtest-view.ts';
 import { packageVersion } from './package-version.ts';
-import { progressOn } from './progress.ts';
-import type { Progress } from './progress.ts';
-import { number } from './report.ts';
 import { runInterruptibly } from './signals.ts';
 
 const HELP = `
@@ -38,7 +37,7 @@ const parseObjectBytes = parseCount('--object-bytes', 1, 512 * 1024);
 const parseSeed = parseCount('--seed', 0, SEED_MAX);
 const parseInformers = parseCount('--informers', 1, 100);
 
-interface LoadTestFlags {
+interface LoadTestFlags extends ReportFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly objects?: number;
@@ -50,7 +49,7 @@ interface LoadTestFlags {
   readonly seed?: number;
   readonly client?: WatcherClient;
   readonly print?: boolean;
-  readonly json?: boolean;
+  readonly compare?: readonly string[];
   readonly yes?: boolean;
   readonly allowRestart?: boolean;
 }
@@ -77,13 +76,22 @@ export function loadTestCommand(): Command {
       new Option('--client <client>', 'client of all watchers, for comparisons').choices([...CLIENTS]),
     )
     .option('--print', 'print the workload and do nothing else')
-    .option('--json', 'print the result as one JSON object on stdout')
+    .option('--json [file]', 'write the result as one JSON object; without a file on stdout')
+    .option('--html <file>', 'write the result as a page that needs no network')
+    .option('--junit <file>', 'write the result as JUnit XML')
+    .option('--prometheus <file>', "write the result in Prometheus' text format")
+    .option('--compare <files...>', 'compare two files of --json, as text and with --html as a page')
     .option('--yes', 'write to this context although it is not known to be a throwaway cluster')
     .option('--allow-restart', 'run the commands of server-restart phases')
     .action(loadTest);
 }
 
 async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise<void> {
+  if (flags.compare) {
+    await compareFiles(flags.compare, flags);
+    return;
+  }
+  wantReportFlags(flags);
   const text = name === undefined ? textOfFlags(flags) : textOfWorkload(name, flags);
   // The file as it is: its seed is chosen when it runs.
   const { workload, yaml }: ReadWorkload = readWorkload(text, name ?? 'flags', flags, randomInt(SEED_MAX));
@@ -96,7 +104,8 @@ async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise
     const message = `nothing was sent: the phase ${restart.name} restarts the server; add --allow-restart`;
     throw new KubeloomError('ERR_KUBELOOM_LOADTEST_REFUSED', message);
   }
-  const { kubeconfig, context, json = false } = flags;
+  const { kubeconfig, context } = flags;
+  const isJson = flags.json === true;
   const kubeConfig = loadKubeConfig({
     ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
     ...(context === undefined ? {} : { context }),
@@ -104,9 +113,12 @@ async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise
   const target = targetOf(kubeConfig);
   console.error(targetText(target));
   wantTarget(target, flags.yes === true);
-  const progress = progressOn(process.stderr, json);
   await runInterruptibly(async (signal) => {
-    progress.begin(1);
+    const view = loadTestView(
+      process.stderr,
+      `kubeloom loadtest ${workload.name} · ${target.context}`,
+      isJson,
+    );
     const result = await runLoadTest({
       workload,
       workloadYaml: yaml,
@@ -114,12 +126,13 @@ async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise
       target,
       version: packageVersion(),
       signal,
-      say: (line) => progress.say(line),
-      onLive: (state) => show(state, progress),
-    }).finally(() => progress.end());
+      say: (line) => view.say(line),
+      onLive: (state) => view.show(state),
+    }).finally(() => view[Symbol.dispose]());
+    await writeReports(result, flags);
     const concluded = conclusionText(result);
-    console.log(json ? JSON.stringify(result) : `\n${resultText(result)}\n\n${concluded}`);
-    if (json && result.conclusion.kind !== 'PASS') console.error(concluded);
+    console.log(isJson ? JSON.stringify(result) : `\n${resultText(result)}\n\n${concluded}`);
+    if (isJson && result.conclusion.kind !== 'PASS') console.error(concluded);
     return EXIT_CODES[result.conclusion.kind];
   });
 }
@@ -156,12 +169,4 @@ function textOfFlags(flags: LoadTestFlags): string {
 /** object-bytes */
 function optionOf(member: string): string {
   return member.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-}
-
-function show({ phase, writes, watchers, atMs }: LiveState, progress: Progress): void {
-  const done = phase.durationMs === null ? 0 : (atMs - phase.startMs) / phase.durationMs;
-  const share = (phase.index + Math.min(1, done)) / phase.count;
-  const delivered = `${number(watchers.delivered)} delivered to ${watchers.synced} of ${watchers.count} watchers`;
-  const text = `${phase.name}: ${number(writes.answered)} confirmed, ${delivered}`;
-  progress.update(share, text);
 }

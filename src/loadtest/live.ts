@@ -16,6 +16,7 @@ export interface LiveState {
     readonly durationMs: number | null;
   };
   readonly writes: LiveWrites;
+  readonly latencies: LiveLatencies;
   readonly watchers: LiveWatchers;
   readonly processes: readonly LiveProcess[];
 }
@@ -45,4 +46,16 @@ export interface LiveProcess {
   readonly cpu: number;
   readonly rssBytes: number;
   readonly loopDelayMs: number;
+}
+
+/** Latencies of the last 5 s, in milliseconds; null without a write. `answeredToHandler` is known after the run only. */
+export interface LiveLatencies {
+  readonly dueToSent: LiveQuantiles | null;
+  readonly sentToAnswered: LiveQuantiles | null;
+}
+
+export interface LiveQuantiles {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
 }

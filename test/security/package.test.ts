@@ -74,6 +74,7 @@ test('the package has the library, its sources, workers and documents, and nothi
     'src/index.ts',
     'src/loadtest/presets/smoke.yaml',
     'src/loadtest/workload/workload.schema.json',
+    'src/loadtest/report/result.schema.json',
     'LICENSE',
     'docs/security.md',
   ]) {

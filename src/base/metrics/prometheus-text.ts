@@ -9,11 +9,18 @@ export const PROMETHEUS_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8
 
 /** Returns the metrics as the body of a response to a scrape. */
 export function prometheusText(families: readonly MetricFamily[] = collectMetrics()): string {
+  return textOfFamilies(families);
+}
+
+/** A metric to print. The table has those of a running program; a report has others. */
+export type PrintedFamily = Pick<MetricFamily, 'help' | 'samples' | 'type'> & { readonly name: string };
+
+export function textOfFamilies(families: readonly PrintedFamily[]): string {
   const texts = new RepeatedTexts();
   return families.map((family) => familyText(family, texts)).join('');
 }
 
-function familyText({ name, type, help, samples }: MetricFamily, texts: RepeatedTexts): string {
+function familyText({ name, type, help, samples }: PrintedFamily, texts: RepeatedTexts): string {
   let text = `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n`;
   for (const { labels, value } of samples) {
     const pairs = texts.pairs(labels);

@@ -98,6 +98,7 @@ class Run implements AsyncDisposable {
   readonly #costs = new Map<string, Timed<ProcessCost>[]>();
   readonly #serverSeries = new Map<string, Timed<number>[]>();
   #progress: GeneratorReport['progress'] = { due: 0, sent: 0, answered: 0, failed: 0 };
+  #latencies: GeneratorReport['latencies'] = { dueToSent: null, sentToAnswered: null };
 
   constructor(options: LoadTestOptions, place: RunPlace, client: ApiClient) {
     const { workload, kubeConfig, signal } = options;
@@ -108,6 +109,7 @@ class Run implements AsyncDisposable {
     this.#generator = new OtherProcess<GeneratorCalls>(GENERATOR_ENTRY, 'generator', (message) => {
       const report = message as GeneratorReport;
       this.#progress = report.progress;
+      this.#latencies = report.latencies;
       onCost('generator', report.cost);
     });
     const startedUs = this.#startedUs;
@@ -179,6 +181,7 @@ class Run implements AsyncDisposable {
       atMs: this.#atMs(),
       phase: { name, type, index, count: phases.length, startMs, durationMs },
       writes: { ...this.#progress, total: totalOfPhase(phase, this.#options.workload) },
+      latencies: this.#latencies,
       watchers: this.#watchers.live,
       processes: Array.from(this.#costs, ([process, costs]) => ({
         name: process,

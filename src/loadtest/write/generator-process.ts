@@ -3,6 +3,7 @@ import { KubeloomError } from '../../base/errors.ts';
 import { answerCalls, sendReport } from '../process/calls.ts';
 import { reportCost } from '../process/cost.ts';
 import type { ProcessCost } from '../process/cost.ts';
+import type { LiveLatencies } from '../live.ts';
 import type { CreatePhase, Load } from '../workload/workload.ts';
 import { Generator } from './generator.ts';
 import type { GeneratorProgress, GeneratorTask, WriteOutcome } from './generator.ts';
@@ -17,8 +18,10 @@ export interface GeneratorCalls {
 export interface GeneratorReport {
   readonly cost: ProcessCost;
   readonly progress: GeneratorProgress;
+  readonly latencies: LiveLatencies;
 }
 
+const NO_LATENCIES: LiveLatencies = { dueToSent: null, sentToAnswered: null };
 const NO_PROGRESS: GeneratorProgress = { due: 0, sent: 0, answered: 0, failed: 0 };
 
 let generator: Generator | undefined;
@@ -40,6 +43,10 @@ answerCalls<GeneratorCalls>({
 });
 
 reportCost((cost) => {
-  const report: GeneratorReport = { cost, progress: generator?.progress ?? NO_PROGRESS };
+  const report: GeneratorReport = {
+    cost,
+    progress: generator?.progress ?? NO_PROGRESS,
+    latencies: generator?.latencies ?? NO_LATENCIES,
+  };
   sendReport(report);
 });

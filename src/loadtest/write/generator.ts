@@ -5,6 +5,7 @@ import type { Random } from '../../base/clock.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
 import { seededRandom } from '../../apiserver/random.ts';
+import type { LiveLatencies } from '../live.ts';
 import type { ChangeName } from '../result.ts';
 import { nowUs } from '../watch/recording-handler.ts';
 import type { CreatePhase, Load, Mix, ObjectGroup, Workload } from '../workload/workload.ts';
@@ -13,6 +14,7 @@ import type { WriteVerb } from './api-write.ts';
 import { arrivals } from './arrival.ts';
 import { bodyOf, bytesFrom, hasStatus, nameOf, namespaceOf, resourceOf, updateOf } from './kinds.ts';
 import type { RunPlace } from './kinds.ts';
+import { RecentLatencies } from './recent-latencies.ts';
 
 /** One write that the server confirmed. */
 export interface Write {
@@ -72,6 +74,8 @@ export class Generator {
   #stopping = new AbortController();
   #count = 0;
   #progress = { due: 0, sent: 0, answered: 0, failed: 0 };
+  readonly #late = new RecentLatencies();
+  readonly #answers = new RecentLatencies();
   #lastSentUs = 0;
   #writes: Write[] = [];
   #failures = { refused: 0, unanswered: 0, first: undefined as string | undefined };
@@ -85,6 +89,11 @@ export class Generator {
 
   get progress(): GeneratorProgress {
     return { ...this.#progress };
+  }
+
+  get latencies(): LiveLatencies {
+    const atUs = nowUs();
+    return { dueToSent: this.#late.quantiles(atUs), sentToAnswered: this.#answers.quantiles(atUs) };
   }
 
   /** Creates all objects of these kinds. @throws the first refusal: a load on less than was asked for proves less */
@@ -187,7 +196,10 @@ export class Generator {
     const { verb, body } = this.#request(group, n, change);
     const { metadata } = await this.#api.send(verb, this.#path(group, n, change), body, onSent);
     const revision = change === 'delete' ? 0 : Number(metadata?.resourceVersion);
-    this.#writes.push({ group, n, change, revision, dueUs: Math.round(dueUs), sentUs, answeredUs: nowUs() });
+    const answeredUs = nowUs();
+    this.#writes.push({ group, n, change, revision, dueUs: Math.round(dueUs), sentUs, answeredUs });
+    this.#late.observe(answeredUs, (sentUs - dueUs) / 1000);
+    this.#answers.observe(answeredUs, (answeredUs - sentUs) / 1000);
     this.#progress.answered++;
     this.#pool(group).give(n, change);
   }

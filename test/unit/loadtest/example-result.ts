@@ -158,7 +158,7 @@ function latencies(): LatencyHistogram[] {
     changes.flatMap(([change, count]) => [
       latency('dueToSent', name, change, null, observed(count, 0.4, index)),
       latency('sentToAnswered', name, change, null, observed(count, 6, index)),
-      latency('answeredToHandler', name, change, 'informers', observed(count * 4, 2, index, -1.2)),
+      latency('answeredToHandler', name, change, 'informers', observed(count * 4, 2, index, -1.6)),
       latency('answeredToHandler', name, change, 'peers', observed(count, 30, index)),
     ]),
   );

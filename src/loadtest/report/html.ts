@@ -1,0 +1,60 @@
+/** HTML as values: text is escaped unless it is HTML already. */
+
+export interface Html {
+  readonly html: string;
+}
+
+export type HtmlPart = string | number | Html | readonly Html[];
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
+  const texts = parts.map((part, index) => `${textOf(part)}${strings[index + 1] ?? ''}`);
+  return { html: `${strings[0] ?? ''}${texts.join('')}` };
+}
+
+function textOf(part: HtmlPart): string {
+  if (typeof part === 'object') return 'html' in part ? part.html : part.map((each) => each.html).join('');
+  return String(part).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+}
+
+/** Nothing. */
+export const NOTHING: Html = { html: '' };
+
+/** Returns JSON that a script element can have: no text in it ends the element or begins a comment. */
+export function scriptJson(data: unknown): Html {
+  return { html: JSON.stringify(data).replaceAll('<', String.raw`\u003c`) };
+}
+
+export interface TableColumn {
+  readonly header: string;
+  readonly isNumber?: boolean;
+}
+
+/** Returns a table whose cells wrap nowhere; a page scrolls it when it is wide. */
+export function table(columns: readonly TableColumn[], rows: readonly (readonly HtmlPart[])[]): Html {
+  const className = (index: number): string => (columns[index]?.isNumber === true ? 'n' : '');
+  return html`<div class="scroll">
+    <table>
+      <thead>
+        <tr>
+          ${columns.map(({ header }, index) => html`<th class="${className(index)}">${header}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.map(
+          (cells) =>
+            html`<tr>
+              ${cells.map((cell, index) => html`<td class="${className(index)}">${cell}</td>`)}
+            </tr> `,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}

@@ -1,0 +1,87 @@
+/** The end of a report: the server's counters, what was run and on what, and what could not be removed. */
+import type { LoadTestResult, RunFacts, ServerMetric } from '../result.ts';
+import { html, table } from './html.ts';
+import type { Html } from './html.ts';
+import { countText, valueText } from './value-text.ts';
+
+export function serverTable({ serverMetrics }: LoadTestResult): Html {
+  if (serverMetrics.length === 0)
+    return html`<p class="note">
+      The counters of the server could not be read: the user may not read /metrics.
+    </p>`;
+  const columns = [
+    { header: 'Counter' },
+    { header: 'Labels' },
+    ...['Before', 'After', 'Difference'].map((header) => ({ header, isNumber: true })),
+  ];
+  const changed = serverMetrics.filter(({ before, after }) => before !== after);
+  const same = serverMetrics.length - changed.length;
+  const note =
+    same === 0
+      ? ''
+      : same === 1
+        ? 'One more counter did not change.'
+        : `${countText(same)} more counters did not change.`;
+  return html`${table(columns, changed.map(metricRow))}
+    <p class="note">${note}</p>`;
+}
+
+function metricRow({ metric, labels, before, after }: ServerMetric): string[] {
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}=${value}`);
+  const figure = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 3 });
+  return [metric, pairs.join(' '), figure(before), figure(after), figure(after - before)];
+}
+
+/** Returns name and value of what was run, and on what. */
+export function runFacts({
+  workload,
+  target,
+  versions,
+  machine,
+  startedAt,
+  durationMs,
+}: RunFacts): [string, string][] {
+  return [
+    ['Started', `${startedAt.slice(0, 19).replace('T', ' ')} UTC`],
+    ['Took', valueText(durationMs, 'ms')],
+    ['Seed', String(workload.seed)],
+    ['Context', target.context],
+    ['Server', `${target.server}, ${versions.server}`],
+    ['User', target.user],
+    ['kubeloom', versions.kubeloom],
+    ['Node.js', `${versions.node}, ${machine.platform} ${machine.architecture}`],
+    ['Machine', `${machine.cpuModel}, ${machine.cpus} CPUs, ${valueText(machine.memoryBytes, 'bytes')}`],
+  ];
+}
+
+export function runSection({ run }: LoadTestResult): Html {
+  const facts = runFacts(run).map(
+    ([name, value]) =>
+      html`<dt>${name}</dt>
+        <dd>${value}</dd>`,
+  );
+  return html`<h2>What was run, and on what</h2>
+    <div class="two">
+      <div>
+        <dl class="list">${facts}</dl>
+        <details>
+          <summary>${countText(run.namespaces.length)} namespaces</summary>
+          <p class="note">${run.namespaces.join(' ')}</p>
+        </details>
+      </div>
+      <div>
+        <pre id="workload">${run.workloadYaml}</pre>
+        <p class="note">This file repeats the run: save it, and give it to kubeloom loadtest.</p>
+      </div>
+    </div>`;
+}
+
+export function leftoverSection({ leftovers }: LoadTestResult): Html {
+  if (leftovers.length === 0)
+    return html`<h2>Leftovers</h2>
+      <p class="note">Everything that the test created was removed.</p>`;
+  const columns = [{ header: 'Left behind' }, { header: 'Why' }, { header: 'Command that removes it' }];
+  const rows = leftovers.map(({ what, why, command }) => [what, why, html`<code>${command}</code>`]);
+  return html`<h2>Leftovers</h2>
+    ${table(columns, rows)}`;
+}

@@ -1,0 +1,68 @@
+/** The watchers of each group added up: a run may have a thousand of them. */
+import type { LoadTestResult, SyncResult, WatcherResult } from '../result.ts';
+
+export interface WatcherGroupSums {
+  readonly name: string;
+  readonly client: WatcherResult['client'];
+  readonly of: WatcherResult['of'];
+  readonly watchers: readonly WatcherResult[];
+  readonly delivered: number;
+  readonly covered: number;
+  readonly lost: number;
+  readonly duplicated: number;
+  readonly reordered: number;
+  readonly relists: number;
+  readonly cutWatches: number;
+  /** null when its client does not count them. */
+  readonly receivedBytes: number | null;
+  /** Watchers whose cache is not the server's state. */
+  readonly unequal: number;
+}
+
+export function watcherGroups({ watchers }: Pick<LoadTestResult, 'watchers'>): WatcherGroupSums[] {
+  const groups = new Map<string, WatcherResult[]>();
+  for (const watcher of watchers) {
+    const members = groups.get(watcher.group) ?? [];
+    groups.set(watcher.group, members);
+    members.push(watcher);
+  }
+  return Array.from(groups, ([name, members]) => {
+    const [{ client, of }] = members as [WatcherResult];
+    const sum = (figure: (watcher: WatcherResult) => number): number =>
+      members.reduce((total, each) => total + figure(each), 0);
+    const isCounted = members.every(({ receivedBytes }) => receivedBytes !== null);
+    return {
+      name,
+      client,
+      of,
+      watchers: members,
+      delivered: sum(({ verdict }) => verdict.delivered),
+      covered: sum(({ verdict }) => verdict.covered),
+      lost: sum(({ verdict }) => verdict.lost),
+      duplicated: sum(({ verdict }) => verdict.duplicated),
+      reordered: sum(({ verdict }) => verdict.reordered),
+      relists: sum(({ relists }) => relists),
+      cutWatches: sum(({ cutWatches }) => cutWatches),
+      receivedBytes: isCounted ? sum(({ receivedBytes }) => receivedBytes ?? 0) : null,
+      unequal: sum(({ cacheEqualsList }) => (cacheEqualsList === false ? 1 : 0)),
+    };
+  });
+}
+
+/** Returns the faults of delivery: changes, and caches that are not the server's state. */
+export function faultsOf(group: WatcherGroupSums): number {
+  return group.lost + group.duplicated + group.reordered + group.unequal;
+}
+
+/** Returns the durations of the syncs of one cause that ended, ascending. */
+export function syncDurations(watchers: readonly WatcherResult[], cause: SyncResult['cause']): number[] {
+  return watchers
+    .flatMap(({ syncs }) => syncs.filter((sync) => sync.cause === cause))
+    .flatMap(({ durationMs }) => (durationMs === null ? [] : [durationMs]))
+    .sort((one, other) => one - other);
+}
+
+/** Returns the value that this share of the ascending values does not exceed; null without values. */
+export function exactQuantile(ascending: readonly number[], share: number): number | null {
+  return ascending[Math.max(0, Math.ceil(ascending.length * share) - 1)] ?? null;
+}
