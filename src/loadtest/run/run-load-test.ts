@@ -63,14 +63,17 @@ export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestRes
   const cluster = await TestCluster.find({ api, client, context: target.context, signal, say }, workload);
   await lookForDead(cluster, say);
   let leftovers: Leftover[] | undefined;
+  const ended = new AbortController();
   try {
     await cluster.create();
+    cluster.beatUntil(ended.signal);
     await using run = new Run(options, cluster.place, client);
     const finish = await run.run();
     leftovers = await cluster.remove();
     return finish(leftovers);
   } finally {
     leftovers ??= await cluster.remove();
+    ended.abort();
     for (const { what, why, command } of leftovers) say(`${what} could not be removed (${why}): ${command}`);
   }
 }
