@@ -44,7 +44,10 @@ export const CLIENTS = ['informer', 'raw', 'client-node'] as const;
 /** The client of a watcher: kubeloom's informer, a socket that only counts, or client-node's informer. */
 export type WatcherClient = (typeof CLIENTS)[number];
 
-/** The request for the first state: a list within the watch, one list, or a list in pages of 500. */
+/**
+ * The request for the first state: a list within the watch, one list, or a list in pages of 500. A server that lists from
+ * its watch cache ignores the pages; the result has the mode of its answer.
+ */
 export type ListMode = 'watchlist' | 'list' | 'pages';
 
 /** Watchers of one kind of object that are alike. */
