@@ -91,6 +91,8 @@ function editLines(answer: IncomingMessage, edit: Edit, response: ServerResponse
     for (const each of edit(line)) response.write(`${each}\n`);
   });
   lines.on('close', () => response.end());
+  // The client has gone, or the server has: the answer ends either way.
+  lines.on('error', () => response.destroy());
 }
 
 /** The third update and later ones are edited: a first state within the watch has none. */

@@ -183,17 +183,19 @@ class Judgement {
     if (kind === 'INITIAL') return initial.get(key) === revision ? key : undefined;
     const index = this.#indexes.get(revision) ?? -1;
     const event = events[index];
-    return event && isSame(event, notification) ? index : undefined;
+    return event && this.#isSame(event, notification) ? index : undefined;
+  }
+
+  /** The object before an update is the log's; after a loss it is the last one that the handler received. */
+  #isSame(event: LogEvent, { key, kind, previousRevision }: Notification): boolean {
+    if (event.key !== key || event.type !== kind) return false;
+    if (event.type !== 'MODIFIED') return true;
+    return previousRevision === event.previousRevision || previousRevision === this.#model.get(key);
   }
 
   #find(finding: string): void {
     if (this.#findings.length < FINDINGS_MAX) this.#findings.push(finding);
   }
-}
-
-function isSame(event: LogEvent, notification: Notification): boolean {
-  if (event.key !== notification.key || event.type !== notification.kind) return false;
-  return event.type !== 'MODIFIED' || event.previousRevision === notification.previousRevision;
 }
 
 function describe({ kind, key, revision, previousRevision }: Notification): string {
