@@ -98,7 +98,9 @@ describe('an interrupted load test', () => {
 });
 
 describe('a watch with a fault', () => {
-  async function runWith(edit: Edit): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }> {
+  async function runWith(
+    edit: Edit,
+  ): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }> {
     await using scene = await Scene.start();
     // The first watch is the witness's.
     scene.proxy.editOf = (watch) => (watch === 1 ? edit : undefined);

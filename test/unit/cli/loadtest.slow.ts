@@ -285,7 +285,10 @@ phases: [create: {}, sync: {}, steady: { for: 1s, rate: 30, mix: { update: 5, st
       'loadtest.kubeloom.dev/alive-at': new Date(aliveMs).toISOString(),
     });
     const namespaceOf = (name: string, run: string, annotations: object): Change => {
-      const labels = { 'app.kubernetes.io/managed-by': 'kubeloom-loadtest', 'loadtest.kubeloom.dev/run': run };
+      const labels = {
+        'app.kubernetes.io/managed-by': 'kubeloom-loadtest',
+        'loadtest.kubeloom.dev/run': run,
+      };
       const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels, annotations } };
       return { type: 'create', resource: 'namespaces', object };
     };
