@@ -44,7 +44,7 @@ const WIDGETS = `objects: [{ kind: Widget, count: 20 }, { kind: ConfigMap, count
 watchers: [{ name: widgets, of: Widget }, { name: config maps, of: ConfigMap }]
 phases: [create: {}, sync: {}, steady: { for: 2s, rate: 40 }]
 `;
-const ONE_WATCHER = `objects: [{ kind: ConfigMap, count: 20 }]
+const ONE_WATCHER = `objects: [{ kind: ConfigMap, count: 5 }]
 watchers: [{ name: informer }]
 phases: [create: {}, sync: {}, steady: { for: 2s, rate: 30, mix: { update: 1 } }]
 `;

@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { realTimers } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { resourcePath } from '../../kube/resource.ts';
@@ -105,14 +105,21 @@ export class TestCluster {
   }
 
   /** Renews the proof that this run is alive until the signal is aborted. */
-  beatUntil(signal: AbortSignal): void {
+  beatUntil(signal: AbortSignal, clock: Clock): void {
     const { api } = this.#access;
     const path = `${NAMESPACES}/${this.place.namespaces[0]}`;
-    const timer = realTimers.setInterval(() => {
-      // A server that does not answer for minutes makes this run seem dead, and its measurement worthless.
-      api.send('PATCH', path, { metadata: { annotations: proofOfLife() } }).catch(() => undefined);
-    }, HEARTBEAT_MS);
-    onAbort(signal, () => realTimers.clearInterval(timer));
+    let cancel = (): void => {};
+    const beat = async (): Promise<void> => {
+      try {
+        await api.send('PATCH', path, { metadata: { annotations: proofOfLife() } });
+      } catch (error) {
+        // A server that does not answer for minutes makes this run seem dead, and its measurement worthless.
+        if (!(error instanceof KubeloomError)) throw error;
+      }
+      if (!signal.aborted) cancel = clock.schedule(HEARTBEAT_MS, () => void beat());
+    };
+    cancel = clock.schedule(HEARTBEAT_MS, () => void beat());
+    onAbort(signal, () => cancel());
   }
 
   async #left(what: Left['what'], collection: string): Promise<Left[]> {

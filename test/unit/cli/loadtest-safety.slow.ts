@@ -17,7 +17,7 @@ phases:
   - relist-storm: { for: 1s, every: 500ms, rate: 30 }
 `;
 const ONE_WATCHER = `seed: 12
-objects: [{ kind: ConfigMap, count: 20 }]
+objects: [{ kind: ConfigMap, count: 5 }]
 watchers: [{ name: informer }]
 phases: [create: {}, sync: {}, steady: { for: 2s, rate: 30, mix: { update: 1 } }]
 `;

@@ -50,7 +50,7 @@ function tableBehind(heading: string): string[] {
 
 const withoutMeaning = (row: string): string => row.replace(/ [^|]*\|$/, '').replace(/\| +\|$/, '| |');
 
-const { phase, objects, watchers, load } = SCHEMA.$defs as Readonly<Record<string, Schema>>;
+const { phase, objects, watchers, load } = SCHEMA.$defs;
 const TABLES: readonly (readonly [heading: string, rows: readonly string[]])[] = [
   ['### The file', rowsOf(SCHEMA)],
   ['### objects', rowsOf(objects ?? {})],
