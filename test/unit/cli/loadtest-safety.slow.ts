@@ -134,6 +134,11 @@ describe('a workload above its limits', () => {
       /1:10 objects: 11 objects are more than limits.objects, which is 10/,
     ],
     [
+      'objects that are created twice',
+      'objects: [{ kind: ConfigMap, count: 6 }]\nphases: [create: {}, create: {}]\nlimits: { objects: 10 }\n',
+      /1:10 objects: 12 objects are more than limits.objects, which is 10/,
+    ],
+    [
       'the rate of a phase',
       'objects: [{ kind: ConfigMap, count: 1 }]\nphases: [steady: { for: 1s, rate: { from: 1, to: 9 } }]\nlimits: { rate: 8 }\n',
       /rate: 9 a second is more than limits.rate, which is 8/,
