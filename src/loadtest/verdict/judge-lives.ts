@@ -57,7 +57,8 @@ function differencesOf(state: ReadonlyMap<string, string>, listed: ReadonlyMap<s
   return differences(entries, { state: listed, bytes: new Map() });
 }
 
-function sumOf(verdicts: readonly Verdict[], different: readonly string[]): VerdictCounts {
+/** Adds the verdicts of one watcher. */
+export function sumOf(verdicts: readonly Verdict[], different: readonly string[]): VerdictCounts {
   const sum = (of: Exclude<keyof Verdict, 'findings'>): number =>
     verdicts.reduce((all, verdict) => all + verdict[of], 0);
   return {
@@ -72,14 +73,14 @@ function sumOf(verdicts: readonly Verdict[], different: readonly string[]): Verd
 }
 
 /** Answered to handler, by phase and change, and by the second of the delivery. */
-class Latencies {
+export class Latencies {
   readonly #writes: ReadonlyMap<number, OwnWrite>;
   readonly #startedUs: number;
   readonly #groups = new Map<string, { phase: number; change: OwnWrite['change']; counts: LatencyCounts }>();
   readonly #seconds = new Map<number, { changes: number; counts: LatencyCounts }>();
 
   constructor(log: readonly LoggedWrite[], startedUs: number) {
-    this.#writes = new Map(log.flatMap(({ revision, own }) => (own ? [[revision, own] as const] : [])));
+    this.#writes = ownWritesOf(log);
     this.#startedUs = startedUs;
   }
 
@@ -114,4 +115,14 @@ class Latencies {
       })),
     };
   }
+}
+
+/** Thousands of watchers have the same log. */
+const known = new WeakMap<readonly LoggedWrite[], ReadonlyMap<number, OwnWrite>>();
+
+function ownWritesOf(log: readonly LoggedWrite[]): ReadonlyMap<number, OwnWrite> {
+  const writes =
+    known.get(log) ?? new Map(log.flatMap(({ revision, own }) => (own ? [[revision, own] as const] : [])));
+  known.set(log, writes);
+  return writes;
 }

@@ -107,7 +107,8 @@ function sumsOf(
   const keys = new Set<string>();
   for (let index = from; index < notifications.length; index++) {
     const { kind, key, revision, previousRevision } = notifications[index] as Notification;
-    const isFromModel = kind !== 'MODIFIED' || model.get(key) === previousRevision;
+    const isUntold = kind !== 'MODIFIED' || Number.isNaN(previousRevision);
+    const isFromModel = isUntold || model.get(key) === previousRevision;
     if (kind === 'DELETED' || keys.has(key) || !isFromModel) break;
     keys.add(key);
     sums.push(plus(sums.at(-1) ?? 0, hashOf(key, kind === 'FINAL_STATE_UNKNOWN' ? 0 : revision)));

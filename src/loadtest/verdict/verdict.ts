@@ -189,7 +189,8 @@ class Judgement {
   /** The object before an update is the log's; after a loss it is the last one that the handler received. */
   #isSame(event: LogEvent, { key, kind, previousRevision }: Notification): boolean {
     if (event.key !== key || event.type !== kind) return false;
-    if (event.type !== 'MODIFIED') return true;
+    // Some clients do not give the object before.
+    if (event.type !== 'MODIFIED' || Number.isNaN(previousRevision)) return true;
     return previousRevision === event.previousRevision || previousRevision === this.#model.get(key);
   }
 
@@ -199,6 +200,6 @@ class Judgement {
 }
 
 function describe({ kind, key, revision, previousRevision }: Notification): string {
-  const from = kind === 'MODIFIED' ? ` (from ${previousRevision})` : '';
+  const from = kind === 'MODIFIED' && !Number.isNaN(previousRevision) ? ` (from ${previousRevision})` : '';
   return `${kind} ${key}@${revision}${from}`;
 }

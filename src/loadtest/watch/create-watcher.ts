@@ -1,11 +1,16 @@
 /** Makes a watcher with the client that its group names. */
-import { KubeloomError } from '../../base/errors.ts';
+import { ClientNodeLife } from './client-node-life.ts';
 import { InformerWatcher } from './informer-watcher.ts';
+import { RawWatcher } from './raw/raw-watcher.ts';
 import type { Watcher, WatcherContext, WatcherTask } from './watcher.ts';
 
-/** @throws ERR_KUBELOOM_LOADTEST for a client that is not available */
 export function createWatcher(task: WatcherTask, context: WatcherContext): Watcher {
-  const { client } = task.group;
-  if (client === 'informer') return new InformerWatcher(task, context);
-  throw new KubeloomError('ERR_KUBELOOM_LOADTEST', `watchers with the client ${client} are not available`);
+  switch (task.group.client) {
+    case 'raw':
+      return new RawWatcher(task, context.raw, context.onError);
+    case 'client-node':
+      return new InformerWatcher(task, context, ClientNodeLife);
+    default:
+      return new InformerWatcher(task, context);
+  }
 }

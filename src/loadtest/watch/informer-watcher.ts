@@ -1,12 +1,15 @@
 /**
- * A watcher that is kubeloom's informer. A relist ends the informer and starts another one, as a storm of restarting
+ * A watcher that is an informer, of kubeloom or of another library. A relist ends the informer and starts another one, as a storm of restarting
  * controllers does; each of these lives is judged by itself.
  */
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeloomError } from '../../base/errors.ts';
+import { clientNode } from '../../kube/client-node.ts';
 import { judgeLives } from '../verdict/judge-lives.ts';
+import type { Life } from '../verdict/judge-lives.ts';
 import type { Slowness } from '../workload/workload.ts';
 import { InformerLife } from './informer-life.ts';
+import type { RecordingHandler } from './recording-handler.ts';
 import { Relay } from './relay.ts';
 import type {
   Truth,
@@ -17,21 +20,41 @@ import type {
   WatcherTask,
 } from './watcher.ts';
 
+/** One informer of a watcher. */
+export interface WatcherLife extends Life, AsyncDisposable {
+  /** The handler that can be slow; undefined for a client that waits for none. */
+  readonly handler: RecordingHandler | undefined;
+  readonly changes: number;
+  readonly cutWatches: number;
+  /** Resolves when the first state was delivered and the watch is open. */
+  sync(signal: AbortSignal): Promise<void>;
+  hasReached(revision: number): boolean;
+}
+
+export type NewLife = new (
+  task: WatcherTask,
+  context: WatcherContext,
+  cause: 'start' | 'storm',
+) => WatcherLife;
+
 export class InformerWatcher implements Watcher {
   readonly task: WatcherTask;
   readonly #context: WatcherContext;
-  readonly #lives: InformerLife[] = [];
+  readonly #Life: NewLife;
+  readonly #lives: WatcherLife[] = [];
   #relay: Relay | undefined;
   #slowness: Slowness | undefined;
 
-  constructor(task: WatcherTask, context: WatcherContext) {
+  /** @param life the client's. Default: kubeloom's */
+  constructor(task: WatcherTask, context: WatcherContext, life: NewLife = InformerLife) {
     this.task = task;
+    this.#Life = life;
     this.#context = context;
     this.#slowness = task.group.slow;
   }
 
   get activity(): WatcherActivity {
-    const sum = (of: (life: InformerLife) => number): number =>
+    const sum = (of: (life: WatcherLife) => number): number =>
       this.#lives.reduce((all, life) => all + of(life), 0);
     return {
       changes: sum(({ changes }) => changes),
@@ -77,7 +100,7 @@ export class InformerWatcher implements Watcher {
     const kubeConfig = this.#relay
       ? relayed(this.#context.kubeConfig, this.#relay)
       : this.#context.kubeConfig;
-    const life = new InformerLife(this.task, { ...this.#context, kubeConfig }, cause);
+    const life = new this.#Life(this.task, { ...this.#context, kubeConfig }, cause);
     this.#lives.push(life);
     this.#applySlowness();
     await life.sync(signal);
@@ -101,7 +124,7 @@ function relayed(kubeConfig: KubeConfig, relay: Relay): KubeConfig {
   }
   const { hostname } = new URL(cluster.server);
   const tlsServerName = cluster.tlsServerName ?? (hostname === '127.0.0.1' ? undefined : hostname);
-  const copy = new KubeConfig();
+  const copy = new (clientNode().KubeConfig)();
   const named = tlsServerName === undefined ? {} : { tlsServerName };
   copy.loadFromClusterAndUser({ ...cluster, server: relay.addressOf(cluster.server), ...named }, user);
   return copy;

@@ -13,7 +13,7 @@ export interface Notification {
   readonly key: string;
   /** NaN when the version was not a number. */
   readonly revision: number;
-  /** The revision of the old object of an update; 0 for everything else. */
+  /** The revision of the old object of an update; 0 for everything else; NaN when the client does not say. */
   readonly previousRevision: number;
   /** The time of the handler's call, by `nowUs`. */
   readonly calledUs: number;

@@ -1,15 +1,17 @@
 /** A process with watchers of one group. The main process says what they do, and asks for their verdicts. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { KubeConfig } from '@kubernetes/client-node';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { realTimers } from '../../base/clock.ts';
 import { withCode } from '../../base/errors.ts';
 import { InformerThreads } from '../../index.ts';
-import { connectionFor } from '../../reflector/transport/credentials.ts';
+import { clientNode } from '../../kube/client-node.ts';
+import type { ConnectionOptions } from '../../shared/protocol.ts';
 import { answerCalls, sendReport } from '../process/calls.ts';
 import { reportCost } from '../process/cost.ts';
 import type { ProcessCost } from '../process/cost.ts';
 import type { Slowness } from '../workload/workload.ts';
 import { createWatcher } from './create-watcher.ts';
+import { RawProcess } from './raw/raw-process.ts';
 import type { Truth, Watcher, WatcherActivity, WatcherJudgement, WatcherTask } from './watcher.ts';
 
 export interface WatcherProcessCalls {
@@ -28,6 +30,8 @@ export interface WatcherProcessCalls {
 export interface WatcherProcessTask {
   /** A kubeconfig as text. */
   readonly kubeConfig: string;
+  /** The same server and credentials. */
+  readonly connection: ConnectionOptions;
   readonly startedUs: number;
   readonly threads: number;
   readonly reconnectEveryMs: number | undefined;
@@ -53,6 +57,7 @@ const LINGER_MS = 250;
 
 const stopping = new AbortController();
 let threads: InformerThreads | undefined;
+let raw: RawProcess | undefined;
 let watchers: readonly Watcher[] = [];
 let synced = 0;
 
@@ -64,6 +69,12 @@ function report(error: Error): void {
   if (reported.has(code)) return;
   reported.add(code);
   process.stderr.write(`error: ${message} (${code}; the next ones with this code are not shown)\n`);
+}
+
+function kubeConfigOf(text: string): KubeConfig {
+  const kubeConfig = new (clientNode().KubeConfig)();
+  kubeConfig.loadFromString(text);
+  return kubeConfig;
 }
 
 function changes(): number {
@@ -79,13 +90,23 @@ async function all(
 }
 
 answerCalls<WatcherProcessCalls>({
-  async start({ kubeConfig: text, startedUs, threads: shards, reconnectEveryMs, watchers: tasks }) {
-    const kubeConfig = new KubeConfig();
-    kubeConfig.loadFromString(text);
+  async start({
+    kubeConfig: text,
+    connection,
+    startedUs,
+    threads: shards,
+    reconnectEveryMs,
+    watchers: tasks,
+  }) {
+    let kubeConfig: KubeConfig | undefined;
     threads = new InformerThreads({ shards });
+    raw = new RawProcess({ connection, startedUs });
     const context = {
-      kubeConfig,
-      connection: await connectionFor(kubeConfig),
+      get kubeConfig() {
+        return (kubeConfig ??= kubeConfigOf(text));
+      },
+      connection,
+      raw,
       threads,
       startedUs,
       onError: report,
@@ -125,6 +146,7 @@ answerCalls<WatcherProcessCalls>({
       if (truth) judged.set(name, { activity: watcher.activity, judgement: watcher.judge(truth) });
     }
     for (const watcher of watchers) await watcher[Symbol.asyncDispose]();
+    await raw?.[Symbol.asyncDispose]();
     await threads?.[Symbol.asyncDispose]();
     return judged;
   },

@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { parseLabelSelector } from '../../kube/label-selector.ts';
+import { connectionFor } from '../../reflector/transport/credentials.ts';
 import { OtherProcess } from '../process/calls.ts';
 import type { ProcessCost } from '../process/cost.ts';
 import type { LiveWatchers } from '../live.ts';
@@ -73,6 +74,7 @@ export class WatcherProcesses implements AsyncDisposable {
   /** Lists and watches; resolves when all watchers of these groups have their first state. */
   async sync(names: readonly string[], timeoutMs: number): Promise<void> {
     const { kubeConfig, startedUs } = this.#options;
+    const connection = await connectionFor(kubeConfig);
     await Promise.all(
       this.#groups.flatMap(({ group, processes }, index) => {
         if (!names.includes(group.name)) return [];
@@ -85,7 +87,8 @@ export class WatcherProcesses implements AsyncDisposable {
             .map(({ task }) => task);
           const { threads, reconnectEveryMs } = group;
           const text = kubeConfig.exportConfig();
-          await each.call('start', { kubeConfig: text, startedUs, threads, reconnectEveryMs, watchers });
+          const start = { kubeConfig: text, connection, startedUs, threads, reconnectEveryMs, watchers };
+          await each.call('start', start);
           await each.call('sync', { timeoutMs });
         });
       }),

@@ -41,12 +41,15 @@ export class Http1Connection {
   readonly #sockets = new Set<Socket>();
   #allClosed: () => void = () => undefined;
 
-  /** @throws Node's error for an unusable address or unusable certificates */
-  constructor(server: ServerAddress, connectTimeoutMs: number, readBytes: number) {
+  /**
+   * @param readBuffer filled by every read
+   * @throws Node's error for an unusable address or unusable certificates
+   */
+  constructor(server: ServerAddress, connectTimeoutMs: number, readBuffer: Buffer) {
     this.#server = server;
     this.closed = new Promise((resolve) => (this.#allClosed = resolve));
     this.#proxyAhead = server.proxy;
-    this.socket = this.#begin(readBytes);
+    this.socket = this.#begin(readBuffer);
     this.#cancelTimeout = realClock.schedule(connectTimeoutMs, () => {
       this.#end(this.#failure(new TransportFailure('HTTP_CONNECT_TIMEOUT', 'no connection in time')));
     });
@@ -69,12 +72,11 @@ export class Http1Connection {
     this.#end(undefined);
   }
 
-  #begin(readBytes: number): Socket {
+  #begin(readBuffer: Buffer): Socket {
     const { proxy, isTls, host, port } = this.#server;
     if (proxy && isTls) return this.#tunnel(proxy);
     const onread: OnRead = {
-      // Not from Buffer's pool: V8 copies faster between separate buffers.
-      buffer: Buffer.allocUnsafeSlow(readBytes),
+      buffer: readBuffer,
       callback: (length, bytes) => this.#read(bytes, length),
     };
     const options = { host, port, onread, autoSelectFamily: true };

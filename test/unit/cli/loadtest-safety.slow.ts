@@ -18,7 +18,7 @@ phases:
 `;
 const ONE_WATCHER = `seed: 12
 objects: [{ kind: ConfigMap, count: 5 }]
-watchers: [{ name: informer }]
+watchers: [{ name: watcher }]
 phases: [create: {}, sync: {}, steady: { for: 2s, rate: 30, mix: { update: 1 } }]
 `;
 
@@ -98,33 +98,39 @@ describe('an interrupted load test', () => {
 });
 
 describe('a watch with a fault', () => {
-  async function runWith(
-    edit: Edit,
-  ): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }> {
+  const FAULTS: readonly (readonly [fault: string, client: string, edit: () => Edit, words: RegExp])[] = [
+    ['drops an event', 'informer', droppingOne, /59 delivered, 1 lost, 0 duplicated, 0 reordered/],
+    ['drops an event', 'raw', droppingOne, /59 delivered, 1 lost, 0 duplicated, 0 reordered/],
+    ['repeats an event', 'raw', doublingOne, /60 delivered, 0 lost, 1 duplicated, 0 reordered/],
+    ['swaps two events', 'informer', reorderingTwo, /60 delivered, 0 lost, 0 duplicated, 1 reordered/],
+    ['swaps two events', 'raw', reorderingTwo, /60 delivered, 0 lost, 0 duplicated, 1 reordered/],
+  ];
+  async function runWith(edit: () => Edit, client: string): Promise<Ended> {
     await using scene = await Scene.start();
     // The first watch is the witness's.
-    scene.proxy.editOf = (watch) => (watch === 1 ? edit : undefined);
-    return await runCommand(await scene.argumentsOf(ONE_WATCHER));
+    scene.proxy.editOf = (watch) => (watch === 1 ? edit() : undefined);
+    return await runCommand([...(await scene.argumentsOf(ONE_WATCHER)), '--client', client]);
   }
 
-  it('that drops an event fails the run, which names the lost write', async () => {
-    const { exitCode, stdout } = await runWith(droppingOne());
-    assert.equal(exitCode, 1, stdout);
-    assert.match(stdout, /\nFAIL:\n {2}informer: 59 delivered, 1 lost, 0 duplicated, 0 reordered \(/);
-  });
+  for (const [fault, client, edit, words] of FAULTS) {
+    it(`that ${fault} fails the run of a client ${client}, in these words: ${words.source}`, async () => {
+      const { exitCode, stdout } = await runWith(edit, client);
+      assert.match(stdout, new RegExp(`\\nFAIL:\\n {2}watcher: ${words.source}`));
+      assert.equal(exitCode, 1);
+    });
+  }
 
-  it('that repeats an event is a fault that an informer must hide', async () => {
-    const { exitCode, stdout } = await runWith(doublingOne());
+  it('that repeats an event is a fault that an informer hides', async () => {
+    const { exitCode, stdout } = await runWith(doublingOne, 'informer');
     assert.notEqual(exitCode, 1, stdout);
-    assert.match(stdout, /^informer .* 60 +0 +0 +0 +0 +yes/m);
-  });
-
-  it('that swaps two events fails the run', async () => {
-    const { exitCode, stdout } = await runWith(reorderingTwo());
-    assert.equal(exitCode, 1, stdout);
-    assert.match(stdout, /\nFAIL:\n {2}informer: .* 0 lost, 0 duplicated, 1 reordered \(/);
+    assert.match(stdout, /^watcher .* 60 +0 +0 +0 +0 +yes/m);
   });
 });
+
+interface Ended {
+  readonly exitCode: number | null;
+  readonly stdout: string;
+}
 
 describe('a workload above its limits', () => {
   const LIMITED: readonly (readonly [what: string, workload: string, message: RegExp])[] = [

@@ -1,0 +1,98 @@
+/**
+ * Judges raw watchers of one collection: with the rules for every other client, and once for all that received the same.
+ * Pure.
+ */
+import { LatencyCounts } from '../histogram.ts';
+import type { CommonEvents } from '../watch/raw/common-events.ts';
+import type { Deliveries } from '../watch/raw/deliveries.ts';
+import type { RawLife } from '../watch/raw/raw-life.ts';
+import type { Mark } from '../result.ts';
+import type { Notification } from '../watch/recording-handler.ts';
+import type { Truth, WatcherJudgement } from '../watch/watcher.ts';
+import { Latencies, sumOf } from './judge-lives.ts';
+import { listedAtOf } from './relist.ts';
+import { expectationOf, judge } from './verdict.ts';
+import type { Verdict } from './verdict.ts';
+
+export interface RawHistory {
+  readonly lives: readonly RawLife[];
+  readonly deliveries: Deliveries;
+  readonly marks: readonly Mark[];
+}
+
+export class RawJudge {
+  readonly #events: CommonEvents;
+  readonly #truth: Truth;
+  readonly #journal: readonly (readonly [number, 'ADDED' | 'MODIFIED' | 'DELETED', string])[];
+  /** By the text of the history. */
+  readonly #verdicts = new Map<string, Verdict>();
+
+  constructor(events: CommonEvents, truth: Truth) {
+    this.#events = events;
+    this.#truth = truth;
+    this.#journal = truth.log.map(({ revision, type, key }) => [revision, type, key] as const);
+  }
+
+  /** @param startedUs the start of the run, by `nowUs` */
+  judge({ lives, deliveries, marks }: RawHistory, startedUs: number): WatcherJudgement {
+    const sum = (of: (life: RawLife) => number): number => lives.reduce((all, life) => all + of(life), 0);
+    return {
+      syncs: lives.map(({ sync }) => sync),
+      events: {
+        added: sum(({ added }) => added),
+        modified: sum(({ modified }) => modified),
+        deleted: sum(({ deleted }) => deleted),
+      },
+      verdict: sumOf(
+        lives.map((life) => this.#verdictOf(life)),
+        [],
+      ),
+      cacheEqualsList: null,
+      ...this.#latenciesOf(deliveries, startedUs),
+      marks,
+    };
+  }
+
+  #verdictOf({ runs, isCutOff }: RawLife): Verdict {
+    const text = `${isCutOff} ${runs.text}`;
+    let verdict = this.#verdicts.get(text);
+    if (!verdict) {
+      const history = Array.from(runs, (index) => this.#notification(index, Number.NaN));
+      const expectation = expectationOf(this.#journal, listedAtOf(this.#journal, history));
+      verdict = judge(expectation, history, { isCutOff });
+      this.#verdicts.set(text, verdict);
+    }
+    return verdict;
+  }
+
+  /** Latencies are those of the sample; the changes of each second are all of them. */
+  #latenciesOf(
+    { samples, seconds }: Deliveries,
+    startedUs: number,
+  ): Pick<WatcherJudgement, 'latencies' | 'seconds'> {
+    const latencies = new Latencies(this.#truth.log, startedUs);
+    for (const { index, calledUs } of samples) latencies.observe(this.#notification(index, calledUs));
+    const { latencies: groups, seconds: sampled } = latencies.result;
+    const bySecond = new Map(sampled.map(({ second, latency }) => [second, latency]));
+    return {
+      latencies: groups,
+      seconds: Array.from(seconds, ([second, changes]) => ({
+        second,
+        changes,
+        latency: bySecond.get(second) ?? new LatencyCounts().data,
+      })),
+    };
+  }
+
+  #notification(index: number, calledUs: number): Notification {
+    const event = this.#events.at(index);
+    return {
+      kind: event?.kind ?? 'ADDED',
+      key: event?.key ?? '',
+      revision: event?.revision ?? Number.NaN,
+      // It has no cache that could tell.
+      previousRevision: Number.NaN,
+      calledUs,
+    };
+  }
+}

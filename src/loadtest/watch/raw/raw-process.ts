@@ -1,0 +1,66 @@
+/** What the raw watchers of one process share: the transport, and the events that they have in common. */
+import { realClock } from '../../../base/clock.ts';
+import type { Clock, Random } from '../../../base/clock.ts';
+import type { HttpTransport } from '../../../reflector/transport/http.ts';
+import { Http1Transport } from '../../../reflector/transport/http1-transport.ts';
+import type { ConnectionOptions } from '../../../shared/protocol.ts';
+import { RawJudge } from '../../verdict/raw-judge.ts';
+import type { Truth, WatcherTask } from '../watcher.ts';
+import { CommonEvents } from './common-events.ts';
+
+/** Thousands of handshakes at the same moment take their time. */
+const CONNECT_TIMEOUT_MS = 60_000;
+
+export interface RawProcessOptions {
+  readonly connection: ConnectionOptions;
+  /** The start of the run, by `nowUs`. */
+  readonly startedUs: number;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+export class RawProcess implements AsyncDisposable {
+  /** Every watch has a connection of its own, as those of separate clients. */
+  readonly transport: HttpTransport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly startedUs: number;
+  readonly #events = new Map<string, CommonEvents>();
+  readonly #judges = new Map<CommonEvents, { readonly truth: Truth; readonly judge: RawJudge }>();
+  #watchers = 0;
+
+  constructor({ connection, startedUs, clock = realClock, random = Math.random }: RawProcessOptions) {
+    this.transport = new Http1Transport(connection, {
+      connectTimeoutMs: CONNECT_TIMEOUT_MS,
+      sharesReadBuffer: true,
+    });
+    this.startedUs = startedUs;
+    this.clock = clock;
+    this.random = random;
+  }
+
+  /** Returns a number for each new watcher. */
+  join(): number {
+    return this.#watchers++;
+  }
+
+  /** Returns the events of everybody with the same collection. */
+  eventsOf({ resource, namespace, selector }: WatcherTask): CommonEvents {
+    const identity = JSON.stringify([resource.group, resource.resource, namespace, selector]);
+    const events = this.#events.get(identity) ?? new CommonEvents();
+    this.#events.set(identity, events);
+    return events;
+  }
+
+  judgeOf(events: CommonEvents, truth: Truth): RawJudge {
+    const known = this.#judges.get(events);
+    if (known?.truth === truth) return known.judge;
+    const judge = new RawJudge(events, truth);
+    this.#judges.set(events, { truth, judge });
+    return judge;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.transport.dispose();
+  }
+}
