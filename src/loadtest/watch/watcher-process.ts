@@ -100,18 +100,18 @@ answerCalls<WatcherProcessCalls>({
   }) {
     let kubeConfig: KubeConfig | undefined;
     threads = new InformerThreads({ shards });
-    raw = new RawProcess({ connection, startedUs });
+    const sockets = new RawProcess({ connection, startedUs });
+    raw = sockets;
     const context = {
       get kubeConfig() {
         return (kubeConfig ??= kubeConfigOf(text));
       },
       connection,
-      raw,
       threads,
       startedUs,
       onError: report,
     };
-    watchers = tasks.map((task) => createWatcher(task, context));
+    watchers = tasks.map((task) => createWatcher(task, context, sockets));
     if (reconnectEveryMs === undefined) return;
     realTimers.setInterval(() => {
       for (const watcher of watchers) watcher.dropConnection();

@@ -8,7 +8,6 @@ import type { ResourceRef } from '../../kube/resource.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
 import type { ChangeName, HistogramCounts, Mark, SyncResult, VerdictCounts } from '../result.ts';
 import type { Slowness, WatcherGroup } from '../workload/workload.ts';
-import type { RawProcess } from './raw/raw-process.ts';
 
 export interface WatcherTask {
   /** Unique in the run: `informers 3`. */
@@ -29,8 +28,6 @@ export interface WatcherContext {
   readonly kubeConfig: KubeConfig;
   /** The same server and credentials, for clients that open their own sockets. */
   readonly connection: ConnectionOptions;
-  /** What raw watchers share. */
-  readonly raw: RawProcess;
   /** Threads that the informers of the process share. */
   readonly threads: InformerThreads;
   /** The start of the run, by `nowUs`. */

@@ -38,7 +38,6 @@ async function start(script: Script): Promise<Scene> {
   const context = {
     kubeConfig,
     connection,
-    raw: new RawProcess({ connection, startedUs }),
     threads: new InformerThreads({ shards: 0 }),
     startedUs,
     onError: (error: Error) => void errors.push(error),
@@ -50,7 +49,6 @@ async function start(script: Script): Promise<Scene> {
     errors,
     life: () => new ClientNodeLife(watcherTask('client-node'), context, 'start', clock),
     async [Symbol.asyncDispose]() {
-      await context.raw[Symbol.asyncDispose]();
       await context.threads[Symbol.asyncDispose]();
       await server[Symbol.asyncDispose]();
     },
@@ -183,7 +181,8 @@ describe("client-node's informer as a watcher", () => {
         throw new KubeloomError('ERR_KUBELOOM_CLIENT_NODE', 'not installed');
       },
     };
-    const synced = createWatcher(watcherTask('client-node'), missing).sync(NEVER);
+    await using raw = new RawProcess({ connection: missing.connection, startedUs: missing.startedUs });
+    const synced = createWatcher(watcherTask('client-node'), missing, raw).sync(NEVER);
     await assert.rejects(synced, { code: 'ERR_KUBELOOM_CLIENT_NODE' });
   });
 });

@@ -1,4 +1,4 @@
-/** What tests of watchers have in common. */
+/** Tasks of watchers, and a wait, for several tests. */
 import type { WatcherTask } from '../../../src/loadtest/watch/watcher.ts';
 import type { ListMode, WatcherClient } from '../../../src/loadtest/workload/workload.ts';
 import { PODS } from '../../kit/objects.ts';

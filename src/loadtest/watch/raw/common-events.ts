@@ -17,7 +17,7 @@ export interface CommonEvent {
   readonly revision: number;
 }
 
-/** The form of the line in which an event arrived: for everybody else it will look the same. */
+/** The form of the line in which an event arrived: the server sends the same line to every watcher. */
 export interface LineForm {
   readonly lengthBytes: number;
   /** The index of the first digit of the resourceVersion in the line. */
@@ -42,7 +42,7 @@ export class CommonEvents {
     return this.#events[index];
   }
 
-  /** Returns the index of the event; adds it when nobody has received it before. */
+  /** Returns the index of the event; adds it when no watcher has received it before. */
   indexOf(event: CommonEvent, form?: LineForm): number {
     const identity = `${event.kind} ${event.revision} ${event.key}`;
     const known = this.#indexes.get(identity);

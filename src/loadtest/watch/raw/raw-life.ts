@@ -1,5 +1,5 @@
 /**
- * What a raw watcher received from one list to the next: counts, the last version, and its history as runs of the events
+ * The life of a raw watcher from one list to the next, as it received it: counts, the last version, and its history as runs of the events
  * that all watchers have in common. Nothing is cached, and an object is read only by the first watcher that receives it.
  */
 import { decodeStringToken, findPath } from '../../../kube/json/read.ts';
@@ -45,7 +45,7 @@ export class RawLife implements FrameSink, ItemSink {
   isCutOff = false;
   /** The `code` of the last ERROR event. */
   errorCode: number | undefined;
-  /** What the server sent and no apiserver would. */
+  /** The thing that the server sent and no apiserver sends. */
   fault: string | undefined;
   /** Lines of any type. */
   lines = 0;

@@ -1,4 +1,4 @@
-/** What the raw watchers of one process share: the transport, and the events that they have in common. */
+/** The parts that the raw watchers of one process share: the transport, and the events that they have in common. */
 import { realClock } from '../../../base/clock.ts';
 import type { Clock, Random } from '../../../base/clock.ts';
 import type { HttpTransport } from '../../../reflector/transport/http.ts';
@@ -44,7 +44,7 @@ export class RawProcess implements AsyncDisposable {
     return this.#watchers++;
   }
 
-  /** Returns the events of everybody with the same collection. */
+  /** Returns the events of all watchers with the same collection. */
   eventsOf({ resource, namespace, selector }: WatcherTask): CommonEvents {
     const identity = JSON.stringify([resource.group, resource.resource, namespace, selector]);
     const events = this.#events.get(identity) ?? new CommonEvents();
