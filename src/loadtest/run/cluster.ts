@@ -6,19 +6,23 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { onAbort } from '../../base/on-abort.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ApiClient } from '../../reflector/api-client.ts';
 import type { Leftover } from '../result.ts';
+import { KINDS } from '../workload/workload.ts';
 import type { ObjectKind, Workload } from '../workload/workload.ts';
 import type { ApiWriter } from '../write/api-write.ts';
 import { LABEL, LABEL_VALUE, RUN_LABEL, definitionName, definitionOf, resourceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
+import { ALIVE_AT, HEARTBEAT_MS, OWNER, leftOfRuns } from './dead-runs.ts';
+import type { Left } from './dead-runs.ts';
 
 const NAMESPACES = '/api/v1/namespaces';
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-const OWNER = 'loadtest.kubeloom.dev/owner';
 const KWOK_NODE = 'kwok.x-k8s.io/node';
 const DEFINED_AFTER_MS_MAX = 30_000;
 const POLL_MS = 100;
@@ -67,7 +71,7 @@ export class TestCluster {
     const { run, namespaces } = this.place;
     const labels = { [LABEL]: LABEL_VALUE, [RUN_LABEL]: run };
     for (const name of namespaces) {
-      const metadata = { name, labels, annotations: { [OWNER]: `${hostname()} ${process.pid}` } };
+      const metadata = { name, labels, annotations: proofOfLife() };
       await api.send('POST', NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
     }
     if (this.#kinds.includes('Widget')) await this.#define();
@@ -75,28 +79,60 @@ export class TestCluster {
 
   /** Removes everything of this run; returns what is left. */
   remove(): Promise<Leftover[]> {
-    return this.#remove(this.place.run, this.place.namespaces);
+    return this.#remove(this.place.run, this.place.namespaces, this.#kinds);
   }
 
-  /**
-   * Removes what runs of this machine left whose processes have ended. Names what other runs left, or still use: they
-   * may be alive on other machines.
-   */
+  /** Removes what dead runs left, and names what other runs left or still use. */
   async removeDead(): Promise<void> {
-    const { client, signal, say } = this.#access;
-    const selector = `labelSelector=${encodeURIComponent(`${LABEL}=${LABEL_VALUE}`)}`;
-    const left = await listOf(client, `${NAMESPACES}?${selector}`, signal);
-    for (const { metadata } of left.filter((each) => each.metadata.deletionTimestamp === undefined)) {
-      const run = metadata.labels?.[RUN_LABEL];
-      if (run !== undefined && isDead(metadata.annotations?.[OWNER])) {
-        const rest = await this.#remove(run, [metadata.name]);
-        say(
-          `namespace ${metadata.name} of a dead run ${rest.length === 0 ? 'was removed' : 'could not be removed'}`,
-        );
-      } else {
-        const command = this.#command('namespace', metadata.name);
-        say(`namespace ${metadata.name} is another run's; when that has ended: ${command}`);
+    const { say } = this.#access;
+    const left = [
+      ...(await this.#left('namespace', NAMESPACES)),
+      ...(await this.#left('customresourcedefinition', DEFINITIONS)),
+    ];
+    const { dead, others } = leftOfRuns(left, Date.now());
+    for (const [run, its] of dead) {
+      const namespaces = its.flatMap(({ what, name }) => (what === 'namespace' ? [name] : []));
+      const rest = await this.#remove(run, namespaces, KINDS);
+      for (const { what, name } of its) {
+        const failure = rest.find((each) => each.what === `${what} ${name}`);
+        const outcome = failure ? `could not be removed (${failure.why}): ${failure.command}` : 'was removed';
+        say(`${what} ${name} of a dead run ${outcome}`);
       }
+    }
+    for (const { what, name } of others) {
+      say(`${what} ${name} is another run's; when that has ended: ${this.#command(what, name)}`);
+    }
+  }
+
+  /** Renews the proof that this run is alive until the signal is aborted. */
+  beatUntil(signal: AbortSignal, clock: Clock): void {
+    const { api } = this.#access;
+    const path = `${NAMESPACES}/${this.place.namespaces[0]}`;
+    let cancel = (): void => {};
+    const beat = async (): Promise<void> => {
+      try {
+        await api.send('PATCH', path, { metadata: { annotations: proofOfLife() } });
+      } catch (error) {
+        // A server that does not answer for minutes makes this run seem dead, and its measurement worthless.
+        if (!(error instanceof KubeloomError)) throw error;
+      }
+      if (!signal.aborted) cancel = clock.schedule(HEARTBEAT_MS, () => void beat());
+    };
+    cancel = clock.schedule(HEARTBEAT_MS, () => void beat());
+    onAbort(signal, () => cancel());
+  }
+
+  async #left(what: Left['what'], collection: string): Promise<Left[]> {
+    const { client, signal } = this.#access;
+    const selector = `labelSelector=${encodeURIComponent(`${LABEL}=${LABEL_VALUE}`)}`;
+    try {
+      const items = await listOf(client, `${collection}?${selector}`, signal);
+      const present = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+      return present.map(({ metadata }) => ({ what, ...metadata }));
+    } catch (error) {
+      // A server without custom resources has no definitions.
+      if (error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_NOT_FOUND') return [];
+      throw error;
     }
   }
 
@@ -104,7 +140,7 @@ export class TestCluster {
     const { api, client, signal } = this.#access;
     const { run } = this.place;
     try {
-      await api.send('POST', DEFINITIONS, definitionOf(run));
+      await api.send('POST', DEFINITIONS, definitionOf(run, proofOfLife()));
     } catch (cause) {
       const message = `Widgets need a server with custom resources: ${messageOf(cause)}`;
       throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message, { cause });
@@ -123,15 +159,19 @@ export class TestCluster {
   }
 
   /** Deletes the objects first: a cluster without a namespace controller would keep them. */
-  async #remove(run: string, namespaces: readonly string[]): Promise<Leftover[]> {
+  async #remove(
+    run: string,
+    namespaces: readonly string[],
+    kinds: readonly ObjectKind[],
+  ): Promise<Leftover[]> {
     const left: Leftover[] = [];
     for (const namespace of namespaces) {
       await this.#attempt(left, 'namespace', namespace, async () => {
-        for (const kind of this.#kinds) await this.#empty(resourceOf(kind, run), namespace, run);
+        for (const kind of kinds) await this.#empty(resourceOf(kind, run), namespace, run);
         await this.#delete(`${NAMESPACES}/${namespace}`);
       });
     }
-    if (this.#kinds.includes('Widget')) {
+    if (kinds.includes('Widget')) {
       const name = definitionName(run);
       await this.#attempt(left, 'customresourcedefinition', name, () =>
         this.#delete(`${DEFINITIONS}/${name}`),
@@ -169,16 +209,8 @@ export class TestCluster {
   }
 }
 
-/** Proves that the process which wrote this has ended: it ran on this machine, and its number is free. */
-function isDead(owner: string | undefined): boolean {
-  const [host, pid] = owner?.split(' ') ?? [];
-  if (host !== hostname() || pid === undefined || !/^\d+$/.test(pid)) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
+function proofOfLife(): Readonly<Record<string, string>> {
+  return { [OWNER]: `${hostname()} ${process.pid}`, [ALIVE_AT]: new Date().toISOString() };
 }
 
 async function fakeNodes({ client, signal }: ClusterAccess): Promise<readonly string[]> {

@@ -5,7 +5,7 @@
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { realTimers } from '../../base/clock.ts';
+import { realClock, realTimers } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
@@ -63,13 +63,16 @@ export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestRes
   const cluster = await TestCluster.find({ api, client, context: target.context, signal, say }, workload);
   await lookForDead(cluster, say);
   let leftovers: Leftover[] | undefined;
+  const ended = new AbortController();
   try {
     await cluster.create();
+    cluster.beatUntil(ended.signal, realClock);
     await using run = new Run(options, cluster.place, client);
     const finish = await run.run();
     leftovers = await cluster.remove();
     return finish(leftovers);
   } finally {
+    ended.abort();
     leftovers ??= await cluster.remove();
     for (const { what, why, command } of leftovers) say(`${what} could not be removed (${why}): ${command}`);
   }

@@ -183,19 +183,20 @@ class Judgement {
     if (kind === 'INITIAL') return initial.get(key) === revision ? key : undefined;
     const index = this.#indexes.get(revision) ?? -1;
     const event = events[index];
-    return event && isSame(event, notification) ? index : undefined;
+    return event && this.#isSame(event, notification) ? index : undefined;
+  }
+
+  /** The object before an update is the log's; after a loss it is the last one that the handler received. */
+  #isSame(event: LogEvent, { key, kind, previousRevision }: Notification): boolean {
+    if (event.key !== key || event.type !== kind) return false;
+    // Some clients do not give the object before.
+    if (event.type !== 'MODIFIED' || Number.isNaN(previousRevision)) return true;
+    return previousRevision === event.previousRevision || previousRevision === this.#model.get(key);
   }
 
   #find(finding: string): void {
     if (this.#findings.length < FINDINGS_MAX) this.#findings.push(finding);
   }
-}
-
-function isSame(event: LogEvent, notification: Notification): boolean {
-  if (event.key !== notification.key || event.type !== notification.kind) return false;
-  const { previousRevision } = notification;
-  const isUntold = Number.isNaN(previousRevision);
-  return event.type !== 'MODIFIED' || isUntold || event.previousRevision === previousRevision;
 }
 
 function describe({ kind, key, revision, previousRevision }: Notification): string {

@@ -78,6 +78,8 @@ export class WatcherProcesses implements AsyncDisposable {
     await Promise.all(
       this.#groups.flatMap(({ group, processes }, index) => {
         if (!names.includes(group.name)) return [];
+        // Before they have synced: an interruption ends their wait.
+        this.#started.add(group.name);
         const first = this.#groups.slice(0, index).reduce((sum, each) => sum + each.processes.length, 1);
         return processes.map(async (each, offset) => {
           const watchers = this.tasks
@@ -88,7 +90,6 @@ export class WatcherProcesses implements AsyncDisposable {
           const start = { kubeConfig: text, connection, startedUs, threads, reconnectEveryMs, watchers };
           await each.call('start', start);
           await each.call('sync', { timeoutMs });
-          this.#started.add(group.name);
         });
       }),
     );

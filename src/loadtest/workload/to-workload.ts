@@ -70,7 +70,11 @@ class Reader {
       }
     });
     const thresholds = this.#file.thresholds.flatMap((line, index) => this.#threshold(line, index));
-    const count = objects.reduce((sum, each) => sum + each.count, 0);
+    const countOf = (kinds: readonly ObjectKind[]): number =>
+      objects.reduce((sum, each) => sum + (kinds.includes(each.kind) ? each.count : 0), 0);
+    // Each phase of creations makes all objects of its kinds, also a second one.
+    const created = phases.reduce((sum, each) => sum + (each.type === 'create' ? countOf(each.kinds) : 0), 0);
+    const count = Math.max(created, countOf(this.#kinds));
     if (count > limits.objects) {
       this.#find(['objects'], `${count} objects are more than limits.objects, which is ${limits.objects}`);
     }

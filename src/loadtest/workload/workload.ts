@@ -15,8 +15,10 @@ export interface Workload {
   readonly limits: Limits;
 }
 
+export const KINDS = ['ConfigMap', 'Lease', 'Pod', 'Widget'] as const;
+
 /** The kinds that a load test can write. `Widget` is a custom resource whose definition the test installs and removes. */
-export type ObjectKind = 'ConfigMap' | 'Lease' | 'Pod' | 'Widget';
+export type ObjectKind = (typeof KINDS)[number];
 
 /** Objects of one kind. A kind appears once in a workload. */
 export interface ObjectGroup {

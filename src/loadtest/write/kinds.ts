@@ -37,13 +37,13 @@ export function resourceOf(kind: ObjectKind, run: string): ResourceRef {
   }
 }
 
-/** The definition of the custom resource. */
-export function definitionOf(run: string): object {
+/** Returns the definition of the custom resource. */
+export function definitionOf(run: string, annotations: Readonly<Record<string, string>>): object {
   const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
     kind: 'CustomResourceDefinition',
-    metadata: { name: definitionName(run), labels: { [LABEL]: LABEL_VALUE, [RUN_LABEL]: run } },
+    metadata: { name: definitionName(run), labels: { [LABEL]: LABEL_VALUE, [RUN_LABEL]: run }, annotations },
     spec: {
       group: groupOf(run),
       scope: 'Namespaced',

@@ -1,6 +1,5 @@
 /** The load test as a command, against the embedded apiserver in this process. */
 import assert from 'node:assert/strict';
-import { hostname } from 'node:os';
 import { describe, it } from 'node:test';
 import type { LoadTestResult, WatcherResult } from '../../../src/loadtest/result.ts';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
@@ -279,32 +278,43 @@ phases: [create: {}, sync: {}, steady: { for: 1s, rate: 30, mix: { update: 5, st
     await assertNothingLeft(scene.server);
   });
 
-  it('removes what a dead run of this machine left, and only names what another one did', async () => {
+  it('removes what a dead run left, and only names what may be alive or is not its own', async () => {
     await using scene = await startScene('kind-test');
-    const namespaceOf = (name: string, owner: string): Change => {
-      const metadata = {
-        name: `kubeloom-loadtest-${name}`,
-        labels: { 'app.kubernetes.io/managed-by': 'kubeloom-loadtest', 'loadtest.kubeloom.dev/run': name },
-        annotations: { 'loadtest.kubeloom.dev/owner': owner },
+    const annotationsOf = (aliveMs: number): object => ({
+      'loadtest.kubeloom.dev/owner': 'another-machine 4711',
+      'loadtest.kubeloom.dev/alive-at': new Date(aliveMs).toISOString(),
+    });
+    const namespaceOf = (name: string, run: string, annotations: object): Change => {
+      const labels = {
+        'app.kubernetes.io/managed-by': 'kubeloom-loadtest',
+        'loadtest.kubeloom.dev/run': run,
       };
-      const object = { apiVersion: 'v1', kind: 'Namespace', metadata };
+      const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels, annotations } };
       return { type: 'create', resource: 'namespaces', object };
     };
-    // No process has a number above this limit of Linux.
     await scene.server.apply([
-      namespaceOf('dead', `${hostname()} 99999999`),
-      namespaceOf('alive', `${hostname()} ${process.pid}`),
-      namespaceOf('elsewhere', 'another-machine 99999999'),
+      namespaceOf('kubeloom-loadtest-00000001-1', '00000001', annotationsOf(0)),
+      namespaceOf('kubeloom-loadtest-00000002-1', '00000002', annotationsOf(Date.now())),
+      namespaceOf('kubeloom-loadtest-00000003-1', '00000003', {}),
+      namespaceOf('production', '00000001', annotationsOf(0)),
+      namespaceOf('kubeloom-loadtest-00000004-1', '00000004', annotationsOf(0)),
     ]);
     const load = ['--objects', '5', '--rate', '20', '--duration', '0.2', '--informers', '1'];
-    const { stderr } = await runCommand(['loadtest', '--kubeconfig', scene.kubeconfig, ...load]);
-    assert.match(stderr, /namespace kubeloom-loadtest-dead of a dead run was removed/);
-    assert.match(stderr, /kubeloom-loadtest-alive is another run's; .*: kubectl --context kind-test delete/);
-    const left = [...(await scene.server.state('namespaces')).keys()];
-    assert.deepEqual(left.filter((name) => name.includes('loadtest')).toSorted(), [
-      'kubeloom-loadtest-alive',
-      'kubeloom-loadtest-elsewhere',
-    ]);
+    const run = (): Promise<{ readonly stderr: string }> =>
+      runCommand(['loadtest', '--kubeconfig', scene.kubeconfig, ...load]);
+    const { stderr } = await run();
+    assert.match(stderr, /namespace kubeloom-loadtest-00000004-1 of a dead run was removed/);
+    assert.match(
+      stderr,
+      /00000002-1 is another run's; when that has ended: kubectl --context kind-test delete/,
+    );
+    const left = async (): Promise<string[]> =>
+      [...(await scene.server.state('namespaces')).keys()]
+        .filter((name) => /loadtest|production/.test(name))
+        .toSorted();
+    const living = ['kubeloom-loadtest-00000002-1', 'kubeloom-loadtest-00000003-1'];
+    // Run 1 has a namespace whose name is not a run's, so nothing proves what it is.
+    assert.deepEqual(await left(), ['kubeloom-loadtest-00000001-1', ...living, 'production']);
   });
 
   it('that restarts the server is refused without permission', async () => {

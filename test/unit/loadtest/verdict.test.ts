@@ -111,6 +111,11 @@ describe('the verdict', () => {
     assert.deepEqual(countsOf(history), [EVENTS - 1, 1, 1, 0]);
   });
 
+  it('counts a lost update once: the next update of the object names the one before the loss', () => {
+    const history = replaced(5, { previousRevision: 4 }).filter(({ revision }) => revision !== 6);
+    assert.deepEqual(countsOf(history), [EVENTS - 1, 1, 0, 0]);
+  });
+
   it('catches a missing deletion although the object was created again', () => {
     const history = FAITHFUL.filter(({ kind }) => kind !== 'DELETED');
     assert.deepEqual(countsOf(history), [EVENTS - 1, 1, 0, 0]);

@@ -1,0 +1,58 @@
+/**
+ * The proof that a run has died, from what it left in the cluster. Nothing is removed without it: a namespace can carry
+ * the labels of the load test because a user copied them, and a run can be alive on another machine. Pure.
+ */
+import { LABEL, LABEL_VALUE, RUN_LABEL, definitionName } from '../write/kinds.ts';
+
+/** The annotation with the host and the process of a run. */
+export const OWNER = 'loadtest.kubeloom.dev/owner';
+/** The annotation with the time at which the run was last alive. */
+export const ALIVE_AT = 'loadtest.kubeloom.dev/alive-at';
+export const HEARTBEAT_MS = 10_000;
+/** Much more than a heartbeat, a busy machine, and the difference of two machines' clocks. */
+export const DEAD_AFTER_MS = 300_000;
+
+/** A namespace or a definition of a custom resource, with the label of load tests. */
+export interface Left {
+  readonly what: 'namespace' | 'customresourcedefinition';
+  readonly name: string;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface LeftOfRuns {
+  /** By the identifier of a run that is proved to be dead. */
+  readonly dead: ReadonlyMap<string, readonly Left[]>;
+  /** The rest, which may be a living run's or no run's. */
+  readonly others: readonly Left[];
+}
+
+const RUN = /^[0-9a-f]{8}$/;
+
+/**
+ * Finds what dead runs left. A run is dead when everything of it has the label, a name that fits its identifier, an
+ * owner and a time, and the newest time is five minutes old.
+ */
+export function leftOfRuns(all: readonly Left[], nowMs: number): LeftOfRuns {
+  const byRun = new Map<string, Left[]>();
+  for (const each of all) {
+    const run = each.labels?.[RUN_LABEL] ?? '';
+    byRun.set(run, [...(byRun.get(run) ?? []), each]);
+  }
+  const dead = new Map<string, readonly Left[]>();
+  const others: Left[] = [];
+  for (const [run, left] of byRun) {
+    const isOwn = RUN.test(run) && left.every((each) => belongsTo(run, each));
+    const aliveMs = Math.max(...left.map(({ annotations }) => Date.parse(annotations?.[ALIVE_AT] ?? '')));
+    // A comparison with NaN, the time of something without one, is false.
+    if (isOwn && nowMs - aliveMs > DEAD_AFTER_MS) dead.set(run, left);
+    else others.push(...left);
+  }
+  return { dead, others };
+}
+
+function belongsTo(run: string, { what, name, labels, annotations }: Left): boolean {
+  const isNamed =
+    what === 'namespace' ? name.startsWith(`${LABEL_VALUE}-${run}-`) : name === definitionName(run);
+  return isNamed && labels?.[LABEL] === LABEL_VALUE && (annotations?.[OWNER] ?? '') !== '';
+}
