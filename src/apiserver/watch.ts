@@ -30,8 +30,6 @@ export interface WatchPlan {
 
 const BATCH_BYTES = 256 * 1024;
 const FREE_BATCHES_MAX = 16;
-/** Thousands of watches with a small write each do not occupy a buffer each: the last free one is copied from. */
-const COPIED_BYTES_MAX = 16 * 1024;
 
 type State =
   | { readonly kind: 'initial'; readonly next: number }
@@ -144,15 +142,8 @@ export class Watch {
   }
 
   #write(batch: Batch): void {
-    if (batch.empty) {
-      batch.release();
-      return;
-    }
-    const isLast = free.length === 0 && batch.bytes().length <= COPIED_BYTES_MAX;
-    const bytes = isLast ? Buffer.from(batch.bytes()) : batch.bytes();
-    if (isLast) batch.release();
-    const written = (): void => (isLast ? undefined : batch.release());
-    if (!this.#stream.write(bytes, written)) this.#blocked = true;
+    if (batch.empty) batch.release();
+    else if (!this.#stream.write(batch.bytes(), () => batch.release())) this.#blocked = true;
   }
 
   #takeInitial(batch: Batch, from: number): void {
