@@ -72,8 +72,8 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
       'this.#queue.push(oldEntry, newEntry); this.#queue.push(oldEntry, newEntry);',
     ],
     C33: [
-      'for (const listener of this.#listeners) listener.push(oldEntry, newEntry);',
-      'for (const listener of this.#listeners) { listener.push(oldEntry, newEntry); if (!listener.isReady) break; }',
+      'for (const listener of this.#listeners) listener.push(oldEntry, newEntry, merging);',
+      'for (const listener of this.#listeners) { listener.push(oldEntry, newEntry, merging); if (!listener.isReady) break; }',
     ],
     C35: ['return this.#listeners.delete(listener);', 'this.#listeners.clear(); return true;'],
     C8: ["remove() {\n        this.#state = 'removed';", "remove() { this.#state = 'leaving';"],
