@@ -10,7 +10,7 @@ export interface Mutant extends Fault {
 
 const LISTENERS = [
   'for (const listener of this.#listeners)',
-  '            listener.push(oldEntry, newEntry);',
+  '            listener.push(oldEntry, newEntry, merging);',
 ].join('\n');
 const TELL = 'for (const listener of this.#listeners) listener.push';
 
