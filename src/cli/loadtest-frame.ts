@@ -21,15 +21,17 @@ const HEADER_LINES = 2;
 export function frame({ title, states }: FrameState, columns: number, rows: number): string[] {
   const now = states.at(-1);
   if (!now) return [];
+  // Rates of two phases have nothing in common.
+  const inPhase = states.filter(({ phase }) => phase.index === now.phase.index);
   const lines = [
     escapeControls(title),
     phaseLine(now),
     '',
-    labelled('writes', writesText(states, now)),
+    labelled('writes', writesText(inPhase, now)),
     ...latencyLines(now.latencies),
-    labelled('watchers', watchersText(states, now)),
+    labelled('watchers', watchersText(inPhase, now)),
     ...processLines(now, Math.max(0, rows - HEADER_LINES - 7)),
-    labelled('so far', verdictText(states, now)),
+    labelled('so far', verdictText(inPhase, now)),
   ];
   return lines.slice(0, Math.max(1, rows)).map((line) => cut(line, columns));
 }
@@ -49,6 +51,7 @@ function phaseLine({ atMs, phase, writes }: LiveState): string {
 
 function writesText(states: readonly LiveState[], now: LiveState): string {
   const { due, answered, failed } = now.writes;
+  const isPaced = now.phase.durationMs !== null;
   const waiting = Math.max(0, due - answered - failed);
   const asked = valueText(
     rateOf(states, ({ writes }) => writes.due),
@@ -58,7 +61,8 @@ function writesText(states: readonly LiveState[], now: LiveState): string {
     rateOf(states, ({ writes }) => writes.answered),
     'perSecond',
   );
-  return `${countText(answered)} confirmed   ${achieved} of ${asked} asked   ${countText(waiting)} waiting   ${countText(failed)} failed`;
+  const rate = isPaced ? `${achieved} of ${asked} asked` : achieved;
+  return `${countText(answered)} confirmed   ${rate}   ${countText(waiting)} waiting   ${countText(failed)} failed`;
 }
 
 function latencyLines({ dueToSent, sentToAnswered }: LiveLatencies): string[] {

@@ -58,7 +58,7 @@ export class InformerWatcher implements Watcher {
       this.#lives.reduce((all, life) => all + of(life), 0);
     return {
       changes: sum(({ changes }) => changes),
-      relists: sum(({ syncs }) => syncs.length) - (this.#lives.length > 0 ? 1 : 0),
+      relists: Math.max(0, sum(({ syncs }) => syncs.length) - 1),
       cutWatches: sum(({ cutWatches }) => cutWatches),
       receivedBytes: this.#relay?.receivedBytes ?? null,
     };
