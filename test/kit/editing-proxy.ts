@@ -48,7 +48,13 @@ export class EditingProxy implements AsyncDisposable {
       apiVersion: 'v1',
       kind: 'Config',
       'current-context': 'kind-proxy',
-      clusters: [{ name: 'proxy', cluster: { server: `http://127.0.0.1:${port}` } }],
+      // client-node refuses plain HTTP without this member.
+      clusters: [
+        {
+          name: 'proxy',
+          cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true },
+        },
+      ],
       users: [{ name: 'proxy', user: { token: this.#target.token } }],
       contexts: [{ name: 'kind-proxy', context: { cluster: 'proxy', user: 'proxy' } }],
     });
