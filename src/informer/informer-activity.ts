@@ -20,6 +20,12 @@ const WATCH_SECONDS = [1, 5, 15, 30, 60, 120, 240, 360, 480, 600, 1200, 3600];
 
 type SampleOfCounter = readonly [name: MetricName, label: string, value: string, counter: ActivityCounter];
 
+interface CountedSample {
+  readonly metric: MetricName;
+  readonly labels: MetricLabels;
+  readonly counter: ActivityCounter;
+}
+
 /** Samples of the counters that the reflector's thread keeps. */
 const COUNTED: readonly SampleOfCounter[] = [
   ['kubeloom_watch_events_total', 'type', 'added', ActivityCounter.AddedEvents],
@@ -50,6 +56,8 @@ export class InformerActivity {
   readonly #watchesEnded: LabelledCounter = new LabelledCounter('kubeloom_watches_ended_total');
   #watchesStarted = 0;
   #isWatching = false;
+  /** Samples of the counters; their labels are made once, because each scrape reads them. */
+  #counted: readonly CountedSample[] = [];
   #watchDurations: Histogram | undefined;
 
   constructor(name: string, { group, version, resource }: ResourceRef) {
@@ -59,6 +67,11 @@ export class InformerActivity {
   /** Begins the series of metrics. @param name the informer's unique name */
   begin(name: string): void {
     this.labels = { ...this.labels, name };
+    this.#counted = COUNTED.map(([metric, label, value, counter]) => ({
+      metric,
+      labels: { ...this.labels, [label]: value },
+      counter,
+    }));
   }
 
   /** Takes a message of the reflector. */
@@ -108,8 +121,7 @@ export class InformerActivity {
     this.#watchesEnded.addTo(add, labels);
     if (this.#watchDurations) add('kubeloom_watch_duration_seconds', labels, this.#watchDurations.data);
     const counts = this.#reader.read();
-    for (const [name, label, value, counter] of COUNTED)
-      add(name, { ...labels, [label]: value }, counts[counter] ?? 0);
+    for (const { metric, labels: of, counter } of this.#counted) add(metric, of, counts[counter] ?? 0);
     add('kubeloom_ignored_events_total', { ...labels, reason: 'old_version' }, oldVersions);
   }
 

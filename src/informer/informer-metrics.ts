@@ -24,18 +24,20 @@ export class InformerMetrics implements MetricSource {
   readonly metricsKind = 'informer';
   readonly metricsName: string;
   readonly #informer: MeasuredInformer;
-  #name: string;
+  /** Labels of the informer's samples; the name is unique from `start` on. */
+  labels: MetricLabels;
 
   constructor(informer: MeasuredInformer) {
     this.metricsName = informer.name;
-    this.#name = informer.name;
+    const { group, version, resource } = informer.resource;
+    this.labels = { name: informer.name, group, version, resource };
     this.#informer = informer;
   }
 
   /** Registers the informer. Returns the function that ends its series. */
   start(): () => void {
     const { name, end } = registerMetrics(this);
-    this.#name = name;
+    this.labels = { ...this.labels, name };
     this.#informer.activity.begin(name);
     this.#informer.pipeline.latency.start(this.labels);
     return end;
@@ -43,12 +45,6 @@ export class InformerMetrics implements MetricSource {
 
   get stats(): InformerStats {
     return informerStats(this.#informer);
-  }
-
-  /** Labels of the informer's samples. */
-  get labels(): MetricLabels {
-    const { group, version, resource } = this.#informer.resource;
-    return { name: this.#name, group, version, resource };
   }
 
   addMetrics(add: AddSample): void {

@@ -16,14 +16,14 @@ export function prometheusText(families: readonly MetricFamily[] = collectMetric
 export type PrintedFamily = Pick<MetricFamily, 'help' | 'samples' | 'type'> & { readonly name: string };
 
 export function textOfFamilies(families: readonly PrintedFamily[]): string {
-  const texts = new RepeatedTexts();
+  const texts = new BoundTexts();
   return families.map((family) => familyText(family, texts)).join('');
 }
 
-function familyText({ name, type, help, samples }: PrintedFamily, texts: RepeatedTexts): string {
+function familyText({ name, type, help, samples }: PrintedFamily, texts: BoundTexts): string {
   let text = `# HELP ${name} ${escaped(help)}\n# TYPE ${name} ${type}\n`;
   for (const { labels, value } of samples) {
-    const pairs = texts.pairs(labels);
+    const pairs = pairsOf(labels);
     if (typeof value === 'object') text += histogramLines(name, pairs, value, texts);
     else text += `${name}${pairs === '' ? '' : `{${pairs}}`} ${numberText(value)}\n`;
   }
@@ -35,10 +35,10 @@ function histogramLines(
   name: string,
   pairs: string,
   { bounds, counts, sum }: HistogramData,
-  texts: RepeatedTexts,
+  texts: BoundTexts,
 ): string {
   const bucket = `${name}_bucket{${pairs}${pairs === '' ? '' : ','}le="`;
-  const rests = texts.boundsOf(bounds);
+  const rests = texts.of(bounds);
   let count = 0;
   let text = '';
   for (let index = 0; index < counts.length; index++) {
@@ -49,25 +49,25 @@ function histogramLines(
   return `${text}${name}_sum${braces} ${numberText(sum)}\n${name}_count${braces} ${count}\n`;
 }
 
-/** Texts that one scrape needs again and again: a source gives the same labels for many metrics. */
-class RepeatedTexts {
-  readonly #pairs: Map<MetricLabels, string> = new Map();
+/** Labels without braces, of samples whose labels are frozen: sources keep theirs from scrape to scrape. */
+const pairTexts: WeakMap<MetricLabels, string> = new WeakMap();
+
+/** Returns the labels without braces: `name="pods",group=""`. */
+function pairsOf(labels: MetricLabels): string {
+  let text = pairTexts.get(labels);
+  if (text !== undefined) return text;
+  text = '';
+  for (const label in labels) text += `${text === '' ? '' : ','}${label}="${quotable(labels[label] ?? '')}"`;
+  if (Object.isFrozen(labels)) pairTexts.set(labels, text);
+  return text;
+}
+
+/** Texts of bounds, which all histograms of a metric share. */
+class BoundTexts {
   readonly #bounds: Map<readonly number[], readonly string[]> = new Map();
 
-  /** Returns the labels without braces: `name="pods",group=""`. */
-  pairs(labels: MetricLabels): string {
-    let text = this.#pairs.get(labels);
-    if (text === undefined) {
-      text = '';
-      for (const label in labels)
-        text += `${text === '' ? '' : ','}${label}="${quotable(labels[label] ?? '')}"`;
-      this.#pairs.set(labels, text);
-    }
-    return text;
-  }
-
   /** Returns for each bucket what follows `le="`. */
-  boundsOf(bounds: readonly number[]): readonly string[] {
+  of(bounds: readonly number[]): readonly string[] {
     let texts = this.#bounds.get(bounds);
     if (texts === undefined) {
       texts = [...bounds, Infinity].map((bound) => `${numberText(bound)}"} `);
