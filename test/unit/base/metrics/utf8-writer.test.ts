@@ -1,3 +1,4 @@
+/** The writer of a scrape: parts, numbers and characters as strings of them would have. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Utf8Writer } from '../../../../src/base/metrics/utf8-writer.ts';
