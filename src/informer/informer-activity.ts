@@ -59,11 +59,6 @@ export class InformerActivity {
   /** Begins the series of metrics. @param name the informer's unique name */
   begin(name: string): void {
     this.labels = { ...this.labels, name };
-    this.#watchDurations = new Histogram(
-      'kubeloom_watch_duration_seconds',
-      { ...this.labels },
-      WATCH_SECONDS,
-    );
   }
 
   /** Takes a message of the reflector. */
@@ -132,7 +127,12 @@ export class InformerActivity {
     const { reason, durationMs } = watch;
     this.#isWatching = false;
     this.#watchesEnded.increment({ reason });
-    this.#watchDurations?.observe(durationMs / 1000);
+    this.#watchDurations ??= new Histogram(
+      'kubeloom_watch_duration_seconds',
+      { ...this.labels },
+      WATCH_SECONDS,
+    );
+    this.#watchDurations.observe(durationMs / 1000);
     publish('kubeloom:watch', () => ({ ...this.labels, ...watch, startedAtMs: Date.now() - durationMs }));
   }
 

@@ -14,22 +14,26 @@ import type { Stamp } from '../../shared/stamps.ts';
  */
 export type LatencyStage = 'committed' | 'merged' | 'delivered' | 'done';
 
-const STAGES: readonly LatencyStage[] = ['committed', 'merged', 'delivered', 'done'];
-
 export class EventLatency {
-  #histograms: ReadonlyMap<LatencyStage, Histogram> = new Map();
+  /** By stage, from its first observation on: idle informers have no series. */
+  readonly #histograms: Map<LatencyStage, Histogram> = new Map();
+  #labels: MetricLabels | undefined;
   /** The sampled event whose record is being merged; undefined while the record of another one is. */
   merging: SampledEvent | undefined;
 
   /** Starts to observe. @param labels those of the informer */
   start(labels: MetricLabels): void {
-    const histogramOf = (stage: LatencyStage): Histogram =>
-      new Histogram('kubeloom_latency_seconds', { ...labels, stage }, LATENCY_SECONDS);
-    this.#histograms = new Map(STAGES.map((stage) => [stage, histogramOf(stage)]));
+    this.#labels = labels;
   }
 
   observe(stage: LatencyStage, durationMs: number): void {
-    this.#histograms.get(stage)?.observe(durationMs / 1000);
+    if (!this.#labels) return;
+    let histogram = this.#histograms.get(stage);
+    if (!histogram) {
+      histogram = new Histogram('kubeloom_latency_seconds', { ...this.#labels, stage }, LATENCY_SECONDS);
+      this.#histograms.set(stage, histogram);
+    }
+    histogram.observe(durationMs / 1000);
   }
 
   /** Called before the event's record is merged. @param clock the one of the stamp */
@@ -44,7 +48,7 @@ export class EventLatency {
     this.merging = undefined;
   }
 
-  /** Observations of each stage so far; none before `start`. */
+  /** Observations of each stage that was reached. */
   get data(): readonly (readonly [LatencyStage, HistogramData])[] {
     return Array.from(this.#histograms, ([stage, { data }]) => [stage, data] as const);
   }
