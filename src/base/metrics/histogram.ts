@@ -28,6 +28,8 @@ export class Histogram {
   readonly #bounds: readonly number[];
   readonly #counts: Float64Array;
   #sum = 0;
+  /** The observations as they were read last; undefined after another one. */
+  #data: HistogramData | undefined;
 
   /**
    * @param labels for listeners; a function when they are not known yet
@@ -46,13 +48,19 @@ export class Histogram {
     while (bucket < bounds.length && value > (bounds[bucket] as number)) bucket++;
     (this.#counts[bucket] as number)++;
     this.#sum += value;
+    this.#data = undefined;
     if (listeners.size === 0) return;
     const labels = typeof this.#labels === 'function' ? this.#labels() : this.#labels;
     for (const listener of listeners) listener(this.#name, labels, value);
   }
 
   get data(): HistogramData {
-    return Object.freeze({ bounds: this.#bounds, counts: Object.freeze([...this.#counts]), sum: this.#sum });
+    this.#data ??= Object.freeze({
+      bounds: this.#bounds,
+      counts: Object.freeze([...this.#counts]),
+      sum: this.#sum,
+    });
+    return this.#data;
   }
 }
 
