@@ -160,6 +160,7 @@ export { CacheMutationDetector, MutationError } from './informer/mutation/cache-
 export type { CacheMutationDetectorOptions } from './informer/mutation/cache-mutation-detector.ts';
 
 export { KubeloomError } from './base/errors.ts';
+export type { ErrorCode } from './base/error-codes/table.ts';
 
 // What handlers feed: work queues, independent of the rest.
 export { WorkQueue } from './client-go/workqueue/work-queue.ts';

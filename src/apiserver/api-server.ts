@@ -160,7 +160,7 @@ export class ApiServer {
 
   async #run(options: LoadOptions): Promise<LoadReport> {
     if (this.#load !== undefined && this.#load.state !== 'idle') {
-      throw new KubeloomError('ERR_KUBELOOM_LOAD_RUNNING', 'a load is running: await it or stopLoad() first');
+      throw new KubeloomError('ERR_KUBELOOM_STARTED', 'a load is running: await it or stopLoad() first');
     }
     const { log, watches } = this.#services;
     const collection = this.#collection(options.resource ?? 'pods');

@@ -119,10 +119,7 @@ export class ResourceTable {
   register(definition: ResourceDefinition): void {
     const { group, version, resource } = definition;
     if (this.find(group, version, resource)) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_RESOURCE_EXISTS',
-        `${resource}.${version}.${group} is already registered`,
-      );
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', `${resource}.${version}.${group} is already registered`);
     }
     this.#definitions.push(definition);
   }

@@ -71,7 +71,7 @@ async function serve(flags: ApiserverFlags): Promise<void> {
   await load;
 }
 
-/** @throws ERR_KUBELOOM_KUBECONFIG_OUT when the file may not be replaced */
+/** @throws ERR_KUBELOOM_USAGE when the file may not be replaced */
 export async function wantKubeConfigTarget(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (!found) return;
@@ -95,5 +95,5 @@ export async function writeKubeConfig(path: string, yaml: string): Promise<void>
 
 function refused(path: string, reason: string, options?: { readonly cause: unknown }): KubeloomError {
   const message = `the kubeconfig cannot be written to ${path}: ${reason}`;
-  return new KubeloomError('ERR_KUBELOOM_KUBECONFIG_OUT', message, options);
+  return new KubeloomError('ERR_KUBELOOM_USAGE', message, options);
 }

@@ -150,7 +150,7 @@ export class SharedIndexInformer<T = unknown> {
    * Removes a handler without waiting for a call in progress. Drops pending notifications; with `drain`, delivers them
    * first. Ignores a registration of another informer, or one that was removed already. The handler itself may call it.
    *
-   * @throws ERR_KUBELOOM_REGISTRATION when the value is no registration
+   * @throws ERR_KUBELOOM_OPTION when the value is no registration
    */
   removeEventHandler(registration: HandlerRegistration, options: RemovalOptions = {}): void {
     this.#handlers.remove(registration, options);

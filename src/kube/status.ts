@@ -4,6 +4,7 @@
  *
  * Every field's type is checked: a Status may come from any proxy on the way.
  */
+import type { ErrorCode } from '../base/error-codes/table.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
@@ -92,7 +93,7 @@ function readCause({ reason, message, field }: Fields): StatusCause {
 }
 
 /** Code by reason, which is more specific than the HTTP status beside it (client-go's rule). */
-const CODE_BY_REASON: ReadonlyMap<string, string> = new Map([
+const CODE_BY_REASON: ReadonlyMap<string, ErrorCode> = new Map([
   ['Unauthorized', 'ERR_KUBELOOM_UNAUTHORIZED'],
   ['Forbidden', 'ERR_KUBELOOM_FORBIDDEN'],
   ['NotFound', 'ERR_KUBELOOM_NOT_FOUND'],
@@ -107,23 +108,23 @@ const CODE_BY_REASON: ReadonlyMap<string, string> = new Map([
   ['BadRequest', 'ERR_KUBELOOM_BAD_REQUEST'],
 ]);
 
-const CODE_BY_HTTP_STATUS: ReadonlyMap<number, string> = new Map([
+const CODE_BY_HTTP_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [400, 'ERR_KUBELOOM_BAD_REQUEST'],
   [401, 'ERR_KUBELOOM_UNAUTHORIZED'],
   [403, 'ERR_KUBELOOM_FORBIDDEN'],
-  [407, 'ERR_KUBELOOM_PROXY_UNAUTHORIZED'],
+  [407, 'ERR_KUBELOOM_PROXY'],
   [404, 'ERR_KUBELOOM_NOT_FOUND'],
   [410, 'ERR_KUBELOOM_GONE'],
   [429, 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
   [500, 'ERR_KUBELOOM_INTERNAL'],
 ]);
 
-const ADVICE: ReadonlyMap<string, string> = new Map([
+const ADVICE: ReadonlyMap<ErrorCode, string> = new Map([
   [
     'ERR_KUBELOOM_UNAUTHORIZED',
     'check the credentials of the kubeconfig’s user: they are missing, wrong or expired',
   ],
-  ['ERR_KUBELOOM_PROXY_UNAUTHORIZED', 'put user name and password into the proxy’s URL'],
+  ['ERR_KUBELOOM_PROXY', 'put user name and password into the proxy’s URL'],
   ['ERR_KUBELOOM_FORBIDDEN', 'allow the user the verbs list and watch on this resource (RBAC)'],
   [
     'ERR_KUBELOOM_NOT_FOUND',
@@ -144,7 +145,7 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['ERR_KUBELOOM_BAD_REQUEST', 'check the label and field selectors and the other list options'],
 ]);
 
-function adviceFor(code: string, httpStatus: number): string {
+function adviceFor(code: ErrorCode, httpStatus: number): string {
   if (isRedirect(httpStatus)) {
     return 'redirects are not followed, as they could carry credentials away: put the final address into the kubeconfig';
   }
@@ -158,7 +159,7 @@ function isRedirect(httpStatus: number): boolean {
   return httpStatus >= 300 && httpStatus < 400;
 }
 
-function codeOf(httpStatus: number, status: Status): string {
+function codeOf(httpStatus: number, status: Status): ErrorCode {
   if (isResourceVersionTooLarge(httpStatus, status)) return 'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE';
   if (isRedirect(httpStatus)) return 'ERR_KUBELOOM_REDIRECT';
   // This status has priority over any reason (client-go's rule, for this number alone).

@@ -145,7 +145,7 @@ export class InformersMap implements AsyncDisposable {
    * A field selector needs an index for each of its fields (`indexField`); the list uses the index with the fewest
    * objects. `!=` cannot use an index: alone it examines all objects.
    *
-   * @throws NotCachedError as `get`; ERR_KUBELOOM_SELECTOR, ERR_KUBELOOM_FIELD_NOT_INDEXED, ERR_KUBELOOM_CONTINUE
+   * @throws NotCachedError as `get`; ERR_KUBELOOM_SELECTOR, ERR_KUBELOOM_NO_INDEX, ERR_KUBELOOM_CONTINUE
    */
   list<T = KubeObject>(kind: KindLike, options?: CacheListOptions & ViewOption<ObjectView>): CacheList<T>;
   list(

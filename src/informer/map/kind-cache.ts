@@ -182,7 +182,7 @@ export class KindCache {
     return entry && show(view, entry, this.resource);
   }
 
-  /** Parses a key. @throws ERR_KUBELOOM_KEY_FORMAT when it does not fit the scope of the resource */
+  /** Parses a key. @throws ERR_KUBELOOM_KEY when it does not fit the scope of the resource */
   keyOf(key: ObjectKey): { readonly namespace: string; readonly text: string } {
     const { namespace = '', name } = typeof key === 'string' ? parseObjectName(key) : (key ?? {});
     const { isNamespaced } = this.resource;
@@ -190,7 +190,7 @@ export class KindCache {
       return { namespace, text: isNamespaced ? `${namespace}/${name}` : name };
     }
     throw new KubeloomError(
-      'ERR_KUBELOOM_KEY_FORMAT',
+      'ERR_KUBELOOM_KEY',
       `unexpected key format: ${JSON.stringify(key)}; a key of ${this.label} is ` +
         (isNamespaced ? 'namespace/name' : 'a name without a namespace'),
     );

@@ -47,7 +47,7 @@ describe('kubeloom apiserver', () => {
     const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--host', '0.0.0.0'];
     const { exitCode, stderr } = await runCommand(['apiserver', ...args]);
     assert.equal(exitCode, 1);
-    assert.match(stderr, /^error: .*allowRemote.* \(ERR_KUBELOOM_NOT_LOOPBACK\)\n$/);
+    assert.match(stderr, /^error: .*allowRemote.* \(ERR_KUBELOOM_OPTION\)\n$/);
   });
 
   it('does not start when its kubeconfig would replace another one', async () => {
@@ -56,7 +56,7 @@ describe('kubeloom apiserver', () => {
     const { exitCode, stdout, stderr } = await runCommand(['apiserver', '--kubeconfig-out', real]);
     assert.equal(exitCode, 1);
     assert.equal(stdout, '');
-    assert.match(stderr, /\(ERR_KUBELOOM_KUBECONFIG_OUT\)\n$/);
+    assert.match(stderr, /\(ERR_KUBELOOM_USAGE\)\n$/);
   });
 });
 

@@ -110,7 +110,7 @@ describe('an accessor of an object', () => {
 
   test('rejects a value that is no API object', () => {
     for (const object of [undefined, null, 'text', {}, { metadata: null }, { name: 'a' }]) {
-      assert.throws(() => accessor(object), { code: 'ERR_KUBELOOM_NO_METADATA' });
+      assert.throws(() => accessor(object), { code: 'ERR_KUBELOOM_OPTION' });
     }
   });
 });
@@ -141,7 +141,7 @@ describe('an accessor of a list', () => {
 
   test('rejects a value that is no list', () => {
     for (const list of [undefined, 'text', {}, { items: 'text' }]) {
-      assert.throws(() => listAccessor(list), { code: 'ERR_KUBELOOM_NOT_A_LIST' });
+      assert.throws(() => listAccessor(list), { code: 'ERR_KUBELOOM_OPTION' });
     }
   });
 });
@@ -204,9 +204,9 @@ describe('the items of a list', () => {
 
   test('of a value that is no list, or items that are no objects, are an error', () => {
     const noList: unknown = { kind: 'Pod' };
-    assert.throws(() => extractList(noList), { code: 'ERR_KUBELOOM_NOT_A_LIST' });
+    assert.throws(() => extractList(noList), { code: 'ERR_KUBELOOM_OPTION' });
     const holes: unknown = { items: [{}, null] };
-    assert.throws(() => extractList(holes), { code: 'ERR_KUBELOOM_NOT_A_LIST', message: /items\[1\]/ });
+    assert.throws(() => extractList(holes), { code: 'ERR_KUBELOOM_OPTION', message: /items\[1\]/ });
     assert.deepEqual(
       [isListType({ items: [] }), isListType({ items: {} }), isListType(null)],
       [true, false, false],
