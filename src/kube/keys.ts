@@ -31,7 +31,7 @@ export class KeyError extends KubeloomError {
 
   constructor(object: unknown, cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    super('ERR_KUBELOOM_KEY', `No key for ${describe(object)}: ${reason}`, { cause });
+    super('ERR_KUBELOOM_KEY', `no key for ${describe(object)}: ${reason}`, { cause });
     this.#object = object;
   }
 

@@ -96,7 +96,7 @@ test('C76 indexKeys returns sorted keys, values without objects are absent, and 
   assert.deepEqual(indexer.listIndexFuncValues('app'), ['x']);
   assert.deepEqual(indexer.byIndex('app', 'y'), []);
   assert.deepEqual(indexer.listIndexFuncValues('unknown'), []);
-  const unknown = { code: 'ERR_KUBELOOM_NO_INDEX', message: 'Index with name unknown does not exist' };
+  const unknown = { code: 'ERR_KUBELOOM_NO_INDEX', message: /^index unknown does not exist/ };
   assert.throws(() => indexer.byIndex('unknown', 'x'), unknown);
   assert.throws(() => indexer.indexKeys('unknown', 'x'), unknown);
 });

@@ -122,8 +122,8 @@ export const CALL_ERRORS = {
   ],
   ERR_KUBELOOM_TRANSACTION: [
     ['thrown'],
-    'A part of a transaction on a store failed.',
-    'Read `successfulIndices` of the error, and repeat the others.',
+    'Some writes of a transaction on a store were left out; `transaction()` returns the error.',
+    'Correct the writes that are not in `successfulIndices`: `errors` has the reasons.',
   ],
   ERR_KUBELOOM_CLIENT_NODE: [
     ['thrown'],

@@ -37,8 +37,8 @@ export const OBJECT_ERRORS = {
   ],
   ERR_KUBELOOM_FIELDS_TOO_LARGE: [
     ['onError'],
-    'The declared fields of an object are too large to be kept beside it.',
-    'Declare fewer or shorter fields.',
+    'The declared fields or index values of an object are too large for a record, and are left out.',
+    'Declare smaller fields, or raise `ringBytes`.',
   ],
   ERR_KUBELOOM_MALFORMED_OBJECT: [
     ['thrown'],

@@ -27,8 +27,8 @@ export const RUNNING_ERRORS = {
   ],
   ERR_KUBELOOM_RESYNC_PERIOD: [
     ['onError'],
-    'A handler asks for a shorter resync period than the running informer has, and gets that of the informer.',
-    'Add the handler before the start, or ask for a longer period.',
+    'A resync period is shorter than the minimum, and was raised to it.',
+    'Ask for at least the period that the message names, or for 0, which switches resyncs off.',
   ],
   ERR_KUBELOOM_MUTATION: [
     ['onError'],

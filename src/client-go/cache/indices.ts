@@ -98,7 +98,10 @@ export class Indices<Item> {
   #require(indexName: string): Index<Item> {
     const index = this.#indices.find(({ name }) => name === indexName);
     if (index) return index;
-    throw new KubeloomError('ERR_KUBELOOM_NO_INDEX', `Index with name ${indexName} does not exist`);
+    throw new KubeloomError(
+      'ERR_KUBELOOM_NO_INDEX',
+      `index ${indexName} does not exist: add it with addIndexers()`,
+    );
   }
 }
 

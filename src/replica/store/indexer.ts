@@ -138,7 +138,10 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   #require(indexName: string): ReadonlyMap<string, ReadonlySet<Slot>> {
     const index = this.#replica.live.index(indexName);
     if (index) return index;
-    throw new KubeloomError('ERR_KUBELOOM_NO_INDEX', `Index with name ${indexName} does not exist`);
+    throw new KubeloomError(
+      'ERR_KUBELOOM_NO_INDEX',
+      `index ${indexName} does not exist: add it with addIndexers()`,
+    );
   }
 
   #handOut(slot: Slot): CachedObject<T> {

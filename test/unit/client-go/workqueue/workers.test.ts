@@ -46,12 +46,15 @@ describe('running workers', () => {
   test('C189 warns of an item that failed without its control characters, when nothing else listens', async (context) => {
     const { queue } = scene();
     const warned: unknown[] = [];
-    context.mock.method(process, 'emitWarning', (message: string) => warned.push(message));
+    context.mock.method(process, 'emitWarning', (message: string, options: object) =>
+      warned.push({ message, ...options }),
+    );
     queue.add('a\u001b[2J');
     const running = runWorkers(queue, 1, () => Promise.reject(new Error('b\nc')), { retriesMax: 0 });
     queue.shutDown();
     await running;
-    assert.deepEqual(warned, ['reconciling a\\x1b[2J failed: b\\nc']);
+    const message = 'reconciling a\\x1b[2J failed: b\\nc';
+    assert.deepEqual(warned, [{ message, type: 'KubeloomWarning', code: 'ERR_KUBELOOM_RECONCILE' }]);
   });
 
   test('retries a failed item as the limiter requires, and forgets it when it succeeds', async () => {
