@@ -152,7 +152,56 @@ describe('a controller', () => {
   });
 });
 
+describe('a reconciliation', () => {
+  const MUTE = {
+    faultId: 'm',
+    match: { verb: 'watch', resource: 'pods' },
+    action: { type: 'mute' },
+  } as const;
+
+  it('begins when the cache has what the one before it has written, or has not received it for 10 s', async () => {
+    const clock = new FakeClock();
+    await using scene = await Scene.start();
+    await scene.create('pods', object('a'));
+    await using running = managerOf(scene, { clock });
+    const cached: unknown[] = [];
+    const done = new Reconciliations(async (key, { client, cache }) => {
+      cached.push(cache.get(pods, key)?.labels['run']);
+      const run = String(done.keys.length);
+      if (run === '3') return undefined;
+      await scene.server.setFaults({ rules: [MUTE] });
+      await client.patch(pods, key, { metadata: { labels: { run } } });
+      return { requeueAfterMs: 0 };
+    });
+    running.manager.controllerFor(pods).reconcile(done.reconcile);
+    void running.run();
+    await done.count(1);
+    while ((await scene.server.revision()) < 2) await turns();
+    await turns();
+    assert.equal(done.keys.length, 1);
+    await scene.server.healFaults();
+    await done.count(2);
+    await clock.waitForTimers(1);
+    while (done.keys.length < 3) {
+      await turns();
+      clock.advance(10_000);
+    }
+    assert.deepEqual(cached, [undefined, '1', '1']);
+  });
+});
+
 describe('a manager', () => {
+  it('reports that it is ready when the caches are filled', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    const ready = new Gate();
+    await using running = managerOf(scene, { onReady: ready.open });
+    running.manager.controllerFor(deployments).reconcile(() => undefined);
+    void running.run();
+    await ready.opened;
+    assert.equal(running.manager.cache.list(deployments).items.length, 1);
+  });
+
   it('lets a controller pass its signal on and ends when the reconciliations in progress have ended', async () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', object('a'), object('b'));
