@@ -149,6 +149,7 @@ export type { GroupVersionResource, ResourceQuery } from './informer/factory/res
 export { Cache, InformersMap } from './informer/map/informers-map.ts';
 export type { InformerForOptions } from './informer/map/informers-map.ts';
 export { InformerHandle } from './informer/map/informer-handle.ts';
+export type { WrittenMetadata } from './informer/map/informer-handle.ts';
 export { NotCachedError } from './informer/map/kind-cache.ts';
 export type { CacheList, CacheListOptions } from './informer/map/query.ts';
 export type { FieldExtractor } from './informer/map/field-indexes.ts';
@@ -182,6 +183,7 @@ export {
   defaultItemBasedRateLimiter,
 } from './client-go/workqueue/rate-limiters.ts';
 export type { RateLimiter } from './client-go/workqueue/rate-limiters.ts';
+export { TerminalError } from './client-go/workqueue/terminal-error.ts';
 export { runWorkers } from './client-go/workqueue/run-workers.ts';
 export type { ReconcileResult, RunWorkersOptions } from './client-go/workqueue/run-workers.ts';
 export { parallelizeUntil } from './client-go/workqueue/parallelize-until.ts';

@@ -110,6 +110,26 @@ export const REQUEST_ERRORS = {
     'The server could not answer in time.',
     'Nothing, if it is rare: informers try again. Otherwise check the load of apiserver and etcd.',
   ],
+  ERR_KUBELOOM_ALREADY_EXISTS: [
+    ['thrown'],
+    'An object of this name exists (409).',
+    'Read that object; decide whether it is yours before you change it.',
+  ],
+  ERR_KUBELOOM_CONFLICT: [
+    ['thrown'],
+    'The object has changed since it was read, or has another uid than the precondition (409).',
+    'Read the object again and repeat the change.',
+  ],
+  ERR_KUBELOOM_INVALID: [
+    ['thrown'],
+    'The server refuses the contents of an object (422).',
+    'Correct the fields: `causes` of the error names them.',
+  ],
+  ERR_KUBELOOM_WRITE_UNCONFIRMED: [
+    ['thrown'],
+    'A write was sent and its answer is missing: it may have happened or not.',
+    'Read the object before you repeat the write.',
+  ],
   ERR_KUBELOOM_HTTP_STATUS: [
     ['thrown', 'onError', 'health'],
     'The server answered with another status than those above.',

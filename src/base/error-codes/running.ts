@@ -100,4 +100,9 @@ export const RUNNING_ERRORS = {
     'An error without a code of this table: of Node, of another package or of a function of the program.',
     'Read the message and the `cause`.',
   ],
+  ERR_KUBELOOM_TERMINAL: [
+    ['thrown'],
+    'A reconciliation failed for a reason that a retry cannot repair: it threw a `TerminalError`.',
+    'Change the object: its key comes again only then.',
+  ],
 } as const;

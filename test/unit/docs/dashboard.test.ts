@@ -26,6 +26,8 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   workqueue_work_duration_seconds: 'controller_runtime_reconcile_time_seconds says the same of workers',
   workqueue_unfinished_work_seconds: 'workqueue_longest_running_processor_seconds shows a worker that hangs',
   controller_runtime_reconcile_errors_total: 'controller_runtime_reconcile_total has it as a result',
+  controller_runtime_terminal_reconcile_errors_total:
+    'controller_runtime_reconcile_total has them among its errors',
 };
 
 /** Labels that the scraper adds. */
