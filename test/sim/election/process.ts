@@ -1,25 +1,41 @@
 /**
- * One simulated process: its clock runs at a rate of its own, it may be frozen, and nothing runs in it after its death. A
+ * One simulated process: its clock runs at a rate of its own, it may be frozen or cut off, and nothing runs in it after its death. A
  * frozen process runs what came due meanwhile, in order, when it continues, as Node does.
  */
 import type { FakeClock } from '../../../src/apiserver/testing/index.ts';
-import type { Clock } from '../../../src/base/clock.ts';
+import type { Clock, Random } from '../../../src/base/clock.ts';
+
+export interface ProcessOptions {
+  readonly truth: FakeClock;
+  readonly random: Random;
+  readonly identity: string;
+  /** Rate of its clock: 1.1 gains 10 %. */
+  readonly rate: number;
+}
+
+const WALL_MS = 1e12;
+const WALL_ERROR_MAX_MS = 10_000_000;
+/** Longest time for which a process is frozen or cut off. */
+const OUTAGE_MAX_MS = 30_000;
 
 export class SimulatedProcess {
+  readonly identity: string;
   readonly clock: Clock;
   readonly #truth: FakeClock;
+  readonly #random: Random;
+  /** Difference between its wall time and its monotonic time. */
   readonly #wallOffsetMs: number;
+  /** Whether the network loses all that the process sends from now on. */
+  isCutOff = false;
   #isDead = false;
   #isFrozen = false;
   #deferred: (() => void)[] = [];
 
-  /**
-   * @param rate of its clock: 1.1 gains 10 %
-   * @param wallOffsetMs difference between its wall time and its monotonic time
-   */
-  constructor(truth: FakeClock, rate: number, wallOffsetMs: number) {
+  constructor({ truth, random, identity, rate }: ProcessOptions) {
+    this.identity = identity;
     this.#truth = truth;
-    this.#wallOffsetMs = wallOffsetMs;
+    this.#random = random;
+    this.#wallOffsetMs = WALL_MS + random() * WALL_ERROR_MAX_MS;
     this.clock = {
       now: () => truth.now() * rate,
       schedule: (delayMs, callback) => {
@@ -52,9 +68,14 @@ export class SimulatedProcess {
     this.#isDead = true;
   }
 
-  freeze(forMs: number): void {
+  freeze(): void {
     this.#isFrozen = true;
-    this.#truth.schedule(forMs, () => this.#thaw());
+    this.#truth.schedule(this.#random() * OUTAGE_MAX_MS, () => this.#thaw());
+  }
+
+  cutOff(): void {
+    this.isCutOff = true;
+    this.#truth.schedule(this.#random() * OUTAGE_MAX_MS, () => (this.isCutOff = false));
   }
 
   /** Runs each deferred task as a turn of its own. */

@@ -10,17 +10,29 @@ import type { LeaderElectionRecord, ResourceLock, StoredRecord } from '../../../
 /** One process, as the server sees it. */
 export interface Client {
   readonly identity: string;
+  readonly isCutOff: boolean;
+  /** Loses all that the process sends for a while. */
+  cutOff(): void;
   /** Returns the wall time of the process, which is in its records and may be wrong. */
   wallMs(): number;
   /** Runs an answer in the process, unless it is dead. */
   run(task: () => void): void;
 }
 
-const FATES = ['slow-request', 'slow-answer', 'lost', 'answer-lost', 'refused', 'duplicated', 'labelled'] as const;
+const FATES = [
+  'slow-request',
+  'slow-answer',
+  'lost',
+  'answer-lost',
+  'refused',
+  'duplicated',
+  'labelled',
+] as const;
 type Fate = (typeof FATES)[number];
 
-const SLOW_MS = 9000;
 const FAST_MS = 120;
+/** Share of slow answers after which the network fails altogether. */
+const FAILING_SHARE = 0.2;
 
 type Operation = () => StoredRecord | undefined;
 
@@ -29,12 +41,15 @@ export class ElectionServer {
   readonly #random: Random;
   #stored: StoredRecord | undefined;
   #version = 0;
+  /** Longest time that a slow request or answer takes. */
+  readonly #slowMs: number;
   /** Share of requests that something happens to. */
   badShare = 0;
   /** Whether a version that was not read can be replaced. Only in a mutant. */
   isCareless = false;
 
-  constructor(truth: FakeClock, random: Random) {
+  constructor(truth: FakeClock, random: Random, slowMs: number) {
+    this.#slowMs = slowMs;
     this.#truth = truth;
     this.#random = random;
   }
@@ -63,11 +78,12 @@ export class ElectionServer {
   }
 
   #send(client: Client, operation: Operation): Promise<StoredRecord | undefined> {
-    const fate = this.#fate();
+    const fate = client.isCutOff ? 'lost' : this.#fate();
     return new Promise((resolve, reject) => {
       const answer = (result: () => StoredRecord | undefined): void => {
         const passOn = (): void => client.run(() => settle(result, resolve, reject));
         this.#after(fate === 'slow-answer', passOn);
+        if (fate === 'slow-answer' && this.#random() < FAILING_SHARE) client.cutOff();
       };
       this.#after(fate === 'slow-request', () => {
         if (fate === 'lost') return;
@@ -86,7 +102,7 @@ export class ElectionServer {
   }
 
   #after(isSlow: boolean, task: () => void): void {
-    this.#truth.schedule(this.#random() * (isSlow ? SLOW_MS : FAST_MS), task);
+    this.#truth.schedule(this.#random() * (isSlow ? this.#slowMs : FAST_MS), task);
   }
 }
 
