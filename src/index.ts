@@ -181,6 +181,7 @@ export {
   defaultItemBasedRateLimiter,
 } from './client-go/workqueue/rate-limiters.ts';
 export type { RateLimiter } from './client-go/workqueue/rate-limiters.ts';
+export { TerminalError } from './client-go/workqueue/terminal-error.ts';
 export { runWorkers } from './client-go/workqueue/run-workers.ts';
 export type { ReconcileResult, RunWorkersOptions } from './client-go/workqueue/run-workers.ts';
 export { parallelizeUntil } from './client-go/workqueue/parallelize-until.ts';

@@ -1,4 +1,28 @@
-/** `kubeloom/controller`: controllers on informers and work queues, and the client with which they write. */
+/**
+ * `kubeloom/controller`: controllers on informers and work queues, and the client with which they write. A `Manager` has
+ * the caches; each of its controllers turns changes into keys and reconciles them.
+ */
+export { Manager } from './manager.ts';
+export { ControllerBuilder } from './controller-builder.ts';
+export type { MapToKeys } from './controller-builder.ts';
+export type {
+  ControllerOptions,
+  LeaderGate,
+  ManagerOptions,
+  Reconcile,
+  ReconcileContext,
+  WatchOptions,
+} from './options.ts';
+export {
+  and,
+  annotationsChanged,
+  generationChanged,
+  labelsChanged,
+  not,
+  or,
+  resourceVersionChanged,
+} from './predicates.ts';
+export type { ObjectChange, Predicate } from './predicates.ts';
 export { ObjectClient } from './object-client.ts';
 export type { DeleteOptions, RequestOptions, Sent } from './object-client.ts';
 

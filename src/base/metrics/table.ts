@@ -134,6 +134,11 @@ export const METRICS = {
   kubeloom_queue_latency_seconds: ['histogram', 'queue', 'Time from add to done.'],
   controller_runtime_reconcile_total: ['counter', 'controller', 'Reconciliations.', 'result'],
   controller_runtime_reconcile_errors_total: ['counter', 'controller', 'Reconciliations that failed.'],
+  controller_runtime_terminal_reconcile_errors_total: [
+    'counter',
+    'controller',
+    'Reconciliations that failed and are not tried again.',
+  ],
   controller_runtime_reconcile_time_seconds: ['histogram', 'controller', 'Duration of reconciliations.'],
   controller_runtime_max_concurrent_reconciles: ['gauge', 'controller', 'Workers of the controller.'],
   controller_runtime_active_workers: ['gauge', 'controller', 'Workers that reconcile at this moment.'],
