@@ -25,3 +25,12 @@ export {
 export type { ObjectChange, Predicate } from './predicates.ts';
 export { ObjectClient } from './object-client.ts';
 export type { DeleteOptions, RequestOptions, Sent, WriteListener } from './object-client.ts';
+
+export { LeaderElector } from './leader-election/leader-elector.ts';
+export type {
+  ElectionOptions,
+  LeaderElectorOptions,
+  LeaseOptions,
+} from './leader-election/leader-elector.ts';
+export type { OnLeading } from './leader-election/election.ts';
+export type { LeaderElectionRecord, ResourceLock, StoredRecord } from './leader-election/resource-lock.ts';

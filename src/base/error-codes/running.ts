@@ -105,4 +105,9 @@ export const RUNNING_ERRORS = {
     'A reconciliation failed for a reason that a retry cannot repair: it threw a `TerminalError`.',
     'Change the object: its key comes again only then.',
   ],
+  ERR_KUBELOOM_LEADER_LOST: [
+    ['thrown'],
+    'A leader could not renew its lease in time, or another candidate has it.',
+    'End the process, or call `run` again: another process may lead now.',
+  ],
 } as const;

@@ -11,6 +11,7 @@ export const SCOPES = {
   thread: ['threads', 'role'],
   queue: ['name'],
   controller: ['controller'],
+  lease: ['name'],
   process: [],
 } as const;
 
@@ -141,6 +142,11 @@ export const METRICS = {
   controller_runtime_reconcile_time_seconds: ['histogram', 'controller', 'Duration of reconciliations.'],
   controller_runtime_max_concurrent_reconciles: ['gauge', 'controller', 'Workers of the controller.'],
   controller_runtime_active_workers: ['gauge', 'controller', 'Workers that reconcile at this moment.'],
+  leader_election_master_status: [
+    'gauge',
+    'lease',
+    '1 while this process is the leader, 0 while it is a candidate.',
+  ],
 } as const;
 
 export type MetricName = keyof typeof METRICS;
