@@ -125,6 +125,13 @@ export class Watches {
     });
   }
 
+  /** Ends the watches of a resource that is no longer served. */
+  end(collection: Collection): void {
+    this.#each(({ watch, call }) => {
+      if (call.collection === collection) watch.close();
+    });
+  }
+
   close(): void {
     realTimers.clearInterval(this.#bookmarks);
     this.drop('close');
