@@ -128,7 +128,9 @@ export class Watches {
   /** Ends the watches of a resource that is no longer served. */
   end(collection: Collection): void {
     this.#each(({ watch, call }) => {
-      if (call.collection === collection) watch.close();
+      if (call.collection !== collection) return;
+      watch.pump();
+      watch.close();
     });
   }
 

@@ -21,11 +21,14 @@ import {
   createNotAllowed,
   deleteConflict,
   invalid,
+  namespaceImmortal,
   namespaceTerminating,
   notFound,
   quote,
 } from './status.ts';
 import { StoredObject, keyOf } from './stored-object.ts';
+
+const IMMORTAL_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 export interface WriteOptions {
   /** Does everything except the storing (`dryRun=All`). */
@@ -122,6 +125,8 @@ export class StoredObjectWriter {
     const { definition } = collection;
     const stored = collection.get(key);
     if (stored === undefined) throw notFound(definition, name);
+    const isNamespace = collection === this.#namespaces;
+    if (isNamespace && IMMORTAL_NAMESPACES.has(name)) throw namespaceImmortal(definition, name);
     checkPreconditions(definition, stored, options.preconditions ?? {});
     if (options.dryRun === true) return { object: stored, gone: true };
     const object = stored.parse();

@@ -4,9 +4,11 @@
  */
 
 import { describe } from 'node:test';
+import { customResourceSemantics } from './custom-resources.ts';
 import { deleteSemantics } from './deletes.ts';
 import { errorSemantics } from './errors.ts';
 import { expirySemantics } from './expiry.ts';
+import { lifecycleSemantics } from './lifecycle.ts';
 import { listSemantics } from './list.ts';
 import { paginationSemantics } from './pagination.ts';
 import { patchSemantics } from './patches.ts';
@@ -28,6 +30,8 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     patchSemantics(target);
     deleteSemantics(target);
     errorSemantics(target);
+    lifecycleSemantics(target);
+    customResourceSemantics(target);
     // Last: on a real server it requires a restart.
     expirySemantics(target);
   });
