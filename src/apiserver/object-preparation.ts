@@ -153,8 +153,10 @@ function isCounted(definition: ServedResource, current: KubeObject, updated: Kub
   if (definition.custom !== true) {
     return isJsonObject(updated['spec']) && !isDeepStrictEqual(updated['spec'], current['spec']);
   }
-  const content = ({ metadata: _, kind: __, apiVersion: ___, status, ...rest }: KubeObject): JsonObject =>
-    definition.status === true || status === undefined ? rest : { ...rest, status };
+  const notCounted = ['metadata', 'kind', 'apiVersion', ...(definition.status === true ? ['status'] : [])];
+  const content = (object: KubeObject): JsonObject => {
+    return Object.fromEntries(Object.entries(object).filter(([name]) => !notCounted.includes(name)));
+  };
   return !isDeepStrictEqual(content(updated), content(current));
 }
 

@@ -1,6 +1,6 @@
 /** The subresource `/scale`: a view of the replicas of an object, which autoscalers and `kubectl scale` write. */
 
-import { isJsonObject } from './json.ts';
+import { isJsonObject, textOf } from './json.ts';
 import type { Json, JsonObject, KubeObject } from './json.ts';
 import type { ServedResource } from './resources.ts';
 import { internalError, invalid, quote } from './status.ts';
@@ -76,7 +76,7 @@ function selectorText(selector: Json | undefined): string {
   // The selector of a replication controller is a plain map.
   const isMap = matchLabels === undefined && matchExpressions === undefined;
   const labels = isMap ? selector : isJsonObject(matchLabels) ? matchLabels : {};
-  const parts = Object.entries(labels).map(([label, value]) => `${label}=${String(value)}`);
+  const parts = Object.entries(labels).map(([label, value]) => `${label}=${textOf(value)}`);
   const expressions = Array.isArray(matchExpressions) ? matchExpressions : [];
   return [...parts.toSorted(), ...expressions.filter((each) => isJsonObject(each)).map(expressionText)].join(
     ',',
@@ -84,13 +84,13 @@ function selectorText(selector: Json | undefined): string {
 }
 
 function expressionText({ key, operator, values }: JsonObject): string {
-  const list = Array.isArray(values) ? values.map(String).toSorted().join(',') : '';
+  const list = Array.isArray(values) ? values.map(textOf).toSorted().join(',') : '';
   switch (operator) {
     case 'Exists':
-      return String(key);
+      return textOf(key);
     case 'DoesNotExist':
-      return `!${String(key)}`;
+      return `!${textOf(key)}`;
     default:
-      return `${String(key)} ${operator === 'In' ? 'in' : 'notin'} (${list})`;
+      return `${textOf(key)} ${operator === 'In' ? 'in' : 'notin'} (${list})`;
   }
 }

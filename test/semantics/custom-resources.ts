@@ -36,8 +36,16 @@ const SPEC = {
       },
     },
     free: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true },
-    template: { type: 'object', 'x-kubernetes-embedded-resource': true, properties: { spec: { type: 'object' } } },
-    one: { type: 'object', properties: { a: text, b: text }, oneOf: [{ required: ['a'] }, { required: ['b'] }] },
+    template: {
+      type: 'object',
+      'x-kubernetes-embedded-resource': true,
+      properties: { spec: { type: 'object' } },
+    },
+    one: {
+      type: 'object',
+      properties: { a: text, b: text },
+      oneOf: [{ required: ['a'] }, { required: ['b'] }],
+    },
   },
 };
 
@@ -161,7 +169,10 @@ function definitionSemantics(target: () => Promise<Target>): void {
     });
 
     it('makes its resource discovered, with its names', async () => {
-      const { body } = await definitions.until(`/apis/${definitions.group}/v1`, ({ status }) => status === 200);
+      const { body } = await definitions.until(
+        `/apis/${definitions.group}/v1`,
+        ({ status }) => status === 200,
+      );
       const { resources = [] } = body as { resources?: readonly Record<string, unknown>[] };
       const [widgets] = resources;
       assert.equal(widgets?.['name'], 'widgets');
@@ -174,9 +185,18 @@ function definitionSemantics(target: () => Promise<Target>): void {
       const bad = definitions.definition('gadgets', 'Gadget', [{ name: 'v1', served: true, storage: false }]);
       const answer = await fixture.client.post(DEFINITIONS, { ...bad, metadata: { name: 'wrong' } });
       const found = causes(answer).join('\n');
-      assert.match(found, /metadata\.name: Invalid value: "wrong": must be spec\.names\.plural\+"\."\+spec\.group/);
-      assert.match(found, /spec\.versions\[0\]\.schema\.openAPIV3Schema: Required value: schemas are required/);
-      assert.match(found, /spec\.versions: Invalid value: .*: must have exactly one version marked as storage version/);
+      assert.match(
+        found,
+        /metadata\.name: Invalid value: "wrong": must be spec\.names\.plural\+"\."\+spec\.group/,
+      );
+      assert.match(
+        found,
+        /spec\.versions\[0\]\.schema\.openAPIV3Schema: Required value: schemas are required/,
+      );
+      assert.match(
+        found,
+        /spec\.versions: Invalid value: .*: must have exactly one version marked as storage version/,
+      );
     });
 
     it('keeps its scope', async () => {
@@ -191,7 +211,9 @@ function definitionSemantics(target: () => Promise<Target>): void {
       const once = new Definitions(fixture);
       await once.establish('gizmos', 'Gizmo', [version('v1', { storage: true })]);
       const metadata = { name: 'a' };
-      const created = ok(await fixture.client.post(once.objects('gizmos'), { metadata, spec: { replicas: 1 } }));
+      const created = ok(
+        await fixture.client.post(once.objects('gizmos'), { metadata, spec: { replicas: 1 } }),
+      );
       const from = created.metadata.resourceVersion;
       const stream = await fixture.watch(`${once.objects('gizmos')}?watch=1&resourceVersion=${from}`);
       const marked = ok(await fixture.client.delete(once.path('gizmos')));
@@ -218,7 +240,13 @@ function schemaSemantics(target: () => Promise<Target>): void {
     after(() => definitions.removeAll('widgets'));
 
     it('fills defaults, removes unknown fields and nulls, and warns', async () => {
-      const given = { replicas: 1, unknown: { a: 1 }, plain: null, note: null, parts: [{ id: 'x', more: 1 }] };
+      const given = {
+        replicas: 1,
+        unknown: { a: 1 },
+        plain: null,
+        note: null,
+        parts: [{ id: 'x', more: 1 }],
+      };
       const answer = await create(given);
       const parts = [{ id: 'x', weight: 1 }];
       assert.deepEqual(ok(answer).spec, { replicas: 1, size: 'small', note: null, parts });
@@ -229,7 +257,12 @@ function schemaSemantics(target: () => Promise<Target>): void {
 
     it('keeps unknown fields where it says so, and the metadata of embedded objects', async () => {
       const free = { a: { b: [1] } };
-      const template = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', labels: { a: 'b' } }, other: 1 };
+      const template = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'x', labels: { a: 'b' } },
+        other: 1,
+      };
       const { spec } = ok(await create({ replicas: 1, free, template }));
       assert.deepEqual(spec?.['free'], free);
       const { other: _, ...kept } = template;
@@ -257,7 +290,10 @@ function schemaSemantics(target: () => Promise<Target>): void {
       assert.deepEqual(causes(patched), [`FieldValueInvalid spec.replicas: Invalid value: 11: ${why}`]);
       const put = await fixture.client.put(path, { metadata, spec: {} });
       assert.deepEqual(causes(put), ['FieldValueRequired spec.replicas: Required value']);
-      assert.match(String(put.body.message), /^Widget\.sem-\w+\.example\.com "w-\d+" is invalid: spec\.replicas: Required value$/);
+      assert.match(
+        String(put.body.message),
+        /^Widget\.sem-\w+\.example\.com "w-\d+" is invalid: spec\.replicas: Required value$/,
+      );
     });
   });
 }
@@ -274,7 +310,9 @@ const REFUSED: readonly (readonly [string, object, readonly string[]])[] = [
   [
     'a number that is too small',
     { replicas: 0 },
-    ['FieldValueInvalid spec.replicas: Invalid value: 0: spec.replicas in body should be greater than or equal to 1'],
+    [
+      'FieldValueInvalid spec.replicas: Invalid value: 0: spec.replicas in body should be greater than or equal to 1',
+    ],
   ],
   [
     'a value that is not in the enumeration',
@@ -402,16 +440,22 @@ function subresourceSemantics(target: () => Promise<Target>): void {
       assert.equal(stored.metadata.generation, 3);
       const stale = await fixture.client.put(`${path}/scale`, { metadata, spec: { replicas: 4 } });
       assert.equal(stale.status, 409);
-      assert.equal((await fixture.client.mergePatch(`${path}/scale`, { spec: { replicas: 99 } })).status, 422);
+      assert.equal(
+        (await fixture.client.mergePatch(`${path}/scale`, { spec: { replicas: 99 } })).status,
+        422,
+      );
     });
 
     it('are discovered', async () => {
       const { body } = await fixture.client.get(`/apis/${definitions.group}/v1`);
       const { resources = [] } = body as { resources?: readonly Record<string, unknown>[] };
-      const names = resources.map(({ name }) => name).sort();
+      const names = resources.map(({ name }) => String(name)).sort();
       assert.deepEqual(names, ['gadgets', 'widgets', 'widgets/scale', 'widgets/status']);
       const scale = resources.find(({ name }) => name === 'widgets/scale');
-      assert.deepEqual([scale?.['group'], scale?.['version'], scale?.['kind']], ['autoscaling', 'v1', 'Scale']);
+      assert.deepEqual(
+        [scale?.['group'], scale?.['version'], scale?.['kind']],
+        ['autoscaling', 'v1', 'Scale'],
+      );
     });
   });
 }
@@ -459,7 +503,9 @@ function versionSemantics(target: () => Promise<Target>): void {
       ok(await fixture.client.delete(definitions.objects('widgets', 'b', 'v1')));
       const events = await Promise.all(streams.map((stream) => stream.take(2)));
       assert.deepEqual(
-        events.map((pair) => pair.map((event) => `${event.object.apiVersion?.split('/')[1]} ${brief(event)}`)),
+        events.map((pair) =>
+          pair.map((event) => `${event.object.apiVersion?.split('/')[1]} ${brief(event)}`),
+        ),
         [
           ['v1 ADDED b', 'v1 DELETED b'],
           ['v1beta1 ADDED b', 'v1beta1 DELETED b'],
@@ -473,7 +519,10 @@ function versionSemantics(target: () => Promise<Target>): void {
         versions: readonly { version: string }[];
         preferredVersion: { version: string };
       };
-      assert.deepEqual(versions.map((entry) => entry.version), ['v1', 'v1beta1']);
+      assert.deepEqual(
+        versions.map((entry) => entry.version),
+        ['v1', 'v1beta1'],
+      );
       assert.equal(preferredVersion.version, 'v1');
     });
 

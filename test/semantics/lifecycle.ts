@@ -27,7 +27,9 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
       const metadata = { name: 'held', finalizers: ['example.com/hold'] };
       ok(await fixture.client.post(fixture.configMaps(), { metadata }));
       ok(await fixture.client.delete(`/api/v1/namespaces/${fixture.namespace}`));
-      const { status, body } = await fixture.client.post(fixture.configMaps(), { metadata: { name: 'late' } });
+      const { status, body } = await fixture.client.post(fixture.configMaps(), {
+        metadata: { name: 'late' },
+      });
       assert.equal(status, 403);
       assert.equal(body.reason, 'Forbidden');
       assert.equal(
@@ -55,7 +57,9 @@ export function lifecycleSemantics(target: () => Promise<Target>): void {
     const fixture = Fixture.use(target);
 
     it('is active, has a finalizer in its spec, and its name as a label', async () => {
-      const { spec, status, metadata } = ok(await fixture.client.get(`/api/v1/namespaces/${fixture.namespace}`));
+      const { spec, status, metadata } = ok(
+        await fixture.client.get(`/api/v1/namespaces/${fixture.namespace}`),
+      );
       assert.deepEqual(spec, { finalizers: ['kubernetes'] });
       assert.deepEqual(status, { phase: 'Active' });
       assert.deepEqual(metadata.labels, { 'kubernetes.io/metadata.name': fixture.namespace });

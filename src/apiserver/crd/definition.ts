@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { resources } from '../../kube/built-in.ts';
 import type { FieldError } from '../field-error.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject, textOf } from '../json.ts';
 import type { Json, JsonObject, KubeObject } from '../json.ts';
 import { definitionOf } from '../resources.ts';
 import type { ResourceSchema, ScalePaths, ServedResource } from '../resources.ts';
@@ -168,7 +168,7 @@ function versionErrors({ name, schema }: JsonObject, path: string): FieldError[]
 
 function nameErrors({ metadata, spec }: KubeObject): FieldError[] {
   if (!isJsonObject(spec) || !isJsonObject(spec['names'])) return [];
-  const wanted = `${String(spec['names']['plural'])}.${String(spec['group'])}`;
+  const wanted = `${textOf(spec['names']['plural'])}.${textOf(spec['group'])}`;
   if (metadata.name === wanted) return [];
   return [invalidValue('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group')];
 }

@@ -7,7 +7,7 @@ import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import type { FieldError } from '../field-error.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject, textOf } from '../json.ts';
 import type { Json, JsonObject, KubeObject } from '../json.ts';
 import { EMBEDDED, INT_OR_STRING } from './schema-node.ts';
 
@@ -105,7 +105,7 @@ function fieldErrors(object: KubeObject, errors: readonly ErrorObject[]): FieldE
     .map((error) => fieldError(pathOf(object, error.instancePath), error));
 }
 
-type Body = (path: string, limit: Json, error: ErrorObject) => string;
+type Body = (path: string, limit: string, error: ErrorObject) => string;
 
 /** Violations that are an invalid value with an explanation. */
 const INVALID: Readonly<Record<string, Body>> = {
@@ -131,7 +131,7 @@ function fieldError(path: string, error: ErrorObject): FieldError {
   const data = error.data as Json;
   const invalid = INVALID[keyword];
   if (invalid !== undefined) {
-    const body = `Invalid value: ${shown(data)}: ${invalid(path, schema as Json, error)}`;
+    const body = `Invalid value: ${shown(data)}: ${invalid(path, textOf(schema as Json), error)}`;
     return { type: 'FieldValueInvalid', field: path, body };
   }
   switch (keyword) {
