@@ -1,4 +1,4 @@
-/** What a DELETE makes of an object: the finalizers that the propagation policy adds, and the marks of the deletion. */
+/** Marks that a DELETE leaves on an object: the finalizers that the propagation policy adds, and the deletionTimestamp. */
 
 import { isJsonObject } from './json.ts';
 import type { Json, JsonObject, KubeObject } from './json.ts';
@@ -7,7 +7,7 @@ import { qualifiedName } from './status.ts';
 import type { ServedResource } from './resources.ts';
 
 const PROPAGATIONS = ['Background', 'Foreground', 'Orphan'] as const;
-/** What becomes of the dependents of a deleted object. */
+/** Policy for the dependents of a deleted object. */
 export type Propagation = (typeof PROPAGATIONS)[number];
 
 export const FOREGROUND = 'foregroundDeletion';

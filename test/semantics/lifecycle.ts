@@ -1,4 +1,4 @@
-/** What the end of an object does to others, as far as a server without a controller manager decides it. */
+/** The end of objects and namespaces, as far as a server without a controller manager decides it. */
 
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -13,6 +13,7 @@ import { listSemantics } from './list.ts';
 import { paginationSemantics } from './pagination.ts';
 import { patchSemantics } from './patches.ts';
 import { selectorSemantics } from './selectors.ts';
+import { schemaSemantics } from './schemas.ts';
 import type { Target } from './target.ts';
 import { watchListSemantics } from './watch-list.ts';
 import { watchSemantics } from './watch.ts';
@@ -32,6 +33,7 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     errorSemantics(target);
     lifecycleSemantics(target);
     customResourceSemantics(target);
+    schemaSemantics(target);
     // Last: on a real server it requires a restart.
     expirySemantics(target);
   });
