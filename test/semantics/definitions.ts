@@ -11,7 +11,11 @@ export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefiniti
 const LOOK_INTERVAL_MS = 50;
 
 export const text: object = { type: 'string' };
-export const SPEC: { readonly properties: object } & object = {
+export const SPEC: {
+  readonly type: string;
+  readonly required: readonly string[];
+  readonly properties: object;
+} = {
   type: 'object',
   required: ['replicas'],
   properties: {
