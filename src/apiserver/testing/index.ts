@@ -4,7 +4,7 @@
  * - a Kubernetes API server in the calling thread, in a worker thread or in a process;
  * - a fake controller source, for tests that need no server;
  * - a clock and random numbers that tests control;
- * - `settled`: waits until every sent event has arrived and every handler call has ended.
+ * - `settled`: waits until everything that was written has been delivered, handled and reconciled.
  */
 
 export { startEmbeddedApiServer } from '../start.ts';
@@ -29,4 +29,10 @@ export type { FakeControllerSourceOptions, FakeObject, FakeRequest } from './fak
 export { FakeClock } from './fake-clock.ts';
 export { seededRandom } from '../random.ts';
 export { settled } from './settled.ts';
-export type { Settleable, SettledOptions, SettledThing } from './settled.ts';
+export type {
+  Settleable,
+  SettleableParts,
+  SettleableQueue,
+  SettledOptions,
+  SettledThing,
+} from './settled.ts';

@@ -100,6 +100,16 @@ export class WorkQueue<T> implements AsyncIterable<T> {
     return this.#order.length;
   }
 
+  /** Number of items between `get` and `done`. */
+  get inWork(): number {
+    return this.#processing.size;
+  }
+
+  /** Number of failed items that wait for their next attempt: none without a rate limiter. */
+  get retrying(): number {
+    return 0;
+  }
+
   get isShuttingDown(): boolean {
     return this.#state !== 'open';
   }
