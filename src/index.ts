@@ -147,7 +147,7 @@ export type {
 
 export { Cache, InformersMap } from './informer/map/informers-map.ts';
 export type { InformerForOptions } from './informer/map/informers-map.ts';
-export { InformerHandle } from './informer/map/informer-handle.ts';
+export type { InformerHandle } from './informer/map/informer-handle.ts';
 export { NotCachedError } from './informer/map/kind-cache.ts';
 export type { CacheList, CacheListOptions } from './informer/map/query.ts';
 export type { FieldExtractor } from './informer/map/field-indexes.ts';

@@ -28,7 +28,10 @@ export interface SelectableStore<T> {
   getByKey(key: string): CachedObject<T> | undefined;
   /** Selects in one namespace, or in all for ''. Reads extracted labels: no object is parsed. */
   select(selector: LabelSelector, namespace: string): CachedObject<T>[];
-  /** @throws ERR_KUBELOOM_NOT_STARTED while the informer was never started, because an empty result would be wrong */
+  /**
+   * @internal
+   * @throws ERR_KUBELOOM_NOT_STARTED while the informer was never started, because an empty result would be wrong
+   */
   wantStarted?(): void;
 }
 

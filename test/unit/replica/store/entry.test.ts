@@ -224,7 +224,8 @@ describe('the tombstone of an entry', () => {
     const entry = cached('off');
     const dead = new DeletedFinalStateUnknown(entry);
     const read = ({ key, namespace, name, uid, resourceVersion, generation }: ObjectIdentity): unknown => [
-      ...[key, namespace, name, uid, resourceVersion, generation],
+      [key, namespace, name],
+      [uid, resourceVersion, generation],
     ];
     assert.deepEqual(read(dead), read(entry));
     const { deletionTimestamp, controllerUid, labels, fields } = dead;
