@@ -14,7 +14,7 @@ export interface Definition {
 const KIND = 'CustomResourceDefinition';
 const API_VERSION = 'apiextensions.k8s.io/v1';
 
-/** @throws ERR_KUBELOOM_CRD_FILE when the file cannot be read, or has something else */
+/** @throws ERR_KUBELOOM_USAGE when the file cannot be read, or has something else */
 export async function readDefinitions(file: string): Promise<Definition[]> {
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
     throw refused(file, messageOf(cause), { cause });
@@ -37,7 +37,7 @@ export async function readDefinitions(file: string): Promise<Definition[]> {
   return definitions;
 }
 
-/** Makes the server serve it. @throws ERR_KUBELOOM_CRD_FILE when the server refuses it */
+/** Makes the server serve it. @throws ERR_KUBELOOM_USAGE when the server refuses it */
 export async function define(server: EmbeddedApiServer, { place, object }: Definition): Promise<void> {
   const resource = 'customresourcedefinitions.apiextensions.k8s.io';
   await server.apply([{ type: 'create', resource, object }]).catch((cause: unknown) => {
@@ -47,5 +47,5 @@ export async function define(server: EmbeddedApiServer, { place, object }: Defin
 
 function refused(place: string, reason: string, options: { readonly cause?: unknown } = {}): KubeloomError {
   const message = `--crd ${place}: ${reason}`;
-  return new KubeloomError('ERR_KUBELOOM_CRD_FILE', message, options);
+  return new KubeloomError('ERR_KUBELOOM_USAGE', message, options);
 }

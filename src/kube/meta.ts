@@ -6,7 +6,7 @@
  * timestamps and remainingItemCount are undefined. Writing a zero value removes the field, as `omitempty` does.
  */
 import { KubeloomError } from '../base/errors.ts';
-import { isEntry, isRecord } from './meta-shape.ts';
+import { isEntry, isFinalStateUnknown, isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
 
 /** Text in JSON; client-node's models have a Date. */
@@ -97,7 +97,7 @@ interface Source {
  * @throws ERR_KUBELOOM_OPTION for anything else
  */
 export function accessor(object: unknown): ObjectAccessor {
-  if (isRecord(object)) {
+  if (isRecord(object) && !isFinalStateUnknown(object)) {
     if (isEntry(object)) return viewOfObject(entrySource(object));
     const metadata = object['metadata'];
     if (isRecord(metadata)) return viewOfObject(recordSource(metadata));

@@ -9,12 +9,11 @@
 
 export { startEmbeddedApiServer } from '../start.ts';
 export type { EmbeddedApiServerOptions } from '../start.ts';
-export { EmbeddedApiServer } from '../embedded-server.ts';
+export type { EmbeddedApiServer } from '../embedded-server.ts';
 export type { ApplyResult, Change, ObjectLike } from '../api-server.ts';
 export type { FaultPortAddress } from '../fault-port.ts';
 export type { FaultAction, FaultScenario, LandedFault, ScenarioMatch, ScenarioRule } from '../fault-rules.ts';
-export { JournalView } from '../journal.ts';
-export type { JournalEntry } from '../journal.ts';
+export type { JournalEntry, JournalView } from '../journal.ts';
 export type { ChangeType } from '../history.ts';
 export type { KubeConfigObject } from '../kubeconfig.ts';
 export type { LoadOptions, LoadReport, PopulateOptions } from '../load.ts';

@@ -91,6 +91,9 @@ export const RATE_LIMITING_QUEUE_CHECKS: OptionChecks<RateLimitingQueueOptions<u
 export class RateLimitingQueue<T> extends DelayingQueue<T> {
   readonly #limiter: RateLimiter<unknown>;
 
+  constructor(options?: RateLimitingQueueOptions<T>);
+  /** @internal */
+  constructor(options?: RateLimitingQueueOptions<T>, checks?: OptionChecks<Record<string, unknown>>);
   constructor(
     options: RateLimitingQueueOptions<T> = {},
     checks: OptionChecks<Record<string, unknown>> = RATE_LIMITING_QUEUE_CHECKS,

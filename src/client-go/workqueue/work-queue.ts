@@ -80,7 +80,10 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   readonly #drainers: Set<() => void> = new Set();
   #state: State = 'open';
 
-  /** @throws ERR_KUBELOOM_OPTION for an unknown option, or a value that `checks` refuses */
+  /** @throws ERR_KUBELOOM_OPTION for an unknown option, or a wrong value */
+  constructor(options?: WorkQueueOptions<T>);
+  /** @internal */
+  constructor(options?: WorkQueueOptions<T>, checks?: OptionChecks<Record<string, unknown>>);
   constructor(
     options: WorkQueueOptions<T> = {},
     checks: OptionChecks<Record<string, unknown>> = WORK_QUEUE_CHECKS,

@@ -92,7 +92,7 @@ describe('kubeloom apiserver', () => {
       assert.equal(exitCode, 1);
       assert.equal(stdout, '');
       assert.match(stderr, reason);
-      assert.match(stderr, /^error: --crd .*\(ERR_KUBELOOM_CRD_FILE\)\n$/);
+      assert.match(stderr, /^error: --crd .*\(ERR_KUBELOOM_USAGE\)\n$/);
     }
     const missing = ['--kubeconfig-out', folder.file('kubeconfig'), '--crd', folder.file('missing.yaml')];
     assert.match((await runCommand(['apiserver', ...missing])).stderr, /missing\.yaml: ENOENT/);

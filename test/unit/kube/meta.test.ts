@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { accessor, eachListItem, extractList, isListType, listAccessor } from '../../../src/kube/meta.ts';
+import { tombstone } from '../../../src/kube/tombstone.ts';
 import { FakeEntry } from '../client-go/cache/objects.ts';
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-1', controller: true };
@@ -109,7 +110,8 @@ describe('an accessor of an object', () => {
   });
 
   test('rejects a value that is no API object', () => {
-    for (const object of [undefined, null, 'text', {}, { metadata: null }, { name: 'a' }]) {
+    const dead = tombstone('web/a', { metadata: FULL });
+    for (const object of [undefined, null, 'text', {}, { metadata: null }, { name: 'a' }, dead]) {
       assert.throws(() => accessor(object), { code: 'ERR_KUBELOOM_OPTION' });
     }
   });
