@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { realTimers } from '../../base/clock.ts';
+import { TimeLimit } from '../../base/time-limit.ts';
 import { withCode } from '../../base/errors.ts';
 import { InformerThreads } from '../../index.ts';
 import { clientNode } from '../../kube/client-node.ts';
@@ -85,8 +86,8 @@ async function all(
   timeoutMs: number,
   work: (watcher: Watcher, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
-  await Promise.all(watchers.map((watcher) => work(watcher, signal)));
+  using limit = new TimeLimit(timeoutMs, stopping.signal);
+  await Promise.all(watchers.map((watcher) => work(watcher, limit.signal)));
 }
 
 answerCalls<WatcherProcessCalls>({

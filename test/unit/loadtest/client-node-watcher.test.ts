@@ -23,12 +23,12 @@ interface Scene extends AsyncDisposable {
   life(): ClientNodeLife;
 }
 
-async function start(script: Script): Promise<Scene> {
+async function start(script: Script, skipTLSVerify = true): Promise<Scene> {
   const server = await ScriptedServer.start(script);
   const kubeConfig = new KubeConfig();
   // client-node refuses plain HTTP unless nothing is verified.
   kubeConfig.loadFromClusterAndUser(
-    { name: 'scripted', server: server.url, skipTLSVerify: true },
+    { name: 'scripted', server: server.url, skipTLSVerify },
     { name: 'nobody' },
   );
   const connection = { server: server.url, headers: {} };
@@ -171,6 +171,14 @@ describe("client-node's informer as a watcher", () => {
     await until(() => life.hasReached(5));
     assert.deepEqual(countsOf(life), RIGHT);
     assert.equal(scene.errors.length, 1);
+  });
+
+  it('is refused at once for a server without TLS that client-node would refuse at each request', async () => {
+    await using scene = await start(() => undefined, false);
+    assert.throws(() => scene.life(), {
+      code: 'ERR_KUBELOOM_LOADTEST',
+      message: /insecure-skip-tls-verify: true/,
+    });
   });
 
   it('is refused with a code when client-node is not installed', async () => {
