@@ -253,7 +253,10 @@ test('an IPv6 address loses its brackets to connect, and keeps them in the reque
     [target.host, target.port, target.name, target.serverName],
     ['::1', 6443, '::1', undefined],
   );
-  assert.match(target.requestText('/api', {}), /^GET \/base\/api HTTP\/1\.1\r\nhost: \[::1\]:6443\r\n/);
+  assert.match(
+    String(target.requestBytes({ path: '/api' })),
+    /^GET \/base\/api HTTP\/1\.1\r\nhost: \[::1\]:6443\r\n/,
+  );
   assert.equal(target.urlOf('/api?limit=1'), 'https://[::1]:6443/base/api');
   assert.equal(new ServerAddress({ server: 'https://host', headers: {} }).port, 443);
 });
