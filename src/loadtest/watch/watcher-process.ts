@@ -5,11 +5,12 @@ import { realTimers } from '../../base/clock.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
 import { withCode } from '../../base/errors.ts';
 import { InformerThreads } from '../../index.ts';
-import { clientNode } from '../../kube/client-node.ts';
+import { connectionFor } from '../../reflector/transport/credentials.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
 import { answerCalls, sendReport } from '../process/calls.ts';
 import { reportCost } from '../process/cost.ts';
 import type { ProcessCost } from '../process/cost.ts';
+import { kubeConfigOf } from '../process/kube-config.ts';
 import type { Slowness } from '../workload/workload.ts';
 import { createWatcher } from './create-watcher.ts';
 import { RawProcess } from './raw/raw-process.ts';
@@ -72,12 +73,6 @@ function report(error: Error): void {
   process.stderr.write(`error: ${message} (${code}; the next ones with this code are not shown)\n`);
 }
 
-function kubeConfigOf(text: string): KubeConfig {
-  const kubeConfig = new (clientNode().KubeConfig)();
-  kubeConfig.loadFromString(text);
-  return kubeConfig;
-}
-
 function changes(): number {
   return watchers.reduce((sum, { activity }) => sum + activity.changes, 0);
 }
@@ -101,8 +96,6 @@ answerCalls<WatcherProcessCalls>({
   }) {
     let kubeConfig: KubeConfig | undefined;
     threads = new InformerThreads({ shards });
-    const sockets = new RawProcess({ connection, startedUs });
-    raw = sockets;
     const context = {
       get kubeConfig() {
         return (kubeConfig ??= kubeConfigOf(text));
@@ -112,6 +105,12 @@ answerCalls<WatcherProcessCalls>({
       startedUs,
       onError: report,
     };
+    const sockets = new RawProcess({
+      connection,
+      renew: (refused) => connectionFor(context.kubeConfig, { refused }),
+      startedUs,
+    });
+    raw = sockets;
     watchers = tasks.map((task) => createWatcher(task, context, sockets));
     if (reconnectEveryMs === undefined) return;
     realTimers.setInterval(() => {

@@ -189,7 +189,8 @@ describe("client-node's informer as a watcher", () => {
         throw new KubeloomError('ERR_KUBELOOM_CLIENT_NODE', 'not installed');
       },
     };
-    await using raw = new RawProcess({ connection: missing.connection, startedUs: missing.startedUs });
+    const { connection, startedUs } = missing;
+    await using raw = new RawProcess({ connection, renew: async () => connection, startedUs });
     const synced = createWatcher(watcherTask('client-node'), missing, raw).sync(NEVER);
     await assert.rejects(synced, { code: 'ERR_KUBELOOM_CLIENT_NODE' });
   });

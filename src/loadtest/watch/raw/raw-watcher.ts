@@ -36,6 +36,7 @@ const WATCH_SECONDS_MIN = 300;
 const BACKOFF = { backoffInitialMs: 800, backoffMaxMs: 30_000 };
 /** Marks that a watcher keeps; thousands of watchers have too many. */
 const MARKS_MAX = 20;
+const UNAUTHORIZED = 401;
 const GONE = 410;
 /** The answers of servers without streaming lists. */
 const NO_STREAMS: ReadonlySet<number> = new Set([400, 422]);
@@ -238,6 +239,7 @@ export class RawWatcher implements Watcher {
     const { clock, random } = this.#process;
     const next = failed(this.#backoff, BACKOFF, clock.now());
     this.#backoff = next.backoff;
+    if (status === UNAUTHORIZED) void this.#process.unauthorized(this.#onError);
     if (error) this.#onError(error);
     else if (status !== 200) {
       const message = `the server answered ${this.task.name} with ${status}`;
