@@ -18,7 +18,10 @@ it('a sync has the bytes of its own list, whatever other informers of the proces
     else request.send();
   });
   const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromClusterAndUser({ name: 'scripted', server: server.url }, { name: 'nobody' });
+  kubeConfig.loadFromClusterAndUser(
+    { name: 'scripted', server: server.url, skipTLSVerify: false },
+    { name: 'nobody' },
+  );
   await using threads = new InformerThreads({ shards: 0 });
   const connection = { server: server.url, headers: {} };
   const context = { kubeConfig, connection, threads, startedUs: nowUs(), onError: assert.ifError };
