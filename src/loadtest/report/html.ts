@@ -37,6 +37,16 @@ export interface TableColumn {
   readonly isNumber?: boolean;
 }
 
+/** Returns columns of figures. */
+export function numberColumns(...headers: readonly string[]): TableColumn[] {
+  return headers.map((header) => ({ header, isNumber: true }));
+}
+
+/** Returns columns of text. */
+export function textColumns(...headers: readonly string[]): TableColumn[] {
+  return headers.map((header) => ({ header }));
+}
+
 /** Returns a table whose cells wrap nowhere; a page scrolls it when it is wide. */
 export function table(columns: readonly TableColumn[], rows: readonly (readonly HtmlPart[])[]): Html {
   const className = (index: number): string => (columns[index]?.isNumber === true ? 'n' : '');

@@ -13,17 +13,16 @@ import type { Mark, SyncResult } from '../result.ts';
 import type { WatcherLife } from './informer-watcher.ts';
 import { HandlerHistory, nowUs } from './recording-handler.ts';
 import type { Notification, NotificationKind } from './recording-handler.ts';
-import type { WatcherContext, WatcherTask } from './watcher.ts';
+import type { OpenSync, WatcherContext, WatcherTask } from './watcher.ts';
 
 /** The README's delay. */
 const RESTART_AFTER_MS = 5000;
 
 type List = KubernetesListObject<KubernetesObject>;
-type Sync = { -readonly [Member in keyof SyncResult]: SyncResult[Member] };
 
 export class ClientNodeLife implements WatcherLife {
   readonly handler = undefined;
-  readonly syncs: Sync[];
+  readonly syncs: OpenSync[];
   readonly marks: Mark[] = [];
   relistedAfter: number | undefined;
   cutWatches = 0;

@@ -10,16 +10,14 @@ import type { Life } from '../verdict/judge-lives.ts';
 import type { ListMode } from '../workload/workload.ts';
 import { RecordingHandler, nowUs } from './recording-handler.ts';
 import type { Notification } from './recording-handler.ts';
-import type { WatcherContext, WatcherTask } from './watcher.ts';
+import type { OpenSync, WatcherContext, WatcherTask } from './watcher.ts';
 
 const PAGE_SIZE = 500;
 const POLL_MS = 10;
 
-type Sync = { -readonly [Member in keyof SyncResult]: SyncResult[Member] };
-
 export class InformerLife implements Life, AsyncDisposable {
   readonly handler: RecordingHandler;
-  readonly syncs: Sync[] = [];
+  readonly syncs: OpenSync[] = [];
   readonly marks: Mark[] = [];
   /** The number of notifications before the first list after the first state. */
   relistedAfter: number | undefined;

@@ -12,9 +12,18 @@ import { reportCost } from '../process/cost.ts';
 import type { ProcessCost } from '../process/cost.ts';
 import { kubeConfigOf } from '../process/kube-config.ts';
 import type { Slowness } from '../workload/workload.ts';
-import { createWatcher } from './create-watcher.ts';
+import { ClientNodeLife } from './client-node-life.ts';
+import { InformerWatcher } from './informer-watcher.ts';
 import { RawProcess } from './raw/raw-process.ts';
-import type { Truth, Watcher, WatcherActivity, WatcherJudgement, WatcherTask } from './watcher.ts';
+import { RawWatcher } from './raw/raw-watcher.ts';
+import type {
+  Truth,
+  Watcher,
+  WatcherActivity,
+  WatcherContext,
+  WatcherJudgement,
+  WatcherTask,
+} from './watcher.ts';
 
 export interface WatcherProcessCalls {
   start(task: WatcherProcessTask): Promise<void>;
@@ -73,6 +82,14 @@ function report(error: Error): void {
   process.stderr.write(`error: ${message} (${code}; the next ones with this code are not shown)\n`);
 }
 
+function newWatcher(task: WatcherTask, context: WatcherContext, sockets: RawProcess): Watcher {
+  const { client } = task.group;
+  if (client === 'raw') return new RawWatcher(task, sockets, context.onError);
+  return client === 'informer'
+    ? new InformerWatcher(task, context)
+    : new InformerWatcher(task, context, ClientNodeLife);
+}
+
 function changes(): number {
   return watchers.reduce((sum, { activity }) => sum + activity.changes, 0);
 }
@@ -111,7 +128,7 @@ answerCalls<WatcherProcessCalls>({
       startedUs,
     });
     raw = sockets;
-    watchers = tasks.map((task) => createWatcher(task, context, sockets));
+    watchers = tasks.map((task) => newWatcher(task, context, sockets));
     if (reconnectEveryMs === undefined) return;
     realTimers.setInterval(() => {
       for (const watcher of watchers) watcher.dropConnection();

@@ -6,8 +6,7 @@ import { FakeClock } from '../../../src/apiserver/testing/index.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { InformerThreads } from '../../../src/index.ts';
 import { ClientNodeLife } from '../../../src/loadtest/watch/client-node-life.ts';
-import { createWatcher } from '../../../src/loadtest/watch/create-watcher.ts';
-import { RawProcess } from '../../../src/loadtest/watch/raw/raw-process.ts';
+import { InformerWatcher } from '../../../src/loadtest/watch/informer-watcher.ts';
 import { nowUs } from '../../../src/loadtest/watch/recording-handler.ts';
 import { judgeLives } from '../../../src/loadtest/verdict/judge-lives.ts';
 import type { LoggedWrite, Truth, WatcherContext } from '../../../src/loadtest/watch/watcher.ts';
@@ -189,9 +188,7 @@ describe("client-node's informer as a watcher", () => {
         throw new KubeloomError('ERR_KUBELOOM_CLIENT_NODE', 'not installed');
       },
     };
-    const { connection, startedUs } = missing;
-    await using raw = new RawProcess({ connection, renew: async () => connection, startedUs });
-    const synced = createWatcher(watcherTask('client-node'), missing, raw).sync(NEVER);
+    const synced = new InformerWatcher(watcherTask('client-node'), missing, ClientNodeLife).sync(NEVER);
     await assert.rejects(synced, { code: 'ERR_KUBELOOM_CLIENT_NODE' });
   });
 });
