@@ -1,5 +1,4 @@
 /** A process with watchers of one group. The main process says what they do, and asks for their verdicts. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { realTimers } from '../../base/clock.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
@@ -16,6 +15,7 @@ import { ClientNodeLife } from './client-node-life.ts';
 import { InformerWatcher } from './informer-watcher.ts';
 import { RawProcess } from './raw/raw-process.ts';
 import { RawWatcher } from './raw/raw-watcher.ts';
+import { settle } from './settle.ts';
 import type {
   Truth,
   Watcher,
@@ -59,12 +59,6 @@ export interface WatcherReport {
   readonly synced: number;
   readonly activity: readonly WatcherActivity[];
 }
-
-const POLL_MS = 20;
-/** The wait after which watchers without a change receive no more. */
-const STALL_MS = 15_000;
-/** The wait after the last expected change, in which another one would be an error. */
-const LINGER_MS = 250;
 
 const stopping = new AbortController();
 let threads: InformerThreads | undefined;
@@ -146,14 +140,7 @@ answerCalls<WatcherProcessCalls>({
   async settle({ revisions }) {
     const isBehind = (watcher: Watcher): boolean =>
       !watcher.hasReached(revisions.get(watcher.task.name) ?? 0);
-    let before = changes();
-    let stalledMs = 0;
-    while (stalledMs < STALL_MS && !stopping.signal.aborted && watchers.some(isBehind)) {
-      await delay(POLL_MS);
-      stalledMs = changes() === before ? stalledMs + POLL_MS : 0;
-      before = changes();
-    }
-    await delay(LINGER_MS);
+    await settle(() => watchers.some(isBehind), changes, stopping.signal);
   },
   async judge({ truths }) {
     const judged = new Map<string, Judged>();

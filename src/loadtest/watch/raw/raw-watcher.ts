@@ -42,11 +42,11 @@ const NO_STREAMS: ReadonlySet<number> = new Set([400, 422]);
 
 /** The reader of an answer with the status 200. */
 interface AnswerReader {
-  accepted(): void;
+  readonly accepted: () => void;
   /** Takes bytes that are valid until it returns. */
-  write(chunk: Buffer): void;
+  readonly write: (chunk: Buffer) => void;
   /** Called for answers of every status. */
-  ended(end: AnswerEnd): void;
+  readonly ended: (end: AnswerEnd) => void;
 }
 
 interface AnswerEnd {
