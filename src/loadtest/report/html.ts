@@ -21,7 +21,12 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
 
 function textOf(part: HtmlPart): string {
   if (typeof part === 'object') return 'html' in part ? part.html : part.map((each) => each.html).join('');
-  return String(part).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+  return escapeMarkup(String(part));
+}
+
+/** Returns the text for HTML and XML. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
 /** Nothing. */
