@@ -10,7 +10,7 @@ import { Chromium, findChromium } from '../unit/loadtest/chromium.ts';
 import { startControlPlane } from './control-plane.ts';
 
 /** As wide as a README is shown, and sharp on dense screens. */
-const SIZE = { width: 900, height: 1010, deviceScaleFactor: 2 };
+const SIZE = { width: 1000, height: 1240, deviceScaleFactor: 1.5 };
 
 const program = findChromium();
 if (program === undefined) throw new Error('the picture needs chromium: install it from the distribution');

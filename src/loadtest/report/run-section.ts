@@ -10,11 +10,7 @@ export function serverTable({ serverMetrics }: LoadTestResult): Html {
       The counters of the server could not be read: the user may not read /metrics.
     </p>`;
   const columns = [...textColumns('Counter', 'Labels'), ...numberColumns('Before', 'After', 'Difference')];
-  const changed = serverMetrics.filter(({ before, after }) => before !== after);
-  const same = serverMetrics.length - changed.length;
-  const note = same === 0 ? '' : `Counters that did not change: ${countText(same)}.`;
-  return html`${table(columns, changed.map(metricRow))}
-    <p class="note">${note}</p>`;
+  return table(columns, serverMetrics.map(metricRow));
 }
 
 function metricRow({ metric, labels, before, after }: ServerMetric): string[] {
