@@ -81,8 +81,8 @@ function small(preset: Preset): string {
     if (typeof body.rate === 'object') body.rate = { from: RATE_MAX / 2, to: RATE_MAX };
     else if (body.rate !== undefined) body.rate = Math.min(body.rate, RATE_MAX);
   }
-  // The server counts the watches of all runs.
-  file.thresholds = file.thresholds.filter((each) => !each.startsWith('terminated watches'));
+  // Times depend on what runs beside it, and the server counts the watches of all runs.
+  file.thresholds = ['lost == 0'];
   return stringify(file);
 }
 
@@ -122,9 +122,19 @@ describe('kubeloom loadtest on a real apiserver', () => {
     assert.equal(exitCode, 0, stderr);
     const result = JSON.parse(stdout) as LoadTestResult;
     assert.deepEqual(result.conclusion, { kind: 'PASS', reasons: [] });
-    assert.ok(result.watchers.every(({ cacheEqualsList }) => cacheEqualsList !== false));
-    await assertNothingLeft(result);
+    await assertDelivered(result);
     return result;
+  }
+
+  async function assertDelivered(result: LoadTestResult): Promise<void> {
+    const { writes, watchers } = result;
+    assert.equal(writes.refused + writes.unanswered, 0);
+    for (const { name, verdict, cacheEqualsList } of watchers) {
+      const { lost, duplicated, reordered, findings } = verdict;
+      assert.equal(lost + duplicated + reordered, 0, `${name}: ${findings.join('; ')}`);
+      assert.notEqual(cacheEqualsList, false, name);
+    }
+    await assertNothingLeft(result);
   }
 
   /** Returns the metadata of everything with this label. */
@@ -152,17 +162,14 @@ describe('kubeloom loadtest on a real apiserver', () => {
   }
 
   describe('beside other runs', AT_ONCE, () => {
-    it('delivers a load to every watcher once, in order, and leaves nothing behind', async () => {
-      const { run, watchers } = await passes(EVERYTHING);
-      assert.match(run.versions.server, /^v1\./);
-      for (const { name, syncs, verdict } of watchers) {
-        console.log(`loadtest: ${name}: ${JSON.stringify({ first: syncs[0], ...verdict })}`);
-        assert.ok((syncs[0]?.bytes ?? 0) > 0);
-      }
-    });
-
     for (const preset of PRESETS) {
-      it(`passes a small ${preset}`, async () => void (await passes(small(preset))));
+      it(`runs and judges a small ${preset}`, async () => {
+        const args = [...(await argumentsOf(small(preset))), '--json'];
+        const { exitCode, stdout, stderr } = await runCommand(args);
+        // Beside other runs a part may be late, which makes a run INVALID and its deliveries no less right.
+        assert.ok(exitCode === 0 || exitCode === 2, stderr);
+        await assertDelivered(JSON.parse(stdout) as LoadTestResult);
+      });
     }
 
     it('needs no other right than those of docs/loadtest/rbac.yaml', async () => {
@@ -235,6 +242,15 @@ describe('kubeloom loadtest on a real apiserver', () => {
         assert.equal(result.conclusion.kind, 'INTERRUPTED');
         await assertNothingLeft(result);
       });
+    }
+  });
+
+  it('delivers a load to every watcher once, in order, and leaves nothing behind', async () => {
+    const { run, watchers } = await passes(EVERYTHING);
+    assert.match(run.versions.server, /^v1\./);
+    for (const { name, syncs, verdict } of watchers) {
+      console.log(`loadtest: ${name}: ${JSON.stringify({ first: syncs[0], ...verdict })}`);
+      assert.ok((syncs[0]?.bytes ?? 0) > 0);
     }
   });
 
