@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { KubeloomError } from '../base/errors.ts';
+import { TimeLimit } from '../base/time-limit.ts';
 import type { StatsSnapshot } from '../base/metrics/snapshot.ts';
 
 /** A port on 127.0.0.1, or the path of a Unix socket. */
@@ -27,15 +28,15 @@ export async function readStats(
   deadlineMs: number = DEADLINE_MS,
 ): Promise<StatsSnapshot> {
   const where = 'port' in address ? { host: '127.0.0.1', port: address.port } : address;
-  const until = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
+  using limit = new TimeLimit(deadlineMs, signal);
   try {
-    const sent = request({ ...where, path: '/stats.json', agent: false, signal: until }).end();
+    const sent = request({ ...where, path: '/stats.json', agent: false, signal: limit.signal }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     // A body that is never read would keep its socket.
     const body = await json(response);
     if (response.statusCode === 200 && isSnapshot(body)) return body;
   } catch (cause) {
-    throw unreachable(address, until.aborted ? 'ABORT_ERR' : codeOf(cause), cause);
+    throw unreachable(address, limit.signal.aborted ? 'ABORT_ERR' : codeOf(cause), cause);
   }
   throw unreachable(address, '');
 }

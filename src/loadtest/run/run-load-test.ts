@@ -9,7 +9,6 @@ import { realClock, realTimers } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
-import { connectionFor } from '../../reflector/transport/credentials.ts';
 import type { LiveState } from '../live.ts';
 import { OtherProcess } from '../process/calls.ts';
 import type { ProcessCost } from '../process/cost.ts';
@@ -20,7 +19,7 @@ import type { LoggedWrite, Truth, WatcherTask } from '../watch/watcher.ts';
 import { WatcherProcesses, selectionOf } from '../watch/watcher-processes.ts';
 import { Witness } from '../watch/witness.ts';
 import type { ObjectGroup, ObjectKind, Phase, Workload } from '../workload/workload.ts';
-import { ApiWriter } from '../write/api-write.ts';
+import { ApiWriter } from '../write/api-writer.ts';
 import type { GeneratorCalls, GeneratorReport } from '../write/generator-process.ts';
 import { RUN_LABEL, labelsOf, nameOf, namespaceOf, resourceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
@@ -55,8 +54,7 @@ const GENERATOR_ENTRY = fileURLToPath(new URL('../write/generator-process.js', i
 
 export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestResult> {
   const { kubeConfig, workload, target, say } = options;
-  const connection = await connectionFor(kubeConfig);
-  using api = new ApiWriter(connection);
+  const api = new ApiWriter(kubeConfig);
   const client = new ApiClient(kubeConfig);
   // The cluster is cleaned up after an interruption, too.
   const signal = new AbortController().signal;
@@ -124,8 +122,8 @@ class Run implements AsyncDisposable {
   /** @returns the result, as a function of what could not be removed */
   async run(): Promise<(leftovers: readonly Leftover[]) => LoadTestResult> {
     const { workload, kubeConfig, signal, say } = this.#options;
-    const connection = await connectionFor(kubeConfig);
-    await this.#generator.call('start', { connection, workload, place: this.#place });
+    const text = kubeConfig.exportConfig();
+    await this.#generator.call('start', { kubeConfig: text, workload, place: this.#place });
     const kinds = workload.objects.map(({ kind }) => kind);
     const onError = (error: Error): void => say(`witness: ${error.message}`);
     const own = new AbortController().signal;

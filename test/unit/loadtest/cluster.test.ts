@@ -8,9 +8,8 @@ import { TestCluster } from '../../../src/loadtest/run/cluster.ts';
 import { HEARTBEAT_MS } from '../../../src/loadtest/run/dead-runs.ts';
 import { presetText } from '../../../src/loadtest/workload/presets.ts';
 import { readWorkload } from '../../../src/loadtest/workload/read-workload.ts';
-import { ApiWriter } from '../../../src/loadtest/write/api-write.ts';
+import { ApiWriter } from '../../../src/loadtest/write/api-writer.ts';
 import { ApiClient } from '../../../src/reflector/api-client.ts';
-import { connectionFor } from '../../../src/reflector/transport/credentials.ts';
 import { failRequests } from '../apiserver/fail-requests.ts';
 
 async function beats(server: EmbeddedApiServer): Promise<number> {
@@ -22,7 +21,7 @@ describe('the place of a run', () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
     const kubeConfig = new KubeConfig();
     kubeConfig.loadFromString(server.kubeConfigYaml);
-    using api = new ApiWriter(await connectionFor(kubeConfig));
+    const api = new ApiWriter(kubeConfig);
     const { signal } = new AbortController();
     const said: string[] = [];
     const cluster = await TestCluster.find(
