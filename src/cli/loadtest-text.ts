@@ -2,6 +2,7 @@
 import { quantileMs, sumOf } from '../loadtest/histogram.ts';
 import type { LatencyStep } from '../loadtest/workload/workload.ts';
 import type { LoadTestResult, WatcherResult } from '../loadtest/result.ts';
+import { indexesText } from '../loadtest/report/indexes-text.ts';
 import { durationText } from '../loadtest/workload/units.ts';
 import { factLines, number } from './report.ts';
 import { Table } from './table.ts';
@@ -17,6 +18,7 @@ export function resultText(result: LoadTestResult): string {
   const facts: [string, string][] = [
     ['versions', `kubeloom ${run.versions.kubeloom}, server ${run.versions.server}`],
     ['workload', `${run.workload.name}, seed ${run.workload.seed}`],
+    ...(run.indexes ? [['indexes', indexesText(run.indexes)] as [string, string]] : []),
     ['writes confirmed', `${number(confirmed(result))}, ${number(result.writes.deleted)} of them deletions`],
     ['due to sent', latencyText(result, 'dueToSent')],
     ['sent to answered', latencyText(result, 'sentToAnswered')],

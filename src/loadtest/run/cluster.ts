@@ -3,7 +3,7 @@
  * found. Everything has the run's label, so it can be removed without touching anything else; what cannot be removed
  * is named with the command that removes it.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
@@ -11,6 +11,7 @@ import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
+import { KubeStatusError } from '../../kube/status.ts';
 import type { ApiClient } from '../../reflector/api-client.ts';
 import type { Leftover } from '../result.ts';
 import { KINDS } from '../workload/workload.ts';
@@ -46,13 +47,30 @@ export interface ClusterAccess {
   readonly say: (line: string) => void;
 }
 
+/** Returns the identifier of a run with a name, so that processes that know the name find the run. */
+export function runIdOf(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 8);
+}
+
+/** Returns the namespace in which the indexes of a run tell each other what they do. */
+export function boardNamespaceOf(run: string): string {
+  return `${LABEL_VALUE}-${run}-board`;
+}
+
 export class TestCluster {
   readonly place: RunPlace;
   readonly #access: ClusterAccess;
   readonly #kinds: readonly ObjectKind[];
+  readonly #name: string | undefined;
 
-  private constructor(access: ClusterAccess, workload: Workload, nodes: readonly string[]) {
-    const run = randomBytes(4).toString('hex');
+  private constructor(
+    access: ClusterAccess,
+    workload: Workload,
+    nodes: readonly string[],
+    name: string | undefined,
+  ) {
+    const run = name === undefined ? randomBytes(4).toString('hex') : runIdOf(name);
+    this.#name = name;
     const count = Math.max(...workload.objects.map(({ namespaces }) => namespaces));
     const namespaces = Array.from({ length: count }, (_, index) => `${LABEL_VALUE}-${run}-${index + 1}`);
     this.place = { run, namespaces, nodes };
@@ -60,26 +78,47 @@ export class TestCluster {
     this.#kinds = workload.objects.map(({ kind }) => kind);
   }
 
-  /** Finds what the workload needs. Writes nothing. @throws ERR_KUBELOOM_LOADTEST when the cluster does not have it */
-  static async find(access: ClusterAccess, workload: Workload): Promise<TestCluster> {
+  /**
+   * Finds what the workload needs. Writes nothing.
+   *
+   * @param name of a run with several indexes, which has a namespace more
+   * @throws ERR_KUBELOOM_LOADTEST when the cluster does not have it
+   */
+  static async find(access: ClusterAccess, workload: Workload, name?: string): Promise<TestCluster> {
     const needsNodes = workload.objects.some(({ kind }) => kind === 'Pod');
-    return new TestCluster(access, workload, needsNodes ? await fakeNodes(access) : []);
+    return new TestCluster(access, workload, needsNodes ? await fakeNodes(access) : [], name);
   }
 
   async create(): Promise<void> {
-    const { api } = this.#access;
-    const { run, namespaces } = this.place;
+    const { run } = this.place;
     const labels = { [LABEL]: LABEL_VALUE, [RUN_LABEL]: run };
-    for (const name of namespaces) {
+    for (const name of this.#namespaces) {
       const metadata = { name, labels, annotations: proofOfLife() };
-      await api.send('POST', NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
+      await this.#createNamespace({ apiVersion: 'v1', kind: 'Namespace', metadata });
     }
     if (this.#kinds.includes('Widget')) await this.#define();
   }
 
   /** Removes everything of this run; returns what is left. */
   remove(): Promise<Leftover[]> {
-    return this.#remove(this.place.run, this.place.namespaces, this.#kinds);
+    return this.#remove(this.place.run, this.#namespaces, this.#kinds);
+  }
+
+  /** The board's is the last one: those who find it find the others. */
+  get #namespaces(): readonly string[] {
+    const { run, namespaces } = this.place;
+    return this.#name === undefined ? namespaces : [...namespaces, boardNamespaceOf(run)];
+  }
+
+  async #createNamespace(namespace: object): Promise<void> {
+    try {
+      await this.#access.api.send('POST', NAMESPACES, namespace);
+    } catch (cause) {
+      const isTaken = cause instanceof KubeStatusError && cause.reason === 'AlreadyExists';
+      if (!isTaken || this.#name === undefined) throw cause;
+      const message = `the run ${this.#name} exists in this cluster: collect it, or choose another --run`;
+      throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message, { cause });
+    }
   }
 
   /** Removes what dead runs left, and names what other runs left or still use. */

@@ -16,7 +16,7 @@ import type { LatencyStep } from '../../../src/loadtest/workload/workload.ts';
 import { exampleResult } from './example-result.ts';
 
 const GOOD: LoadTestResult = { ...exampleResult(), thresholds: [] };
-const QUIET: Circumstances = { isInterrupted: false, firstFailure: 'ERR: because' };
+const QUIET: Circumstances = { isInterrupted: false, missing: [], firstFailure: 'ERR: because' };
 
 function conclusionOf(change: Partial<Concluded>, circumstances = QUIET): Conclusion {
   return conclude({ ...GOOD, ...change }, circumstances);
