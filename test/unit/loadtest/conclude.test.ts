@@ -72,6 +72,14 @@ describe('the conclusion of a load test', () => {
     }
   });
 
+  it('is INVALID when a part is missing, even if the others lost something', () => {
+    const missing = ['index 2 is missing: because'];
+    assert.deepEqual(conclusionOf(faulty({ lost: 1 }), { ...QUIET, missing }), {
+      kind: 'INVALID',
+      reasons: missing,
+    });
+  });
+
   it('is INVALID for a load below the requested one', () => {
     const phases = GOOD.phases.map((phase) =>
       phase.rateAsked === 500 ? { ...phase, rateAchieved: 474 } : phase,
