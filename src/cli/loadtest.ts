@@ -28,6 +28,7 @@ A workload is a YAML file, or one of the presets ${PRESETS.join(', ')}; --print 
 Without one the flags are the workload: ConfigMaps, informers of all of them, one rate.
 Everything is written in namespaces of its own, which are removed afterwards. The context is printed first; without
 --yes nothing is sent unless it is a kind-… context whose server is a loopback address.
+In an Indexed Job each pod has --run NAME --indexes COUNT; collect --run NAME waits for their end, and is the result.
 Exit code 0: every write reached every watcher once, in order, and the caches equal a LIST. 1: not so, or the
 test could not be done. 2: nothing can be said, because writes failed, or generator, server or client were
 saturated. 3: a threshold of the workload was missed. 130: interrupted.`;

@@ -1,10 +1,15 @@
 /** A load test as an Indexed Job, as several processes against a real kube-apiserver. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { CoreV1Api, KubeConfig, KubernetesObjectApi } from '@kubernetes/client-node';
+import type { KubernetesObject } from '@kubernetes/client-node';
+import { parseAllDocuments } from 'yaml';
 import type { LoadTestResult } from '../../src/loadtest/result.ts';
 import { EditingProxy, droppingOne } from '../kit/editing-proxy.ts';
 import { CommandRun, TemporaryFolder, runCommand } from '../unit/cli/command.ts';
+import { ROOT } from '../unit/docs/documents.ts';
 import { startControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { limitedKubeConfig } from './loadtest-account.ts';
@@ -83,6 +88,15 @@ describe('a load test of three indexes on a real apiserver', () => {
       [],
     );
   }
+
+  it('has a Job in docs/loadtest that the server accepts', async () => {
+    const kubeConfig = new KubeConfig();
+    kubeConfig.loadFromFile(server.kubeconfigPath);
+    const objects = KubernetesObjectApi.makeApiClient(kubeConfig);
+    for (const document of parseAllDocuments(readFileSync(join(ROOT, 'docs/loadtest/job.yaml'), 'utf8'))) {
+      await objects.create(document.toJS() as KubernetesObject, undefined, 'All');
+    }
+  });
 
   it('merges the shares of all indexes into one PASS, with the rights of docs/loadtest/rbac.yaml', async () => {
     const { exitCode, result } = await collected();

@@ -1,6 +1,6 @@
 /**
  * Presence of the others, by signs of life on the board. Time is counted in beats of the own entry that came back from the
- * server: clocks of machines need not agree, and while the server is away nobody is missed. Pure.
+ * server: clocks of machines need not agree, and while the server is away no index counts as dead. Pure.
  */
 
 /** Own beats without a sign of another one, after which that one is dead. */

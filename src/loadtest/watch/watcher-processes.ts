@@ -23,7 +23,7 @@ export interface WatcherProcessesOptions {
   readonly onCost: (process: string, cost: ProcessCost) => void;
 }
 
-/** What phases do with watchers. */
+/** Commands of the phases for watchers. */
 export interface WatcherCommands {
   /** Lists and watches; resolves when all watchers of these groups have their first state. */
   sync(names: readonly string[], timeoutMs: number): Promise<void>;

@@ -25,7 +25,7 @@ describe('the attendance of indexes', () => {
     assert.equal(attendance.isSilent('other'), true);
   });
 
-  it('misses nobody while the server does not answer, and counts no own change between two beats', () => {
+  it('misses no index while the server does not answer, and counts no own change between two beats', () => {
     const attendance = new Attendance('own');
     attendance.seen('other', '1');
     for (let change = 0; change <= SILENT_BEATS; change++) attendance.seen('own', '1');
