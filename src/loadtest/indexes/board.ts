@@ -54,12 +54,6 @@ export function entryName(index: number): string {
   return `index-${index}`;
 }
 
-/** Removes the board and all parcels. Deleting their namespace does that, too, where a controller finishes it. */
-export async function removeBoard(api: ApiWriter, run: string): Promise<void> {
-  const selector = encodeURIComponent(`${LABEL}=${LABEL_VALUE}`);
-  await api.send('DELETE', `${pathOf(run)}?labelSelector=${selector}`);
-}
-
 function pathOf(run: string): string {
   return resourcePath(CONFIG_MAPS, boardNamespaceOf(run));
 }

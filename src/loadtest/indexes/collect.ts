@@ -15,7 +15,7 @@ import { WHOLE, placeWatchers } from '../watch/placement.ts';
 import type { PlacedTask } from '../watch/placement.ts';
 import { ApiWriter } from '../write/api-write.ts';
 import type { RunPlace } from '../write/kinds.ts';
-import { Board, entryName, removeBoard } from './board.ts';
+import { Board, entryName } from './board.ts';
 import { FACTS, partName } from './part.ts';
 import type { IndexPart, LeadFacts, LeadPart, LeadState } from './part.ts';
 import { readParcel } from './parcel.ts';
@@ -47,10 +47,11 @@ export async function collectLoadTest(options: CollectOptions): Promise<LoadTest
   signal.throwIfAborted();
   const access = { api, client, context: target.context, signal: new AbortController().signal, say };
   const cluster = await TestCluster.find(access, workload, name);
-  await removeBoard(api, run);
+  // Parts are removed when the result is made.
+  const result = assemble({ ...merged, leftovers: [] });
   const leftovers = await cluster.remove();
   for (const { what, why, command } of leftovers) say(`${what} could not be removed (${why}): ${command}`);
-  return assemble({ ...merged, leftovers });
+  return { ...result, leftovers };
 }
 
 interface EndedRun extends LeadFacts {

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { realClock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { escapeControls } from '../../base/printable.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
 import { connectionFor } from '../../reflector/transport/credentials.ts';
 import { CostLog } from '../process/cost-log.ts';
@@ -43,7 +44,7 @@ export async function followLoadTest(options: FollowOptions): Promise<void> {
   await using follower = new Follower(options, api, board, await factsOf(board, options));
   for (let done = 0; ;) {
     const { number, call } = await nextCall(board, done);
-    say(`${call.type}${'names' in call ? ` ${call.names.join(', ')}` : ''}`);
+    say(escapeControls(`${call.type}${'names' in call ? ` ${call.names.join(', ')}` : ''}`));
     try {
       await follower.carryOut(call);
     } catch (error) {
@@ -68,20 +69,26 @@ function nextCall(
   done: number,
 ): Promise<{ readonly number: number; readonly call: Call }> {
   return board.until(() => {
-    if (board.isSilent(LEAD)) {
-      throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'index 0 does not report any more: read its log');
-    }
+    wantLead(board);
     const { number = 0, call = null, failure } = leadOf(board) ?? {};
     if (failure !== undefined) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', `index 0 failed: ${failure}`);
     return call && number > done ? { number, call } : undefined;
   });
 }
 
+function wantLead(board: Board<FollowState>): void {
+  if (!board.isSilent(LEAD)) return;
+  throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'index 0 does not report: read its log');
+}
+
 async function factsOf(
   board: Board<FollowState>,
   { version, share: { indexes } }: FollowOptions,
 ): Promise<LeadFacts> {
-  const text = await board.until(() => board.factOf(LEAD, FACTS));
+  const text = await board.until(() => {
+    wantLead(board);
+    return board.factOf(LEAD, FACTS);
+  });
   const facts = JSON.parse(text) as LeadFacts;
   const { kubeloom } = facts.run.versions;
   const difference =
@@ -165,7 +172,8 @@ class Follower implements AsyncDisposable {
     const { run } = this.#place;
     const { workload } = this.#facts.run;
     const client = new ApiClient(kubeConfig);
-    const journals = (await readParcel(client, run, LOG)) as Journals;
+    const journals = (await readParcel(client, run, LOG)) as Journals | undefined;
+    if (!journals) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'the log of index 0 is not there');
     const logs: Logs = new Map(
       Array.from(journals, ([kind, journal]) => [
         kind,

@@ -123,7 +123,9 @@ class Lead implements OtherIndexes, AsyncDisposable {
           ...(slowness === undefined ? {} : { slowness }),
         }),
       stop: async () => {
-        await Promise.all([own.stop(), this.#publish({ isStopped: true })]);
+        this.#state = { ...this.#state, isStopped: true };
+        this.#board.post(this.#state);
+        await own.stop();
       },
     };
   }
@@ -167,8 +169,7 @@ class Lead implements OtherIndexes, AsyncDisposable {
     const name = entryName(index);
     const { done, failure } = this.#board.stateOf(name) as FollowState;
     if (failure !== undefined) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', failure);
-    if (this.#board.isSilent(name))
-      throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'it does not report any more');
+    if (this.#board.isSilent(name)) throw new KubeloomError('ERR_KUBELOOM_LOADTEST', 'it does not report');
     return done >= number;
   }
 

@@ -10,7 +10,6 @@ import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { resourcePath } from '../../kube/resource.ts';
-import type { ResourceRef } from '../../kube/resource.ts';
 import { KubeStatusError } from '../../kube/status.ts';
 import type { ApiClient } from '../../reflector/api-client.ts';
 import type { Leftover } from '../result.ts';
@@ -90,29 +89,25 @@ export class TestCluster {
   }
 
   async create(): Promise<void> {
-    const { run } = this.place;
-    const labels = { [LABEL]: LABEL_VALUE, [RUN_LABEL]: run };
-    for (const name of this.#namespaces) {
-      const metadata = { name, labels, annotations: proofOfLife() };
-      await this.#createNamespace({ apiVersion: 'v1', kind: 'Namespace', metadata });
-    }
+    const { run, namespaces } = this.place;
+    for (const name of namespaces) await this.#createNamespace(name);
     if (this.#kinds.includes('Widget')) await this.#define();
+    // Other indexes wait for it: everything else is there.
+    if (this.#name !== undefined) await this.#createNamespace(boardNamespaceOf(run));
   }
 
   /** Removes everything of this run; returns what is left. */
   remove(): Promise<Leftover[]> {
-    return this.#remove(this.place.run, this.#namespaces, this.#kinds);
-  }
-
-  /** The board's is the last one: those who find it find the others. */
-  get #namespaces(): readonly string[] {
     const { run, namespaces } = this.place;
-    return this.#name === undefined ? namespaces : [...namespaces, boardNamespaceOf(run)];
+    const all = this.#name === undefined ? namespaces : [...namespaces, boardNamespaceOf(run)];
+    return this.#remove(run, all, this.#kinds);
   }
 
-  async #createNamespace(namespace: object): Promise<void> {
+  async #createNamespace(name: string): Promise<void> {
+    const labels = { [LABEL]: LABEL_VALUE, [RUN_LABEL]: this.place.run };
+    const metadata = { name, labels, annotations: proofOfLife() };
     try {
-      await this.#access.api.send('POST', NAMESPACES, namespace);
+      await this.#access.api.send('POST', NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
     } catch (cause) {
       const isTaken = cause instanceof KubeStatusError && cause.reason === 'AlreadyExists';
       if (!isTaken || this.#name === undefined) throw cause;
@@ -206,7 +201,9 @@ export class TestCluster {
     const left: Leftover[] = [];
     for (const namespace of namespaces) {
       await this.#attempt(left, 'namespace', namespace, async () => {
-        for (const kind of kinds) await this.#empty(resourceOf(kind, run), namespace, run);
+        if (namespace === boardNamespaceOf(run))
+          await this.#empty(namespace, 'ConfigMap', run, LABEL, LABEL_VALUE);
+        else for (const kind of kinds) await this.#empty(namespace, kind, run);
         await this.#delete(`${NAMESPACES}/${namespace}`);
       });
     }
@@ -219,11 +216,11 @@ export class TestCluster {
     return left;
   }
 
-  #empty(resource: ResourceRef, namespace: string, run: string): Promise<void> {
-    const selector = encodeURIComponent(`${RUN_LABEL}=${run}`);
-    return this.#delete(
-      `${resourcePath(resource, namespace)}?labelSelector=${selector}&gracePeriodSeconds=0`,
-    );
+  /** Deletes what one kind has with a label. What is on a board lacks the run's, so that no watcher receives it. */
+  #empty(namespace: string, kind: ObjectKind, run: string, label = RUN_LABEL, value = run): Promise<void> {
+    const selector = encodeURIComponent(`${label}=${value}`);
+    const path = resourcePath(resourceOf(kind, run), namespace);
+    return this.#delete(`${path}?labelSelector=${selector}&gracePeriodSeconds=0`);
   }
 
   async #delete(path: string): Promise<void> {

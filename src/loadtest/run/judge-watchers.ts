@@ -1,5 +1,6 @@
 /** Judges the watchers of this machine after the load: they get the rest, the server lists, their processes compare. */
 import { parseLabelSelector } from '../../kube/label-selector.ts';
+import type { LabelSet } from '../../kube/label-selector.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import type { ApiClient } from '../../reflector/api-client.ts';
 import type { LoggedWrite, Truth, WatcherTask } from '../watch/watcher.ts';
@@ -31,19 +32,21 @@ interface Audience {
 export async function judgeWatchers(run: JudgedRun, logs: Logs): Promise<ReadonlyMap<string, Judged>> {
   const { watchers } = run;
   const audiences = audiencesOf(run, logs);
-  const forEach = <T>(of: (audience: Audience) => T): Map<string, T> =>
+  const byWatcher = <T>(of: (audience: Audience) => T): Map<string, T> =>
     new Map(
       audiences.flatMap((audience) => {
         const value = of(audience);
         return audience.tasks.map(({ name }) => [name, value] as const);
       }),
     );
-  await watchers.settle(forEach(({ log }) => log.at(-1)?.revision ?? 0));
+  await watchers.settle(byWatcher(({ log }) => log.at(-1)?.revision ?? 0));
   const states = new Map<ObjectKind, ReadonlyMap<string, Listed>>();
   for (const kind of new Set(watchers.tasks.map(({ task }) => task.group.of))) {
     states.set(kind, await listOf(run, kind));
   }
-  return watchers.judge(forEach(({ tasks: [task], log }): Truth => ({ log, state: stateOf(task, states) })));
+  return watchers.judge(
+    byWatcher(({ tasks: [task], log }): Truth => ({ log, state: stateOf(task, states) })),
+  );
 }
 
 function audiencesOf({ watchers, workload, place }: JudgedRun, logs: Logs): Audience[] {
@@ -57,8 +60,10 @@ function audiencesOf({ watchers, workload, place }: JudgedRun, logs: Logs): Audi
     const objects = workload.objects.find(({ kind }) => kind === task.group.of);
     const isSelected = selectionOf(task);
     const log = (logs.get(task.group.of) ?? []).filter(({ key }) => {
-      const [namespace = '', name = ''] = key.split('/');
-      return objects && isSelected(namespace, labelsOf(numberOf(name), objects, place.run));
+      const end = key.indexOf('/');
+      const labels = (): LabelSet =>
+        objects ? labelsOf(numberOf(key.slice(end + 1)), objects, place.run) : {};
+      return isSelected(key.slice(0, end), labels);
     });
     return { tasks, log };
   });
@@ -68,16 +73,16 @@ function audiencesOf({ watchers, workload, place }: JudgedRun, logs: Logs): Audi
 function selectionOf({
   namespace,
   selector,
-}: WatcherTask): (namespace: string, labels: Readonly<Record<string, string>>) => boolean {
+}: WatcherTask): (namespace: string, labels: () => LabelSet) => boolean {
   const parsed = parseLabelSelector(selector);
-  return (of, labels) => (namespace === '' || namespace === of) && parsed.matches(labels);
+  return (of, labels) => (namespace === '' || namespace === of) && parsed.matches(labels());
 }
 
 interface Listed {
   readonly name: string;
   readonly namespace: string;
   readonly resourceVersion: string;
-  readonly labels?: Readonly<Record<string, string>>;
+  readonly labels?: LabelSet;
 }
 
 interface ListPage {
@@ -94,7 +99,7 @@ function stateOf(
   const listed = [...(states.get(task.group.of) ?? [])];
   return new Map(
     listed.flatMap(([key, { namespace, labels, resourceVersion }]) =>
-      isSelected(namespace, labels ?? {}) ? [[key, resourceVersion] as const] : [],
+      isSelected(namespace, () => labels ?? {}) ? [[key, resourceVersion] as const] : [],
     ),
   );
 }

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { FakeClock } from '../../../../src/apiserver/testing/index.ts';
 import { SILENT_BEATS } from '../../../../src/loadtest/indexes/attendance.ts';
-import { BEAT_MS, Board, removeBoard } from '../../../../src/loadtest/indexes/board.ts';
+import { BEAT_MS, Board } from '../../../../src/loadtest/indexes/board.ts';
+import { boardNamespaceOf } from '../../../../src/loadtest/run/cluster.ts';
 import { RUN, boardScene } from './scene.ts';
 import type { BoardScene } from './scene.ts';
 
@@ -88,7 +89,7 @@ describe('the board of a run', () => {
     interruption.abort();
     await assert.rejects(interrupted, { code: 'ERR_KUBELOOM_INTERRUPTED' });
     await using removed = await join(scene, 'index-1', new FakeClock());
-    await removeBoard(scene.api, RUN);
+    await scene.api.send('DELETE', `/api/v1/namespaces/${boardNamespaceOf(RUN)}/configmaps/index-1`);
     await assert.rejects(removed.publish({ step: 1 }), {
       code: 'ERR_KUBELOOM_LOADTEST',
       message: /^the run was removed while it ran/,
