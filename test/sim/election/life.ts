@@ -160,7 +160,7 @@ export async function live(seed: number, mutant?: Mutant): Promise<Life> {
   while (truth.now() < STORM_MS + CALM_MS && violations.length === 0) {
     if (!world.isStorm) world.server.badShare = 0;
     if (!truth.advanceToNext()) break;
-    for (let hop = 0; hop < PROMISE_HOPS; hop++) await undefined;
+    for (let hop = 0; hop < PROMISE_HOPS; hop++) await Promise.resolve();
   }
   const quietMs = truth.now() - world.lastActMs;
   if (violations.length === 0 && quietMs > QUIET_MAX_MS) violations.push(`no leader for ${quietMs} ms`);
