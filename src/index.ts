@@ -149,6 +149,7 @@ export type { GroupVersionResource, ResourceQuery } from './informer/factory/res
 export { Cache, InformersMap } from './informer/map/informers-map.ts';
 export type { InformerForOptions } from './informer/map/informers-map.ts';
 export { InformerHandle } from './informer/map/informer-handle.ts';
+export type { WrittenMetadata } from './informer/map/informer-handle.ts';
 export { NotCachedError } from './informer/map/kind-cache.ts';
 export type { CacheList, CacheListOptions } from './informer/map/query.ts';
 export type { FieldExtractor } from './informer/map/field-indexes.ts';

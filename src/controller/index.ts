@@ -3,12 +3,12 @@
  * the caches; each of its controllers turns changes into keys and reconciles them.
  */
 export { Manager } from './manager.ts';
-export { ControllerBuilder } from './controller-builder.ts';
-export type { MapToKeys } from './controller-builder.ts';
 export type {
+  ControllerBuilder,
   ControllerOptions,
   LeaderGate,
   ManagerOptions,
+  MapToKeys,
   Reconcile,
   ReconcileContext,
   WatchOptions,
@@ -24,7 +24,7 @@ export {
 } from './predicates.ts';
 export type { ObjectChange, Predicate } from './predicates.ts';
 export { ObjectClient } from './object-client.ts';
-export type { DeleteOptions, RequestOptions, Sent } from './object-client.ts';
+export type { DeleteOptions, RequestOptions, Sent, WriteListener } from './object-client.ts';
 
 export { LeaderElector } from './leader-election/leader-elector.ts';
 export type {

@@ -1,6 +1,8 @@
 /** A controller in its manager: fills its caches, then turns changes into keys and reconciles them. */
 import type { Clock } from '../base/clock.ts';
 import { KubeloomError, assert } from '../base/errors.ts';
+import { onAbort } from '../base/on-abort.ts';
+import { callback, wantOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
 import { PriorityQueue, runWorkers, waitFor } from '../index.ts';
 import type {
@@ -12,20 +14,21 @@ import type {
   ResourceRef,
 } from '../index.ts';
 import type { ObjectClient } from './object-client.ts';
-import type { ControllerOptions, Reconcile } from './options.ts';
+import { WATCH_CHECKS } from './options.ts';
+import type { ControllerBuilder, ControllerOptions, MapToKeys, Reconcile, WatchOptions } from './options.ts';
 import type { Predicate } from './predicates.ts';
-import { queueingHandler } from './queueing.ts';
+import { controllerKeys, queueingHandler } from './queueing.ts';
 import type { KeysOf } from './queueing.ts';
 
-/** A kind whose changes queue keys. The builder has the types of its objects. */
-export interface Source {
+/** A kind whose changes queue keys. The types of its objects are known to the caller of the builder only. */
+interface Source {
   readonly kind: KindLike;
   readonly predicate: Predicate<KubeObject> | undefined;
   /** @param owner kind of the controller */
   readonly keysFor: (owner: ResourceRef, cache: InformersMap) => KeysOf<KubeObject>;
 }
 
-export interface ControllerParts {
+interface ControllerParts {
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   readonly clock: Clock;
@@ -33,11 +36,17 @@ export interface ControllerParts {
 
 type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
 
+/** A write of a reconciliation, with the server's answer. */
+type Written = readonly [resource: ResourceRef, answer: KubeObject];
+
+/** A write usually arrives within milliseconds; without its event, with the next bookmark. */
+const CATCH_UP_MAX_MS = 10_000;
+
 type State =
   | { readonly kind: 'declared'; readonly reconcile: Reconcile | undefined }
   | { readonly kind: 'started'; readonly reconcile: Reconcile };
 
-export class ManagedController {
+export class ManagedController implements ControllerBuilder {
   readonly name: string;
   readonly needsLeadership: boolean;
   readonly #options: ControllerOptions<KubeObject>;
@@ -68,13 +77,21 @@ export class ManagedController {
     return [...this.#inWork];
   }
 
-  watch(source: Source): void {
-    this.#wantDeclared();
-    this.#sources.push(source);
+  owns<T>(kind: KindLike, options: WatchOptions<T> = {}): this {
+    wantOptions('options of owns', options, WATCH_CHECKS);
+    return this.#watch(kind, options, controllerKeys);
   }
 
-  complete(reconcile: Reconcile): void {
+  watches<T>(kind: KindLike, map: MapToKeys<T>, options: WatchOptions<T> = {}): this {
+    wantOptions('options of watches', options, WATCH_CHECKS);
+    callback('map', map);
+    const mapTo = map as MapToKeys<KubeObject>;
+    return this.#watch(kind, options, (_owner, cache) => (object) => mapTo(object, cache));
+  }
+
+  reconcile(reconcile: Reconcile): void {
     this.#wantDeclared();
+    callback('reconcile', reconcile);
     this.#state = { kind: 'declared', reconcile };
   }
 
@@ -140,13 +157,46 @@ export class ManagedController {
 
   async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
     assert(this.#state.kind === 'started', 'a controller runs after its start');
-    const { cache, client } = this.#parts;
+    const written: Written[] = [];
+    const client = this.#parts.client.observed((resource, answer) => written.push([resource, answer]));
     this.#inWork.add(key);
     try {
-      return await this.#state.reconcile(key, { cache, client, signal });
+      return await this.#state.reconcile(key, { cache: this.#parts.cache, client, signal });
     } finally {
+      await this.#catchUp(written, signal);
       this.#inWork.delete(key);
     }
+  }
+
+  /**
+   * Waits until the caches have these writes, so that the next reconciliation of the key does not repeat them. Goes on
+   * without a write that does not arrive: a cache with a selector may never have it.
+   */
+  async #catchUp(written: readonly Written[], signal: AbortSignal): Promise<void> {
+    const cached = written.flatMap(([resource, answer]) => {
+      const handle = this.#followed.find(
+        ([
+          ,
+          {
+            resource: { group, resource: name },
+          },
+        ]) => group === resource.group && name === resource.resource,
+      );
+      return handle && answer.metadata?.resourceVersion ? [{ handle: handle[1], answer }] : [];
+    });
+    if (cached.length === 0 || signal.aborted) return;
+    const over = new AbortController();
+    const cancel = this.#parts.clock.schedule(CATCH_UP_MAX_MS, () => over.abort());
+    const unlisten = onAbort(signal, () => over.abort());
+    await Promise.allSettled(cached.map(({ handle, answer }) => handle.waitForWrite(answer, over.signal)));
+    cancel();
+    unlisten();
+  }
+
+  #watch<T>(kind: KindLike, { predicate }: WatchOptions<T>, keysFor: Source['keysFor']): this {
+    this.#wantDeclared();
+    this.#sources.push({ kind, predicate: predicate as Predicate<KubeObject> | undefined, keysFor });
+    return this;
   }
 
   #wantDeclared(): void {

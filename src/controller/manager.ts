@@ -11,11 +11,10 @@ import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { InformersMap } from '../index.ts';
 import type { KubeObject, ResourceOf } from '../index.ts';
-import { ControllerBuilder } from './controller-builder.ts';
 import { ManagedController } from './managed-controller.ts';
 import { ObjectClient } from './object-client.ts';
 import { CONTROLLER_CHECKS, MANAGER_CHECKS } from './options.ts';
-import type { ControllerOptions, ManagerOptions } from './options.ts';
+import type { ControllerBuilder, ControllerOptions, ManagerOptions } from './options.ts';
 
 const CACHE_SYNC_TIMEOUT_MS = 120_000;
 const SHUTDOWN_TIMEOUT_MS = 30_000;
@@ -56,7 +55,7 @@ export class Manager {
     const parts = { cache: this.cache, client: this.client, clock };
     const controller = new ManagedController(kind, name, options as ControllerOptions<KubeObject>, parts);
     this.#controllers.set(name, controller);
-    return new ControllerBuilder(controller);
+    return controller;
   }
 
   /**
@@ -109,6 +108,7 @@ export class Manager {
   async #runAll(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
     await this.#fill(signal);
     if (signal.aborted) return;
+    this.#options.onReady?.();
     const run = async (controllers: readonly ManagedController[], until: AbortSignal): Promise<void> => {
       await Promise.all(controllers.map((controller) => controller.run(until).catch(failed)));
     };

@@ -2,7 +2,16 @@
 import { anything, callback, clock, flag, having, integer, text } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
 import type { Clock } from '../base/clock.ts';
-import type { InformersMap, InformersMapOptions, RateLimiter, ReconcileResult } from '../index.ts';
+import type { KindLike } from '../kube/rest-mapper.ts';
+import type {
+  Borrowed,
+  InformersMap,
+  InformersMapOptions,
+  KubeObject,
+  RateLimiter,
+  ReconcileResult,
+  ResourceOf,
+} from '../index.ts';
 import type { ObjectClient } from './object-client.ts';
 import type { Predicate } from './predicates.ts';
 
@@ -26,6 +35,8 @@ export interface ManagerOptions {
   readonly cacheSyncTimeoutMs?: number;
   /** Time for the reconciliations in progress after the stop, after which `run` rejects. Default: 30,000. */
   readonly shutdownTimeoutMs?: number;
+  /** Called when all caches are filled: a readiness probe may succeed. The election, if there is one, comes next. */
+  readonly onReady?: () => void;
   /** Clock of time limits and work queues. Default: the real one. */
   readonly clock?: Clock;
 }
@@ -36,6 +47,7 @@ export const MANAGER_CHECKS: OptionChecks<ManagerOptions> = {
   leaderElector: having('a leader elector with run()', 'run'),
   cacheSyncTimeoutMs: integer(1),
   shutdownTimeoutMs: integer(0),
+  onReady: callback,
   clock,
 };
 
@@ -70,7 +82,10 @@ export const CONTROLLER_CHECKS: OptionChecks<ControllerOptions<unknown>> = {
 
 /** Tools of a reconciliation. */
 export interface ReconcileContext {
-  /** Caches of the manager. They are filled before the first reconciliation. */
+  /**
+   * Caches of the manager. They are filled before the first reconciliation, and have what earlier reconciliations of this
+   * key have written to the kinds of the controller.
+   */
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   /** Aborted when the controller has to stop: pass it to every request. */
@@ -85,3 +100,30 @@ export type Reconcile = (
   key: string,
   context: ReconcileContext,
 ) => Promise<ReconcileResult> | ReconcileResult;
+
+/** Returns the keys of a controller's kind that an object of another kind concerns. */
+export type MapToKeys<T> = (object: Borrowed<T>, cache: InformersMap) => readonly string[];
+
+/** A controller that is being declared. It is complete with `reconcile`, and runs with its manager. */
+export interface ControllerBuilder {
+  /**
+   * Adds a kind of which the controller creates objects. A change of an object queues the owner in its metadata that has
+   * `controller: true`, if that owner is of the controller's kind.
+   *
+   * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
+   */
+  owns<T = KubeObject>(kind: ResourceOf<T> | KindLike, options?: WatchOptions<T>): this;
+  /**
+   * Adds another kind that matters. A change of an object queues the keys that `map` returns for it; an update, also those
+   * for the previous object.
+   *
+   * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
+   */
+  watches<T = KubeObject>(kind: ResourceOf<T> | KindLike, map: MapToKeys<T>, options?: WatchOptions<T>): this;
+  /**
+   * Sets the function that reconciles a key, and completes the controller.
+   *
+   * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
+   */
+  reconcile(reconcile: Reconcile): void;
+}

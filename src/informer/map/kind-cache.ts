@@ -126,6 +126,11 @@ export class KindCache {
     );
   }
 
+  /** Returns the informer that has the objects of a namespace; undefined when it is not cached. */
+  informerOf(view: InformerView, namespace: string): Informer | undefined {
+    return (this.#byNamespace.get('') ?? this.#byNamespace.get(namespace))?.informer(view);
+  }
+
   /** Registers a handler with all namespaces, including those that are added later. */
   register(subscription: Subscription, registration: ViewRegistration): void {
     registration.join(...informersOf(this.#byNamespace.values(), subscription.stored));
