@@ -46,7 +46,7 @@ const ACT_MAX = 0.1;
 const DISASTER_MAX_MS = 60_000;
 const QUIET_MAX_MS = 5000;
 /** Turns of the microtask queue after each event: more than an answer takes to become a step of the rules. */
-const PROMISE_HOPS = 16;
+const PROMISE_HOPS = 8;
 
 class World {
   readonly truth = new FakeClock(0);
