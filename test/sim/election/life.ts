@@ -46,7 +46,7 @@ const ACT_MAX = 0.1;
 const DISASTER_MAX_MS = 60_000;
 const QUIET_MAX_MS = 5000;
 /** Turns of the microtask queue after each event: more than an answer takes to become a step of the rules. */
-const PROMISE_HOPS = 16;
+const PROMISE_HOPS = 8;
 
 class World {
   readonly truth = new FakeClock(0);
@@ -160,7 +160,7 @@ export async function live(seed: number, mutant?: Mutant): Promise<Life> {
   while (truth.now() < STORM_MS + CALM_MS && violations.length === 0) {
     if (!world.isStorm) world.server.badShare = 0;
     if (!truth.advanceToNext()) break;
-    for (let hop = 0; hop < PROMISE_HOPS; hop++) await undefined;
+    for (let hop = 0; hop < PROMISE_HOPS; hop++) await Promise.resolve();
   }
   const quietMs = truth.now() - world.lastActMs;
   if (violations.length === 0 && quietMs > QUIET_MAX_MS) violations.push(`no leader for ${quietMs} ms`);
