@@ -43,7 +43,8 @@ describe('the embedded apiserver differs from a real cluster as documented', () 
     const kind = { plural, kind: `Kind${kinds}`, ...names };
     const definition = { group: 'example.com', scope: 'Cluster', names: kind, versions };
     await create(DEFINITIONS, { metadata: { name: `${plural}.example.com` }, spec: definition });
-    return client.post(`/apis/example.com/v1/${plural}`, { metadata: { name: 'a' }, spec: object });
+    const body = { kind: kind.kind, metadata: { name: 'a' }, spec: object };
+    return client.post(`/apis/example.com/v1/${plural}`, body);
   }
 
   const CHECKS: Readonly<Record<string, () => Promise<void>>> = {
