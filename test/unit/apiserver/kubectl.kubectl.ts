@@ -134,7 +134,7 @@ describe('kubectl', () => {
     await assert.rejects(kubectl('get', 'foos'), /the server could not find the requested resource/);
   });
 
-  it('scales, asks for permission, and deletes a namespace with its contents', async () => {
+  it('scales, and deletes a namespace with its contents', async () => {
     await apply('apiVersion: v1\nkind: Namespace\nmetadata: {name: short}\n');
     await apply(DEPLOYMENT, '-n', 'short');
     await kubectl('scale', 'deploy', 'web', '--replicas=5', '-n', 'short');
@@ -142,7 +142,6 @@ describe('kubectl', () => {
       await kubectl('get', 'deploy', 'web', '-n', 'short', '-o', 'jsonpath={.spec.replicas}'),
       '5',
     );
-    assert.equal(await kubectl('auth', 'can-i', 'delete', 'pods'), 'yes\n');
     await kubectl('delete', 'namespace', 'short', '--timeout=10s');
     await assert.rejects(kubectl('get', 'namespace', 'short'), /namespaces "short" not found/);
   });
