@@ -37,10 +37,11 @@ export function deleting(
   propagation: Propagation | undefined,
 ): KubeObject {
   const { finalizers: given = [], deletionTimestamp, generation = 0, ...rest } = object.metadata;
+  const isNamespace = qualifiedName(definition) === 'namespaces';
   const finalizers = finalizersAfter(definition, given, propagation);
   const marks =
     deletionTimestamp === undefined
-      ? { deletionTimestamp: timestamp(), deletionGracePeriodSeconds: 0 }
+      ? { deletionTimestamp: timestamp(), ...(isNamespace ? {} : { deletionGracePeriodSeconds: 0 }) }
       : { deletionTimestamp };
   const next = deletionTimestamp === undefined && generation > 0 ? generation + 1 : generation;
   const metadata = {
@@ -49,7 +50,7 @@ export function deleting(
     ...(finalizers.length > 0 ? { finalizers } : {}),
     ...marks,
   };
-  if (qualifiedName(definition) !== 'namespaces') return { ...object, metadata };
+  if (!isNamespace) return { ...object, metadata };
   const status = isJsonObject(object['status']) ? object['status'] : {};
   return { ...object, metadata, status: { ...status, phase: 'Terminating' } };
 }

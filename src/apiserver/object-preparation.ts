@@ -8,7 +8,7 @@ import { isJsonObject } from './json.ts';
 import type { Json, JsonObject, KubeObject, ObjectMeta } from './json.ts';
 import { apiVersionOf } from './resources.ts';
 import type { ServedResource } from './resources.ts';
-import { badRequest, invalid, objectNotRecognized, quote } from './status.ts';
+import { badRequest, invalid, kindMissing, objectNotRecognized, quote } from './status.ts';
 import type { FieldError } from './field-error.ts';
 
 const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
@@ -30,6 +30,9 @@ export function asObject(definition: ServedResource, body: Json): KubeObject {
   const { kind: expectedKind, version } = definition;
   if (!isJsonObject(body))
     throw objectNotRecognized(definition, 'the body is no object', JSON.stringify(body));
+  if (definition.custom === true && body['kind'] === undefined) {
+    throw kindMissing(definition, JSON.stringify(body));
+  }
   const kind = typeof body['kind'] === 'string' ? body['kind'] : expectedKind;
   const apiVersion = typeof body['apiVersion'] === 'string' ? body['apiVersion'] : apiVersionOf(definition);
   const { metadata = {} } = body;

@@ -217,6 +217,15 @@ export function objectNotRecognized(definition: ResourceDefinition, why: string,
   return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${cause}`);
 }
 
+const SHOWN_CHARACTERS = 30;
+
+/** The body of a custom resource names its kind. */
+export function kindMissing(definition: ResourceDefinition, body: string): StatusError {
+  const start = body.length > SHOWN_CHARACTERS ? `${body.slice(0, SHOWN_CHARACTERS)} ...` : body;
+  const why = `Object 'Kind' is missing in '${body}' (${start})`;
+  return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${why}`);
+}
+
 export function entityTooLarge(limitBytes: number): StatusError {
   const message = `Request entity too large: limit is ${limitBytes}`;
   return failure(413, message, {});

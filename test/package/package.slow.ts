@@ -137,10 +137,12 @@ describe('the installed package', () => {
       const recipe = await recipeOf(runner);
       const own = join(folder, `recipe-${runner.replace(':', '-')}`);
       await save(recipe, own);
+      // With it, node --test would not run files inside a test.
+      const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
       const { stdout, stderr } = await run('sh', ['-c', recipe.command], {
         cwd: own,
         timeout: TIMEOUT_MS,
-        env: { ...process.env, NO_COLOR: '1', NODE_TEST_CONTEXT: '' },
+        env: { ...environment, NO_COLOR: '1' },
       });
       assert.match(`${stdout}\n${stderr}`, passed);
     });

@@ -76,6 +76,11 @@ export class Definitions {
     return { metadata, spec: { group: this.group, scope: 'Namespaced', names, versions } };
   }
 
+  /** Returns an object with its type, which a real server requires of custom resources. */
+  object(kind: string, object: object, versionName = 'v1'): object {
+    return { apiVersion: `${this.group}/${versionName}`, kind, ...object };
+  }
+
   path(plural: string): string {
     return `${DEFINITIONS}/${plural}.${this.group}`;
   }

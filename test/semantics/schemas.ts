@@ -14,7 +14,8 @@ export function schemaSemantics(target: () => Promise<Target>): void {
     let number = 0;
     const create = (spec: object, query = ''): Promise<Answer> => {
       const metadata = { name: `w-${number++}` };
-      return fixture.client.post(`${definitions.objects('widgets')}${query}`, { metadata, spec });
+      const object = definitions.object('Widget', { metadata, spec });
+      return fixture.client.post(`${definitions.objects('widgets')}${query}`, object);
     };
     before(() => definitions.establish('widgets', 'Widget', [version('v1', { storage: true })]));
     after(() => definitions.removeAll('widgets'));
@@ -62,13 +63,22 @@ export function schemaSemantics(target: () => Promise<Target>): void {
       });
     }
 
+    it('needs the kind of an object in the body, unlike that of a built-in resource', async () => {
+      const { status, body } = await fixture.client.post(definitions.objects('widgets'), { metadata: {} });
+      assert.equal(status, 400);
+      assert.equal(
+        body.message,
+        `the object provided is unrecognized (must be of type Widget): Object 'Kind' is missing in '{"metadata":{}}' ({"metadata":{}})`,
+      );
+    });
+
     it('is the law for updates and patches, too', async () => {
       const { metadata } = ok(await create({ replicas: 1 }));
       const path = definitions.objects('widgets', metadata.name);
       const patched = await fixture.client.mergePatch(path, { spec: { replicas: 11 } });
       const why = 'spec.replicas in body should be less than or equal to 10';
       assert.deepEqual(causes(patched), [`FieldValueInvalid spec.replicas: Invalid value: 11: ${why}`]);
-      const put = await fixture.client.put(path, { metadata, spec: {} });
+      const put = await fixture.client.put(path, definitions.object('Widget', { metadata, spec: {} }));
       assert.deepEqual(causes(put), ['FieldValueRequired spec.replicas: Required value']);
       assert.match(
         String(put.body.message),

@@ -113,9 +113,8 @@ export const DEFINITIONS: ServedResource = definitionOf(
   { shortNames: ['crd', 'crds'], categories: ['api-extensions'], status: true, schema: RULES },
 );
 
-function required(field: string, explanation = ''): FieldError {
-  const body = explanation === '' ? 'Required value' : `Required value: ${explanation}`;
-  return { type: 'FieldValueRequired', field, body };
+function required(field: string): FieldError {
+  return { type: 'FieldValueRequired', field, body: 'Required value' };
 }
 
 function unsupported(field: string, value: Json | undefined, supported: readonly string[]): FieldError {
@@ -161,7 +160,7 @@ function versionErrors({ name, schema }: JsonObject, path: string): FieldError[]
   const root = isJsonObject(schema) ? schema['openAPIV3Schema'] : undefined;
   const named = typeof name === 'string' && name !== '' ? [] : [required(`${path}.name`)];
   if (!isJsonObject(root)) {
-    return [...named, required(`${path}.schema.openAPIV3Schema`, 'schemas are required')];
+    return [...named, required(`${path}.schema.openAPIV3Schema`)];
   }
   return [...named, ...schemaErrors(root, `${path}.schema.openAPIV3Schema`)];
 }

@@ -75,7 +75,7 @@ describe('a CustomResourceDefinition', () => {
 
   it('that has new defaults shows them in the objects that exist, whose versions stay', async () => {
     await put(definition('pears', 'Pear', { name: 'v1', properties: { size } }));
-    const created = ok(await client.post(path('pears'), { metadata: { name: 'a' }, spec: {} }));
+    const created = ok(await client.post(path('pears'), { kind: 'Pear', metadata: { name: 'a' }, spec: {} }));
     await put(definition('pears', 'Pear', { name: 'v1', properties: { size: { ...size, default: 'm' } } }));
     const { spec, metadata } = ok(await client.get(path('pears', 'v1', 'a')));
     assert.deepEqual(spec, { size: 'm' });
@@ -85,7 +85,13 @@ describe('a CustomResourceDefinition', () => {
   it('can get a version, move the storage to it, and lose the old one with its watches', async () => {
     const old = { name: 'v1beta1', properties: { size } };
     await put(definition('plums', 'Plum', old));
-    ok(await client.post(path('plums', 'v1beta1'), { metadata: { name: 'a' }, spec: { size: 's' } }));
+    ok(
+      await client.post(path('plums', 'v1beta1'), {
+        kind: 'Plum',
+        metadata: { name: 'a' },
+        spec: { size: 's' },
+      }),
+    );
     const next = { name: 'v1', properties: { size, color: { type: 'string', default: 'blue' } } };
     await put(definition('plums', 'Plum', { ...old, storage: false }, next));
     const { spec } = ok(await client.get(path('plums', 'v1', 'a')));
@@ -93,7 +99,13 @@ describe('a CustomResourceDefinition', () => {
     const { status } = ok(await client.get(`${DEFINITIONS}/plums.example.com`));
     assert.deepEqual((status as { storedVersions: string[] }).storedVersions, ['v1beta1', 'v1']);
     const stream = await client.watch(`${path('plums', 'v1beta1')}?watch=1`);
-    ok(await client.post(path('plums', 'v1'), { metadata: { name: 'b' }, spec: { color: 'red' } }));
+    ok(
+      await client.post(path('plums', 'v1'), {
+        kind: 'Plum',
+        metadata: { name: 'b' },
+        spec: { color: 'red' },
+      }),
+    );
     assert.deepEqual((await stream.take(2)).map(brief), ['ADDED a', 'ADDED b']);
     await put(definition('plums', 'Plum', next));
     await stream.ended;
@@ -108,7 +120,9 @@ describe('a CustomResourceDefinition', () => {
   it('keeps its objects in a version that is stored and not served', async () => {
     const stored = { name: 'v1', served: false };
     await put(definition('limes', 'Lime', stored, { name: 'v2', storage: false, properties: { size } }));
-    ok(await client.post(path('limes', 'v2'), { metadata: { name: 'a' }, spec: { size: 's' } }));
+    ok(
+      await client.post(path('limes', 'v2'), { kind: 'Lime', metadata: { name: 'a' }, spec: { size: 's' } }),
+    );
     const { apiVersion, spec } = ok(await client.get(path('limes', 'v2', 'a')));
     assert.deepEqual([apiVersion, spec], ['example.com/v2', {}]);
     assert.equal((await client.get(path('limes', 'v1', 'a'))).status, 404);
@@ -117,9 +131,9 @@ describe('a CustomResourceDefinition', () => {
   it('that is deleted refuses new objects until the finalizers of the old ones are gone', async () => {
     await put(definition('figs', 'Fig', { name: 'v1' }));
     const metadata = { name: 'held', finalizers: ['example.com/hold'] };
-    ok(await client.post(path('figs'), { metadata, spec: {} }));
+    ok(await client.post(path('figs'), { kind: 'Fig', metadata, spec: {} }));
     ok(await client.delete(`${DEFINITIONS}/figs.example.com`));
-    const refused = await client.post(path('figs'), { metadata: { name: 'late' }, spec: {} });
+    const refused = await client.post(path('figs'), { kind: 'Fig', metadata: { name: 'late' }, spec: {} });
     assert.equal(refused.status, 405);
     assert.match(
       String(refused.body.message),

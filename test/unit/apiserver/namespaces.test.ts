@@ -29,7 +29,12 @@ describe('a deleted namespace', () => {
   it('is gone with its objects of every kind, and leaves those of others', async () => {
     ok(await client.post(inside(), { metadata: { name: 'a' } }));
     ok(await client.post(inside('pods'), { metadata: { name: 'p' } }));
-    ok(await client.post(`/apis/example.com/v1/namespaces/${name}/widgets`, { metadata: { name: 'w' } }));
+    ok(
+      await client.post(`/apis/example.com/v1/namespaces/${name}/widgets`, {
+        kind: 'Widget',
+        metadata: { name: 'w' },
+      }),
+    );
     const other = '/api/v1/namespaces/default/configmaps';
     ok(await client.post(other, { metadata: { name } }));
     const from = await server.revision();
