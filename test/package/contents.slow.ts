@@ -19,7 +19,7 @@ interface Manifest {
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 }
 
-/** What users need: the program and its types, its data, and documents. */
+/** Files that users need: the program and its types, its data, and documents. */
 const EXPECTED = [
   /^dist\/(src|workers)\/[\w./-]+\.(js|cjs|d\.ts)$/,
   /^src\/loadtest\/[\w./-]+\.(json|yaml)$/,

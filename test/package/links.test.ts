@@ -1,3 +1,4 @@
+/** Tests of finding links: in documents and in pages. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { htmlLinks, markdownLinks } from './links.ts';
