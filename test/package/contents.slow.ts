@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { ROOT, pack, run } from './installation.ts';
-import { relativeLinks } from './links.ts';
+import { markdownLinks } from './links.ts';
 
 const PACKED_BYTES_MAX = 700_000;
 
@@ -19,7 +19,7 @@ interface Manifest {
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
 }
 
-/** What users need: the program and its types, its data, and documents. */
+/** Files that users need: the program and its types, its data, and documents. */
 const EXPECTED = [
   /^dist\/(src|workers)\/[\w./-]+\.(js|cjs|d\.ts)$/,
   /^src\/loadtest\/[\w./-]+\.(json|yaml)$/,
@@ -98,7 +98,7 @@ describe('the tarball', () => {
   test('has the target of every relative link in its documents', () => {
     const documents = paths.filter((path) => path.endsWith('.md'));
     const broken = documents.flatMap((path) =>
-      relativeLinks(readFileSync(inPackage(path), 'utf8'))
+      markdownLinks(readFileSync(inPackage(path), 'utf8'))
         .filter((target) => !existsSync(inPackage(join(dirname(path), target))))
         .map((target) => `${path}: ${target}`),
     );

@@ -116,6 +116,18 @@ describe('the installed package', () => {
     });
   }
 
+  for (const [what, program, bytesMax] of [
+    ['nothing of itself', "import 'kubeloom';\nimport 'kubeloom/testing';\n", 100],
+    ['little', "import { resourcePath } from 'kubeloom';\nconsole.log(resourcePath);\n", 10_000],
+  ] as const) {
+    test(`leaves ${what} in the bundle of a program that uses ${what} of it`, async () => {
+      await writeFile(join(folder, 'part.mjs'), program);
+      const options = ['--bundle', '--platform=node', '--format=esm', '--log-level=error'];
+      const { stdout } = await run('npx', ['esbuild', 'part.mjs', ...options], { cwd: folder });
+      assert.ok(stdout.length < bytesMax, `${stdout.length} bytes`);
+    });
+  }
+
   test('its examples compile as they are, under nothing but strict', async () => {
     await cp(join(ROOT, 'docs/examples'), join(folder, 'examples'), { recursive: true });
     const files = (await readdir(join(folder, 'examples'))).filter((name) => name.endsWith('.ts'));

@@ -1,3 +1,4 @@
+/** Tests of the refusal to publish, and of the script that refuses. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -42,7 +43,7 @@ describe('publishing', () => {
     assert.match(objections({ ...READY, uncommitted: ' M src/index.ts\n' }).join(), /not committed:\n M src/);
   });
 
-  test('is refused for the repository as it is: nobody has set its addresses', () => {
+  test('is refused by the script without any address, also in a dry run, and names the three', () => {
     const folder = mkdtempSync(join(tmpdir(), 'kubeloom-release-'));
     writeFileSync(join(folder, 'package.json'), '{"version":"0.1.0"}');
     writeFileSync(join(folder, 'CHANGELOG.md'), '## 0.1.0\n');

@@ -1,6 +1,6 @@
-/** What must be right before the package is published. */
+/** Conditions for publishing the package. */
 
-/** Fields that whoever publishes sets: the repository is not known here, so nothing invents them. */
+/** Fields that the publisher sets: this repository does not know its own address. */
 const ADDRESSES = ['repository', 'homepage', 'bugs'] as const;
 
 export interface Candidate {

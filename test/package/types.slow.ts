@@ -97,7 +97,7 @@ describe('the types of the installed package', () => {
   });
 
   test('have no fault that arethetypeswrong knows, except that CommonJS loads an ES module', async () => {
-    // The threads' entries are for bundlers, the schemas are JSON: nobody imports their types.
+    // Programs do not import the types of these: threads' entries are for bundlers, the schemas are JSON.
     const untyped = ['workers/indexer', 'workers/*', 'workload.schema.json', 'loadtest-result.schema.json'];
     const args = [
       'attw',
