@@ -214,7 +214,7 @@ export interface VerdictCounts {
 
 export interface Mark {
   readonly atMs: number;
-  readonly type: 'phase' | 'sync' | 'relist' | 'cut' | 'fault';
+  readonly type: 'relist' | 'cut' | 'fault';
   /** The watcher; null for an event of the whole run. */
   readonly watcher: string | null;
   readonly text: string;

@@ -11,7 +11,7 @@ import { resourcePath } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import { KubeStatusError } from '../../kube/status.ts';
 import { boardNamespaceOf } from '../run/cluster.ts';
-import type { ApiWriter } from '../write/api-write.ts';
+import type { ApiWriter } from '../write/api-writer.ts';
 import { LABEL, LABEL_VALUE } from '../write/kinds.ts';
 import { Attendance } from './attendance.ts';
 
@@ -117,7 +117,7 @@ export class Board<Own extends object> implements AsyncDisposable {
       await board[Symbol.asyncDispose]();
       throw error;
     }
-    onAbort(options.signal, () => board.#fail(new KubeloomError('ERR_KUBELOOM_INTERRUPTED', 'interrupted')));
+    onAbort(options.signal, () => board.#fail(options.signal.reason as Error));
     board.#written = board.#write();
     return board;
   }

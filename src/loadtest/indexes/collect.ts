@@ -5,7 +5,6 @@ import { realClock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { escapeControls } from '../../base/printable.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
-import { connectionFor } from '../../reflector/transport/credentials.ts';
 import type { IndexFacts, LoadTestResult } from '../result.ts';
 import { assemble } from '../run/assemble.ts';
 import type { Parts } from '../run/assemble.ts';
@@ -13,7 +12,7 @@ import { TestCluster, runIdOf } from '../run/cluster.ts';
 import type { LoadTestTarget } from '../run/target.ts';
 import { WHOLE, placeWatchers } from '../watch/placement.ts';
 import type { PlacedTask } from '../watch/placement.ts';
-import { ApiWriter } from '../write/api-write.ts';
+import { ApiWriter } from '../write/api-writer.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import { Board, entryName } from './board.ts';
 import { FACTS, partName } from './part.ts';
@@ -36,7 +35,7 @@ const LEAD = entryName(0);
 /** Waits for the end of the run. @throws ERR_KUBELOOM_LOADTEST when there is no such run, or of another version */
 export async function collectLoadTest(options: CollectOptions): Promise<LoadTestResult> {
   const { kubeConfig, target, name, signal, say } = options;
-  using api = new ApiWriter(await connectionFor(kubeConfig));
+  const api = new ApiWriter(kubeConfig);
   const client = new ApiClient(kubeConfig);
   const run = runIdOf(name);
   const facts = await ended(options, api, run);

@@ -5,7 +5,6 @@ import { realClock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { escapeControls } from '../../base/printable.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
-import { connectionFor } from '../../reflector/transport/credentials.ts';
 import { CostLog } from '../process/cost-log.ts';
 import { judgeWatchers } from '../run/judge-watchers.ts';
 import type { Logs } from '../run/judge-watchers.ts';
@@ -14,7 +13,7 @@ import { runIdOf } from '../run/cluster.ts';
 import type { Share } from '../watch/placement.ts';
 import { nowUs } from '../watch/recording-handler.ts';
 import { WatcherProcesses } from '../watch/watcher-processes.ts';
-import { ApiWriter } from '../write/api-write.ts';
+import { ApiWriter } from '../write/api-writer.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import { Board, entryName } from './board.ts';
 import { FACTS, LOG, partName } from './part.ts';
@@ -37,7 +36,7 @@ const LEAD = entryName(0);
 /** Resolves when this index has left its part. @throws ERR_KUBELOOM_LOADTEST when index 0 died, or is another version */
 export async function followLoadTest(options: FollowOptions): Promise<void> {
   const { kubeConfig, name, share, signal, say } = options;
-  using api = new ApiWriter(await connectionFor(kubeConfig));
+  const api = new ApiWriter(kubeConfig);
   const run = runIdOf(name);
   const own = { api, kubeConfig, run, name: entryName(share.index), others: [LEAD], clock: realClock };
   await using board = await Board.join<FollowState>({ ...own, signal, say }, { done: 0 });

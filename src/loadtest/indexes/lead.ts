@@ -4,14 +4,13 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { realClock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
-import { connectionFor } from '../../reflector/transport/credentials.ts';
 import { TestCluster } from '../run/cluster.ts';
 import type { Logs } from '../run/judge-watchers.ts';
 import { Run, factsOf, lookForDead } from '../run/run-load-test.ts';
 import type { LoadTestOptions, OtherIndexes } from '../run/run-load-test.ts';
 import type { Share } from '../watch/placement.ts';
 import type { WatcherCommands } from '../watch/watcher-processes.ts';
-import { ApiWriter } from '../write/api-write.ts';
+import { ApiWriter } from '../write/api-writer.ts';
 import { Board, JOIN_MS_MAX, entryName } from './board.ts';
 import { FACTS, LOG, partName } from './part.ts';
 import type { Call, FollowState, LeadFacts, LeadPart, LeadState } from './part.ts';
@@ -29,7 +28,7 @@ const NOT_BEGUN: LeadState = { number: 0, call: null, isStopped: false, isEnded:
  */
 export async function leadLoadTest(options: LoadTestOptions, name: string, indexes: number): Promise<void> {
   const { kubeConfig, workload, target, say } = options;
-  using api = new ApiWriter(await connectionFor(kubeConfig));
+  const api = new ApiWriter(kubeConfig);
   const client = new ApiClient(kubeConfig);
   const { signal } = new AbortController();
   const access = { api, client, context: target.context, signal, say };
@@ -96,8 +95,7 @@ class Lead implements OtherIndexes, AsyncDisposable {
     await this.#all((index) =>
       this.#board.until(() => {
         // Without the others there is nothing to measure.
-        if (signal.aborted)
-          throw new KubeloomError('ERR_KUBELOOM_INTERRUPTED', 'interrupted before it began');
+        signal.throwIfAborted();
         return this.#board.stateOf(entryName(index));
       }, JOIN_MS_MAX),
     );

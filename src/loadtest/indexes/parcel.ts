@@ -9,7 +9,7 @@ import { resources } from '../../index.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import type { ApiClient } from '../../reflector/api-client.ts';
 import { boardNamespaceOf } from '../run/cluster.ts';
-import type { ApiWriter } from '../write/api-write.ts';
+import type { ApiWriter } from '../write/api-writer.ts';
 import { LABEL, LABEL_VALUE } from '../write/kinds.ts';
 
 /** The label of the pieces of a parcel; its value is the parcel's name. */

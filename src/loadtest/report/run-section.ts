@@ -1,6 +1,6 @@
 /** The end of a report: the server's counters, what was run and on what, and what could not be removed. */
 import type { LoadTestResult, RunFacts, ServerMetric } from '../result.ts';
-import { html, table } from './html.ts';
+import { html, numberColumns, table, textColumns } from './html.ts';
 import type { Html } from './html.ts';
 import { indexesText } from './indexes-text.ts';
 import { countText, valueText } from './value-text.ts';
@@ -10,21 +10,8 @@ export function serverTable({ serverMetrics }: LoadTestResult): Html {
     return html`<p class="note">
       The counters of the server could not be read: the user may not read /metrics.
     </p>`;
-  const columns = [
-    { header: 'Counter' },
-    { header: 'Labels' },
-    ...['Before', 'After', 'Difference'].map((header) => ({ header, isNumber: true })),
-  ];
-  const changed = serverMetrics.filter(({ before, after }) => before !== after);
-  const same = serverMetrics.length - changed.length;
-  const note =
-    same === 0
-      ? ''
-      : same === 1
-        ? 'One more counter did not change.'
-        : `${countText(same)} more counters did not change.`;
-  return html`${table(columns, changed.map(metricRow))}
-    <p class="note">${note}</p>`;
+  const columns = [...textColumns('Counter', 'Labels'), ...numberColumns('Before', 'After', 'Difference')];
+  return table(columns, serverMetrics.map(metricRow));
 }
 
 function metricRow({ metric, labels, before, after }: ServerMetric): string[] {
@@ -83,7 +70,7 @@ export function leftoverSection({ leftovers }: LoadTestResult): Html {
   if (leftovers.length === 0)
     return html`<h2>Leftovers</h2>
       <p class="note">Everything that the test created was removed.</p>`;
-  const columns = [{ header: 'Left behind' }, { header: 'Why' }, { header: 'Command that removes it' }];
+  const columns = textColumns('Left behind', 'Why', 'Command that removes it');
   const rows = leftovers.map(({ what, why, command }) => [what, why, html`<code>${command}</code>`]);
   return html`<h2>Leftovers</h2>
     ${table(columns, rows)}`;

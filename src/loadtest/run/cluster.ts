@@ -15,7 +15,7 @@ import type { ApiClient } from '../../reflector/api-client.ts';
 import type { Leftover } from '../result.ts';
 import { KINDS } from '../workload/workload.ts';
 import type { ObjectKind, Workload } from '../workload/workload.ts';
-import type { ApiWriter } from '../write/api-write.ts';
+import type { ApiWriter } from '../write/api-writer.ts';
 import { LABEL, LABEL_VALUE, RUN_LABEL, definitionName, definitionOf, resourceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import { ALIVE_AT, HEARTBEAT_MS, OWNER, leftOfRuns } from './dead-runs.ts';

@@ -53,7 +53,6 @@ export class Phases {
         if (signal.aborted) return;
         const startMs = atMs();
         this.present = { index, startMs };
-        this.marks.push({ atMs: startMs, type: 'phase', watcher: null, text: phase.name });
         onPhase(phase);
         const outcome = await this.#carryOut(phase);
         this.#record(phase, index, startMs, outcome);

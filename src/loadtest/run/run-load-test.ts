@@ -7,7 +7,6 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { realClock, realTimers } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
-import { connectionFor } from '../../reflector/transport/credentials.ts';
 import type { LiveState } from '../live.ts';
 import { OtherProcess } from '../process/calls.ts';
 import { CostLog } from '../process/cost-log.ts';
@@ -21,7 +20,7 @@ import { WatcherProcesses } from '../watch/watcher-processes.ts';
 import type { WatcherCommands } from '../watch/watcher-processes.ts';
 import { Witness } from '../watch/witness.ts';
 import type { Phase, Workload } from '../workload/workload.ts';
-import { ApiWriter } from '../write/api-write.ts';
+import { ApiWriter } from '../write/api-writer.ts';
 import type { GeneratorCalls, GeneratorReport } from '../write/generator-process.ts';
 import { nameOf, namespaceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
@@ -73,8 +72,7 @@ const GENERATOR_ENTRY = fileURLToPath(new URL('../write/generator-process.js', i
 
 export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestResult> {
   const { kubeConfig, workload, target, say } = options;
-  const connection = await connectionFor(kubeConfig);
-  using api = new ApiWriter(connection);
+  const api = new ApiWriter(kubeConfig);
   const client = new ApiClient(kubeConfig);
   // The cluster is cleaned up after an interruption, too.
   const signal = new AbortController().signal;
@@ -151,8 +149,8 @@ export class Run implements AsyncDisposable {
     const { workload, kubeConfig, signal, say } = this.#options;
     const place = this.#place;
     const facts = await factsOf(this.#options, place, this.#client);
-    const connection = await connectionFor(kubeConfig);
-    await this.#generator.call('start', { connection, workload, place });
+    const text = kubeConfig.exportConfig();
+    await this.#generator.call('start', { kubeConfig: text, workload, place });
     const kinds = workload.objects.map(({ kind }) => kind);
     const onError = (error: Error): void => say(`witness: ${error.message}`);
     const ever = new AbortController().signal;

@@ -9,23 +9,22 @@ import type { ClusterAccess } from '../../../src/loadtest/run/cluster.ts';
 import { HEARTBEAT_MS } from '../../../src/loadtest/run/dead-runs.ts';
 import { presetText } from '../../../src/loadtest/workload/presets.ts';
 import { readWorkload } from '../../../src/loadtest/workload/read-workload.ts';
-import { ApiWriter } from '../../../src/loadtest/write/api-write.ts';
+import { ApiWriter } from '../../../src/loadtest/write/api-writer.ts';
 import { ApiClient } from '../../../src/reflector/api-client.ts';
-import { connectionFor } from '../../../src/reflector/transport/credentials.ts';
 import { failRequests } from '../apiserver/fail-requests.ts';
 
 async function beats(server: EmbeddedApiServer): Promise<number> {
   return (await server.requests()).filter(({ method }) => method === 'PATCH').length;
 }
 
-async function access(server: EmbeddedApiServer, said: string[]): Promise<ClusterAccess & Disposable> {
+async function access(server: EmbeddedApiServer, said: string[]): Promise<ClusterAccess> {
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromString(server.kubeConfigYaml);
-  const api = new ApiWriter(await connectionFor(kubeConfig));
+  const api = new ApiWriter(kubeConfig);
   const { signal } = new AbortController();
   const say = (line: string): void => void said.push(line);
   const client = new ApiClient(kubeConfig);
-  return { api, client, context: 'kind-test', signal, say, [Symbol.dispose]: () => api[Symbol.dispose]() };
+  return { api, client, context: 'kind-test', signal, say };
 }
 
 const { workload } = readWorkload(presetText('smoke'), 'smoke', {}, 1);
@@ -34,7 +33,7 @@ describe('the place of a run', () => {
   it('has a heartbeat that survives refusals and ends with the run', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
     const said: string[] = [];
-    using own = await access(server, said);
+    const own = await access(server, said);
     const cluster = await TestCluster.find(own, workload);
     await cluster.create();
     const clock = new FakeClock();
@@ -56,7 +55,7 @@ describe('the place of a run', () => {
 
   it('with a name is the same for all who know the name, and is taken until it is removed', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
-    using own = await access(server, []);
+    const own = await access(server, []);
     const cluster = await TestCluster.find(own, workload, 'nightly');
     await cluster.create();
     const again = await TestCluster.find(own, workload, 'nightly');

@@ -3,9 +3,8 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import { boardNamespaceOf } from '../../../../src/loadtest/run/cluster.ts';
-import { ApiWriter } from '../../../../src/loadtest/write/api-write.ts';
+import { ApiWriter } from '../../../../src/loadtest/write/api-writer.ts';
 import { ApiClient } from '../../../../src/reflector/api-client.ts';
-import { connectionFor } from '../../../../src/reflector/transport/credentials.ts';
 
 export const RUN = '0123abcd';
 
@@ -21,7 +20,7 @@ export async function boardScene(): Promise<BoardScene> {
   const server = await startEmbeddedApiServer({ isolation: 'none' });
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromString(server.kubeConfigYaml);
-  const api = new ApiWriter(await connectionFor(kubeConfig));
+  const api = new ApiWriter(kubeConfig);
   return {
     server,
     kubeConfig,
@@ -31,9 +30,6 @@ export async function boardScene(): Promise<BoardScene> {
       const metadata = { name: boardNamespaceOf(RUN) };
       await api.send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata });
     },
-    async [Symbol.asyncDispose]() {
-      api[Symbol.dispose]();
-      await server.close();
-    },
+    [Symbol.asyncDispose]: () => server.close(),
   };
 }
