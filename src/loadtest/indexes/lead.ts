@@ -180,6 +180,8 @@ class Lead implements OtherIndexes, AsyncDisposable {
         try {
           await work(index);
         } catch (error) {
+          // Calls can overlap: an interrupted one, and the last one.
+          if (this.missing.has(index)) return;
           this.missing.set(index, messageOf(error));
           this.#options.say(`index ${index} is lost, so the run ends: ${messageOf(error)}`);
           this.#lost.abort();
