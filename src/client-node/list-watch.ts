@@ -43,6 +43,7 @@ const CHECKS: OptionChecks<ListWatchOptions> = {
   clock: anything,
 };
 
+/** Lists and watches one collection, keeps its objects, and calls callbacks with their changes. */
 export class ListWatch<T extends KubernetesObject> implements Informer<T>, ObjectCache<T> {
   readonly #parts: RunParts<T>;
   readonly #callbacks: Callbacks<T> = new Callbacks();

@@ -59,6 +59,7 @@ export function clientOf(clientNode: Clients, threads?: InformerThreads): Client
 
 export class Stage implements AsyncDisposable {
   readonly world: World;
+  readonly kubeConfig: ClientNode.KubeConfig;
   readonly isKubeloom: boolean;
   readonly informer: InstanceType<NewListWatch>;
   readonly lines: string[] = [];
@@ -79,6 +80,7 @@ export class Stage implements AsyncDisposable {
   ) {
     const { ListWatch: Theirs, Watch, CoreV1Api } = clientNode;
     this.world = world;
+    this.kubeConfig = kubeConfig;
     this.isKubeloom = threads !== undefined;
     const api = kubeConfig.makeApiClient(CoreV1Api);
     // The seventh argument of client-node 2: reconnects do not wait.
