@@ -59,8 +59,12 @@ export class DeliveredObjects<T> {
 
   /** @param namespace '' for all */
   list(namespace: string): T[] {
-    if (namespace === '') return Array.from(this.#all(), ([, { object }]) => object);
-    return Array.from(this.#namespaces.get(namespace)?.values() ?? [], ({ object }) => object);
+    const found: T[] = [];
+    const namespaces = namespace === '' ? this.#namespaces.keys() : [namespace];
+    for (const each of namespaces) {
+      for (const { object } of this.#namespaces.get(each)?.values() ?? []) found.push(object);
+    }
+    return found;
   }
 
   get isEmpty(): boolean {

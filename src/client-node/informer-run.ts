@@ -16,6 +16,13 @@ import type { Announced } from './connects.ts';
 import { Delivered } from './delivered-objects.ts';
 import type { DeliveredObjects } from './delivered-objects.ts';
 
+/** Reports that callbacks are slow. A program that ends at an error would end for them. */
+const ADVICE: ReadonlySet<string> = new Set([
+  'ERR_KUBELOOM_SLOW_HANDLER',
+  'ERR_KUBELOOM_BACKLOG_COALESCED',
+  'ERR_KUBELOOM_BACKLOG_PAUSED',
+]);
+
 export interface RunParts<T> {
   readonly newInformer: (
     own: Pick<InformerOptions<Wire<T>>, 'onError' | 'tweakListOptions'>,
@@ -80,10 +87,17 @@ export class InformerRun<T> {
     this.#endList();
   }
 
-  /** Client-node lists again after 410 without an error, too. */
   #failed(error: KubeloomError): void {
+    if (this.#isStopping) return;
+    if (ADVICE.has(error.code)) {
+      process.emitWarning(error);
+      return;
+    }
     this.#announced = 'none';
-    if (!this.#isStopping && error.code !== 'ERR_KUBELOOM_GONE') this.#parts.callbacks.error(error);
+    // The informer has removed the handler: a start by the callback creates another.
+    if (error.code === 'ERR_KUBELOOM_HANDLER_OVERFLOW') void this.stop();
+    // Client-node lists again after 410 without an error, too.
+    if (error.code !== 'ERR_KUBELOOM_GONE') this.#parts.callbacks.error(error);
   }
 
   #requesting(options: ListOptions): ListOptions {
