@@ -69,7 +69,7 @@ describe('a custom resource', () => {
     assert.equal((await call(`${server.url}/apis/example.com/v1/gadgets`)).status, 404);
     await server.registerResource(gadgets);
     assert.equal((await call(`${server.url}/apis/example.com/v1/gadgets`)).status, 200);
-    await assert.rejects(server.registerResource(gadgets), { code: 'ERR_KUBELOOM_RESOURCE_EXISTS' });
+    await assert.rejects(server.registerResource(gadgets), { code: 'ERR_KUBELOOM_OPTION' });
     await server.apply([
       { type: 'create', resource: 'gadgets.example.com', object: { metadata: { name: 'g' } } },
     ]);

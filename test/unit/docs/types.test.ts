@@ -62,6 +62,7 @@ async function compile(folder: string, clientNode: string, files: readonly strin
       paths: {
         kubeloom: [inRoot('src/index.ts')],
         'kubeloom/client-go': [inRoot('src/client-go/index.ts')],
+        'kubeloom/controller': [inRoot('src/controller/index.ts')],
         'kubeloom/testing': [inRoot('src/apiserver/testing/index.ts')],
         '@kubernetes/client-node': [inRoot(`node_modules/${clientNode}/dist/index.d.ts`)],
       },
@@ -142,6 +143,7 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
       const own = [
         'src/index.ts',
         'src/client-go/index.ts',
+        'src/controller/index.ts',
         'src/apiserver/testing/index.ts',
         'test/unit/kube/wire.test.ts',
         'test/unit/kube/model/to-model.test.ts',
