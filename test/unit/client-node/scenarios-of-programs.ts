@@ -225,12 +225,12 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
         try {
           informer[method]('random' as 'add', () => undefined);
         } catch (error) {
-          refusals.push((error as Error).message.slice(0, 'Unknown verb: random'.length));
+          refusals.push((error as Error).message.slice(0, 'unknown verb: random'.length));
         }
       }
       return refusals;
     },
-    expected: ['Unknown verb: random', 'Unknown verb: random'],
+    expected: ['unknown verb: random', 'Unknown verb: random'],
   },
   {
     title: 'the requests of a start after stop()',
