@@ -225,7 +225,7 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
         try {
           informer[method]('random' as 'add', () => undefined);
         } catch (error) {
-          refusals.push((error as Error).message.slice(0, 'unknown verb: random'.length));
+          refusals.push((error as Error).message.toLowerCase().slice(0, 'unknown verb: random'.length));
         }
       }
       return refusals;
