@@ -31,3 +31,5 @@ export { addFinalizer, hasFinalizer, removeFinalizer } from './objects/finalizer
 export type { Finalized } from './objects/finalizers.ts';
 export { setCondition } from './objects/conditions.ts';
 export type { Condition } from './objects/conditions.ts';
+export { EventRecorder } from './events/event-recorder.ts';
+export type { EventObject, EventRecorderOptions, RecordedEvent } from './events/event-recorder.ts';
