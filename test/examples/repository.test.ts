@@ -10,6 +10,7 @@ const IMPORTABLE: ReadonlySet<string> = new Set([
   '@kubernetes/client-node',
   'kubeloom',
   'kubeloom/client-go',
+  'kubeloom/controller',
 ]);
 
 describe('docs/examples', () => {

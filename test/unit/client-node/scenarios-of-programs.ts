@@ -230,7 +230,7 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
       }
       return refusals;
     },
-    expected: ['unknown verb: random', 'Unknown verb: random'],
+    expected: ['unknown verb: random', 'unknown verb: random'],
   },
   {
     title: 'the requests of a start after stop()',
