@@ -47,6 +47,7 @@ type MutationListener = (mutation: MutationError) => unknown;
 
 const WARNING_INTERVAL_MS = 1000;
 
+/** @internal */
 export class ErrorReporter {
   readonly #informer: string;
   readonly #onError: ErrorListener | undefined;

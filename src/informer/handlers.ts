@@ -52,6 +52,7 @@ const HANDLER_CHECKS: OptionChecks<HandlerOptions> = {
 const REMOVAL_CHECKS: OptionChecks<RemovalOptions> = { drain: flag };
 export const SHUT_DOWN_CHECKS: OptionChecks<ShutDownOptions> = { ...REMOVAL_CHECKS, signal };
 
+/** @internal */
 export interface HandlersOptions {
   readonly replica: Replica;
   readonly processor: SharedProcessor;
@@ -90,6 +91,7 @@ const DURATION_BOUNDS: readonly number[] = [
 /** Number of kubeloom's own frames above the caller's in the stack of a registration. */
 const OWN_FRAMES = 4;
 
+/** @internal */
 export class Handlers {
   readonly #options: HandlersOptions;
   /** Handlers whose last call has not returned, including removed ones: stopping waits for them (contract C8). */

@@ -56,13 +56,13 @@ export interface HealthChange {
 
 export type HealthListener = (change: HealthChange) => unknown;
 
-/** Values of `InformerHealth` that other parts of the informer keep. */
+/** @internal Values of `InformerHealth` that other parts of the informer keep. */
 export type HealthSource = Pick<
   InformerHealth,
   'phase' | 'lastError' | 'resourceVersion' | 'handlers' | 'unmerged' | 'coalesced'
 >;
 
-/** The merges of the informer's records. */
+/** @internal The merges of the informer's records. */
 export interface Merges {
   /** Time of the last merge, of the same clock. */
   readonly mergedMs: number | undefined;
@@ -70,6 +70,7 @@ export interface Merges {
   onNextMerge(callback: () => void): void;
 }
 
+/** @internal */
 export interface HealthOptions {
   readonly clock: Clock;
   readonly staleAfterMs: number;
@@ -84,6 +85,7 @@ export interface HealthOptions {
 /** Default of `staleAfterMs`: twice a server's bookmark interval. */
 export const STALE_AFTER_MS = 120_000;
 
+/** @internal */
 export class Health {
   readonly #options: HealthOptions;
   readonly #listeners: Set<HealthListener> = new Set();

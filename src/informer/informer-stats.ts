@@ -23,6 +23,7 @@ export interface InformerStats {
   readonly handlers: readonly HandlerStats[];
 }
 
+/** @internal */
 export interface InformerStatsSource {
   readonly name: string;
   readonly phase: () => ReflectorPhase;
@@ -31,6 +32,7 @@ export interface InformerStatsSource {
   readonly reports: Pick<ErrorReporter, 'counts'>;
 }
 
+/** @internal */
 export function informerStats(source: InformerStatsSource): InformerStats {
   const { name, phase, pipeline, handlers, reports } = source;
   const { replica, records, storeBytes } = pipeline;

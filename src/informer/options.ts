@@ -133,6 +133,7 @@ export const BACKOFF_MAX_MS = 30_000;
 
 export type MutationDetection = 'freeze' | 'compare' | 'off';
 
+/** @internal */
 export function reflectorSpec<T>(
   ref: ResourceRef,
   options: InformerOptions<T>,
@@ -169,6 +170,7 @@ export function reflectorSpec<T>(
   };
 }
 
+/** @internal */
 export function shardSpec<T>(
   codec: Codec,
   fields: readonly string[],
@@ -255,6 +257,7 @@ function wantThreads(_name: string, value: unknown): void {
   if (!(value instanceof InformerThreads)) resolveThreadsOptions(value as object);
 }
 
+/** @internal */
 export type ResolvedInformerOptions = Required<
   Pick<
     InformerOptions<unknown>,
@@ -262,7 +265,11 @@ export type ResolvedInformerOptions = Required<
   >
 >;
 
-/** Checks options and applies defaults. @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_SELECTOR for invalid options */
+/**
+ * Checks options and applies defaults. @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_SELECTOR for invalid options
+ *
+ * @internal
+ */
 export function resolveInformerOptions<T>(options: InformerOptions<T>): ResolvedInformerOptions {
   wantOptions('options of an informer', options, INFORMER_CHECKS);
   const { initialMs = BACKOFF_INITIAL_MS, maxMs = BACKOFF_MAX_MS } = options.backoff ?? {};

@@ -35,6 +35,7 @@ import { tweaking } from './tweak.ts';
 import { CacheMutationDetector } from './mutation/cache-mutation-detector.ts';
 import { deepFreeze } from './mutation/snapshot.ts';
 
+/** @internal */
 export interface PipelineOptions<T> {
   readonly name: string;
   readonly source: ServerSource | ListerWatcher<T>;
@@ -49,6 +50,7 @@ export interface PipelineOptions<T> {
   readonly clock: Clock;
 }
 
+/** @internal */
 export interface PipelineEvents {
   readonly phase: (phase: ReflectorPhase) => void;
   readonly progress: (progress: DoneProgress) => void;
@@ -76,6 +78,7 @@ interface Attached {
 
 const COMPACTIONS_PER_TURN = 2;
 
+/** @internal */
 export class InformerPipeline<T> {
   readonly #options: PipelineOptions<T>;
   /** Declared paths, including those of indexers that were added before start. */

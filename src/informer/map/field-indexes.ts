@@ -20,6 +20,7 @@ interface FieldIndex {
   readonly view: InformerView;
 }
 
+/** @internal */
 export class FieldIndexes {
   readonly #byName: Map<string, FieldIndex> = new Map();
 

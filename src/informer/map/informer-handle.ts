@@ -13,6 +13,7 @@ import { ViewRegistration } from './view-registration.ts';
 import { show } from './view.ts';
 import type { View } from './view.ts';
 
+/** @internal */
 export interface InformerHandleParts {
   readonly kind: KindCache;
   readonly subscription: Subscription;
@@ -30,6 +31,7 @@ export class InformerHandle<T> implements AsyncDisposable {
   readonly #parts: InformerHandleParts;
   #released: Promise<void> | undefined;
 
+  /** @internal */
   constructor(parts: InformerHandleParts) {
     this.#parts = parts;
     this.resource = parts.kind.resource;

@@ -23,6 +23,7 @@ import type { Informer, ViewRegistration } from './view-registration.ts';
 /** `namespace/name`, or only `name` for cluster-scoped objects. */
 export type ObjectKey = string | { readonly namespace?: string; readonly name: string };
 
+/** @internal */
 export interface KindCacheParts {
   readonly name: string;
   readonly source: ServerSource;
@@ -33,7 +34,7 @@ export interface KindCacheParts {
   readonly onUnused: () => void;
 }
 
-/** View that one informer handle keeps, and the handlers of that handle. */
+/** @internal View that one informer handle keeps, and the handlers of that handle. */
 export interface Subscription {
   readonly view: View;
   /** View of the informers that this view reads. */
@@ -53,6 +54,7 @@ export class NotCachedError extends KubeloomError {
   }
 }
 
+/** @internal */
 export class KindCache {
   readonly resource: ResourceRef;
   /** Name in messages: `deployments.apps`. */
@@ -328,7 +330,7 @@ export class KindCache {
   }
 }
 
-/** Keeps a promise in the set until it has settled. */
+/** @internal Keeps a promise in the set until it has settled. */
 export function track(pending: Set<Promise<void>>, end: Promise<void>): void {
   const tracked = end.catch(() => undefined).finally(() => pending.delete(tracked));
   pending.add(tracked);

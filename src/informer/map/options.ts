@@ -60,7 +60,7 @@ export interface InformersMapOptions extends OfInformers, ScopeOptions {
   readonly restMapper?: RestMapper;
 }
 
-/** Resulting options of one kind. */
+/** @internal Resulting options of one kind. */
 export interface ResolvedKind {
   /** `['']` for all namespaces. */
   readonly namespaces: readonly string[];
@@ -98,6 +98,7 @@ const CHECKS: OptionChecks<InformersMapOptions> = {
   restMapper: having('a RestMapper', 'resourceFor'),
 };
 
+/** @internal */
 export class CacheOptions {
   readonly name: string;
   readonly ofInformers: OfInformers;

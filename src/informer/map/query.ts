@@ -43,6 +43,7 @@ export interface CacheList<T> {
   readonly index: string;
 }
 
+/** @internal */
 export interface Query {
   /** '' for all. */
   readonly namespace: string;
@@ -83,6 +84,7 @@ const NAMESPACE = 'metadata.namespace';
  *
  * @param kind name in messages and tokens
  * @throws ERR_KUBELOOM_SELECTOR, ERR_KUBELOOM_CONTINUE, ERR_KUBELOOM_NO_INDEX
+ * @internal
  */
 export function queryOf(
   options: CacheListOptions,
@@ -109,7 +111,7 @@ export function queryOf(
   return { namespace: only, labels, fields, limit, after, text: identity };
 }
 
-/** Returns one page of the objects of all these informers. */
+/** @internal Returns one page of the objects of all these informers. */
 export function runQuery(query: Query, indexers: readonly Indexer[]): CacheList<KubeObject> {
   const found = indexers.map((indexer) => findIn(indexer, query));
   const matching = found.flatMap(({ items }) => items).sort((a, b) => (a.key < b.key ? -1 : 1));

@@ -24,6 +24,7 @@ export function informerViewOf(view: View): InformerView {
 /** Metadata entry of each entry, so that the same entry always gives the same object. */
 const SHOWN: WeakMap<object, MetadataEntry> = new WeakMap();
 
+/** @internal */
 export function show(view: View, entry: Borrowed<KubeObject>, resource: ResourceRef): CachedObject<unknown> {
   if (view !== 'metadata') return entry as CachedObject<unknown>;
   const shown = SHOWN.get(entry) ?? new MetadataEntry(entry, resource);

@@ -34,6 +34,7 @@ export interface RoleStats {
   readonly restarts: number;
 }
 
+/** @internal */
 export interface MeasuredThreads {
   readonly memory: PipelineMemory;
   /** Whether reflector and shards have threads of their own. */
@@ -49,6 +50,7 @@ export interface MeasuredThreads {
   readonly lostWakeups: () => number;
 }
 
+/** @internal */
 export class ThreadsMetrics implements MetricSource {
   readonly metricsKind = 'threads';
   readonly metricsName = 'threads';

@@ -21,6 +21,7 @@ import type { Slab } from './slabs.ts';
 /** `strict` refuses a borrowed entry as soon as its call has ended, `off` once its bytes are gone. */
 export type BorrowChecks = 'strict' | 'off';
 
+/** @internal */
 export interface EntryOwnerOptions {
   readonly kind: string;
   readonly fields: readonly string[];
@@ -40,6 +41,7 @@ const HEAP_BYTES_PER_MSGPACK_BYTE = 6;
 /** Heap bytes of metadata shared with another state: the copy of its first level. */
 const SHARED_METADATA_COST_BYTES = 256;
 
+/** @internal */
 export class EntryOwner implements EntryStorage {
   /** The first property that a structured clone of an entry reads: it belongs to the thread that made it. */
   readonly cloneGuard: object = {
@@ -226,7 +228,7 @@ export class EntryOwner implements EntryStorage {
   }
 }
 
-/** The place of an object: in the log, in a ring, in a slab, or in a buffer of its own. */
+/** @internal The place of an object: in the log, in a ring, in a slab, or in a buffer of its own. */
 export interface ObjectBytes {
   /** Valid until the record is released, or until the next read of an entry. */
   bytes: Buffer;

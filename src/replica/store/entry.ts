@@ -64,7 +64,7 @@ export interface CachedObject<T> extends Borrowed<T> {
   readonly kept: true;
 }
 
-/** The storage and the decoder of entries: `EntryOwner`, one for each informer. */
+/** @internal The storage and the decoder of entries: `EntryOwner`, one for each informer. */
 export interface EntryStorage {
   readonly kind: string;
   readonly decodedCache: DecodedCache;
@@ -86,6 +86,7 @@ export type Mutable<T> = T extends (...args: never[]) => unknown
     ? { -readonly [K in keyof T]: Mutable<T[K]> }
     : T;
 
+/** @internal */
 export const EntryFlag = {
   TooLarge: 2,
   TransformFailed: 4,
@@ -102,8 +103,10 @@ export const EntryFlag = {
   Unpackable: 256,
 } as const;
 
+/** @internal */
 export const UNREADABLE: number = EntryFlag.TooLarge | EntryFlag.Malformed | EntryFlag.Quarantined;
 
+/** @internal */
 export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
   // The owner is the first field: cloning an entry for another thread meets its guard and throws a coded error.
   readonly owner: EntryStorage;
@@ -322,6 +325,7 @@ export class DeletedFinalStateUnknown<T> implements ObjectIdentity {
   }
 }
 
+/** @internal */
 export function expiredError(entry: Entry): KubeloomError {
   const { borrower, cause } = borrowerOf(entry.lastBorrower);
   return new KubeloomError(

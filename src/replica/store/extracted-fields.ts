@@ -24,6 +24,8 @@ const NO_LABELS: Labels = Object.freeze({});
 /**
  * The extracted fields besides the uid. Pods of one ReplicaSet share their labels, their controller and most declared
  * fields: objects with equal text share one instance, whose values are parsed once.
+ *
+ * @internal
  */
 export class FieldValues {
   /**
@@ -82,7 +84,7 @@ const NO_FIELDS: FieldValues = new FieldValues('');
 const TEXTS_MAX = 4096;
 const TEXT_LENGTH_MAX = 1024;
 
-/** The latest fields of one informer's objects, by their text. */
+/** @internal The latest fields of one informer's objects, by their text. */
 export class SharedFields {
   readonly #byText: Map<string, FieldValues> = new Map();
 
@@ -98,6 +100,7 @@ export class SharedFields {
   }
 }
 
+/** @internal */
 export class ExtractedFields {
   /** '' when the object has no uid. */
   readonly uid: string;

@@ -101,7 +101,11 @@ export function isExtracted<T>(indexer: IndexFunction<T>): indexer is Declarativ
 
 const NONE: readonly string[] = [];
 
-/** Returns the values of the index with this name. Parses the extracted fields only for an index that needs them. */
+/**
+ * Returns the values of the index with this name. Parses the extracted fields only for an index that needs them.
+ *
+ * @internal
+ */
 export function extractedValues(
   name: string,
   indexer: DeclarativeIndex | ModuleIndex,

@@ -49,6 +49,7 @@ export interface InformerIndexer<T, Name extends string = string>
   addIndexers<Added extends string>(indexers: Indexers<T, Added>): InformerIndexer<T, Added>;
 }
 
+/** @internal */
 export class ReplicaIndexer<T> implements InformerIndexer<T> {
   readonly #replica: Replica;
   readonly #indexes: IndexSet;
