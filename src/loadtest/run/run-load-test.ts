@@ -12,6 +12,7 @@ import { ApiClient } from '../../reflector/api-client.ts';
 import type { LiveState } from '../live.ts';
 import { OtherProcess } from '../process/calls.ts';
 import type { ProcessCost } from '../process/cost.ts';
+import { dataOf } from '../process/kube-config.ts';
 import type { Leftover, LoadTestResult, RunFacts } from '../result.ts';
 import { logOf } from '../verdict/log.ts';
 import { nowUs } from '../watch/recording-handler.ts';
@@ -122,8 +123,8 @@ class Run implements AsyncDisposable {
   /** @returns the result, as a function of what could not be removed */
   async run(): Promise<(leftovers: readonly Leftover[]) => LoadTestResult> {
     const { workload, kubeConfig, signal, say } = this.#options;
-    const text = kubeConfig.exportConfig();
-    await this.#generator.call('start', { kubeConfig: text, workload, place: this.#place });
+    const task = { kubeConfig: dataOf(kubeConfig), workload, place: this.#place };
+    await this.#generator.call('start', task);
     const kinds = workload.objects.map(({ kind }) => kind);
     const onError = (error: Error): void => say(`witness: ${error.message}`);
     const own = new AbortController().signal;

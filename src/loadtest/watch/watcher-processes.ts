@@ -5,6 +5,7 @@ import { parseLabelSelector } from '../../kube/label-selector.ts';
 import { connectionFor } from '../../reflector/transport/credentials.ts';
 import { OtherProcess } from '../process/calls.ts';
 import type { ProcessCost } from '../process/cost.ts';
+import { dataOf } from '../process/kube-config.ts';
 import type { LiveWatchers } from '../live.ts';
 import type { Phase, Slowness, WatcherGroup, Workload } from '../workload/workload.ts';
 import { RUN_LABEL, resourceOf } from '../write/kinds.ts';
@@ -86,8 +87,8 @@ export class WatcherProcesses implements AsyncDisposable {
             .filter(({ process }) => process === first + offset)
             .map(({ task }) => task);
           const { threads, reconnectEveryMs } = group;
-          const text = kubeConfig.exportConfig();
-          const start = { kubeConfig: text, connection, startedUs, threads, reconnectEveryMs, watchers };
+          const config = dataOf(kubeConfig);
+          const start = { kubeConfig: config, connection, startedUs, threads, reconnectEveryMs, watchers };
           await each.call('start', start);
           await each.call('sync', { timeoutMs });
         });
