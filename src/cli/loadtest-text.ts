@@ -7,6 +7,7 @@ import { worstWatchers } from '../loadtest/report/watcher-section.ts';
 import type { LatencyStep } from '../loadtest/workload/workload.ts';
 import type { LoadTestResult, WatcherResult } from '../loadtest/result.ts';
 import { factLines } from './report.ts';
+import { indexesText } from '../loadtest/report/indexes-text.ts';
 import { Table } from './table.ts';
 
 const FIGURES = ['delivered', 'covered', 'lost', 'duplicated', 'reordered'] as const;
@@ -17,6 +18,7 @@ export function resultText(result: LoadTestResult): string {
   const facts: [string, string][] = [
     ['versions', `kubeloom ${run.versions.kubeloom}, server ${run.versions.server}`],
     ['workload', `${run.workload.name}, seed ${run.workload.seed}`],
+    ...(run.indexes ? [['indexes', indexesText(run.indexes)] as [string, string]] : []),
     [
       'writes confirmed',
       `${countText(confirmedWrites(writes))}, ${countText(writes.deleted)} of them deletions`,

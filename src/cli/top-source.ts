@@ -21,7 +21,7 @@ const ADVICE: Readonly<Record<string, (call: string) => string>> = {
   ABORT_ERR: () => `no answer within ${DEADLINE_MS / 1000} s: the program may be blocked`,
 };
 
-/** @throws ERR_KUBELOOM_STATS_UNREACHABLE with the reason */
+/** @throws ERR_KUBELOOM_UNREACHABLE with the reason */
 export async function readStats(
   address: StatsAddress,
   signal: AbortSignal,
@@ -52,7 +52,7 @@ function unreachable(address: StatsAddress, code: string, cause?: unknown): Kube
       : `serveStats({ socketPath: '${address.socketPath}' })`;
   const advice = ADVICE[code]?.(call) ?? `another program answers there: it must call ${call} of kubeloom`;
   const message = `no figures from ${addressText(address)}: ${advice}`;
-  return new KubeloomError('ERR_KUBELOOM_STATS_UNREACHABLE', message, { cause });
+  return new KubeloomError('ERR_KUBELOOM_UNREACHABLE', message, { cause });
 }
 
 function codeOf(error: unknown): string {

@@ -4,7 +4,7 @@ import { oneOf, signal, text, integer, wantOptions } from '../base/option-checks
 import type { OptionChecks } from '../base/option-checks.ts';
 import { parseObjectName } from '../kube/keys.ts';
 import { apiVersionOf, resourcePath } from '../kube/resource.ts';
-import type { ResourceOf } from '../kube/resource.ts';
+import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import type { KubeObject } from '../kube/wire.ts';
 import type { ObjectKey } from '../index.ts';
@@ -35,6 +35,9 @@ const DELETE_CHECKS: OptionChecks<DeleteOptions> = {
   propagationPolicy: oneOf('Orphan', 'Background', 'Foreground'),
 };
 
+/** Receives the answer to a write: the object as stored; after a deletion, its last state or a Status. */
+export type WriteListener = (resource: ResourceRef, answer: KubeObject) => void;
+
 /** The type of an object that is sent. The resource alone decides it: it is not inferred from the argument. */
 export type Sent<T> = [T][T extends unknown ? 0 : never];
 
@@ -45,14 +48,25 @@ export type Sent<T> = [T][T extends unknown ? 0 : never];
  * Every method throws a KubeStatusError when the server refuses (ERR_KUBELOOM_NOT_FOUND, ERR_KUBELOOM_CONFLICT,
  * ERR_KUBELOOM_ALREADY_EXISTS, ERR_KUBELOOM_INVALID, …), so that nothing was written; ERR_KUBELOOM_WRITE_UNCONFIRMED when a
  * write was sent and its answer is missing, so that it may have happened or not; the signal's reason after an abort; and
- * ERR_KUBELOOM_OPTION or ERR_KUBELOOM_KEY_FORMAT, before a request, for arguments that lead to no object.
+ * ERR_KUBELOOM_OPTION or ERR_KUBELOOM_KEY, before a request, for arguments that lead to no object.
  */
 export class ObjectClient {
-  readonly #api: ApiClient;
+  readonly #source: ServerSource;
+  #api: ApiClient;
+  #onWritten: WriteListener | undefined;
 
   /** @throws ERR_KUBELOOM_OPTION when the source is neither a KubeConfig nor a connection */
   constructor(source: ServerSource) {
+    this.#source = source;
     this.#api = new ApiClient(source);
+  }
+
+  /** Returns a client on the same connections that calls the listener with the answer to each of its writes. */
+  observed(onWritten: WriteListener): ObjectClient {
+    const observed = new ObjectClient(this.#source);
+    observed.#api = this.#api;
+    observed.#onWritten = onWritten;
+    return observed;
   }
 
   /** Reads an object from the server, past every cache. */
@@ -61,7 +75,7 @@ export class ObjectClient {
     key: ObjectKey,
     options: RequestOptions = {},
   ): Promise<T> {
-    return this.#send<T>({ method: 'GET', path: pathOf(resource, key) }, options);
+    return this.#send<T>(resource, { method: 'GET', path: pathOf(resource, key) }, options);
   }
 
   /** Creates an object; it has a name, or `generateName`. Returns it as the server has stored it. */
@@ -73,6 +87,7 @@ export class ObjectClient {
     const { namespace = '' } = metadataOf(object);
     if (resource.isNamespaced && namespace === '') throw unnamed(resource, 'metadata.namespace');
     return this.#send<T>(
+      resource,
       { method: 'POST', path: resourcePath(resource, namespace), body: complete(resource, object) },
       options,
     );
@@ -88,7 +103,7 @@ export class ObjectClient {
     options: RequestOptions = {},
   ): Promise<T> {
     const path = pathOf(resource, keyOf(resource, object));
-    return this.#send<T>({ method: 'PUT', path, body: complete(resource, object) }, options);
+    return this.#send<T>(resource, { method: 'PUT', path, body: complete(resource, object) }, options);
   }
 
   /** Replaces the status of an object, and nothing else. */
@@ -98,7 +113,7 @@ export class ObjectClient {
     options: RequestOptions = {},
   ): Promise<T> {
     const path = `${pathOf(resource, keyOf(resource, object))}/status`;
-    return this.#send<T>({ method: 'PUT', path, body: complete(resource, object) }, options);
+    return this.#send<T>(resource, { method: 'PUT', path, body: complete(resource, object) }, options);
   }
 
   /**
@@ -111,7 +126,7 @@ export class ObjectClient {
     patch: object,
     options: RequestOptions = {},
   ): Promise<T> {
-    return this.#send<T>({ method: 'PATCH', path: pathOf(resource, key), body: patch }, options);
+    return this.#send<T>(resource, { method: 'PATCH', path: pathOf(resource, key), body: patch }, options);
   }
 
   /** Changes the status of an object by a merge patch, which has the status as its member `status`. */
@@ -121,7 +136,11 @@ export class ObjectClient {
     patch: object,
     options: RequestOptions = {},
   ): Promise<T> {
-    return this.#send<T>({ method: 'PATCH', path: `${pathOf(resource, key)}/status`, body: patch }, options);
+    return this.#send<T>(
+      resource,
+      { method: 'PATCH', path: `${pathOf(resource, key)}/status`, body: patch },
+      options,
+    );
   }
 
   /** Deletes an object. It is gone when its grace period is over and its finalizers are removed. */
@@ -131,12 +150,14 @@ export class ObjectClient {
     const preconditions = { uid, resourceVersion };
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...how, preconditions };
     const request = { method: 'DELETE', path: pathOf(resource, key), body } as const;
-    await this.#api.send(given ? { ...request, signal: given } : request);
+    await this.#send(resource, request, given ? { signal: given } : {});
   }
 
-  async #send<T>(request: SendRequest, options: RequestOptions): Promise<T> {
+  async #send<T>(resource: ResourceRef, request: SendRequest, options: RequestOptions): Promise<T> {
     wantOptions('options of a request', options, REQUEST_CHECKS);
-    return (await this.#api.send({ ...request, ...options })) as T;
+    const answer = await this.#api.send({ ...request, ...options });
+    if (request.method !== 'GET') this.#onWritten?.(resource, answer as KubeObject);
+    return answer as T;
   }
 }
 

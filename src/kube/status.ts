@@ -4,6 +4,7 @@
  *
  * Every field's type is checked: a Status may come from any proxy on the way.
  */
+import type { ErrorCode } from '../base/error-codes/table.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
@@ -39,7 +40,7 @@ export class KubeStatusError extends KubeloomError {
     status: Status,
     retryAfterSeconds: number,
     where: string,
-    advice: (code: string) => string,
+    advice: (code: ErrorCode) => string,
   ) {
     const code = codeOf(httpStatus, status);
     const said = printable(status.message) || 'no explanation';
@@ -68,7 +69,7 @@ export function statusError(
   body: string,
   retryAfterSeconds: number | undefined,
   where: string,
-  advice: (code: string) => string = informerAdvice,
+  advice: (code: ErrorCode) => string = informerAdvice,
 ): KubeStatusError {
   const status = readStatus(body);
   const retryAfter = retryAfterSeconds ?? status.retryAfterSeconds ?? 0;
@@ -103,7 +104,7 @@ function readCause({ reason, message, field }: Fields): StatusCause {
 }
 
 /** Code by reason, which is more specific than the HTTP status beside it (client-go's rule). */
-const CODE_BY_REASON: ReadonlyMap<string, string> = new Map([
+const CODE_BY_REASON: ReadonlyMap<string, ErrorCode> = new Map([
   ['Unauthorized', 'ERR_KUBELOOM_UNAUTHORIZED'],
   ['Forbidden', 'ERR_KUBELOOM_FORBIDDEN'],
   ['NotFound', 'ERR_KUBELOOM_NOT_FOUND'],
@@ -121,11 +122,11 @@ const CODE_BY_REASON: ReadonlyMap<string, string> = new Map([
   ['Invalid', 'ERR_KUBELOOM_INVALID'],
 ]);
 
-const CODE_BY_HTTP_STATUS: ReadonlyMap<number, string> = new Map([
+const CODE_BY_HTTP_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [400, 'ERR_KUBELOOM_BAD_REQUEST'],
   [401, 'ERR_KUBELOOM_UNAUTHORIZED'],
   [403, 'ERR_KUBELOOM_FORBIDDEN'],
-  [407, 'ERR_KUBELOOM_PROXY_UNAUTHORIZED'],
+  [407, 'ERR_KUBELOOM_PROXY'],
   [404, 'ERR_KUBELOOM_NOT_FOUND'],
   [409, 'ERR_KUBELOOM_CONFLICT'],
   [410, 'ERR_KUBELOOM_GONE'],
@@ -134,12 +135,12 @@ const CODE_BY_HTTP_STATUS: ReadonlyMap<number, string> = new Map([
   [500, 'ERR_KUBELOOM_INTERNAL'],
 ]);
 
-const INFORMER_ADVICE: ReadonlyMap<string, string> = new Map([
+const INFORMER_ADVICE: ReadonlyMap<ErrorCode, string> = new Map([
   [
     'ERR_KUBELOOM_UNAUTHORIZED',
     'check the credentials of the kubeconfig’s user: they are missing, wrong or expired',
   ],
-  ['ERR_KUBELOOM_PROXY_UNAUTHORIZED', 'put user name and password into the proxy’s URL'],
+  ['ERR_KUBELOOM_PROXY', 'put user name and password into the proxy’s URL'],
   ['ERR_KUBELOOM_FORBIDDEN', 'allow the user the verbs list and watch on this resource (RBAC)'],
   [
     'ERR_KUBELOOM_NOT_FOUND',
@@ -163,7 +164,7 @@ const INFORMER_ADVICE: ReadonlyMap<string, string> = new Map([
 const REDIRECT_ADVICE =
   'redirects are not followed, as they could carry credentials away: put the final address into the kubeconfig';
 
-function informerAdvice(code: string): string {
+function informerAdvice(code: ErrorCode): string {
   return (
     INFORMER_ADVICE.get(code) ??
     'check that the server is an apiserver, and any proxy in between; kubeloom tries again'
@@ -180,7 +181,7 @@ const OBJECT_ADVICE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns what to do after a refused request for one object; the caller decides whether to repeat it. */
-export function objectAdvice(code: string): string {
+export function objectAdvice(code: ErrorCode): string {
   return (
     OBJECT_ADVICE.get(code) ??
     (code === 'ERR_KUBELOOM_UNAUTHORIZED' ? informerAdvice(code) : 'the server may accept it later')
@@ -191,7 +192,7 @@ function isRedirect(httpStatus: number): boolean {
   return httpStatus >= 300 && httpStatus < 400;
 }
 
-function codeOf(httpStatus: number, status: Status): string {
+function codeOf(httpStatus: number, status: Status): ErrorCode {
   if (isResourceVersionTooLarge(httpStatus, status)) return 'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE';
   if (isRedirect(httpStatus)) return 'ERR_KUBELOOM_REDIRECT';
   // This status has priority over any reason (client-go's rule, for this number alone).

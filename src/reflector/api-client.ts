@@ -98,7 +98,7 @@ export class ApiClient {
       });
     } catch (cause) {
       const what = `${request.verb} ${request.path.split('?', 1)[0]}`;
-      reader.end(signal.aborted ? reasonOf(signal) : wrapped('ERR_KUBELOOM_CONNECTION_OPTIONS', what, cause));
+      reader.end(signal.aborted ? reasonOf(signal) : wrapped('ERR_KUBELOOM_KUBECONFIG', what, cause));
     }
   }
 
@@ -113,7 +113,7 @@ export class ApiClient {
    * Requests one path with GET and returns the whole body.
    *
    * @throws an error with the code of the server's answer, or of the reason why there is none; the signal's reason when
-   *   it is aborted; ERR_KUBELOOM_RESPONSE_TOO_LARGE above 32 MiB
+   *   it is aborted; ERR_KUBELOOM_MALFORMED_RESPONSE above 32 MiB
    */
   getBody(path: string, signal: AbortSignal): Promise<Buffer> {
     return this.#whole({ path, verb: 'GET', signal, silenceMaxMs: BODY_SILENCE_MAX_MS });
@@ -215,7 +215,7 @@ class WholeBody implements ResponseReader {
 
 function tooLarge(where: string): KubeloomError {
   return new KubeloomError(
-    'ERR_KUBELOOM_RESPONSE_TOO_LARGE',
+    'ERR_KUBELOOM_MALFORMED_RESPONSE',
     `${where}: the answer is larger than ${BODY_BYTES_MAX} bytes; is this a Kubernetes apiserver?`,
   );
 }

@@ -3,15 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import {
-  ApiextensionsV1Api,
-  CoordinationV1Api,
-  CoreV1Api,
-  KubeConfig,
-  KubernetesObjectApi,
-} from '@kubernetes/client-node';
-import type { KubernetesObject, V1ObjectMeta } from '@kubernetes/client-node';
-import { parse, parseAllDocuments, stringify } from 'yaml';
+import { ApiextensionsV1Api, CoordinationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import type { V1ObjectMeta } from '@kubernetes/client-node';
+import { parse, stringify } from 'yaml';
 import type { LoadTestResult } from '../../src/loadtest/result.ts';
 import { PRESETS, presetText } from '../../src/loadtest/workload/presets.ts';
 import type { Preset } from '../../src/loadtest/workload/presets.ts';
@@ -22,6 +16,7 @@ import { ROOT } from '../unit/docs/documents.ts';
 import { CommandRun, TemporaryFolder, runCommand } from '../unit/cli/command.ts';
 import { startControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { limitedKubeConfig } from './loadtest-account.ts';
 
 const EVERYTHING = `objects:
   - { kind: ConfigMap, count: 1000, namespaces: 2 }
@@ -173,20 +168,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
     }
 
     it('needs no other right than those of docs/loadtest/rbac.yaml', async () => {
-      const objects = KubernetesObjectApi.makeApiClient(kubeConfig);
-      for (const document of parseAllDocuments(readFileSync(join(ROOT, 'docs/loadtest/rbac.yaml'), 'utf8'))) {
-        await objects.create(document.toJS() as KubernetesObject);
-      }
-      const account = { name: 'kubeloom-loadtest', namespace: 'kubeloom-loadtest' };
-      const audience = 'https://kubernetes.default.svc';
-      const body = { spec: { audiences: [audience] } };
-      const { status } = await api.createNamespacedServiceAccountToken({ ...account, body });
-      const limited = new KubeConfig();
-      limited.loadFromClusterAndUser(
-        { name: 'e2e', server: server.server, caData: server.caData, skipTLSVerify: false },
-        { name: 'service account', token: status?.token ?? '' },
-      );
-      const kubeconfig = await folder.write('limited', limited.exportConfig());
+      const kubeconfig = await folder.write('limited', await limitedKubeConfig(server));
       const run = await runCommand([...(await argumentsOf(WIDGETS, kubeconfig)), '--yes', '--json']);
       assert.ok(run.exitCode === 0 || run.exitCode === 2, run.stderr);
       const result = JSON.parse(run.stdout) as LoadTestResult;

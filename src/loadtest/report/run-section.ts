@@ -2,6 +2,7 @@
 import type { LoadTestResult, RunFacts, ServerMetric } from '../result.ts';
 import { html, numberColumns, table, textColumns } from './html.ts';
 import type { Html } from './html.ts';
+import { indexesText } from './indexes-text.ts';
 import { countText, valueText } from './value-text.ts';
 
 export function serverTable({ serverMetrics }: LoadTestResult): Html {
@@ -27,6 +28,7 @@ export function runFacts({
   machine,
   startedAt,
   durationMs,
+  indexes,
 }: RunFacts): [string, string][] {
   return [
     ['Started', `${startedAt.slice(0, 19).replace('T', ' ')} UTC`],
@@ -38,6 +40,7 @@ export function runFacts({
     ['kubeloom', versions.kubeloom],
     ['Node.js', `${versions.node}, ${machine.platform} ${machine.architecture}`],
     ['Machine', `${machine.cpuModel}, ${machine.cpus} CPUs, ${valueText(machine.memoryBytes, 'bytes')}`],
+    ...(indexes ? [['Indexes', indexesText(indexes)] as [string, string]] : []),
   ];
 }
 

@@ -46,6 +46,6 @@ export interface HttpTransport {
   request(request: HttpRequest, sink: ResponseSink): HttpExchange;
   /** Closes the idle connections: a request met silence, so they may be dead as well. */
   closeIdle(): void;
-  /** Ends all requests with ERR_KUBELOOM_TRANSPORT_DISPOSED and closes all sockets. */
+  /** Ends all requests with ERR_KUBELOOM_STOPPED and closes all sockets. */
   dispose(): Promise<void>;
 }

@@ -82,7 +82,7 @@ describe('ObjectClient', () => {
     for (const key of ['web', 'default/', 'default/..', { namespace: '..', name: 'web' }, { name: 'web' }]) {
       await assert.rejects(client.get(deployments, key), refused, JSON.stringify(key));
     }
-    await assert.rejects(client.get(deployments, 'a/b/c'), { code: 'ERR_KUBELOOM_KEY_FORMAT' });
+    await assert.rejects(client.get(deployments, 'a/b/c'), { code: 'ERR_KUBELOOM_KEY' });
     const { spec } = WEB;
     assert.ok(spec);
     await assert.rejects(client.create(deployments, { spec, metadata: { name: 'web' } }), refused);

@@ -143,6 +143,7 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
       const own = [
         'src/index.ts',
         'src/client-go/index.ts',
+        'src/controller/index.ts',
         'src/apiserver/testing/index.ts',
         'test/unit/kube/wire.test.ts',
         'test/unit/kube/model/to-model.test.ts',

@@ -75,7 +75,7 @@ describe('ApiClient', () => {
       response.on('drain', more);
       more();
     });
-    await assert.rejects(server.client.getBody('/api', NEVER), { code: 'ERR_KUBELOOM_RESPONSE_TOO_LARGE' });
+    await assert.rejects(server.client.getBody('/api', NEVER), { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' });
   });
 
   it('ends with the reason of its signal, before and while it waits', async () => {

@@ -95,7 +95,7 @@ test('connections that are idle when a request meets silence are not reused', as
   transport.request({ path: '/2', timeoutMs: 50 }, slow);
   await answered;
   await slow.ended;
-  assert.equal(slow.error?.code, 'ERR_KUBELOOM_HTTP_TIMEOUT');
+  assert.equal(slow.error?.code, 'ERR_KUBELOOM_STALLED');
   await get(transport, '/3');
   assert.equal(server.sockets.length, 3);
   transport.closeIdle();
@@ -336,7 +336,7 @@ test('the errno of the error names the fault of an answer', async (context) => {
   const server = new Scripted(() => 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhelloX');
   const sink = await get(transportTo(context, await server.listen(context)));
   assert.deepEqual(sink.calls, ['head', 'data', 'end']);
-  assert.equal((await sink.failsWith('ERR_KUBELOOM_HTTP_PROTOCOL')).errno, 'HTTP_CHUNK_END');
+  assert.equal((await sink.failsWith('ERR_KUBELOOM_HTTP')).errno, 'HTTP_CHUNK_END');
 });
 
 test('dispose closes idle connections and ends requests that are being connected', async (context) => {
@@ -353,7 +353,7 @@ test('dispose closes idle connections and ends requests that are being connected
   await transport.dispose();
   await gone;
   for (const sink of [late, later]) {
-    await sink.failsWith('ERR_KUBELOOM_TRANSPORT_DISPOSED');
+    await sink.failsWith('ERR_KUBELOOM_STOPPED');
     assert.deepEqual(sink.calls, ['end']);
   }
 });
