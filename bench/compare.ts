@@ -66,12 +66,12 @@ export function comparisonText(comparisons: readonly Comparison[]): string {
   return [...lines, `${comparisons.length - failed} passed, ${failed} failed (${rule})`].join('\n');
 }
 
-/** @throws ERR_KUBELOOM_BENCH_BASELINE when there is no baseline */
+/** @throws ERR_KUBELOOM_USAGE when there is no baseline */
 export function readBaseline(file: string = BASELINE_FILE): Baseline {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Baseline;
   } catch (cause) {
     const advice = 'write one with --write-baseline on a quiet machine';
-    throw new KubeloomError('ERR_KUBELOOM_BENCH_BASELINE', `${file} cannot be read: ${advice}`, { cause });
+    throw new KubeloomError('ERR_KUBELOOM_USAGE', `${file} cannot be read: ${advice}`, { cause });
   }
 }

@@ -65,14 +65,14 @@ export function reportJson({ machine, results }: Report): string {
   return `{\n "machine": ${JSON.stringify(machine, round)},\n "results": [\n${lines.join(',\n')}\n ]\n}\n`;
 }
 
-/** @throws ERR_KUBELOOM_BENCH_FILE when the file is not a document that `--json` wrote */
+/** @throws ERR_KUBELOOM_USAGE when the file is not a document that `--json` wrote */
 export function readReport(file: string): Report {
   try {
     const report = JSON.parse(readFileSync(file, 'utf8')) as Partial<Report>;
     if (report.machine !== undefined && Array.isArray(report.results)) return report as Report;
   } catch (cause) {
-    throw new KubeloomError('ERR_KUBELOOM_BENCH_FILE', `${file} cannot be read as JSON`, { cause });
+    throw new KubeloomError('ERR_KUBELOOM_USAGE', `${file} cannot be read as JSON`, { cause });
   }
   const message = `${file} has no machine and results: write it with npm run bench -- --json ${file}`;
-  throw new KubeloomError('ERR_KUBELOOM_BENCH_FILE', message);
+  throw new KubeloomError('ERR_KUBELOOM_USAGE', message);
 }

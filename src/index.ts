@@ -35,6 +35,7 @@ export type { KindLike, KindName, ResourceName, RestMapperOptions } from './kube
 export type { GetJson } from './kube/discovery.ts';
 export { BUILT_IN_GROUPS, builtInResources, findBuiltIn } from './kube/resources.ts';
 export type { BuiltInGroups } from './kube/resources.ts';
+export type { KubeMetadata } from './kube/meta-shape.ts';
 export type { BuiltInWire, KubeObject, PartialObjectMetadata, Wire, WireOf } from './kube/wire.ts';
 export { fromModel, toModel } from './kube/model/converter.ts';
 export { createModelConverter } from './kube/model/converter.ts';
@@ -82,14 +83,7 @@ export type {
 } from './replica/store/index-functions.ts';
 
 export { DeletedFinalStateUnknown } from './replica/store/entry.ts';
-export type {
-  Borrowed,
-  CachedObject,
-  Identity,
-  KubeMetadata,
-  Mutable,
-  ObjectIdentity,
-} from './replica/store/entry.ts';
+export type { Borrowed, CachedObject, Identity, Mutable, ObjectIdentity } from './replica/store/entry.ts';
 export type { Labels } from './replica/store/extracted-fields.ts';
 export type { InformerIndexer, InformerStore, SelectableStore } from './replica/store/indexer.ts';
 
@@ -136,6 +130,7 @@ export type {
   GenericInformer,
   ListerWatcherSource,
   NewInformer,
+  ViewOf,
 } from './informer/factory/informer-factory.ts';
 export { SharedInformerFactory } from './informer/factory/shared-informer-factory.ts';
 export type { BuiltInInformers } from './informer/factory/shared-informer-factory.ts';
@@ -144,11 +139,16 @@ export {
   MetadataInformerFactory,
   ObjectOrMetadataInformerFactory,
 } from './informer/factory/dynamic-informer-factory.ts';
-export type { GroupVersionResource, ResourceQuery } from './informer/factory/resource-query.ts';
+export type {
+  GroupVersionResource,
+  ResourceQuery,
+  ResourceQueryOf,
+} from './informer/factory/resource-query.ts';
 
 export { Cache, InformersMap } from './informer/map/informers-map.ts';
 export type { InformerForOptions } from './informer/map/informers-map.ts';
-export { InformerHandle } from './informer/map/informer-handle.ts';
+export type { InformerHandle } from './informer/map/informer-handle.ts';
+export type { WrittenMetadata } from './informer/map/informer-handle.ts';
 export { NotCachedError } from './informer/map/kind-cache.ts';
 export type { CacheList, CacheListOptions } from './informer/map/query.ts';
 export type { FieldExtractor } from './informer/map/field-indexes.ts';
@@ -160,6 +160,7 @@ export { CacheMutationDetector, MutationError } from './informer/mutation/cache-
 export type { CacheMutationDetectorOptions } from './informer/mutation/cache-mutation-detector.ts';
 
 export { KubeloomError } from './base/errors.ts';
+export type { ErrorCode } from './base/error-codes/table.ts';
 
 // What handlers feed: work queues, independent of the rest.
 export { WorkQueue } from './client-go/workqueue/work-queue.ts';
@@ -181,6 +182,7 @@ export {
   defaultItemBasedRateLimiter,
 } from './client-go/workqueue/rate-limiters.ts';
 export type { RateLimiter } from './client-go/workqueue/rate-limiters.ts';
+export { TerminalError } from './client-go/workqueue/terminal-error.ts';
 export { runWorkers } from './client-go/workqueue/run-workers.ts';
 export type { ReconcileResult, RunWorkersOptions } from './client-go/workqueue/run-workers.ts';
 export { parallelizeUntil } from './client-go/workqueue/parallelize-until.ts';

@@ -13,6 +13,7 @@ const FILTERS: Readonly<Record<Scope, string>> = {
   thread: PROGRAM,
   queue: `${PROGRAM}, name=~"$queue"`,
   controller: `${PROGRAM}, controller=~"$controller"`,
+  lease: PROGRAM,
   process: PROGRAM,
 };
 

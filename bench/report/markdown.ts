@@ -21,7 +21,7 @@ export function figuresText(runs: readonly PublishedRun[], charts: readonly stri
   return [
     ...runs.map(
       ({ file, report: { machine } }) =>
-        `- [${file}](benchmarks/${file}), ${machine.date}: ${machineText(machine)}`,
+        `- \`docs/benchmarks/${file}\`, ${machine.date}: ${machineText(machine)}`,
     ),
     '',
     ...charts.map((file) => `![${file.replace('.svg', '')}](benchmarks/${file})`),

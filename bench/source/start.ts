@@ -3,7 +3,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { KubeloomError } from '../../src/base/errors.ts';
 import { execArgvOption } from '../../src/apiserver/exec-argv.ts';
 import type { SourceOptions } from './server.ts';
 
@@ -35,8 +34,5 @@ export async function startHighRateSource(options: SourceOptions): Promise<HighR
 
 async function gone(exited: Promise<unknown[]>): Promise<never> {
   const [code] = await exited;
-  throw new KubeloomError(
-    'ERR_KUBELOOM_SOURCE_GONE',
-    `the high-rate source ended with ${String(code)} before it listened`,
-  );
+  throw new Error(`the high-rate source ended with ${String(code)} before it listened`);
 }

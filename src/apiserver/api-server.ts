@@ -3,20 +3,25 @@
  * in this thread, in a worker or in a process.
  */
 
+import { ACCESS_REVIEWS } from './access-review.ts';
 import { realTimers } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
+import { DEFINITIONS } from './crd/definition.ts';
+import { ServedDefinitions } from './crd/served-definitions.ts';
 import type { Collection } from './event-log.ts';
 import { EventLog } from './event-log.ts';
 import { FaultEngine } from './fault-rules.ts';
 import { FaultPort } from './fault-port.ts';
 import type { FaultPortAddress } from './fault-port.ts';
 import type { FaultScenario, LandedFault } from './fault-rules.ts';
+import { GarbageCollector } from './garbage-collector.ts';
 import type { JournalColumns } from './journal.ts';
 import type { KubeObject } from './json.ts';
 import type { Endpoint } from './kubeconfig.ts';
 import { Listener } from './listener.ts';
 import { LoadGenerator, SAMPLE_NAMESPACES, populate, sampleNamespace } from './load.ts';
 import type { LoadOptions, LoadReport, PopulateOptions } from './load.ts';
+import { NamespaceDeletion } from './namespace-deletion.ts';
 import { resolveOptions } from './options.ts';
 import type { ApiServerOptions } from './options.ts';
 import { RequestLog } from './request-log.ts';
@@ -68,18 +73,25 @@ export class ApiServer {
   constructor(given: ApiServerOptions) {
     const options = resolveOptions(given);
     const table = new ResourceTable();
+    for (const definition of [DEFINITIONS, ACCESS_REVIEWS]) table.register(definition);
     const { historyEventsMax: eventsMax, historyBytesMax: bytesMax, firstRevision } = options;
     const log = new EventLog({ eventsMax, bytesMax }, firstRevision);
     const listener = new Listener(options, (request, response) =>
       handleRequest(this.#services, request, response),
     );
+    const namespaces = log.collection(table.named('namespaces'));
+    const writer = new StoredObjectWriter(log, namespaces);
+    const watches = new Watches(options, log, listener);
+    writer.followers.add(new ServedDefinitions({ table, log, writer, watches }));
+    writer.followers.add(new GarbageCollector(table, log, writer));
+    writer.followers.add(new NamespaceDeletion(namespaces, log, writer));
     this.#services = {
       options,
       table,
       log,
       listener,
-      writer: new StoredObjectWriter(log, log.collection(table.named('namespaces'))),
-      watches: new Watches(options, log, listener),
+      writer,
+      watches,
       engine: new FaultEngine(),
       requests: new RequestLog(),
     };
@@ -160,7 +172,7 @@ export class ApiServer {
 
   async #run(options: LoadOptions): Promise<LoadReport> {
     if (this.#load !== undefined && this.#load.state !== 'idle') {
-      throw new KubeloomError('ERR_KUBELOOM_LOAD_RUNNING', 'a load is running: await it or stopLoad() first');
+      throw new KubeloomError('ERR_KUBELOOM_STARTED', 'a load is running: await it or stopLoad() first');
     }
     const { log, watches } = this.#services;
     const collection = this.#collection(options.resource ?? 'pods');
@@ -169,7 +181,7 @@ export class ApiServer {
   }
 
   #collection(resource: string): Collection {
-    return this.#services.log.collection(this.#services.table.named(resource));
+    return this.#services.log.collection(this.#services.table.named(resource)).storage;
   }
 
   #applyOne(change: Change): string {
@@ -179,7 +191,8 @@ export class ApiServer {
     if (change.type === 'delete') {
       const namespace = definition.namespaced ? (change.namespace ?? 'default') : '';
       const key = keyOf(namespace, change.name);
-      return String(writer.delete(collection, key, change.name, { trusted: true }).object.revision);
+      const options = { trusted: true, propagation: 'Background' } as const;
+      return String(writer.delete(collection, key, change.name, options).object.revision);
     }
     const object = toKubeObject(change.object);
     const { name = '', namespace = 'default' } = object.metadata;

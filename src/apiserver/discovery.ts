@@ -4,10 +4,10 @@
  */
 
 import { apiVersionOf } from './resources.ts';
-import type { ResourceDefinition, ResourceTable } from './resources.ts';
+import type { ServedResource, ResourceTable } from './resources.ts';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
-const STATUS_VERBS = ['get', 'patch', 'update'];
+const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 /** The API level of the server. Its semantics were compared with a real server of this version. */
 const VERSION = {
   major: '1',
@@ -67,16 +67,29 @@ interface Group {
 }
 
 function groups(table: ResourceTable): Group[] {
-  const found = new Map<string, Group>();
-  for (const definition of table.all()) {
-    const { group: name, version } = definition;
-    if (name === '') continue;
-    const groupVersion = { groupVersion: apiVersionOf(definition), version };
-    const group = found.get(name) ?? { name, versions: [], preferredVersion: groupVersion };
-    if (!group.versions.some((known) => known.version === version)) group.versions.push(groupVersion);
-    found.set(name, group);
+  const found = new Map<string, Set<string>>();
+  for (const { group, version } of table.all()) {
+    if (group !== '') found.set(group, (found.get(group) ?? new Set()).add(version));
   }
-  return [...found.values()];
+  return [...found].map(([name, known]) => {
+    const versions = [...known]
+      .toSorted(byPriority)
+      .map((version) => ({ groupVersion: `${name}/${version}`, version }));
+    return { name, versions, preferredVersion: versions[0] ?? { groupVersion: name, version: '' } };
+  });
+}
+
+/** Orders versions as clients prefer them: stable ones, beta, alpha, each with the highest number first; then others. */
+function byPriority(one: string, other: string): number {
+  const ranks = [one, other].map((version) => {
+    const [, major, stability, minor = '0'] = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version) ?? [];
+    if (major === undefined) return [0, 0, 0];
+    return [stability === undefined ? 3 : stability === 'beta' ? 2 : 1, Number(major), Number(minor)];
+  });
+  const [first = [], second = []] = ranks;
+  const place = first.findIndex((rank, index) => rank !== second[index]);
+  if (place < 0) return one < other ? -1 : 1;
+  return (second[place] ?? 0) - (first[place] ?? 0);
 }
 
 function resourceList(table: ResourceTable, group: string, version: string): object | undefined {
@@ -91,12 +104,26 @@ function resourceList(table: ResourceTable, group: string, version: string): obj
   };
 }
 
-function resourceEntries(definition: ResourceDefinition): object[] {
-  const { resource, kind, namespaced, shortNames = [], status } = definition;
-  const entry = { name: resource, singularName: kind.toLowerCase(), namespaced, kind, verbs: VERBS };
-  const main = shortNames.length === 0 ? entry : { ...entry, shortNames };
-  if (status !== true) return [main];
-  return [main, { name: `${resource}/status`, singularName: '', namespaced, kind, verbs: STATUS_VERBS }];
+function resourceEntries(definition: ServedResource): object[] {
+  const { resource, kind, namespaced, shortNames = [], status, scale, categories = [] } = definition;
+  const singularName = definition.singular ?? kind.toLowerCase();
+  const verbs = definition.review === undefined ? VERBS : ['create'];
+  const main = {
+    name: resource,
+    singularName,
+    namespaced,
+    kind,
+    verbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+  };
+  const part = { singularName: '', namespaced, verbs: SUBRESOURCE_VERBS };
+  const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' };
+  return [
+    main,
+    ...(status === true ? [{ name: `${resource}/status`, ...part, kind }] : []),
+    ...(scale === undefined ? [] : [{ name: `${resource}/scale`, ...part, ...scaleKind }]),
+  ];
 }
 
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
@@ -123,12 +150,12 @@ function openApi(path: string, accept: string, table: ResourceTable): Document |
   return definitions.length === 0 ? undefined : json(groupDocument(prefix, definitions));
 }
 
-function prefixOf(definition: ResourceDefinition): string {
+function prefixOf(definition: ServedResource): string {
   return `${definition.group === '' ? 'api' : 'apis'}/${apiVersionOf(definition)}`;
 }
 
 /** Only the PATCH operation with its fieldValidation parameter, which kubectl looks for. */
-function groupDocument(prefix: string, definitions: readonly ResourceDefinition[]): object {
+function groupDocument(prefix: string, definitions: readonly ServedResource[]): object {
   const parameters = [{ name: 'fieldValidation', in: 'query', schema: { type: 'string' } }];
   const responses = { 200: { description: 'OK' } };
   const paths = definitions.map((definition) => {

@@ -7,9 +7,10 @@ import { realTimers } from '../base/clock.ts';
 import { History } from './history.ts';
 import type { ChangeType, HistoryLimits, LogEvent } from './history.ts';
 import { Journal } from './journal.ts';
-import { qualifiedName } from './status.ts';
-import type { ResourceDefinition } from './resources.ts';
-import type { StoredObject } from './stored-object.ts';
+import { apiVersionOf } from './resources.ts';
+import type { ServedResource } from './resources.ts';
+import type { KubeObject } from './json.ts';
+import { StoredObject } from './stored-object.ts';
 
 export class EventLog {
   readonly #limits: HistoryLimits;
@@ -29,14 +30,26 @@ export class EventLog {
     return this.#revision;
   }
 
-  collection(definition: ResourceDefinition): Collection {
-    const name = qualifiedName(definition);
+  collection(definition: ServedResource): Collection {
+    const name = nameOf(definition);
     let collection = this.#collections.get(name);
     if (collection === undefined) {
-      collection = new Collection(definition, this.#limits, this.#compacted);
+      const floor = definition.custom === true ? this.#revision : this.#compacted;
+      collection = new Collection(definition, this.#limits, floor);
       this.#collections.set(name, collection);
     }
     return collection;
+  }
+
+  /** Every collection in which objects are stored: of several versions of a resource, one. */
+  stored(): Collection[] {
+    return [...this.#collections.values()].filter((collection) => collection.storage === collection);
+  }
+
+  /** Forgets a version that is no longer defined. */
+  forget(collection: Collection): void {
+    collection.leave();
+    this.#collections.delete(nameOf(collection.definition));
   }
 
   /** Gives the next revision to the object that `make` returns, and adds the change to the log. */
@@ -88,6 +101,10 @@ export class EventLog {
   }
 }
 
+function nameOf(definition: ServedResource): string {
+  return `${definition.resource}.${apiVersionOf(definition)}`;
+}
+
 /** All objects of a resource at one revision, in the order of their keys (the order of etcd, hence of LIST). */
 export interface Snapshot {
   readonly revision: number;
@@ -105,17 +122,21 @@ const SNAPSHOTS_MAX = 4;
  * snapshot is computed backwards from the present state: each event is undone, the newest first.
  */
 export class Collection {
-  readonly definition: ResourceDefinition;
+  definition: ServedResource;
+  /** The collection that stores the objects: another one when this one shows them in another version. */
+  storage: Collection = this;
   readonly history: History;
   readonly journal: Journal = new Journal();
   readonly #objects = new Map<string, StoredObject>();
   readonly #listeners = new Set<() => void>();
   readonly #snapshots = new Map<number, Snapshot>();
+  /** Collections that show these objects in other versions. */
+  readonly #views = new Set<Collection>();
   /** Keys in order; undefined after a key was added or removed. */
   #keys: string[] | undefined;
   #announced = false;
 
-  constructor(definition: ResourceDefinition, limits: HistoryLimits, revision: number) {
+  constructor(definition: ServedResource, limits: HistoryLimits, revision: number) {
     this.definition = definition;
     this.history = new History(limits, revision);
   }
@@ -130,6 +151,37 @@ export class Collection {
     return this.#keys;
   }
 
+  /** Returns the object in the version of this collection. */
+  encode(object: KubeObject, revision: number): StoredObject {
+    const { schema } = this.definition;
+    return StoredObject.encode(this.definition, schema?.coerce(object) ?? object, revision);
+  }
+
+  /** Serves the resource by a new definition: the objects get its defaults, and keep their versions. */
+  redefine(definition: ServedResource): void {
+    this.definition = definition;
+    for (const [key, object] of this.#objects) {
+      this.#objects.set(key, this.encode(object.parse(), object.revision));
+    }
+  }
+
+  /** Shows the objects of another collection from now on; its own storage: stores them itself. */
+  follow(storage: Collection): void {
+    this.leave();
+    this.storage = storage;
+    if (storage === this) return;
+    storage.#views.add(this);
+    for (const [key, object] of storage.#objects) {
+      if (!this.#objects.has(key)) this.#objects.set(key, this.encode(object.parse(), object.revision));
+    }
+    this.#keys = undefined;
+  }
+
+  /** Shows no further events. */
+  leave(): void {
+    this.storage.#views.delete(this);
+  }
+
   /** Applies an event. Only the event log calls this, because it owns the revision. */
   commit(event: LogEvent): void {
     const { key } = event.object.identity;
@@ -140,6 +192,7 @@ export class Collection {
     this.#forgetSnapshots();
     this.journal.append(event.revision, event.type, key);
     this.#announce();
+    for (const view of this.#views) view.#show(event);
   }
 
   /**
@@ -162,6 +215,16 @@ export class Collection {
     if (paged) this.#snapshots.set(revision, snapshot);
     this.#forgetSnapshots();
     return snapshot;
+  }
+
+  /** Applies an event of the storage, in the version of this collection. */
+  #show({ type, revision, object }: LogEvent): void {
+    const previous = this.get(object.identity.key);
+    const shown =
+      type === 'DELETED' && previous !== undefined
+        ? previous.withRevision(revision)
+        : this.encode(object.parse(), revision);
+    this.commit({ type, revision, object: shown, previous });
   }
 
   #forgetSnapshots(): void {

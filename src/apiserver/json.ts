@@ -29,6 +29,11 @@ export interface KubeObject extends JsonObject {
   metadata: ObjectMeta;
 }
 
+/** Returns text as it is, other values as JSON. */
+export function textOf(value: Json | undefined): string {
+  return typeof value === 'string' ? value : JSON.stringify(value ?? null);
+}
+
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

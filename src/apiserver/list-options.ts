@@ -5,7 +5,7 @@
 
 import { flag, integer } from './request-info.ts';
 import { badRequest, bareFailure, invalid, quote } from './status.ts';
-import type { FieldError } from './status.ts';
+import type { FieldError } from './field-error.ts';
 
 /** The revision of a read: the present, anything at least as new as N, or exactly N. */
 type ReadAt =

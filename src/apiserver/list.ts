@@ -107,7 +107,11 @@ export function* listPieces(
   };
   const head = partial
     ? { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata }
-    : { kind: `${definition.kind}List`, apiVersion: apiVersionOf(definition), metadata };
+    : {
+        kind: definition.listKind ?? `${definition.kind}List`,
+        apiVersion: apiVersionOf(definition),
+        metadata,
+      };
   yield Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`);
   let first = true;
   for (const object of page.objects) {

@@ -74,7 +74,7 @@ const CHECKS: OptionChecks<ApiServerOptions> = {
   resources: having('an array of resources', 'map'),
 };
 
-/** @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_NOT_LOOPBACK */
+/** @throws ERR_KUBELOOM_OPTION */
 export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
   wantOptions('options of the embedded apiserver', options, CHECKS);
   const resolved: ResolvedOptions = {
@@ -97,7 +97,7 @@ export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
   };
   if (!resolved.allowRemote && !isLoopbackHost(resolved.host)) {
     const message = `the embedded apiserver listens on loopback only; ${resolved.host} needs allowRemote: true`;
-    throw new KubeloomError('ERR_KUBELOOM_NOT_LOOPBACK', message);
+    throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }
   return resolved;
 }

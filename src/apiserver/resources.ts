@@ -1,10 +1,12 @@
 /**
  * The resources of the server: one table from group/version/resource to kind, scope and the few facts that
- * the verbs need. Custom resources are added at run time (`registerResource`).
+ * the verbs need. CustomResourceDefinitions and `registerResource` add more at run time.
  */
 
 import { KubeloomError } from '../base/errors.ts';
 import { resources } from '../kube/built-in.ts';
+import type { FieldError } from './field-error.ts';
+import type { KubeObject } from './json.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 
 export interface ResourceDefinition {
@@ -27,7 +29,40 @@ export interface ResourceDefinition {
   readonly custom?: boolean;
 }
 
-type Extra = Pick<ResourceDefinition, 'shortNames' | 'status' | 'fields' | 'graceful' | 'returnsDeleted'>;
+/** Paths in an object, from which its `/scale` is made. */
+export interface ScalePaths {
+  readonly replicas: readonly string[];
+  readonly statusReplicas: readonly string[];
+  /** Path of a selector: text, or a label selector. */
+  readonly selector: readonly string[];
+}
+
+/** The rules for the contents of objects. */
+export interface ResourceSchema {
+  /** Returns the object as it is kept: without unknown fields, with defaults. */
+  coerce(object: KubeObject): KubeObject;
+  /** Paths of the fields that `coerce` removes because the schema does not name them. */
+  unknownFields(object: KubeObject): readonly string[];
+  /** Returns the broken rules of an object that `coerce` has returned. */
+  validate(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[];
+}
+
+/** A definition with the facts that only the server itself can give. */
+export interface ServedResource extends ResourceDefinition {
+  readonly listKind?: string;
+  readonly singular?: string;
+  readonly categories?: readonly string[];
+  readonly scale?: ScalePaths;
+  readonly schema?: ResourceSchema;
+  /** Answers a creation in the place of storing the object. */
+  readonly review?: (object: KubeObject) => KubeObject;
+  /** True when a deletion without a policy leaves the dependents. */
+  readonly orphansDependents?: boolean;
+  /** True while the CustomResourceDefinition is being deleted: nothing new can be created. */
+  readonly terminating?: boolean;
+}
+
+type Extra = Omit<ServedResource, keyof ResourceRef | 'namespaced'>;
 
 const POD_FIELDS = {
   'spec.nodeName': '',
@@ -55,6 +90,11 @@ const EVENT_FIELDS = {
   type: '',
 };
 
+const SCALE: ScalePaths = {
+  replicas: ['spec', 'replicas'],
+  statusReplicas: ['status', 'replicas'],
+  selector: ['spec', 'selector'],
+};
 const { core, apps, autoscaling, batch, coordination, discovery, events } = resources;
 const { networking, policy, rbac, scheduling, storage } = resources;
 
@@ -75,19 +115,22 @@ const BUILT_IN: ReadonlyArray<readonly [ResourceRef, Extra?]> = [
     { shortNames: ['po'], status: true, fields: POD_FIELDS, graceful: true, returnsDeleted: true },
   ],
   [core.v1.podTemplates, { returnsDeleted: true }],
-  [core.v1.replicationControllers, { shortNames: ['rc'], status: true, fields: REPLICAS }],
+  [
+    core.v1.replicationControllers,
+    { shortNames: ['rc'], status: true, fields: REPLICAS, scale: SCALE, orphansDependents: true },
+  ],
   [core.v1.resourceQuotas, { shortNames: ['quota'], status: true, returnsDeleted: true }],
   [core.v1.secrets, { fields: { type: '' } }],
   [core.v1.serviceAccounts, { shortNames: ['sa'], returnsDeleted: true }],
   [core.v1.services, { shortNames: ['svc'], status: true, fields: SERVICE_FIELDS, returnsDeleted: true }],
   [apps.v1.controllerRevisions],
   [apps.v1.daemonSets, { shortNames: ['ds'], status: true }],
-  [apps.v1.deployments, { shortNames: ['deploy'], status: true }],
-  [apps.v1.replicaSets, { shortNames: ['rs'], status: true, fields: REPLICAS }],
-  [apps.v1.statefulSets, { shortNames: ['sts'], status: true }],
+  [apps.v1.deployments, { shortNames: ['deploy'], status: true, scale: SCALE }],
+  [apps.v1.replicaSets, { shortNames: ['rs'], status: true, fields: REPLICAS, scale: SCALE }],
+  [apps.v1.statefulSets, { shortNames: ['sts'], status: true, scale: SCALE }],
   [autoscaling.v2.horizontalPodAutoscalers, { shortNames: ['hpa'], status: true }],
   [batch.v1.cronJobs, { shortNames: ['cj'], status: true }],
-  [batch.v1.jobs, { status: true, fields: { 'status.successful': '0' } }],
+  [batch.v1.jobs, { status: true, fields: { 'status.successful': '0' }, orphansDependents: true }],
   [coordination.v1.leases],
   [discovery.v1.endpointSlices],
   [events.v1.events, { shortNames: ['ev'] }],
@@ -104,33 +147,39 @@ const BUILT_IN: ReadonlyArray<readonly [ResourceRef, Extra?]> = [
   [storage.v1.volumeAttachments, { status: true, returnsDeleted: true }],
 ];
 
-function definitionOf({ isNamespaced, ...ref }: ResourceRef, extra?: Extra): ResourceDefinition {
+export function definitionOf({ isNamespaced, ...ref }: ResourceRef, extra: Extra = {}): ServedResource {
   return { ...ref, namespaced: isNamespaced, ...extra };
 }
 
-export function apiVersionOf(definition: ResourceDefinition): string {
+export function apiVersionOf(definition: Pick<ResourceDefinition, 'group' | 'version'>): string {
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
 }
 
-/** The registered resources, found by the parts of a URL or by kubectl's name. */
+/** The registered resources, found by the parts of a URL, by kind or by kubectl's name. */
 export class ResourceTable {
-  readonly #definitions: ResourceDefinition[] = BUILT_IN.map(([ref, extra]) => definitionOf(ref, extra));
+  readonly #definitions: ServedResource[] = BUILT_IN.map(([ref, extra]) => definitionOf(ref, extra));
 
-  register(definition: ResourceDefinition): void {
+  register(definition: ServedResource): void {
     const { group, version, resource } = definition;
     if (this.find(group, version, resource)) {
-      throw new KubeloomError(
-        'ERR_KUBELOOM_RESOURCE_EXISTS',
-        `${resource}.${version}.${group} is already registered`,
-      );
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', `${resource}.${version}.${group} is already registered`);
     }
     this.#definitions.push(definition);
   }
 
-  find(group: string, version: string, resource: string): ResourceDefinition | undefined {
+  unregister(definition: ServedResource): void {
+    this.#definitions.splice(this.#definitions.indexOf(definition), 1);
+  }
+
+  find(group: string, version: string, resource: string): ServedResource | undefined {
     return this.#definitions.find(
       (entry) => entry.resource === resource && entry.group === group && entry.version === version,
     );
+  }
+
+  /** Returns the resource of the `apiVersion` and `kind` of a reference. */
+  ofKind(apiVersion: string, kind: string): ServedResource | undefined {
+    return this.#definitions.find((entry) => entry.kind === kind && apiVersionOf(entry) === apiVersion);
   }
 
   /** True when a resource of this group and version is registered. */
@@ -139,7 +188,7 @@ export class ResourceTable {
   }
 
   /** Returns the resource of a name such as `pods` or `deployments.apps`: the resource, then its group. */
-  named(name: string): ResourceDefinition {
+  named(name: string): ServedResource {
     const [resource = '', ...group] = name.split('.');
     const groupName = group.join('.');
     const found = this.#definitions.find((entry) => entry.resource === resource && entry.group === groupName);
@@ -150,7 +199,7 @@ export class ResourceTable {
     return found;
   }
 
-  all(): readonly ResourceDefinition[] {
+  all(): readonly ServedResource[] {
     return this.#definitions;
   }
 }

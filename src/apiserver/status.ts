@@ -3,6 +3,7 @@
  * by `reason` and `code`, and some by the message, so the wording is part of the contract.
  */
 
+import type { FieldError } from './field-error.ts';
 import type { JsonObject } from './json.ts';
 import type { ResourceDefinition } from './resources.ts';
 
@@ -128,17 +129,6 @@ export function deleteConflict(definition: ResourceDefinition, name: string, why
   return conflict({ ...definition, resource: definition.kind }, name, why);
 }
 
-/** One broken field rule, e.g. `Required value`, with the wording after the path. */
-export interface FieldError {
-  readonly type:
-    | 'FieldValueRequired'
-    | 'FieldValueInvalid'
-    | 'FieldValueForbidden'
-    | 'FieldValueNotSupported';
-  readonly field: string;
-  readonly body: string;
-}
-
 export function invalid(
   { kind, group }: Pick<ResourceDefinition, 'kind' | 'group'>,
   name: string,
@@ -166,6 +156,33 @@ export function unauthorized(): StatusError {
 
 export function forbidden(message: string, details: StatusDetails): StatusError {
   return failure(403, message, details);
+}
+
+/** Nothing can be created in a namespace that is being deleted. */
+export function namespaceTerminating(
+  definition: ResourceDefinition,
+  name: string,
+  namespace: string,
+): StatusError {
+  const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
+  const message = `namespace ${namespace} is being terminated`;
+  const cause = { reason: 'NamespaceTerminating', message, field: 'metadata.namespace' };
+  return forbidden(`${qualifiedName(definition)} ${quote(name)} is forbidden: ${why}`, {
+    ...detailsOf(definition, name),
+    causes: [cause],
+  });
+}
+
+export function namespaceImmortal(definition: ResourceDefinition, name: string): StatusError {
+  const why = 'this namespace may not be deleted';
+  const message = `${qualifiedName(definition)} ${quote(name)} is forbidden: ${why}`;
+  return forbidden(message, detailsOf(definition, name));
+}
+
+/** A custom resource whose definition is being deleted. */
+export function createNotAllowed(definition: ResourceDefinition, name: string): StatusError {
+  const message = 'create not allowed while custom resource definition is terminating';
+  return failure(405, message, detailsOf(definition, name));
 }
 
 export function methodNotAllowed(): StatusError {
@@ -198,6 +215,15 @@ export function unsupportedPatchType(): StatusError {
 export function objectNotRecognized(definition: ResourceDefinition, why: string, body: string): StatusError {
   const cause = `couldn't get version/kind; json parse error: ${why} (${body})`;
   return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${cause}`);
+}
+
+const SHOWN_CHARACTERS = 30;
+
+/** The body of a custom resource names its kind. */
+export function kindMissing(definition: ResourceDefinition, body: string): StatusError {
+  const start = body.length > SHOWN_CHARACTERS ? `${body.slice(0, SHOWN_CHARACTERS)} ...` : body;
+  const why = `Object 'Kind' is missing in '${body}' (${start})`;
+  return badRequest(`the object provided is unrecognized (must be of type ${definition.kind}): ${why}`);
 }
 
 export function entityTooLarge(limitBytes: number): StatusError {

@@ -3,6 +3,7 @@
  * with the object. WATCH is in `watches.ts`.
  */
 
+import { propagationOf } from './deletion.ts';
 import type { EventLog } from './event-log.ts';
 import type { FaultEngine } from './fault-rules.ts';
 import {
@@ -21,23 +22,25 @@ import { listPieces, readPage, requireFresh } from './list.ts';
 import type { Listener } from './listener.ts';
 import type { ResolvedOptions } from './options.ts';
 import { APPLY_PATCH, applyPatch, requirePatchType } from './patch.ts';
+import { asObject } from './object-preparation.ts';
 import { flag } from './request-info.ts';
 import type { Call } from './request-info.ts';
 import type { RequestLog } from './request-log.ts';
-import type { ResourceTable } from './resources.ts';
+import type { ResourceTable, ServedResource } from './resources.ts';
+import { SCALES, scaleOf, withScale } from './scale.ts';
 import { selectionOf } from './selection.ts';
 import {
   badRequest,
   methodNotAllowed,
   notFound,
   objectNotRecognized,
+  quote,
   success,
   unknownResource,
 } from './status.ts';
 import { keyOf } from './stored-object.ts';
 import type { StoredObject } from './stored-object.ts';
 import type { Watches } from './watches.ts';
-import { asObject } from './writer.ts';
 import type { StoredObjectWriter, WriteOptions } from './writer.ts';
 
 /** The parts of the server that answer requests. */
@@ -55,9 +58,16 @@ export interface Services {
 export async function serveResource(services: Services, call: Call): Promise<void> {
   const { path, request, query } = call;
   const { definition } = call.collection;
-  const served = path.subresource === '' || (path.subresource === 'status' && definition.status === true);
+  const served =
+    path.subresource === '' ||
+    (path.subresource === 'status' && definition.status === true) ||
+    (path.subresource === 'scale' && definition.scale !== undefined);
   if (!served || (path.namespace !== '' && !definition.namespaced)) throw unknownResource();
   const named = path.name !== '';
+  if (definition.review !== undefined) {
+    if (request.method !== 'POST' || named) throw methodNotAllowed();
+    return sendJson(call.response, 201, definition.review(await readObject(services, call)));
+  }
   switch (request.method) {
     case 'GET':
       // A watch of one object is a list with a field selector. With a name in the path, `watch` has no effect.
@@ -80,13 +90,15 @@ export async function serveResource(services: Services, call: Call): Promise<voi
   throw methodNotAllowed();
 }
 
+/** Answers with the object, or with its scale. */
 async function get({ log, options }: Services, call: Call): Promise<void> {
   const { collection, request, response, path, query } = call;
   const partial = acceptsPartial(request);
   await requireFresh(log, parseGetOptions(query), options.freshnessTimeoutMs);
   const stored = collection.get(keyOf(path.namespace, path.name));
   if (stored === undefined) throw notFound(collection.definition, path.name);
-  sendJson(response, 200, partial ? Buffer.concat(stored.metadataOnly()) : stored.toBuffer());
+  if (partial) sendJson(response, 200, Buffer.concat(stored.metadataOnly()));
+  else answer(call, 200, stored);
 }
 
 async function list({ log, options }: Services, call: Call): Promise<void> {
@@ -105,13 +117,14 @@ async function create(services: Services, call: Call): Promise<void> {
   const { collection, path } = call;
   if (collection.definition.namespaced && path.namespace === '') throw methodNotAllowed();
   const object = await readObject(services, call);
+  checkFields(call, object);
   answer(call, 201, services.writer.create(collection, path.namespace, object, { dryRun: isDryRun(call) }));
 }
 
 async function update(services: Services, call: Call): Promise<void> {
   const { collection, path } = call;
-  const object = await readObject(services, call);
-  const { name = '', namespace = '' } = object.metadata;
+  const given = await readObject(services, call);
+  const { name = '', namespace = '' } = given.metadata;
   if (name !== path.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${path.name})`);
   }
@@ -121,8 +134,9 @@ async function update(services: Services, call: Call): Promise<void> {
     );
   }
   const key = keyOf(path.namespace, name);
-  const options = { dryRun: isDryRun(call) };
-  answer(call, 200, services.writer.update(collection, key, object, scopeOf(call), options));
+  const current = collection.get(key);
+  if (current === undefined) throw notFound(collection.definition, name);
+  write(services, call, current, given);
 }
 
 async function patch(services: Services, call: Call): Promise<void> {
@@ -131,16 +145,44 @@ async function patch(services: Services, call: Call): Promise<void> {
   const type = contentType(call.request);
   requirePatchType(type, definition);
   const body = parseJson(await readBody(call.request, services.options.requestBytesMax));
-  const options = { dryRun: isDryRun(call) };
-  const key = keyOf(path.namespace, path.name);
-  const current = collection.get(key);
+  const current = collection.get(keyOf(path.namespace, path.name));
   if (current === undefined) {
-    if (type !== APPLY_PATCH) throw notFound(definition, path.name);
+    if (type !== APPLY_PATCH || path.subresource !== '') throw notFound(definition, path.name);
     const object = asObject(definition, body);
+    checkFields(call, object);
+    const options = { dryRun: isDryRun(call) };
     return answer(call, 201, services.writer.create(collection, path.namespace, object, options));
   }
-  const patched = asObject(definition, applyPatch(type, current.parse(), body));
-  answer(call, 200, services.writer.update(collection, key, patched, scopeOf(call), options));
+  const target = isScale(call) ? scaleOf(definition, current.parse()) : current.parse();
+  write(services, call, current, asObject(wireKind(call), applyPatch(type, target, body)));
+}
+
+/** Stores the object, its status or its scale, as the path says. */
+function write({ writer }: Services, call: Call, current: StoredObject, given: KubeObject): void {
+  const { collection, path } = call;
+  const { definition } = collection;
+  const object = isScale(call) ? withScale(definition, current.parse(), given) : given;
+  checkFields(call, object);
+  const scope = path.subresource === 'status' ? 'status' : 'object';
+  const options = { dryRun: isDryRun(call) };
+  answer(call, 200, writer.update(collection, current.identity.key, object, scope, options));
+}
+
+/**
+ * Reports the fields that the schema does not name, as the request asks: as an error, as warnings, or not at all. They
+ * are never stored.
+ */
+function checkFields({ query, response, collection }: Call, object: KubeObject): void {
+  const { schema, kind, version } = collection.definition;
+  const mode = query.get('fieldValidation') ?? 'Warn';
+  const unknown = mode === 'Ignore' ? [] : (schema?.unknownFields(object) ?? []);
+  if (unknown.length === 0) return;
+  const reports = unknown.map((field) => `unknown field ${quote(field)}`);
+  if (mode === 'Strict') {
+    const why = `strict decoding error: ${reports.join(', ')}`;
+    throw badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${kind}: ${why}`);
+  }
+  for (const report of reports) response.appendHeader('Warning', `299 - ${quote(report)}`);
 }
 
 async function deleteOne(services: Services, call: Call): Promise<void> {
@@ -158,18 +200,16 @@ async function deleteMany(services: Services, call: Call): Promise<void> {
   const { collection, path, query } = call;
   const selection = selectionOf(collection.definition, path, query);
   const options = parseListOptions(query);
-  const { dryRun = false } = await deleteOptions(services, call);
+  const { dryRun = false, propagation } = await deleteOptions(services, call);
   const { freshnessTimeoutMs } = services.options;
   const page = await readPage(services.log, collection, options, selection, freshnessTimeoutMs);
   for (const { identity } of page.objects) {
-    services.writer.delete(collection, identity.key, identity.name, { dryRun });
+    services.writer.delete(collection, identity.key, identity.name, { dryRun, propagation });
   }
   await sendPieces(call, listPieces(collection, page, false));
 }
 
-/**
- * Grace periods and propagation are accepted and have no effect, because there is no kubelet and no garbage collector.
- */
+/** Grace periods are accepted and have no effect, because there is no kubelet. */
 async function deleteOptions(services: Services, call: Call): Promise<WriteOptions> {
   const body = await readBody(call.request, services.options.requestBytesMax);
   const parsed = body.length === 0 ? {} : parseJson(body);
@@ -177,30 +217,37 @@ async function deleteOptions(services: Services, call: Call): Promise<WriteOptio
   const { preconditions, dryRun } = given;
   return {
     preconditions: isJsonObject(preconditions) ? preconditions : {},
+    propagation: propagationOf(call.query, given),
     dryRun: isDryRun(call) || (Array.isArray(dryRun) && dryRun.includes('All')),
   };
 }
 
 async function readObject(services: Services, call: Call): Promise<KubeObject> {
-  const { definition } = call.collection;
+  const kind = wireKind(call);
   requireJson(call.request);
   const body = await readBody(call.request, services.options.requestBytesMax);
   try {
-    return asObject(definition, parseJson(body));
+    return asObject(kind, parseJson(body));
   } catch (error) {
-    if (error instanceof SyntaxError) throw objectNotRecognized(definition, error.message, body.toString());
+    if (error instanceof SyntaxError) throw objectNotRecognized(kind, error.message, body.toString());
     throw error;
   }
 }
 
+/** Returns the kind of the bodies of a request: a scale has its own. */
+function wireKind(call: Call): ServedResource {
+  return isScale(call) ? SCALES : call.collection.definition;
+}
+
 function answer(call: Call, code: number, stored: StoredObject): void {
-  sendJson(call.response, code, stored.toBuffer());
+  const { definition } = call.collection;
+  sendJson(call.response, code, isScale(call) ? scaleOf(definition, stored.parse()) : stored.toBuffer());
 }
 
 function isDryRun({ query }: Call): boolean {
   return query.get('dryRun') === 'All';
 }
 
-function scopeOf({ path }: Call): 'object' | 'status' {
-  return path.subresource === 'status' ? 'status' : 'object';
+function isScale({ path }: Call): boolean {
+  return path.subresource === 'scale';
 }

@@ -125,6 +125,15 @@ export class Watches {
     });
   }
 
+  /** Ends the watches of a resource that is no longer served. */
+  end(collection: Collection): void {
+    this.#each(({ watch, call }) => {
+      if (call.collection !== collection) return;
+      watch.pump();
+      watch.close();
+    });
+  }
+
   close(): void {
     realTimers.clearInterval(this.#bookmarks);
     this.drop('close');

@@ -1,47 +1,46 @@
 /**
- * The verbs that change objects: create, update, patch, delete. Each is one synchronous step from the present
- * state to the next event in the log, so concurrent requests cannot interleave inside one. The server sets identity,
- * generation, status and names before it stores an object. Specs are neither validated nor defaulted.
+ * The writing verbs: create, update, delete. Each is one synchronous step from the present state to the next event in
+ * the log, so concurrent requests cannot interleave inside one. Custom resources are checked against their schema;
+ * specs of built-in kinds are neither validated nor defaulted.
  */
 
-import { isDeepStrictEqual } from 'node:util';
+import { deleting, keepersOf } from './deletion.ts';
+import type { Propagation } from './deletion.ts';
 import type { Collection, EventLog } from './event-log.ts';
-import { isJsonObject } from './json.ts';
-import type { Json, JsonObject, KubeObject, ObjectMeta } from './json.ts';
-import { apiVersionOf } from './resources.ts';
-import type { ResourceDefinition } from './resources.ts';
+import { Followers } from './followers.ts';
+import type { KubeObject } from './json.ts';
+import { prepareCreate, prepareUpdate } from './object-preparation.ts';
+import type { WriteScope } from './object-preparation.ts';
+import type { ServedResource } from './resources.ts';
 import {
   STALE_RESOURCE_VERSION,
   alreadyExists,
   badRequest,
   bareFailure,
   conflict,
+  createNotAllowed,
   deleteConflict,
   invalid,
+  namespaceImmortal,
+  namespaceTerminating,
   notFound,
-  objectNotRecognized,
   quote,
 } from './status.ts';
-import type { FieldError } from './status.ts';
 import { StoredObject, keyOf } from './stored-object.ts';
 
-const NAME_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
-const NAME_SUFFIX_LENGTH = 5;
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-const SUBDOMAIN_RULE =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and " +
-  "end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
-  "'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
-/** Names of RBAC objects may contain colons: they only have to fit into a URL. */
-const PATH_SEGMENT_GROUP = 'rbac.authorization.k8s.io';
+const IMMORTAL_NAMESPACES: ReadonlySet<string> = new Set(['default', 'kube-system', 'kube-public']);
 
 export interface WriteOptions {
   /** Does everything except the storing (`dryRun=All`). */
   readonly dryRun?: boolean;
   /** True for the control API: the rules about names, status and resourceVersion do not apply. */
   readonly trusted?: boolean;
+  /** True for the server's own writes, which change only metadata: the object is stored as it is. */
+  readonly isOwn?: boolean;
   /** For a deletion. */
   readonly preconditions?: Preconditions;
+  /** For a deletion: what becomes of the dependents. */
+  readonly propagation?: Propagation | undefined;
 }
 
 export interface Preconditions {
@@ -56,6 +55,7 @@ interface Deletion {
 }
 
 export class StoredObjectWriter {
+  readonly followers: Followers = new Followers();
   readonly #log: EventLog;
   readonly #namespaces: Collection;
 
@@ -67,9 +67,8 @@ export class StoredObjectWriter {
   /** Creates the namespace of a trusted create when it does not exist. */
   ensureNamespace(name: string): void {
     if (this.#namespaces.get(name) !== undefined) return;
-    const metadata = { name, labels: { 'kubernetes.io/metadata.name': name } };
-    const namespace = { metadata, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } };
-    this.#store(this.#namespaces, prepareCreate(this.#namespaces.definition, namespace, '', true), {});
+    const namespace = prepareCreate(this.#namespaces.definition, { metadata: { name } }, '', true);
+    this.#store(this.#namespaces, namespace, {});
   }
 
   create(
@@ -82,7 +81,9 @@ export class StoredObjectWriter {
     const trusted = options.trusted === true;
     if (!trusted) this.#checkCreate(definition, given, namespace);
     else if (definition.namespaced) this.ensureNamespace(namespace);
-    const object = prepareCreate(definition, given, namespace, trusted);
+    const coerced = definition.schema?.coerce(given) ?? given;
+    const object = prepareCreate(definition, coerced, namespace, trusted);
+    validate(definition, object, undefined);
     const { name = '' } = object.metadata;
     if (collection.get(keyOf(definition.namespaced ? namespace : '', name)) !== undefined) {
       throw alreadyExists(definition, name);
@@ -99,35 +100,20 @@ export class StoredObjectWriter {
   ): StoredObject {
     const { definition } = collection;
     const stored = collection.get(key);
-    const { name = '', resourceVersion = '', uid = '' } = given.metadata;
-    if (stored === undefined) throw notFound(definition, name);
-    if (options.trusted !== true) {
-      if (resourceVersion === '' && definition.custom === true) {
-        const body = 'Invalid value: 0: must be specified for an update';
-        throw invalid(definition, name, [
-          { type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body },
-        ]);
-      }
-      if (uid !== '' && uid !== stored.identity.uid) {
-        const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.identity.uid}`;
-        const where = `Key: /registry/${definition.resource}/${key}, ResourceVersion: 0`;
-        throw conflict(
-          definition,
-          name,
-          `StorageError: invalid object, Code: 4, ${where}, AdditionalErrorMsg: ${why}`,
-        );
-      }
-      if (resourceVersion !== '' && resourceVersion !== String(stored.revision)) {
-        throw conflict(definition, name, STALE_RESOURCE_VERSION);
-      }
-    }
-    const updated = prepareUpdate(definition, stored.parse(), given, scope);
+    if (stored === undefined) throw notFound(definition, given.metadata.name ?? '');
+    if (options.trusted !== true) checkUpdate(definition, key, stored, given);
+    const current = stored.parse();
+    const coerced = definition.schema?.coerce(given) ?? given;
+    const updated = prepareUpdate(definition, current, coerced, scope);
+    if (options.trusted !== true) checkFinalizers(definition, current, updated);
+    if (options.isOwn !== true) validate(definition, updated, current);
     const unchanged = StoredObject.encode(definition, updated, stored.revision);
-    const { deletionTimestamp, finalizers = [] } = updated.metadata;
-    if (deletionTimestamp !== undefined && finalizers.length === 0 && options.dryRun !== true) {
+    const isLast =
+      updated.metadata.deletionTimestamp !== undefined && keepersOf(definition, updated).length === 0;
+    if (isLast && options.dryRun !== true) {
       // The last finalizer was removed. The event has the state before; the answer has the state that was
       // never stored.
-      this.#log.delete(collection, stored);
+      this.#remove(collection, current);
       return unchanged;
     }
     // A write that changes nothing makes no event: the object and its revision stay.
@@ -139,25 +125,28 @@ export class StoredObjectWriter {
     const { definition } = collection;
     const stored = collection.get(key);
     if (stored === undefined) throw notFound(definition, name);
+    const isNamespace = collection === this.#namespaces;
+    if (isNamespace && IMMORTAL_NAMESPACES.has(name)) throw namespaceImmortal(definition, name);
     checkPreconditions(definition, stored, options.preconditions ?? {});
     if (options.dryRun === true) return { object: stored, gone: true };
     const object = stored.parse();
-    const { finalizers = [], deletionTimestamp, generation = 0 } = object.metadata;
-    const deleting = { ...object.metadata, deletionTimestamp: timestamp(), deletionGracePeriodSeconds: 0 };
-    if (finalizers.length > 0) {
-      if (deletionTimestamp !== undefined) return { object: stored, gone: false };
-      return { object: this.#store(collection, { ...object, metadata: deleting }, {}), gone: false };
+    const isMarked = object.metadata.deletionTimestamp !== undefined;
+    const ending = deleting(definition, object, options.propagation);
+    if (keepersOf(definition, ending).length > 0) {
+      const again = StoredObject.encode(definition, ending, stored.revision);
+      if (again.toBuffer().equals(stored.toBuffer())) return { object: stored, gone: false };
+      return { object: this.#store(collection, ending, {}), gone: false };
     }
-    if (definition.graceful !== true || deletionTimestamp !== undefined || options.trusted === true) {
-      return { object: this.#log.delete(collection, stored), gone: true };
+    if (definition.graceful !== true || isMarked || options.trusted === true) {
+      return { object: this.#remove(collection, object), gone: true };
     }
     // Even without a grace period, clients first receive the deletionTimestamp and then the deletion.
-    const ending = { ...object, metadata: { ...deleting, generation: generation + 1 } };
-    return { object: this.#log.delete(collection, this.#store(collection, ending, {})), gone: true };
+    this.#store(collection, ending, {});
+    return { object: this.#remove(collection, ending), gone: true };
   }
 
-  #checkCreate(definition: ResourceDefinition, given: KubeObject, namespace: string): void {
-    const { namespace: own = '', resourceVersion = '' } = given.metadata;
+  #checkCreate(definition: ServedResource, given: KubeObject, namespace: string): void {
+    const { namespace: own = '', resourceVersion = '', name = '' } = given.metadata;
     if (own !== '' && namespace !== '' && own !== namespace) {
       throw badRequest(
         'the namespace of the provided object does not match the namespace sent on the request',
@@ -166,23 +155,78 @@ export class StoredObjectWriter {
     if (resourceVersion !== '' && resourceVersion !== '0') {
       throw bareFailure('resourceVersion should not be set on objects to be created');
     }
-    if (definition.namespaced && this.#namespaces.get(namespace) === undefined) {
-      throw notFound(this.#namespaces.definition, namespace);
+    if (definition.terminating === true) throw createNotAllowed(definition, name);
+    if (!definition.namespaced) return;
+    const stored = this.#namespaces.get(namespace);
+    if (stored === undefined) throw notFound(this.#namespaces.definition, namespace);
+    if (stored.parse().metadata.deletionTimestamp !== undefined) {
+      throw namespaceTerminating(definition, name, namespace);
     }
   }
 
   #store(collection: Collection, object: KubeObject, options: WriteOptions): StoredObject {
-    const { definition } = collection;
+    const { definition, storage } = collection;
     if (options.dryRun === true) return StoredObject.encode(definition, object, this.#log.revision);
-    return this.#log.write(collection, (revision) => StoredObject.encode(definition, object, revision));
+    const type = storage.get(keyOf(object.metadata.namespace ?? '', object.metadata.name ?? ''))
+      ? 'MODIFIED'
+      : 'ADDED';
+    const stored = this.#log.write(storage, (revision) => storage.encode(object, revision));
+    this.followers.saw({ type, collection: storage, object, checksOwners: options.trusted !== true });
+    return collection.get(stored.identity.key) ?? stored;
+  }
+
+  #remove(collection: Collection, object: KubeObject): StoredObject {
+    const { storage, definition } = collection;
+    const { namespace = '', name = '' } = object.metadata;
+    const key = keyOf(namespace, name);
+    const seen = collection.get(key);
+    const stored = storage.get(key);
+    if (stored === undefined || seen === undefined) throw notFound(definition, name);
+    const { revision } = this.#log.delete(storage, stored);
+    this.followers.saw({ type: 'DELETED', collection: storage, object, checksOwners: false });
+    return seen.withRevision(revision);
   }
 }
 
-function checkPreconditions(
-  definition: ResourceDefinition,
-  stored: StoredObject,
-  wanted: Preconditions,
-): void {
+function checkUpdate(definition: ServedResource, key: string, stored: StoredObject, given: KubeObject): void {
+  const { name = '', resourceVersion = '', uid = '' } = given.metadata;
+  if (resourceVersion === '' && definition.custom === true) {
+    const body = 'Invalid value: 0: must be specified for an update';
+    throw invalid(definition, name, [{ type: 'FieldValueInvalid', field: 'metadata.resourceVersion', body }]);
+  }
+  if (uid !== '' && uid !== stored.identity.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${stored.identity.uid}`;
+    const where = `Key: /registry/${definition.resource}/${key}, ResourceVersion: 0`;
+    throw conflict(
+      definition,
+      name,
+      `StorageError: invalid object, Code: 4, ${where}, AdditionalErrorMsg: ${why}`,
+    );
+  }
+  if (resourceVersion !== '' && resourceVersion !== String(stored.revision)) {
+    throw conflict(definition, name, STALE_RESOURCE_VERSION);
+  }
+}
+
+function validate(definition: ServedResource, object: KubeObject, previous: KubeObject | undefined): void {
+  const errors = definition.schema?.validate(object, previous) ?? [];
+  if (errors.length > 0) throw invalid(definition, object.metadata.name ?? '', errors);
+}
+
+/** An object that is being deleted gets no new finalizers. */
+function checkFinalizers(definition: ServedResource, current: KubeObject, updated: KubeObject): void {
+  const { deletionTimestamp, finalizers: kept = [], name = '' } = current.metadata;
+  if (deletionTimestamp === undefined) return;
+  const added = (updated.metadata.finalizers ?? []).filter((finalizer) => !kept.includes(finalizer));
+  if (added.length === 0) return;
+  const found = `found new finalizers []string{${added.map(quote).join(', ')}}`;
+  const why = `no new finalizers can be added if the object is being deleted, ${found}`;
+  throw invalid(definition, name, [
+    { type: 'FieldValueForbidden', field: 'metadata.finalizers', body: `Forbidden: ${why}` },
+  ]);
+}
+
+function checkPreconditions(definition: ServedResource, stored: StoredObject, wanted: Preconditions): void {
   const { uid, name } = stored.identity;
   const version = String(stored.revision);
   if (wanted.uid !== undefined && wanted.uid !== uid) {
@@ -193,147 +237,4 @@ function checkPreconditions(
     const why = `the ResourceVersion in the precondition (${wanted.resourceVersion}) does not match the ResourceVersion in record (${version}). The object might have been modified`;
     throw deleteConflict(definition, name, why);
   }
-}
-
-function timestamp(): string {
-  return `${new Date().toISOString().slice(0, 19)}Z`;
-}
-
-/** Returns the body of a request as an object of this resource. @throws StatusError 400 when it is none */
-export function asObject(definition: ResourceDefinition, body: Json): KubeObject {
-  const { kind: expectedKind, version } = definition;
-  if (!isJsonObject(body))
-    throw objectNotRecognized(definition, 'the body is no object', JSON.stringify(body));
-  const kind = typeof body['kind'] === 'string' ? body['kind'] : expectedKind;
-  const apiVersion = typeof body['apiVersion'] === 'string' ? body['apiVersion'] : apiVersionOf(definition);
-  const { metadata = {} } = body;
-  if (apiVersion !== apiVersionOf(definition)) {
-    const why = `no kind ${quote(kind)} is registered for version ${quote(apiVersion)}`;
-    throw cannotHandle(kind, apiVersion, expectedKind, `${why} in scheme "pkg/runtime/scheme.go:111"`);
-  }
-  if (kind !== expectedKind) {
-    const why = `converting (${version}.${kind}) to (core.${expectedKind}): unknown conversion`;
-    throw cannotHandle(kind, apiVersion, expectedKind, why);
-  }
-  return { ...body, metadata: isJsonObject(metadata) ? metadata : {} };
-}
-
-function cannotHandle(kind: string, version: string, expected: string, why: string): Error {
-  return badRequest(`${kind} in version ${quote(version)} cannot be handled as a ${expected}: ${why}`);
-}
-
-/**
- * Sets the fields of a new object. `trusted` (the control API) keeps the given status and skips the rules for names.
- */
-function prepareCreate(
-  definition: ResourceDefinition,
-  object: KubeObject,
-  namespace: string,
-  trusted: boolean,
-): KubeObject {
-  const given = object.metadata;
-  const generated = given.name === undefined || given.name === '';
-  if (generated && !given.generateName) {
-    const body = 'Required value: name or generateName is required';
-    throw invalid(definition, '', [{ type: 'FieldValueRequired', field: 'metadata.name', body }]);
-  }
-  const name = generated ? generateName(given.generateName ?? '') : (given.name ?? '');
-  if (!trusted) checkNames(definition, given.generateName ?? '', name);
-  const metadata: ObjectMeta = { ...given, name };
-  if (definition.namespaced) metadata.namespace = namespace;
-  else delete metadata.namespace;
-  delete metadata.deletionTimestamp;
-  metadata.uid = trusted && given.uid !== undefined ? given.uid : crypto.randomUUID();
-  metadata.creationTimestamp =
-    trusted && given.creationTimestamp !== undefined ? given.creationTimestamp : timestamp();
-  if (isJsonObject(object['spec']) && !(trusted && given.generation !== undefined)) metadata.generation = 1;
-  const created = withoutEmpty(definition, { ...object, metadata });
-  if (trusted || definition.status !== true || definition.resource === 'nodes') return created;
-  delete created['status'];
-  if (definition.resource === 'pods') created['status'] = { phase: 'Pending' };
-  return created;
-}
-
-/** Go omits these when they are empty, and also the data of ConfigMaps and Secrets. */
-const OMITTED_WHEN_EMPTY = ['labels', 'annotations', 'finalizers', 'ownerReferences', 'managedFields'];
-const DATA = ['data', 'binaryData', 'stringData'];
-
-/** Returns the object without the nulls and empty containers that a typed server would not keep. */
-function withoutEmpty(definition: ResourceDefinition, object: KubeObject): KubeObject {
-  const metadata: ObjectMeta = { ...object.metadata };
-  dropEmpty(metadata, OMITTED_WHEN_EMPTY);
-  for (const name of Object.keys(metadata)) if (metadata[name] === null) delete metadata[name];
-  const result: KubeObject = { ...object, metadata };
-  if (definition.custom !== true) dropEmpty(result, DATA);
-  return result;
-}
-
-function dropEmpty(target: JsonObject, names: readonly string[]): void {
-  for (const name of names) {
-    const value = target[name];
-    if (typeof value === 'object' && value !== null && Object.keys(value).length === 0) delete target[name];
-  }
-}
-
-/** The part of the object that a write may change. */
-type WriteScope = 'object' | 'status' | 'everything';
-
-/** Returns the object after an update. Immutable fields stay, and the generation counts changes of the spec. */
-function prepareUpdate(
-  definition: ResourceDefinition,
-  current: KubeObject,
-  given: KubeObject,
-  scope: WriteScope,
-): KubeObject {
-  const source = scope === 'status' ? { ...current, status: given['status'] } : given;
-  const meta = scope === 'status' ? current.metadata : given.metadata;
-  const metadata: ObjectMeta = { ...meta };
-  keep(metadata, current.metadata, [
-    'name',
-    'namespace',
-    'uid',
-    'creationTimestamp',
-    'deletionTimestamp',
-    'deletionGracePeriodSeconds',
-    'generateName',
-    'generation',
-  ]);
-  const updated: KubeObject = { ...source, metadata };
-  if (scope === 'object' && definition.status === true) keep(updated, current, ['status']);
-  if (isJsonObject(updated['spec']) && !isDeepStrictEqual(updated['spec'], current['spec'])) {
-    metadata.generation = (current.metadata.generation ?? 0) + 1;
-  }
-  return withoutEmpty(definition, updated);
-}
-
-function keep(target: JsonObject, source: JsonObject, names: readonly string[]): void {
-  for (const name of names) {
-    if (source[name] === undefined) delete target[name];
-    else target[name] = source[name];
-  }
-}
-
-function generateName(prefix: string): string {
-  const random = crypto.getRandomValues(new Uint8Array(NAME_SUFFIX_LENGTH));
-  const suffix = [...random].map((byte) => NAME_ALPHABET[byte % NAME_ALPHABET.length]);
-  return `${prefix}${suffix.join('')}`;
-}
-
-function checkNames(definition: ResourceDefinition, generate: string, name: string): void {
-  if (definition.group === PATH_SEGMENT_GROUP) return;
-  const errors: FieldError[] = [];
-  // A suffix follows the prefix, so the prefix may end in a dash.
-  if (generate !== '' && !isSubdomain(generate.replace(/-$/, 'a')))
-    errors.push(invalidName('generateName', generate));
-  if (!isSubdomain(name)) errors.push(invalidName('name', name));
-  if (errors.length > 0) throw invalid(definition, name, errors);
-}
-
-function isSubdomain(name: string): boolean {
-  return name.length <= 253 && SUBDOMAIN.test(name);
-}
-
-function invalidName(field: string, value: string): FieldError {
-  const body = `Invalid value: ${quote(value)}: ${SUBDOMAIN_RULE}`;
-  return { type: 'FieldValueInvalid', field: `metadata.${field}`, body };
 }

@@ -2,6 +2,7 @@
  * Errors that users can see: every one carries a stable `code` to switch on and a message that says what
  * to do. Expected outcomes inside the pipeline are values (-1, unions); only misuse and failures throw.
  */
+import type { ErrorCode } from './error-codes/table.ts';
 import { escapeControls, escapeStack } from './printable.ts';
 
 export interface KubeloomErrorOptions {
@@ -10,14 +11,14 @@ export interface KubeloomErrorOptions {
 
 export class KubeloomError extends Error {
   override readonly name: string = 'KubeloomError';
-  /** Stable identifier, `ERR_KUBELOOM_…`. Messages may change between releases, codes do not. */
-  readonly code: string;
+  /** Stable identifier, explained in docs/errors.md. Messages may change between releases, codes do not. */
+  readonly code: ErrorCode;
 
   /**
    * @param message one line. It may quote names and servers and may end up on a terminal, so control characters in
    *   it are escaped, line ends too. Longer text, like a stack, is for the cause.
    */
-  constructor(code: string, message: string, options: KubeloomErrorOptions = {}) {
+  constructor(code: ErrorCode, message: string, options: KubeloomErrorOptions = {}) {
     super(escapeControls(message), 'cause' in options ? { cause: options.cause } : undefined);
     this.code = code;
   }
@@ -48,20 +49,18 @@ export function assert(condition: boolean, message: string, subject?: string | n
 
 /** The form in which an error is sent to another thread. */
 export interface ErrorMessage {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
   readonly stack?: string;
   readonly details?: Readonly<Record<string, string | number | boolean>>;
 }
 
+/** Returns the message for an error. The code of another package's error is sent as `errno`. */
 export function toErrorMessage(error: unknown): ErrorMessage {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  const base = {
-    code: typeof code === 'string' ? code : 'ERR_KUBELOOM_UNEXPECTED',
-    message: messageOf(error),
-  };
+  const isOurs = error instanceof KubeloomError;
+  const base = { code: isOurs ? error.code : 'ERR_KUBELOOM_UNEXPECTED', message: messageOf(error) } as const;
   if (!(error instanceof Error)) return base;
-  const details = error instanceof KubeloomError ? detailsOf(error) : {};
+  const details = isOurs ? detailsOf(error) : errnoOf(error);
   const hasDetails = Object.keys(details).length > 0;
   return { ...base, stack: error.stack ?? '', ...(hasDetails ? { details } : {}) };
 }
@@ -70,6 +69,10 @@ export function fromErrorMessage(message: ErrorMessage): KubeloomError {
   const error = new KubeloomError(message.code, message.message);
   if (message.stack) error.stack = escapeStack(message.stack, message.message);
   return Object.assign(error, message.details ?? {});
+}
+
+function errnoOf(error: Error): { readonly errno?: string } {
+  return 'code' in error && typeof error.code === 'string' ? { errno: error.code } : {};
 }
 
 /** The scalar own properties that subclasses add (httpStatus, reason, …): they are sent with the error. */
@@ -85,7 +88,7 @@ function detailsOf(error: KubeloomError): Record<string, string | number | boole
 }
 
 /** Wraps an error of a user's function in a coded error that names the function; keeps a coded error as it is. */
-export function wrapped(code: string, what: string, cause: unknown): KubeloomError {
+export function wrapped(code: ErrorCode, what: string, cause: unknown): KubeloomError {
   if (cause instanceof KubeloomError) return cause;
   return new KubeloomError(code, `${what}: ${messageOf(cause)}`, { cause });
 }

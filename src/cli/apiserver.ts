@@ -12,6 +12,7 @@ import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { parseObjectBytes, parsePods, parsePort, parseRate } from './arguments.ts';
 import type { Rate } from './arguments.ts';
+import { define, readDefinitions } from './crd-files.ts';
 import { listenForInterruption } from './signals.ts';
 
 interface ApiserverFlags {
@@ -24,6 +25,7 @@ interface ApiserverFlags {
   readonly pods?: number;
   readonly objectBytes: number;
   readonly rate?: Rate;
+  readonly crd: readonly string[];
 }
 
 /** The load has no end: it stops with the server. */
@@ -44,12 +46,19 @@ export function apiserverCommand(): Command {
     .option('--pods <count>', 'number of sample pods at the start', parsePods)
     .option('--object-bytes <bytes>', 'size of a sample pod', parseObjectBytes, 1024)
     .option('--rate <rate>', 'changes of pods a second, or "max"', parseRate)
+    .option(
+      '--crd <file>',
+      'CustomResourceDefinitions to serve, in YAML or JSON; can be given several times',
+      (file: string, files: readonly string[]) => [...files, file],
+      [],
+    )
     .action(serve);
 }
 
 async function serve(flags: ApiserverFlags): Promise<void> {
   const { host, port, tls, token, allowRemote, pods, objectBytes, rate, kubeconfigOut } = flags;
   await wantKubeConfigTarget(kubeconfigOut);
+  const definitions = (await Promise.all(flags.crd.map(readDefinitions))).flat();
   using interruption = listenForInterruption();
   const interrupted = new Promise<void>((resolve) => void onAbort(interruption.signal, resolve));
   const { startEmbeddedApiServer } = await import('../apiserver/start.ts');
@@ -61,6 +70,7 @@ async function serve(flags: ApiserverFlags): Promise<void> {
     ...(token === undefined ? {} : { token }),
     ...(allowRemote === undefined ? {} : { allowRemote }),
   });
+  for (const definition of definitions) await define(server, definition);
   if (pods !== undefined) await server.populate({ count: pods, objectBytes });
   await writeKubeConfig(kubeconfigOut, server.kubeConfigYaml);
   console.log(`embedded apiserver listening on ${server.url}, kubeconfig in ${kubeconfigOut}`);
@@ -71,7 +81,7 @@ async function serve(flags: ApiserverFlags): Promise<void> {
   await load;
 }
 
-/** @throws ERR_KUBELOOM_KUBECONFIG_OUT when the file may not be replaced */
+/** @throws ERR_KUBELOOM_USAGE when the file may not be replaced */
 export async function wantKubeConfigTarget(path: string): Promise<void> {
   const found = await lstat(path).catch(() => undefined);
   if (!found) return;
@@ -95,5 +105,5 @@ export async function writeKubeConfig(path: string, yaml: string): Promise<void>
 
 function refused(path: string, reason: string, options?: { readonly cause: unknown }): KubeloomError {
   const message = `the kubeconfig cannot be written to ${path}: ${reason}`;
-  return new KubeloomError('ERR_KUBELOOM_KUBECONFIG_OUT', message, options);
+  return new KubeloomError('ERR_KUBELOOM_USAGE', message, options);
 }

@@ -23,8 +23,9 @@ import type { DemoReport, HandlerResult, ThreadReport } from './demo-report.ts';
 import { failureText } from './failure.ts';
 import { progressOn, showing } from './progress.ts';
 import type { Progress } from './progress.ts';
-import { RecordingHandler, settled } from '../loadtest/watch/recording-handler.ts';
+import { RecordingHandler } from '../loadtest/watch/recording-handler.ts';
 import type { Slowness } from '../loadtest/watch/recording-handler.ts';
+import { settle } from '../loadtest/watch/settle.ts';
 import { number, printResult, sumOfFaults } from './report.ts';
 import { runInterruptibly } from './signals.ts';
 import { differences, sampleKeys } from '../loadtest/verdict/store-comparison.ts';
@@ -115,7 +116,11 @@ async function runDemo(flags: DemoFlags, progress: Progress, signal: AbortSignal
   };
   const work = async (): Promise<void> => {
     const { issued } = await server.load({ rate, objectBytes, durationMs: duration * 1000, mix: MIX });
-    await settled([prompt, slow], issued, signal);
+    const handlers = [prompt.history, slow.history];
+    const isBehind = (): boolean => handlers.some(({ changes }) => changes < issued);
+    const received = (): number => handlers.reduce((sum, { length }) => sum + length, 0);
+    await settle(isBehind, received, signal);
+    signal.throwIfAborted();
   };
   await showing(progress, rate * duration, signal, () => void show(), work);
   loopDelay.disable();

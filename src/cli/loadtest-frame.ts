@@ -2,6 +2,7 @@
 import { escapeControls } from '../base/printable.ts';
 import type { LiveLatencies, LiveState } from '../loadtest/live.ts';
 import { countText, timeText, valueText } from '../loadtest/report/value-text.ts';
+import { cut, fitted } from './cells.ts';
 import { barLine } from './progress.ts';
 
 export interface FrameState {
@@ -122,10 +123,5 @@ function secondsText(ms: number): string {
 }
 
 function labelled(label: string, text: string): string {
-  return `${label.padEnd(LABEL_WIDTH)}${text}`;
-}
-
-function cut(line: string, columns: number): string {
-  const characters = Array.from(line);
-  return characters.length <= columns ? line : `${characters.slice(0, Math.max(0, columns - 1)).join('')}…`;
+  return `${fitted(label, LABEL_WIDTH - 1, 'left')} ${text}`;
 }

@@ -13,7 +13,9 @@ import { readResult } from '../loadtest/report/read-result.ts';
 import { reportPage } from '../loadtest/report/report-page.ts';
 import { valueText } from '../loadtest/report/value-text.ts';
 import type { LoadTestResult } from '../loadtest/result.ts';
+import { EXIT_CODES } from '../loadtest/run/conclude.ts';
 import { isPreset } from '../loadtest/workload/presets.ts';
+import { conclusionText, resultText } from './loadtest-text.ts';
 import { factLines } from './report.ts';
 import { Table } from './table.ts';
 
@@ -24,6 +26,8 @@ export interface ReportFlags {
   readonly prometheus?: string;
   readonly html?: string;
 }
+
+export const REPORT_FLAGS: readonly (keyof ReportFlags)[] = ['json', 'junit', 'prometheus', 'html'];
 
 /**
  * Checks before a long run what would fail after it.
@@ -54,6 +58,16 @@ export async function writeReports(result: LoadTestResult, flags: ReportFlags): 
   if (junit !== undefined) await writeFile(junit, junitText(result));
   if (prometheus !== undefined) await writeFile(prometheus, prometheusReport(result));
   if (html !== undefined) await writeFile(html, reportPage(result));
+}
+
+/** Prints a result and writes its files. @returns the exit code */
+export async function printResult(result: LoadTestResult, flags: ReportFlags): Promise<number> {
+  await writeReports(result, flags);
+  const concluded = conclusionText(result);
+  const isJson = flags.json === true;
+  console.log(isJson ? JSON.stringify(result) : `\n${resultText(result)}\n\n${concluded}`);
+  if (isJson && result.conclusion.kind !== 'PASS') console.error(concluded);
+  return EXIT_CODES[result.conclusion.kind];
 }
 
 /** Prints the comparison of two results, and writes it as a page when the flags name one. */

@@ -1,12 +1,14 @@
 /** `kubeloom loadtest`: runs a workload against a throwaway cluster, and checks that watchers receive every write. */
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { KubeConfig } from '@kubernetes/client-node';
 import { Command, Option } from 'commander';
 import { defaultThreads, loadKubeConfig } from '../index.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
-import { EXIT_CODES } from '../loadtest/run/conclude.ts';
 import { runLoadTest } from '../loadtest/run/run-load-test.ts';
+import type { LoadTestOptions } from '../loadtest/run/run-load-test.ts';
 import { targetOf, targetText, wantTarget } from '../loadtest/run/target.ts';
+import type { LoadTestTarget } from '../loadtest/run/target.ts';
 import { CLIENTS } from '../loadtest/workload/workload.ts';
 import type { WatcherClient } from '../loadtest/workload/workload.ts';
 import { workloadOfFlags } from '../loadtest/workload/from-flags.ts';
@@ -14,9 +16,9 @@ import { PRESETS, isPreset, presetText } from '../loadtest/workload/presets.ts';
 import { readWorkload } from '../loadtest/workload/read-workload.ts';
 import type { ReadWorkload } from '../loadtest/workload/read-workload.ts';
 import { parseCount, parseSeconds, parseThreads } from './arguments.ts';
-import { compareFiles, wantReportFlags, writeReports } from './loadtest-reports.ts';
-import type { ReportFlags } from './loadtest-reports.ts';
-import { conclusionText, resultText } from './loadtest-text.ts';
+import { COLLECT, collect, runIndex, shareOf } from './loadtest-indexes.ts';
+import type { IndexFlags } from './loadtest-indexes.ts';
+import { compareFiles, printResult, wantReportFlags } from './loadtest-reports.ts';
 import { loadTestView } from './loadtest-view.ts';
 import { packageVersion } from './package-version.ts';
 import { runInterruptibly } from './signals.ts';
@@ -26,6 +28,7 @@ A workload is a YAML file, or one of the presets ${PRESETS.join(', ')}; --print 
 Without one the flags are the workload: ConfigMaps, informers of all of them, one rate.
 Everything is written in namespaces of its own, which are removed afterwards. The context is printed first; without
 --yes nothing is sent unless it is a kind-… context whose server is a loopback address.
+In an Indexed Job each pod has --run NAME --indexes COUNT; collect --run NAME waits for their end, and is the result.
 Exit code 0: every write reached every watcher once, in order, and the caches equal a LIST. 1: not so, or the
 test could not be done. 2: nothing can be said, because writes failed, or generator, server or client were
 saturated. 3: a threshold of the workload was missed. 130: interrupted.`;
@@ -36,8 +39,9 @@ const parseRate = parseCount('--rate', 1, 100_000);
 const parseObjectBytes = parseCount('--object-bytes', 1, 512 * 1024);
 const parseSeed = parseCount('--seed', 0, SEED_MAX);
 const parseInformers = parseCount('--informers', 1, 100);
+const parseIndexes = parseCount('--indexes', 1, 1000);
 
-interface LoadTestFlags extends ReportFlags {
+interface LoadTestFlags extends IndexFlags {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly objects?: number;
@@ -57,7 +61,7 @@ interface LoadTestFlags extends ReportFlags {
 export function loadTestCommand(): Command {
   return new Command('loadtest')
     .description('write to a cluster and check that watchers receive every write')
-    .argument('[workload]', 'a workload file or a preset')
+    .argument('[workload]', `a workload file, a preset, or the word ${COLLECT}`)
     .addHelpText('after', HELP)
     .option('--kubeconfig <file>', 'default: $KUBECONFIG, ~/.kube/config, in-cluster')
     .option('--context <name>', "default: the kubeconfig's current one")
@@ -81,6 +85,8 @@ export function loadTestCommand(): Command {
     .option('--junit <file>', 'write the result as JUnit XML')
     .option('--prometheus <file>', "write the result in Prometheus' text format")
     .option('--compare <files...>', 'compare two files of --json, as text and with --html as a page')
+    .option('--run <name>', 'name of a run of several indexes, for all of them and for collect')
+    .option('--indexes <count>', 'be one of so many indexes; $JOB_COMPLETION_INDEX says which', parseIndexes)
     .option('--yes', 'write to this context although it is not known to be a throwaway cluster')
     .option('--allow-restart', 'run the commands of server-restart phases')
     .action(loadTest);
@@ -92,6 +98,11 @@ async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise
     return;
   }
   wantReportFlags(flags);
+  if (name === COLLECT) {
+    await collect(...targetOfFlags(flags), flags);
+    return;
+  }
+  const share = shareOf(flags, process.env);
   const text = name === undefined ? textOfFlags(flags) : textOfWorkload(name, flags);
   // The file as it is: its seed is chosen when it runs.
   const { workload, yaml }: ReadWorkload = readWorkload(text, name ?? 'flags', flags, randomInt(SEED_MAX));
@@ -104,22 +115,11 @@ async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise
     const message = `nothing was sent: the phase ${restart.name} restarts the server; add --allow-restart`;
     throw new KubeloomError('ERR_KUBELOOM_LOADTEST_REFUSED', message);
   }
-  const { kubeconfig, context } = flags;
-  const isJson = flags.json === true;
-  const kubeConfig = loadKubeConfig({
-    ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
-    ...(context === undefined ? {} : { context }),
-  });
-  const target = targetOf(kubeConfig);
-  console.error(targetText(target));
-  wantTarget(target, flags.yes === true);
+  const [kubeConfig, target] = targetOfFlags(flags);
   await runInterruptibly(async (signal) => {
-    const view = loadTestView(
-      process.stderr,
-      `kubeloom loadtest ${workload.name} · ${target.context}`,
-      isJson,
-    );
-    const result = await runLoadTest({
+    const title = `kubeloom loadtest ${workload.name} · ${target.context}`;
+    const view = loadTestView(process.stderr, title, flags.json === true);
+    const options: LoadTestOptions = {
       workload,
       workloadYaml: yaml,
       kubeConfig,
@@ -128,13 +128,23 @@ async function loadTest(name: string | undefined, flags: LoadTestFlags): Promise
       signal,
       say: (line) => view.say(line),
       onLive: (state) => view.show(state),
-    }).finally(() => view[Symbol.dispose]());
-    await writeReports(result, flags);
-    const concluded = conclusionText(result);
-    console.log(isJson ? JSON.stringify(result) : `\n${resultText(result)}\n\n${concluded}`);
-    if (isJson && result.conclusion.kind !== 'PASS') console.error(concluded);
-    return EXIT_CODES[result.conclusion.kind];
+    };
+    const work = share ? runIndex(options, share) : runLoadTest(options);
+    const result = await work.finally(() => view[Symbol.dispose]());
+    return result ? printResult(result, flags) : 0;
   });
+}
+
+/** Prints the target. @throws ERR_KUBELOOM_LOADTEST_REFUSED when it is no throwaway cluster and `--yes` is absent */
+function targetOfFlags({ kubeconfig, context, yes }: LoadTestFlags): [KubeConfig, LoadTestTarget] {
+  const kubeConfig = loadKubeConfig({
+    ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
+    ...(context === undefined ? {} : { context }),
+  });
+  const target = targetOf(kubeConfig);
+  console.error(targetText(target));
+  wantTarget(target, yes === true);
+  return [kubeConfig, target];
 }
 
 /** Flags that describe a workload. */

@@ -2,7 +2,6 @@
  * The end of a command from outside: SIGINT, SIGTERM, or a closed output. The library installs no signal handlers; only
  * the command line does, here.
  */
-import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
 
 export interface Interruption {
@@ -69,8 +68,7 @@ export async function runInterruptibly(command: (signal: AbortSignal) => Promise
 /** Never resolves; rejects when the command is interrupted. */
 export function interruptedBy(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
-    const give = (): void =>
-      reject(new KubeloomError('ERR_KUBELOOM_INTERRUPTED', 'the command was interrupted'));
+    const give = (): void => reject(signal.reason as Error);
     if (signal.aborted) give();
     else onAbort(signal, give);
   });

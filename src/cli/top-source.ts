@@ -4,6 +4,7 @@ import { request } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { KubeloomError } from '../base/errors.ts';
+import { TimeLimit } from '../base/time-limit.ts';
 import type { StatsSnapshot } from '../base/metrics/snapshot.ts';
 
 /** A port on 127.0.0.1, or the path of a Unix socket. */
@@ -20,22 +21,22 @@ const ADVICE: Readonly<Record<string, (call: string) => string>> = {
   ABORT_ERR: () => `no answer within ${DEADLINE_MS / 1000} s: the program may be blocked`,
 };
 
-/** @throws ERR_KUBELOOM_STATS_UNREACHABLE with the reason */
+/** @throws ERR_KUBELOOM_UNREACHABLE with the reason */
 export async function readStats(
   address: StatsAddress,
   signal: AbortSignal,
   deadlineMs: number = DEADLINE_MS,
 ): Promise<StatsSnapshot> {
   const where = 'port' in address ? { host: '127.0.0.1', port: address.port } : address;
-  const until = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
+  using limit = new TimeLimit(deadlineMs, signal);
   try {
-    const sent = request({ ...where, path: '/stats.json', agent: false, signal: until }).end();
+    const sent = request({ ...where, path: '/stats.json', agent: false, signal: limit.signal }).end();
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
     // A body that is never read would keep its socket.
     const body = await json(response);
     if (response.statusCode === 200 && isSnapshot(body)) return body;
   } catch (cause) {
-    throw unreachable(address, until.aborted ? 'ABORT_ERR' : codeOf(cause), cause);
+    throw unreachable(address, limit.signal.aborted ? 'ABORT_ERR' : codeOf(cause), cause);
   }
   throw unreachable(address, '');
 }
@@ -51,7 +52,7 @@ function unreachable(address: StatsAddress, code: string, cause?: unknown): Kube
       : `serveStats({ socketPath: '${address.socketPath}' })`;
   const advice = ADVICE[code]?.(call) ?? `another program answers there: it must call ${call} of kubeloom`;
   const message = `no figures from ${addressText(address)}: ${advice}`;
-  return new KubeloomError('ERR_KUBELOOM_STATS_UNREACHABLE', message, { cause });
+  return new KubeloomError('ERR_KUBELOOM_UNREACHABLE', message, { cause });
 }
 
 function codeOf(error: unknown): string {

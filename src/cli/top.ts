@@ -56,7 +56,7 @@ async function top(resources: readonly string[], flags: TopFlags): Promise<void>
   const [address] = addresses;
   if (addresses.length + Math.min(resources.length, 1) !== 1) {
     throw new KubeloomError(
-      'ERR_KUBELOOM_ARGUMENT',
+      'ERR_KUBELOOM_USAGE',
       'name resources to watch, such as `kubeloom top pods nodes`, or one program with --port or --socket',
     );
   }
@@ -97,7 +97,7 @@ async function watchAndShow(
   await Promise.all(runs);
 }
 
-/** @throws ERR_KUBELOOM_STATS_UNREACHABLE when the program cannot be reached; on a terminal only at the beginning */
+/** @throws ERR_KUBELOOM_UNREACHABLE when the program cannot be reached; on a terminal only at the beginning */
 async function attach(address: StatsAddress, flags: TopFlags, interruption: Interruption): Promise<void> {
   const title = `kubeloom top · ${addressText(address)}`;
   await show(title, () => readStats(address, interruption.signal), flags, interruption);

@@ -69,7 +69,7 @@ export class Callbacks<T> {
     if (verb === CHANGE) return OBJECT_VERBS.map((each) => this.#byVerb[each]);
     if (!Object.hasOwn(this.#byVerb, verb)) {
       const known = [...Object.keys(this.#byVerb), CHANGE].join(', ');
-      throw new KubeloomError('ERR_KUBELOOM_OPTION', `Unknown verb: ${verb}; known are ${known}`);
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', `unknown verb: ${verb}; known are ${known}`);
     }
     return [this.#byVerb[verb]];
   }

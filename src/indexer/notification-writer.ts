@@ -10,6 +10,7 @@
  * Waiting copies nothing: the text, the object's bytes and the relist's marks belong to steps that do not continue
  * before this output is done.
  */
+import type { ErrorCode } from '../base/error-codes/table.ts';
 import { assert } from '../base/errors.ts';
 import { BYTES_RECORD_FIXED_BYTES, writeControl } from '../shared/record/delta.ts';
 import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
@@ -30,7 +31,7 @@ import type { RelistMarks } from './relist-marks.ts';
 
 /** A report about an object, e.g. a user's function that failed, for the factory's `onError`. */
 export interface Warning {
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
 }
 

@@ -225,7 +225,7 @@ export class Shard {
         return true;
       default:
         throw new KubeloomError(
-          'ERR_KUBELOOM_PROTOCOL',
+          'ERR_KUBELOOM_ASSERTION',
           `unknown record type ${ring.type} in a shard's ring`,
         );
     }

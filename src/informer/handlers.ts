@@ -305,7 +305,7 @@ export function registrationStack(ownFrames: number): string {
 
 export function wrongRegistration(): KubeloomError {
   const message = 'a handler is removed by the registration that addEventHandler() returned for it';
-  return new KubeloomError('ERR_KUBELOOM_REGISTRATION', message);
+  return new KubeloomError('ERR_KUBELOOM_OPTION', message);
 }
 
 /** Handle of one registration. An informer accepts only its own handles for removal. */

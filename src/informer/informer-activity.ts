@@ -2,6 +2,7 @@
  * Activity of one informer's reflectors on the main thread: counts their lists and watches, reads their counters when
  * metrics are collected, and publishes on the diagnostics channels.
  */
+import type { ErrorCode } from '../base/error-codes/table.ts';
 import type { AddSample } from '../base/metrics/collect.ts';
 import { publish } from '../base/metrics/channels.ts';
 import type { InformerLabels } from '../base/metrics/channels.ts';
@@ -104,7 +105,7 @@ export class InformerActivity {
   }
 
   /** Publishes a step against the memory of a handler's backlog. @param code its code in errors */
-  backlog(handler: string, code: string, backlog: HandlerBacklog): void {
+  backlog(handler: string, code: ErrorCode, backlog: HandlerBacklog): void {
     publish('kubeloom:backlog', () => ({ ...this.labels, handler, code, ...backlog }));
   }
 

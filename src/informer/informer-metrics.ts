@@ -44,7 +44,8 @@ export class InformerMetrics implements MetricSource {
   }
 
   get stats(): InformerStats {
-    return informerStats(this.#informer);
+    // The name by which metrics and messages of channels tell it from others of its kind.
+    return informerStats({ ...this.#informer, name: this.labels['name'] ?? '' });
   }
 
   addMetrics(add: AddSample): void {

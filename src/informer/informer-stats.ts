@@ -5,6 +5,7 @@ import type { HandlerStats, Handlers } from './handlers.ts';
 import type { InformerPipeline, StoreBytes } from './pipeline.ts';
 
 export interface InformerStats {
+  /** Name of the informer in metrics and in messages of channels; unique in the process once it runs. */
   readonly name: string;
   /** Current activity of the reflector. */
   readonly phase: ReflectorPhase;

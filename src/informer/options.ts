@@ -45,7 +45,8 @@ import { assertServerSource } from '../kube/server-source.ts';
 /** The part of objects that an informer keeps. */
 export type InformerView = 'object' | 'metadata';
 
-export interface InformerOptions<T> {
+/** @typeParam Name names of the indexes */
+export interface InformerOptions<T, Name extends string = string> {
   /** Only this namespace. Default: all. */
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -60,7 +61,7 @@ export interface InformerOptions<T> {
   /** Dotted paths whose values each entry has in `fields`, without parsing the object. */
   readonly fields?: readonly string[];
   /** Indexes in addition to the namespace index, which always exists. */
-  readonly indexers?: Indexers<T>;
+  readonly indexers?: Indexers<T, Name>;
   readonly transform?: Transform<T>;
   /** Format of stored objects. `json`: as received. `msgpack`: smaller, faster to read, slower to store. */
   readonly codec?: Codec;

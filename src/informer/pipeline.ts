@@ -267,7 +267,7 @@ export class InformerPipeline<T> {
     const what =
       missing.length > 0 ? `${missing.join(', ')} is not a declared field` : 'a module cannot be loaded';
     throw new KubeloomError(
-      'ERR_KUBELOOM_INDEX_TOO_LATE',
+      'ERR_KUBELOOM_STARTED',
       `${what}, and the informer is running: name it in \`fields\` or \`indexers\` when the informer is made`,
     );
   }

@@ -41,7 +41,11 @@ export interface InformerController {
   lastSyncResourceVersion(): string;
 }
 
-export class SharedIndexInformer<T = unknown> {
+/**
+ * @typeParam T type of the objects
+ * @typeParam Name names of the indexes in the options, which queries of `getIndexer()` accept; `string` accepts all
+ */
+export class SharedIndexInformer<T = unknown, Name extends string = string> {
   readonly resource: ResourceRef;
   /** Name of this informer in errors: `pods (namespace web)`. */
   readonly name: string;
@@ -63,7 +67,7 @@ export class SharedIndexInformer<T = unknown> {
   constructor(
     source: ServerSource | ListerWatcher<T>,
     resource: ResourceOf<T>,
-    options: InformerOptions<T> = {},
+    options: InformerOptions<T, Name> = {},
   ) {
     wantSource(source);
     wantResource(resource);
@@ -150,7 +154,7 @@ export class SharedIndexInformer<T = unknown> {
    * Removes a handler without waiting for a call in progress. Drops pending notifications; with `drain`, delivers them
    * first. Ignores a registration of another informer, or one that was removed already. The handler itself may call it.
    *
-   * @throws ERR_KUBELOOM_REGISTRATION when the value is no registration
+   * @throws ERR_KUBELOOM_OPTION when the value is no registration
    */
   removeEventHandler(registration: HandlerRegistration, options: RemovalOptions = {}): void {
     this.#handlers.remove(registration, options);
@@ -272,16 +276,18 @@ export class SharedIndexInformer<T = unknown> {
     return this.#pipeline.indexer;
   }
 
-  getIndexer(): InformerIndexer<T> {
+  getIndexer(): InformerIndexer<T, Name> {
     return this.#pipeline.indexer;
   }
 
   /**
    * Adds indexes, before or after start, and indexes the cached objects before it returns. After start an index may use
    * only declared fields and plain functions, because the shards extract the fields that were declared at start.
+   *
+   * @returns the indexer, for queries of the added indexes
    */
-  addIndexers(indexers: Indexers<T>): void {
-    this.#pipeline.indexer.addIndexers(indexers);
+  addIndexers<Added extends string>(indexers: Indexers<T, Added>): InformerIndexer<T, Added> {
+    return this.#pipeline.indexer.addIndexers(indexers);
   }
 
   /** Replaces the transform; allowed only before start. */
@@ -352,19 +358,19 @@ export function newSharedInformer<T>(
 }
 
 /** Creates an informer with indexes. @param resyncPeriodMs of handlers without their own period; 0: never */
-export function newSharedIndexInformer<T>(
+export function newSharedIndexInformer<T, Name extends string>(
   source: ServerSource | ListerWatcher<T>,
   resource: ResourceOf<T>,
   resyncPeriodMs: number,
-  indexers: Indexers<T>,
-): SharedIndexInformer<T> {
+  indexers: Indexers<T, Name>,
+): SharedIndexInformer<T, Name> {
   return new SharedIndexInformer(source, resource, { resyncPeriodMs, indexers });
 }
 
-export function newSharedIndexInformerWithOptions<T>(
+export function newSharedIndexInformerWithOptions<T, Name extends string = string>(
   source: ServerSource | ListerWatcher<T>,
   resource: ResourceOf<T>,
-  options: InformerOptions<T>,
-): SharedIndexInformer<T> {
+  options: InformerOptions<T, Name>,
+): SharedIndexInformer<T, Name> {
   return new SharedIndexInformer(source, resource, options);
 }

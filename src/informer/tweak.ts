@@ -11,7 +11,7 @@ import type { Query } from '../shared/protocol.ts';
 /**
  * Function that receives the options of a request and returns the options to use. The informer calls it for every
  * LIST, each page of a LIST, every WATCH and streaming list. Changes of `resourceVersion`, `resourceVersionMatch`,
- * `continue`, `allowWatchBookmarks` and `sendInitialEvents` are ignored and reported once (ERR_KUBELOOM_LIST_OPTIONS).
+ * `continue`, `allowWatchBookmarks` and `sendInitialEvents` are ignored and reported once (ERR_KUBELOOM_OPTION).
  * When the function throws, the request has failed: the error is reported and the request is retried later.
  */
 export type TweakListOptions = (options: ListOptions) => ListOptions;
@@ -66,5 +66,5 @@ function call(tweak: TweakListOptions, query: Query): ListOptions {
 }
 
 function refusal(message: string, cause?: unknown): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_LIST_OPTIONS', message, cause === undefined ? {} : { cause });
+  return new KubeloomError('ERR_KUBELOOM_OPTION', message, cause === undefined ? {} : { cause });
 }

@@ -31,7 +31,7 @@ export class KeyError extends KubeloomError {
 
   constructor(object: unknown, cause: unknown) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    super('ERR_KUBELOOM_KEY', `No key for ${describe(object)}: ${reason}`, { cause });
+    super('ERR_KUBELOOM_KEY', `no key for ${describe(object)}: ${reason}`, { cause });
     this.#object = object;
   }
 
@@ -56,17 +56,17 @@ export class ObjectName {
   }
 }
 
-/** @throws ERR_KUBELOOM_KEY_FORMAT for a key with more than one slash */
+/** @throws ERR_KUBELOOM_KEY for a key with more than one slash */
 export function parseObjectName(key: string): ObjectName {
   const slash = key.indexOf('/');
   if (slash < 0) return new ObjectName('', key);
   if (key.includes('/', slash + 1)) {
-    throw new KubeloomError('ERR_KUBELOOM_KEY_FORMAT', `unexpected key format: ${JSON.stringify(key)}`);
+    throw new KubeloomError('ERR_KUBELOOM_KEY', `unexpected key format: ${JSON.stringify(key)}`);
   }
   return new ObjectName(key.slice(0, slash), key.slice(slash + 1));
 }
 
-/** @throws ERR_KUBELOOM_KEY_FORMAT for a key with more than one slash */
+/** @throws ERR_KUBELOOM_KEY for a key with more than one slash */
 export function splitMetaNamespaceKey(key: string): { namespace: string; name: string } {
   const { namespace, name } = parseObjectName(key);
   return { namespace, name };

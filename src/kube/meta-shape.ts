@@ -5,6 +5,18 @@
 
 export type Fields = Readonly<Record<string, unknown>>;
 
+export interface KubeMetadata {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** The type of the metadata of `T`. */
+export type MetadataOf<T> = T extends { readonly metadata?: infer M } ? NonNullable<M> : KubeMetadata;
+
 export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null;
 }
@@ -17,11 +29,31 @@ export function isEntry(object: Fields): boolean {
   return object['finalStateUnknown'] === false && typeof object['key'] === 'string';
 }
 
-/** Returns the metadata of an object, or an entry itself, which has the same fields; otherwise undefined. */
+/** Returns whether it has the mark of a tombstone. */
+export function isFinalStateUnknown(value: Fields): boolean {
+  return value['finalStateUnknown'] === true && typeof value['key'] === 'string';
+}
+
+/**
+ * Returns the metadata of an object, or an entry itself, which has the same fields; otherwise undefined. A tombstone has
+ * none here: its metadata are of a state that may have changed since.
+ */
 export function metadataAtHand(object: unknown): Fields | undefined {
-  if (!isRecord(object)) return undefined;
+  if (!isRecord(object) || isFinalStateUnknown(object)) return undefined;
   const metadata = isEntry(object) ? object : object['metadata'];
   return isRecord(metadata) ? metadata : undefined;
+}
+
+/** Returns the labels; empty for a value without metadata or without labels. */
+export function labelsOf(object: unknown): Readonly<Record<string, string>> {
+  const labels = metadataAtHand(object)?.['labels'];
+  return isRecord(labels) ? (labels as Readonly<Record<string, string>>) : {};
+}
+
+/** Returns the uid; empty for a value without metadata or without a uid. */
+export function uidOf(object: unknown): string {
+  const uid = metadataAtHand(object)?.['uid'];
+  return typeof uid === 'string' ? uid : '';
 }
 
 /** Returns the resourceVersion; undefined for a value without metadata or without a resourceVersion. */

@@ -6,7 +6,7 @@
  * timestamps and remainingItemCount are undefined. Writing a zero value removes the field, as `omitempty` does.
  */
 import { KubeloomError } from '../base/errors.ts';
-import { isEntry, isRecord } from './meta-shape.ts';
+import { isEntry, isFinalStateUnknown, isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
 
 /** Text in JSON; client-node's models have a Date. */
@@ -94,21 +94,21 @@ interface Source {
 /**
  * Returns the metadata of an object, to read and to write; of an informer's entry, to read.
  *
- * @throws ERR_KUBELOOM_NO_METADATA for anything else
+ * @throws ERR_KUBELOOM_OPTION for anything else
  */
 export function accessor(object: unknown): ObjectAccessor {
-  if (isRecord(object)) {
+  if (isRecord(object) && !isFinalStateUnknown(object)) {
     if (isEntry(object)) return viewOfObject(entrySource(object));
     const metadata = object['metadata'];
     if (isRecord(metadata)) return viewOfObject(recordSource(metadata));
   }
-  throw new KubeloomError('ERR_KUBELOOM_NO_METADATA', 'the object has no metadata: pass an API object');
+  throw new KubeloomError('ERR_KUBELOOM_OPTION', 'the object has no metadata: pass an API object');
 }
 
 /**
  * Returns the metadata of a list, to read and to write.
  *
- * @throws ERR_KUBELOOM_NOT_A_LIST for a value with neither metadata nor items
+ * @throws ERR_KUBELOOM_OPTION for a value with neither metadata nor items
  */
 export function listAccessor(list: unknown): ListAccessor {
   const metadata = isRecord(list) ? list['metadata'] : undefined;
@@ -127,7 +127,7 @@ export function isListType(value: unknown): value is { readonly items: readonly 
  * Returns the items in a new array. An item without kind or apiVersion, as servers send them in a list, is a
  * shallow copy with the values derived from the list (`PodList` has Pods).
  *
- * @throws ERR_KUBELOOM_NOT_A_LIST for a value without items, or with an item that is no object
+ * @throws ERR_KUBELOOM_OPTION for a value without items, or with an item that is no object
  */
 export function extractList<T extends object>(list: { readonly items: readonly T[] }): T[];
 export function extractList(list: unknown): object[];
@@ -150,7 +150,7 @@ export function eachListItem(list: unknown, visit: (item: object) => void): void
   const itemKind = isTyped ? kind.slice(0, -'List'.length) : undefined;
   for (const [index, item] of list.items.entries()) {
     if (!isRecord(item)) {
-      throw new KubeloomError('ERR_KUBELOOM_NOT_A_LIST', `items[${index}] of the list is not an object`);
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', `items[${index}] of the list is not an object`);
     }
     visit(itemKind === undefined ? item : filledItem(item, itemKind, apiVersion));
   }
@@ -170,7 +170,7 @@ function filledItem(item: Fields, kind: string, apiVersion: unknown): object {
 }
 
 function notAList(): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_NOT_A_LIST', 'the object is not a list: it has no items');
+  return new KubeloomError('ERR_KUBELOOM_OPTION', 'the object is not a list: it has no items');
 }
 
 function recordSource(fields: Fields, parent?: Fields): Source {

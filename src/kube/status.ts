@@ -4,6 +4,7 @@
  *
  * Every field's type is checked: a Status may come from any proxy on the way.
  */
+import type { ErrorCode } from '../base/error-codes/table.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { isRecord } from './meta-shape.ts';
 import type { Fields } from './meta-shape.ts';
@@ -34,11 +35,20 @@ export class KubeStatusError extends KubeloomError {
   readonly retryAfterSeconds: number;
   readonly causes: readonly StatusCause[];
 
-  constructor(httpStatus: number, status: Status, retryAfterSeconds: number, where: string) {
+  constructor(
+    httpStatus: number,
+    status: Status,
+    retryAfterSeconds: number,
+    where: string,
+    advice: (code: ErrorCode) => string,
+  ) {
     const code = codeOf(httpStatus, status);
     const said = printable(status.message) || 'no explanation';
     const reason = status.reason ? ` ${printable(status.reason)}` : '';
-    super(code, `${where} answered ${httpStatus}${reason}: ${said}; ${adviceFor(code, httpStatus)}`);
+    super(
+      code,
+      `${where} answered ${httpStatus}${reason}: ${said}; ${isRedirect(httpStatus) ? REDIRECT_ADVICE : advice(code)}`,
+    );
     this.httpStatus = httpStatus;
     this.reason = status.reason;
     this.serverMessage = status.message;
@@ -52,16 +62,18 @@ export class KubeStatusError extends KubeloomError {
  * @param body the response's text, or the object of an ERROR event
  * @param retryAfterSeconds from the response's header, if it had one
  * @param where the request, for the message
+ * @param advice what to do about a code; default: for the requests of an informer
  */
 export function statusError(
   httpStatus: number,
   body: string,
   retryAfterSeconds: number | undefined,
   where: string,
+  advice: (code: ErrorCode) => string = informerAdvice,
 ): KubeStatusError {
   const status = readStatus(body);
   const retryAfter = retryAfterSeconds ?? status.retryAfterSeconds ?? 0;
-  return new KubeStatusError(status.code ?? httpStatus, status, retryAfter, where);
+  return new KubeStatusError(status.code ?? httpStatus, status, retryAfter, where, advice);
 }
 
 const QUOTED_CHARACTERS_MAX = 300;
@@ -92,7 +104,7 @@ function readCause({ reason, message, field }: Fields): StatusCause {
 }
 
 /** Code by reason, which is more specific than the HTTP status beside it (client-go's rule). */
-const CODE_BY_REASON: ReadonlyMap<string, string> = new Map([
+const CODE_BY_REASON: ReadonlyMap<string, ErrorCode> = new Map([
   ['Unauthorized', 'ERR_KUBELOOM_UNAUTHORIZED'],
   ['Forbidden', 'ERR_KUBELOOM_FORBIDDEN'],
   ['NotFound', 'ERR_KUBELOOM_NOT_FOUND'],
@@ -105,25 +117,30 @@ const CODE_BY_REASON: ReadonlyMap<string, string> = new Map([
   ['ServerTimeout', 'ERR_KUBELOOM_SERVER_TIMEOUT'],
   ['Timeout', 'ERR_KUBELOOM_SERVER_TIMEOUT'],
   ['BadRequest', 'ERR_KUBELOOM_BAD_REQUEST'],
+  ['AlreadyExists', 'ERR_KUBELOOM_ALREADY_EXISTS'],
+  ['Conflict', 'ERR_KUBELOOM_CONFLICT'],
+  ['Invalid', 'ERR_KUBELOOM_INVALID'],
 ]);
 
-const CODE_BY_HTTP_STATUS: ReadonlyMap<number, string> = new Map([
+const CODE_BY_HTTP_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
   [400, 'ERR_KUBELOOM_BAD_REQUEST'],
   [401, 'ERR_KUBELOOM_UNAUTHORIZED'],
   [403, 'ERR_KUBELOOM_FORBIDDEN'],
-  [407, 'ERR_KUBELOOM_PROXY_UNAUTHORIZED'],
+  [407, 'ERR_KUBELOOM_PROXY'],
   [404, 'ERR_KUBELOOM_NOT_FOUND'],
+  [409, 'ERR_KUBELOOM_CONFLICT'],
   [410, 'ERR_KUBELOOM_GONE'],
+  [422, 'ERR_KUBELOOM_INVALID'],
   [429, 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],
   [500, 'ERR_KUBELOOM_INTERNAL'],
 ]);
 
-const ADVICE: ReadonlyMap<string, string> = new Map([
+const INFORMER_ADVICE: ReadonlyMap<ErrorCode, string> = new Map([
   [
     'ERR_KUBELOOM_UNAUTHORIZED',
     'check the credentials of the kubeconfig’s user: they are missing, wrong or expired',
   ],
-  ['ERR_KUBELOOM_PROXY_UNAUTHORIZED', 'put user name and password into the proxy’s URL'],
+  ['ERR_KUBELOOM_PROXY', 'put user name and password into the proxy’s URL'],
   ['ERR_KUBELOOM_FORBIDDEN', 'allow the user the verbs list and watch on this resource (RBAC)'],
   [
     'ERR_KUBELOOM_NOT_FOUND',
@@ -144,13 +161,30 @@ const ADVICE: ReadonlyMap<string, string> = new Map([
   ['ERR_KUBELOOM_BAD_REQUEST', 'check the label and field selectors and the other list options'],
 ]);
 
-function adviceFor(code: string, httpStatus: number): string {
-  if (isRedirect(httpStatus)) {
-    return 'redirects are not followed, as they could carry credentials away: put the final address into the kubeconfig';
-  }
+const REDIRECT_ADVICE =
+  'redirects are not followed, as they could carry credentials away: put the final address into the kubeconfig';
+
+function informerAdvice(code: ErrorCode): string {
   return (
-    ADVICE.get(code) ??
+    INFORMER_ADVICE.get(code) ??
     'check that the server is an apiserver, and any proxy in between; kubeloom tries again'
+  );
+}
+
+const OBJECT_ADVICE: ReadonlyMap<string, string> = new Map([
+  ['ERR_KUBELOOM_FORBIDDEN', 'allow the user this verb on this resource (RBAC)'],
+  ['ERR_KUBELOOM_NOT_FOUND', 'the object does not exist, or the server does not serve its resource'],
+  ['ERR_KUBELOOM_ALREADY_EXISTS', 'read the object that has this name'],
+  ['ERR_KUBELOOM_CONFLICT', 'it has changed since it was read: read it again and repeat the change'],
+  ['ERR_KUBELOOM_INVALID', 'correct the fields that the server names'],
+  ['ERR_KUBELOOM_BAD_REQUEST', 'check the object and its fields'],
+]);
+
+/** Returns what to do after a refused request for one object; the caller decides whether to repeat it. */
+export function objectAdvice(code: ErrorCode): string {
+  return (
+    OBJECT_ADVICE.get(code) ??
+    (code === 'ERR_KUBELOOM_UNAUTHORIZED' ? informerAdvice(code) : 'the server may accept it later')
   );
 }
 
@@ -158,7 +192,7 @@ function isRedirect(httpStatus: number): boolean {
   return httpStatus >= 300 && httpStatus < 400;
 }
 
-function codeOf(httpStatus: number, status: Status): string {
+function codeOf(httpStatus: number, status: Status): ErrorCode {
   if (isResourceVersionTooLarge(httpStatus, status)) return 'ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE';
   if (isRedirect(httpStatus)) return 'ERR_KUBELOOM_REDIRECT';
   // This status has priority over any reason (client-go's rule, for this number alone).

@@ -36,18 +36,19 @@ export interface Store<Item> extends StoreReader<Item>, ReflectorStore<Item> {
   bookmark(resourceVersion: string): void;
 }
 
+/** Queries by index. @typeParam Indexers index functions by the names that queries accept */
 export interface IndexerReader<Item, Indexers> extends StoreReader<Item> {
   /** Returns the items that share a value of this index with the given one. */
-  index(indexName: string, item: Item): Item[];
+  index(indexName: keyof Indexers & string, item: Item): Item[];
   /** Returns the keys of the items with this value, sorted. */
-  indexKeys(indexName: string, value: string): string[];
+  indexKeys(indexName: keyof Indexers & string, value: string): string[];
   /** Returns all values of this index; empty for an unknown one, as in client-go. */
-  listIndexFuncValues(indexName: string): string[];
-  byIndex(indexName: string, value: string): Item[];
+  listIndexFuncValues(indexName: keyof Indexers & string): string[];
+  byIndex(indexName: keyof Indexers & string, value: string): Item[];
   /** Returns a copy. */
   getIndexers(): Indexers;
   /** Adds indexers, at any time: existing items are indexed before it returns. If one name is taken, none is added. */
-  addIndexers(indexers: Indexers): void;
+  addIndexers(indexers: Readonly<Record<string, Indexers[keyof Indexers]>>): void;
 }
 
 export type IndexValuesFunctions<Item> = Readonly<Record<string, IndexValuesFunction<Item>>>;

@@ -3,17 +3,49 @@
  * client-go's DeletedFinalStateUnknown for stores and queues of plain objects. The class of that name, which
  * informers deliver to their handlers, is a tombstone as well.
  */
-import { isRecord } from './meta-shape.ts';
+import { isFinalStateUnknown, isRecord, labelsOf, uidOf } from './meta-shape.ts';
+import type { KubeMetadata, MetadataOf } from './meta-shape.ts';
 
 export interface Tombstone<T = unknown> {
   readonly finalStateUnknown: true;
   readonly key: string;
   /** The last known state, if any; the object may have changed since. */
   readonly object: T | undefined;
+  /** The last known metadata; undefined without a last known state. */
+  readonly metadata: MetadataOf<T> | undefined;
+  /** The last known labels; empty without a last known state. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** The last known uid; empty without a last known state. */
+  readonly uid: string;
 }
 
 export function tombstone<T>(key: string, object: T | undefined): Tombstone<T> {
-  return { finalStateUnknown: true, key, object };
+  return new PlainTombstone(key, object);
+}
+
+class PlainTombstone<T> implements Tombstone<T> {
+  readonly finalStateUnknown = true;
+  readonly key: string;
+  readonly object: T | undefined;
+
+  constructor(key: string, object: T | undefined) {
+    this.key = key;
+    this.object = object;
+  }
+
+  // The getters read the object when they are called: an entry may have expired by then, and throws.
+  get metadata(): MetadataOf<T> | undefined {
+    const { metadata } = (this.object ?? {}) as { readonly metadata?: KubeMetadata };
+    return metadata as MetadataOf<T> | undefined;
+  }
+
+  get labels(): Readonly<Record<string, string>> {
+    return labelsOf(this.object);
+  }
+
+  get uid(): string {
+    return uidOf(this.object);
+  }
 }
 
 /**
@@ -21,5 +53,5 @@ export function tombstone<T>(key: string, object: T | undefined): Tombstone<T> {
  * object: it may have expired.
  */
 export function isTombstone(value: unknown): value is Tombstone {
-  return isRecord(value) && value['finalStateUnknown'] === true && typeof value['key'] === 'string';
+  return isRecord(value) && isFinalStateUnknown(value);
 }

@@ -58,6 +58,20 @@ export interface RunFacts {
   readonly durationMs: number;
   /** The namespaces of this run; they are removed at its end. */
   readonly namespaces: readonly string[];
+  /** The indexes of a Job that had a share of the watchers each; absent for a run of one machine. */
+  readonly indexes?: readonly IndexFacts[];
+}
+
+/**
+ * One index of a Job. Index 0 had the generator: `answeredToHandler` is measured by its watchers only, because clocks of
+ * machines differ. Times of other indexes are later by the delay of a watch.
+ */
+export interface IndexFacts {
+  readonly index: number;
+  readonly host: string;
+  readonly machine: RunFacts['machine'];
+  /** The numbers of its processes with watchers. */
+  readonly processes: readonly number[];
 }
 
 export interface PhaseResult {
@@ -200,7 +214,7 @@ export interface VerdictCounts {
 
 export interface Mark {
   readonly atMs: number;
-  readonly type: 'phase' | 'sync' | 'relist' | 'cut' | 'fault';
+  readonly type: 'relist' | 'cut' | 'fault';
   /** The watcher; null for an event of the whole run. */
   readonly watcher: string | null;
   readonly text: string;

@@ -3,6 +3,7 @@
  * of metrics. A list lasts from its first request to its last page or end bookmark. A watch lasts from the server's
  * answer, or from the end bookmark, to its end.
  */
+import type { ErrorCode } from '../base/error-codes/table.ts';
 import type { Activity, FailureReason, ListCause, ListMode, WatchEnd } from '../shared/activity.ts';
 import { ActivityCounter } from '../shared/activity.ts';
 import type { ListMeter } from './reports.ts';
@@ -127,7 +128,7 @@ const REASONS: Readonly<Record<FailureKind, FailureReason>> = {
 };
 
 /** Codes of reports by which an object or event was ignored, and their counters. */
-const IGNORED: ReadonlyMap<string, ActivityCounter> = new Map([
+const IGNORED: ReadonlyMap<ErrorCode, ActivityCounter> = new Map([
   ['ERR_KUBELOOM_OBJECT_WITHOUT_NAME', ActivityCounter.Nameless],
   ['ERR_KUBELOOM_NO_RESOURCE_VERSION', ActivityCounter.Unversioned],
   ['ERR_KUBELOOM_UNEXPECTED_OBJECT', ActivityCounter.Unexpected],
@@ -157,7 +158,7 @@ export class ActivityReports {
   }
 
   /** Counts an ignored object or event, if the reported error is about one. */
-  reported(code: string): void {
+  reported(code: ErrorCode): void {
     const counter = IGNORED.get(code);
     if (counter !== undefined) (this.#counts[counter] as number)++;
   }

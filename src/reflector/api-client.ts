@@ -1,29 +1,35 @@
 /**
- * GETs on the calling thread: finds credentials and a connection, checks the status, and passes the body to a reader
- * or returns it whole. Requests share connections; a connection is closed when its last request has ended.
+ * Requests on the calling thread: finds credentials and a connection, checks the status, and passes the body to a reader
+ * or returns it whole. Requests share connections. An idle connection is kept for a few seconds for the next request and
+ * does not keep the process alive.
  */
 import { realClock } from '../base/clock.ts';
-import { KubeloomError, wrapped } from '../base/errors.ts';
+import type { Clock } from '../base/clock.ts';
+import { KubeloomError, messageOf, wrapped } from '../base/errors.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { ErrorBody, retryAfterSeconds } from './error-body.ts';
 import { TransportPool } from './transport/transport-pool.ts';
 import { Watchdog } from './watchdog.ts';
 import { Credentials } from './transport/credentials.ts';
 import { Http1Transport } from './transport/http1-transport.ts';
-import type { HttpExchange, HttpTransport, ResponseSink } from './transport/http.ts';
-import { statusError } from '../kube/status.ts';
+import type { HttpExchange, HttpMethod, HttpTransport, ResponseSink } from './transport/http.ts';
+import { KubeStatusError, objectAdvice, statusError } from '../kube/status.ts';
 import { onAbort } from '../base/on-abort.ts';
+import type { ConnectionOptions } from '../shared/protocol.ts';
 
 const OK = 200;
+const FIRST_REDIRECT = 300;
 const UNAUTHORIZED = 401;
 /** Time without a byte after which a request for a whole body fails. */
 const BODY_SILENCE_MAX_MS = 30_000;
+/** An apiserver ends a request for one object after 60 s. */
+const SEND_SILENCE_MAX_MS = 65_000;
 /** Discovery documents are far smaller; a single object has at most 3 MiB on a real server. */
 const BODY_BYTES_MAX = 32 * 2 ** 20;
 
 /** The reader of a response. */
 export interface ResponseReader {
-  /** Called when the response has status 200; the body follows. */
+  /** Called when the response has status 200, for a write any status of success; the body follows. */
   opened(response: HttpExchange): void;
   data(chunk: Buffer): void;
   /**
@@ -42,18 +48,43 @@ export interface GetRequest {
   readonly silenceMaxMs?: number;
 }
 
+/** A request for one object: it may write. */
+export interface SendRequest {
+  readonly method: HttpMethod;
+  readonly path: string;
+  /** Sent as JSON; the body of a PATCH is a merge patch. */
+  readonly body?: object;
+  readonly signal?: AbortSignal;
+}
+
+interface WholeRequest extends Omit<GetRequest, 'verb'> {
+  readonly verb: GetRequest['verb'] | HttpMethod;
+  /** Absent: the request is a GET whatever its verb, and its errors carry an informer's advice. */
+  readonly method?: HttpMethod;
+  readonly body?: Buffer;
+}
+
 export class ApiClient {
   readonly #credentials: Credentials;
+  readonly #clock: Clock;
   /** True after an answer of 401: the next request asks for other credentials. */
   #isUnauthorized = false;
   readonly #transports: TransportPool = new TransportPool((connection) => new Http1Transport(connection));
+  /** Connection of the last request that has ended: the pool keeps its transport. */
+  #kept: ConnectionOptions | undefined;
 
-  constructor(source: ServerSource) {
+  /** @param clock clock of the limits of silence */
+  constructor(source: ServerSource, clock: Clock = realClock) {
     this.#credentials = new Credentials(source);
+    this.#clock = clock;
   }
 
   /** Sends the request. Never throws: every failure is passed to the reader's `end`. */
-  async get(request: GetRequest, reader: ResponseReader): Promise<void> {
+  get(request: GetRequest, reader: ResponseReader): Promise<void> {
+    return this.#request(request, reader);
+  }
+
+  async #request(request: WholeRequest, reader: ResponseReader): Promise<void> {
     const { signal } = request;
     try {
       signal.throwIfAborted();
@@ -61,29 +92,31 @@ export class ApiClient {
       signal.throwIfAborted();
       const transport = this.#transports.acquire(connection);
       const where = `${request.verb} ${connection.server}${request.path.split('?', 1)[0]}`;
-      void new GetExchange(request, where, reader, transport, {
+      void new ApiExchange(request, where, reader, transport, this.#clock, {
         answered: (status) => (this.#isUnauthorized = status === UNAUTHORIZED),
-        ended: () => this.#transports.release(connection),
+        ended: () => this.#keep(connection),
       });
     } catch (cause) {
       const what = `${request.verb} ${request.path.split('?', 1)[0]}`;
-      reader.end(signal.aborted ? reasonOf(signal) : wrapped('ERR_KUBELOOM_CONNECTION_OPTIONS', what, cause));
+      reader.end(signal.aborted ? reasonOf(signal) : wrapped('ERR_KUBELOOM_KUBECONFIG', what, cause));
     }
+  }
+
+  /** Keeps the transport of the request that ended, in the place of the one that was kept. */
+  #keep(connection: ConnectionOptions): void {
+    const before = this.#kept;
+    this.#kept = connection;
+    if (before) this.#transports.release(before);
   }
 
   /**
    * Requests one path with GET and returns the whole body.
    *
    * @throws an error with the code of the server's answer, or of the reason why there is none; the signal's reason when
-   *   it is aborted; ERR_KUBELOOM_RESPONSE_TOO_LARGE above 32 MiB
+   *   it is aborted; ERR_KUBELOOM_MALFORMED_RESPONSE above 32 MiB
    */
   getBody(path: string, signal: AbortSignal): Promise<Buffer> {
-    return new Promise((resolve, reject) => {
-      void this.get(
-        { path, verb: 'GET', signal, silenceMaxMs: BODY_SILENCE_MAX_MS },
-        new WholeBody(path, resolve, reject),
-      );
-    });
+    return this.#whole({ path, verb: 'GET', signal, silenceMaxMs: BODY_SILENCE_MAX_MS });
   }
 
   /**
@@ -92,26 +125,73 @@ export class ApiClient {
    * @throws ERR_KUBELOOM_MALFORMED_RESPONSE as well, when the body is not JSON
    */
   async getJson(path: string, signal: AbortSignal): Promise<unknown> {
-    const body = await this.getBody(path, signal);
+    return parsed(await this.getBody(path, signal), 'GET', path);
+  }
+
+  /**
+   * Sends a request for one object and returns the JSON of the answer. After an answer of 401 it is sent once more with
+   * fresh credentials; nothing else is repeated.
+   *
+   * @throws ERR_KUBELOOM_OPTION for a body that is no JSON
+   * @throws KubeStatusError with the code of the server's refusal: nothing was written
+   * @throws ERR_KUBELOOM_WRITE_UNCONFIRMED when a write was sent and its answer is missing: it may have happened or not
+   * @throws the signal's reason when it is aborted: a write may have happened as well
+   */
+  async send({ method, path, body, signal = NEVER }: SendRequest): Promise<unknown> {
+    const request: WholeRequest = {
+      method,
+      path,
+      verb: method,
+      signal,
+      silenceMaxMs: SEND_SILENCE_MAX_MS,
+      ...(body === undefined ? {} : { body: jsonOf(body) }),
+    };
     try {
-      return JSON.parse(body.toString()) as unknown;
-    } catch (cause) {
-      const message = `GET ${path}: the answer is not JSON; is this a Kubernetes apiserver?`;
-      throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message, { cause });
+      return parsed(await this.#whole(request), method, path);
+    } catch (error) {
+      if (!(error instanceof KubeStatusError) || error.code !== 'ERR_KUBELOOM_UNAUTHORIZED') throw error;
+      return parsed(await this.#whole(request), method, path);
     }
+  }
+
+  #whole(request: WholeRequest): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const where = `${request.verb} ${request.path}`;
+      void this.#request(request, new WholeBody(where, resolve, reject));
+    });
+  }
+}
+
+function jsonOf(body: object): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(body));
+  } catch (cause) {
+    const message = `the body of a request must be JSON: ${messageOf(cause)}`;
+    throw new KubeloomError('ERR_KUBELOOM_OPTION', message, { cause });
+  }
+}
+
+const NEVER = new AbortController().signal;
+
+function parsed(body: Buffer, verb: string, path: string): unknown {
+  try {
+    return JSON.parse(body.toString()) as unknown;
+  } catch (cause) {
+    const message = `${verb} ${path}: the answer is not JSON; is this a Kubernetes apiserver?`;
+    throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message, { cause });
   }
 }
 
 class WholeBody implements ResponseReader {
-  readonly #path: string;
+  readonly #where: string;
   readonly #resolve: (body: Buffer) => void;
   readonly #reject: (error: Error) => void;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #response: HttpExchange | undefined;
 
-  constructor(path: string, resolve: (body: Buffer) => void, reject: (error: Error) => void) {
-    this.#path = path;
+  constructor(where: string, resolve: (body: Buffer) => void, reject: (error: Error) => void) {
+    this.#where = where;
     this.#resolve = resolve;
     this.#reject = reject;
   }
@@ -129,49 +209,56 @@ class WholeBody implements ResponseReader {
   end(error: Error | undefined): void {
     if (error) this.#reject(error);
     else if (this.#bytes <= BODY_BYTES_MAX) this.#resolve(Buffer.concat(this.#chunks));
-    else this.#reject(tooLarge(this.#path));
+    else this.#reject(tooLarge(this.#where));
   }
 }
 
-function tooLarge(path: string): KubeloomError {
+function tooLarge(where: string): KubeloomError {
   return new KubeloomError(
-    'ERR_KUBELOOM_RESPONSE_TOO_LARGE',
-    `GET ${path}: the answer is larger than ${BODY_BYTES_MAX} bytes; is this a Kubernetes apiserver?`,
+    'ERR_KUBELOOM_MALFORMED_RESPONSE',
+    `${where}: the answer is larger than ${BODY_BYTES_MAX} bytes; is this a Kubernetes apiserver?`,
   );
 }
 
-interface GetEvents {
+interface ExchangeEvents {
   answered(status: number): void;
   ended(): void;
 }
 
-class GetExchange implements ResponseSink, HttpExchange {
+class ApiExchange implements ResponseSink, HttpExchange {
+  readonly #request: WholeRequest;
   readonly #where: string;
   readonly #reader: ResponseReader;
-  readonly #events: GetEvents;
+  readonly #events: ExchangeEvents;
   readonly #http: HttpExchange;
   readonly #watchdog: Watchdog | undefined;
   readonly #unlisten: () => void;
   #errorBody: ErrorBody | undefined;
+  #isSent = false;
   #isOver = false;
 
   constructor(
-    { path, signal, silenceMaxMs }: GetRequest,
+    request: WholeRequest,
     where: string,
     reader: ResponseReader,
     transport: HttpTransport,
-    events: GetEvents,
+    clock: Clock,
+    events: ExchangeEvents,
   ) {
+    const { path, method = 'GET', body, signal, silenceMaxMs } = request;
+    this.#request = request;
     this.#where = where;
     this.#reader = reader;
     this.#events = events;
-    this.#http = transport.request({ path }, this);
+    const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    const content = body === undefined ? {} : { headers: { 'content-type': type }, body };
+    this.#http = transport.request({ method, path, ...content }, this);
     this.#unlisten = onAbort(signal, () => this.#end(reasonOf(signal)));
     if (silenceMaxMs === undefined) return;
-    this.#watchdog = new Watchdog(realClock, silenceMaxMs, () => {
+    this.#watchdog = new Watchdog(clock, silenceMaxMs, () => {
       transport.closeIdle();
       const message = `${where}: the server has sent nothing for ${silenceMaxMs / 1000} s`;
-      this.#end(new KubeloomError('ERR_KUBELOOM_STALLED', message));
+      this.#lost(new KubeloomError('ERR_KUBELOOM_STALLED', message));
     });
   }
 
@@ -187,15 +274,22 @@ class GetExchange implements ResponseSink, HttpExchange {
     this.#end(undefined);
   }
 
+  sent(): void {
+    this.#isSent = true;
+  }
+
   head(status: number, headers: Readonly<Record<string, string>>): void {
     this.#watchdog?.touch();
     this.#events.answered(status);
-    if (status === OK) {
+    if (status === OK || (this.#isWrite && status > OK && status < FIRST_REDIRECT)) {
       this.#reader.opened(this);
       return;
     }
     const retryAfter = retryAfterSeconds(headers);
-    this.#errorBody = new ErrorBody((text) => this.#end(statusError(status, text, retryAfter, this.#where)));
+    const advice = this.#request.method === undefined ? undefined : objectAdvice;
+    this.#errorBody = new ErrorBody((text) =>
+      this.#end(statusError(status, text, retryAfter, this.#where, advice)),
+    );
   }
 
   data(chunk: Uint8Array): void {
@@ -207,7 +301,19 @@ class GetExchange implements ResponseSink, HttpExchange {
 
   end(error: KubeloomError | undefined): void {
     if (this.#errorBody) this.#errorBody.end(error);
-    else this.#end(error);
+    else if (error) this.#lost(error);
+    else this.#end(undefined);
+  }
+
+  get #isWrite(): boolean {
+    return (this.#request.method ?? 'GET') !== 'GET';
+  }
+
+  /** Ends without a whole answer. */
+  #lost(error: KubeloomError): void {
+    if (!this.#isWrite || !this.#isSent) return this.#end(error);
+    const message = `${this.#where}: the answer is missing, so the write may have happened or not: read the object before it is repeated (${error.message})`;
+    this.#end(new KubeloomError('ERR_KUBELOOM_WRITE_UNCONFIRMED', message, { cause: error }));
   }
 
   #end(error: Error | undefined): void {

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { toUSVString } from 'node:util';
+import type { ErrorCode } from '../base/error-codes/table.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { KeySpans, scanKey, scanMetadata } from '../kube/json/key-spans.ts';
 import { decodeStringContent, decodeStringToken, findPath } from '../kube/json/read.ts';
@@ -158,7 +159,7 @@ export class ObjectWriter {
     );
   }
 
-  #skip(code: string, message: string, quoted: string): 'skipped' {
+  #skip(code: ErrorCode, message: string, quoted: string): 'skipped' {
     this.#report(new KubeloomError(code, `${message}: ${quoted}`));
     return 'skipped';
   }

@@ -370,7 +370,7 @@ function isUsable(resourceVersion: string): boolean {
 function unknownType(where: string, bytes: Buffer, start: number, end: number): KubeloomError {
   const type = decodeStringContent(bytes, start, end) ?? '?';
   return new KubeloomError(
-    'ERR_KUBELOOM_UNKNOWN_EVENT_TYPE',
+    'ERR_KUBELOOM_MALFORMED_EVENT',
     `${where}: the server sent an event of the unknown type ${JSON.stringify(type.slice(0, 100))}, which was skipped`,
   );
 }

@@ -58,7 +58,7 @@ test('C72 objects of another kind and events of an unknown type are reported and
   again.send(event('ADDED', 'b', '21'));
   await handler.count(2);
   assert.deepEqual(handler.names, ['add a', 'add b']);
-  await scene.reported('ERR_KUBELOOM_UNEXPECTED_OBJECT', 'ERR_KUBELOOM_UNKNOWN_EVENT_TYPE');
+  await scene.reported('ERR_KUBELOOM_UNEXPECTED_OBJECT', 'ERR_KUBELOOM_MALFORMED_EVENT');
 });
 
 test('C71 a malformed object has its uid even if its labels cannot be read', async (scene) => {

@@ -62,7 +62,7 @@ test('C74 indexers that are added later cover the cached objects and all later o
   await handler.count(4);
   assert.deepEqual(indexer.indexKeys('app', 'web'), ['default/c']);
   assert.deepEqual(indexer.indexKeys('plain', 'c'), ['default/c']);
-  const tooLate = { code: 'ERR_KUBELOOM_INDEX_TOO_LATE' };
+  const tooLate = { code: 'ERR_KUBELOOM_STARTED' };
   assert.throws(() => informer.addIndexers({ phase: field('status.phase') }), tooLate);
   assert.throws(() => informer.addIndexers({ image: indexModule(MODULE, 'byImage') }), tooLate);
   assert.throws(() => indexer.byIndex('phase', 'Running'), { code: 'ERR_KUBELOOM_NO_INDEX' });
@@ -96,7 +96,7 @@ test('C76 indexKeys returns sorted keys, values without objects are absent, and 
   assert.deepEqual(indexer.listIndexFuncValues('app'), ['x']);
   assert.deepEqual(indexer.byIndex('app', 'y'), []);
   assert.deepEqual(indexer.listIndexFuncValues('unknown'), []);
-  const unknown = { code: 'ERR_KUBELOOM_NO_INDEX', message: 'Index with name unknown does not exist' };
+  const unknown = { code: 'ERR_KUBELOOM_NO_INDEX', message: /^index unknown does not exist/ };
   assert.throws(() => indexer.byIndex('unknown', 'x'), unknown);
   assert.throws(() => indexer.indexKeys('unknown', 'x'), unknown);
 });

@@ -3,15 +3,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import {
-  ApiextensionsV1Api,
-  CoordinationV1Api,
-  CoreV1Api,
-  KubeConfig,
-  KubernetesObjectApi,
-} from '@kubernetes/client-node';
-import type { KubernetesObject, V1ObjectMeta } from '@kubernetes/client-node';
-import { parse, parseAllDocuments, stringify } from 'yaml';
+import { ApiextensionsV1Api, CoordinationV1Api, CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import type { V1ObjectMeta } from '@kubernetes/client-node';
+import { parse, stringify } from 'yaml';
 import type { LoadTestResult } from '../../src/loadtest/result.ts';
 import { PRESETS, presetText } from '../../src/loadtest/workload/presets.ts';
 import type { Preset } from '../../src/loadtest/workload/presets.ts';
@@ -22,6 +16,7 @@ import { ROOT } from '../unit/docs/documents.ts';
 import { CommandRun, TemporaryFolder, runCommand } from '../unit/cli/command.ts';
 import { startControlPlane } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { limitedKubeConfig } from './loadtest-account.ts';
 
 const EVERYTHING = `objects:
   - { kind: ConfigMap, count: 1000, namespaces: 2 }
@@ -36,9 +31,9 @@ watchers:
 phases:
   - create: {}
   - sync: {}
-  - steady: { for: 10s, rate: 100, mix: { create: 10, update: 60, status: 20, delete: 10 } }
-  - relist-storm: { for: 6s, every: 3s, watchers: [config maps, widgets], rate: 100 }
-thresholds: [lost == 0, terminated watches == 0]
+  - steady: { for: 6s, rate: 100, mix: { create: 10, update: 60, status: 20, delete: 10 } }
+  - relist-storm: { for: 3s, every: 2s, watchers: [config maps, widgets], rate: 100 }
+thresholds: [lost == 0]
 `;
 const WIDGETS = `objects: [{ kind: Widget, count: 20 }, { kind: ConfigMap, count: 20 }]
 watchers: [{ name: widgets, of: Widget }, { name: config maps, of: ConfigMap }]
@@ -46,11 +41,16 @@ phases: [create: {}, sync: {}, steady: { for: 2s, rate: 40 }]
 `;
 const ONE_WATCHER = `objects: [{ kind: ConfigMap, count: 5 }]
 watchers: [{ name: watcher }]
-phases: [create: {}, sync: {}, steady: { for: 2s, rate: 30, mix: { update: 1 } }]
+phases: [create: {}, sync: {}, steady: { for: 1s, rate: 60, mix: { update: 1 } }]
 `;
 /** Fewer than an uninterrupted run of WIDGETS sends before it removes them. */
 const WIDGET_REQUESTS = 130;
-const MANAGED = { labelSelector: 'app.kubernetes.io/managed-by=kubeloom-loadtest' };
+const INTERRUPTIONS = 10;
+/** Runs at the same time: most of a run is waiting. */
+const AT_ONCE = { concurrency: 3 };
+const MANAGED = 'app.kubernetes.io/managed-by=kubeloom-loadtest';
+const RUN_LABEL = 'loadtest.kubeloom.dev/run';
+const TRIES_MAX = 3;
 const OBJECTS_MAX = 200;
 const WATCHERS_MAX = 4;
 const RATE_MAX = 50;
@@ -59,9 +59,10 @@ interface PresetFile {
   readonly objects: { count: number }[];
   readonly watchers: { count?: number; processes?: number }[];
   readonly phases: Readonly<Record<string, { for?: string; every?: string; rate?: number | object }>>[];
+  thresholds: string[];
 }
 
-/** Returns a preset with fewer objects and watchers, a low rate, and phases of seconds. */
+/** Returns a preset with fewer objects and watchers, a low rate, and short phases. */
 function small(preset: Preset): string {
   const file = parse(presetText(preset)) as PresetFile;
   for (const each of file.objects) each.count = Math.min(each.count, OBJECTS_MAX);
@@ -70,11 +71,13 @@ function small(preset: Preset): string {
     each.processes = Math.min(each.processes ?? 1, each.count);
   }
   for (const [type, body] of file.phases.flatMap((phase) => Object.entries(phase))) {
-    if (body.for !== undefined) body.for = type === 'pause' ? '500ms' : '3s';
-    if (body.every !== undefined) body.every = '1500ms';
+    if (body.for !== undefined) body.for = type === 'pause' ? '500ms' : '2s';
+    if (body.every !== undefined) body.every = '1s';
     if (typeof body.rate === 'object') body.rate = { from: RATE_MAX / 2, to: RATE_MAX };
     else if (body.rate !== undefined) body.rate = Math.min(body.rate, RATE_MAX);
   }
+  // Times depend on what runs beside it, and the server counts the watches of all runs.
+  file.thresholds = ['lost == 0'];
   return stringify(file);
 }
 
@@ -83,6 +86,7 @@ describe('kubeloom loadtest on a real apiserver', () => {
   let kubeConfig: KubeConfig;
   let api: CoreV1Api;
   let folder: TemporaryFolder;
+  let files = 0;
   before(async () => {
     server = await startControlPlane();
     folder = await TemporaryFolder.create();
@@ -96,116 +100,150 @@ describe('kubeloom loadtest on a real apiserver', () => {
   });
 
   async function argumentsOf(workload: string, kubeconfig = server.kubeconfigPath): Promise<string[]> {
-    return ['loadtest', await folder.write('workload.yaml', workload), '--kubeconfig', kubeconfig];
+    const file = await folder.write(`workload-${files++}.yaml`, workload);
+    return ['loadtest', file, '--kubeconfig', kubeconfig];
   }
 
   /** Runs a workload until it says something: a machine that is busy for a moment proves nothing. */
-  async function passes(workload: string): Promise<LoadTestResult> {
+  async function runUntilValid(workload: string, ...flags: readonly string[]): ReturnType<typeof runCommand> {
     for (let tries = 1; ; tries++) {
-      const run = await runCommand([...(await argumentsOf(workload)), '--json']);
-      if (run.exitCode === 2 && tries < 3) continue;
-      assert.equal(run.exitCode, 0, run.stderr);
-      const result = JSON.parse(run.stdout) as LoadTestResult;
-      assert.deepEqual(result.conclusion, { kind: 'PASS', reasons: [] });
-      assert.ok(result.watchers.every(({ cacheEqualsList }) => cacheEqualsList !== false));
-      assert.deepEqual(result.leftovers, []);
-      await assertNothingLeft();
-      return result;
+      const run = await runCommand([...(await argumentsOf(workload)), ...flags]);
+      if (run.exitCode !== 2 || tries === TRIES_MAX) return run;
     }
   }
 
-  /** Returns the metadata of everything that carries the label of load tests. */
-  async function left(): Promise<(V1ObjectMeta | undefined)[]> {
+  async function passes(workload: string): Promise<LoadTestResult> {
+    const { exitCode, stdout, stderr } = await runUntilValid(workload, '--json');
+    assert.equal(exitCode, 0, stderr);
+    const result = JSON.parse(stdout) as LoadTestResult;
+    assert.deepEqual(result.conclusion, { kind: 'PASS', reasons: [] });
+    await assertDelivered(result);
+    return result;
+  }
+
+  async function assertDelivered(result: LoadTestResult): Promise<void> {
+    const { writes, watchers } = result;
+    assert.equal(writes.refused + writes.unanswered, 0);
+    for (const { name, verdict, cacheEqualsList } of watchers) {
+      const { lost, duplicated, reordered, findings } = verdict;
+      assert.equal(lost + duplicated + reordered, 0, `${name}: ${findings.join('; ')}`);
+      assert.notEqual(cacheEqualsList, false, name);
+    }
+    await assertNothingLeft(result);
+  }
+
+  /** Returns the metadata of everything with this label. */
+  async function left(labelSelector: string): Promise<(V1ObjectMeta | undefined)[]> {
+    const selected = { labelSelector };
     const lists = await Promise.all([
-      api.listNamespace(MANAGED),
-      api.listConfigMapForAllNamespaces(MANAGED),
-      api.listPodForAllNamespaces(MANAGED),
-      kubeConfig.makeApiClient(CoordinationV1Api).listLeaseForAllNamespaces(MANAGED),
-      kubeConfig.makeApiClient(ApiextensionsV1Api).listCustomResourceDefinition(MANAGED),
+      api.listNamespace(selected),
+      api.listConfigMapForAllNamespaces(selected),
+      api.listPodForAllNamespaces(selected),
+      kubeConfig.makeApiClient(CoordinationV1Api).listLeaseForAllNamespaces(selected),
+      kubeConfig.makeApiClient(ApiextensionsV1Api).listCustomResourceDefinition(selected),
     ]);
     // No namespace controller runs here: a namespace stays until one finishes what was asked for.
     const items = lists.flatMap(({ items }) => items.map(({ metadata }) => metadata));
     return items.filter((metadata) => metadata?.deletionTimestamp === undefined);
   }
 
-  async function assertNothingLeft(): Promise<void> {
-    assert.deepEqual(await left(), []);
+  async function assertNothingLeft({ run, leftovers }: LoadTestResult): Promise<void> {
+    const [, identifier] = /^kubeloom-loadtest-([0-9a-f]{8})-/.exec(run.namespaces[0] ?? '') ?? [];
+    assert.deepEqual([leftovers, await left(`${RUN_LABEL}=${identifier}`)], [[], []]);
   }
 
-  async function startProxy(): Promise<EditingProxy> {
-    const proxy = await EditingProxy.start(server);
-    await folder.write('proxied', proxy.kubeConfig);
-    return proxy;
+  async function proxied(proxy: EditingProxy, workload: string): Promise<string[]> {
+    return argumentsOf(workload, await folder.write(`proxied-${files++}`, proxy.kubeConfig));
   }
+
+  describe('beside other runs', AT_ONCE, () => {
+    for (const preset of PRESETS) {
+      it(`runs and judges a small ${preset}`, async () => {
+        const args = [...(await argumentsOf(small(preset))), '--json'];
+        const { exitCode, stdout, stderr } = await runCommand(args);
+        // Beside other runs a part may be late, which makes a run INVALID and its deliveries no less right.
+        assert.ok(exitCode === 0 || exitCode === 2, stderr);
+        await assertDelivered(JSON.parse(stdout) as LoadTestResult);
+      });
+    }
+
+    it('needs no other right than those of docs/loadtest/rbac.yaml', async () => {
+      const kubeconfig = await folder.write('limited', await limitedKubeConfig(server));
+      const run = await runCommand([...(await argumentsOf(WIDGETS, kubeconfig)), '--yes', '--json']);
+      assert.ok(run.exitCode === 0 || run.exitCode === 2, run.stderr);
+      const result = JSON.parse(run.stdout) as LoadTestResult;
+      assert.equal(result.writes.refused, 0);
+      assert.ok(result.serverMetrics.length > 0);
+      assert.doesNotMatch(run.stderr, /FORBIDDEN/);
+      await assertNothingLeft(result);
+    });
+
+    const FAULTS: readonly (readonly [fault: string, client: string, edit: () => Edit, words: RegExp])[] = [
+      ['drops an event', 'informer', droppingOne, /59 delivered, 1 lost, 0 duplicated, 0 reordered/],
+      ['swaps two events', 'informer', reorderingTwo, /60 delivered, 0 lost, 0 duplicated, 1 reordered/],
+      ['doubles an event', 'raw', doublingOne, /60 delivered, 0 lost, 1 duplicated, 0 reordered/],
+    ];
+    async function runBehind(edit: () => Edit, client: string): ReturnType<typeof runCommand> {
+      await using proxy = await EditingProxy.start(server);
+      // The first watch is the witness's.
+      proxy.editOf = (watch) => (watch === 1 ? edit() : undefined);
+      return await runCommand([...(await proxied(proxy, ONE_WATCHER)), '--client', client]);
+    }
+    for (const [fault, client, edit, words] of FAULTS) {
+      it(`fails the watch of a client ${client} behind a proxy that ${fault}`, async () => {
+        const { exitCode, stdout } = await runBehind(edit, client);
+        assert.match(stdout, new RegExp(`\nFAIL:\n {2}watcher: ${words.source}`));
+        assert.equal(exitCode, 1);
+      });
+    }
+
+    it('does not fail an informer that hides a doubled event', async () => {
+      const { exitCode, stdout } = await runBehind(doublingOne, 'informer');
+      assert.notEqual(exitCode, 1, stdout);
+      assert.match(stdout, /^watcher .* 60 +0 +0 +0 +0 +yes/m);
+    });
+
+    it('exits with 3 when only a threshold is missed', async () => {
+      const { exitCode, stdout } = await runUntilValid(`${ONE_WATCHER}thresholds: [relists >= 1]\n`);
+      assert.equal(exitCode, 3, stdout);
+      assert.match(stdout, /\nTHRESHOLD:\n {2}relists >= 1: it was 0\n/);
+    });
+
+    const random = seededRandom(23);
+    for (let moment = 0; moment < INTERRUPTIONS; moment++) {
+      // One moment in each tenth of the run: a few requests prepare it, then 40 creations, 80 writes, and lists.
+      const at = Math.floor(((moment + random()) / INTERRUPTIONS) * WIDGET_REQUESTS);
+      it(`leaves nothing behind when it is interrupted at request ${at}`, async () => {
+        await using proxy = await EditingProxy.start(server);
+        await using run = new CommandRun([...(await proxied(proxy, WIDGETS)), '--json']);
+        proxy.onRequest = () => {
+          if (proxy.requests.length === at + 1) run.kill('SIGINT');
+        };
+        assert.equal(await run.exitCode, 130, run.stderr);
+        const result = JSON.parse(run.stdout) as LoadTestResult;
+        assert.equal(result.conclusion.kind, 'INTERRUPTED');
+        await assertNothingLeft(result);
+      });
+    }
+  });
 
   it('delivers a load to every watcher once, in order, and leaves nothing behind', async () => {
     const { run, watchers } = await passes(EVERYTHING);
     assert.match(run.versions.server, /^v1\./);
     for (const { name, syncs, verdict } of watchers) {
       console.log(`loadtest: ${name}: ${JSON.stringify({ first: syncs[0], ...verdict })}`);
+      assert.ok((syncs[0]?.bytes ?? 0) > 0);
     }
   });
 
-  for (const preset of PRESETS) {
-    it(`passes a small ${preset}`, async () => void (await passes(small(preset))));
-  }
-
-  it('needs no other right than those of docs/loadtest/rbac.yaml', async () => {
-    const objects = KubernetesObjectApi.makeApiClient(kubeConfig);
-    for (const document of parseAllDocuments(readFileSync(join(ROOT, 'docs/loadtest/rbac.yaml'), 'utf8'))) {
-      await objects.create(document.toJS() as KubernetesObject);
-    }
-    const account = { name: 'kubeloom-loadtest', namespace: 'kubeloom-loadtest' };
-    const audience = 'https://kubernetes.default.svc';
-    const body = { spec: { audiences: [audience] } };
-    const { status } = await api.createNamespacedServiceAccountToken({ ...account, body });
-    const limited = new KubeConfig();
-    limited.loadFromClusterAndUser(
-      { name: 'e2e', server: server.server, caData: server.caData, skipTLSVerify: false },
-      { name: 'service account', token: status?.token ?? '' },
-    );
-    const kubeconfig = await folder.write('limited', limited.exportConfig());
-    const run = await runCommand([...(await argumentsOf(WIDGETS, kubeconfig)), '--yes', '--json']);
-    assert.ok(run.exitCode === 0 || run.exitCode === 2, run.stderr);
-    const result = JSON.parse(run.stdout) as LoadTestResult;
-    assert.equal(result.writes.refused, 0);
-    assert.ok(result.serverMetrics.length > 0);
-    assert.doesNotMatch(run.stderr, /FORBIDDEN/);
-    await assertNothingLeft();
+  it('holds 1,000 sockets and 20 informers at 500 writes a second on two processors', async () => {
+    const result = await passes(readFileSync(join(ROOT, 'docs/loadtest/thousand-watchers.yaml'), 'utf8'));
+    assert.equal(result.watchers.length, 1020);
+    const [steady] = result.phases.slice(-1);
+    assert.ok((steady?.rateAchieved ?? 0) >= 475, JSON.stringify(steady));
+    const delivered = result.watchers.reduce((sum, { verdict }) => sum + verdict.delivered, 0);
+    console.log(`loadtest: ${delivered} changes were delivered to ${result.watchers.length} watchers`);
   });
-
-  const FAULTS: readonly (readonly [fault: string, client: string, edit: () => Edit, words: RegExp])[] = [
-    [
-      'drops an event',
-      'informer',
-      droppingOne,
-      /FAIL:\n {2}watcher: 59 delivered, 1 lost, 0 dup\w+, 0 reordered/,
-    ],
-    [
-      'swaps two events',
-      'informer',
-      reorderingTwo,
-      /FAIL:\n {2}watcher: 60 delivered, 0 lost, 0 dup\w+, 1 reordered/,
-    ],
-    [
-      'doubles an event',
-      'raw',
-      doublingOne,
-      /FAIL:\n {2}watcher: 60 delivered, 0 lost, 1 dup\w+, 0 reordered/,
-    ],
-    ['doubles an event, which an informer hides', 'informer', doublingOne, /PASS: /],
-  ];
-  for (const [fault, client, edit, words] of FAULTS) {
-    it(`judges the watch of a client ${client} behind a proxy that ${fault}`, async () => {
-      await using proxy = await startProxy();
-      // The first watch is the witness's.
-      proxy.editOf = (watch) => (watch === 1 ? edit() : undefined);
-      const args = await argumentsOf(ONE_WATCHER, folder.file('proxied'));
-      const { exitCode, stdout } = await runCommand([...args, '--client', client]);
-      assert.match(stdout, words);
-      assert.equal(exitCode, words.source.startsWith('PASS') ? 0 : 1);
-    });
-  }
 
   it('is INVALID when the rate is more than this machine can write', async () => {
     const load = ['--objects', '50', '--rate', '20000', '--duration', '0.2', '--informers', '1'];
@@ -215,32 +253,8 @@ describe('kubeloom loadtest on a real apiserver', () => {
       run.stdout,
       /\nINVALID:\n {2}the rate was [\d.]+ writes a second in steady, 20000 were requested/,
     );
-    await assertNothingLeft();
+    assert.deepEqual(await left(MANAGED), []);
   });
-
-  it('exits with 3 when only a threshold is missed', async () => {
-    const workload = `${ONE_WATCHER}thresholds: [relists >= 1]\n`;
-    const { exitCode, stdout } = await runCommand(await argumentsOf(workload));
-    assert.equal(exitCode, 3, stdout);
-    assert.match(stdout, /\nTHRESHOLD:\n {2}relists >= 1: it was 0\n/);
-  });
-
-  const random = seededRandom(23);
-  const MOMENTS = [0.05 + random() / 10, 0.3 + random() / 2, 0.9 + random() / 12];
-  for (const moment of MOMENTS) {
-    it(`leaves nothing behind when it is interrupted ${Math.round(moment * 100)} % into its requests`, async () => {
-      await using proxy = await startProxy();
-      await using run = new CommandRun(await argumentsOf(WIDGETS, folder.file('proxied')));
-      // Four requests prepare it, then 40 creations, about 80 writes, and the lists at its end.
-      const at = Math.floor(moment * WIDGET_REQUESTS);
-      proxy.onRequest = () => {
-        if (proxy.requests.length === at + 1) run.kill('SIGINT');
-      };
-      assert.equal(await run.exitCode, 130, run.stderr);
-      assert.match(run.stdout, /\nINTERRUPTED:\n/);
-      await assertNothingLeft();
-    });
-  }
 
   it('names what a killed run left while it may be alive, and removes it when it is proved to be dead', async () => {
     {
@@ -249,19 +263,19 @@ describe('kubeloom loadtest on a real apiserver', () => {
       killed.kill('SIGKILL');
       await killed.exitCode;
     }
-    const before = await left();
+    const before = await left(MANAGED);
     const named = await runCommand(await argumentsOf(ONE_WATCHER));
     assert.match(
       named.stderr,
       /namespace kubeloom-loadtest-\S+ is another run's; .*kubectl --context kubeloom-e2e/,
     );
     assert.match(named.stderr, /customresourcedefinition widgets\.\S+ is another run's/);
-    assert.equal((await left()).length, before.length);
+    assert.equal((await left(MANAGED)).length, before.length);
     await makeOld();
     const { stderr } = await runCommand(await argumentsOf(ONE_WATCHER));
     assert.match(stderr, /namespace kubeloom-loadtest-\S+ of a dead run was removed/);
     assert.match(stderr, /customresourcedefinition widgets\.\S+ of a dead run was removed/);
-    await assertNothingLeft();
+    assert.deepEqual(await left(MANAGED), []);
   });
 
   /** Moves the last sign of life of every run to an hour ago. */
@@ -270,11 +284,12 @@ describe('kubeloom loadtest on a real apiserver', () => {
     const time = new Date(Date.now() - 3_600_000).toISOString();
     const op = 'replace';
     const body = [{ op, path: '/metadata/annotations/loadtest.kubeloom.dev~1alive-at', value: time }];
-    for (const { metadata } of (await api.listNamespace(MANAGED)).items) {
+    for (const { metadata } of (await api.listNamespace({ labelSelector: MANAGED })).items) {
       if (metadata?.deletionTimestamp === undefined)
         await api.patchNamespace({ name: metadata?.name ?? '', body });
     }
-    for (const { metadata } of (await extensions.listCustomResourceDefinition(MANAGED)).items) {
+    for (const { metadata } of (await extensions.listCustomResourceDefinition({ labelSelector: MANAGED }))
+      .items) {
       await extensions.patchCustomResourceDefinition({ name: metadata?.name ?? '', body });
     }
   }

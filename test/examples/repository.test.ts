@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { FOLDER, exampleNames, expectedOutput, fooDefinition, fooResource } from './repository.ts';
+import { FOLDER, exampleNames, expectedOutput, startServer } from './repository.ts';
 
 /** The packages and entries that a program can import. */
 const IMPORTABLE: ReadonlySet<string> = new Set([
@@ -36,17 +36,8 @@ describe('docs/examples', () => {
     }
   });
 
-  test('has a custom resource with a valid name for Kubernetes', async () => {
-    const { metadata, spec } = await fooDefinition();
-    assert.equal(metadata?.name, `${spec.names.plural}.${spec.group}`);
-    assert.deepEqual(await fooResource(), {
-      group: spec.group,
-      version: 'v1alpha1',
-      resource: 'foos',
-      kind: 'Foo',
-      namespaced: true,
-      status: true,
-      custom: true,
-    });
+  test('has a custom resource that the embedded apiserver serves', async () => {
+    await using server = await startServer();
+    assert.deepEqual([...(await server.state('foos.samplecontroller.example.com')).keys()], []);
   });
 });

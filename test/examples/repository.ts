@@ -4,7 +4,8 @@ import { readFile, readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { loadYaml } from '@kubernetes/client-node';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
-import type { ResourceDefinition } from '../../src/apiserver/testing/index.ts';
+import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 
 const EXPECTED = '.expected.txt';
 
@@ -26,19 +27,12 @@ export async function fooDefinition(): Promise<V1CustomResourceDefinition> {
   return loadYaml<V1CustomResourceDefinition>(await readFile(join(FOLDER, 'foo-crd.yaml'), 'utf8'));
 }
 
-/** The same for the embedded apiserver, which ignores CustomResourceDefinitions. */
-export async function fooResource(): Promise<ResourceDefinition> {
-  const { group, names, scope, versions } = (await fooDefinition()).spec;
-  const [version] = versions;
-  return {
-    group,
-    version: version?.name ?? '',
-    resource: names.plural,
-    kind: names.kind,
-    namespaced: scope === 'Namespaced',
-    status: version?.subresources?.status !== undefined,
-    custom: true,
-  };
+/** Starts an embedded apiserver that serves Foos. */
+export async function startServer(): Promise<EmbeddedApiServer> {
+  const server = await startEmbeddedApiServer();
+  const resource = 'customresourcedefinitions.apiextensions.k8s.io';
+  await server.apply([{ type: 'create', resource, object: await fooDefinition() }]);
+  return server;
 }
 
 function rootAbove(folder: string): string {

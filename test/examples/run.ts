@@ -6,16 +6,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import { Program } from './program.ts';
-import { exampleNames, expectedOutput, fooResource } from './repository.ts';
+import { exampleNames, expectedOutput, startServer } from './repository.ts';
 import { SampleControllerScenario, obstruct } from './sample-controller-scenario.ts';
 import { stoppingComplaint } from './stopping.ts';
 import { complaint } from './verdict.ts';
 
 /** Runs it; failures of its environment count as well. */
 async function judge(name: string, folder: string): Promise<string | undefined> {
-  await using server = await startEmbeddedApiServer({ resources: [await fooResource()] });
+  await using server = await startServer();
   const kubeconfigPath = join(folder, `${name}.kubeconfig`);
   await writeFile(kubeconfigPath, server.kubeConfigYaml, { mode: 0o600 });
   const kubeConfig = new KubeConfig();

@@ -9,7 +9,7 @@ import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import { failRequests } from '../unit/apiserver/fail-requests.ts';
 import { Program } from './program.ts';
 import type { Outcome } from './program.ts';
-import { expectedOutput, fooResource } from './repository.ts';
+import { expectedOutput, startServer } from './repository.ts';
 
 /** Starts the example with this kubeconfig; resolves when the moment has come. */
 type Moment = (name: string, folder: string) => Promise<Outcome>;
@@ -28,17 +28,17 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
     return await stopped(name, folder, yaml, () => connected);
   },
   'before its first answer': async (name, folder) => {
-    await using server = await startEmbeddedApiServer({ resources: [await fooResource()] });
+    await using server = await startServer();
     await failRequests(server, 'hang', 'always');
     return await stopped(name, folder, server.kubeConfigYaml, () => requested(server));
   },
   'before it has listed': async (name, folder) => {
-    await using server = await startEmbeddedApiServer({ resources: [await fooResource()] });
+    await using server = await startServer();
     await failRequests(server, 'hang', 'always', { method: 'GET' });
     return await stopped(name, folder, server.kubeConfigYaml, () => requested(server, 'GET'));
   },
   'after its first line': async (name, folder) => {
-    await using server = await startEmbeddedApiServer({ resources: [await fooResource()] });
+    await using server = await startServer();
     const [line = ''] = (await expectedOutput(name)).split('\n', 1);
     return await stopped(name, folder, server.kubeConfigYaml, (program) => program.printed(line));
   },

@@ -6,7 +6,7 @@ import type { FaultCase } from './fault-case.ts';
 import type { Scene } from './scene.ts';
 
 const STALLED = 'ERR_KUBELOOM_STALLED';
-const PROTOCOL = 'ERR_KUBELOOM_HTTP_PROTOCOL';
+const PROTOCOL = 'ERR_KUBELOOM_HTTP';
 const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
 const SILENCE_MS = 1000;
 const MIB = 2 ** 20;
@@ -147,13 +147,13 @@ export const CASES_OF_SOCKETS: readonly FaultCase[] = [
     what: 'a line that has no end',
     expected:
       'abandoned after 256 MiB, twice at the same position, then passed by a list; memory does not grow',
-    codes: ['ERR_KUBELOOM_EVENT_TOO_LARGE'],
+    codes: ['ERR_KUBELOOM_MALFORMED_EVENT'],
     isAlone: true,
     server: { isolation: 'process' },
     run: async (scene) => {
       const before = residentMiB();
       await strike(scene, { type: 'endless-line', megabytes: 400 }, { verb: 'watch' });
-      await scene.untilReported('ERR_KUBELOOM_EVENT_TOO_LARGE');
+      await scene.untilReported('ERR_KUBELOOM_MALFORMED_EVENT');
       const grownMiB = residentMiB() - before;
       assert.ok(grownMiB < 128, `${grownMiB} MiB more`);
       return `${(await scene.asked()).join(', ')}; memory ${grownMiB.toFixed(0)} MiB more`;

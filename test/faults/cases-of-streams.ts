@@ -184,7 +184,7 @@ export const CASES_OF_STREAMS: readonly FaultCase[] = [
     id: '31',
     what: 'an event of an unknown type',
     expected: 'reported and skipped',
-    codes: ['ERR_KUBELOOM_UNKNOWN_EVENT_TYPE'],
+    codes: ['ERR_KUBELOOM_MALFORMED_EVENT'],
     run: (scene) => times(scene, inserted([{ kind: 'Pod', apiVersion: 'v1' }], 'FOO'), 1),
   },
   {

@@ -6,7 +6,7 @@ import type { Scene } from './scene.ts';
 
 export const GONE = 'ERR_KUBELOOM_GONE';
 const RESET = 'ERR_KUBELOOM_CONNECTION_RESET';
-const TRUNCATED = 'ERR_KUBELOOM_EVENT_TRUNCATED';
+const TRUNCATED = 'ERR_KUBELOOM_TRUNCATED';
 /** Match of a watch that is no streaming list. */
 export const PLAIN_WATCH: ScenarioMatch = { verb: 'watch', query: { sendInitialEvents: '' } };
 export const STREAMING: ScenarioMatch = { verb: 'watch', query: { sendInitialEvents: 'true' } };
@@ -168,14 +168,14 @@ export const CASES_OF_WATCHES: readonly FaultCase[] = [
   {
     id: '8b',
     what: 'always the same continue token',
-    expected: 'ERR_KUBELOOM_LIST_NO_PROGRESS, and nothing of the list in the cache',
-    codes: [GONE, 'ERR_KUBELOOM_LIST_NO_PROGRESS'],
+    expected: 'ERR_KUBELOOM_MALFORMED_RESPONSE, and nothing of the list in the cache',
+    codes: [GONE, 'ERR_KUBELOOM_MALFORMED_RESPONSE'],
     informer: LIST_ONLY,
     run: async (scene) => {
       const token = Buffer.from('{"v":"meta.k8s.io/v1","rv":-1,"start":"/"}').toString('base64url');
       await scene.fault({ type: 'list-metadata', set: { continue: token } }, { verb: 'list' }, 'always');
       await scene.fault(EXPIRED);
-      await scene.untilReported('ERR_KUBELOOM_LIST_NO_PROGRESS');
+      await scene.untilReported('ERR_KUBELOOM_MALFORMED_RESPONSE');
       const pages = (await scene.requests()).filter(({ watch }) => !watch).length;
       await scene.heal();
       return `abandoned after at most ${pages} pages`;

@@ -12,7 +12,7 @@ const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'p
   readonly peerDependencies: Readonly<Record<string, string>>;
 };
 /** `from '…'` and `import('…')`, types included: declarations need them as well. */
-const PACKAGE = /(?:\bfrom |\bimport\()'((?:@[\w-]+\/)?[\w:-]+)[\w/.-]*'/g;
+const PACKAGE = /(?:\bfrom |\bimport\()'((?:@[\w.-]+\/)?[\w:-]+)[\w/.-]*'/g;
 
 function importedBy(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })

@@ -1,6 +1,6 @@
 /**
  * The package as users receive it: packed, installed outside the checkout, and run through ESM import, require(),
- * esbuild bundles by the recipes of docs/bundling.md, vitest and jest. Each program must also end by itself.
+ * esbuild bundles by the recipes of docs/bundling.md, and the runners of docs/testing.md. Each program must also end by itself.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { after, before, describe, test } from 'node:test';
 import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import { FIXTURES, ROOT, install, pack, run } from './installation.ts';
+import { recipeOf, save } from './recipes.ts';
 
 const PODS = 25;
 const TIMEOUT_MS = 120_000;
@@ -115,6 +116,18 @@ describe('the installed package', () => {
     });
   }
 
+  for (const [what, program, bytesMax] of [
+    ['nothing of itself', "import 'kubeloom';\nimport 'kubeloom/testing';\n", 100],
+    ['little', "import { resourcePath } from 'kubeloom';\nconsole.log(resourcePath);\n", 10_000],
+  ] as const) {
+    test(`leaves ${what} in the bundle of a program that uses ${what} of it`, async () => {
+      await writeFile(join(folder, 'part.mjs'), program);
+      const options = ['--bundle', '--platform=node', '--format=esm', '--log-level=error'];
+      const { stdout } = await run('npx', ['esbuild', 'part.mjs', ...options], { cwd: folder });
+      assert.ok(stdout.length < bytesMax, `${stdout.length} bytes`);
+    });
+  }
+
   test('its examples compile as they are, under nothing but strict', async () => {
     await cp(join(ROOT, 'docs/examples'), join(folder, 'examples'), { recursive: true });
     const files = (await readdir(join(folder, 'examples'))).filter((name) => name.endsWith('.ts'));
@@ -126,6 +139,26 @@ describe('the installed package', () => {
     ];
     assert.deepEqual(await compiled.then(() => [0, ''], failed), [0, '']);
   });
+
+  for (const [runner, passed] of [
+    ['node:test', /pass 2\b[^]*fail 0/],
+    ['vitest', /Tests\s+1 passed/],
+    ['jest', /Tests:\s+1 passed, 1 total/],
+  ] as const) {
+    test(`runs the test of a controller by the documented recipe for ${runner}`, async () => {
+      const recipe = await recipeOf(runner);
+      const own = join(folder, `recipe-${runner.replace(':', '-')}`);
+      await save(recipe, own);
+      // With it, node --test would not run files inside a test.
+      const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+      const { stdout, stderr } = await run('sh', ['-c', recipe.command], {
+        cwd: own,
+        timeout: TIMEOUT_MS,
+        env: { ...environment, NO_COLOR: '1' },
+      });
+      assert.match(`${stdout}\n${stderr}`, passed);
+    });
+  }
 
   test('runs a threaded informer inside vitest', async () => {
     const { stdout } = await run('npx', ['vitest', 'run', 'app.test.mjs', '--testTimeout=60000'], {

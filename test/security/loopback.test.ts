@@ -36,7 +36,7 @@ test('C195 hosts that are not this machine are refused with a code, even those t
     '::ffff:10.0.0.1',
   ]) {
     assert.equal(isLoopbackHost(host), false, host);
-    await assert.rejects(startEmbeddedApiServer({ host }), { code: 'ERR_KUBELOOM_NOT_LOOPBACK' });
+    await assert.rejects(startEmbeddedApiServer({ host }), { code: 'ERR_KUBELOOM_OPTION' });
   }
   for (const host of [
     '127.0.0.1',

@@ -86,7 +86,7 @@ test('C191 an answer that is compressed without a request for it is refused befo
       response.write(Buffer.alloc(100_000));
     });
     const error = await firstError(threads, server.url, {});
-    assert.equal(error.code, 'ERR_KUBELOOM_HTTP_PROTOCOL');
+    assert.equal(error.code, 'ERR_KUBELOOM_HTTP');
     assert.match(error.message, /is encoded/);
     assert.equal(server.requests[0]?.headers['accept-encoding'], undefined, 'no encoding is requested');
   }

@@ -27,7 +27,11 @@ test('C189 messages of errors have none, on this side of a thread and on the oth
   const raw = `pods/a\u001b[2J${HOSTILE} is gone`;
   const error = new KubeloomError('ERR_KUBELOOM_NOT_FOUND', raw);
   assert.doesNotMatch(error.message, DANGEROUS);
-  const received = fromErrorMessage({ code: 'X', message: raw, stack: `Error: ${raw}\n    at a\u001b[2J` });
+  const received = fromErrorMessage({
+    code: 'ERR_KUBELOOM_UNEXPECTED',
+    message: raw,
+    stack: `Error: ${raw}\n    at a\u001b[2J`,
+  });
   assert.doesNotMatch(received.message, DANGEROUS);
   assert.doesNotMatch((received.stack ?? '').replaceAll('\n', ''), DANGEROUS);
   const answer = JSON.stringify({ kind: 'Status', code: 403, reason: `R${HOSTILE}`, message: raw });

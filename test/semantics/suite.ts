@@ -4,13 +4,16 @@
  */
 
 import { describe } from 'node:test';
+import { customResourceSemantics } from './custom-resources.ts';
 import { deleteSemantics } from './deletes.ts';
 import { errorSemantics } from './errors.ts';
 import { expirySemantics } from './expiry.ts';
+import { lifecycleSemantics } from './lifecycle.ts';
 import { listSemantics } from './list.ts';
 import { paginationSemantics } from './pagination.ts';
 import { patchSemantics } from './patches.ts';
 import { selectorSemantics } from './selectors.ts';
+import { schemaSemantics } from './schemas.ts';
 import type { Target } from './target.ts';
 import { watchListSemantics } from './watch-list.ts';
 import { watchSemantics } from './watch.ts';
@@ -28,6 +31,9 @@ export function apiServerSemantics(target: () => Promise<Target>, name = 'a serv
     patchSemantics(target);
     deleteSemantics(target);
     errorSemantics(target);
+    lifecycleSemantics(target);
+    customResourceSemantics(target);
+    schemaSemantics(target);
     // Last: on a real server it requires a restart.
     expirySemantics(target);
   });

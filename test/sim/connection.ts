@@ -49,7 +49,7 @@ export class Connection implements HttpExchange {
     const { timeoutMs = 60_000 } = request;
     this.#cancelTimeout = clock.schedule(timeoutMs, () => {
       if (this.#state !== 'asked') return;
-      this.#over(new KubeloomError('ERR_KUBELOOM_HTTP_TIMEOUT', `no answer in ${timeoutMs} ms`));
+      this.#over(new KubeloomError('ERR_KUBELOOM_STALLED', `no answer in ${timeoutMs} ms`));
     });
   }
 

@@ -3,6 +3,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { SharedIndexInformer, InformerThreads, field, label } from '../../src/index.ts';
 import { allocateRing } from '../../src/shared/ring/ring.ts';
 import { BLOCK_BYTES } from '../../src/shared/log/layout.ts';
+import type { Indexers } from '../../src/index.ts';
 import { FakeClock } from '../../src/apiserver/testing/index.ts';
 import { allocatePipeline } from '../../src/shared/layout.ts';
 import type { PipelineMemory } from '../../src/shared/layout.ts';
@@ -130,11 +131,13 @@ export class Scenery {
     const isResyncing = chance.happens(0.3);
     // Without it no field outside metadata is extracted.
     const hasNodes = chance.happens(0.5);
+    const nodes: Indexers = hasNodes ? { node: field('spec.nodeName') } : {};
+    const indexers = { app: label('app'), ...nodes };
     const informer = new SharedIndexInformer(kubeConfig(), PODS, {
       threads: this.threads,
       clock: this.clock,
       codec: chance.pick(['json', 'json', 'msgpack'] as const),
-      indexers: { app: label('app'), ...(hasNodes ? { node: field('spec.nodeName') } : {}) },
+      indexers,
       onError: this.recorder.report,
       watchList: chance.pick(['auto', 'auto', 'off'] as const),
       ...pages,

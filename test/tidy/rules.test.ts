@@ -13,6 +13,7 @@ import {
   filesHaveAHeader,
   functionsAreShort,
   importDirections,
+  messagesHaveOneForm,
   namesSaySomething,
   noImportCycles,
   nothingIsSwitchedOff,
@@ -184,6 +185,21 @@ test('a file is reachable through imports from an entry point or a worker', () =
   );
   delete files['src/cli/main.ts'];
   assert.equal(violations(everythingIsReachable, files)[0], 'src/cli/main.ts:1');
+});
+
+test('messages of errors begin in lower case or with a name, are one line, and end without a full stop', () => {
+  const thrown = (message: string): string => `throw new KubeloomError('ERR_KUBELOOM_KEY', ${message});`;
+  for (const good of ["'no key: set a name'", '`${name} has no key.${why}`', "'GET /: no.' +\n  ' JSON'"])
+    assert.deepEqual(violations(messagesHaveOneForm, { 'src/a.ts': thrown(good) }), [], good);
+  for (const bad of ["'No key'", "'no key.'", '`no key` +\n  `.`', "'no\\nkey'"])
+    assert.deepEqual(
+      violations(messagesHaveOneForm, { 'src/a.ts': `\n${thrown(bad)}` }),
+      ['src/a.ts:2'],
+      bad,
+    );
+  const named = "const message = 'No key';\nthrow new KubeloomError('ERR_KUBELOOM_KEY', message);";
+  assert.deepEqual(violations(messagesHaveOneForm, { 'src/a.ts': named }), ['src/a.ts:1']);
+  assert.deepEqual(violations(messagesHaveOneForm, { 'test/a.ts': named }), []);
 });
 
 test('a test that is switched off is found, and work that is left', () => {

@@ -173,6 +173,31 @@ export const nothingIsSwitchedOff: Rule = (files) => {
   return violations;
 };
 
+const LITERAL = /(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)/.source;
+/** The message after a code, or after a name that tells its part; it may be joined of several literals. */
+const MESSAGE = new RegExp(
+  `(?:'ERR_KUBELOOM_\\w+',\\s*|\\bconst message(?:: string)? =\\s*)(${LITERAL}(?:\\s*\\+\\s*${LITERAL})*)`,
+  'g',
+);
+/** Names at the beginning of a message: a method of HTTP, kinds. */
+const NAME = /^(?:[A-Z]+|Pods|Widgets)\b/;
+
+/** CONTRIBUTING.md has the form. Messages in variables of other names are not seen. */
+export const messagesHaveOneForm: Rule = (files) =>
+  files
+    .filter(({ path, text }) => isProduct(path) && text.includes('KubeloomError'))
+    .flatMap(({ path, text }) =>
+      Array.from(text.matchAll(MESSAGE), ({ index, 1: literals = '' }) => {
+        const message = literals.slice(1, -1);
+        const faults = [
+          /^[A-Z]/.test(message) && !NAME.test(message) ? 'begins in upper case' : '',
+          /[^\\.]\.$/.test(message) ? 'ends with a full stop' : '',
+          message.includes('\\n') ? 'has several lines' : '',
+        ].filter((fault) => fault !== '');
+        return { path, line: lineAt(text, index), message: `the message ${faults.join(', ')}`, faults };
+      }).filter(({ faults }) => faults.length > 0),
+    );
+
 export interface Import {
   readonly line: number;
   /** The imported file's path from the repository's root. */

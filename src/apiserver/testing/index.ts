@@ -4,17 +4,16 @@
  * - a Kubernetes API server in the calling thread, in a worker thread or in a process;
  * - a fake controller source, for tests that need no server;
  * - a clock and random numbers that tests control;
- * - `settled`: waits until every sent event has arrived and every handler call has ended.
+ * - `settled`: waits until everything that was written has been delivered, handled and reconciled.
  */
 
 export { startEmbeddedApiServer } from '../start.ts';
 export type { EmbeddedApiServerOptions } from '../start.ts';
-export { EmbeddedApiServer } from '../embedded-server.ts';
+export type { EmbeddedApiServer } from '../embedded-server.ts';
 export type { ApplyResult, Change, ObjectLike } from '../api-server.ts';
 export type { FaultPortAddress } from '../fault-port.ts';
 export type { FaultAction, FaultScenario, LandedFault, ScenarioMatch, ScenarioRule } from '../fault-rules.ts';
-export { JournalView } from '../journal.ts';
-export type { JournalEntry } from '../journal.ts';
+export type { JournalEntry, JournalView } from '../journal.ts';
 export type { ChangeType } from '../history.ts';
 export type { KubeConfigObject } from '../kubeconfig.ts';
 export type { LoadOptions, LoadReport, PopulateOptions } from '../load.ts';
@@ -29,4 +28,10 @@ export type { FakeControllerSourceOptions, FakeObject, FakeRequest } from './fak
 export { FakeClock } from './fake-clock.ts';
 export { seededRandom } from '../random.ts';
 export { settled } from './settled.ts';
-export type { Settleable, SettledOptions, SettledThing } from './settled.ts';
+export type {
+  Settleable,
+  SettleableParts,
+  SettleableQueue,
+  SettledOptions,
+  SettledThing,
+} from './settled.ts';

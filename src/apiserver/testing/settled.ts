@@ -1,8 +1,9 @@
 /**
- * `await settled(informer)` waits until the store has every event that the server has sent, and every handler call,
- * promises included, has ended. The server sends a bookmark on every watch. An informer that has received the bookmark
- * has received every earlier event. Then the handlers are checked, and then the server again: when a handler has
- * written to it, the next round begins. Checks run every millisecond, on timers that fake timers cannot stop.
+ * `await settled(factory, queue)` waits until the stores have every event that the server has sent, every handler call,
+ * promises included, has ended, and every item of the queues has been reconciled. The server sends a bookmark on every
+ * watch. An informer that has received the bookmark has received every earlier event. Then handlers and queues are
+ * checked, and then the server again: when one of them has written to it, the next round begins. Checks run every
+ * millisecond, on timers that fake timers cannot stop.
  */
 import { realTimers } from '../../base/clock.ts';
 import { EmbeddedApiServer, runningServer } from '../embedded-server.ts';
@@ -22,8 +23,29 @@ export interface Settleable {
   lastSyncResourceVersion(): string;
 }
 
-/** An informer, a collection of informers, or an object that has one, such as a factory. */
-export type SettledThing = Settleable | Iterable<Settleable> | { readonly informers: Iterable<Settleable> };
+/** The part of a work queue that the wait needs; every work queue of kubeloom has it. */
+export interface SettleableQueue {
+  readonly name: string;
+  /** Number of items that wait for a worker. */
+  readonly length: number;
+  /** Number of items that workers have. */
+  readonly inWork: number;
+  /** Number of failed items that wait for their next attempt. */
+  readonly retrying: number;
+}
+
+/** An object that has informers, queues or both: a factory, a cache of kinds, a program of the user. */
+export interface SettleableParts {
+  readonly informers?: Iterable<Settleable>;
+  readonly queues?: Iterable<SettleableQueue>;
+}
+
+/** An informer, a work queue, a collection of them, or an object that has some. */
+export type SettledThing =
+  | Settleable
+  | SettleableQueue
+  | SettleableParts
+  | Iterable<Settleable | SettleableQueue>;
 
 export interface SettledOptions {
   /** Ends the wait with ERR_KUBELOOM_NOT_SETTLED, which names the cause. */
@@ -41,39 +63,65 @@ const LOOK_INTERVAL_MS = 1;
 const LOOKS_PER_BOOKMARK = 20;
 
 /**
- * Resolves when all informers have settled. It also waits until an informer is started. Inside a handler it
- * would never resolve, because it waits for that handler's call. @throws ERR_KUBELOOM_NOT_SETTLED when the
- * signal is aborted, or an informer has stopped
+ * Resolves when everything that was written has been delivered, handled and reconciled. It also waits until an informer
+ * is started. An item that failed is waited for until it succeeds, or is given up; an item that only asked to be
+ * reconciled again later (`requeueAfterMs`) is not. Inside a handler or a reconciliation it would never resolve, because
+ * it waits for that call. @throws ERR_KUBELOOM_NOT_SETTLED when the signal is aborted, or an informer has stopped
  */
 export async function settled(...things: readonly (SettledThing | SettledOptions)[]): Promise<void> {
-  const options = things.find(isOptions);
-  const informers = things.flatMap((thing) => (isOptions(thing) ? [] : informersOf(thing)));
-  const servers = new Map(informers.map((informer) => [informer, serverOf(informer)]));
+  const signal = things.find(isOptions)?.signal;
   let before: ReadonlyMap<Server, string> = new Map();
   for (;;) {
+    // Again in each round: a factory or a controller may have more informers by then.
+    const { informers, queues } = partsOf(things);
+    const servers = new Map(informers.map((informer) => [informer, serverOf(informer)]));
     const targets = await bookmarks(servers.values());
-    const unsettled = (): string[] =>
-      informers.flatMap((informer) => whatIsMissing(informer, targets.get(servers.get(informer) as Server)));
+    const unsettled = (): string[] => [
+      ...informers.flatMap((informer) =>
+        whatIsMissing(informer, targets.get(servers.get(informer) as Server)),
+      ),
+      ...queues.flatMap(whatIsQueued),
+    ];
     // The same version twice: nothing has been written between the two rounds.
     const isUnchanged = [...targets].every(([server, version]) => before.get(server) === version);
     if (isUnchanged && unsettled().length === 0) return;
-    giveUpIfWanted(options?.signal, unsettled());
+    giveUpIfWanted(signal, unsettled());
     for (let looks = 0; looks < LOOKS_PER_BOOKMARK && unsettled().length > 0; looks++) {
-      giveUpIfWanted(options?.signal, unsettled());
+      giveUpIfWanted(signal, unsettled());
       await new Promise((resolve) => realTimers.setTimeout(resolve, LOOK_INTERVAL_MS));
     }
     before = unsettled().length === 0 ? targets : new Map();
   }
 }
 
-function isOptions(thing: SettledThing | SettledOptions): thing is SettledOptions {
-  return !(Symbol.iterator in thing || 'informers' in thing || 'source' in thing);
+interface Parts {
+  readonly informers: readonly Settleable[];
+  readonly queues: readonly SettleableQueue[];
 }
 
-function informersOf(thing: SettledThing | SettledOptions): readonly Settleable[] {
-  if (Symbol.iterator in thing) return [...thing];
-  if ('informers' in thing) return [...thing.informers];
-  return [thing as Settleable];
+function isOptions(thing: SettledThing | SettledOptions): thing is SettledOptions {
+  return !['source', 'inWork', 'informers', 'queues', Symbol.iterator].some((member) => member in thing);
+}
+
+function isQueue(thing: Settleable | SettleableQueue): thing is SettleableQueue {
+  return 'inWork' in thing;
+}
+
+function partsOf(things: readonly (SettledThing | SettledOptions)[]): Parts {
+  const single = things.flatMap((thing): readonly (Settleable | SettleableQueue)[] => {
+    if (isOptions(thing)) return [];
+    if (Symbol.iterator in thing) return [...thing];
+    if ('source' in thing || 'inWork' in thing) return [thing];
+    return [...(thing.informers ?? []), ...(thing.queues ?? [])];
+  });
+  const informers = single.filter((thing): thing is Settleable => !isQueue(thing));
+  return { informers, queues: single.filter(isQueue) };
+}
+
+function whatIsQueued({ name, length, inWork, retrying }: SettleableQueue): string[] {
+  const counts = Object.entries({ waiting: length, 'in work': inWork, 'to be tried again': retrying });
+  const found = counts.flatMap(([what, count]) => (count > 0 ? [`${count} ${what}`] : []));
+  return found.length === 0 ? [] : [`queue ${name === '' ? 'without a name' : name}: ${found.join(', ')}`];
 }
 
 async function bookmarks(servers: Iterable<Server>): Promise<Map<Server, string>> {

@@ -5,6 +5,8 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Channel } from 'node:diagnostics_channel';
 
+import type { ErrorCode } from '../error-codes/table.ts';
+
 /** The informer that a message is about, with the labels of its metrics. */
 export interface InformerLabels {
   readonly name: string;
@@ -58,14 +60,14 @@ export interface ThreadMessage {
   readonly threads: string;
   /** `reflector`, `shard 0` … */
   readonly role: string;
-  readonly code: string;
+  readonly code: ErrorCode;
 }
 
 /** Message of `kubeloom:backlog`: a step against the memory of a handler's backlog. */
 export interface BacklogMessage extends InformerLabels {
   readonly handler: string;
   /** Code of the error that reports it. */
-  readonly code: string;
+  readonly code: ErrorCode;
   /** Notifications that the handler has not received yet. */
   readonly notifications: number;
   /** Bytes of their objects. */

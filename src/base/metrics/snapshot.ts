@@ -1,4 +1,5 @@
 /** Metrics and last errors of this process at one moment, as `serveStats` sends them and `kubeloom top` shows them. */
+import type { ErrorCode } from '../error-codes/table.ts';
 import { collectMetrics } from './collect.ts';
 import type { MetricFamily } from './collect.ts';
 
@@ -6,7 +7,7 @@ export interface ReportedError {
   /** Time of `Date.now()`. */
   readonly atMs: number;
   readonly informer: string;
-  readonly code: string;
+  readonly code: ErrorCode;
   readonly message: string;
 }
 

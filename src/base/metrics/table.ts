@@ -11,6 +11,7 @@ export const SCOPES = {
   thread: ['threads', 'role'],
   queue: ['name'],
   controller: ['controller'],
+  lease: ['name'],
   process: [],
 } as const;
 
@@ -133,9 +134,19 @@ export const METRICS = {
   kubeloom_queue_latency_seconds: ['histogram', 'queue', 'Time from add to done.'],
   controller_runtime_reconcile_total: ['counter', 'controller', 'Reconciliations.', 'result'],
   controller_runtime_reconcile_errors_total: ['counter', 'controller', 'Reconciliations that failed.'],
+  controller_runtime_terminal_reconcile_errors_total: [
+    'counter',
+    'controller',
+    'Reconciliations that failed and are not tried again.',
+  ],
   controller_runtime_reconcile_time_seconds: ['histogram', 'controller', 'Duration of reconciliations.'],
   controller_runtime_max_concurrent_reconciles: ['gauge', 'controller', 'Workers of the controller.'],
   controller_runtime_active_workers: ['gauge', 'controller', 'Workers that reconcile at this moment.'],
+  leader_election_master_status: [
+    'gauge',
+    'lease',
+    '1 while this process is the leader, 0 while it is a candidate.',
+  ],
 } as const;
 
 export type MetricName = keyof typeof METRICS;

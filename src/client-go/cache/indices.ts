@@ -98,7 +98,10 @@ export class Indices<Item> {
   #require(indexName: string): Index<Item> {
     const index = this.#indices.find(({ name }) => name === indexName);
     if (index) return index;
-    throw new KubeloomError('ERR_KUBELOOM_NO_INDEX', `Index with name ${indexName} does not exist`);
+    throw new KubeloomError(
+      'ERR_KUBELOOM_NO_INDEX',
+      `index ${indexName} does not exist: add it with addIndexers()`,
+    );
   }
 }
 
@@ -135,13 +138,13 @@ export function metaNamespaceIndexFunc(object: unknown): string[] {
 /**
  * Returns a key function made from an index function that gives each item one value of its own.
  *
- * @returns a function that throws ERR_KUBELOOM_INDEX_KEY for an item with no value or several values
+ * @returns a function that throws ERR_KUBELOOM_KEY for an item with no value or several values
  */
 export function indexFuncToKeyFuncAdapter<Item>(indexFunction: IndexValuesFunction<Item>): KeyFunction<Item> {
   return (item) => {
     const [value, ...others] = indexFunction(item);
     if (value !== undefined && others.length === 0) return value;
     const count = value === undefined ? 'no value' : `${others.length + 1} values`;
-    throw new KubeloomError('ERR_KUBELOOM_INDEX_KEY', `a key needs exactly one index value: it has ${count}`);
+    throw new KubeloomError('ERR_KUBELOOM_KEY', `a key needs exactly one index value: it has ${count}`);
   };
 }

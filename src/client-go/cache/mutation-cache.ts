@@ -72,12 +72,12 @@ export class MutationCache<Item> {
    * Returns the newer version of each object; with `includeAdds` also own writes that the indexer does not have
    * under this value.
    *
-   * @throws ERR_KUBELOOM_NO_INDEXER when no indexer was given, ERR_KUBELOOM_NO_INDEX
+   * @throws ERR_KUBELOOM_NO_INDEX when no indexer was given, or it has no such index
    */
   byIndex(indexName: string, value: string): Item[] {
     if (!this.#indexer) {
       const message = 'the mutation cache has no indexer: pass one as the option `indexer`';
-      throw new KubeloomError('ERR_KUBELOOM_NO_INDEXER', message);
+      throw new KubeloomError('ERR_KUBELOOM_NO_INDEX', message);
     }
     const items: Item[] = [];
     const keys = new Set(this.#indexer.indexKeys(indexName, value));

@@ -65,11 +65,11 @@ export class SingleFileTracker extends SyncTracker {
     this.#waiting++;
   }
 
-  /** @throws ERR_KUBELOOM_SYNC_TRACKER when there was no `start` for it */
+  /** @throws ERR_KUBELOOM_NOT_STARTED when there was no `start` for it */
   finished(): void {
     if (this.#waiting === 0) {
       const message = `${this.name}: finished without a start before it`;
-      throw new KubeloomError('ERR_KUBELOOM_SYNC_TRACKER', message);
+      throw new KubeloomError('ERR_KUBELOOM_NOT_STARTED', message);
     }
     this.#waiting--;
     this.check();

@@ -85,7 +85,7 @@ export class ListAndWatch<T> {
     try {
       if (shouldResync()) writer.resync();
     } catch (cause) {
-      const error = wrapped('ERR_KUBELOOM_RESYNC', `${name}: the resync failed`, cause);
+      const error = wrapped('ERR_KUBELOOM_STORE_WRITE', `${name}: the resync failed`, cause);
       if (this.#state.kind === 'watching') this.#fail(torn('watch', error));
       else reports.report(error, 'resync');
     }

@@ -84,11 +84,11 @@ export async function runList<T>(
 function requireList(list: unknown, where: string): void {
   if (isTable(list)) {
     const message = `${where} returned a Table instead of a list: request plain objects (without as=Table)`;
-    throw new KubeloomError('ERR_KUBELOOM_TABLE', message);
+    throw new KubeloomError('ERR_KUBELOOM_UNEXPECTED_OBJECT', message);
   }
   const items = isRecord(list) ? list['items'] : undefined;
   if (Array.isArray(items) || items === null) return;
-  throw new KubeloomError('ERR_KUBELOOM_LIST_MALFORMED', `${where} returned no list: it has no items`);
+  throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', `${where} returned no list: it has no items`);
 }
 
 /** Returns the items that are objects; the store checks their keys. The items of an empty list may be null. */
@@ -98,6 +98,6 @@ function goodItems<T>(items: readonly T[] | null, where: string, reports: ErrorR
   const bad = all.length - good.length;
   if (bad === 0) return all;
   const message = `${where}: ${bad} of ${all.length} items are no objects; the reflector skipped them`;
-  reports.report(new KubeloomError('ERR_KUBELOOM_LIST_ITEM', message), 'decode');
+  reports.report(new KubeloomError('ERR_KUBELOOM_UNEXPECTED_OBJECT', message), 'decode');
   return good;
 }

@@ -1,4 +1,5 @@
 /** client-go's ListWatch: a ListerWatcher made of two functions, or of requests to an apiserver on the calling thread. */
+import type { ErrorCode } from '../../base/error-codes/table.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { KubeList, ListOptions, ListerWatcher, Watch, WatchEvent } from '../../kube/list-watch.ts';
 import { isRecord } from '../../kube/meta-shape.ts';
@@ -83,7 +84,7 @@ export function newFilteredListWatchFromClient<T>(
     const modified = optionsModifier(options);
     // A promise would count as empty options.
     if ('then' in modified)
-      throw new KubeloomError('ERR_KUBELOOM_LIST_OPTIONS', 'the options modifier returned a promise');
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', 'the options modifier returned a promise');
     const query = new URLSearchParams({ ...queryOf(modified), ...more }).toString();
     return query === '' ? base : `${base}?${query}`;
   };
@@ -148,7 +149,7 @@ class HttpList<T> implements ResponseReader, ItemSink {
     } catch {
       // Without the cause: it quotes the text, which may be a Secret.
       const message = `item ${this.#parsed.length} of the list is not valid JSON`;
-      this.#fail('ERR_KUBELOOM_LIST_MALFORMED', message);
+      this.#fail('ERR_KUBELOOM_MALFORMED_RESPONSE', message);
     }
     return true;
   }
@@ -169,7 +170,7 @@ class HttpList<T> implements ResponseReader, ItemSink {
     };
   }
 
-  #fail(code: string, message: string): void {
+  #fail(code: ErrorCode, message: string): void {
     this.#error ??= new KubeloomError(code, message);
     this.#response?.close();
   }

@@ -34,7 +34,7 @@ export function malformedIn(thrown: unknown): Failure | undefined {
 
 /** Returns the error, wrapped unless it is one of kubeloom. */
 export function errorOf(verb: Verb, thrown: unknown, where: string): KubeloomError {
-  return wrapped('ERR_KUBELOOM_LIST_WATCH', `${where}: the ${verb} function failed`, thrown);
+  return wrapped('ERR_KUBELOOM_LISTER_WATCHER', `${where}: the ${verb} function failed`, thrown);
 }
 
 function httpStatusOf(thrown: unknown): number | undefined {

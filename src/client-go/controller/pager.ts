@@ -115,7 +115,7 @@ export class ListPager<T> {
       if (!token) return;
       if (token === asked.continue) {
         const message = 'the server answered a page of the list with the continue token of that same page';
-        throw new KubeloomError('ERR_KUBELOOM_LIST_NO_PROGRESS', message);
+        throw new KubeloomError('ERR_KUBELOOM_MALFORMED_RESPONSE', message);
       }
       asked = { ...others, limit, continue: token };
     }

@@ -78,7 +78,7 @@ export async function processDeltasInBatch<Item>(
   if (changes.length < deltas.length) {
     const types = deltas.filter((delta) => !isObjectDelta(delta)).map(({ type }) => type);
     const message = `deltas of the types ${types.join(', ')} cannot be processed in a batch`;
-    throw new KubeloomError('ERR_KUBELOOM_DELTA_TYPE', message);
+    throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
   }
   if (!clientState.transaction) return await processDeltas(handler, clientState, changes, isInInitialList);
   const processing = new Processing(handler, clientState, isInInitialList);
@@ -136,7 +136,7 @@ class Processing<Item> {
         break;
       default: {
         const message = `unknown delta type: ${JSON.stringify(Reflect.get(Object(delta), 'type'))}`;
-        throw new KubeloomError('ERR_KUBELOOM_DELTA_TYPE', message);
+        throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
       }
     }
     return this.notify(delta, old);

@@ -106,7 +106,7 @@ export class Reflector<T> {
    * Lists and watches until the signal is aborted, and retries every failure. Returns at once after the abort,
    * and writes nothing more to the store, even when the ListerWatcher's functions ignore the signal.
    *
-   * @throws ERR_KUBELOOM_ALREADY_RUNNING
+   * @throws ERR_KUBELOOM_STARTED
    */
   async run(signal: AbortSignal): Promise<void> {
     await this.#run(signal, false);
@@ -116,7 +116,7 @@ export class Reflector<T> {
    * Runs one iteration of `run`: returns when it was stopped, or when a watch that had been open ended with an
    * error, which is reported.
    *
-   * @throws the error of the list or watch that prevented watching; ERR_KUBELOOM_ALREADY_RUNNING
+   * @throws the error of the list or watch that prevented watching; ERR_KUBELOOM_STARTED
    */
   async listAndWatch(signal: AbortSignal): Promise<void> {
     const error = await this.#run(signal, true);
@@ -126,7 +126,7 @@ export class Reflector<T> {
   async #run(signal: AbortSignal, isSingle: boolean): Promise<KubeloomError | undefined> {
     if (this.#isRunning) {
       const message = `${this.name} is running: call run() or listAndWatch() again after it has returned`;
-      throw new KubeloomError('ERR_KUBELOOM_ALREADY_RUNNING', message);
+      throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
     }
     if (signal.aborted) return undefined;
     this.#isRunning = true;

@@ -48,7 +48,7 @@ export class StoreWriter<T> {
     for (const item of items) this.#pending?.listed.push(item);
   }
 
-  /** @throws ERR_KUBELOOM_STORE_REPLACE when the store rejects the list */
+  /** @throws ERR_KUBELOOM_STORE_WRITE when the store rejects the list */
   endReplace(resourceVersion: string): void {
     const { listed = [], streamed } = this.#pending ?? {};
     const items = listed.length > 0 ? listed : [...(streamed?.values() ?? [])];
@@ -58,7 +58,7 @@ export class StoreWriter<T> {
     } catch (cause) {
       const what = `the list could not be stored (${cause instanceof Error ? cause.message : String(cause)})`;
       const message = `${what}; the reflector lists again after a delay`;
-      throw new KubeloomError('ERR_KUBELOOM_STORE_REPLACE', message, { cause });
+      throw new KubeloomError('ERR_KUBELOOM_STORE_WRITE', message, { cause });
     }
   }
 

@@ -1,4 +1,5 @@
 /** Opens one watch, or streaming list, and reads it until it ends, fails, times out, or is cancelled. */
+import type { ErrorCode } from '../../base/error-codes/table.ts';
 import { KubeloomError, wrapped } from '../../base/errors.ts';
 import { listOptionsOf } from '../../kube/list-watch.ts';
 import type { Watch, WatchEvent } from '../../kube/list-watch.ts';
@@ -84,7 +85,7 @@ export class WatchRequest<T> {
     try {
       watch.stop();
     } catch (cause) {
-      const error = wrapped('ERR_KUBELOOM_LIST_WATCH', `${this.#where}: stop() failed`, cause);
+      const error = wrapped('ERR_KUBELOOM_LISTER_WATCHER', `${this.#where}: stop() failed`, cause);
       this.#context.reports.report(error, 'watch');
     }
   }
@@ -157,12 +158,12 @@ export class WatchRequest<T> {
   #object(type: ObjectEventType, object: T): void {
     const { expectedType, writer } = this.#context;
     if (isTable(object)) {
-      this.#skip('ERR_KUBELOOM_TABLE', 'a Table in place of an object', object);
+      this.#skip('ERR_KUBELOOM_UNEXPECTED_OBJECT', 'a Table in place of an object', object);
     } else if (!metadataAtHand(object)) {
       this.#skip('ERR_KUBELOOM_MALFORMED_EVENT', 'an event whose object has no metadata', object);
     } else if (expectedType && !isOfType(object, expectedType)) {
       const what = `an object that is not a ${describeType(expectedType)}`;
-      this.#skip('ERR_KUBELOOM_UNEXPECTED_TYPE', what, object);
+      this.#skip('ERR_KUBELOOM_UNEXPECTED_OBJECT', what, object);
     } else {
       writer.apply(type, object, this.#isInitial);
       this.#processed(type, object);
@@ -188,12 +189,12 @@ export class WatchRequest<T> {
 
   /** Skips an event of unknown type. It counts, and its version moves the progress, as in client-go. */
   #unknown(event: { readonly object?: unknown }): void {
-    this.#skip('ERR_KUBELOOM_UNKNOWN_EVENT_TYPE', 'an event of an unknown type', event);
+    this.#skip('ERR_KUBELOOM_MALFORMED_EVENT', 'an event of an unknown type', event);
     this.#processed('MODIFIED', event.object);
   }
 
   /** Skips an event; that alone neither counts it nor moves the progress. */
-  #skip(code: string, what: string, value: unknown): void {
+  #skip(code: ErrorCode, what: string, value: unknown): void {
     const message = `${this.#where}: the server sent ${what}, and the reflector skipped it: ${excerpt(value)}`;
     this.#context.reports.report(new KubeloomError(code, message), 'decode');
   }
@@ -221,7 +222,7 @@ export class WatchRequest<T> {
 function requireWatch(watch: unknown, where: string): void {
   if (isRecord(watch) && typeof watch['stop'] === 'function' && Symbol.asyncIterator in watch) return;
   const message = `${where} returned no watch: it has no stop(), or is not iterable`;
-  throw new KubeloomError('ERR_KUBELOOM_LIST_WATCH', message);
+  throw new KubeloomError('ERR_KUBELOOM_LISTER_WATCHER', message);
 }
 
 /** Returns the type of a value, without its content, which may be a Secret. */

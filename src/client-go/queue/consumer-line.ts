@@ -13,8 +13,10 @@ export class ConsumerLine {
   #wake: () => void = () => {};
   #isClosed = false;
 
-  constructor(code = 'ERR_KUBELOOM_QUEUE_CLOSED', message = 'The queue is closed and empty: stop popping.') {
-    this.#closedError = () => new KubeloomError(code, message);
+  /** @param what name of the queue in the error after its end */
+  constructor(what = 'queue') {
+    const message = `the ${what} is closed and empty: stop popping`;
+    this.#closedError = () => new KubeloomError('ERR_KUBELOOM_QUEUE_CLOSED', message);
   }
 
   get isClosed(): boolean {

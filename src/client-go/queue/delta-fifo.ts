@@ -77,7 +77,7 @@ export class DeltaFIFO<Item>
   /** Puts back the deltas of a pop, unless their key is queued again. */
   addIfNotPresent(deltas: ObjectDeltas<Item>): void {
     if (!Array.isArray(deltas)) {
-      throw new KubeloomError('ERR_KUBELOOM_DELTAS_EXPECTED', 'addIfNotPresent takes the deltas of a pop.');
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', 'addIfNotPresent takes deltas: pass what pop() gave');
     }
     const key = this.keyOf(deltas);
     this.sync.changed();

@@ -8,12 +8,10 @@ import { ConsumerLine } from './consumer-line.ts';
 import { HeapData, type LessFunction } from './heap-data.ts';
 import { keyOfObject } from './delta.ts';
 
-const CLOSED = ['ERR_KUBELOOM_HEAP_CLOSED', 'heap is closed'] as const;
-
 export class Heap<Item> {
   readonly #keyFunction: KeyFunction<Item>;
   readonly #data: HeapData<Item>;
-  readonly #consumers: ConsumerLine = new ConsumerLine(...CLOSED);
+  readonly #consumers: ConsumerLine = new ConsumerLine('heap');
 
   constructor(keyFunction: KeyFunction<Item>, less: LessFunction<Item>) {
     this.#keyFunction = keyFunction;
@@ -24,12 +22,12 @@ export class Heap<Item> {
     return this.#data.size;
   }
 
-  /** @throws ERR_KUBELOOM_HEAP_CLOSED */
+  /** @throws ERR_KUBELOOM_QUEUE_CLOSED */
   add(item: Item): void {
     this.bulkAdd([item]);
   }
 
-  /** Adds all items, or none, before any of them is popped. @throws ERR_KUBELOOM_HEAP_CLOSED */
+  /** Adds all items, or none, before any of them is popped. @throws ERR_KUBELOOM_QUEUE_CLOSED */
   bulkAdd(items: readonly Item[]): void {
     this.#checkOpen();
     const keyed = items.map((item) => ({ key: this.#keyOf(item), item }));
@@ -37,28 +35,28 @@ export class Heap<Item> {
     this.#consumers.changed();
   }
 
-  /** @throws ERR_KUBELOOM_HEAP_CLOSED */
+  /** @throws ERR_KUBELOOM_QUEUE_CLOSED */
   addIfNotPresent(item: Item): void {
     this.#checkOpen();
     if (this.get(item) === undefined) this.add(item);
   }
 
-  /** @throws ERR_KUBELOOM_HEAP_CLOSED */
+  /** @throws ERR_KUBELOOM_QUEUE_CLOSED */
   update(item: Item): void {
     this.add(item);
   }
 
-  /** @throws ERR_KUBELOOM_HEAP_NOT_FOUND */
+  /** @throws ERR_KUBELOOM_NOT_FOUND */
   delete(item: Item): void {
     const key = this.#keyOf(item);
     if (this.#data.delete(key)) return;
-    throw new KubeloomError('ERR_KUBELOOM_HEAP_NOT_FOUND', `the heap has no item with the key ${key}`);
+    throw new KubeloomError('ERR_KUBELOOM_NOT_FOUND', `the heap has no item with the key ${key}`);
   }
 
   /**
    * Waits for an item and takes the first by priority.
    *
-   * @throws ERR_KUBELOOM_HEAP_CLOSED when closed and empty, the signal's reason when aborted
+   * @throws ERR_KUBELOOM_QUEUE_CLOSED when closed and empty, the signal's reason when aborted
    */
   pop(signal?: AbortSignal): Promise<Item> {
     return this.#consumers.consume(
@@ -104,7 +102,8 @@ export class Heap<Item> {
   }
 
   #checkOpen(): void {
-    if (this.isClosed) throw new KubeloomError(...CLOSED);
+    if (!this.isClosed) return;
+    throw new KubeloomError('ERR_KUBELOOM_QUEUE_CLOSED', 'the heap is closed: add nothing more to it');
   }
 
   #keyOf(item: Item): string {

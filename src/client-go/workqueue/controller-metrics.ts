@@ -2,7 +2,8 @@
 import { registerMetrics } from '../../base/metrics/collect.ts';
 import type { AddSample, MetricRegistration, MetricSource } from '../../base/metrics/collect.ts';
 import { Histogram } from '../../base/metrics/histogram.ts';
-import type { Outcome } from '../../base/metrics/trace-channels.ts';
+import type { Outcome, Reconciled } from '../../base/metrics/trace-channels.ts';
+import { TerminalError } from './terminal-error.ts';
 
 const SECONDS: readonly number[] = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9, 1, 1.25, 1.5,
@@ -16,6 +17,7 @@ export class ControllerMetrics implements MetricSource {
   readonly #registration: MetricRegistration;
   readonly #seconds: Histogram;
   readonly #outcomes: Record<Outcome, number> = { success: 0, requeue_after: 0, error: 0 };
+  #terminalErrors = 0;
   #active = 0;
 
   constructor(name: string, workers: number) {
@@ -30,9 +32,10 @@ export class ControllerMetrics implements MetricSource {
     this.#active++;
   }
 
-  reconciled(outcome: Outcome, durationMs: number): void {
+  reconciled({ outcome, error }: Reconciled, durationMs: number): void {
     this.#active--;
     this.#outcomes[outcome]++;
+    if (error instanceof TerminalError) this.#terminalErrors++;
     this.#seconds.observe(durationMs / 1000);
   }
 
@@ -44,6 +47,7 @@ export class ControllerMetrics implements MetricSource {
     for (const [result, count] of Object.entries(this.#outcomes))
       add('controller_runtime_reconcile_total', { controller, result }, count);
     add('controller_runtime_reconcile_errors_total', { controller }, this.#outcomes.error);
+    add('controller_runtime_terminal_reconcile_errors_total', { controller }, this.#terminalErrors);
     add('controller_runtime_reconcile_time_seconds', { controller }, this.#seconds.data);
     add('controller_runtime_max_concurrent_reconciles', { controller }, this.#workers);
     add('controller_runtime_active_workers', { controller }, this.#active);

@@ -1,7 +1,8 @@
 /**
  * A work queue with priorities and without starvation: a waiting item gains one point of priority for every
  * `agingMs`. The rest follows controller-runtime's priority queue, which always returns the highest priority:
- * an item has the highest priority with which it was added since it was last returned.
+ * an item has the highest priority with which it was added since it was last returned. An item in work that is added
+ * again by `addAfter` or `addRateLimited` keeps the priority with which it was returned: a retry is as urgent as its cause.
  *
  * All items age alike, so their order never changes by itself: it is the order of `time of adding -
  * priority * agingMs`, kept in a heap.
@@ -37,6 +38,8 @@ class AgingOrder implements WorkOrder {
   readonly #heap: TimeHeap<unknown> = new TimeHeap();
   /** Priorities of keys that wait now or after a delay. */
   readonly #priorities: Map<unknown, number> = new Map();
+  /** Priorities of keys in work. */
+  readonly #inWork: Map<unknown, number> = new Map();
   /** Time at which a waiting key was first added. */
   readonly #since: Map<unknown, number> = new Map();
 
@@ -55,6 +58,16 @@ class AgingOrder implements WorkOrder {
     if (known === undefined || priority > known) this.#priorities.set(key, priority);
   }
 
+  /** Sets the priority of a key in work to the one that it had, unless the key was added again already. */
+  keep(key: unknown): void {
+    const had = this.#inWork.get(key);
+    if (had !== undefined && !this.#priorities.has(key)) this.#priorities.set(key, had);
+  }
+
+  done(key: unknown): void {
+    this.#inWork.delete(key);
+  }
+
   push(key: unknown): void {
     this.#since.set(key, this.#clock.now());
     this.touch(key);
@@ -62,6 +75,7 @@ class AgingOrder implements WorkOrder {
 
   pop(): unknown {
     const key = this.#heap.pop();
+    this.#inWork.set(key, this.#priorities.get(key) ?? 0);
     this.#priorities.delete(key);
     this.#since.delete(key);
     return key;
@@ -98,6 +112,17 @@ export class PriorityQueue<T> extends RateLimitingQueue<T> {
   /** Adds the item with priority 0. */
   override add(item: T): void {
     this.addWithOptions({}, item);
+  }
+
+  /** Adds the item later. An item in work keeps its priority. */
+  override addAfter(item: T, delayMs: number): void {
+    if (!this.isShuttingDown) this.#aging.keep(this.keyOf(item));
+    super.addAfter(item, delayMs);
+  }
+
+  override done(item: T): void {
+    this.#aging.done(this.keyOf(item));
+    super.done(item);
   }
 
   /** @throws ERR_KUBELOOM_OPTION when the priority is not a finite number */

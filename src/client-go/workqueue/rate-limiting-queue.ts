@@ -22,6 +22,11 @@ export class DelayingQueue<T> extends WorkQueue<T> {
     return this.#waiting.size;
   }
 
+  /** Keys of the items whose time has not come. */
+  protected waitingKeys(): Iterable<unknown> {
+    return this.#waiting.keys();
+  }
+
   /**
    * Adds the item after the delay, at once for 0 and less. Of several times for the same item the earliest
    * counts. Ignored after shutdown.
@@ -86,12 +91,19 @@ export const RATE_LIMITING_QUEUE_CHECKS: OptionChecks<RateLimitingQueueOptions<u
 export class RateLimitingQueue<T> extends DelayingQueue<T> {
   readonly #limiter: RateLimiter<unknown>;
 
+  constructor(options?: RateLimitingQueueOptions<T>);
+  /** @internal */
+  constructor(options?: RateLimitingQueueOptions<T>, checks?: OptionChecks<Record<string, unknown>>);
   constructor(
     options: RateLimitingQueueOptions<T> = {},
     checks: OptionChecks<Record<string, unknown>> = RATE_LIMITING_QUEUE_CHECKS,
   ) {
     super(options, checks);
     this.#limiter = options.rateLimiter ?? defaultControllerRateLimiter(this.clock);
+  }
+
+  override get retrying(): number {
+    return [...this.waitingKeys()].filter((key) => this.#limiter.numRequeues(key) > 0).length;
   }
 
   /** Adds the item when its limiter allows it. */

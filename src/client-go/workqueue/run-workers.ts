@@ -6,9 +6,10 @@ import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { escapeControls } from '../../base/printable.ts';
 import { reconcileChannel } from '../../base/metrics/trace-channels.ts';
-import type { Outcome, ReconcileMessage, Reconciled } from '../../base/metrics/trace-channels.ts';
+import type { ReconcileMessage, Reconciled } from '../../base/metrics/trace-channels.ts';
 import { ControllerMetrics } from './controller-metrics.ts';
 import type { RateLimitingQueue } from './rate-limiting-queue.ts';
+import { TerminalError } from './terminal-error.ts';
 
 /** Result of a reconciliation: nothing more to do, or reconcile again after a while. */
 export type ReconcileResult = void | { readonly requeueAfterMs: number };
@@ -16,7 +17,7 @@ export type ReconcileResult = void | { readonly requeueAfterMs: number };
 export interface RunWorkersOptions<T> {
   /** Ends the work: items in progress are finished, waiting items stay. */
   readonly signal?: AbortSignal;
-  /** Called with every failure. `retries` is the number of earlier failures of the item. Default: a process warning. */
+  /** Called with every failure but the signal's own reason. `retries` is the number of earlier failures of the item. Default: a process warning. */
   readonly onError?: (error: unknown, item: T, retries: number) => void;
   /** Failures after which an item is given up. Default: never. */
   readonly retriesMax?: number;
@@ -26,7 +27,8 @@ export interface RunWorkersOptions<T> {
 
 /**
  * Runs `count` workers until the queue is shut down and empty, or the signal is aborted. An item whose
- * `reconcile` throws is added again with the delay of the rate limiter, which forgets an item that succeeds.
+ * `reconcile` throws is added again with the delay of the rate limiter, which forgets an item that succeeds; an item that
+ * fails with a `TerminalError` is given up.
  */
 export async function runWorkers<T>(
   queue: RateLimitingQueue<T>,
@@ -54,14 +56,13 @@ async function work<T>(
     if (item === undefined) return;
     metrics?.began();
     const startMs = clock.now();
-    let outcome: Outcome = 'error';
+    let reconciled: Reconciled = { outcome: 'error' };
     try {
-      const reconciled = reconcileChannel.hasSubscribers
+      reconciled = await (reconcileChannel.hasSubscribers
         ? reconcilePublished(queue, item, reconcile, options)
-        : reconcileOne(queue, item, reconcile, options);
-      ({ outcome } = await reconciled);
+        : reconcileOne(queue, item, reconcile, options));
     } finally {
-      metrics?.reconciled(outcome, clock.now() - startMs);
+      metrics?.reconciled(reconciled, clock.now() - startMs);
       queue.done(item);
     }
   }
@@ -117,12 +118,13 @@ function failed<T>(
   queue: RateLimitingQueue<T>,
   item: T,
   error: unknown,
-  { onError = warn, retriesMax = Infinity }: RunWorkersOptions<T>,
+  { signal, onError = warn, retriesMax = Infinity }: RunWorkersOptions<T>,
 ): void {
   const retries = queue.numRequeues(item);
-  if (retries < retriesMax) queue.addRateLimited(item);
+  if (retries < retriesMax && !(error instanceof TerminalError)) queue.addRateLimited(item);
   else queue.forget(item);
-  onError(error, item, retries);
+  // A reconciliation that ends because the workers are stopped has not failed.
+  if (!signal?.aborted || error !== signal.reason) onError(error, item, retries);
 }
 
 function warn(error: unknown, item: unknown): void {

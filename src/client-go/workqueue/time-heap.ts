@@ -19,6 +19,10 @@ export class TimeHeap<T> {
     return this.#heap.size;
   }
 
+  *keys(): IterableIterator<unknown> {
+    for (const { key } of this.#heap.nodes()) yield key;
+  }
+
   /** Due time of the next item; Infinity when there is none. */
   get nextMs(): number {
     return this.#heap.first?.item.atMs ?? Infinity;

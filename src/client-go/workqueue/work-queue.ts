@@ -80,7 +80,10 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   readonly #drainers: Set<() => void> = new Set();
   #state: State = 'open';
 
-  /** @throws ERR_KUBELOOM_OPTION for an unknown option, or a value that `checks` refuses */
+  /** @throws ERR_KUBELOOM_OPTION for an unknown option, or a wrong value */
+  constructor(options?: WorkQueueOptions<T>);
+  /** @internal */
+  constructor(options?: WorkQueueOptions<T>, checks?: OptionChecks<Record<string, unknown>>);
   constructor(
     options: WorkQueueOptions<T> = {},
     checks: OptionChecks<Record<string, unknown>> = WORK_QUEUE_CHECKS,
@@ -98,6 +101,16 @@ export class WorkQueue<T> implements AsyncIterable<T> {
   /** Number of waiting items, without those in work. */
   get length(): number {
     return this.#order.length;
+  }
+
+  /** Number of items between `get` and `done`. */
+  get inWork(): number {
+    return this.#processing.size;
+  }
+
+  /** Number of failed items that wait for their next attempt: none without a rate limiter. */
+  get retrying(): number {
+    return 0;
   }
 
   get isShuttingDown(): boolean {

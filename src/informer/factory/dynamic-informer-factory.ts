@@ -4,13 +4,13 @@ import { findBuiltIn } from '../../kube/resources.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { InformerFactory } from './informer-factory.ts';
 import type { FactoryOptions, FactorySource, GenericInformer } from './informer-factory.ts';
-import type { ResourceQuery } from './resource-query.ts';
+import type { ResourceQuery, ResourceQueryOf } from './resource-query.ts';
 import type { ShutDownOptions } from '../handlers.ts';
 import type { SharedIndexInformer } from '../shared-index-informer.ts';
 import type { WaitOptions } from '../wait-for.ts';
 import type { SharedInformerFactory } from './shared-informer-factory.ts';
 
-export class DynamicSharedInformerFactory extends InformerFactory<KubeObject> {
+export class DynamicSharedInformerFactory extends InformerFactory<'object'> {
   /** @param source an apiserver, or functions on this thread instead */
   constructor(source: FactorySource, options: FactoryOptions = {}) {
     super(source, options, 'object');
@@ -34,7 +34,7 @@ export function anyResource({ kind = '', isNamespaced = true, ...names }: Resour
  * Informers that receive and store only metadata: they request PartialObjectMetadata from the server. They need a fraction
  * of the bytes, and suit code that reads only labels, owners and finalizers.
  */
-export class MetadataInformerFactory extends InformerFactory<PartialObjectMetadata> {
+export class MetadataInformerFactory extends InformerFactory<'metadata'> {
   /** @param source an apiserver, or functions on this thread that return metadata only */
   constructor(source: FactorySource, options: FactoryOptions = {}) {
     super(source, options, 'metadata');
@@ -60,9 +60,9 @@ export class ObjectOrMetadataInformerFactory implements AsyncDisposable {
   }
 
   /** Returns a typed informer if the resource is built in or the typed factory has an informer of it; else metadata. */
-  forResource<T = PartialObjectMetadata>(resource: ResourceQuery): GenericInformer<T> {
+  forResource<T = PartialObjectMetadata>(resource: ResourceQueryOf<T>): GenericInformer<T> {
     const factory = this.#typed.knows(resource) ? this.#typed : this.#metadata;
-    return factory.forResource<T>(resource);
+    return factory.forResource(resource) as GenericInformer<T>;
   }
 
   /** Informers of both factories. */

@@ -14,9 +14,9 @@ import type { WaitOptions } from '../wait-for.ts';
 import type { ListerWatcher } from '../../kube/list-watch.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
-import type { KubeObject } from '../../kube/wire.ts';
+import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { checkAgrees, checkQuery, keyOfResource, groupResource } from './resource-query.ts';
-import type { ResourceQuery, GroupVersionResource } from './resource-query.ts';
+import type { ResourceQuery, ResourceQueryOf, GroupVersionResource } from './resource-query.ts';
 import { INFORMER_CHECKS, resolveInformerOptions } from '../options.ts';
 import { assertServerSource } from '../../kube/server-source.ts';
 import { refuse, text, wantNumber, wantOptions } from '../../base/option-checks.ts';
@@ -93,8 +93,11 @@ interface Held {
   isStarted: boolean;
 }
 
-/** Base class of the factories. @typeParam Default type of the objects when a request names no type */
-export abstract class InformerFactory<Default> implements AsyncDisposable {
+/** The type of stored objects of type `T`. */
+export type ViewOf<T, V extends InformerView> = V extends 'metadata' ? PartialObjectMetadata : T;
+
+/** Base class of the factories. @typeParam V the part of objects that their informers keep */
+export abstract class InformerFactory<V extends InformerView> implements AsyncDisposable {
   readonly name: string;
   readonly #source: FactorySource;
   /** Options of the informers, without the namespace. */
@@ -102,12 +105,12 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
   readonly #defaultResyncMs: number;
   readonly #customResyncMs: ReadonlyMap<string, number>;
   readonly #namespace: string;
-  readonly #view: InformerView;
+  readonly #view: V;
   /** Informers in the order of the first requests. */
   readonly #held: Map<string, Held> = new Map();
   #isShutDown = false;
 
-  protected constructor(source: FactorySource, options: FactoryOptions, view: InformerView) {
+  protected constructor(source: FactorySource, options: FactoryOptions, view: V) {
     if (typeof source !== 'function') assertServerSource(source);
     wantOptions('options of a factory', options, CHECKS);
     const { name, defaultResyncMs = 0, customResync = {}, ...all } = options;
@@ -123,23 +126,24 @@ export abstract class InformerFactory<Default> implements AsyncDisposable {
   }
 
   /**
-   * Returns the informer of a resource and its lister; the same ones for every request.
+   * Returns the informer of a resource and its lister; the same ones for every request. `resources.core.v1.pods` carries
+   * the type of its objects; for other resources it is the caller's claim.
    *
    * @throws ERR_KUBELOOM_OPTION when kind or scope are not those of the resource
    * @throws ERR_KUBELOOM_STOPPED when the informer does not exist and the factory was shut down
    */
-  forResource<T = Default>(resource: ResourceQuery): GenericInformer<T> {
+  forResource<T = KubeObject>(resource: ResourceQueryOf<T>): GenericInformer<ViewOf<T, V>> {
     const held = this.#find(resource) ?? this.#make(resource, newSharedIndexInformerWithOptions);
-    return { informer: held.informer, lister: held.lister } as unknown as GenericInformer<T>;
+    return { informer: held.informer, lister: held.lister } as unknown as GenericInformer<ViewOf<T, V>>;
   }
 
   /** Returns the informer of a resource. The first request may create it itself with `make`, e.g. with indexers. */
-  informerFor<T = Default>(
-    resource: ResourceQuery,
-    make: NewInformer<T> = newSharedIndexInformerWithOptions,
-  ): SharedIndexInformer<T> {
+  informerFor<T = KubeObject>(
+    resource: ResourceQueryOf<T>,
+    make: NewInformer<ViewOf<T, V>> = newSharedIndexInformerWithOptions,
+  ): SharedIndexInformer<ViewOf<T, V>> {
     const held = this.#find(resource) ?? this.#make(resource, make as unknown as NewInformer<KubeObject>);
-    return held.informer as unknown as SharedIndexInformer<T>;
+    return held.informer as unknown as SharedIndexInformer<ViewOf<T, V>>;
   }
 
   /** All informers of this factory, started or not. */

@@ -1,11 +1,14 @@
 /** Query for a resource: group, version and name, and optionally kind and scope. */
 import { KubeloomError } from '../../base/errors.ts';
-import type { ResourceRef } from '../../kube/resource.ts';
+import type { ResourceOf, ResourceRef } from '../../kube/resource.ts';
 
 export type GroupVersionResource = Pick<ResourceRef, 'group' | 'version' | 'resource'>;
 
 /** Names of a resource. Kind and scope are needed only for a resource that is not built in. */
 export type ResourceQuery = GroupVersionResource & Partial<Pick<ResourceRef, 'kind' | 'isNamespaced'>>;
+
+/** A query from which `T` is inferred, when it is a `ResourceOf<T>`. */
+export type ResourceQueryOf<T> = ResourceQuery & Pick<ResourceOf<T>, 'wire'>;
 
 /** Returns kubectl's notation: `deployments.v1.apps`, `pods.v1.`. */
 export function keyOfResource({ group, version, resource }: GroupVersionResource): string {

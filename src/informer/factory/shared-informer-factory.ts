@@ -25,7 +25,7 @@ export type BuiltInInformers = {
   };
 };
 
-export class SharedInformerFactory extends InformerFactory<KubeObject> implements BuiltInInformers {
+export class SharedInformerFactory extends InformerFactory<'object'> implements BuiltInInformers {
   declare readonly core: BuiltInInformers['core'];
   declare readonly admissionregistration: BuiltInInformers['admissionregistration'];
   declare readonly apiextensions: BuiltInInformers['apiextensions'];

@@ -19,6 +19,11 @@ export interface InformerHandleParts {
   readonly reports: ErrorReporter;
 }
 
+export interface WrittenMetadata {
+  readonly namespace?: string;
+  readonly resourceVersion?: string;
+}
+
 export class InformerHandle<T> implements AsyncDisposable {
   readonly resource: ResourceRef;
   readonly view: View;
@@ -84,6 +89,20 @@ export class InformerHandle<T> implements AsyncDisposable {
   /** Returns the selected objects, as `InformersMap.list`. */
   list(options: CacheListOptions = {}): CacheList<T> {
     return this.#open().list(this.view, options) as CacheList<T>;
+  }
+
+  /**
+   * Resolves when the cache has a write: pass the server's answer to it. Resolves at once when the namespace of the object
+   * is not cached. See `waitForResourceVersion` of informers for objects that a selector leaves out.
+   *
+   * @throws NotCachedError when this handle was released; the errors of `waitForResourceVersion`
+   */
+  async waitForWrite(
+    { metadata = {} }: { readonly metadata?: WrittenMetadata },
+    signal?: AbortSignal,
+  ): Promise<void> {
+    const informer = this.#open().informerOf(this.#parts.subscription.stored, metadata.namespace ?? '');
+    await informer?.waitForResourceVersion(metadata.resourceVersion ?? '', signal);
   }
 
   /**

@@ -14,7 +14,7 @@ import { abortable } from '../wait-condition.ts';
 import type { ShutDownOptions } from '../handlers.ts';
 import { ErrorReporter } from '../error-reporter.ts';
 import type { SharedIndexInformer } from '../shared-index-informer.ts';
-import type { ResourceRef } from '../../kube/resource.ts';
+import type { ResourceOf, ResourceRef } from '../../kube/resource.ts';
 import { RestMapper } from '../../kube/rest-mapper.ts';
 import type { KindLike } from '../../kube/rest-mapper.ts';
 import { assertServerSource } from '../../kube/server-source.ts';
@@ -88,7 +88,7 @@ export class InformersMap implements AsyncDisposable {
    * @throws ERR_KUBELOOM_STOPPED after shutdown
    */
   informerFor<T = KubeObject>(
-    kind: KindLike,
+    kind: KindLike | ResourceOf<T>,
     options?: InformerForOptions<ObjectView>,
   ): Promise<InformerHandle<T>>;
   informerFor(
@@ -121,7 +121,7 @@ export class InformersMap implements AsyncDisposable {
    *   not synced
    */
   get<T = KubeObject>(
-    kind: KindLike,
+    kind: KindLike | ResourceOf<T>,
     key: ObjectKey,
     options?: ViewOption<ObjectView>,
   ): CachedObject<T> | undefined;
@@ -145,9 +145,12 @@ export class InformersMap implements AsyncDisposable {
    * A field selector needs an index for each of its fields (`indexField`); the list uses the index with the fewest
    * objects. `!=` cannot use an index: alone it examines all objects.
    *
-   * @throws NotCachedError as `get`; ERR_KUBELOOM_SELECTOR, ERR_KUBELOOM_FIELD_NOT_INDEXED, ERR_KUBELOOM_CONTINUE
+   * @throws NotCachedError as `get`; ERR_KUBELOOM_SELECTOR, ERR_KUBELOOM_NO_INDEX, ERR_KUBELOOM_CONTINUE
    */
-  list<T = KubeObject>(kind: KindLike, options?: CacheListOptions & ViewOption<ObjectView>): CacheList<T>;
+  list<T = KubeObject>(
+    kind: KindLike | ResourceOf<T>,
+    options?: CacheListOptions & ViewOption<ObjectView>,
+  ): CacheList<T>;
   list(
     kind: KindLike,
     options: CacheListOptions & { readonly view: 'metadata' },

@@ -126,6 +126,11 @@ export class KindCache {
     );
   }
 
+  /** Returns the informer that has the objects of a namespace; undefined when it is not cached. */
+  informerOf(view: InformerView, namespace: string): Informer | undefined {
+    return (this.#byNamespace.get('') ?? this.#byNamespace.get(namespace))?.informer(view);
+  }
+
   /** Registers a handler with all namespaces, including those that are added later. */
   register(subscription: Subscription, registration: ViewRegistration): void {
     registration.join(...informersOf(this.#byNamespace.values(), subscription.stored));
@@ -182,7 +187,7 @@ export class KindCache {
     return entry && show(view, entry, this.resource);
   }
 
-  /** Parses a key. @throws ERR_KUBELOOM_KEY_FORMAT when it does not fit the scope of the resource */
+  /** Parses a key. @throws ERR_KUBELOOM_KEY when it does not fit the scope of the resource */
   keyOf(key: ObjectKey): { readonly namespace: string; readonly text: string } {
     const { namespace = '', name } = typeof key === 'string' ? parseObjectName(key) : (key ?? {});
     const { isNamespaced } = this.resource;
@@ -190,7 +195,7 @@ export class KindCache {
       return { namespace, text: isNamespaced ? `${namespace}/${name}` : name };
     }
     throw new KubeloomError(
-      'ERR_KUBELOOM_KEY_FORMAT',
+      'ERR_KUBELOOM_KEY',
       `unexpected key format: ${JSON.stringify(key)}; a key of ${this.label} is ` +
         (isNamespaced ? 'namespace/name' : 'a name without a namespace'),
     );

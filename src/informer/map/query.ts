@@ -82,7 +82,7 @@ const NAMESPACE = 'metadata.namespace';
  * Parses the options of a list.
  *
  * @param kind name in messages and tokens
- * @throws ERR_KUBELOOM_SELECTOR, ERR_KUBELOOM_CONTINUE, ERR_KUBELOOM_FIELD_NOT_INDEXED
+ * @throws ERR_KUBELOOM_SELECTOR, ERR_KUBELOOM_CONTINUE, ERR_KUBELOOM_NO_INDEX
  */
 export function queryOf(
   options: CacheListOptions,
@@ -99,7 +99,7 @@ export function queryOf(
     const why = indexes.has(field, 'object')
       ? 'is not in metadata, and this is the metadata view: use another view'
       : `has no index: add one with indexField(). Indexed are ${[NAME, NAMESPACE, ...indexes.names].join(', ')}`;
-    throw new KubeloomError('ERR_KUBELOOM_FIELD_NOT_INDEXED', `field ${field} of ${kind} ${why}`);
+    throw new KubeloomError('ERR_KUBELOOM_NO_INDEX', `field ${field} of ${kind} ${why}`);
   }
   const identity = JSON.stringify([kind, view, namespace, labels.requirements, fields]);
   const after =

@@ -2,11 +2,12 @@
  * The views of a cache of kinds. `structured` and `unstructured` differ only in their types: both show the object as the
  * server sent it. `metadata` shows only metadata, even if whole objects are stored.
  */
+import type { MetadataOf } from '../../kube/meta-shape.ts';
 import { apiVersionOf } from '../../kube/resource.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { KubeObject, PartialObjectMetadata } from '../../kube/wire.ts';
 import { refuse } from '../../base/option-checks.ts';
-import type { Borrowed, CachedObject, MetadataOf, Mutable } from '../../replica/store/entry.ts';
+import type { Borrowed, CachedObject, Mutable } from '../../replica/store/entry.ts';
 import type { InformerView } from '../options.ts';
 import type { Labels } from '../../replica/store/extracted-fields.ts';
 

@@ -42,7 +42,9 @@ interface Running {
 
 export class InformerThreads {
   readonly options: ResolvedThreadsOptions;
+  /** @internal */
   readonly drain: Drain;
+  /** @internal */
   readonly storeMemory: StoreMemory;
   readonly #memory: PipelineMemory;
   readonly #processor: SequenceMerger;
@@ -65,6 +67,9 @@ export class InformerThreads {
   #failure: KubeloomError | undefined;
   #closing: Promise<void> | undefined;
 
+  constructor(options?: ThreadsOptions);
+  /** @internal */
+  constructor(options?: ThreadsOptions, parts?: ThreadsParts);
   constructor(options: ThreadsOptions = {}, parts: ThreadsParts = {}) {
     this.options = resolveThreadsOptions(options);
     this.#parts = parts;
@@ -111,12 +116,12 @@ export class InformerThreads {
     return this.#memory.toShard.length;
   }
 
-  /** Records of all informers that the reflector has received and the main thread has not merged. */
+  /** @internal Records of all informers that the reflector has received and the main thread has not merged. */
   get unmerged(): number {
     return (this.#words.committed.load() - this.#processor.merged) >>> 0;
   }
 
-  /** Requests a drain soon, e.g. after a handler's promise has settled or a cursor was queued. */
+  /** @internal Requests a drain soon, e.g. after a handler's promise has settled or a cursor was queued. */
   kick(): void {
     this.#loop.wake();
   }
@@ -131,6 +136,7 @@ export class InformerThreads {
    * Attaches the informer to every shard, then starts its reflector.
    *
    * @returns its number; undefined when `signal` was aborted before all shards had loaded its modules
+   * @internal
    */
   async attach(client: PipelineClient, signal?: AbortSignal): Promise<number | undefined> {
     if (this.#failure) throw this.#failure;
@@ -151,7 +157,7 @@ export class InformerThreads {
     return informer;
   }
 
-  /** Stops the reflector of an informer; resolves when everything that it had sent is merged. */
+  /** @internal Stops the reflector of an informer; resolves when everything that it had sent is merged. */
   async detach(informer: number): Promise<void> {
     const attachment = this.#attachments.get(informer);
     if (!attachment) return;
@@ -168,7 +174,11 @@ export class InformerThreads {
     this.#attachments.delete(informer);
   }
 
-  /** Resolves a pending `detach`: the informer's last control record is merged, so none of its records is on its way. */
+  /**
+   * Resolves a pending `detach`: the informer's last control record is merged, so none of its records is on its way.
+   *
+   * @internal
+   */
   confirmDetached(informer: number): void {
     this.#attachments.get(informer)?.detached?.();
   }

@@ -30,7 +30,7 @@ export interface ModelConverter {
    * exactly as the server sent it. Times are `Date`s that keep their text until they are changed.
    *
    * @throws ERR_KUBELOOM_UNKNOWN_FIELD naming all fields that would be lost; ERR_KUBELOOM_NO_MODEL for kinds
-   *   without a model, custom resources among them; ERR_KUBELOOM_MODEL_MISMATCH
+   *   without a model, custom resources among them, and for an object that does not have the shape of its model
    */
   readonly toModel: <T>(source: WireSource<T>, options?: ModelOptions) => T;
   /**
@@ -226,7 +226,7 @@ class Walk {
   #mismatch(wanted: string, value: unknown): KubeloomError {
     const found = Array.isArray(value) ? 'a list' : typeof value;
     return new KubeloomError(
-      'ERR_KUBELOOM_MODEL_MISMATCH',
+      'ERR_KUBELOOM_NO_MODEL',
       `client-node's model needs ${wanted} at ${this.#where() || 'the top'}, but the object has ${found}`,
     );
   }

@@ -98,6 +98,8 @@ export function answerCalls<Table extends CallTable<Table>>(table: Table): void 
   // A signal of the terminal reaches every process of the group: the parent decides when this one ends.
   process.on('SIGINT', () => undefined);
   process.on('disconnect', () => process.exit(0));
+  // It may have ended while this one loaded its modules.
+  if (!process.connected) process.exit(0);
 }
 
 export function sendReport(report: unknown): void {

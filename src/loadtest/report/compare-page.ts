@@ -2,7 +2,7 @@
 import type { ComparedFigure, ComparedThreshold, Comparison } from './compare.ts';
 import { differenceText, outcomeText, percentText } from './compare-text.ts';
 import { histogramPlots } from './histogram-plots.ts';
-import { NOTHING, html, table } from './html.ts';
+import { NOTHING, html, numberColumns, table, textColumns } from './html.ts';
 import type { Html, HtmlPart } from './html.ts';
 import { pageText } from './page.ts';
 import type { Plot } from './plot.ts';
@@ -46,7 +46,7 @@ export function comparePage(comparison: Comparison): string {
     ${thresholds.length === 0 ? html`<p class="note">Neither run has any.</p>` : thresholdTable(thresholds)}
     <h2>What differs</h2>
     ${table(
-      [{ header: '' }, { header: 'A' }, { header: 'B' }],
+      textColumns('', 'A', 'B'),
       facts.map(({ name, before: a, after: b }) => [name, a, b]),
     )}
     <h2>Plots</h2>
@@ -67,11 +67,7 @@ export function comparePage(comparison: Comparison): string {
 }
 
 function figureTable(figures: readonly ComparedFigure[]): Html {
-  const columns = [
-    { header: '' },
-    { header: 'Figure' },
-    ...['A', 'B', 'Difference', ''].map((header) => ({ header, isNumber: true })),
-  ];
+  const columns = [...textColumns('', 'Figure'), ...numberColumns('A', 'B', 'Difference', '')];
   const rows = figures.map((each, index): HtmlPart[] => {
     const { section, name, unit, before, after, change } = each;
     const tone = { better: 'good', worse: 'bad', none: 'muted' }[change];
@@ -91,7 +87,7 @@ function thresholdTable(thresholds: readonly ComparedThreshold[]): Html {
   const cell = (result: ComparedThreshold['before']): Html =>
     html`<span class="${result ? (result.isMet ? 'good' : 'bad') : 'muted'}">${outcomeText(result)}</span>`;
   const rows = thresholds.map(({ text, before, after }) => [text, cell(before), cell(after)]);
-  return table([{ header: 'Threshold' }, { header: 'A' }, { header: 'B' }], rows);
+  return table(textColumns('Threshold', 'A', 'B'), rows);
 }
 
 /** Returns the plots that both runs have, on equal axes. */

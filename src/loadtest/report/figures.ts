@@ -4,6 +4,7 @@ import type { HistogramCounts, LoadTestResult, WatcherResult } from '../result.t
 import type { LatencyStep } from '../workload/workload.ts';
 import type { Unit } from './value-text.ts';
 import { exactQuantile, syncDurations, watcherGroups } from './watcher-groups.ts';
+import type { SummedFigure } from './watcher-groups.ts';
 
 export interface Figure {
   readonly section: string;
@@ -49,61 +50,29 @@ export function figuresOf(result: LoadTestResult): Figure[] {
 }
 
 function deliveryOf(result: LoadTestResult): Figure[] {
+  const { writes } = result;
   const groups = watcherGroups(result);
-  const count = (name: string, value: number, better: Figure['better']): Figure => ({
+  const sum = (of: SummedFigure): number => groups.reduce((total, group) => total + group[of], 0);
+  const figures: readonly (readonly [name: string, value: number, better: Figure['better']])[] = [
+    ['writes confirmed', confirmedWrites(writes), 'neither'],
+    ['writes refused', writes.refused, 'lower'],
+    ['writes unanswered', writes.unanswered, 'lower'],
+    ['changes delivered', sum('delivered'), 'neither'],
+    ['changes covered', sum('covered'), 'neither'],
+    ['lost', sum('lost'), 'lower'],
+    ['duplicated', sum('duplicated'), 'lower'],
+    ['reordered', sum('reordered'), 'lower'],
+    ['caches unlike the server', sum('unequal'), 'lower'],
+    ['relists', sum('relists'), 'neither'],
+    ['watches cut', sum('cutWatches'), 'neither'],
+  ];
+  return figures.map(([name, value, better]) => ({
     section: 'delivery',
     name,
     unit: 'count',
     value,
     better,
-  });
-  const sum = (of: (group: (typeof groups)[number]) => number): number =>
-    groups.reduce((total, group) => total + of(group), 0);
-  return [
-    count('writes confirmed', confirmedWrites(result.writes), 'neither'),
-    count('writes refused', result.writes.refused, 'lower'),
-    count('writes unanswered', result.writes.unanswered, 'lower'),
-    count(
-      'changes delivered',
-      sum(({ delivered }) => delivered),
-      'neither',
-    ),
-    count(
-      'changes covered',
-      sum(({ covered }) => covered),
-      'neither',
-    ),
-    count(
-      'lost',
-      sum(({ lost }) => lost),
-      'lower',
-    ),
-    count(
-      'duplicated',
-      sum(({ duplicated }) => duplicated),
-      'lower',
-    ),
-    count(
-      'reordered',
-      sum(({ reordered }) => reordered),
-      'lower',
-    ),
-    count(
-      'caches unlike the server',
-      sum(({ unequal }) => unequal),
-      'lower',
-    ),
-    count(
-      'relists',
-      sum(({ relists }) => relists),
-      'neither',
-    ),
-    count(
-      'watches cut',
-      sum(({ cutWatches }) => cutWatches),
-      'neither',
-    ),
-  ];
+  }));
 }
 
 function ratesOf({ phases }: LoadTestResult): Figure[] {
@@ -149,27 +118,16 @@ function syncsOf({ watchers }: LoadTestResult): Figure[] {
 
 function costOf({ series, watchers }: LoadTestResult): Figure[] {
   const received = watchers.flatMap(({ receivedBytes }) => receivedBytes ?? []);
-  const figure = (name: string, unit: Unit, values: readonly (number | null)[]): Figure => ({
-    section: 'cost',
-    name,
-    unit,
-    value: values.reduce<number | null>((sum, each) => (each === null ? sum : (sum ?? 0) + each), null),
-    better: 'lower',
-  });
-  const isWatching = ({ name }: { readonly name: string }): boolean => name !== 'generator';
-  const watching = series.processes.filter(isWatching);
+  const sum = (values: readonly (number | null)[]): number | null =>
+    values.reduce((total, each) => (each === null ? total : (total ?? 0) + each), null);
+  const watching = series.processes.filter(({ name }) => name !== 'generator');
+  const cpu = sum(watching.map((process) => meanOf(process.cpu)));
+  const memory = sum(watching.map(({ rssBytes }) => highestOf(rssBytes)));
+  const section = 'cost';
   return [
-    figure(
-      'CPU of the watchers, mean',
-      'cpu',
-      watching.map(({ cpu }) => meanOf(cpu)),
-    ),
-    figure(
-      'memory of the watchers, highest',
-      'bytes',
-      watching.map(({ rssBytes }) => highestOf(rssBytes)),
-    ),
-    { ...figure('bytes received', 'bytes', received), better: 'neither' },
+    { section, name: 'CPU of the watchers, mean', unit: 'cpu', value: cpu, better: 'lower' },
+    { section, name: 'memory of the watchers, highest', unit: 'bytes', value: memory, better: 'lower' },
+    { section, name: 'bytes received', unit: 'bytes', value: sum(received), better: 'neither' },
   ];
 }
 

@@ -21,7 +21,12 @@ export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[
 
 function textOf(part: HtmlPart): string {
   if (typeof part === 'object') return 'html' in part ? part.html : part.map((each) => each.html).join('');
-  return String(part).replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+  return escapeMarkup(String(part));
+}
+
+/** Returns the text for HTML and XML. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
 /** Nothing. */
@@ -35,6 +40,16 @@ export function scriptJson(data: unknown): Html {
 export interface TableColumn {
   readonly header: string;
   readonly isNumber?: boolean;
+}
+
+/** Returns columns of figures. */
+export function numberColumns(...headers: readonly string[]): TableColumn[] {
+  return headers.map((header) => ({ header, isNumber: true }));
+}
+
+/** Returns columns of text. */
+export function textColumns(...headers: readonly string[]): TableColumn[] {
+  return headers.map((header) => ({ header }));
 }
 
 /** Returns a table whose cells wrap nowhere; a page scrolls it when it is wide. */

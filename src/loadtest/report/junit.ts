@@ -5,7 +5,8 @@
 import { escapeControls } from '../../base/printable.ts';
 import type { LoadTestResult, ThresholdResult } from '../result.ts';
 import { saturationsOf } from '../run/conclude.ts';
-import { valueText } from './value-text.ts';
+import { escapeMarkup } from './html.ts';
+import { figureText } from './verdict-section.ts';
 import { faultsOf, watcherGroups } from './watcher-groups.ts';
 import type { WatcherGroupSums } from './watcher-groups.ts';
 
@@ -74,12 +75,11 @@ function deliveryCase(group: WatcherGroupSums): Case {
   return { ...named, problem: { element: 'failure', lines: [counts, ...findings] } };
 }
 
-function thresholdCase({ threshold, figure, isMet }: ThresholdResult): Case {
+function thresholdCase(result: ThresholdResult): Case {
+  const { threshold, figure, isMet } = result;
   const named = { className: 'threshold', name: threshold.text };
   if (isMet) return named;
-  const isTime = threshold.subject.type === 'latency' || threshold.subject.type === 'sync';
-  const measured =
-    figure === null ? 'there was nothing to measure' : `it was ${valueText(figure, isTime ? 'ms' : 'count')}`;
+  const measured = figure === null ? 'there was nothing to measure' : `it was ${figureText(result)}`;
   return { ...named, problem: { element: 'failure', lines: [measured] } };
 }
 
@@ -97,17 +97,7 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
     .join('');
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&apos;',
-};
-
 /** XML has no place for control characters, for halves of surrogate pairs, and for U+FFFE and U+FFFF. */
 function escaped(text: string): string {
-  return escapeControls(text)
-    .replaceAll(/[\p{Surrogate}\ufffe\uffff]/gu, '\ufffd')
-    .replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
+  return escapeMarkup(escapeControls(text).replaceAll(/[\p{Surrogate}\ufffe\uffff]/gu, '\ufffd'));
 }

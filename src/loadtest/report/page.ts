@@ -23,7 +23,7 @@ drawAll(JSON.parse(document.getElementById('data').textContent), {
 export function pageText(title: string, className: string, body: Html, data: PlotData): string {
   const { script, style } = uPlotTexts();
   const module = [new URL('./value-text.js', import.meta.url), new URL('./browser/draw.js', import.meta.url)]
-    .map((url) => readFileSync(url, 'utf8').replaceAll(/^\/\/# sourceMappingURL=.*$/gm, ''))
+    .map((url) => readFileSync(url, 'utf8'))
     .join('\n');
   return html`<!doctype html>
     <html lang="en">

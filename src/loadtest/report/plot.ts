@@ -1,4 +1,5 @@
 /** A plot as data: the report decides what it shows, and a small script of the page draws it. */
+import type { Mark } from '../result.ts';
 import type { Unit } from './value-text.ts';
 
 export interface Plot {
@@ -53,7 +54,7 @@ export interface Timeline {
 /** All events of one type in one second. */
 export interface TimeMark {
   readonly atSeconds: number;
-  readonly type: 'relist' | 'cut' | 'fault';
+  readonly type: Mark['type'];
   readonly count: number;
   readonly text: string;
 }

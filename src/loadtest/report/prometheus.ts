@@ -3,7 +3,13 @@ import type { HistogramData } from '../../base/metrics/histogram.ts';
 import { textOfFamilies } from '../../base/metrics/prometheus-text.ts';
 import type { PrintedFamily } from '../../base/metrics/prometheus-text.ts';
 import { sumOf } from '../histogram.ts';
-import type { HistogramCounts, LoadTestResult } from '../result.ts';
+import type {
+  HistogramCounts,
+  LoadTestResult,
+  PhaseResult,
+  ProcessSeries,
+  ThresholdResult,
+} from '../result.ts';
 import { highestOf, meanOf } from './figures.ts';
 import { exactQuantile, syncDurations, watcherGroups } from './watcher-groups.ts';
 
@@ -32,44 +38,41 @@ function runFamilies({
   const { workload, versions, target } = run;
   const facts = { workload: workload.name, seed: String(workload.seed), context: target.context };
   const info = { ...facts, kubeloom: versions.kubeloom, node: versions.node, server: versions.server };
+  const perPhase = (value: (phase: PhaseResult) => number | null): Sample[] =>
+    phases.map((phase) => [{ phase: phase.name }, value(phase)]);
+  const perThreshold = (value: (result: ThresholdResult) => number | null): Sample[] =>
+    thresholds.map((result) => [{ threshold: result.threshold.text }, value(result)]);
+  const outcomes = Object.entries(writes).map(([outcome, count]): Sample => [{ outcome }, count]);
+  const took = perPhase(({ startMs, endMs }) => (endMs - startMs) / 1000);
+  const kinds = 'PASS, FAIL, INVALID, THRESHOLD or INTERRUPTED';
+  const figureHelp = 'The figure of each threshold: milliseconds for latencies and syncs, else a count.';
+  const start = Date.parse(run.startedAt) / 1000;
   return [
     gauge('info', 'The run; always 1.', [[info, 1]]),
-    gauge('conclusion', '1 for the conclusion of the run: PASS, FAIL, INVALID, THRESHOLD or INTERRUPTED.', [
-      [{ kind: conclusion.kind }, 1],
-    ]),
-    gauge('start_timestamp_seconds', 'Start of the run, Unix time.', [
-      [{}, Date.parse(run.startedAt) / 1000],
-    ]),
+    gauge('conclusion', `1 for the conclusion of the run: ${kinds}.`, [[{ kind: conclusion.kind }, 1]]),
+    gauge('start_timestamp_seconds', 'Start of the run, Unix time.', [[{}, start]]),
     gauge('duration_seconds', 'Duration of the run.', [[{}, run.durationMs / 1000]]),
-    gauge(
-      'writes',
-      'Writes of the run by outcome.',
-      Object.entries(writes).map(([outcome, count]) => [{ outcome }, count]),
-    ),
-    gauge(
-      'phase_duration_seconds',
-      'Duration of each phase.',
-      phases.map(({ name, startMs, endMs }) => [{ phase: name }, (endMs - startMs) / 1000]),
-    ),
+    gauge('writes', 'Writes of the run by outcome.', outcomes),
+    gauge('phase_duration_seconds', 'Duration of each phase.', took),
     gauge(
       'phase_rate_asked',
       'Writes a second that were due.',
-      phases.map(({ name, rateAsked }) => [{ phase: name }, rateAsked]),
+      perPhase(({ rateAsked }) => rateAsked),
     ),
     gauge(
       'phase_rate_achieved',
       'Confirmed writes a second.',
-      phases.map(({ name, rateAchieved }) => [{ phase: name }, rateAchieved]),
+      perPhase(({ rateAchieved }) => rateAchieved),
     ),
     gauge(
       'threshold_met',
       '1 for a threshold that was met, else 0.',
-      thresholds.map(({ threshold, isMet }) => [{ threshold: threshold.text }, isMet ? 1 : 0]),
+      perThreshold(({ isMet }) => (isMet ? 1 : 0)),
     ),
     gauge(
       'threshold_figure',
-      'The figure of each threshold: milliseconds for latencies and syncs, else a count.',
-      thresholds.map(({ threshold, figure }) => [{ threshold: threshold.text }, figure]),
+      figureHelp,
+      perThreshold(({ figure }) => figure),
     ),
     gauge('leftovers', 'Objects that could not be removed.', [[{}, leftovers.length]]),
     latencyFamily(latencies, boundsMs),
@@ -100,8 +103,11 @@ function watcherFamilies(result: LoadTestResult): PrintedFamily[] {
   const groups = watcherGroups(result);
   const verdicts = ['delivered', 'covered', 'lost', 'duplicated', 'reordered'] as const;
   const causes = ['start', 'storm', 'server'] as const;
-  const of = (value: (group: (typeof groups)[number]) => number | null): Sample[] =>
-    groups.map((group) => [{ group: group.name }, value(group)]);
+  const of = (figure: 'count' | 'unequal' | 'relists' | 'cutWatches' | 'receivedBytes'): Sample[] =>
+    groups.map((group) => [
+      { group: group.name },
+      figure === 'count' ? group.watchers.length : group[figure],
+    ]);
   const syncs = groups.flatMap(({ name, watchers }) =>
     causes.flatMap((cause) => {
       const durations = syncDurations(watchers, cause);
@@ -111,67 +117,42 @@ function watcherFamilies(result: LoadTestResult): PrintedFamily[] {
       });
     }),
   );
+  const verdict = groups.flatMap((group) =>
+    verdicts.map((each): Sample => [{ group: group.name, verdict: each }, group[each]]),
+  );
   return [
-    gauge(
-      'watchers',
-      'Watchers of each group.',
-      of(({ watchers }) => watchers.length),
-    ),
-    gauge(
-      'changes',
-      'Changes by verdict.',
-      groups.flatMap((group) =>
-        verdicts.map((verdict): Sample => [{ group: group.name, verdict }, group[verdict]]),
-      ),
-    ),
-    gauge(
-      'unequal_caches',
-      'Caches that were not the state of the server at the end.',
-      of(({ unequal }) => unequal),
-    ),
-    gauge(
-      'relists',
-      'Lists after the first one.',
-      of(({ relists }) => relists),
-    ),
-    gauge(
-      'cut_watches',
-      'Watches that ended before their watcher did.',
-      of(({ cutWatches }) => cutWatches),
-    ),
-    gauge(
-      'received_bytes',
-      'Bytes of all answers.',
-      of(({ receivedBytes }) => receivedBytes),
-    ),
+    gauge('watchers', 'Watchers of each group.', of('count')),
+    gauge('changes', 'Changes by verdict.', verdict),
+    gauge('unequal_caches', 'Caches that were not the state of the server at the end.', of('unequal')),
+    gauge('relists', 'Lists after the first one.', of('relists')),
+    gauge('cut_watches', 'Watches that ended before their watcher did.', of('cutWatches')),
+    gauge('received_bytes', 'Bytes of all answers.', of('receivedBytes')),
     gauge('sync_seconds', 'Quantiles of the time from a list request to its last object.', syncs),
   ];
 }
 
 function costFamilies({ series, serverMetrics }: LoadTestResult): PrintedFamily[] {
-  const { processes } = series;
-  const seconds = (ms: number | null): number | null => (ms === null ? null : ms / 1000);
+  const of = (value: (process: ProcessSeries) => number | null): Sample[] =>
+    series.processes.map((process) => [{ process: process.name }, value(process)]);
+  const delayOf = ({ loopDelayMs }: ProcessSeries): number | null => {
+    const ms = highestOf(loopDelayMs);
+    return ms === null ? null : ms / 1000;
+  };
+  const memory = of(({ rssBytes }) => highestOf(rssBytes));
+  const changes = serverMetrics.map(({ metric, labels, before, after }): Sample => [
+    { ...labels, metric },
+    after - before,
+  ]);
+  const help = 'Differences of the counters of the server; its labels are behind the metric.';
   return [
     gauge(
       'process_cpu',
       'CPU seconds a second, mean.',
-      processes.map(({ name, cpu }) => [{ process: name }, meanOf(cpu)]),
+      of(({ cpu }) => meanOf(cpu)),
     ),
-    gauge(
-      'process_resident_memory_bytes',
-      'Resident memory, highest.',
-      processes.map(({ name, rssBytes }) => [{ process: name }, highestOf(rssBytes)]),
-    ),
-    gauge(
-      'process_loop_delay_seconds',
-      'Delay of the event loop, longest.',
-      processes.map(({ name, loopDelayMs }) => [{ process: name }, seconds(highestOf(loopDelayMs))]),
-    ),
-    gauge(
-      'server_difference',
-      'Differences of the counters of the server; its labels are behind the metric.',
-      serverMetrics.map(({ metric, labels, before, after }) => [{ ...labels, metric }, after - before]),
-    ),
+    gauge('process_resident_memory_bytes', 'Resident memory, highest.', memory),
+    gauge('process_loop_delay_seconds', 'Delay of the event loop, longest.', of(delayOf)),
+    gauge('server_difference', help, changes),
   ];
 }
 

@@ -10,7 +10,7 @@ const FORMAT: LoadTestResult['format'] = 1;
 
 let validate: ValidateFunction | undefined;
 
-/** @throws ERR_KUBELOOM_LOADTEST_RESULT when this is no file of a result, or of a format that is not known here */
+/** @throws ERR_KUBELOOM_USAGE when this is no file of a result, or of a format that is not known here */
 export function readResult(file: string): LoadTestResult {
   let text: string;
   try {
@@ -53,5 +53,5 @@ function schemaCheck(): ValidateFunction {
 
 function wrong(file: string, reason: string, cause?: unknown): KubeloomError {
   const message = `${file} is no result of a load test: ${reason}`;
-  return new KubeloomError('ERR_KUBELOOM_LOADTEST_RESULT', message, cause === undefined ? {} : { cause });
+  return new KubeloomError('ERR_KUBELOOM_USAGE', message, cause === undefined ? {} : { cause });
 }

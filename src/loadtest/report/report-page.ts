@@ -3,7 +3,7 @@ import { quantileMs } from '../histogram.ts';
 import type { LoadTestResult } from '../result.ts';
 import { STEPS, STEP_NAMES } from './figures.ts';
 import { groupsOf, histogramPlots } from './histogram-plots.ts';
-import { NOTHING, html, table } from './html.ts';
+import { NOTHING, html, numberColumns, table, textColumns } from './html.ts';
 import type { Html } from './html.ts';
 import { pageText } from './page.ts';
 import type { Plot, TimeMark } from './plot.ts';
@@ -88,7 +88,7 @@ export function markKey(marks: readonly TimeMark[]): Html {
   });
   const rest = marks.length - items.length;
   const end = rest === 0 ? NOTHING : html`<p class="note">and ${countText(rest)} more</p>`;
-  const list = table([{ header: 'At', isNumber: true }, { header: 'Mark' }, { header: '' }], items);
+  const list = table([...numberColumns('At'), ...textColumns('Mark', '')], items);
   return html`<p class="key">Marks: ${key}</p>
     <details>
       <summary>${countText(marks.length)} marks</summary>
@@ -108,11 +108,8 @@ function latencyTable(result: LoadTestResult): Html {
       ...Object.values(SHARES).map((share) => valueText(quantileMs(histogram, share), 'ms')),
     ]),
   );
-  const figures = ['Observations', 'min', ...Object.keys(SHARES)].map((header) => ({
-    header,
-    isNumber: true,
-  }));
-  return table([{ header: 'Step' }, { header: 'Measured by' }, ...figures], rows);
+  const figures = numberColumns('Observations', 'min', ...Object.keys(SHARES));
+  return table([...textColumns('Step', 'Measured by'), ...figures], rows);
 }
 
 function processNote({ series: { processes } }: LoadTestResult): Html {

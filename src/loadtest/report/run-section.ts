@@ -1,7 +1,8 @@
 /** The end of a report: the server's counters, what was run and on what, and what could not be removed. */
 import type { LoadTestResult, RunFacts, ServerMetric } from '../result.ts';
-import { html, table } from './html.ts';
+import { html, numberColumns, table, textColumns } from './html.ts';
 import type { Html } from './html.ts';
+import { indexesText } from './indexes-text.ts';
 import { countText, valueText } from './value-text.ts';
 
 export function serverTable({ serverMetrics }: LoadTestResult): Html {
@@ -9,21 +10,8 @@ export function serverTable({ serverMetrics }: LoadTestResult): Html {
     return html`<p class="note">
       The counters of the server could not be read: the user may not read /metrics.
     </p>`;
-  const columns = [
-    { header: 'Counter' },
-    { header: 'Labels' },
-    ...['Before', 'After', 'Difference'].map((header) => ({ header, isNumber: true })),
-  ];
-  const changed = serverMetrics.filter(({ before, after }) => before !== after);
-  const same = serverMetrics.length - changed.length;
-  const note =
-    same === 0
-      ? ''
-      : same === 1
-        ? 'One more counter did not change.'
-        : `${countText(same)} more counters did not change.`;
-  return html`${table(columns, changed.map(metricRow))}
-    <p class="note">${note}</p>`;
+  const columns = [...textColumns('Counter', 'Labels'), ...numberColumns('Before', 'After', 'Difference')];
+  return table(columns, serverMetrics.map(metricRow));
 }
 
 function metricRow({ metric, labels, before, after }: ServerMetric): string[] {
@@ -40,6 +28,7 @@ export function runFacts({
   machine,
   startedAt,
   durationMs,
+  indexes,
 }: RunFacts): [string, string][] {
   return [
     ['Started', `${startedAt.slice(0, 19).replace('T', ' ')} UTC`],
@@ -51,6 +40,7 @@ export function runFacts({
     ['kubeloom', versions.kubeloom],
     ['Node.js', `${versions.node}, ${machine.platform} ${machine.architecture}`],
     ['Machine', `${machine.cpuModel}, ${machine.cpus} CPUs, ${valueText(machine.memoryBytes, 'bytes')}`],
+    ...(indexes ? [['Indexes', indexesText(indexes)] as [string, string]] : []),
   ];
 }
 
@@ -80,7 +70,7 @@ export function leftoverSection({ leftovers }: LoadTestResult): Html {
   if (leftovers.length === 0)
     return html`<h2>Leftovers</h2>
       <p class="note">Everything that the test created was removed.</p>`;
-  const columns = [{ header: 'Left behind' }, { header: 'Why' }, { header: 'Command that removes it' }];
+  const columns = textColumns('Left behind', 'Why', 'Command that removes it');
   const rows = leftovers.map(({ what, why, command }) => [what, why, html`<code>${command}</code>`]);
   return html`<h2>Leftovers</h2>
     ${table(columns, rows)}`;

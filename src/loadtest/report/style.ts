@@ -36,7 +36,7 @@ p { margin: 6px 0; max-width: 75ch; }
 .PASS { --tone: var(--good); --tone-soft: var(--good-soft); }
 .FAIL { --tone: var(--bad); --tone-soft: var(--bad-soft); }
 .THRESHOLD, .INVALID, .INTERRUPTED { --tone: var(--doubt); --tone-soft: var(--doubt-soft); }
-.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(160px, 1fr)); gap: 18px 20px; margin: 26px 0 0; }
+.tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)); gap: 18px 20px; margin: 26px 0 0; }
 .tiles dt { color: var(--muted); font-size: 12.5px; }
 .tiles dd { margin: 0; font-size: 22px; font-weight: 600; letter-spacing: -0.01em; line-height: 1.3; }
 .tiles small { display: block; font-size: 12.5px; font-weight: 400; color: var(--muted); letter-spacing: 0; }

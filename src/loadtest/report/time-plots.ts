@@ -2,7 +2,7 @@
 import type { LoadTestResult, Mark, ProcessSeries } from '../result.ts';
 import type { LatencyStep } from '../workload/workload.ts';
 import { STEPS, STEP_NAMES, highestOf } from './figures.ts';
-import type { Line, Plot, TimeMark, Timeline } from './plot.ts';
+import type { Line, Plot, Timeline } from './plot.ts';
 import type { Unit } from './value-text.ts';
 
 /** Lines of which a reader can tell one from the other. */
@@ -83,21 +83,18 @@ export function timePlots(result: LoadTestResult, prefix: string, timeline: numb
 
 /** Returns the phases and the marks; marks of a type in the same second are one. */
 export function timelineOf({ phases, marks, series }: LoadTestResult): Timeline {
-  const merged = new Map<string, { readonly first: Mark; readonly type: TimeMark['type']; count: number }>();
+  const merged = new Map<string, { readonly first: Mark; count: number }>();
   for (const mark of marks) {
-    const { type, atMs } = mark;
-    // The shades show phases, and the strips show syncs.
-    if (type === 'phase' || type === 'sync') continue;
-    const key = `${type} ${Math.floor(atMs / series.intervalMs)}`;
+    const key = `${mark.type} ${Math.floor(mark.atMs / series.intervalMs)}`;
     const same = merged.get(key);
     if (same) same.count++;
-    else merged.set(key, { first: mark, type, count: 1 });
+    else merged.set(key, { first: mark, count: 1 });
   }
   return {
     phases: phases.map(({ name, startMs, endMs }) => ({ name, from: startMs / 1000, to: endMs / 1000 })),
-    marks: Array.from(merged.values(), ({ first, type, count }) => ({
+    marks: Array.from(merged.values(), ({ first, count }) => ({
       atSeconds: first.atMs / 1000,
-      type,
+      type: first.type,
       count,
       text: [first.watcher, first.text].filter(Boolean).join(': '),
     })),

@@ -2,7 +2,7 @@
 import { quantileMs } from '../histogram.ts';
 import type { Conclusion, LoadTestResult, ThresholdResult } from '../result.ts';
 import { confirmedWrites, pacedLatencies } from './figures.ts';
-import { NOTHING, html, table } from './html.ts';
+import { NOTHING, html, numberColumns, table, textColumns } from './html.ts';
 import type { Html, HtmlPart } from './html.ts';
 import { NONE, countText, timeText, valueText } from './value-text.ts';
 import { exactQuantile, faultsOf, syncDurations, watcherGroups } from './watcher-groups.ts';
@@ -80,10 +80,9 @@ export function thresholdSection({ thresholds }: LoadTestResult): Html {
     return html`<h2>Thresholds</h2>
       <p class="note">The workload has none.</p>`;
   const columns = [
-    { header: '' },
-    { header: 'Threshold' },
-    { header: 'Measured', isNumber: true },
-    { header: 'Share of the limit' },
+    ...textColumns('', 'Threshold'),
+    ...numberColumns('Measured'),
+    ...textColumns('Share of the limit'),
   ];
   const rows = thresholds.map((result) => [
     metText(result.isMet),
@@ -118,19 +117,9 @@ function meter({ threshold: { operator, value }, figure, isMet }: ThresholdResul
 }
 
 export function phaseSection({ phases }: LoadTestResult): Html {
-  const n = (header: string): { readonly header: string; readonly isNumber: true } => ({
-    header,
-    isNumber: true,
-  });
   const columns = [
-    { header: 'Phase' },
-    { header: 'Type' },
-    n('Began at'),
-    n('Took'),
-    n('Writes'),
-    n('Rate asked'),
-    n('Achieved'),
-    n('Failed'),
+    ...textColumns('Phase', 'Type'),
+    ...numberColumns('Began at', 'Took', 'Writes', 'Rate asked', 'Achieved', 'Failed'),
   ];
   const rows = phases.map(({ name, type, startMs, endMs, outcome, writes, rateAsked, rateAchieved }) => {
     const failed = writes.refused + writes.unanswered;

@@ -1,22 +1,35 @@
 /** The watchers of each group added up: a run may have a thousand of them. */
 import type { LoadTestResult, SyncResult, WatcherResult } from '../result.ts';
 
-export interface WatcherGroupSums {
+export type SummedFigure =
+  | 'delivered'
+  | 'covered'
+  | 'lost'
+  | 'duplicated'
+  | 'reordered'
+  | 'unequal'
+  | 'relists'
+  | 'cutWatches';
+
+/** The figures that are added up. `unequal`: watchers whose cache is not the server's state. */
+const SUMMED: Readonly<Record<SummedFigure, (watcher: WatcherResult) => number>> = {
+  delivered: ({ verdict }) => verdict.delivered,
+  covered: ({ verdict }) => verdict.covered,
+  lost: ({ verdict }) => verdict.lost,
+  duplicated: ({ verdict }) => verdict.duplicated,
+  reordered: ({ verdict }) => verdict.reordered,
+  unequal: ({ cacheEqualsList }) => (cacheEqualsList === false ? 1 : 0),
+  relists: ({ relists }) => relists,
+  cutWatches: ({ cutWatches }) => cutWatches,
+};
+
+export interface WatcherGroupSums extends Readonly<Record<SummedFigure, number>> {
   readonly name: string;
   readonly client: WatcherResult['client'];
   readonly of: WatcherResult['of'];
   readonly watchers: readonly WatcherResult[];
-  readonly delivered: number;
-  readonly covered: number;
-  readonly lost: number;
-  readonly duplicated: number;
-  readonly reordered: number;
-  readonly relists: number;
-  readonly cutWatches: number;
   /** null when its client does not count them. */
   readonly receivedBytes: number | null;
-  /** Watchers whose cache is not the server's state. */
-  readonly unequal: number;
 }
 
 export function watcherGroups({ watchers }: Pick<LoadTestResult, 'watchers'>): WatcherGroupSums[] {
@@ -31,21 +44,10 @@ export function watcherGroups({ watchers }: Pick<LoadTestResult, 'watchers'>): W
     const sum = (figure: (watcher: WatcherResult) => number): number =>
       members.reduce((total, each) => total + figure(each), 0);
     const isCounted = members.every(({ receivedBytes }) => receivedBytes !== null);
-    return {
-      name,
-      client,
-      of,
-      watchers: members,
-      delivered: sum(({ verdict }) => verdict.delivered),
-      covered: sum(({ verdict }) => verdict.covered),
-      lost: sum(({ verdict }) => verdict.lost),
-      duplicated: sum(({ verdict }) => verdict.duplicated),
-      reordered: sum(({ verdict }) => verdict.reordered),
-      relists: sum(({ relists }) => relists),
-      cutWatches: sum(({ cutWatches }) => cutWatches),
-      receivedBytes: isCounted ? sum(({ receivedBytes }) => receivedBytes ?? 0) : null,
-      unequal: sum(({ cacheEqualsList }) => (cacheEqualsList === false ? 1 : 0)),
-    };
+    const receivedBytes = isCounted ? sum((each) => each.receivedBytes ?? 0) : null;
+    const sums = Object.entries(SUMMED).map(([figure, figureOf]) => [figure, sum(figureOf)]);
+    const summed = Object.fromEntries(sums) as Record<SummedFigure, number>;
+    return { name, client, of, watchers: members, receivedBytes, ...summed };
   });
 }
 

@@ -1,7 +1,7 @@
 /** The part of a report about watchers: their syncs, their groups added up, and those that are worst off. */
 import type { LoadTestResult, SyncResult, WatcherResult } from '../result.ts';
-import { NOTHING, html, table } from './html.ts';
-import type { Html, HtmlPart, TableColumn } from './html.ts';
+import { NOTHING, html, numberColumns, table, textColumns } from './html.ts';
+import type { Html, HtmlPart } from './html.ts';
 import { NONE, countText, timeText, valueText } from './value-text.ts';
 import { exactQuantile, faultsOf, syncDurations, watcherGroups } from './watcher-groups.ts';
 
@@ -42,8 +42,8 @@ export function syncSection(result: LoadTestResult): Html {
     ),
   ]);
   const columns = [
-    ...['Group', 'Cause', 'Answered as'].map((header) => ({ header })),
-    ...['Syncs', 'Unfinished', 'Fastest', 'p50', 'p99', 'Slowest', 'Objects', 'Bytes'].map(figure),
+    ...textColumns('Group', 'Cause', 'Answered as'),
+    ...numberColumns('Syncs', 'Unfinished', 'Fastest', 'p50', 'p99', 'Slowest', 'Objects', 'Bytes'),
   ];
   return html`<h2>Syncs</h2>
     <p class="note">Each dot is one list, from the request to the last object.</p>
@@ -105,22 +105,10 @@ function niceStep(least: number): number {
 
 export function watcherSection(result: LoadTestResult): Html {
   const groups = watcherGroups(result);
-  const columns: TableColumn[] = [
-    { header: 'Group' },
-    { header: 'Client' },
-    { header: 'Of' },
-    ...[
-      'Watchers',
-      'Changes',
-      'Covered',
-      'Lost',
-      'Duplicated',
-      'Reordered',
-      'Caches that differ',
-      'Relists',
-      'Watches cut',
-      'Received',
-    ].map(figure),
+  const faults = ['Lost', 'Duplicated', 'Reordered', 'Caches that differ'];
+  const columns = [
+    ...textColumns('Group', 'Client', 'Of'),
+    ...numberColumns('Watchers', 'Changes', 'Covered', ...faults, 'Relists', 'Watches cut', 'Received'),
   ];
   const rows = groups.map((group): HtmlPart[] => [
     group.name,
@@ -141,12 +129,11 @@ export function watcherSection(result: LoadTestResult): Html {
 
 function worstTable(watchers: readonly WatcherResult[]): Html {
   const worst = worstWatchers(watchers);
-  const columns: TableColumn[] = [
-    { header: 'Watcher' },
-    { header: 'Process' },
-    ...['First sync', 'Initial', 'Changes', 'Covered', 'Lost', 'Duplicated', 'Reordered'].map(figure),
-    { header: 'Equals a LIST' },
-    ...['Relists', 'Watches cut', 'Received'].map(figure),
+  const columns = [
+    ...textColumns('Watcher', 'Process'),
+    ...numberColumns('First sync', 'Initial', 'Changes', 'Covered', 'Lost', 'Duplicated', 'Reordered'),
+    ...textColumns('Equals a LIST'),
+    ...numberColumns('Relists', 'Watches cut', 'Received'),
   ];
   const rows = worst.map((watcher): HtmlPart[] => {
     const { name, process, syncs, verdict, cacheEqualsList, relists, cutWatches, receivedBytes } = watcher;
@@ -200,10 +187,6 @@ function findings(watchers: readonly WatcherResult[]): Html {
 
 function faultText(count: number): Html {
   return html`<span class="${count === 0 ? 'muted' : 'bad'}">${countText(count)}</span>`;
-}
-
-function figure(header: string): TableColumn {
-  return { header, isNumber: true };
 }
 
 function rangeText(values: readonly (number | null)[], unit: 'count' | 'bytes'): string {

@@ -10,7 +10,7 @@ import type {
   WatcherResult,
 } from '../result.ts';
 import type { Judged } from '../watch/watcher-process.ts';
-import type { PlacedTask } from '../watch/watcher-processes.ts';
+import type { PlacedTask } from '../watch/placement.ts';
 import type { LatencyStep } from '../workload/workload.ts';
 import { conclude } from './conclude.ts';
 import { sumOfCounts } from './phases.ts';
@@ -21,7 +21,8 @@ import { changesBetween, totalOf } from './server-metrics.ts';
 import type { Samples } from './server-metrics.ts';
 import { thresholdResults } from './thresholds.ts';
 
-export interface Parts {
+/** Everything that was measured, before anything is removed. */
+export interface Measurement {
   readonly run: RunFacts;
   readonly phases: Pick<Phases, 'results' | 'writes' | 'marks' | 'firstFailure'>;
   readonly startedUs: number;
@@ -33,11 +34,16 @@ export interface Parts {
   /** undefined when the server's metrics could not be read. */
   readonly server: { readonly before: Samples; readonly after: Samples } | undefined;
   readonly isInterrupted: boolean;
+}
+
+export interface Parts extends Measurement {
+  /** Parts of the measurement that are missing, as text. */
+  readonly missing: readonly string[];
   readonly leftovers: readonly Leftover[];
 }
 
 export function assemble(parts: Parts): LoadTestResult {
-  const { run, phases, startedUs, tasks, judged, costs, server, isInterrupted, leftovers } = parts;
+  const { run, phases, startedUs, tasks, judged, costs, server, isInterrupted, missing, leftovers } = parts;
   const deliveries = [...judged.values()].flatMap(({ judgement }) => judgement.seconds);
   const measured = {
     writes: sumOfCounts(phases.results),
@@ -65,7 +71,7 @@ export function assemble(parts: Parts): LoadTestResult {
     serverMetrics: changesBetween(server?.before, server?.after),
     thresholds: thresholdResults(run.workload.thresholds, measured, difference),
   } as const;
-  const conclusion = conclude(result, { isInterrupted, firstFailure: phases.firstFailure });
+  const conclusion = conclude(result, { isInterrupted, missing, firstFailure: phases.firstFailure });
   return { ...result, conclusion, leftovers };
 }
 

@@ -3,19 +3,19 @@
  * found. Everything has the run's label, so it can be removed without touching anything else; what cannot be removed
  * is named with the command that removes it.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { resourcePath } from '../../kube/resource.ts';
-import type { ResourceRef } from '../../kube/resource.ts';
+import { KubeStatusError } from '../../kube/status.ts';
 import type { ApiClient } from '../../reflector/api-client.ts';
 import type { Leftover } from '../result.ts';
 import { KINDS } from '../workload/workload.ts';
 import type { ObjectKind, Workload } from '../workload/workload.ts';
-import type { ApiWriter } from '../write/api-write.ts';
+import type { ApiWriter } from '../write/api-writer.ts';
 import { LABEL, LABEL_VALUE, RUN_LABEL, definitionName, definitionOf, resourceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import { ALIVE_AT, HEARTBEAT_MS, OWNER, leftOfRuns } from './dead-runs.ts';
@@ -46,13 +46,30 @@ export interface ClusterAccess {
   readonly say: (line: string) => void;
 }
 
+/** Returns the identifier of a run with a name, so that processes that know the name find the run. */
+export function runIdOf(name: string): string {
+  return createHash('sha256').update(name).digest('hex').slice(0, 8);
+}
+
+/** Returns the namespace in which the indexes of a run tell each other what they do. */
+export function boardNamespaceOf(run: string): string {
+  return `${LABEL_VALUE}-${run}-board`;
+}
+
 export class TestCluster {
   readonly place: RunPlace;
   readonly #access: ClusterAccess;
   readonly #kinds: readonly ObjectKind[];
+  readonly #name: string | undefined;
 
-  private constructor(access: ClusterAccess, workload: Workload, nodes: readonly string[]) {
-    const run = randomBytes(4).toString('hex');
+  private constructor(
+    access: ClusterAccess,
+    workload: Workload,
+    nodes: readonly string[],
+    name: string | undefined,
+  ) {
+    const run = name === undefined ? randomBytes(4).toString('hex') : runIdOf(name);
+    this.#name = name;
     const count = Math.max(...workload.objects.map(({ namespaces }) => namespaces));
     const namespaces = Array.from({ length: count }, (_, index) => `${LABEL_VALUE}-${run}-${index + 1}`);
     this.place = { run, namespaces, nodes };
@@ -60,26 +77,43 @@ export class TestCluster {
     this.#kinds = workload.objects.map(({ kind }) => kind);
   }
 
-  /** Finds what the workload needs. Writes nothing. @throws ERR_KUBELOOM_LOADTEST when the cluster does not have it */
-  static async find(access: ClusterAccess, workload: Workload): Promise<TestCluster> {
+  /**
+   * Finds what the workload needs. Writes nothing.
+   *
+   * @param name of a run with several indexes, which has a namespace more
+   * @throws ERR_KUBELOOM_LOADTEST when the cluster does not have it
+   */
+  static async find(access: ClusterAccess, workload: Workload, name?: string): Promise<TestCluster> {
     const needsNodes = workload.objects.some(({ kind }) => kind === 'Pod');
-    return new TestCluster(access, workload, needsNodes ? await fakeNodes(access) : []);
+    return new TestCluster(access, workload, needsNodes ? await fakeNodes(access) : [], name);
   }
 
   async create(): Promise<void> {
-    const { api } = this.#access;
     const { run, namespaces } = this.place;
-    const labels = { [LABEL]: LABEL_VALUE, [RUN_LABEL]: run };
-    for (const name of namespaces) {
-      const metadata = { name, labels, annotations: proofOfLife() };
-      await api.send('POST', NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
-    }
+    for (const name of namespaces) await this.#createNamespace(name);
     if (this.#kinds.includes('Widget')) await this.#define();
+    // Other indexes wait for it: everything else is there.
+    if (this.#name !== undefined) await this.#createNamespace(boardNamespaceOf(run));
   }
 
   /** Removes everything of this run; returns what is left. */
   remove(): Promise<Leftover[]> {
-    return this.#remove(this.place.run, this.place.namespaces, this.#kinds);
+    const { run, namespaces } = this.place;
+    const all = this.#name === undefined ? namespaces : [...namespaces, boardNamespaceOf(run)];
+    return this.#remove(run, all, this.#kinds);
+  }
+
+  async #createNamespace(name: string): Promise<void> {
+    const labels = { [LABEL]: LABEL_VALUE, [RUN_LABEL]: this.place.run };
+    const metadata = { name, labels, annotations: proofOfLife() };
+    try {
+      await this.#access.api.send('POST', NAMESPACES, { apiVersion: 'v1', kind: 'Namespace', metadata });
+    } catch (cause) {
+      const isTaken = cause instanceof KubeStatusError && cause.reason === 'AlreadyExists';
+      if (!isTaken || this.#name === undefined) throw cause;
+      const message = `the run ${this.#name} exists in this cluster: collect it, or choose another --run`;
+      throw new KubeloomError('ERR_KUBELOOM_LOADTEST', message, { cause });
+    }
   }
 
   /** Removes what dead runs left, and names what other runs left or still use. */
@@ -167,7 +201,9 @@ export class TestCluster {
     const left: Leftover[] = [];
     for (const namespace of namespaces) {
       await this.#attempt(left, 'namespace', namespace, async () => {
-        for (const kind of kinds) await this.#empty(resourceOf(kind, run), namespace, run);
+        if (namespace === boardNamespaceOf(run))
+          await this.#empty(namespace, 'ConfigMap', run, LABEL, LABEL_VALUE);
+        else for (const kind of kinds) await this.#empty(namespace, kind, run);
         await this.#delete(`${NAMESPACES}/${namespace}`);
       });
     }
@@ -180,11 +216,11 @@ export class TestCluster {
     return left;
   }
 
-  #empty(resource: ResourceRef, namespace: string, run: string): Promise<void> {
-    const selector = encodeURIComponent(`${RUN_LABEL}=${run}`);
-    return this.#delete(
-      `${resourcePath(resource, namespace)}?labelSelector=${selector}&gracePeriodSeconds=0`,
-    );
+  /** Deletes what one kind has with a label. What is on a board lacks the run's, so that no watcher receives it. */
+  #empty(namespace: string, kind: ObjectKind, run: string, label = RUN_LABEL, value = run): Promise<void> {
+    const selector = encodeURIComponent(`${label}=${value}`);
+    const path = resourcePath(resourceOf(kind, run), namespace);
+    return this.#delete(`${path}?labelSelector=${selector}&gracePeriodSeconds=0`);
   }
 
   async #delete(path: string): Promise<void> {

@@ -26,6 +26,8 @@ export type Concluded = Omit<LoadTestResult, 'conclusion' | 'leftovers'>;
 
 export interface Circumstances {
   readonly isInterrupted: boolean;
+  /** Parts of the measurement that are missing, as text. */
+  readonly missing: readonly string[];
   /** The first write that failed, as text. */
   readonly firstFailure: string | undefined;
 }
@@ -34,7 +36,10 @@ export interface Circumstances {
  * Judges a run. A cache that is not the server's is a FAIL, whatever else happened. INVALID proves nothing: it is
  * unknown what was written, or a part was saturated, so that the load was less than requested.
  */
-export function conclude(result: Concluded, { isInterrupted, firstFailure }: Circumstances): Conclusion {
+export function conclude(
+  result: Concluded,
+  { isInterrupted, missing, firstFailure }: Circumstances,
+): Conclusion {
   const wrong = result.watchers
     .filter(({ cacheEqualsList }) => cacheEqualsList === false)
     .map(({ name, verdict }) => `the cache of ${name} is not the server's: ${verdict.findings.join('; ')}`);
@@ -44,7 +49,7 @@ export function conclude(result: Concluded, { isInterrupted, firstFailure }: Cir
   const found: readonly (readonly [Conclusion['kind'], readonly string[]])[] = [
     ['INTERRUPTED', isInterrupted ? ['the user ended the run before its last phase had ended'] : []],
     ['FAIL', wrong],
-    ['INVALID', doubtsOf(result, firstFailure)],
+    ['INVALID', [...missing, ...doubtsOf(result, firstFailure)]],
     ['FAIL', result.watchers.filter(hasFaults).map(faultsText)],
     ['INVALID', saturationsOf(result)],
     ['THRESHOLD', missed],

@@ -6,7 +6,7 @@ import { KubeloomError, firstLineOf, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import type { OtherProcess } from '../process/calls.ts';
 import type { Mark, PhaseResult, WriteCounts } from '../result.ts';
-import type { WatcherProcesses } from '../watch/watcher-processes.ts';
+import type { WatcherCommands } from '../watch/watcher-processes.ts';
 import type { PhasedWrite } from '../verdict/log.ts';
 import type { Load, Phase } from '../workload/workload.ts';
 import type { WriteOutcome } from '../write/generator.ts';
@@ -17,7 +17,7 @@ const RELIST_MS_MAX = 300_000;
 
 export interface PhaseTools {
   readonly generator: OtherProcess<GeneratorCalls>;
-  readonly watchers: WatcherProcesses;
+  readonly watchers: WatcherCommands;
   readonly signal: AbortSignal;
   /** Returns the milliseconds since the start of the run. */
   readonly atMs: () => number;
@@ -53,7 +53,6 @@ export class Phases {
         if (signal.aborted) return;
         const startMs = atMs();
         this.present = { index, startMs };
-        this.marks.push({ atMs: startMs, type: 'phase', watcher: null, text: phase.name });
         onPhase(phase);
         const outcome = await this.#carryOut(phase);
         this.#record(phase, index, startMs, outcome);

@@ -2,30 +2,34 @@
  * Runs a workload: a place in the cluster, a process that writes, processes that watch, the phases in their order, and
  * then the comparison of the writes with what was delivered. The cluster is left as it was, whatever happens.
  */
-import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { realClock, realTimers } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
-import { resourcePath } from '../../kube/resource.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
-import { connectionFor } from '../../reflector/transport/credentials.ts';
 import type { LiveState } from '../live.ts';
 import { OtherProcess } from '../process/calls.ts';
+import { CostLog } from '../process/cost-log.ts';
 import type { ProcessCost } from '../process/cost.ts';
 import type { Leftover, LoadTestResult, RunFacts } from '../result.ts';
 import { logOf } from '../verdict/log.ts';
+import { WHOLE } from '../watch/placement.ts';
+import type { Share } from '../watch/placement.ts';
 import { nowUs } from '../watch/recording-handler.ts';
-import type { LoggedWrite, Truth, WatcherTask } from '../watch/watcher.ts';
-import { WatcherProcesses, selectionOf } from '../watch/watcher-processes.ts';
+import { WatcherProcesses } from '../watch/watcher-processes.ts';
+import type { WatcherCommands } from '../watch/watcher-processes.ts';
 import { Witness } from '../watch/witness.ts';
-import type { ObjectGroup, ObjectKind, Phase, Workload } from '../workload/workload.ts';
-import { ApiWriter } from '../write/api-write.ts';
+import type { Phase, Workload } from '../workload/workload.ts';
+import { ApiWriter } from '../write/api-writer.ts';
 import type { GeneratorCalls, GeneratorReport } from '../write/generator-process.ts';
-import { RUN_LABEL, labelsOf, nameOf, namespaceOf, resourceOf } from '../write/kinds.ts';
+import { nameOf, namespaceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import { assemble } from './assemble.ts';
+import type { Measurement } from './assemble.ts';
 import { TestCluster } from './cluster.ts';
+import { judgeWatchers } from './judge-watchers.ts';
+import type { Logs } from './judge-watchers.ts';
+import { machineFacts } from './machine-facts.ts';
 import { Phases } from './phases.ts';
 import type { Timed } from './series.ts';
 import { GAUGES, readServerMetrics, totalOf } from './server-metrics.ts';
@@ -48,15 +52,27 @@ export interface LoadTestOptions {
   readonly onLive: (state: LiveState) => void;
 }
 
+/** The other indexes of the Job that runs a part of the watchers each. */
+export interface OtherIndexes {
+  /** The share of this index. */
+  readonly share: Share;
+  /** Aborted when one of them has died: nothing can be proved any more. */
+  readonly lost: AbortSignal;
+  /** Starts their processes. */
+  start(atMs: () => number): Promise<void>;
+  /** Returns commands for these watchers and for all others. */
+  with(own: WatcherCommands): WatcherCommands;
+  /** Resolves when all of them have judged their watchers. */
+  judge(logs: Logs): Promise<void>;
+}
+
 const LIVE_INTERVAL_MS = 1000;
 const SERVER_INTERVAL_MS = 10_000;
-const LIST_PAGE = 500;
 const GENERATOR_ENTRY = fileURLToPath(new URL('../write/generator-process.js', import.meta.url));
 
 export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestResult> {
   const { kubeConfig, workload, target, say } = options;
-  const connection = await connectionFor(kubeConfig);
-  using api = new ApiWriter(connection);
+  const api = new ApiWriter(kubeConfig);
   const client = new ApiClient(kubeConfig);
   // The cluster is cleaned up after an interruption, too.
   const signal = new AbortController().signal;
@@ -68,9 +84,9 @@ export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestRes
     await cluster.create();
     cluster.beatUntil(ended.signal, realClock);
     await using run = new Run(options, cluster.place, client);
-    const finish = await run.run();
+    const measurement = await run.run();
     leftovers = await cluster.remove();
-    return finish(leftovers);
+    return assemble({ ...measurement, leftovers, missing: [] });
   } finally {
     ended.abort();
     leftovers ??= await cluster.remove();
@@ -79,7 +95,7 @@ export async function runLoadTest(options: LoadTestOptions): Promise<LoadTestRes
 }
 
 /** Users who may not list namespaces can run a test all the same. */
-async function lookForDead(cluster: TestCluster, say: (line: string) => void): Promise<void> {
+export async function lookForDead(cluster: TestCluster, say: (line: string) => void): Promise<void> {
   try {
     await cluster.removeDead();
   } catch (error) {
@@ -88,27 +104,30 @@ async function lookForDead(cluster: TestCluster, say: (line: string) => void): P
   }
 }
 
-class Run implements AsyncDisposable {
+/** A run from its first write to the verdicts on its watchers, in a place that exists. */
+export class Run implements AsyncDisposable {
   readonly #options: LoadTestOptions;
   readonly #place: RunPlace;
   readonly #client: ApiClient;
+  readonly #others: OtherIndexes | undefined;
   readonly #startedUs = nowUs();
-  readonly #startedAt = new Date().toISOString();
   readonly #witness = new Witness();
   readonly #generator: OtherProcess<GeneratorCalls>;
   readonly #watchers: WatcherProcesses;
   readonly #phases: Phases;
-  readonly #costs = new Map<string, Timed<ProcessCost>[]>();
+  readonly #costs = new CostLog(this.#startedUs);
   readonly #serverSeries = new Map<string, Timed<number>[]>();
   #progress: GeneratorReport['progress'] = { due: 0, sent: 0, answered: 0, failed: 0 };
   #latencies: GeneratorReport['latencies'] = { dueToSent: null, sentToAnswered: null };
 
-  constructor(options: LoadTestOptions, place: RunPlace, client: ApiClient) {
+  /** @param others undefined: all watchers run here */
+  constructor(options: LoadTestOptions, place: RunPlace, client: ApiClient, others?: OtherIndexes) {
     const { workload, kubeConfig, signal } = options;
     this.#options = options;
     this.#place = place;
     this.#client = client;
-    const onCost = (process: string, value: ProcessCost): void => this.#keepCost(process, value);
+    this.#others = others;
+    const onCost = (process: string, value: ProcessCost): void => this.#costs.keep(process, value);
     this.#generator = new OtherProcess<GeneratorCalls>(GENERATOR_ENTRY, 'generator', (message) => {
       const report = message as GeneratorReport;
       this.#progress = report.progress;
@@ -116,20 +135,27 @@ class Run implements AsyncDisposable {
       onCost('generator', report.cost);
     });
     const startedUs = this.#startedUs;
-    this.#watchers = new WatcherProcesses({ workload, place, kubeConfig, startedUs, onCost });
-    const tools = { generator: this.#generator, watchers: this.#watchers, signal, atMs: () => this.#atMs() };
-    this.#phases = new Phases(tools);
+    const share = others?.share ?? WHOLE;
+    this.#watchers = new WatcherProcesses({ workload, place, kubeConfig, share, startedUs, onCost });
+    this.#phases = new Phases({
+      generator: this.#generator,
+      watchers: others?.with(this.#watchers) ?? this.#watchers,
+      signal: others ? AbortSignal.any([signal, others.lost]) : signal,
+      atMs: () => this.#atMs(),
+    });
   }
 
-  /** @returns the result, as a function of what could not be removed */
-  async run(): Promise<(leftovers: readonly Leftover[]) => LoadTestResult> {
+  async run(): Promise<Measurement> {
     const { workload, kubeConfig, signal, say } = this.#options;
-    const connection = await connectionFor(kubeConfig);
-    await this.#generator.call('start', { connection, workload, place: this.#place });
+    const place = this.#place;
+    const facts = await factsOf(this.#options, place, this.#client);
+    const text = kubeConfig.exportConfig();
+    await this.#generator.call('start', { kubeConfig: text, workload, place });
     const kinds = workload.objects.map(({ kind }) => kind);
     const onError = (error: Error): void => say(`witness: ${error.message}`);
-    const own = new AbortController().signal;
-    await this.#witness.start(kubeConfig, kinds, this.#place, onError, own);
+    const ever = new AbortController().signal;
+    await this.#witness.start(kubeConfig, kinds, place, onError, ever);
+    await this.#others?.start(() => this.#atMs());
     const before = await this.#readServer();
     const timers = [
       realTimers.setInterval(() => this.#options.onLive(this.#live()), LIVE_INTERVAL_MS),
@@ -140,23 +166,22 @@ class Run implements AsyncDisposable {
     } finally {
       for (const timer of timers) realTimers.clearInterval(timer);
     }
-    const truths = await this.#settle(signal);
-    const judged = await this.#watchers.judge(truths);
+    const logs = await this.#logs(signal);
+    const own = { watchers: this.#watchers, client: this.#client, workload, place };
+    const [judged] = await Promise.all([judgeWatchers(own, logs), this.#others?.judge(logs)]);
     const after = await this.#readServer();
-    const facts = await this.#facts();
-    return (leftovers) =>
-      assemble({
-        run: facts,
-        phases: this.#phases,
-        startedUs: this.#startedUs,
-        tasks: this.#watchers.tasks,
-        judged,
-        costs: this.#costs,
-        serverSeries: this.#serverSeries,
-        server: before && after ? { before, after } : undefined,
-        isInterrupted: signal.aborted,
-        leftovers,
-      });
+    const { results, writes, marks, firstFailure } = this.#phases;
+    return {
+      run: { ...facts, durationMs: this.#atMs() },
+      phases: { results, writes, marks, firstFailure },
+      startedUs: this.#startedUs,
+      tasks: this.#watchers.tasks,
+      judged,
+      costs: this.#costs.byProcess,
+      serverSeries: this.#serverSeries,
+      server: before && after ? { before, after } : undefined,
+      isInterrupted: signal.aborted,
+    };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -166,12 +191,6 @@ class Run implements AsyncDisposable {
 
   #atMs(): number {
     return (nowUs() - this.#startedUs) / 1000;
-  }
-
-  #keepCost(process: string, value: ProcessCost): void {
-    const costs = this.#costs.get(process) ?? [];
-    this.#costs.set(process, costs);
-    costs.push({ atMs: this.#atMs(), value });
   }
 
   #live(): LiveState {
@@ -186,7 +205,7 @@ class Run implements AsyncDisposable {
       writes: { ...this.#progress, total: totalOfPhase(phase, this.#options.workload) },
       latencies: this.#latencies,
       watchers: this.#watchers.live,
-      processes: Array.from(this.#costs, ([process, costs]) => ({
+      processes: Array.from(this.#costs.byProcess, ([process, costs]) => ({
         name: process,
         ...(costs.at(-1)?.value ?? NO_COST),
       })),
@@ -208,8 +227,8 @@ class Run implements AsyncDisposable {
     return samples;
   }
 
-  /** Waits until everything was delivered; returns the truth for each watcher. */
-  async #settle(signal: AbortSignal): Promise<ReadonlyMap<string, Truth>> {
+  /** Returns the log of each kind as soon as the witness has what the answers do not say. */
+  async #logs(signal: AbortSignal): Promise<Logs> {
     const { objects } = this.#options.workload;
     const { writes } = this.#phases;
     const deletions = objects.map(
@@ -217,117 +236,36 @@ class Run implements AsyncDisposable {
         [kind, writes.filter((write) => write.group === group && write.change === 'delete').length] as const,
     );
     await this.#witness.settle(new Map(deletions), signal);
-    const logs = new Map(objects.map((group, index) => [group.kind, this.#logOf(group, index)]));
-    const revisions = this.#watchers.tasks.map(
-      ({ task }) => [task.name, selected(task, logs).at(-1)?.revision ?? 0] as const,
-    );
-    await this.#watchers.settle(new Map(revisions));
-    const states = new Map<ObjectKind, ReadonlyMap<string, ListedObject>>();
-    for (const { kind } of objects) states.set(kind, await this.#list(kind));
-    const known = new Map<string, Truth>();
     return new Map(
-      this.#watchers.tasks.map(({ task }) => {
-        // Watchers that are alike share one truth, which is sent to their process once.
-        const same = `${task.group.of} ${task.namespace} ${task.selector}`;
-        const truth = known.get(same) ?? {
-          log: selected(task, logs).map(({ labels: _labels, ...write }) => write),
-          state: stateOf(task, states.get(task.group.of)),
-        };
-        known.set(same, truth);
-        return [task.name, truth];
+      objects.map((objectGroup, group) => {
+        const own = writes.filter((write) => write.group === group);
+        const keyOf = (n: number): string => `${namespaceOf(n, objectGroup, this.#place)}/${nameOf(n)}`;
+        return [objectGroup.kind, logOf(own, keyOf, this.#witness.notifications(objectGroup.kind))];
       }),
     );
   }
+}
 
-  #logOf(group: ObjectGroup, index: number): LabelledWrite[] {
-    const keys = new Map<string, number>();
-    const keyOf = (n: number): string => {
-      const key = `${namespaceOf(n, group, this.#place)}/${nameOf(n)}`;
-      keys.set(key, n);
-      return key;
-    };
-    const writes = this.#phases.writes.filter((write) => write.group === index);
-    const log = logOf(writes, keyOf, this.#witness.notifications(group.kind));
-    return log.map((write) => ({
-      ...write,
-      labels: labelsOf(keys.get(write.key) ?? 0, group, this.#place.run),
-    }));
-  }
-
-  async #list(kind: ObjectKind): Promise<ReadonlyMap<string, ListedObject>> {
-    const state = new Map<string, ListedObject>();
-    const { run, namespaces } = this.#place;
-    for (const namespace of namespaces) {
-      const query = new URLSearchParams({ labelSelector: `${RUN_LABEL}=${run}`, limit: String(LIST_PAGE) });
-      for (;;) {
-        const path = `${resourcePath(resourceOf(kind, run), namespace)}?${query.toString()}`;
-        const page = (await this.#client.getJson(path, new AbortController().signal)) as ListPage;
-        for (const { metadata } of page.items) state.set(`${namespace}/${metadata.name}`, metadata);
-        if (!page.metadata?.continue) break;
-        query.set('continue', page.metadata.continue);
-      }
-    }
-    return state;
-  }
-
-  async #facts(): Promise<RunFacts> {
-    const { workload, workloadYaml, target, version } = this.#options;
-    const { context, cluster, server, user } = target;
-    const processors = cpus();
-    return {
-      workload,
-      workloadYaml,
-      target: { context, cluster, server, user },
-      versions: { kubeloom: version, node: process.version, server: await serverVersion(this.#client) },
-      machine: {
-        platform: process.platform,
-        architecture: process.arch,
-        cpuModel: processors[0]?.model ?? 'unknown',
-        cpus: processors.length,
-        memoryBytes: totalmem(),
-      },
-      startedAt: this.#startedAt,
-      durationMs: this.#atMs(),
-      namespaces: this.#place.namespaces,
-    };
-  }
+/** @param client asks for the server's version */
+export async function factsOf(
+  { workload, workloadYaml, target, version }: LoadTestOptions,
+  { namespaces }: RunPlace,
+  client: ApiClient,
+): Promise<RunFacts> {
+  const { context, cluster, server, user } = target;
+  return {
+    workload,
+    workloadYaml,
+    target: { context, cluster, server, user },
+    versions: { kubeloom: version, node: process.version, server: await serverVersion(client) },
+    machine: machineFacts(),
+    startedAt: new Date().toISOString(),
+    durationMs: 0,
+    namespaces,
+  };
 }
 
 const NO_COST: ProcessCost = { cpu: 0, rssBytes: 0, loopDelayMs: 0 };
-
-type LabelledWrite = LoggedWrite & { readonly labels: Readonly<Record<string, string>> };
-
-interface ListedObject {
-  readonly name: string;
-  readonly resourceVersion: string;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
-interface ListPage {
-  readonly metadata?: { readonly continue?: string };
-  readonly items: readonly { readonly metadata: ListedObject }[];
-}
-
-function selected(
-  task: WatcherTask,
-  logs: ReadonlyMap<ObjectKind, readonly LabelledWrite[]>,
-): LabelledWrite[] {
-  const isSelected = selectionOf(task);
-  return (logs.get(task.group.of) ?? []).filter(({ key, labels }) => isSelected(namespaceIn(key), labels));
-}
-
-function stateOf(
-  task: WatcherTask,
-  listed: ReadonlyMap<string, ListedObject> | undefined,
-): ReadonlyMap<string, string> {
-  const isSelected = selectionOf(task);
-  const own = [...(listed ?? [])].filter(([key, { labels }]) => isSelected(namespaceIn(key), labels ?? {}));
-  return new Map(own.map(([key, { resourceVersion }]) => [key, resourceVersion]));
-}
-
-function namespaceIn(key: string): string {
-  return key.slice(0, key.indexOf('/'));
-}
 
 function totalOfPhase(phase: Phase, { objects }: Workload): number | null {
   if (phase.type !== 'create') return null;

@@ -5,7 +5,7 @@
 import type { KubernetesListObject, KubernetesObject, ListWatch } from '@kubernetes/client-node';
 import { realClock, realTimers } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { withCode } from '../../base/errors.ts';
+import { KubeloomError, withCode } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
 import { clientNode } from '../../kube/client-node.ts';
 import { resourcePath } from '../../kube/resource.ts';
@@ -13,17 +13,16 @@ import type { Mark, SyncResult } from '../result.ts';
 import type { WatcherLife } from './informer-watcher.ts';
 import { HandlerHistory, nowUs } from './recording-handler.ts';
 import type { Notification, NotificationKind } from './recording-handler.ts';
-import type { WatcherContext, WatcherTask } from './watcher.ts';
+import type { OpenSync, WatcherContext, WatcherTask } from './watcher.ts';
 
 /** The README's delay. */
 const RESTART_AFTER_MS = 5000;
 
 type List = KubernetesListObject<KubernetesObject>;
-type Sync = { -readonly [Member in keyof SyncResult]: SyncResult[Member] };
 
 export class ClientNodeLife implements WatcherLife {
   readonly handler = undefined;
-  readonly syncs: Sync[];
+  readonly syncs: OpenSync[];
   readonly marks: Mark[] = [];
   relistedAfter: number | undefined;
   cutWatches = 0;
@@ -41,7 +40,10 @@ export class ClientNodeLife implements WatcherLife {
   #revision = 0;
   #cancelRestart: () => void = () => undefined;
 
-  /** @throws ERR_KUBELOOM_CLIENT_NODE when client-node is not installed */
+  /**
+   * @throws ERR_KUBELOOM_CLIENT_NODE when client-node is not installed; ERR_KUBELOOM_LOADTEST for a server that it
+   *   refuses to talk to
+   */
   constructor(
     task: WatcherTask,
     { kubeConfig, startedUs, onError }: WatcherContext,
@@ -49,6 +51,7 @@ export class ClientNodeLife implements WatcherLife {
     clock: Clock = realClock,
   ) {
     const { ListWatch: Informer, Watch } = clientNode();
+    wantAllowed(kubeConfig);
     this.#task = task;
     this.#startedUs = startedUs;
     this.#onError = onError;
@@ -180,6 +183,17 @@ export class ClientNodeLife implements WatcherLife {
   #atMs(): number {
     return (nowUs() - this.#startedUs) / 1000;
   }
+}
+
+/** client-node refuses each request to such a server, so it would be started again every 5 s and never sync. */
+function wantAllowed(kubeConfig: WatcherContext['kubeConfig']): void {
+  const { server = '', skipTLSVerify = false } = kubeConfig.getCurrentCluster() ?? {};
+  if (!server.startsWith('http:') || skipTLSVerify) return;
+  throw new KubeloomError(
+    'ERR_KUBELOOM_LOADTEST',
+    `client-node refuses ${server}, which is not encrypted: set insecure-skip-tls-verify: true for the cluster in the ` +
+      'kubeconfig, or use another client',
+  );
 }
 
 function keyOf({ metadata }: KubernetesObject): string {

@@ -2,22 +2,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { SharedIndexInformer } from '../../index.ts';
 import type { HandlerRegistration } from '../../index.ts';
+import type { ListMessage } from '../../base/metrics/channels.ts';
+import { listChannel } from '../../base/metrics/trace-channels.ts';
 import type { ListOptions } from '../../kube/list-watch.ts';
 import type { Mark, SyncResult } from '../result.ts';
 import type { Life } from '../verdict/judge-lives.ts';
 import type { ListMode } from '../workload/workload.ts';
 import { RecordingHandler, nowUs } from './recording-handler.ts';
 import type { Notification } from './recording-handler.ts';
-import type { WatcherContext, WatcherTask } from './watcher.ts';
+import type { OpenSync, WatcherContext, WatcherTask } from './watcher.ts';
 
 const PAGE_SIZE = 500;
 const POLL_MS = 10;
 
-type Sync = { -readonly [Member in keyof SyncResult]: SyncResult[Member] };
-
 export class InformerLife implements Life, AsyncDisposable {
   readonly handler: RecordingHandler;
-  readonly syncs: Sync[] = [];
+  readonly syncs: OpenSync[] = [];
   readonly marks: Mark[] = [];
   /** The number of notifications before the first list after the first state. */
   relistedAfter: number | undefined;
@@ -28,6 +28,8 @@ export class InformerLife implements Life, AsyncDisposable {
   readonly #registration: HandlerRegistration;
   readonly #startedUs: number;
   readonly #cause: SyncResult['cause'];
+  /** The name of the informer in messages of channels. */
+  #channelName = '';
   #isSynced = false;
   /** True while the watch that follows a list is expected. */
   #isWatchExpected = false;
@@ -70,6 +72,8 @@ export class InformerLife implements Life, AsyncDisposable {
     const startMs = this.#atMs();
     // A failure of the run reaches waitForSync, too.
     this.#informer.run().catch(() => undefined);
+    this.#channelName = this.#informer.stats().name;
+    listChannel.subscribe(this.#listed);
     await this.#informer.waitForSync(signal, this.#registration);
     const first = this.syncs[0];
     if (first) {
@@ -89,6 +93,7 @@ export class InformerLife implements Life, AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.isCutOff = true;
+    listChannel.unsubscribe(this.#listed);
     await this.#informer[Symbol.asyncDispose]();
   }
 
@@ -118,6 +123,11 @@ export class InformerLife implements Life, AsyncDisposable {
     if (last) this.relistedAfter ??= this.handler.history.length;
     if (cause !== 'start') this.#mark('relist', cause);
   }
+
+  readonly #listed = ({ name, result, bytes }: ListMessage): void => {
+    const last = this.syncs.at(-1);
+    if (last && name === this.#channelName && result === 'ok') last.bytes = bytes;
+  };
 
   #mark(type: Mark['type'], text: string): void {
     this.marks.push({ atMs: this.#atMs(), type, watcher: this.#task.name, text });

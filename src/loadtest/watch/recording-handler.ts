@@ -129,29 +129,3 @@ export class RecordingHandler implements ResourceEventHandler<unknown> {
     return slowness && this.history.length % slowness.every === 0 ? delay(slowness.waitMs) : undefined;
   }
 }
-
-const POLL_MS = 20;
-/** The wait after which handlers without a notification receive no more. */
-const STALL_MS = 15_000;
-/** The wait after the last expected event, in which another one would be an error. */
-const LINGER_MS = 250;
-
-/**
- * Resolves when all have received this number of changes, or nothing more for too long. Rejects when the signal is
- * aborted.
- */
-export async function settled(
-  handlers: readonly RecordingHandler[],
-  changes: number,
-  signal: AbortSignal,
-): Promise<void> {
-  const received = (): number => handlers.reduce((sum, { history }) => sum + history.length, 0);
-  let before = received();
-  let stalledMs = 0;
-  while (stalledMs < STALL_MS && handlers.some(({ history }) => history.changes < changes)) {
-    await delay(POLL_MS, undefined, { signal });
-    stalledMs = received() === before ? stalledMs + POLL_MS : 0;
-    before = received();
-  }
-  await delay(LINGER_MS, undefined, { signal });
-}

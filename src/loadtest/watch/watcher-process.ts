@@ -1,18 +1,29 @@
 /** A process with watchers of one group. The main process says what they do, and asks for their verdicts. */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { realTimers } from '../../base/clock.ts';
+import { TimeLimit } from '../../base/time-limit.ts';
 import { withCode } from '../../base/errors.ts';
 import { InformerThreads } from '../../index.ts';
-import { clientNode } from '../../kube/client-node.ts';
+import { connectionFor } from '../../reflector/transport/credentials.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
 import { answerCalls, sendReport } from '../process/calls.ts';
 import { reportCost } from '../process/cost.ts';
 import type { ProcessCost } from '../process/cost.ts';
+import { kubeConfigOf } from '../process/kube-config.ts';
 import type { Slowness } from '../workload/workload.ts';
-import { createWatcher } from './create-watcher.ts';
+import { ClientNodeLife } from './client-node-life.ts';
+import { InformerWatcher } from './informer-watcher.ts';
 import { RawProcess } from './raw/raw-process.ts';
-import type { Truth, Watcher, WatcherActivity, WatcherJudgement, WatcherTask } from './watcher.ts';
+import { RawWatcher } from './raw/raw-watcher.ts';
+import { settle } from './settle.ts';
+import type {
+  Truth,
+  Watcher,
+  WatcherActivity,
+  WatcherContext,
+  WatcherJudgement,
+  WatcherTask,
+} from './watcher.ts';
 
 export interface WatcherProcessCalls {
   start(task: WatcherProcessTask): Promise<void>;
@@ -49,12 +60,6 @@ export interface WatcherReport {
   readonly activity: readonly WatcherActivity[];
 }
 
-const POLL_MS = 20;
-/** The wait after which watchers without a change receive no more. */
-const STALL_MS = 15_000;
-/** The wait after the last expected change, in which another one would be an error. */
-const LINGER_MS = 250;
-
 const stopping = new AbortController();
 let threads: InformerThreads | undefined;
 let raw: RawProcess | undefined;
@@ -71,10 +76,12 @@ function report(error: Error): void {
   process.stderr.write(`error: ${message} (${code}; the next ones with this code are not shown)\n`);
 }
 
-function kubeConfigOf(text: string): KubeConfig {
-  const kubeConfig = new (clientNode().KubeConfig)();
-  kubeConfig.loadFromString(text);
-  return kubeConfig;
+function newWatcher(task: WatcherTask, context: WatcherContext, sockets: RawProcess): Watcher {
+  const { client } = task.group;
+  if (client === 'raw') return new RawWatcher(task, sockets, context.onError);
+  return client === 'informer'
+    ? new InformerWatcher(task, context)
+    : new InformerWatcher(task, context, ClientNodeLife);
 }
 
 function changes(): number {
@@ -85,8 +92,8 @@ async function all(
   timeoutMs: number,
   work: (watcher: Watcher, signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
-  await Promise.all(watchers.map((watcher) => work(watcher, signal)));
+  using limit = new TimeLimit(timeoutMs, stopping.signal);
+  await Promise.all(watchers.map((watcher) => work(watcher, limit.signal)));
 }
 
 answerCalls<WatcherProcessCalls>({
@@ -100,8 +107,6 @@ answerCalls<WatcherProcessCalls>({
   }) {
     let kubeConfig: KubeConfig | undefined;
     threads = new InformerThreads({ shards });
-    const sockets = new RawProcess({ connection, startedUs });
-    raw = sockets;
     const context = {
       get kubeConfig() {
         return (kubeConfig ??= kubeConfigOf(text));
@@ -111,7 +116,13 @@ answerCalls<WatcherProcessCalls>({
       startedUs,
       onError: report,
     };
-    watchers = tasks.map((task) => createWatcher(task, context, sockets));
+    const sockets = new RawProcess({
+      connection,
+      renew: (refused) => connectionFor(context.kubeConfig, { refused }),
+      startedUs,
+    });
+    raw = sockets;
+    watchers = tasks.map((task) => newWatcher(task, context, sockets));
     if (reconnectEveryMs === undefined) return;
     realTimers.setInterval(() => {
       for (const watcher of watchers) watcher.dropConnection();
@@ -129,14 +140,7 @@ answerCalls<WatcherProcessCalls>({
   async settle({ revisions }) {
     const isBehind = (watcher: Watcher): boolean =>
       !watcher.hasReached(revisions.get(watcher.task.name) ?? 0);
-    let before = changes();
-    let stalledMs = 0;
-    while (stalledMs < STALL_MS && !stopping.signal.aborted && watchers.some(isBehind)) {
-      await delay(POLL_MS);
-      stalledMs = changes() === before ? stalledMs + POLL_MS : 0;
-      before = changes();
-    }
-    await delay(LINGER_MS);
+    await settle(() => watchers.some(isBehind), changes, stopping.signal);
   },
   async judge({ truths }) {
     const judged = new Map<string, Judged>();

@@ -1,15 +1,15 @@
 /** The main process's side of all watchers: their processes, by group. */
 import { fileURLToPath } from 'node:url';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { parseLabelSelector } from '../../kube/label-selector.ts';
 import { connectionFor } from '../../reflector/transport/credentials.ts';
 import { OtherProcess } from '../process/calls.ts';
 import type { ProcessCost } from '../process/cost.ts';
 import type { LiveWatchers } from '../live.ts';
-import type { Phase, Slowness, WatcherGroup, Workload } from '../workload/workload.ts';
-import { RUN_LABEL, resourceOf } from '../write/kinds.ts';
+import type { Slowness, WatcherGroup, Workload } from '../workload/workload.ts';
 import type { RunPlace } from '../write/kinds.ts';
-import type { Truth, WatcherTask } from './watcher.ts';
+import { placeWatchers } from './placement.ts';
+import type { PlacedTask, Share } from './placement.ts';
+import type { Truth } from './watcher.ts';
 import type { Judged, WatcherProcessCalls, WatcherReport } from './watcher-process.ts';
 
 const ENTRY = fileURLToPath(new URL('./watcher-process.js', import.meta.url));
@@ -18,22 +18,28 @@ export interface WatcherProcessesOptions {
   readonly workload: Workload;
   readonly place: RunPlace;
   readonly kubeConfig: KubeConfig;
+  readonly share: Share;
   readonly startedUs: number;
   readonly onCost: (process: string, cost: ProcessCost) => void;
 }
 
-/** A watcher and the number of its process, from 1. */
-export interface PlacedTask {
-  readonly task: WatcherTask;
-  readonly process: number;
+/** Commands of the phases for watchers. */
+export interface WatcherCommands {
+  /** Lists and watches; resolves when all watchers of these groups have their first state. */
+  sync(names: readonly string[], timeoutMs: number): Promise<void>;
+  relist(names: readonly string[], timeoutMs: number): Promise<void>;
+  setSlowness(names: readonly string[], slowness: Slowness | undefined): Promise<void>;
+  /** Ends what waits. */
+  stop(): Promise<void>;
 }
 
 interface Group {
   readonly group: WatcherGroup;
-  readonly processes: readonly OtherProcess<WatcherProcessCalls>[];
+  /** By their number. */
+  readonly processes: ReadonlyMap<number, OtherProcess<WatcherProcessCalls>>;
 }
 
-export class WatcherProcesses implements AsyncDisposable {
+export class WatcherProcesses implements WatcherCommands, AsyncDisposable {
   readonly tasks: readonly PlacedTask[];
   readonly #groups: readonly Group[];
   readonly #options: WatcherProcessesOptions;
@@ -44,17 +50,13 @@ export class WatcherProcesses implements AsyncDisposable {
   /** Starts the processes; their watchers wait. */
   constructor(options: WatcherProcessesOptions) {
     this.#options = options;
-    const tasks: PlacedTask[] = [];
-    let processes = 0;
-    this.#groups = options.workload.watchers.map((group) => {
-      const first = processes + 1;
-      processes += group.processes;
-      const of = tasksOf(group, options);
-      tasks.push(...of.map((task, index) => ({ task, process: first + (index % group.processes) })));
-      const own = Array.from({ length: group.processes }, (_, index) => this.#fork(first + index));
-      return { group, processes: own };
+    const { workload, place, share } = options;
+    this.tasks = placeWatchers(workload, place, share);
+    this.#groups = workload.watchers.map((group) => {
+      const own = this.tasks.filter(({ task }) => task.group === group);
+      const numbers = new Set(own.map(({ process }) => process));
+      return { group, processes: new Map(Array.from(numbers, (number) => [number, this.#fork(number)])) };
     });
-    this.tasks = tasks;
   }
 
   get live(): LiveWatchers {
@@ -71,20 +73,16 @@ export class WatcherProcesses implements AsyncDisposable {
     };
   }
 
-  /** Lists and watches; resolves when all watchers of these groups have their first state. */
   async sync(names: readonly string[], timeoutMs: number): Promise<void> {
     const { kubeConfig, startedUs } = this.#options;
     const connection = await connectionFor(kubeConfig);
     await Promise.all(
-      this.#groups.flatMap(({ group, processes }, index) => {
+      this.#groups.flatMap(({ group, processes }) => {
         if (!names.includes(group.name)) return [];
         // Before they have synced: an interruption ends their wait.
         this.#started.add(group.name);
-        const first = this.#groups.slice(0, index).reduce((sum, each) => sum + each.processes.length, 1);
-        return processes.map(async (each, offset) => {
-          const watchers = this.tasks
-            .filter(({ process }) => process === first + offset)
-            .map(({ task }) => task);
+        return Array.from(processes, async ([number, each]) => {
+          const watchers = this.tasks.flatMap(({ process, task }) => (process === number ? [task] : []));
           const { threads, reconnectEveryMs } = group;
           const text = kubeConfig.exportConfig();
           const start = { kubeConfig: text, connection, startedUs, threads, reconnectEveryMs, watchers };
@@ -116,19 +114,22 @@ export class WatcherProcesses implements AsyncDisposable {
     return new Map(judged.flatMap((each) => [...each]));
   }
 
-  /** Ends what waits. */
   async stop(): Promise<void> {
     await Promise.all(this.#of([...this.#started]).map((each) => each.call('stop', undefined)));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(
-      this.#groups.flatMap(({ processes }) => processes.map((each) => each[Symbol.asyncDispose]())),
+      this.#groups.flatMap(({ processes }) =>
+        Array.from(processes.values(), (each) => each[Symbol.asyncDispose]()),
+      ),
     );
   }
 
   #of(names: readonly string[]): OtherProcess<WatcherProcessCalls>[] {
-    return this.#groups.flatMap(({ group, processes }) => (names.includes(group.name) ? processes : []));
+    return this.#groups.flatMap(({ group, processes }) =>
+      names.includes(group.name) ? [...processes.values()] : [],
+    );
   }
 
   #fork(number: number): OtherProcess<WatcherProcessCalls> {
@@ -139,38 +140,4 @@ export class WatcherProcesses implements AsyncDisposable {
       this.#options.onCost(name, report.cost);
     });
   }
-}
-
-function tasksOf(group: WatcherGroup, { workload, place }: WatcherProcessesOptions): WatcherTask[] {
-  const objects = workload.objects.find(({ kind }) => kind === group.of);
-  const namespaces = place.namespaces.slice(0, objects?.namespaces);
-  const isAlone = namespaces.length === 1;
-  const selector = [`${RUN_LABEL}=${place.run}`, ...(group.selector === '' ? [] : [group.selector])].join(
-    ',',
-  );
-  return Array.from({ length: group.count }, (_, index) => ({
-    name: group.count === 1 ? group.name : `${group.name} ${index + 1}`,
-    group,
-    resource: resourceOf(group.of, place.run),
-    namespace: isAlone || group.perNamespace ? (namespaces[index % namespaces.length] ?? '') : '',
-    selector,
-    isRelayed: isRelayed(group, workload.phases),
-  }));
-}
-
-function isRelayed(group: WatcherGroup, phases: readonly Phase[]): boolean {
-  if (group.reconnectEveryMs !== undefined || group.slow?.type === 'socket') return true;
-  return phases.some(
-    (phase) =>
-      phase.type === 'slow-consumer' && phase.slow.type === 'socket' && phase.watchers.includes(group.name),
-  );
-}
-
-/** Returns whether an object with these labels is a watcher's. */
-export function selectionOf({
-  namespace,
-  selector,
-}: WatcherTask): (namespace: string, labels: Readonly<Record<string, string>>) => boolean {
-  const parsed = parseLabelSelector(selector);
-  return (of, labels) => (namespace === '' || namespace === of) && parsed.matches(labels);
 }

@@ -35,6 +35,9 @@ export interface WatcherContext {
   readonly onError: (error: Error) => void;
 }
 
+/** A sync whose figures are still found. */
+export type OpenSync = { -readonly [Member in keyof SyncResult]: SyncResult[Member] };
+
 export interface Watcher extends AsyncDisposable {
   readonly task: WatcherTask;
   /** Counters for the live view; they only grow. */

@@ -2,7 +2,6 @@
  * The witness: an informer of the main process for each kind, which is not judged. It knows the revisions of deletions,
  * which the server does not answer, and the changes of other writers.
  */
-import { setTimeout as delay } from 'node:timers/promises';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { InformerThreads, SharedIndexInformer } from '../../index.ts';
 import type { ObjectKind } from '../workload/workload.ts';
@@ -10,9 +9,7 @@ import { RUN_LABEL, resourceOf } from '../write/kinds.ts';
 import type { RunPlace } from '../write/kinds.ts';
 import { RecordingHandler } from './recording-handler.ts';
 import type { Notification } from './recording-handler.ts';
-
-const POLL_MS = 20;
-const STALL_MS = 15_000;
+import { settle } from './settle.ts';
 
 export class Witness implements AsyncDisposable {
   readonly #threads = new InformerThreads({ shards: 0 });
@@ -60,13 +57,7 @@ export class Witness implements AsyncDisposable {
         if (each.kind === 'DELETED') left--;
       return left > 0;
     };
-    let before = received();
-    let stalledMs = 0;
-    while (stalledMs < STALL_MS && !signal.aborted && [...deletions].some(isBehind)) {
-      await delay(POLL_MS);
-      stalledMs = received() === before ? stalledMs + POLL_MS : 0;
-      before = received();
-    }
+    await settle(() => [...deletions].some(isBehind), received, signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

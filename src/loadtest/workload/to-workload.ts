@@ -129,6 +129,7 @@ class Reader {
         `${group.processes} processes are more than the ${group.count} watchers`,
       );
     }
+    if (slow?.handler !== undefined) this.#wantHandlers([group.name], [...path, 'slow']);
     this.#checked([...path, 'selector'], () => parseLabelSelector(group.selector));
     return {
       ...group,
@@ -171,6 +172,7 @@ class Reader {
     }
     if (slow) {
       const watchers = this.#groupsOf(slow.watchers ?? [...this.#started], path, true);
+      if (slow.slow.handler !== undefined) this.#wantHandlers(watchers, [...path, 'slow']);
       return {
         type: 'slow-consumer',
         name,
@@ -214,6 +216,14 @@ class Reader {
     if (watchers.length === 0 && this.#groups.length > 0)
       this.#find(path, 'there are no watchers for this phase');
     return watchers;
+  }
+
+  /** A slow handler would have no effect on a client that waits for none. */
+  #wantHandlers(watchers: readonly string[], path: Path): void {
+    for (const { name, client } of this.#file.watchers) {
+      if (client !== 'client-node' || !watchers.includes(name)) continue;
+      this.#find(path, `client-node, the client of ${name}, waits for no handler: use { socket: 64KiB }`);
+    }
   }
 
   #loaded(file: FileLoad, path: Path): { readonly durationMs: number; readonly load?: Load } {

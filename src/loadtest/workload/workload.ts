@@ -78,76 +78,39 @@ export type Slowness =
   /** The client reads its socket at this rate. */
   | { readonly type: 'socket'; readonly bytesPerSecond: number };
 
-export type Phase =
-  | CreatePhase
-  | SyncPhase
-  | SteadyPhase
-  | RelistStormPhase
-  | SlowConsumerPhase
-  | ServerRestartPhase
-  | PausePhase;
+/** A part of a run. The name is unique in a workload: its type, or another one from the file. */
+export type Phase = { readonly name: string } &
+  /** Creates the objects of these kinds, at a rate or as fast as the server answers. */
+  (
+    | { readonly type: 'create'; readonly kinds: readonly ObjectKind[]; readonly ratePerSecond?: number }
+    /** Starts groups of watchers, and ends when all of them have their first state. */
+    | { readonly type: 'sync'; readonly watchers: readonly string[]; readonly timeoutMs: number }
+    /** Writes for a time. */
+    | { readonly type: 'steady'; readonly durationMs: number; readonly load: Load }
+    /** Makes groups of watchers drop their state and list again, all of them at the same moment, several times. */
+    | (Loaded & {
+        readonly type: 'relist-storm';
+        readonly watchers: readonly string[];
+        readonly everyMs: number;
+      })
+    /** Makes groups of watchers slow for a time; afterwards they catch up. */
+    | (Loaded & {
+        readonly type: 'slow-consumer';
+        readonly watchers: readonly string[];
+        readonly slow: Slowness;
+      })
+    /** Runs a program of the user, with arguments, that restarts the server. Refused without `--allow-restart`. */
+    | (Loaded & { readonly type: 'server-restart'; readonly command: readonly string[] })
+    /** Writes nothing. */
+    | { readonly type: 'pause'; readonly durationMs: number }
+  );
 
 export type PhaseType = Phase['type'];
+export type CreatePhase = Extract<Phase, { readonly type: 'create' }>;
 
-interface PhaseBase {
-  /** The name in thresholds and reports: its type, or another one from the file; unique in a workload. */
-  readonly name: string;
-}
-
-/** Creates the objects of these kinds. */
-export interface CreatePhase extends PhaseBase {
-  readonly type: 'create';
-  readonly kinds: readonly ObjectKind[];
-  /** Objects a second; undefined: as fast as the server answers. */
-  readonly ratePerSecond?: number | undefined;
-}
-
-/** Starts watchers, and ends when all of them have their first state. */
-export interface SyncPhase extends PhaseBase {
-  readonly type: 'sync';
-  /** Names of groups. */
-  readonly watchers: readonly string[];
-  readonly timeoutMs: number;
-}
-
-/** Writes for a time. */
-export interface SteadyPhase extends PhaseBase {
-  readonly type: 'steady';
+interface Loaded {
   readonly durationMs: number;
-  readonly load: Load;
-}
-
-/** Makes watchers drop their state and list again, all of them at the same moment, several times. */
-export interface RelistStormPhase extends PhaseBase {
-  readonly type: 'relist-storm';
-  readonly durationMs: number;
-  readonly watchers: readonly string[];
-  readonly everyMs: number;
-  readonly load?: Load | undefined;
-}
-
-/** Makes watchers slow for a time; afterwards they catch up. */
-export interface SlowConsumerPhase extends PhaseBase {
-  readonly type: 'slow-consumer';
-  readonly durationMs: number;
-  readonly watchers: readonly string[];
-  readonly slow: Slowness;
-  readonly load?: Load | undefined;
-}
-
-/** Runs a program of the user that restarts the server. Refused without `--allow-restart`. */
-export interface ServerRestartPhase extends PhaseBase {
-  readonly type: 'server-restart';
-  readonly durationMs: number;
-  /** The program and its arguments. */
-  readonly command: readonly string[];
-  readonly load?: Load | undefined;
-}
-
-/** Nothing is written. */
-export interface PausePhase extends PhaseBase {
-  readonly type: 'pause';
-  readonly durationMs: number;
+  readonly load?: Load;
 }
 
 /** Writes in open loop: a late write delays no later one. */

@@ -1,16 +1,16 @@
 /** Writes objects: all of a kind at once, or at a rate in open loop. It keeps the times of every write. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { KubeloomError } from '../../base/errors.ts';
 import type { Random } from '../../base/clock.ts';
 import { resourcePath } from '../../kube/resource.ts';
-import type { ConnectionOptions } from '../../shared/protocol.ts';
+import { KubeStatusError } from '../../kube/status.ts';
 import { seededRandom } from '../../apiserver/random.ts';
 import type { LiveLatencies } from '../live.ts';
 import type { ChangeName } from '../result.ts';
+import { kubeConfigOf } from '../process/kube-config.ts';
 import { nowUs } from '../watch/recording-handler.ts';
 import type { CreatePhase, Load, Mix, ObjectGroup, Workload } from '../workload/workload.ts';
-import { ApiWriter } from './api-write.ts';
-import type { WriteVerb } from './api-write.ts';
+import { ApiWriter } from './api-writer.ts';
+import type { WriteVerb } from './api-writer.ts';
 import { arrivals } from './arrival.ts';
 import { bodyOf, bytesFrom, hasStatus, nameOf, namespaceOf, resourceOf, updateOf } from './kinds.ts';
 import type { RunPlace } from './kinds.ts';
@@ -44,7 +44,8 @@ export interface WriteOutcome {
 }
 
 export interface GeneratorTask {
-  readonly connection: ConnectionOptions;
+  /** A kubeconfig as text: its credentials are renewed when they expire. */
+  readonly kubeConfig: string;
   readonly workload: Workload;
   readonly place: RunPlace;
 }
@@ -82,7 +83,7 @@ export class Generator {
 
   constructor(task: GeneratorTask) {
     this.#task = task;
-    this.#api = new ApiWriter(task.connection);
+    this.#api = new ApiWriter(kubeConfigOf(task.kubeConfig));
     this.#random = seededRandom(task.workload.seed);
     this.#pools = task.workload.objects.map(({ count }) => new Pool(count));
   }
@@ -158,9 +159,8 @@ export class Generator {
       await this.#write(write, dueUs);
     } catch (error) {
       this.#progress.failed++;
-      if (error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_UNREACHABLE')
-        this.#failures.unanswered++;
-      else this.#failures.refused++;
+      if (error instanceof KubeStatusError) this.#failures.refused++;
+      else this.#failures.unanswered++;
       this.#failures.first ??= String(error);
     }
   }

@@ -79,6 +79,11 @@ export function nameOf(n: number): string {
   return `load-${n}`;
 }
 
+/** Returns the number of the object with this name. */
+export function numberOf(name: string): number {
+  return Number(name.slice('load-'.length));
+}
+
 export function namespaceOf(n: number, group: ObjectGroup, place: RunPlace): string {
   return place.namespaces[n % group.namespaces] ?? '';
 }

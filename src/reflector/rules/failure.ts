@@ -2,6 +2,7 @@
  * Sorts failures into the kinds that `step` distinguishes, and words the errors that arise in the reflector
  * itself.
  */
+import type { ErrorCode } from '../../base/error-codes/table.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
 import { statusError } from '../../kube/status.ts';
@@ -11,7 +12,7 @@ import type { Failure, FailureKind } from './state.ts';
 type Verb = 'list' | 'watch';
 
 /** Kinds by the code of a server's answer; every other code is `other`. */
-const KINDS: Readonly<Record<string, FailureKind>> = {
+const KINDS: Readonly<Partial<Record<ErrorCode, FailureKind>>> = {
   ERR_KUBELOOM_GONE: 'expired',
   ERR_KUBELOOM_RESOURCE_VERSION_TOO_LARGE: 'too-large',
   ERR_KUBELOOM_TOO_MANY_REQUESTS: 'too-many-requests',
@@ -44,7 +45,7 @@ function fromStatus(during: Verb, error: KubeStatusError): Failure {
   return { kind: KINDS[error.code] ?? 'other', during, error, retryAfterMs: error.retryAfterSeconds * 1000 };
 }
 
-function failure(kind: FailureKind, during: Failure['during'], code: string, message: string): Failure {
+function failure(kind: FailureKind, during: Failure['during'], code: ErrorCode, message: string): Failure {
   return { kind, during, error: new KubeloomError(code, message), retryAfterMs: 0 };
 }
 
@@ -80,7 +81,7 @@ export function tooLong(where: string, bytesMax: number): Failure {
   return failure(
     'malformed',
     'decode',
-    'ERR_KUBELOOM_EVENT_TOO_LARGE',
+    'ERR_KUBELOOM_MALFORMED_EVENT',
     `${where}: a line of more than ${bytesMax / 2 ** 20} MiB, longer than any object; the connection was closed and ` +
       'the watch resumes from the last good position',
   );
@@ -91,7 +92,7 @@ export function endless(where: string, bytesMax: number): Failure {
   return failure(
     'other',
     'list',
-    'ERR_KUBELOOM_LIST_MALFORMED',
+    'ERR_KUBELOOM_MALFORMED_RESPONSE',
     `${where}: ${bytesMax / 2 ** 20} MiB without an item, more than any list has; the connection was closed, ` +
       'the items were dropped, and the list is repeated',
   );
@@ -99,7 +100,7 @@ export function endless(where: string, bytesMax: number): Failure {
 
 export function truncated(where: string): KubeloomError {
   return new KubeloomError(
-    'ERR_KUBELOOM_EVENT_TRUNCATED',
+    'ERR_KUBELOOM_TRUNCATED',
     `${where}: the answer ended without an error in the middle of an event; the watch resumes before that event`,
   );
 }
@@ -148,7 +149,7 @@ export function noEndBookmark(where: string, waitedMs: number): Failure {
 export function noListProgress(): Failure {
   const message =
     'the server answered a page of the list with the continue token of the same page; listing again';
-  return failure('other', 'list', 'ERR_KUBELOOM_LIST_NO_PROGRESS', message);
+  return failure('other', 'list', 'ERR_KUBELOOM_MALFORMED_RESPONSE', message);
 }
 
 export function veryShortWatch(cause: KubeloomError | undefined): Failure {
@@ -165,7 +166,7 @@ export function unusable(connection: ConnectionOptions, cause: unknown): Kubeloo
   if (cause instanceof KubeloomError) return cause;
   const reason = cause instanceof Error ? cause.message : String(cause);
   return new KubeloomError(
-    'ERR_KUBELOOM_CONNECTION_OPTIONS',
+    'ERR_KUBELOOM_KUBECONFIG',
     `no connection can be made to ${JSON.stringify(connection.server)}: ${reason}; check the kubeconfig`,
     { cause },
   );

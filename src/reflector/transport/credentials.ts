@@ -80,7 +80,7 @@ export interface ConnectionRequest {
  *
  * @throws ERR_KUBELOOM_KUBECONFIG when the current context does not lead to a server,
  *   ERR_KUBELOOM_CREDENTIALS when a file cannot be read or a plugin gives no token,
- *   ERR_KUBELOOM_PLUGIN_REFUSED, ERR_KUBELOOM_PLAIN_HTTP, ERR_KUBELOOM_PROXY_UNSUPPORTED
+ *   ERR_KUBELOOM_PLUGIN_REFUSED, ERR_KUBELOOM_PLAIN_HTTP, ERR_KUBELOOM_PROXY
  */
 export async function connectionFor(
   source: ServerSource,

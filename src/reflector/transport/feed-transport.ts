@@ -47,7 +47,7 @@ export class FeedTransports {
       dispose: () => {
         const message = 'the request was closed by shutdown';
         for (const exchange of open) {
-          exchange.fail(new KubeloomError('ERR_KUBELOOM_TRANSPORT_DISPOSED', message));
+          exchange.fail(new KubeloomError('ERR_KUBELOOM_STOPPED', message));
         }
         return Promise.resolve();
       },

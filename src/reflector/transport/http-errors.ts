@@ -2,6 +2,7 @@
  * The failures below HTTP as kubeloom's errors: a stable code, what happened, what to do. The original code
  * (`ECONNREFUSED`, `CERT_HAS_EXPIRED`, …) is in `errno`.
  */
+import type { ErrorCode } from '../../base/error-codes/table.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { Malformed } from './response-parser-head.ts';
 
@@ -11,7 +12,7 @@ export class HttpError extends KubeloomError {
   /** The code of the error that the parser, TLS or the operating system gave, or ''. */
   readonly errno: string;
 
-  constructor(code: string, message: string, url: string, errno: string, cause?: unknown) {
+  constructor(code: ErrorCode, message: string, url: string, errno: string, cause?: unknown) {
     super(code, message, cause === undefined ? {} : { cause });
     this.url = url;
     this.errno = errno;
@@ -93,7 +94,7 @@ export function toHttpError(error: unknown, url: string): KubeloomError {
 
 export function unexpectedEncoding(encoding: string, url: string): HttpError {
   return new HttpError(
-    'ERR_KUBELOOM_HTTP_PROTOCOL',
+    'ERR_KUBELOOM_HTTP',
     `the answer of ${url} is encoded (${encoding}) although no encoding was asked for; ` +
       'a proxy on the way seems to compress, switch that off for this server',
     url,
@@ -101,7 +102,7 @@ export function unexpectedEncoding(encoding: string, url: string): HttpError {
   );
 }
 
-type Explanation = readonly [code: string, message: string];
+type Explanation = readonly [code: ErrorCode, message: string];
 
 function explain(error: unknown, errno: string, url: string): Explanation {
   if (error instanceof ProxyFailure) return explainProxy(error, url);
@@ -119,16 +120,16 @@ function explain(error: unknown, errno: string, url: string): Explanation {
   }
   if (errno === 'HTTP_HEADERS_TIMEOUT') {
     return [
-      'ERR_KUBELOOM_HTTP_TIMEOUT',
+      'ERR_KUBELOOM_STALLED',
       `${url} did not answer in time (${errno}): the apiserver is overloaded or a proxy holds the answer back`,
     ];
   }
   if (errno === 'HTTP_DISPOSED') {
-    return ['ERR_KUBELOOM_TRANSPORT_DISPOSED', `the request for ${url} was ended by shutdown`];
+    return ['ERR_KUBELOOM_STOPPED', `the request for ${url} was ended by shutdown`];
   }
   if (MALFORMED.has(errno)) {
     return [
-      'ERR_KUBELOOM_HTTP_PROTOCOL',
+      'ERR_KUBELOOM_HTTP',
       `the answer of ${url} is not valid HTTP (${errno}): is that really an apiserver?`,
     ];
   }
@@ -187,7 +188,7 @@ export function unusableProxy(proxy: string, cause: unknown): ProxyFailure {
 function explainProxy({ proxy, status, code }: ProxyFailure, url: string): Explanation {
   if (status === 407) {
     return [
-      'ERR_KUBELOOM_PROXY_UNAUTHORIZED',
+      'ERR_KUBELOOM_PROXY',
       `the proxy ${proxy} wants other credentials (407) on the way to ${url}: ` +
         'put user name and password into the proxy’s URL',
     ];

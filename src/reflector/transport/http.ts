@@ -1,21 +1,29 @@
 /**
- * GET requests with streaming bodies, the only requests of an informer. `HttpTransport` is the narrow
- * interface that the reflector uses; tests implement it, too.
+ * Requests with streaming responses: an informer sends GET alone, a client of objects all methods. `HttpTransport`
+ * is the narrow interface that the reflector uses; tests implement it, too.
  *
- * A response is one `head`, any number of `data`, one `end`. Between `pause` and `resume` neither `data` nor
- * `end` is called, after `close` nothing at all, and nothing before `request` has returned.
+ * After `sent` a response is one `head`, any number of `data`, one `end`. Between `pause` and `resume` neither `data` nor
+ * `end` is called, after `close` nothing at all, and nothing but `sent` before `request` has returned.
  */
 import type { KubeloomError } from '../../base/errors.ts';
 
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 export interface HttpRequest {
+  /** Default: GET. Only a GET is sent again when the server closes a reused connection without an answer. */
+  readonly method?: HttpMethod;
   /** Path and query: `/api/v1/pods?limit=500`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Bytes behind the headers, which have their type. */
+  readonly body?: Buffer;
   /** The limit from sending the request to the end of the response's headers. */
   readonly timeoutMs?: number;
 }
 
 export interface ResponseSink {
+  /** Called when the request is written to its connection: the server may act on it from now on. */
+  sent?(): void;
   /** Header names are lower case; repeated headers are joined by commas. */
   head(status: number, headers: Record<string, string>): void;
   /**
@@ -38,6 +46,6 @@ export interface HttpTransport {
   request(request: HttpRequest, sink: ResponseSink): HttpExchange;
   /** Closes the idle connections: a request met silence, so they may be dead as well. */
   closeIdle(): void;
-  /** Ends all requests with ERR_KUBELOOM_TRANSPORT_DISPOSED and closes all sockets. */
+  /** Ends all requests with ERR_KUBELOOM_STOPPED and closes all sockets. */
   dispose(): Promise<void>;
 }

@@ -176,7 +176,9 @@ export class Http1Exchange implements HttpExchange {
   readonly #sink: ResponseSink;
   readonly #connections: Connections;
   readonly #parser: ResponseParser = new ResponseParser();
-  #text = '';
+  readonly #isRepeatable: boolean;
+  /** The request, a text in Latin 1. */
+  #request: string | Buffer = '';
   #connection: Http1Connection | undefined;
   /**
    * True when the connection has served before: the server may have closed it while this request was sent.
@@ -194,16 +196,26 @@ export class Http1Exchange implements HttpExchange {
   /** The error of `fail`, which the sink receives before any bytes that wait. */
   #error: KubeloomError | undefined;
 
-  /** @param url used in error messages */
-  constructor(url: string, headersTimeoutMs: number, sink: ResponseSink, connections: Connections) {
+  /**
+   * @param url used in error messages
+   * @param isRepeatable true when the request may be sent twice, because it changes nothing
+   */
+  constructor(
+    url: string,
+    headersTimeoutMs: number,
+    sink: ResponseSink,
+    connections: Connections,
+    isRepeatable: boolean,
+  ) {
     this.#url = url;
     this.#headersTimeoutMs = headersTimeoutMs;
     this.#sink = sink;
     this.#connections = connections;
+    this.#isRepeatable = isRepeatable;
   }
 
-  start(text: string, isFresh = false): void {
-    this.#text = text;
+  start(request: string | Buffer, isFresh = false): void {
+    this.#request = request;
     const connection = this.#connections.acquire(isFresh);
     this.#connection = connection;
     connection.exchange = this;
@@ -213,11 +225,12 @@ export class Http1Exchange implements HttpExchange {
 
   /** Called when the connection is open, TLS included. */
   connected(): void {
-    this.#connection?.socket.write(this.#text, 'latin1');
+    this.#connection?.socket.write(this.#request, 'latin1');
     this.#cancelTimeout = realClock.schedule(this.#headersTimeoutMs, () => {
       this.#connections.closeIdle();
       this.fail(new TransportFailure('HTTP_HEADERS_TIMEOUT', 'no answer in time'));
     });
+    this.#sink.sent?.();
   }
 
   pause(): void {
@@ -255,19 +268,19 @@ export class Http1Exchange implements HttpExchange {
   /** Called when the connection has ended: with undefined when the other side closed it, else with the error. */
   over(cause: unknown): void {
     this.#connection = undefined;
-    if (this.#isReused && this.#parser.isUntouched) this.#startAnew();
+    if (this.#isReused && this.#isRepeatable && this.#parser.isUntouched) this.#startAnew();
     else this.#ending = { cause };
     this.#settle();
   }
 
   /**
    * Sends the request again: the server closed an idle connection as it was reused, so it did not answer,
-   * and GET may be repeated.
+   * and this request may be repeated.
    */
   #startAnew(): void {
     this.#cancelTimeout();
     try {
-      this.start(this.#text, true);
+      this.start(this.#request, true);
     } catch (cause) {
       this.#ending = { cause };
     }

@@ -56,13 +56,13 @@ export class Http1Transport implements HttpTransport, Connections {
     if (sharesReadBuffer) this.#readBuffer = Buffer.allocUnsafeSlow(readBytes);
   }
 
-  request({ path, headers = {}, timeoutMs }: HttpRequest, sink: ResponseSink): HttpExchange {
-    const headersTimeoutMs = timeoutMs ?? this.#options.headersTimeoutMs;
-    const exchange = new Http1Exchange(this.#server.urlOf(path), headersTimeoutMs, sink, this);
+  request(request: HttpRequest, sink: ResponseSink): HttpExchange {
+    const { path, method = 'GET', timeoutMs = this.#options.headersTimeoutMs } = request;
+    const exchange = new Http1Exchange(this.#server.urlOf(path), timeoutMs, sink, this, method === 'GET');
     this.#exchanges.add(exchange);
     try {
       if (this.#isDisposed) throw new TransportFailure('HTTP_DISPOSED', 'disposed');
-      exchange.start(this.#server.requestText(path, headers));
+      exchange.start(this.#server.requestBytes(request));
     } catch (cause) {
       // Deferred: the caller does not have its exchange yet.
       queueMicrotask(() => exchange.fail(cause));

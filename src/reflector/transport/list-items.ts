@@ -123,7 +123,7 @@ export class ListItems {
   /**
    * Ends the body.
    *
-   * @throws ERR_KUBELOOM_LIST_TRUNCATED when it is incomplete, ERR_KUBELOOM_LIST_MALFORMED when it is no
+   * @throws ERR_KUBELOOM_TRUNCATED when it is incomplete, ERR_KUBELOOM_MALFORMED_RESPONSE when it is no
    *   list
    */
   finish(): ListMeta {
@@ -356,7 +356,7 @@ class ListSkeleton {
     // JSON may be a Secret; other text (a page of a proxy) is quoted because it explains itself.
     const quoted = /^[{[]/.test(text) ? 'JSON' : JSON.stringify(text.slice(0, QUOTED_CHARACTERS_MAX));
     return new KubeloomError(
-      'ERR_KUBELOOM_LIST_MALFORMED',
+      'ERR_KUBELOOM_MALFORMED_RESPONSE',
       `the answer is no Kubernetes list: ${why}; it begins with ${quoted}. Is the server an apiserver and the path that of a resource?`,
     );
   }
@@ -376,7 +376,7 @@ function headOf(list: unknown): ListHead {
 
 function truncated(): KubeloomError {
   return new KubeloomError(
-    'ERR_KUBELOOM_LIST_TRUNCATED',
+    'ERR_KUBELOOM_TRUNCATED',
     'the list ended before it was complete: the connection was cut, or a proxy limits the size of answers; kubeloom lists again',
   );
 }

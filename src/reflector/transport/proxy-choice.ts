@@ -18,7 +18,7 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
 /**
  * @param proxyUrl the cluster's `proxy-url`
  * @returns the proxy's URL, credentials included: a secret
- * @throws ERR_KUBELOOM_PROXY_UNSUPPORTED when it is no http or https proxy
+ * @throws ERR_KUBELOOM_PROXY when it is no http or https proxy
  */
 export function proxyFor(
   server: string,
@@ -61,7 +61,7 @@ function checkedProxy(text: string, from: string): string {
 }
 
 function unsupported(message: string): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_PROXY_UNSUPPORTED', message);
+  return new KubeloomError('ERR_KUBELOOM_PROXY', message);
 }
 
 /**

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
 import type { ConnectionOptions, Headers } from '../../shared/protocol.ts';
+import type { HttpRequest } from './http.ts';
 import { TransportFailure } from './http-errors.ts';
 import { FIELD_NAME } from './response-parser-head.ts';
 
@@ -81,11 +82,15 @@ export class ServerAddress {
     return `${this.origin}${this.#basePath}${path.split('?', 1)[0]}`;
   }
 
-  /** @throws TransportFailure when path or headers cannot be sent as they are */
-  requestText(path: string, headers: Headers): string {
+  /**
+   * Returns the request as its connection sends it: text in Latin 1, or bytes when it has a body.
+   *
+   * @throws TransportFailure when path or headers cannot be sent as they are
+   */
+  requestBytes({ method = 'GET', path, headers = {}, body }: HttpRequest): string | Buffer {
     const target = `${this.#isForProxy ? this.origin : ''}${this.#basePath}${path}`;
     if (!PATH.test(target)) throw new TransportFailure('HTTP_REQUEST', 'the path has invalid characters');
-    const lines = [`GET ${target} HTTP/1.1`];
+    const lines = [`${method} ${target} HTTP/1.1`];
     for (const [name, values] of Object.entries({ ...this.#headers, ...lowerCased(headers) })) {
       for (const value of [values].flat()) {
         if (!FIELD_NAME.test(name) || !FIELD_VALUE.test(value) || RESERVED.has(name)) {
@@ -96,7 +101,9 @@ export class ServerAddress {
     }
     const { authorization } = (this.#isForProxy ? this.proxy : undefined) ?? {};
     if (authorization !== undefined) lines.push(`proxy-authorization: ${authorization}`);
-    return `${lines.join('\r\n')}\r\nconnection: keep-alive\r\n\r\n`;
+    if (body !== undefined) lines.push(`content-length: ${body.length}`);
+    const head = `${lines.join('\r\n')}\r\nconnection: keep-alive\r\n\r\n`;
+    return body === undefined ? head : Buffer.concat([Buffer.from(head, 'latin1'), body]);
   }
 
   /** True when the proxy reads the requests itself: without TLS to the server there is no tunnel. */

@@ -3,6 +3,7 @@
  * log or ring into the store's slabs, once.
  */
 import { KubeloomError, assert } from '../../base/errors.ts';
+import type { ErrorMessage } from '../../base/errors.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
 import type { ControlRecord } from '../../shared/record/delta.ts';
 import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
@@ -20,6 +21,9 @@ import type { MainTransform } from './main-transform.ts';
 const SLASH = 0x2f;
 /** Initial size: names in Kubernetes have at most 253 characters, namespaces 63. It grows for longer ones. */
 const KEY_BYTES = 512;
+
+/** Report of a shard about the object with this key. */
+type Warning = ErrorMessage & { readonly key: string };
 
 export interface InformerMergeOptions {
   readonly replica: Replica;
@@ -94,8 +98,8 @@ export class InformerMerge {
         this.#decoderOf(shard).update(record.bytes);
         break;
       case PrefixKind.Warning: {
-        const { code, message, key } = JSON.parse(record.bytes.toString('utf8')) as Record<string, string>;
-        onError(new KubeloomError(code ?? 'ERR_KUBELOOM_SHARD', `${key}: ${message}`), key ?? '');
+        const { code, message, key } = JSON.parse(record.bytes.toString('utf8')) as Warning;
+        onError(new KubeloomError(code, `${key}: ${message}`), key);
         break;
       }
     }

@@ -4,7 +4,8 @@
  */
 import { KubeloomError } from '../../base/errors.ts';
 import { EXTRACTION_NO_ROOM, Extractor } from '../../kube/json/extraction.ts';
-import type { Identity, KubeMetadata } from '../store/entry.ts';
+import type { KubeMetadata } from '../../kube/meta-shape.ts';
+import type { Identity } from '../store/entry.ts';
 import type { ObjectBytes } from '../store/entry-owner.ts';
 import { ExtractedFields, SharedFields } from '../store/extracted-fields.ts';
 

@@ -53,8 +53,6 @@ interface Source {
 /** Takes about a millisecond to copy. */
 const MERGE_BYTES_MAX = 2 * 2 ** 20;
 
-const BROKEN: ReadonlySet<string> = new Set(['ERR_KUBELOOM_ASSERTION', 'ERR_KUBELOOM_PROTOCOL']);
-
 export class SequenceMerger {
   readonly #options: SequenceMergerOptions;
   readonly #sources: readonly Source[];
@@ -102,7 +100,7 @@ export class SequenceMerger {
   }
 
   #break(error: unknown): void {
-    if (!(error instanceof KubeloomError) || !BROKEN.has(error.code)) throw error;
+    if (!(error instanceof KubeloomError) || error.code !== 'ERR_KUBELOOM_ASSERTION') throw error;
     this.#isBroken = true;
     this.#options.broken(error);
   }
@@ -178,7 +176,7 @@ export class SequenceMerger {
         return this.#takeControl(source);
       default:
         throw new KubeloomError(
-          'ERR_KUBELOOM_PROTOCOL',
+          'ERR_KUBELOOM_ASSERTION',
           `unknown record type ${ring.type} from shard ${shard}`,
         );
     }

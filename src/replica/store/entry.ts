@@ -12,6 +12,7 @@
  */
 import { inspect } from 'node:util';
 import { KubeloomError, assert } from '../../base/errors.ts';
+import type { MetadataOf } from '../../kube/meta-shape.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import type { Dictionary } from './pack.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
@@ -78,22 +79,12 @@ export interface EntryStorage {
   fieldsOf(fields: FieldValues): Readonly<Record<string, unknown>>;
 }
 
-export type MetadataOf<T> = T extends { readonly metadata?: infer M } ? NonNullable<M> : KubeMetadata;
 /** `T` without the readonly of every level. */
 export type Mutable<T> = T extends (...args: never[]) => unknown
   ? T
   : T extends object
     ? { -readonly [K in keyof T]: Mutable<T[K]> }
     : T;
-
-export interface KubeMetadata {
-  readonly name?: string;
-  readonly namespace?: string;
-  readonly uid?: string;
-  readonly resourceVersion?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
 
 export const EntryFlag = {
   TooLarge: 2,
@@ -257,8 +248,11 @@ export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
   }
 }
 
-/** The object of a deletion that no watch event reported: a relist found the object missing. */
-export class DeletedFinalStateUnknown<T> implements Identity {
+/**
+ * The object of a deletion that no watch event reported: a relist found the object missing. It answers like the last
+ * known state, so a handler that reads identity, labels, fields, metadata or object treats both the same.
+ */
+export class DeletedFinalStateUnknown<T> implements ObjectIdentity {
   /**
    * The last known state; the object may have changed since. Readable until the handler's call has ended, like any
    * borrowed entry.
@@ -283,6 +277,39 @@ export class DeletedFinalStateUnknown<T> implements Identity {
 
   get name(): string {
     return this.last.name;
+  }
+
+  get uid(): string {
+    return this.last.uid;
+  }
+
+  get resourceVersion(): string {
+    return this.last.resourceVersion;
+  }
+
+  get generation(): number | undefined {
+    return this.last.generation;
+  }
+
+  get deletionTimestamp(): string | undefined {
+    return this.last.deletionTimestamp;
+  }
+
+  get controllerUid(): string | undefined {
+    return this.last.controllerUid;
+  }
+
+  get labels(): Labels {
+    return this.last.labels;
+  }
+
+  get fields(): Readonly<Record<string, unknown>> {
+    return this.last.fields;
+  }
+
+  /** The last known metadata. */
+  get metadata(): MetadataOf<T> {
+    return this.last.metadata;
   }
 
   /** The last known object. */

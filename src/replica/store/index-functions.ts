@@ -29,7 +29,8 @@ export interface ModuleIndex {
 }
 
 export type IndexFunction<T = unknown> = PlainIndexFunction<T> | DeclarativeIndex | ModuleIndex;
-export type Indexers<T = unknown> = Readonly<Record<string, IndexFunction<T>>>;
+/** Index functions by the names of their indexes. */
+export type Indexers<T = unknown, Name extends string = string> = Readonly<Record<Name, IndexFunction<T>>>;
 
 /** Indexes objects by their namespace. */
 export function namespaceIndex(): DeclarativeIndex {

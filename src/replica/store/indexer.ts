@@ -28,16 +28,25 @@ export interface SelectableStore<T> {
   getByKey(key: string): CachedObject<T> | undefined;
   /** Selects in one namespace, or in all for ''. Reads extracted labels: no object is parsed. */
   select(selector: LabelSelector, namespace: string): CachedObject<T>[];
-  /** @throws ERR_KUBELOOM_NOT_STARTED while the informer was never started, because an empty result would be wrong */
+  /**
+   * @internal
+   * @throws ERR_KUBELOOM_NOT_STARTED while the informer was never started, because an empty result would be wrong
+   */
   wantStarted?(): void;
 }
 
-export interface InformerIndexer<T>
-  extends InformerStore<T>, SelectableStore<T>, IndexerReader<CachedObject<T>, Indexers<T>> {
+/** @typeParam Name names of its indexes, which queries accept; `string` accepts all */
+export interface InformerIndexer<T, Name extends string = string>
+  extends
+    InformerStore<T>,
+    SelectableStore<T>,
+    IndexerReader<CachedObject<T>, Indexers<T, Name | typeof NAMESPACE_INDEX>> {
   getByKey(key: string): CachedObject<T> | undefined;
   get(object: Keyed): CachedObject<T> | undefined;
   /** Returns the number of objects that `byIndex` would find, without reading them. */
-  countByIndex(indexName: string, value: string): number;
+  countByIndex(indexName: Name | typeof NAMESPACE_INDEX, value: string): number;
+  /** Adds indexes as `addIndexers` of the informer. Returns this indexer, for queries of the added ones. */
+  addIndexers<Added extends string>(indexers: Indexers<T, Added>): InformerIndexer<T, Added>;
 }
 
 export class ReplicaIndexer<T> implements InformerIndexer<T> {
@@ -125,9 +134,10 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
     return this.#indexes.indexers;
   }
 
-  addIndexers(indexers: Indexers<T>): void {
+  addIndexers(indexers: Indexers<T>): this {
     this.#admit(indexers);
     this.#replica.addIndexers(indexers as Indexers);
+    return this;
   }
 
   #slotsIn(namespace: string): Iterable<Slot> {
@@ -138,7 +148,10 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   #require(indexName: string): ReadonlyMap<string, ReadonlySet<Slot>> {
     const index = this.#replica.live.index(indexName);
     if (index) return index;
-    throw new KubeloomError('ERR_KUBELOOM_NO_INDEX', `Index with name ${indexName} does not exist`);
+    throw new KubeloomError(
+      'ERR_KUBELOOM_NO_INDEX',
+      `index ${indexName} does not exist: add it with addIndexers()`,
+    );
   }
 
   #handOut(slot: Slot): CachedObject<T> {

@@ -28,6 +28,7 @@ describe('a custom resource', () => {
 
   it('is written with sorted keys at every depth, and its list items carry kind and apiVersion', async () => {
     const object = {
+      kind: 'Widget',
       spec: { z: 1, a: { y: [{ q: 1, b: 2 }], x: 2 } },
       data: 1,
       metadata: { name: 'w', labels: { b: '1', a: '2' } },
@@ -50,7 +51,7 @@ describe('a custom resource', () => {
   });
 
   it('has no unconditional update and no strategic merge patch', async () => {
-    const update = await call(url('/w'), 'PUT', { metadata: { name: 'w' }, spec: {} });
+    const update = await call(url('/w'), 'PUT', { kind: 'Widget', metadata: { name: 'w' }, spec: {} });
     assert.equal(update.status, 422);
     assert.match(
       String(update.body['message']),
@@ -69,7 +70,7 @@ describe('a custom resource', () => {
     assert.equal((await call(`${server.url}/apis/example.com/v1/gadgets`)).status, 404);
     await server.registerResource(gadgets);
     assert.equal((await call(`${server.url}/apis/example.com/v1/gadgets`)).status, 200);
-    await assert.rejects(server.registerResource(gadgets), { code: 'ERR_KUBELOOM_RESOURCE_EXISTS' });
+    await assert.rejects(server.registerResource(gadgets), { code: 'ERR_KUBELOOM_OPTION' });
     await server.apply([
       { type: 'create', resource: 'gadgets.example.com', object: { metadata: { name: 'g' } } },
     ]);

@@ -36,6 +36,26 @@ metadata: {name: settings}
 data: {color: red, size: small}
 `;
 
+const DEFINITION = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: foos, kind: Foo}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {scale: {specReplicasPath: .spec.size, statusReplicasPath: .status.size}}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec: {type: object, properties: {size: {type: integer, maximum: 10}}}
+          status: {type: object, properties: {size: {type: integer}}}
+`;
+
 /** Not `kubectl create configmap`: recent versions send that as protobuf, which the embedded server does not read. */
 function configMap(name: string): string {
   return `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {a: "1"}\n`;
@@ -94,6 +114,36 @@ describe('kubectl', () => {
     assert.match(await apply(manifest, '--server-side'), /configmap\/ssa serverside-applied/);
     assert.match(await apply(manifest.replace('"1"', '"2"'), '--server-side'), /serverside-applied/);
     assert.equal(await kubectl('get', 'cm', 'ssa', '-o', 'jsonpath={.data.a}'), '2');
+  });
+
+  it('defines a kind, applies an object of it, and deletes both', async () => {
+    assert.match(await apply(DEFINITION), /foos\.example\.com created/);
+    await kubectl('wait', '--for=condition=Established', 'crd/foos.example.com', '--timeout=10s');
+    const foo = (size: number): string =>
+      `apiVersion: example.com/v1\nkind: Foo\nmetadata: {name: a}\nspec: {size: ${size}}\n`;
+    assert.match(await apply(foo(1)), /foo\.example\.com\/a created/);
+    assert.match(await apply(foo(2)), /foo\.example\.com\/a configured/);
+    assert.match(await kubectl('scale', 'foo', 'a', '--replicas=3'), /scaled/);
+    assert.equal(await kubectl('get', 'foos', 'a', '-o', 'jsonpath={.spec.size}'), '3');
+    await assert.rejects(
+      apply(foo(1000)),
+      /spec\.size: Invalid value: 1000: .* should be less than or equal to 10/,
+    );
+    await assert.rejects(apply(foo(1).replace('size', 'sice')), /unknown field "spec\.sice"/);
+    await kubectl('delete', 'crd', 'foos.example.com', '--timeout=10s');
+    await assert.rejects(kubectl('get', 'foos'), /the server could not find the requested resource/);
+  });
+
+  it('scales, and deletes a namespace with its contents', async () => {
+    await apply('apiVersion: v1\nkind: Namespace\nmetadata: {name: short}\n');
+    await apply(DEPLOYMENT, '-n', 'short');
+    await kubectl('scale', 'deploy', 'web', '--replicas=5', '-n', 'short');
+    assert.equal(
+      await kubectl('get', 'deploy', 'web', '-n', 'short', '-o', 'jsonpath={.spec.replicas}'),
+      '5',
+    );
+    await kubectl('delete', 'namespace', 'short', '--timeout=10s');
+    await assert.rejects(kubectl('get', 'namespace', 'short'), /namespaces "short" not found/);
   });
 
   it('patches with every type of patch', async () => {

@@ -100,7 +100,7 @@ describe('the load generator', () => {
 
   it('can be stopped, and refuses a second load meanwhile', async () => {
     const running = server.load({ rate: 100, durationMs: 60_000 });
-    await assert.rejects(server.load({ rate: 1, durationMs: 1 }), { code: 'ERR_KUBELOOM_LOAD_RUNNING' });
+    await assert.rejects(server.load({ rate: 1, durationMs: 1 }), { code: 'ERR_KUBELOOM_STARTED' });
     await server.stopLoad();
     const { issued, intended } = await running;
     assert.ok(issued < intended);

@@ -56,7 +56,7 @@ describe('the comparison with stored ratios', () => {
 
   it('names the command that writes a baseline when there is none', () => {
     assert.throws(() => readBaseline('/nowhere/baseline.json'), {
-      code: 'ERR_KUBELOOM_BENCH_BASELINE',
+      code: 'ERR_KUBELOOM_USAGE',
       message: /--write-baseline/,
     });
   });

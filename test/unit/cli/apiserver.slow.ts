@@ -12,6 +12,15 @@ async function podCount(kubeconfig: string): Promise<number> {
   return (Reflect.get(Object(list), 'items') as unknown[]).length;
 }
 
+function definition(plural: string): string {
+  const kind = plural.replace(/^./, (first) => first.toUpperCase()).slice(0, -1);
+  const schema = { openAPIV3Schema: { type: 'object' } };
+  const versions = [{ name: 'v1', served: true, storage: true, schema }];
+  const spec = { group: 'example.com', scope: 'Namespaced', names: { plural, kind }, versions };
+  const type = 'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n';
+  return `${type}metadata: { name: ${plural}.example.com }\nspec: ${JSON.stringify(spec)}\n`;
+}
+
 describe('kubeloom apiserver', () => {
   for (const { title, flags, scheme } of [
     { title: 'over TLS with a random token', flags: [], scheme: 'https' },
@@ -42,12 +51,59 @@ describe('kubeloom apiserver', () => {
     assert.equal(await run.exitCode, 0);
   });
 
+  it('serves the CustomResourceDefinitions of all files', async () => {
+    await using folder = await TemporaryFolder.create();
+    const kubeconfig = folder.file('kubeconfig');
+    const one = await folder.write(
+      'one.yaml',
+      `---\n${definition('apples')}---\n${definition('pears')}---\n`,
+    );
+    const other = await folder.write('other.yaml', definition('figs'));
+    const args = ['--kubeconfig-out', kubeconfig, '--crd', one, '--crd', other];
+    await using run = new CommandRun(['apiserver', ...args]);
+    await run.until('stdout', /listening on/);
+    const client = new ApiClient(loadKubeConfig({ path: kubeconfig }));
+    const { signal } = new AbortController();
+    for (const plural of ['apples', 'pears', 'figs']) {
+      const list = await client.getJson(`/apis/example.com/v1/${plural}`, signal);
+      assert.deepEqual(Reflect.get(Object(list), 'items'), []);
+    }
+    run.kill('SIGTERM');
+    assert.equal(await run.exitCode, 0);
+  });
+
+  it('does not start with a file that has something else, and names the document', async () => {
+    await using folder = await TemporaryFolder.create();
+    for (const [text, reason] of [
+      [
+        `${definition('apples')}---\nkind: Namespace\napiVersion: v1\n`,
+        /, document 2: it is v1 Namespace, not /,
+      ],
+      [
+        definition('apples').replace('Namespaced', 'Here'),
+        /, document 1: .*spec\.scope: Unsupported value: "Here"/,
+      ],
+      ['a: [', /, document 1: /],
+      ['', /: it has no CustomResourceDefinition/],
+    ] as const) {
+      const file = await folder.write('bad.yaml', text);
+      const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--crd', file];
+      const { exitCode, stdout, stderr } = await runCommand(['apiserver', ...args]);
+      assert.equal(exitCode, 1);
+      assert.equal(stdout, '');
+      assert.match(stderr, reason);
+      assert.match(stderr, /^error: --crd .*\(ERR_KUBELOOM_USAGE\)\n$/);
+    }
+    const missing = ['--kubeconfig-out', folder.file('kubeconfig'), '--crd', folder.file('missing.yaml')];
+    assert.match((await runCommand(['apiserver', ...missing])).stderr, /missing\.yaml: ENOENT/);
+  });
+
   it('listens beyond loopback only with both options', async () => {
     await using folder = await TemporaryFolder.create();
     const args = ['--kubeconfig-out', folder.file('kubeconfig'), '--host', '0.0.0.0'];
     const { exitCode, stderr } = await runCommand(['apiserver', ...args]);
     assert.equal(exitCode, 1);
-    assert.match(stderr, /^error: .*allowRemote.* \(ERR_KUBELOOM_NOT_LOOPBACK\)\n$/);
+    assert.match(stderr, /^error: .*allowRemote.* \(ERR_KUBELOOM_OPTION\)\n$/);
   });
 
   it('does not start when its kubeconfig would replace another one', async () => {
@@ -56,7 +112,7 @@ describe('kubeloom apiserver', () => {
     const { exitCode, stdout, stderr } = await runCommand(['apiserver', '--kubeconfig-out', real]);
     assert.equal(exitCode, 1);
     assert.equal(stdout, '');
-    assert.match(stderr, /\(ERR_KUBELOOM_KUBECONFIG_OUT\)\n$/);
+    assert.match(stderr, /\(ERR_KUBELOOM_USAGE\)\n$/);
   });
 });
 

@@ -6,7 +6,7 @@ import { wantKubeConfigTarget, writeKubeConfig } from '../../../src/cli/apiserve
 import { TemporaryFolder } from './command.ts';
 
 const YAML = 'apiVersion: v1\nkind: Config\ncurrent-context: kubeloom-embedded\n';
-const REFUSED = { code: 'ERR_KUBELOOM_KUBECONFIG_OUT' };
+const REFUSED = { code: 'ERR_KUBELOOM_USAGE' };
 
 describe('a kubeconfig file', () => {
   it('is readable by its owner only, also when it replaces an older one that was not', async () => {

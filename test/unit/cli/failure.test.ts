@@ -7,13 +7,13 @@ import { KubeloomError } from '../../../src/base/errors.ts';
 
 describe('a failure', () => {
   it('is one line with its code, without a stack', () => {
-    const error = new KubeloomError('ERR_KUBELOOM_X', 'it broke');
-    assert.equal(failureText(error, false), 'error: it broke (ERR_KUBELOOM_X)');
+    const error = new KubeloomError('ERR_KUBELOOM_UNREACHABLE', 'it broke');
+    assert.equal(failureText(error, false), 'error: it broke (ERR_KUBELOOM_UNREACHABLE)');
   });
 
   it('stays one line when its message has several', () => {
-    const error = new KubeloomError('ERR_KUBELOOM_X', 'first\nsecond\r\u001b[2J');
-    assert.equal(failureText(error, false), 'error: first\\nsecond\\r\\x1b[2J (ERR_KUBELOOM_X)');
+    const error = new KubeloomError('ERR_KUBELOOM_UNREACHABLE', 'first\nsecond\r\u001b[2J');
+    assert.equal(failureText(error, false), 'error: first\\nsecond\\r\\x1b[2J (ERR_KUBELOOM_UNREACHABLE)');
   });
 
   it('has the code of the operating system where there is one, and one of ours where there is none', () => {
@@ -30,8 +30,8 @@ describe('a failure', () => {
 
   it('shows stack and causes on request, still escaped', () => {
     const cause = new Error('below\u001b');
-    const text = failureText(new KubeloomError('ERR_KUBELOOM_X', 'above', { cause }), true);
-    assert.match(text, /^error: above \(ERR_KUBELOOM_X\)\n/);
+    const text = failureText(new KubeloomError('ERR_KUBELOOM_UNREACHABLE', 'above', { cause }), true);
+    assert.match(text, /^error: above \(ERR_KUBELOOM_UNREACHABLE\)\n/);
     assert.match(text, /failure\.test/);
     assert.match(text, /\ncaused by: Error: below\\x1b\n +at .*failure\.test/);
     assert.doesNotMatch(text, /\\n/);

@@ -70,6 +70,11 @@ describe('the frame of a load test', () => {
     }
   });
 
+  it('cuts lines by the columns that their characters take', () => {
+    const title = '負荷試験'.repeat(5);
+    assert.equal(frame({ title, states: steady }, 10, 3)[0], '負荷試験…');
+  });
+
   it('escapes what names have', () => {
     const [state] = steady;
     assert.ok(state);

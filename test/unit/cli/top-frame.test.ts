@@ -236,7 +236,12 @@ describe('the frame of kubeloom top', () => {
 
   test('escapes control characters of names and messages', () => {
     const errors = [
-      { atMs: START_MS, informer: 'pods\u001b[2J', code: 'ERR_KUBELOOM_TLS', message: 'red \u001b[31m' },
+      {
+        atMs: START_MS,
+        informer: 'pods\u001b[2J',
+        code: 'ERR_KUBELOOM_TLS' as const,
+        message: 'red \u001b[31m',
+      },
     ];
     const samples = [[{ name: 'a\u001b[2Jb' }, 1]] as const;
     const shown = show(initialTop('\u001b[0m'), {

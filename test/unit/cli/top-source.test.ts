@@ -18,7 +18,7 @@ const NEVER = new AbortController().signal;
 /** Checks the message of the failed read. */
 async function refused(address: StatsAddress, message: RegExp, deadlineMs?: number): Promise<void> {
   await assert.rejects(readStats(address, NEVER, deadlineMs), {
-    code: 'ERR_KUBELOOM_STATS_UNREACHABLE',
+    code: 'ERR_KUBELOOM_UNREACHABLE',
     message,
   });
 }

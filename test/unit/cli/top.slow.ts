@@ -70,7 +70,7 @@ describe('kubeloom top', { timeout: 60_000 }, () => {
     assert.equal(await run.exitCode, 1);
     assert.match(
       run.stderr,
-      /no figures from .*stats\.sock: .*serveStats\(.*\(ERR_KUBELOOM_STATS_UNREACHABLE\)\n$/,
+      /no figures from .*stats\.sock: .*serveStats\(.*\(ERR_KUBELOOM_UNREACHABLE\)\n$/,
     );
   });
 
@@ -78,7 +78,7 @@ describe('kubeloom top', { timeout: 60_000 }, () => {
     for (const args of [[], ['pods', '--port', '1'], ['--port', '1', '--socket', 'a']]) {
       const { exitCode, stderr } = await runCommand(['top', ...args]);
       assert.equal(exitCode, 1);
-      assert.match(stderr, /ERR_KUBELOOM_ARGUMENT/);
+      assert.match(stderr, /ERR_KUBELOOM_USAGE/);
     }
   });
 

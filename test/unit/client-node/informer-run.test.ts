@@ -6,7 +6,7 @@ import { Callbacks } from '../../../src/client-node/callbacks.ts';
 import { DeliveredObjects } from '../../../src/client-node/delivered-objects.ts';
 import { InformerRun } from '../../../src/client-node/informer-run.ts';
 import { KubeloomError } from '../../../src/index.ts';
-import type { ErrorListener, SharedIndexInformer } from '../../../src/index.ts';
+import type { ErrorCode, ErrorListener, SharedIndexInformer } from '../../../src/index.ts';
 
 /** Starts a run with callbacks that record errors. */
 function running() {
@@ -33,7 +33,7 @@ function running() {
     convert: (entry) => entry,
   });
   callbacks.on('error', ({ code }: KubeloomError) => seen.push(`${code} ${run.isStopped}`));
-  const fail = (code: string): unknown =>
+  const fail = (code: ErrorCode): unknown =>
     errors.onError?.(new KubeloomError(code, 'it failed'), { informer: 'pods' });
   return { seen, fail };
 }

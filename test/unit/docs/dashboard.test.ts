@@ -25,7 +25,10 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   kubeloom_thread_records_total: 'kubeloom_informer_records_total says the same',
   workqueue_work_duration_seconds: 'controller_runtime_reconcile_time_seconds says the same of workers',
   workqueue_unfinished_work_seconds: 'workqueue_longest_running_processor_seconds shows a worker that hangs',
+  leader_election_master_status: 'an alert of docs/leader-election.md has it',
   controller_runtime_reconcile_errors_total: 'controller_runtime_reconcile_total has it as a result',
+  controller_runtime_terminal_reconcile_errors_total:
+    'controller_runtime_reconcile_total has them among its errors',
 };
 
 /** Labels that the scraper adds. */

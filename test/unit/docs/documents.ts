@@ -21,6 +21,8 @@ const DOCUMENTS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const FENCED = /^( *)```(\w*)\n([^]*?)^ *```$/gm;
 /** Languages of other fences. A language that is missing here may be TypeScript under another name. */
 const OTHER_LANGUAGES: ReadonlySet<string> = new Set(['', 'sh', 'json', 'yaml', 'text']);
+/** The first line of a file that a reader is to save. */
+const FILE = /^\/\/ [\w.-]+\.mjs\n/;
 const LOOKS_LIKE_TYPESCRIPT = /^\s*(?:import|export|const|await|new) /m;
 
 /** `name: value` */
@@ -41,6 +43,10 @@ export async function snippets(): Promise<Snippet[]> {
   return found;
 }
 
+function blank(text: string): string {
+  return text.replaceAll(/[^\n]/g, ' ');
+}
+
 /** @throws for a fence that holds TypeScript and does not say so */
 export function snippetsOf(document: string, text: string): Snippet[] {
   const lineAt = (index: number): number => text.slice(0, index).split('\n').length;
@@ -50,10 +56,12 @@ export function snippetsOf(document: string, text: string): Snippet[] {
     (fence: string, _indent: string, language: string, code: string, index: number) => {
       const line = lineAt(index) + 1;
       if (language === 'ts') found.push({ document, line, kind: 'block', code });
+      // A file of a recipe: test/package runs it.
+      else if (language === 'js' && FILE.test(code)) return blank(fence);
       else if (!OTHER_LANGUAGES.has(language) || LOOKS_LIKE_TYPESCRIPT.test(code)) {
         throw new Error(`${document}:${line} is TypeScript? Then its fence says \`ts\``);
       }
-      return fence.replaceAll(/[^\n]/g, ' ');
+      return blank(fence);
     },
   );
   for (const { index, 1: inline = '' } of prose.matchAll(/`([^`]+)`/g)) {

@@ -103,6 +103,28 @@ test('the workloads of docs/loadtest.md and of its Job can be run', () => {
   for (const workload of workloads) readWorkload(workload, 'workload', {}, 1);
 });
 
+test('the Job of docs/loadtest.md runs as many indexes as it says to each of them', () => {
+  const job = readFileSync(join(ROOT, 'docs/loadtest/job.yaml'), 'utf8');
+  const [, { spec }] = parseAllDocuments(job).map((document) => document.toJS() as JobFile) as [
+    JobFile,
+    JobFile,
+  ];
+  const { args } = spec.template.spec.containers[0] ?? { args: [] };
+  const indexes = Number(args[args.indexOf('--indexes') + 1]);
+  assert.deepEqual([spec.completionMode, spec.completions, spec.parallelism], ['Indexed', indexes, indexes]);
+});
+
+interface JobFile {
+  readonly spec: {
+    readonly completionMode: string;
+    readonly completions: number;
+    readonly parallelism: number;
+    readonly template: {
+      readonly spec: { readonly containers: readonly { readonly args: readonly string[] }[] };
+    };
+  };
+}
+
 test('docs/loadtest.md says after which time a run is dead', () => {
   assert.match(PAGE, new RegExp(`${DEAD_AFTER_MS / 60_000} minutes`));
 });

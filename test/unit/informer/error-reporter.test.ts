@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import assert from 'node:assert/strict';
 
+import type { ErrorCode } from '../../../src/base/error-codes/table.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { ErrorReporter } from '../../../src/informer/error-reporter.ts';
 import { MutationError } from '../../../src/informer/mutation/cache-mutation-detector.ts';
@@ -31,8 +32,8 @@ describe('with a listener', () => {
     );
     const about = { informer: PODS, key: 'default/web-0', handler: 'onPod', registeredAt: 'at app.js' };
     reports.handler('one', 'default/web-0', 'onPod', 'at app.js');
-    reports.object(new KubeloomError('ERR_KUBELOOM_X', 'two'), 'default/web-1');
-    reports.report(new KubeloomError('ERR_KUBELOOM_X', 'three'), 'lifecycle');
+    reports.object(new KubeloomError('ERR_KUBELOOM_STALLED', 'two'), 'default/web-1');
+    reports.report(new KubeloomError('ERR_KUBELOOM_STALLED', 'three'), 'lifecycle');
     assert.deepEqual(seen, [
       ['event handler onPod threw for default/web-0: one', about],
       ['two', { informer: PODS, key: 'default/web-1' }],
@@ -47,7 +48,7 @@ describe('with a listener', () => {
       throw new Error('broken');
     };
     new ErrorReporter(PODS, onError, new FakeClock()).report(
-      new KubeloomError('ERR_KUBELOOM_X', 'one'),
+      new KubeloomError('ERR_KUBELOOM_STALLED', 'one'),
       'lifecycle',
     );
     assert.equal(warned.length, 1);
@@ -59,8 +60,8 @@ describe('without a listener', () => {
   test('C18 an error is a warning that says where, about which object, and carries the code', (context) => {
     const warned = warnings(context);
     const reports = new ErrorReporter(PODS, undefined, new FakeClock());
-    reports.object(new KubeloomError('ERR_KUBELOOM_X', 'what happened'), 'default/web-0');
-    assert.deepEqual(warned, ['ERR_KUBELOOM_X: pods (all namespaces), default/web-0: what happened']);
+    reports.object(new KubeloomError('ERR_KUBELOOM_STALLED', 'what happened'), 'default/web-0');
+    assert.deepEqual(warned, ['ERR_KUBELOOM_STALLED: pods (all namespaces), default/web-0: what happened']);
   });
 
   test('C57 a warning has the stack in its detail: of what was thrown, where that is known', (context) => {
@@ -70,8 +71,8 @@ describe('without a listener', () => {
     });
     const { report } = new ErrorReporter(PODS, undefined, new FakeClock());
     const cause = new Error('boom \u001b[31m');
-    report(new KubeloomError('ERR_A', 'handler threw', { cause }), 'lifecycle');
-    report(new KubeloomError('ERR_B', 'no cause'), 'lifecycle');
+    report(new KubeloomError('ERR_KUBELOOM_GONE', 'handler threw', { cause }), 'lifecycle');
+    report(new KubeloomError('ERR_KUBELOOM_STALLED', 'no cause'), 'lifecycle');
     assert.match(details[0] ?? '', /^Error: boom \\x1b\[31m\n {4}at .*error-reporter\.test\.js/);
     assert.match(details[1] ?? '', /^KubeloomError: no cause\n {4}at .*error-reporter\.test\.js/);
   });
@@ -80,42 +81,42 @@ describe('without a listener', () => {
     const warned = warnings(context);
     const reports = new ErrorReporter(PODS, undefined, new FakeClock());
     reports.mutation(new MutationError('default/web-0: a handler wrote to it', { key: 'default/web-0' }));
-    reports.report(new KubeloomError('ERR_X', `${PODS}: it ended`), 'lifecycle');
+    reports.report(new KubeloomError('ERR_KUBELOOM_STALLED', `${PODS}: it ended`), 'lifecycle');
     assert.deepEqual(warned, [
       'ERR_KUBELOOM_MUTATION: pods (all namespaces): default/web-0: a handler wrote to it',
-      'ERR_X: pods (all namespaces): it ended',
+      'ERR_KUBELOOM_STALLED: pods (all namespaces): it ended',
     ]);
   });
 
   test('C189 a warning has no control characters', (context) => {
     const warned = warnings(context);
     new ErrorReporter(PODS, undefined, new FakeClock()).report(
-      new KubeloomError('ERR_X', 'a\u001b[2J\nb'),
+      new KubeloomError('ERR_KUBELOOM_STALLED', 'a\u001b[2J\nb'),
       'lifecycle',
     );
-    assert.deepEqual(warned, ['ERR_X: pods (all namespaces): a\\x1b[2J\\nb']);
+    assert.deepEqual(warned, ['ERR_KUBELOOM_STALLED: pods (all namespaces): a\\x1b[2J\\nb']);
   });
 
   test('C18 there is one warning a second for each code, and the next says how many it stands for', (context) => {
     const warned = warnings(context);
     const clock = new FakeClock();
     const reports = new ErrorReporter(PODS, undefined, clock);
-    const report = (code: string): void => reports.report(new KubeloomError(code, 'm'), 'lifecycle');
-    for (let count = 0; count < 5; count++) report('ERR_A');
-    report('ERR_B');
+    const report = (code: ErrorCode): void => reports.report(new KubeloomError(code, 'm'), 'lifecycle');
+    for (let count = 0; count < 5; count++) report('ERR_KUBELOOM_GONE');
+    report('ERR_KUBELOOM_STALLED');
     assert.equal(warned.length, 2);
     clock.advance(999);
-    report('ERR_A');
+    report('ERR_KUBELOOM_GONE');
     assert.equal(warned.length, 2);
     clock.advance(1);
-    report('ERR_A');
-    report('ERR_B');
+    report('ERR_KUBELOOM_GONE');
+    report('ERR_KUBELOOM_STALLED');
     assert.deepEqual(warned.slice(2), [
-      'ERR_A: pods (all namespaces): m (and 5 more like it)',
-      'ERR_B: pods (all namespaces): m',
+      'ERR_KUBELOOM_GONE: pods (all namespaces): m (and 5 more like it)',
+      'ERR_KUBELOOM_STALLED: pods (all namespaces): m',
     ]);
     clock.advance(5000);
-    report('ERR_A');
-    assert.equal(warned.at(-1), 'ERR_A: pods (all namespaces): m');
+    report('ERR_KUBELOOM_GONE');
+    assert.equal(warned.at(-1), 'ERR_KUBELOOM_GONE: pods (all namespaces): m');
   });
 });

@@ -68,7 +68,7 @@ describe('removing a handler', () => {
     await using scene = new Scene();
     const informer = scene.informer();
     const wrong = { hasSynced: () => true } as HandlerRegistration;
-    const code = 'ERR_KUBELOOM_REGISTRATION';
+    const code = 'ERR_KUBELOOM_OPTION';
     assert.throws(() => informer.removeEventHandler(wrong), { code });
     await assert.rejects(informer.shutDownEventHandler(wrong), { code });
   });

@@ -7,7 +7,7 @@ import type { TweakListOptions } from '../../../src/informer/tweak.ts';
 test('Options that are promised are refused: they would count as none, and select everything', () => {
   const promised = (async (options: object) => ({ ...options, labelSelector: 'app=web' })) as unknown;
   assert.throws(() => tweaking(promised as TweakListOptions, assert.fail)({ limit: '500' }), {
-    code: 'ERR_KUBELOOM_LIST_OPTIONS',
+    code: 'ERR_KUBELOOM_OPTION',
     message: /must return an options object, got \[object Promise\]/,
   });
 });

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { accessor, eachListItem, extractList, isListType, listAccessor } from '../../../src/kube/meta.ts';
+import { tombstone } from '../../../src/kube/tombstone.ts';
 import { FakeEntry } from '../client-go/cache/objects.ts';
 
 const OWNER = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-1', controller: true };
@@ -109,8 +110,9 @@ describe('an accessor of an object', () => {
   });
 
   test('rejects a value that is no API object', () => {
-    for (const object of [undefined, null, 'text', {}, { metadata: null }, { name: 'a' }]) {
-      assert.throws(() => accessor(object), { code: 'ERR_KUBELOOM_NO_METADATA' });
+    const dead = tombstone('web/a', { metadata: FULL });
+    for (const object of [undefined, null, 'text', {}, { metadata: null }, { name: 'a' }, dead]) {
+      assert.throws(() => accessor(object), { code: 'ERR_KUBELOOM_OPTION' });
     }
   });
 });
@@ -141,7 +143,7 @@ describe('an accessor of a list', () => {
 
   test('rejects a value that is no list', () => {
     for (const list of [undefined, 'text', {}, { items: 'text' }]) {
-      assert.throws(() => listAccessor(list), { code: 'ERR_KUBELOOM_NOT_A_LIST' });
+      assert.throws(() => listAccessor(list), { code: 'ERR_KUBELOOM_OPTION' });
     }
   });
 });
@@ -204,9 +206,9 @@ describe('the items of a list', () => {
 
   test('of a value that is no list, or items that are no objects, are an error', () => {
     const noList: unknown = { kind: 'Pod' };
-    assert.throws(() => extractList(noList), { code: 'ERR_KUBELOOM_NOT_A_LIST' });
+    assert.throws(() => extractList(noList), { code: 'ERR_KUBELOOM_OPTION' });
     const holes: unknown = { items: [{}, null] };
-    assert.throws(() => extractList(holes), { code: 'ERR_KUBELOOM_NOT_A_LIST', message: /items\[1\]/ });
+    assert.throws(() => extractList(holes), { code: 'ERR_KUBELOOM_OPTION', message: /items\[1\]/ });
     assert.deepEqual(
       [isListType({ items: [] }), isListType({ items: {} }), isListType(null)],
       [true, false, false],

@@ -16,6 +16,8 @@ test('every answer that a client can handle has its own code, by number and by r
     [401, 'Unauthorized', 'ERR_KUBELOOM_UNAUTHORIZED'],
     [403, 'Forbidden', 'ERR_KUBELOOM_FORBIDDEN'],
     [404, 'NotFound', 'ERR_KUBELOOM_NOT_FOUND'],
+    [409, 'Conflict', 'ERR_KUBELOOM_CONFLICT'],
+    [422, 'Invalid', 'ERR_KUBELOOM_INVALID'],
     [410, 'Gone', 'ERR_KUBELOOM_GONE'],
     [410, 'Expired', 'ERR_KUBELOOM_GONE'],
     [429, 'TooManyRequests', 'ERR_KUBELOOM_TOO_MANY_REQUESTS'],

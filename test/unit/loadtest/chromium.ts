@@ -17,6 +17,15 @@ export function findChromium(): string | undefined {
   );
 }
 
+export interface WindowSize {
+  readonly width: number;
+  readonly height: number;
+  /** Pixels of a picture for each pixel of the page. */
+  readonly deviceScaleFactor: number;
+}
+
+const SIZE: WindowSize = { width: 1180, height: 1500, deviceScaleFactor: 1 };
+
 interface Message {
   readonly id?: number;
   readonly method?: string;
@@ -68,8 +77,8 @@ export class Chromium implements AsyncDisposable {
   }
 
   /** Opens a file. Resolves when its scripts have run. */
-  async open(file: string, scheme: 'light' | 'dark'): Promise<void> {
-    const metrics = { width: 1180, height: 1500, deviceScaleFactor: 1, mobile: false };
+  async open(file: string, scheme: 'light' | 'dark', size: WindowSize = SIZE): Promise<void> {
+    const metrics = { ...size, mobile: false };
     await this.#call('Emulation.setDeviceMetricsOverride', metrics);
     const features = [{ name: 'prefers-color-scheme', value: scheme }];
     await this.#call('Emulation.setEmulatedMedia', { features });

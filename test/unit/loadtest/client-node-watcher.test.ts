@@ -6,8 +6,7 @@ import { FakeClock } from '../../../src/apiserver/testing/index.ts';
 import { KubeloomError } from '../../../src/base/errors.ts';
 import { InformerThreads } from '../../../src/index.ts';
 import { ClientNodeLife } from '../../../src/loadtest/watch/client-node-life.ts';
-import { createWatcher } from '../../../src/loadtest/watch/create-watcher.ts';
-import { RawProcess } from '../../../src/loadtest/watch/raw/raw-process.ts';
+import { InformerWatcher } from '../../../src/loadtest/watch/informer-watcher.ts';
 import { nowUs } from '../../../src/loadtest/watch/recording-handler.ts';
 import { judgeLives } from '../../../src/loadtest/verdict/judge-lives.ts';
 import type { LoggedWrite, Truth, WatcherContext } from '../../../src/loadtest/watch/watcher.ts';
@@ -23,12 +22,12 @@ interface Scene extends AsyncDisposable {
   life(): ClientNodeLife;
 }
 
-async function start(script: Script): Promise<Scene> {
+async function start(script: Script, skipTLSVerify = true): Promise<Scene> {
   const server = await ScriptedServer.start(script);
   const kubeConfig = new KubeConfig();
   // client-node refuses plain HTTP unless nothing is verified.
   kubeConfig.loadFromClusterAndUser(
-    { name: 'scripted', server: server.url, skipTLSVerify: true },
+    { name: 'scripted', server: server.url, skipTLSVerify },
     { name: 'nobody' },
   );
   const connection = { server: server.url, headers: {} };
@@ -173,6 +172,14 @@ describe("client-node's informer as a watcher", () => {
     assert.equal(scene.errors.length, 1);
   });
 
+  it('is refused at once for a server without TLS that client-node would refuse at each request', async () => {
+    await using scene = await start(() => undefined, false);
+    assert.throws(() => scene.life(), {
+      code: 'ERR_KUBELOOM_LOADTEST',
+      message: /insecure-skip-tls-verify: true/,
+    });
+  });
+
   it('is refused with a code when client-node is not installed', async () => {
     await using scene = await start(() => undefined);
     const missing: WatcherContext = {
@@ -181,8 +188,7 @@ describe("client-node's informer as a watcher", () => {
         throw new KubeloomError('ERR_KUBELOOM_CLIENT_NODE', 'not installed');
       },
     };
-    await using raw = new RawProcess({ connection: missing.connection, startedUs: missing.startedUs });
-    const synced = createWatcher(watcherTask('client-node'), missing, raw).sync(NEVER);
+    const synced = new InformerWatcher(watcherTask('client-node'), missing, ClientNodeLife).sync(NEVER);
     await assert.rejects(synced, { code: 'ERR_KUBELOOM_CLIENT_NODE' });
   });
 });

@@ -4,37 +4,37 @@ import { describe, it } from 'node:test';
 import { KubeConfig } from '@kubernetes/client-node';
 import { FakeClock, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import { TestCluster } from '../../../src/loadtest/run/cluster.ts';
+import { TestCluster, boardNamespaceOf, runIdOf } from '../../../src/loadtest/run/cluster.ts';
+import type { ClusterAccess } from '../../../src/loadtest/run/cluster.ts';
 import { HEARTBEAT_MS } from '../../../src/loadtest/run/dead-runs.ts';
 import { presetText } from '../../../src/loadtest/workload/presets.ts';
 import { readWorkload } from '../../../src/loadtest/workload/read-workload.ts';
-import { ApiWriter } from '../../../src/loadtest/write/api-write.ts';
+import { ApiWriter } from '../../../src/loadtest/write/api-writer.ts';
 import { ApiClient } from '../../../src/reflector/api-client.ts';
-import { connectionFor } from '../../../src/reflector/transport/credentials.ts';
 import { failRequests } from '../apiserver/fail-requests.ts';
 
 async function beats(server: EmbeddedApiServer): Promise<number> {
   return (await server.requests()).filter(({ method }) => method === 'PATCH').length;
 }
 
+async function access(server: EmbeddedApiServer, said: string[]): Promise<ClusterAccess> {
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromString(server.kubeConfigYaml);
+  const api = new ApiWriter(kubeConfig);
+  const { signal } = new AbortController();
+  const say = (line: string): void => void said.push(line);
+  const client = new ApiClient(kubeConfig);
+  return { api, client, context: 'kind-test', signal, say };
+}
+
+const { workload } = readWorkload(presetText('smoke'), 'smoke', {}, 1);
+
 describe('the place of a run', () => {
   it('has a heartbeat that survives refusals and ends with the run', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
-    const kubeConfig = new KubeConfig();
-    kubeConfig.loadFromString(server.kubeConfigYaml);
-    using api = new ApiWriter(await connectionFor(kubeConfig));
-    const { signal } = new AbortController();
     const said: string[] = [];
-    const cluster = await TestCluster.find(
-      {
-        api,
-        client: new ApiClient(kubeConfig),
-        context: 'kind-test',
-        signal,
-        say: (line) => said.push(line),
-      },
-      readWorkload(presetText('smoke'), 'smoke', {}, 1).workload,
-    );
+    const own = await access(server, said);
+    const cluster = await TestCluster.find(own, workload);
     await cluster.create();
     const clock = new FakeClock();
     const ended = new AbortController();
@@ -51,5 +51,27 @@ describe('the place of a run', () => {
     // Nothing is left that another run would have to find.
     await cluster.removeDead();
     assert.deepEqual(said, []);
+  });
+
+  it('with a name is the same for all who know the name, and is taken until it is removed', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const own = await access(server, []);
+    const cluster = await TestCluster.find(own, workload, 'nightly');
+    await cluster.create();
+    const again = await TestCluster.find(own, workload, 'nightly');
+    assert.deepEqual(again.place, cluster.place);
+    await assert.rejects(again.create(), {
+      code: 'ERR_KUBELOOM_LOADTEST',
+      message: 'the run nightly exists in this cluster: collect it, or choose another --run',
+    });
+    const board = boardNamespaceOf(runIdOf('nightly'));
+    const metadata = { name: 'index-0', labels: { 'app.kubernetes.io/managed-by': 'kubeloom-loadtest' } };
+    await own.api.send('POST', `/api/v1/namespaces/${board}/configmaps`, { metadata });
+    assert.deepEqual(await again.remove(), []);
+    assert.equal((await server.state('configmaps')).size, 0);
+    assert.deepEqual(
+      [...(await server.state('namespaces')).keys()].filter((name) => name.includes('loadtest')),
+      [],
+    );
   });
 });

@@ -16,7 +16,7 @@ import type { LatencyStep } from '../../../src/loadtest/workload/workload.ts';
 import { exampleResult } from './example-result.ts';
 
 const GOOD: LoadTestResult = { ...exampleResult(), thresholds: [] };
-const QUIET: Circumstances = { isInterrupted: false, firstFailure: 'ERR: because' };
+const QUIET: Circumstances = { isInterrupted: false, missing: [], firstFailure: 'ERR: because' };
 
 function conclusionOf(change: Partial<Concluded>, circumstances = QUIET): Conclusion {
   return conclude({ ...GOOD, ...change }, circumstances);
@@ -70,6 +70,14 @@ describe('the conclusion of a load test', () => {
       assert.equal(kind, 'INVALID');
       assert.match(reasons.join(), reason);
     }
+  });
+
+  it('is INVALID when a part is missing, even if the others lost something', () => {
+    const missing = ['index 2 is missing: because'];
+    assert.deepEqual(conclusionOf(faulty({ lost: 1 }), { ...QUIET, missing }), {
+      kind: 'INVALID',
+      reasons: missing,
+    });
   });
 
   it('is INVALID for a load below the requested one', () => {

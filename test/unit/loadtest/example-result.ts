@@ -303,9 +303,6 @@ export function exampleResult(): LoadTestResult {
     latencies: latencies(),
     watchers: [watcher(1), watcher(2), watcher(3), watcher(4), watcher(5, PEER)],
     marks: [
-      ...PHASES.map(
-        ({ name, startMs }) => ({ atMs: startMs, type: 'phase', watcher: null, text: name }) as const,
-      ),
       { atMs: 66_010, type: 'relist', watcher: 'informers 1', text: 'storm' },
       { atMs: 71_300, type: 'cut', watcher: 'informers 2', text: 'the server ended the watch' },
       { atMs: 76_010, type: 'relist', watcher: 'informers 1', text: 'storm' },

@@ -75,6 +75,7 @@ describe('a load test with many watchers', () => {
       [...of('web'), ...of('node')].map(({ relists }) => relists),
       Array(22).fill(1),
     );
+    for (const { syncs } of [...of('raw'), ...of('informer')]) assert.ok((syncs[0]?.bytes ?? 0) > 0);
     for (const { cacheEqualsList } of of('node')) assert.equal(cacheEqualsList, true);
     const [first] = result.series.processes.filter(({ name }) => name === 'watchers 1');
     assert.ok(Math.max(...(first?.rssBytes ?? []).map(Number)) < RSS_BYTES_MAX);

@@ -6,6 +6,7 @@ import { RawProcess } from '../../../src/loadtest/watch/raw/raw-process.ts';
 import { RawWatcher } from '../../../src/loadtest/watch/raw/raw-watcher.ts';
 import { nowUs } from '../../../src/loadtest/watch/recording-handler.ts';
 import type { LoggedWrite, Truth } from '../../../src/loadtest/watch/watcher.ts';
+import type { ConnectionOptions } from '../../../src/shared/protocol.ts';
 import type { ListMode } from '../../../src/loadtest/workload/workload.ts';
 import { ScriptedServer, bookmark, event, list, status, wirePod } from '../../kit/scripted-server.ts';
 import type { Script } from '../../kit/scripted-server.ts';
@@ -19,11 +20,13 @@ interface Scene extends AsyncDisposable {
   watcher(list?: ListMode): RawWatcher;
 }
 
-async function start(script: Script): Promise<Scene> {
+/** @param renewed server of the connection that replaces refused credentials */
+async function start(script: Script, renewed = ''): Promise<Scene> {
   const server = await ScriptedServer.start(script);
   const clock = new FakeClock();
   const connection = { server: server.url, headers: {} };
-  const process = new RawProcess({ connection, startedUs: nowUs(), clock, random: () => 0 });
+  const renew = async (): Promise<ConnectionOptions> => ({ ...connection, server: renewed });
+  const process = new RawProcess({ connection, renew, startedUs: nowUs(), clock, random: () => 0 });
   const errors: Error[] = [];
   return {
     server,
@@ -240,6 +243,24 @@ describe('a raw watcher', () => {
     await until(() => scene.clock.advanceToNext());
     await until(() => watcher.hasReached(5));
     assert.match(String(scene.errors[0]), /raw received a line that is no event/);
+    assert.deepEqual(countsOf(watcher), RIGHT);
+  });
+
+  it('asks for other credentials when the server refuses them, and continues with these', async () => {
+    await using next = await ScriptedServer.start((request) => {
+      request.send(...['3', '4', '5'].map((version) => event('MODIFIED', 'a', version)));
+    });
+    await using scene = await start((request, number) => {
+      if (number === 0) request.send(...FIRST_STATE).end();
+      else request.answer(401, status(401, 'Unauthorized'));
+    }, next.url);
+    const watcher = scene.watcher();
+    await watcher.sync(NEVER);
+    await until(() => {
+      scene.clock.advanceToNext();
+      return watcher.hasReached(5);
+    });
+    assert.deepEqual(next.asked[0], 'watch 2');
     assert.deepEqual(countsOf(watcher), RIGHT);
   });
 

@@ -141,6 +141,10 @@ describe('the error of a workload file', () => {
       ['phases:', 'thresholds: [sent→answered p99 < 1s in x]\nphases:'],
       /thresholds\[0\]: x is none of the phases: create, sync, steady$/,
     ],
+    [
+      ['name: informers', 'name: informers\n    client: client-node\n    slow: { handler: 1s }'],
+      /^w\.yaml:7:11 watchers\[0\]\.slow: client-node, the client of informers, waits for no handler/,
+    ],
     [['phases:', 'phases: ]'], /^w\.yaml:6:9 /],
   ] as const) {
     it(`names the place of ${change[1].trim()}`, () => {
@@ -149,6 +153,15 @@ describe('the error of a workload file', () => {
       else assert.match(message, error);
     });
   }
+
+  it('says that a slow handler has no effect on client-node, also in a phase', () => {
+    const phase = 'slow-consumer: { for: 1s, slow: { handler: 1s } }';
+    const text = SMALL.replace('informers', 'node\n    client: client-node').replace(/steady: .*/, phase);
+    assert.match(
+      errorOf(text),
+      /phases\[2\]\.slow-consumer\.slow: client-node, the client of node, waits for no/,
+    );
+  });
 
   it('says that an empty file is no workload', () => {
     assert.match(errorOf(''), /^w\.yaml:1:1 expected a workload, got null$/);

@@ -128,7 +128,7 @@ describe('an observed list', () => {
       page('2'),
     ];
     assert.deepEqual(observed(repeated), [
-      'pages list (initial) ERR_KUBELOOM_LIST_NO_PROGRESS after 0',
+      'pages list (initial) ERR_KUBELOOM_MALFORMED_RESPONSE after 0',
       'pages list (error) ok after 0',
     ]);
   });

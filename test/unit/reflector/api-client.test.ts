@@ -1,12 +1,15 @@
-/** Requests for whole bodies: an answer or an error with a code, and never a redirect. */
+/** Requests for whole bodies, and writes: an answer or an error with a code, and never a redirect. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import { ApiClient } from '../../../src/reflector/api-client.ts';
+import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import type { Clock } from '../../../src/base/clock.ts';
 
 const NEVER = new AbortController().signal;
 
@@ -15,12 +18,12 @@ interface Scene extends AsyncDisposable {
 }
 
 /** Starts a server, with a client of it. */
-async function scene(listener: RequestListener): Promise<Scene> {
+async function scene(listener: RequestListener, clock?: Clock): Promise<Scene> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   return {
-    client: new ApiClient({ server: `http://127.0.0.1:${port}`, token: 'secret' }),
+    client: new ApiClient({ server: `http://127.0.0.1:${port}`, token: 'secret' }, clock),
     async [Symbol.asyncDispose](): Promise<void> {
       server.closeAllConnections();
       server.close();
@@ -72,7 +75,7 @@ describe('ApiClient', () => {
       response.on('drain', more);
       more();
     });
-    await assert.rejects(server.client.getBody('/api', NEVER), { code: 'ERR_KUBELOOM_RESPONSE_TOO_LARGE' });
+    await assert.rejects(server.client.getBody('/api', NEVER), { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' });
   });
 
   it('ends with the reason of its signal, before and while it waits', async () => {
@@ -81,5 +84,105 @@ describe('ApiClient', () => {
     await using server = await scene(() => asked.abort(reason));
     await assert.rejects(server.client.getBody('/api', asked.signal), reason);
     await assert.rejects(server.client.getBody('/api', asked.signal), reason);
+  });
+});
+
+interface Received {
+  readonly method: string | undefined;
+  readonly type: string | undefined;
+  readonly body: string;
+}
+
+describe('a write', () => {
+  const POST = { method: 'POST', path: '/api', body: { a: 'ü' } } as const;
+
+  it('has its method, its body and the type of the body, on a connection that the next one uses again', async () => {
+    const received: Received[] = [];
+    const ports = new Set<number | undefined>();
+    await using server = await scene((request, response) => {
+      void text(request).then((body) => {
+        received.push({ method: request.method, type: request.headers['content-type'], body });
+        ports.add(request.socket.remotePort);
+        response.writeHead(201).end('{"kind":"Answer"}');
+      });
+    });
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+      assert.deepEqual(await server.client.send({ ...POST, method }), { kind: 'Answer' });
+    }
+    assert.deepEqual(
+      received.map(({ method, type }) => [method, type]),
+      [
+        ['POST', 'application/json'],
+        ['PUT', 'application/json'],
+        ['PATCH', 'application/merge-patch+json'],
+        ['DELETE', 'application/json'],
+      ],
+    );
+    assert.ok(received.every(({ body }) => body === '{"a":"ü"}'));
+    assert.equal(ports.size, 1);
+  });
+
+  it('is sent once more after 401, and after nothing else', async () => {
+    let requests = 0;
+    await using server = await scene((request, response) => {
+      requests++;
+      response.writeHead(request.url === '/401' || requests > 1 ? 401 : 409).end();
+    });
+    await assert.rejects(server.client.send({ ...POST, path: '/409' }), { code: 'ERR_KUBELOOM_CONFLICT' });
+    assert.equal(requests, 1);
+    await assert.rejects(server.client.send({ ...POST, path: '/401' }), {
+      code: 'ERR_KUBELOOM_UNAUTHORIZED',
+    });
+    assert.equal(requests, 3);
+  });
+
+  it('is unconfirmed when the connection ends without an answer, and is not repeated', async () => {
+    let requests = 0;
+    await using server = await scene((request, response) => {
+      requests++;
+      if (request.url === '/first') response.end('{}');
+      else request.socket.destroy();
+    });
+    // The second request uses the connection of the first: a GET would be sent again.
+    await server.client.send({ ...POST, path: '/first' });
+    await assert.rejects(server.client.send(POST), { code: 'ERR_KUBELOOM_WRITE_UNCONFIRMED' });
+    assert.equal(requests, 2);
+    await assert.rejects(server.client.send({ method: 'GET', path: '/api' }), {
+      code: 'ERR_KUBELOOM_CONNECTION_RESET',
+    });
+  });
+
+  it('is unconfirmed when its answer breaks off, and refused when the status is one', async () => {
+    await using server = await scene((request, response) => {
+      response.writeHead(Number(request.url?.slice(1)), { 'content-length': 100 });
+      response.write('{', () => request.socket.destroy());
+    });
+    await assert.rejects(server.client.send({ ...POST, path: '/201' }), {
+      code: 'ERR_KUBELOOM_WRITE_UNCONFIRMED',
+    });
+    await assert.rejects(server.client.send({ ...POST, path: '/422' }), { code: 'ERR_KUBELOOM_INVALID' });
+  });
+
+  it('is unconfirmed when the server is silent for 65 s', async () => {
+    const clock = new FakeClock();
+    await using server = await scene(() => clock.advance(65_000), clock);
+    await assert.rejects(server.client.send(POST), {
+      code: 'ERR_KUBELOOM_WRITE_UNCONFIRMED',
+      message: /sent nothing for 65 s/,
+    });
+  });
+
+  it('did not happen when the server cannot be reached, or the body is no JSON', async () => {
+    const { client, [Symbol.asyncDispose]: close } = await scene(() => undefined);
+    await close();
+    await assert.rejects(client.send(POST), { code: 'ERR_KUBELOOM_UNREACHABLE' });
+    await assert.rejects(client.send({ ...POST, body: { big: 1n } }), { code: 'ERR_KUBELOOM_OPTION' });
+  });
+
+  it('ends with the reason of its signal', async () => {
+    const asked = new AbortController();
+    const reason = new Error('no longer needed');
+    await using server = await scene(() => asked.abort(reason));
+    await assert.rejects(server.client.send({ ...POST, signal: asked.signal }), reason);
   });
 });

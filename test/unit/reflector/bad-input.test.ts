@@ -70,7 +70,7 @@ describe('bad input', () => {
     assert.deepEqual(harness.errors(), [
       'ERR_KUBELOOM_UNEXPECTED_OBJECT',
       'ERR_KUBELOOM_UNEXPECTED_OBJECT',
-      'ERR_KUBELOOM_UNKNOWN_EVENT_TYPE',
+      'ERR_KUBELOOM_MALFORMED_EVENT',
       'ERR_KUBELOOM_UNEXPECTED_OBJECT',
     ]);
     assert.deepEqual(harness.take().slice(-1), ['Added a@12']);
@@ -173,7 +173,7 @@ describe('bad input', () => {
   it('an event of an unknown type is reported, counts, and moves the position as client-go does', () => {
     const harness = new Harness().start().sync('10');
     harness.exchange.sendEvents({ type: 'PATCHED', object: job('a', '12') }).end();
-    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_UNKNOWN_EVENT_TYPE']);
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_MALFORMED_EVENT']);
     assert.equal(harness.exchange.query['resourceVersion'], '12');
     harness.exchange.head().sendEvents({ type: 'PATCHED', object: {} }).end();
     assert.equal(harness.exchange.query['resourceVersion'], '12');

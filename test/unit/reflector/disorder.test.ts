@@ -80,7 +80,7 @@ describe('what is not whole', () => {
     harness.exchange.sendEvents(event('ADDED', 'a', '11'));
     harness.exchange.send('{"type":"ADDED","obj');
     assert.equal(resumedAt(harness), '11');
-    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_EVENT_TRUNCATED']);
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_TRUNCATED']);
   });
 
   it('is reported and skipped when an object has no version', () => {
@@ -107,7 +107,7 @@ describe('a line without an end', () => {
         exchange.send(chunk);
       assert.equal(exchange.isClosed, true);
     }
-    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_EVENT_TOO_LARGE', 'ERR_KUBELOOM_EVENT_TOO_LARGE']);
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_MALFORMED_EVENT', 'ERR_KUBELOOM_MALFORMED_EVENT']);
     harness.clock.advance(800);
     assert.equal(harness.exchange.query['watch'], undefined);
   });
@@ -128,7 +128,7 @@ describe('a list without an end', () => {
       for (let bytes = 0; bytes <= ITEM_BYTES_MAX && !exchange.isClosed; bytes += chunk.length)
         exchange.send(chunk);
       assert.equal(exchange.isClosed, true);
-      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_LIST_MALFORMED']);
+      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_MALFORMED_RESPONSE']);
       harness.clock.advance(800);
       harness.list('10', pod('b', '6'));
       harness.drain();
@@ -142,7 +142,7 @@ describe('a list without an end', () => {
       const { exchange } = harness;
       exchange.head().send(text);
       assert.equal(exchange.isClosed, true);
-      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_LIST_MALFORMED']);
+      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_MALFORMED_RESPONSE']);
     });
   }
 });
@@ -197,7 +197,7 @@ describe('the pages of a list', () => {
           .send(JSON.stringify({ kind: 'PodList', apiVersion: 'v1', metadata, items: [] }));
         harness.exchange.end();
       }
-      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_LIST_NO_PROGRESS'], `a circle of ${length}`);
+      assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_MALFORMED_RESPONSE'], `a circle of ${length}`);
     }
   });
 });

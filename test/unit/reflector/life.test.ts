@@ -142,7 +142,7 @@ describe('preparing', () => {
     const harness = new Harness({
       prepare: ({ request }) => ({ type: 'prepared', request, connection: { server, headers: {} } }),
     }).start();
-    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_CONNECTION_OPTIONS']);
+    assert.deepEqual(harness.errors(), ['ERR_KUBELOOM_KUBECONFIG']);
     server = 'https://server';
     harness.clock.advance(800);
     harness.sync('10', 'a');

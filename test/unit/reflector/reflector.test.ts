@@ -177,7 +177,7 @@ describe('a list and a watch', () => {
       const harness = new Harness().start();
       harness.exchange.head().send(body).end();
       assert.equal(harness.take().at(-1), 'ReplaceAbort 1');
-      assert.match(harness.errors().join(), /^ERR_KUBELOOM_LIST_(TRUNCATED|MALFORMED)$/);
+      assert.match(harness.errors().join(), /^ERR_KUBELOOM_(TRUNCATED|MALFORMED_RESPONSE)$/);
       assert.equal(harness.clock.nextDelayMs, 800);
     });
   }

@@ -51,8 +51,13 @@ export function closed(resourceVersion: string, events = 1, durationMs = 60_000)
   return { type: 'closed', progress: { resourceVersion, events, durationMs } };
 }
 
+/** Returns an error with a code of the script. */
+function scripted(code: string): KubeloomError {
+  return Object.assign(new KubeloomError('ERR_KUBELOOM_UNEXPECTED', code), { code });
+}
+
 export function torn(resourceVersion: string, events = 1, durationMs = 60_000): Scripted {
-  const error = new KubeloomError('TORN', 'torn');
+  const error = scripted('TORN');
   return { type: 'closed', progress: { resourceVersion, events, durationMs }, error };
 }
 
@@ -60,7 +65,7 @@ export function failed(kind: FailureKind, options: Partial<Failure> & { at?: str
   const failure = {
     kind,
     during: options.during ?? 'watch',
-    error: options.error ?? new KubeloomError(kind.toUpperCase(), kind),
+    error: options.error ?? scripted(kind.toUpperCase()),
     retryAfterMs: options.retryAfterMs ?? 0,
   };
   if (options.at === undefined) return { type: 'failed', failure };

@@ -112,7 +112,7 @@ describe('the list', () => {
   table('is abandoned when a page contains its own continue token', {}, [
     ...paged,
     [opened, ''],
-    [page('10', 'token'), 'report ERR_KUBELOOM_LIST_NO_PROGRESS, close, abort 1, wait 800'],
+    [page('10', 'token'), 'report ERR_KUBELOOM_MALFORMED_RESPONSE, close, abort 1, wait 800'],
   ]);
   table('is aborted and repeated after a backoff when a page fails', {}, [
     ...paged,

@@ -12,11 +12,10 @@ import {
 import type { FrameSink } from '../../../reflector/transport/watch-frames.ts';
 import type { SyncResult } from '../../result.ts';
 import type { NotificationKind } from '../recording-handler.ts';
+import type { OpenSync } from '../watcher.ts';
 import { Runs } from './common-events.ts';
 import type { CommonEvents } from './common-events.ts';
 import type { Deliveries } from './deliveries.ts';
-
-export type Sync = { -readonly [Member in keyof SyncResult]: SyncResult[Member] };
 
 const END_ANNOTATION = 'metadata.annotations.k8s\\.io/initial-events-end';
 const RESOURCE_VERSION = 'metadata.resourceVersion';
@@ -30,7 +29,7 @@ const spans = new WatchEventSpans();
 
 export class RawLife implements FrameSink, ItemSink {
   readonly runs: Runs = new Runs();
-  readonly sync: Sync;
+  readonly sync: OpenSync;
   /** Objects of the first state. */
   initial = 0;
   added = 0;

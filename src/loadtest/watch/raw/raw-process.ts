@@ -1,6 +1,7 @@
 /** The parts that the raw watchers of one process share: the transport, and the events that they have in common. */
 import { realClock } from '../../../base/clock.ts';
 import type { Clock, Random } from '../../../base/clock.ts';
+import { withCode } from '../../../base/errors.ts';
 import type { HttpTransport } from '../../../reflector/transport/http.ts';
 import { Http1Transport } from '../../../reflector/transport/http1-transport.ts';
 import type { ConnectionOptions } from '../../../shared/protocol.ts';
@@ -13,6 +14,8 @@ const CONNECT_TIMEOUT_MS = 60_000;
 
 export interface RawProcessOptions {
   readonly connection: ConnectionOptions;
+  /** Returns a connection with other credentials than those that the server refused. */
+  readonly renew: (refused: ConnectionOptions) => Promise<ConnectionOptions>;
   /** The start of the run, by `nowUs`. */
   readonly startedUs: number;
   readonly clock?: Clock;
@@ -20,20 +23,25 @@ export interface RawProcessOptions {
 }
 
 export class RawProcess implements AsyncDisposable {
-  /** Every watch has a connection of its own, as those of separate clients. */
-  readonly transport: HttpTransport;
+  /** The transport of new requests. Every watch has a connection of its own, as those of separate clients. */
+  transport: HttpTransport;
   readonly clock: Clock;
   readonly random: Random;
   readonly startedUs: number;
   readonly #events = new Map<string, CommonEvents>();
   readonly #judges = new Map<CommonEvents, { readonly truth: Truth; readonly judge: RawJudge }>();
   #watchers = 0;
+  /** The present transport, and older ones whose requests are still answered. */
+  readonly #transports: HttpTransport[] = [];
+  readonly #renew: RawProcessOptions['renew'];
+  #connection: ConnectionOptions;
+  #isRenewing = false;
 
-  constructor({ connection, startedUs, clock = realClock, random = Math.random }: RawProcessOptions) {
-    this.transport = new Http1Transport(connection, {
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      sharesReadBuffer: true,
-    });
+  constructor(options: RawProcessOptions) {
+    const { connection, renew, startedUs, clock = realClock, random = Math.random } = options;
+    this.#connection = connection;
+    this.#renew = renew;
+    this.transport = this.#connect(connection);
     this.startedUs = startedUs;
     this.clock = clock;
     this.random = random;
@@ -60,7 +68,30 @@ export class RawProcess implements AsyncDisposable {
     return judge;
   }
 
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.transport.dispose();
+  /** Renews the credentials, which the server has refused: the next requests use others. Watchers have one renewal in common. */
+  async unauthorized(onError: (error: Error) => void): Promise<void> {
+    if (this.#isRenewing) return;
+    this.#isRenewing = true;
+    try {
+      const next = await this.#renew(this.#connection);
+      if (JSON.stringify(next) === JSON.stringify(this.#connection)) return;
+      this.#connection = next;
+      this.transport = this.#connect(next);
+    } catch (error) {
+      onError(withCode(error));
+    } finally {
+      this.#isRenewing = false;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#transports.map((each) => each.dispose()));
+  }
+
+  #connect(connection: ConnectionOptions): HttpTransport {
+    const options = { connectTimeoutMs: CONNECT_TIMEOUT_MS, sharesReadBuffer: true };
+    const transport = new Http1Transport(connection, options);
+    this.#transports.push(transport);
+    return transport;
   }
 }

@@ -20,8 +20,6 @@ import type { Mark, SyncResult } from '../../result.ts';
 import type { ListMode, Slowness } from '../../workload/workload.ts';
 import { nowUs } from '../recording-handler.ts';
 import type { Truth, Watcher, WatcherActivity, WatcherJudgement, WatcherTask } from '../watcher.ts';
-import { RawAnswer } from './raw-answer.ts';
-import type { AnswerEnd } from './raw-answer.ts';
 import type { CommonEvents } from './common-events.ts';
 import { Deliveries } from './deliveries.ts';
 import { RawLife } from './raw-life.ts';
@@ -36,9 +34,26 @@ const WATCH_SECONDS_MIN = 300;
 const BACKOFF = { backoffInitialMs: 800, backoffMaxMs: 30_000 };
 /** Marks that a watcher keeps; thousands of watchers have too many. */
 const MARKS_MAX = 20;
+const OK = 200;
+const UNAUTHORIZED = 401;
 const GONE = 410;
 /** The answers of servers without streaming lists. */
 const NO_STREAMS: ReadonlySet<number> = new Set([400, 422]);
+
+/** The reader of an answer with the status 200. */
+interface AnswerReader {
+  readonly accepted: () => void;
+  /** Takes bytes that are valid until it returns. */
+  readonly write: (chunk: Buffer) => void;
+  /** Called for answers of every status. */
+  readonly ended: (end: AnswerEnd) => void;
+}
+
+interface AnswerEnd {
+  /** 0 without an answer. */
+  readonly status: number;
+  readonly error?: KubeloomError | undefined;
+}
 
 type State =
   | { readonly kind: 'idle' }
@@ -189,14 +204,14 @@ export class RawWatcher implements Watcher {
       write: (chunk) => void items.write(chunk, 0, life),
       ended: (end) => {
         try {
-          if (end.status !== 200 || end.error) return this.#failed(end, () => this.#request());
+          if (end.status !== OK || end.error) return this.#failed(end, () => this.#request());
           const { resourceVersion, continue: token } = items.finish();
           if (token !== undefined) return this.#page(nextPageQuery(this.#query, PAGE_SIZE, token), 'pages');
           life.synced(Number(resourceVersion), this.#atMs);
           this.#watch();
         } catch (error) {
           if (!(error instanceof KubeloomError)) throw error;
-          this.#failed({ status: 200, error }, () => this.#request());
+          this.#failed({ status: OK, error }, () => this.#request());
         }
       },
     });
@@ -230,7 +245,7 @@ export class RawWatcher implements Watcher {
     life.errorCode = undefined;
     this.#cut(end.error ? messageOf(end.error) : 'the watch ended');
     // A watch that brought something continues at once.
-    if (end.status === 200 && life.lines > linesBefore) this.#again(() => this.#watch(), 0);
+    if (end.status === OK && life.lines > linesBefore) this.#again(() => this.#watch(), 0);
     else this.#failed(end, () => this.#watch());
   }
 
@@ -238,8 +253,9 @@ export class RawWatcher implements Watcher {
     const { clock, random } = this.#process;
     const next = failed(this.#backoff, BACKOFF, clock.now());
     this.#backoff = next.backoff;
+    if (status === UNAUTHORIZED) void this.#process.unauthorized(this.#onError);
     if (error) this.#onError(error);
-    else if (status !== 200) {
+    else if (status !== OK) {
       const message = `the server answered ${this.task.name} with ${status}`;
       this.#onError(new KubeloomError('ERR_KUBELOOM_LOADTEST', message));
     }
@@ -251,30 +267,27 @@ export class RawWatcher implements Watcher {
     this.#state = { kind: 'waiting', cancel: this.#process.clock.schedule(delayMs, work) };
   }
 
-  #send(
-    query: Query,
-    reader: {
-      readonly accepted: () => void;
-      readonly write: (chunk: Buffer) => void;
-      readonly ended: (end: AnswerEnd) => void;
-    },
-  ): HttpExchange {
-    const life = this.#life;
+  #send(query: Query, { accepted, write, ended }: AnswerReader): HttpExchange {
     const { resource, namespace } = this.task;
     const path = `${resourcePath(resource, namespace)}?${new URLSearchParams(query).toString()}`;
-    const answer = new RawAnswer({
-      ...reader,
-      write: (chunk) => {
-        this.#receivedBytes += chunk.length;
-        if (life.sync.durationMs === null) life.sync.bytes = (life.sync.bytes ?? 0) + chunk.length;
-        life.readUs = nowUs();
-        const before = life.lines;
-        reader.write(chunk);
-        if (life.fault !== undefined) this.#refuse(life.fault);
-        else this.#slowDown(chunk.length, life.lines - before);
-      },
-    });
-    return this.#process.transport.request({ path }, answer);
+    const life = this.#life;
+    let status = 0;
+    const head = (answered: number): void => {
+      status = answered;
+      if (status === OK) accepted();
+    };
+    const data = (chunk: Uint8Array): void => {
+      if (status !== OK) return;
+      this.#receivedBytes += chunk.length;
+      if (life.sync.durationMs === null) life.sync.bytes = (life.sync.bytes ?? 0) + chunk.length;
+      life.readUs = nowUs();
+      const before = life.lines;
+      write(Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length));
+      if (life.fault !== undefined) this.#refuse(life.fault);
+      else this.#slowDown(chunk.length, life.lines - before);
+    };
+    const end = (error: KubeloomError | undefined): void => ended({ status, error });
+    return this.#process.transport.request({ path }, { head, data, end });
   }
 
   /** Ends an answer that cannot be understood. */
@@ -282,7 +295,7 @@ export class RawWatcher implements Watcher {
     const life = this.#life;
     life.fault = undefined;
     const error = new KubeloomError('ERR_KUBELOOM_LOADTEST', `${this.task.name} received ${fault}`);
-    this.#failed({ status: 200, error }, () =>
+    this.#failed({ status: OK, error }, () =>
       life.sync.durationMs === null ? this.#request() : this.#watch(),
     );
   }

@@ -335,7 +335,7 @@ describe('the transport of a feed', () => {
     receive({ type: 'feed', request: 1, part: 'end' });
     await transport.dispose();
     assert.deepEqual(closed.calls, []);
-    await disposed.failsWith('ERR_KUBELOOM_TRANSPORT_DISPOSED');
+    await disposed.failsWith('ERR_KUBELOOM_STOPPED');
     assert.deepEqual(
       posted.map((message) => ('part' in message ? `${message.request} ${message.part}` : '')),
       ['1 open', '1 close', '2 open', '2 close'],

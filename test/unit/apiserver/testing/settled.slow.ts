@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
 import type { V1Pod } from '@kubernetes/client-node';
-import { InformerThreads, SharedIndexInformer } from '../../../../src/index.ts';
-import { FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
+import {
+  InformerThreads,
+  RateLimitingQueue,
+  SharedIndexInformer,
+  runWorkers,
+} from '../../../../src/index.ts';
+import { FakeClock, FakeControllerSource, settled } from '../../../../src/apiserver/testing/index.ts';
 import type { SettledOptions } from '../../../../src/apiserver/testing/index.ts';
 import { Harness, PODS, VARIANTS, pod } from '../../informer/pipeline/harness.ts';
 import { SourcedInformer, THREADS } from './sourced-informer.ts';
@@ -161,5 +166,62 @@ describe('settled', { timeout: 40_000 }, () => {
     await assert.rejects(settled(other), { message: /no embedded apiserver of this process is at http/ });
     await informer[Symbol.asyncDispose]();
     await threads.close();
+  });
+});
+
+describe('settled with work queues', { timeout: 40_000 }, () => {
+  it('waits until what a change has queued is reconciled, and what that has written, too', async () => {
+    await using harness = await Harness.start(VARIANTS[0], {}, { shards: 0 });
+    const informer = harness.informer();
+    const queue = new RateLimitingQueue<string>({ name: 'pods' });
+    informer.addEventHandler({ onAdd: ({ key }) => queue.add(key) });
+    harness.run(informer);
+    const reconciled: string[] = [];
+    const workers = runWorkers(queue, 1, async (key) => {
+      await turns(5);
+      if (reconciled.length === 0) {
+        await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('b') }]);
+      }
+      reconciled.push(key);
+    });
+    await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
+    await settled(informer, queue);
+    assert.deepEqual(reconciled, ['default/a', 'default/b']);
+    queue.shutDown();
+    await workers;
+  });
+
+  it('waits for the next attempt of an item that failed, and not for one that asked to come again later', async () => {
+    const queue = new RateLimitingQueue<string>();
+    const attempts: string[] = [];
+    const workers = runWorkers(
+      queue,
+      1,
+      async (key) => {
+        attempts.push(key);
+        if (attempts.length === 1) throw new Error('the first attempt fails');
+        return { requeueAfterMs: 3_600_000 };
+      },
+      { onError: () => {} },
+    );
+    queue.add('a');
+    await settled({ queues: [queue], informers: [] });
+    assert.deepEqual(attempts, ['a', 'a']);
+    assert.equal(queue.waiting, 1);
+    queue.shutDown();
+    await workers;
+  });
+
+  it('names what a queue still has when its signal is aborted', async () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ name: 'pods', clock });
+    for (const key of ['a', 'b', 'c']) queue.add(key);
+    await queue.get();
+    queue.addRateLimited('d');
+    await assert.rejects(settled([queue], LOOK_ONCE), {
+      code: 'ERR_KUBELOOM_NOT_SETTLED',
+      message: 'not settled: queue pods: 2 waiting, 1 in work, 1 to be tried again',
+    });
+    queue.shutDown();
   });
 });

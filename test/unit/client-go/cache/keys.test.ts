@@ -157,8 +157,8 @@ describe('object names', () => {
       const key = Array.from({ length: 10 }, () => random.pick(letters)).join('');
       const parts = key.split('/');
       if (parts.length > 2) {
-        assert.throws(() => parseObjectName(key), { code: 'ERR_KUBELOOM_KEY_FORMAT' }, key);
-        assert.throws(() => splitMetaNamespaceKey(key), { code: 'ERR_KUBELOOM_KEY_FORMAT' }, key);
+        assert.throws(() => parseObjectName(key), { code: 'ERR_KUBELOOM_KEY' }, key);
+        assert.throws(() => splitMetaNamespaceKey(key), { code: 'ERR_KUBELOOM_KEY' }, key);
         continue;
       }
       const [namespace = '', name = ''] = parts.length === 2 ? parts : ['', key];
@@ -198,14 +198,14 @@ describe('index functions', () => {
     assert.deepEqual(metaNamespaceIndexFunc(pod('a', { namespace: 'b' })), ['b']);
     assert.deepEqual(metaNamespaceIndexFunc(new FakeEntry('b', 'a')), ['b']);
     assert.deepEqual(metaNamespaceIndexFunc(pod('a')), ['']);
-    assert.throws(() => metaNamespaceIndexFunc('a'), { code: 'ERR_KUBELOOM_NO_METADATA' });
+    assert.throws(() => metaNamespaceIndexFunc('a'), { code: 'ERR_KUBELOOM_OPTION' });
   });
 
   test('one with exactly one value can be a key function', () => {
     const keyFunction = indexFuncToKeyFuncAdapter((values: readonly string[]) => values);
     assert.equal(keyFunction(['a']), 'a');
     assert.equal(keyFunction(['']), '');
-    assert.throws(() => keyFunction([]), { code: 'ERR_KUBELOOM_INDEX_KEY', message: /no value/ });
-    assert.throws(() => keyFunction(['a', 'b']), { code: 'ERR_KUBELOOM_INDEX_KEY', message: /2 values/ });
+    assert.throws(() => keyFunction([]), { code: 'ERR_KUBELOOM_KEY', message: /no value/ });
+    assert.throws(() => keyFunction(['a', 'b']), { code: 'ERR_KUBELOOM_KEY', message: /2 values/ });
   });
 });

@@ -237,5 +237,5 @@ describe('onDelete', () => {
 
 test('byIndex without an indexer is an error', () => {
   const { store } = scene();
-  assert.throws(() => new MutationCache(store).byIndex('app', 'x'), { code: 'ERR_KUBELOOM_NO_INDEXER' });
+  assert.throws(() => new MutationCache(store).byIndex('app', 'x'), { code: 'ERR_KUBELOOM_NO_INDEX' });
 });

@@ -135,7 +135,7 @@ describe('a sync tracker', () => {
 
   test('a tracker that counts rejects finishing an item that was not started', () => {
     const tracker = new SingleFileTracker('mine');
-    assert.throws(() => tracker.finished(), { code: 'ERR_KUBELOOM_SYNC_TRACKER', message: /mine/ });
+    assert.throws(() => tracker.finished(), { code: 'ERR_KUBELOOM_NOT_STARTED', message: /mine/ });
   });
 
   test('a tracker by key ignores the end of an item that was not started, and counts a key once', () => {

@@ -21,7 +21,7 @@ function watchingThis(watch: object): ReflectorScene {
 test('A value that is no watch, or a watch without stop(), is a failed request: reported and retried', async () => {
   for (const wrong of [{}, endless(), { stop: () => undefined }]) {
     const scene = await watchingThis(wrong).run();
-    assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_LIST_WATCH']);
+    assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_LISTER_WATCHER']);
     assert.equal(scene.ending, undefined);
     scene.source.listAnswers.push(podList(1, []));
     await scene.advance(1000);
@@ -38,7 +38,7 @@ test('A stop() that throws is reported, and its error does not reach the caller 
   const scene = await watchingThis({ [Symbol.asyncIterator]: endless, stop }).run();
   await scene.stop();
   assert.equal(scene.ending, 'returned');
-  assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_LIST_WATCH']);
+  assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_LISTER_WATCHER']);
 });
 
 test('A watch error handler that throws or rejects causes a warning', async (context: TestContext) => {

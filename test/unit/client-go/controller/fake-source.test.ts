@@ -150,7 +150,7 @@ test('Errors of a fake source are reported, and the informer lists as soon as th
   clock.advance(10_000);
   await settle();
   assert.deepEqual(handler.take(), ['add b@2']);
-  assert.deepEqual(errors, ['list ERR_KUBELOOM_LIST_WATCH', 'watch ERR_KUBELOOM_LIST_WATCH']);
+  assert.deepEqual(errors, ['list ERR_KUBELOOM_LISTER_WATCHER', 'watch ERR_KUBELOOM_LISTER_WATCHER']);
   await stop();
 });
 

@@ -61,8 +61,8 @@ describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
     await using server = await AnsweringServer.listen((_request, response) => void response.end());
     const promised = (async (options: ListOptions) => options) as unknown as OptionsModifier;
     const source = newFilteredListWatchFromClient<Pod>(server.kubeConfig, PODS, '', promised);
-    await assert.rejects(source.list({}, never()), { code: 'ERR_KUBELOOM_LIST_OPTIONS' });
-    await assert.rejects(source.watch({}, never()), { code: 'ERR_KUBELOOM_LIST_OPTIONS' });
+    await assert.rejects(source.list({}, never()), { code: 'ERR_KUBELOOM_OPTION' });
+    await assert.rejects(source.watch({}, never()), { code: 'ERR_KUBELOOM_OPTION' });
     assert.deepEqual(server.requests, []);
   });
 
@@ -110,9 +110,9 @@ describe('a ListWatch over HTTP', { timeout: 60_000 }, () => {
 
   test('A response that is no list, a truncated list and an item that is no JSON are errors, never an empty list', async () => {
     for (const [body, code] of [
-      ['{"kind":"Status"}', 'ERR_KUBELOOM_LIST_MALFORMED'],
-      ['{"metadata":{},"items":[', 'ERR_KUBELOOM_LIST_TRUNCATED'],
-      ['{"metadata":{},"items":[{"metadata":{}},{"metadata" 5}]}', 'ERR_KUBELOOM_LIST_MALFORMED'],
+      ['{"kind":"Status"}', 'ERR_KUBELOOM_MALFORMED_RESPONSE'],
+      ['{"metadata":{},"items":[', 'ERR_KUBELOOM_TRUNCATED'],
+      ['{"metadata":{},"items":[{"metadata":{}},{"metadata" 5}]}', 'ERR_KUBELOOM_MALFORMED_RESPONSE'],
     ] as const) {
       await using server = await AnsweringServer.listen((_request, response) => void response.end(body));
       const source = podsOf(server);

@@ -155,5 +155,5 @@ test('Fetching runs ahead by the pages that the buffer holds, and one more', asy
 test('A server that repeats a token is an error, not an endless list', async () => {
   const page = (): Promise<KubeList<number>> =>
     Promise.resolve({ metadata: { continue: 'same' }, items: [1] });
-  await assert.rejects(new ListPager(page).list({}), { code: 'ERR_KUBELOOM_LIST_NO_PROGRESS' });
+  await assert.rejects(new ListPager(page).list({}), { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' });
 });

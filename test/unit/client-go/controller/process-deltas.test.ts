@@ -164,11 +164,11 @@ test('The promise of a handler is awaited before its next call', async () => {
 test('A value that is no delta is an error', async () => {
   const broken = JSON.parse('[{"type":"Whatever","object":{}}]');
   const handler = new RecordingHandler();
-  await assert.rejects(processDeltas(handler, newPods(), broken, false), { code: 'ERR_KUBELOOM_DELTA_TYPE' });
+  await assert.rejects(processDeltas(handler, newPods(), broken, false), { code: 'ERR_KUBELOOM_OPTION' });
   const whole = [{ type: 'Added', object: pod('foo') }, { type: 'SyncAll' }] as const;
   const store = newPods();
   await assert.rejects(processDeltasInBatch(handler, store, whole, false), {
-    code: 'ERR_KUBELOOM_DELTA_TYPE',
+    code: 'ERR_KUBELOOM_OPTION',
   });
   assert.deepEqual([store.size, handler.calls], [0, []]);
 });

@@ -125,7 +125,7 @@ test('A watch that breaks is reported and resumed where it broke', async () => {
   scene.source.watching.send(added('foo', 7)).end(new Error('ECONNRESET'));
   await settle();
   assert.deepEqual(scene.source.take(), ['WATCH {"allowWatchBookmarks":true,"resourceVersion":"7"}']);
-  assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_LIST_WATCH']);
+  assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_LISTER_WATCHER']);
   await scene.stop();
 });
 
@@ -242,7 +242,7 @@ test('Without a handler errors are warnings, one a second for each code', async 
   const mine = warnings.filter(({ message }) => message.includes('of this test'));
   assert.deepEqual(
     mine.map(({ code }) => code),
-    ['ERR_KUBELOOM_LIST_WATCH'],
+    ['ERR_KUBELOOM_LISTER_WATCHER'],
   );
   process.off('warning', onWarning);
   await stop();
@@ -297,7 +297,7 @@ test('A resync that fails ends the watch: after two resyncs listAndWatch returns
   await scene.advance(10);
   assert.equal(scene.ending, 'returned');
   assert.deepEqual(scene.store.log, ['replace [] at 1', 'resync', 'resync']);
-  assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_RESYNC']);
+  assert.deepEqual(scene.errors, ['watch ERR_KUBELOOM_STORE_WRITE']);
 });
 
 test('A resync that fails while there is no watch is only reported', async () => {
@@ -311,7 +311,7 @@ test('A resync that fails while there is no watch is only reported', async () =>
   await settle();
   scene.errors.length = 0;
   await scene.advance(100);
-  assert.deepEqual(scene.errors, ['resync ERR_KUBELOOM_RESYNC']);
+  assert.deepEqual(scene.errors, ['resync ERR_KUBELOOM_STORE_WRITE']);
   assert.equal(scene.reflector.phase, 'backing-off');
   await scene.stop();
 });

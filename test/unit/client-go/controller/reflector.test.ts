@@ -116,8 +116,8 @@ test('Events of another type are skipped and reported: not stored, not counted, 
   // The version of the last event, which is not the largest one.
   assert.equal(scene.reflector.lastSyncResourceVersion(), '32');
   assert.deepEqual(scene.errors, [
-    'decode ERR_KUBELOOM_UNEXPECTED_TYPE',
-    'decode ERR_KUBELOOM_UNEXPECTED_TYPE',
+    'decode ERR_KUBELOOM_UNEXPECTED_OBJECT',
+    'decode ERR_KUBELOOM_UNEXPECTED_OBJECT',
   ]);
   await scene.stop();
 });
@@ -128,7 +128,7 @@ test('An object of a wrong type is not an event: a watch with nothing else withi
   scene.source.watching.send({ type: 'ADDED', object: { ...pod('svc', 9), kind: 'Service' } }).end();
   await settle();
   assert.deepEqual(scene.errors, [
-    'decode ERR_KUBELOOM_UNEXPECTED_TYPE',
+    'decode ERR_KUBELOOM_UNEXPECTED_OBJECT',
     'watch ERR_KUBELOOM_VERY_SHORT_WATCH',
   ]);
   assert.equal(scene.reflector.phase, 'backing-off');
@@ -141,7 +141,7 @@ test('An event of an unknown type is reported and not stored; it counts and move
   const stranger = { type: 'PATCHED', object: pod('a', 9) } as unknown as WatchEvent<Pod>;
   scene.source.watching.send(stranger).end();
   await settle();
-  assert.deepEqual(scene.errors, ['decode ERR_KUBELOOM_UNKNOWN_EVENT_TYPE'], 'no very short watch');
+  assert.deepEqual(scene.errors, ['decode ERR_KUBELOOM_MALFORMED_EVENT'], 'no very short watch');
   assert.equal(scene.reflector.lastSyncResourceVersion(), '9');
   assert.ok(!scene.store.contents().includes('a@9'));
   await scene.stop();
@@ -157,7 +157,7 @@ test('Tables are rejected: a list that is one is an error, in a watch they are s
   const scene = new ReflectorScene();
   scene.source.listAnswers.push(table, podList(1, []));
   await scene.listAndWatch();
-  assert.equal(scene.ending, 'ERR_KUBELOOM_TABLE');
+  assert.equal(scene.ending, 'ERR_KUBELOOM_UNEXPECTED_OBJECT');
   await scene.listAndWatch();
   for (const apiVersion of ['meta.k8s.io/v1', 'meta.k8s.io/v1beta1', 'custom.group/v1']) {
     scene.source.watching.send({
@@ -186,7 +186,7 @@ test('Iterations on one store: each lists at the last version, and the store fol
   await settle();
   source.listAnswers.push(new Error('a list error'));
   await scene.listAndWatch();
-  assert.equal(scene.ending, 'ERR_KUBELOOM_LIST_WATCH');
+  assert.equal(scene.ending, 'ERR_KUBELOOM_LISTER_WATCHER');
 
   source.listAnswers.push(podList(5, [pod('bar', 3), pod('qux', 5)]));
   source.watchAnswers.push(statusThrown(403, 'Forbidden'));
@@ -213,7 +213,7 @@ test('C123 When replace of the store fails, the reflector lists again after a de
     if (write.endsWith('at 10')) throw new Error('no room');
   };
   await scene.run();
-  assert.deepEqual(scene.errors, ['list ERR_KUBELOOM_STORE_REPLACE']);
+  assert.deepEqual(scene.errors, ['list ERR_KUBELOOM_STORE_WRITE']);
   assert.equal(scene.reflector.lastSyncResourceVersion(), '');
   assert.deepEqual(scene.source.take(), [LIST_FIRST]);
   await scene.advance(800);
@@ -227,7 +227,7 @@ test('listAndWatch throws when the store rejects the list', async () => {
     throw new Error('no room');
   };
   await scene.listAndWatch();
-  assert.equal(scene.ending, 'ERR_KUBELOOM_STORE_REPLACE');
+  assert.equal(scene.ending, 'ERR_KUBELOOM_STORE_WRITE');
 });
 
 test('One signal may stop many reflectors: Node warns of no leak, and no listener remains on it', async () => {
@@ -265,11 +265,11 @@ test('Items of a list that are no objects are reported and skipped, and one with
   scene.source.listAnswers.push(podList(3, broken), JSON.parse('{"kind":"Pod","metadata":{}}'));
   await scene.listAndWatch();
   assert.deepEqual(scene.store.take(), ['replace [foo@1] at 3']);
-  assert.deepEqual(scene.errors, ['decode ERR_KUBELOOM_LIST_ITEM']);
+  assert.deepEqual(scene.errors, ['decode ERR_KUBELOOM_UNEXPECTED_OBJECT']);
   scene.source.watching.send(errorEvent(410, 'Gone'));
   await settle();
   await scene.listAndWatch();
-  assert.equal(scene.ending, 'ERR_KUBELOOM_LIST_MALFORMED');
+  assert.equal(scene.ending, 'ERR_KUBELOOM_MALFORMED_RESPONSE');
   assert.deepEqual(scene.store.contents(), ['foo@1']);
 });
 
@@ -283,8 +283,8 @@ test('A list whose items are null is empty', async () => {
 
 test('Running twice at once is a coded error; one run after the other is not', async () => {
   const scene = await listing().run();
-  await assert.rejects(scene.reflector.run(scene.signal), { code: 'ERR_KUBELOOM_ALREADY_RUNNING' });
-  await assert.rejects(scene.reflector.listAndWatch(scene.signal), { code: 'ERR_KUBELOOM_ALREADY_RUNNING' });
+  await assert.rejects(scene.reflector.run(scene.signal), { code: 'ERR_KUBELOOM_STARTED' });
+  await assert.rejects(scene.reflector.listAndWatch(scene.signal), { code: 'ERR_KUBELOOM_STARTED' });
   await scene.stop();
   scene.source.listAnswers.push(podList(2, []));
   const stop = await started(scene.reflector);

@@ -211,6 +211,6 @@ describe('consumers', () => {
     controller.abort(new Error('enough'));
     await assert.rejects(aborted, { message: 'enough' });
     heap.close();
-    await assert.rejects(last, { code: 'ERR_KUBELOOM_HEAP_CLOSED' });
+    await assert.rejects(last, { code: 'ERR_KUBELOOM_QUEUE_CLOSED' });
   });
 });

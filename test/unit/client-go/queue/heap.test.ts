@@ -105,7 +105,7 @@ describe('a heap', () => {
         model.set(name, priority);
       } else if (choice < 0.8) {
         if (model.delete(name)) heap.delete(object(`${name}@0`));
-        else assert.throws(() => heap.delete(object(`${name}@0`)), { code: 'ERR_KUBELOOM_HEAP_NOT_FOUND' });
+        else assert.throws(() => heap.delete(object(`${name}@0`)), { code: 'ERR_KUBELOOM_NOT_FOUND' });
       } else if (model.size > 0) {
         const { metadata } = await heap.pop();
         assert.equal(Number(metadata.resourceVersion), Math.min(...model.values()));
@@ -132,14 +132,14 @@ describe('a heap', () => {
   });
 
   test('a heap rejects deleting a missing item', () => {
-    assert.throws(() => heapOf('').delete(object('a@1')), { code: 'ERR_KUBELOOM_HEAP_NOT_FOUND' });
+    assert.throws(() => heapOf('').delete(object('a@1')), { code: 'ERR_KUBELOOM_NOT_FOUND' });
   });
 
   test('a closed heap rejects additions, and still returns its items', async () => {
     const heap = heapOf('b@2 a@1');
     heap.close();
     assert.equal(heap.isClosed, true);
-    const closed = { code: 'ERR_KUBELOOM_HEAP_CLOSED', message: 'heap is closed' };
+    const closed = { code: 'ERR_KUBELOOM_QUEUE_CLOSED' };
     for (const add of [
       () => heap.add(object('c@1')),
       () => heap.update(object('a@1')),

@@ -3,7 +3,7 @@
  * known objects are the store that the processing fills.
  */
 import { deletionHandlingMetaNamespaceKeyFunc } from '../../../../src/kube/keys.ts';
-import { tombstone } from '../../../../src/kube/tombstone.ts';
+import { isTombstone, tombstone } from '../../../../src/kube/tombstone.ts';
 import { DeltaFIFO } from '../../../../src/client-go/queue/delta-fifo.ts';
 import type { Delta, Deltas } from '../../../../src/client-go/queue/delta.ts';
 import type { KnownObjects } from '../../../../src/client-go/queue/known-objects.ts';
@@ -47,7 +47,7 @@ class TestStore {
         return this.#replaceAll(delta.objects, isInInitialList);
       case 'Deleted': {
         const { object } = delta;
-        this.#objects.delete('metadata' in object ? object.metadata.name : object.key);
+        this.#objects.delete(isTombstone(object) ? object.key : object.metadata.name);
         this.calls.push(`delete ${textOf(object)}`);
         return;
       }

@@ -97,7 +97,7 @@ describe('putting back into a DeltaFIFO', () => {
   test('addIfNotPresent of a DeltaFIFO rejects an empty array, and a value that is no array', () => {
     const queue = new DeltaFIFO<TestObject>();
     assert.throws(() => queue.addIfNotPresent(object('a@1') as never), {
-      code: 'ERR_KUBELOOM_DELTAS_EXPECTED',
+      code: 'ERR_KUBELOOM_OPTION',
     });
     assert.throws(() => queue.addIfNotPresent([]), { code: 'ERR_KUBELOOM_KEY' });
     assert.equal(queue.hasSynced(), false);

@@ -3,8 +3,12 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { parallelizeUntil } from '../../../../src/client-go/workqueue/parallelize-until.ts';
 import { ItemExponentialFailureRateLimiter } from '../../../../src/client-go/workqueue/rate-limiters.ts';
+import { PriorityQueue } from '../../../../src/client-go/workqueue/priority-queue.ts';
 import { RateLimitingQueue } from '../../../../src/client-go/workqueue/rate-limiting-queue.ts';
 import { runWorkers } from '../../../../src/client-go/workqueue/run-workers.ts';
+import { TerminalError } from '../../../../src/client-go/workqueue/terminal-error.ts';
+import { collectMetrics } from '../../../../src/base/metrics/collect.ts';
+import { MetricsReading } from '../../../../src/base/metrics/reading.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 
 function turn(): Promise<void> {
@@ -46,12 +50,15 @@ describe('running workers', () => {
   test('C189 warns of an item that failed without its control characters, when nothing else listens', async (context) => {
     const { queue } = scene();
     const warned: unknown[] = [];
-    context.mock.method(process, 'emitWarning', (message: string) => warned.push(message));
+    context.mock.method(process, 'emitWarning', (message: string, options: object) =>
+      warned.push({ message, ...options }),
+    );
     queue.add('a\u001b[2J');
     const running = runWorkers(queue, 1, () => Promise.reject(new Error('b\nc')), { retriesMax: 0 });
     queue.shutDown();
     await running;
-    assert.deepEqual(warned, ['reconciling a\\x1b[2J failed: b\\nc']);
+    const message = 'reconciling a\\x1b[2J failed: b\\nc';
+    assert.deepEqual(warned, [{ message, type: 'KubeloomWarning', code: 'ERR_KUBELOOM_RECONCILE' }]);
   });
 
   test('retries a failed item as the limiter requires, and forgets it when it succeeds', async () => {
@@ -109,6 +116,84 @@ describe('running workers', () => {
     assert.equal(queue.numRequeues('a'), 0);
     queue.shutDown();
     await running;
+  });
+
+  test('gives an item up after a terminal error, counts it, and takes it again when it is added', async () => {
+    const clock = new FakeClock();
+    const queue = new RateLimitingQueue<string>({ clock, name: 'terminal' });
+    const failures: unknown[] = [];
+    const running = runWorkers(
+      queue,
+      1,
+      () => {
+        throw new TerminalError('hopeless');
+      },
+      { onError: (error, item) => failures.push([(error as TerminalError).code, item]) },
+    );
+    for (let times = 1; times <= 2; times++) {
+      queue.add('a');
+      await turn();
+      clock.advance(100_000);
+      await turn();
+      assert.equal(failures.length, times);
+    }
+    assert.deepEqual(failures[0], ['ERR_KUBELOOM_TERMINAL', 'a']);
+    assert.equal(queue.numRequeues('a'), 0);
+    const metrics = new MetricsReading(collectMetrics());
+    const match = { controller: 'terminal' };
+    assert.equal(metrics.sum('controller_runtime_terminal_reconcile_errors_total', match), 2);
+    assert.equal(metrics.sum('controller_runtime_reconcile_errors_total', match), 2);
+    assert.equal(metrics.sum('controller_runtime_reconcile_total', { ...match, result: 'error' }), 2);
+    queue.shutDown();
+    await running;
+  });
+
+  test('keep the priority of an item that fails or comes again later', async () => {
+    const clock = new FakeClock();
+    const rateLimiter = new ItemExponentialFailureRateLimiter<unknown>(10, 1000);
+    const queue = new PriorityQueue<string>({ clock, rateLimiter });
+    queue.addWithOptions({ priority: -100 }, 'fails', 'later');
+    const seen: string[] = [];
+    let open = (): void => {};
+    const opened = new Promise<void>((resolve) => (open = resolve));
+    const running = runWorkers(
+      queue,
+      1,
+      async (item) => {
+        seen.push(item);
+        if (item === 'blocks') await opened;
+        if (seen.length === 1) throw new Error('once');
+        return seen.length === 2 ? { requeueAfterMs: 10 } : undefined;
+      },
+      { onError: () => undefined },
+    );
+    await turn();
+    queue.add('blocks');
+    await turn();
+    clock.advance(10);
+    queue.addWithOptions({ priority: -50 }, 'other');
+    open();
+    await turn();
+    queue.shutDown();
+    await running;
+    assert.deepEqual(seen, ['fails', 'later', 'blocks', 'other', 'fails', 'later']);
+  });
+
+  test('do not report an item that ends with the reason of their signal', async () => {
+    const { queue } = scene();
+    queue.add('a');
+    const stop = new AbortController();
+    const failures: unknown[] = [];
+    await runWorkers(
+      queue,
+      1,
+      (_item, signal) => {
+        stop.abort();
+        signal?.throwIfAborted();
+      },
+      { signal: stop.signal, onError: (error) => failures.push(error) },
+    );
+    assert.deepEqual(failures, []);
   });
 
   test('reconciles again after the time that reconcile returned', async () => {

@@ -105,7 +105,7 @@ describe('tweakListOptions', () => {
     );
     assert.notEqual(requests[1]?.query['resourceVersion'], '7');
     assert.ok(requests.every(({ watch, query }) => watch && query['timeoutSeconds'] !== undefined));
-    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_LIST_OPTIONS']);
+    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_OPTION']);
     assert.match(
       scene.errors[0]?.message ?? '',
       /resourceVersion, resourceVersionMatch, continue, allowWatch/,
@@ -124,7 +124,7 @@ describe('tweakListOptions', () => {
     });
     assert.ok(factory.core.v1.pods.informer);
     await synced(factory);
-    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_LIST_OPTIONS', 'ERR_KUBELOOM_LIST_OPTIONS']);
+    assert.deepEqual(scene.codes, ['ERR_KUBELOOM_OPTION', 'ERR_KUBELOOM_OPTION']);
     assert.match(scene.errors[0]?.message ?? '', /tweakListOptions threw: Error: not yet/);
     assert.match(scene.errors[1]?.message ?? '', /must return an options object, got undefined/);
   });

@@ -182,7 +182,7 @@ describe('release', () => {
     await scene.create('pods', pod('x', 'a'));
     await two.count(1);
     assert.deepEqual(one.lines, []);
-    assert.equal((await rejection(pods.removeEventHandler({} as never))).code, 'ERR_KUBELOOM_REGISTRATION');
+    assert.equal((await rejection(pods.removeEventHandler({} as never))).code, 'ERR_KUBELOOM_OPTION');
     assert.throws(() => pods.addEventHandler(7 as never), { code: 'ERR_KUBELOOM_OPTION' });
   });
 });

@@ -59,7 +59,7 @@ describe('a set of namespaces', () => {
     await using nodes = await cache.informerFor(NODE);
     assert.ok(nodes.get('n'));
     assert.throws(() => nodes.list({ namespace: 'a' }), OPTION);
-    assert.throws(() => nodes.get('a/n'), { code: 'ERR_KUBELOOM_KEY_FORMAT' });
+    assert.throws(() => nodes.get('a/n'), { code: 'ERR_KUBELOOM_KEY' });
     assert.equal((await rejection(cache.addNamespaces(NODE, ['b']))).code, 'ERR_KUBELOOM_OPTION');
     assert.throws(() => scene.cache({ byKind: [{ of: NODE, namespaces: ['a'] }] }), OPTION);
   });

@@ -95,10 +95,10 @@ describe('toModel', () => {
   test('names the place where an object contradicts the model', () => {
     const wrong = withFields(POD, { spec: { containers: { name: 'c' } } });
     const list = /a list at spec\.containers, but the object has object/;
-    assert.throws(() => toModel<V1Pod>(wrong), coded('ERR_KUBELOOM_MODEL_MISMATCH', list));
+    assert.throws(() => toModel<V1Pod>(wrong), coded('ERR_KUBELOOM_NO_MODEL', list));
     const labels = withFields(POD, { metadata: { labels: ['a'] } });
     const object = /an object at metadata\.labels, but the object has a list/;
-    assert.throws(() => toModel<V1Pod>(labels), coded('ERR_KUBELOOM_MODEL_MISMATCH', object));
+    assert.throws(() => toModel<V1Pod>(labels), coded('ERR_KUBELOOM_NO_MODEL', object));
   });
 
   test('does not treat a custom resource as the built-in kind of its name', () => {

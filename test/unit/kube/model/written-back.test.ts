@@ -56,12 +56,14 @@ const SCHEMA = {
       properties: {
         replicas: { type: 'integer', default: 1, enum: [1, 2, 3], minimum: 1, exclusiveMinimum: false },
         port: { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }] },
-        like: { $ref: '#/definitions/port', not: { enum: [{ a: 1 }] } },
+        like: { type: 'object', $ref: '#/definitions/port', not: { enum: [{ a: 1 }] } },
         ref: { type: 'string', format: 'date-time', default: TIME },
       },
     },
   },
 };
+
+const NAMES = { kind: 'Widget', plural: 'widgets', singular: 'widget', listKind: 'WidgetList' };
 
 const GIVEN: readonly Given[] = [
   {
@@ -85,15 +87,19 @@ const GIVEN: readonly Given[] = [
     api: k8s.ApiextensionsV1Api,
     replace: 'replaceCustomResourceDefinition',
     object: {
-      metadata: metadata('widgets.example.com'),
+      metadata: metadata('widgets.models.example.com'),
       spec: {
-        group: 'example.com',
-        names: { kind: 'Widget', plural: 'widgets' },
+        group: 'models.example.com',
+        conversion: { strategy: 'None' },
+        names: NAMES,
         scope: 'Namespaced',
         versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: SCHEMA } }],
       },
       status: {
-        conditions: [{ type: 'Established', status: 'True', lastTransitionTime: TIME }],
+        acceptedNames: NAMES,
+        conditions: ['NamesAccepted', 'Established'].map((type) => {
+          return { type, status: 'True', lastTransitionTime: TIME };
+        }),
         storedVersions: ['v1'],
       },
     },
@@ -150,13 +156,6 @@ describe('an object from an informer', () => {
     server = await startEmbeddedApiServer({ tls: false, token: '' });
     kubeConfig = new k8s.KubeConfig();
     kubeConfig.loadFromString(server.kubeConfigYaml);
-    await server.registerResource({
-      group: 'apiextensions.k8s.io',
-      version: 'v1',
-      resource: 'customresourcedefinitions',
-      kind: 'CustomResourceDefinition',
-      namespaced: false,
-    });
     for (const { resource, object } of GIVEN) {
       const [group, , name = ''] = resource.split('/');
       await server.apply([{ type: 'create', resource: group ? `${name}.${group}` : name, object }]);

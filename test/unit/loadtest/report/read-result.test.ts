@@ -147,12 +147,12 @@ describe('a file that is no result', () => {
   ];
   for (const [what, text, message] of refused) {
     it(`is refused: ${what}`, () => {
-      assert.throws(() => parseResult(text, 'a.json'), { code: 'ERR_KUBELOOM_LOADTEST_RESULT', message });
+      assert.throws(() => parseResult(text, 'a.json'), { code: 'ERR_KUBELOOM_USAGE', message });
     });
   }
 
   it('is refused: a file that does not exist', () => {
     const message = /nowhere\.json is no result of a load test: it cannot be read: ENOENT/;
-    assert.throws(() => readResult('/nowhere.json'), { code: 'ERR_KUBELOOM_LOADTEST_RESULT', message });
+    assert.throws(() => readResult('/nowhere.json'), { code: 'ERR_KUBELOOM_USAGE', message });
   });
 });

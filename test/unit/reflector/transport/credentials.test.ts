@@ -40,6 +40,16 @@ test('C182 verification is off only when the kubeconfig says so, whatever the en
   assert.equal(insecure.rejectUnauthorized, false);
 });
 
+test('C182 a warning says once for each server that its certificate is not verified', async (context) => {
+  const warned: unknown[] = [];
+  context.mock.method(process, 'emitWarning', (message: string, { code }: { code: string }) =>
+    warned.push([code, message.includes('insecure-skip-tls-verify')]),
+  );
+  for (const host of ['unverified', 'unverified', 'verified'])
+    await connectionFor(kubeConfigFor(`https://${host}`, {}, { skipTLSVerify: host === 'unverified' }));
+  assert.deepEqual(warned, [['ERR_KUBELOOM_TLS_UNVERIFIED', true]]);
+});
+
 test('a context without a user still has its CA', async () => {
   const config = kubeConfigFor('https://host', {}, { caData: PEM });
   config.loadFromOptions({

@@ -23,9 +23,9 @@ test('every low-level failure has a code, names the URL and keeps its errno', ()
     ['ERR_SSL_SOMETHING_NEW', 'ERR_KUBELOOM_TLS'],
     ['ECONNRESET', 'ERR_KUBELOOM_CONNECTION_RESET'],
     ['HTTP_CLOSED_EARLY', 'ERR_KUBELOOM_CONNECTION_RESET'],
-    ['HTTP_HEADERS_TIMEOUT', 'ERR_KUBELOOM_HTTP_TIMEOUT'],
-    ['HTTP_CHUNK_SIZE', 'ERR_KUBELOOM_HTTP_PROTOCOL'],
-    ['HTTP_DISPOSED', 'ERR_KUBELOOM_TRANSPORT_DISPOSED'],
+    ['HTTP_HEADERS_TIMEOUT', 'ERR_KUBELOOM_STALLED'],
+    ['HTTP_CHUNK_SIZE', 'ERR_KUBELOOM_HTTP'],
+    ['HTTP_DISPOSED', 'ERR_KUBELOOM_STOPPED'],
     ['SOMETHING_NEW', 'ERR_KUBELOOM_HTTP'],
   ];
   for (const [errno, code] of cases) {
@@ -52,7 +52,7 @@ test('a refused client certificate is distinguished from a wrong CA', () => {
 });
 
 test('what is coded already stays as it is, and what is no Error is described', () => {
-  const coded = new KubeloomError('ERR_KUBELOOM_MINE', 'mine');
+  const coded = new KubeloomError('ERR_KUBELOOM_STOPPED', 'mine');
   assert.equal(toHttpError(coded, URL), coded);
   assert.match(toHttpError('text', URL).message, /failed: text/);
 });

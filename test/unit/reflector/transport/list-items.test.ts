@@ -168,7 +168,7 @@ test('a list that was cut off anywhere is truncated', () => {
   for (let length = 0; length < body.length; length++) {
     const list = new ListItems(NO_LIMIT);
     list.write(body.subarray(0, length), 0, new Collector());
-    assert.throws(() => list.finish(), { code: 'ERR_KUBELOOM_LIST_TRUNCATED' }, `${length} bytes`);
+    assert.throws(() => list.finish(), { code: 'ERR_KUBELOOM_TRUNCATED' }, `${length} bytes`);
   }
 });
 
@@ -207,7 +207,7 @@ test('a body that is no list is malformed and never an empty list', () => {
   for (const text of malformed) {
     for (const cut of [0, 1, Math.floor(text.length / 2), text.length - 1]) {
       const list = read(Buffer.from(text), [Math.max(cut, 0)]);
-      assert.throws(() => list.finish(), { code: 'ERR_KUBELOOM_LIST_MALFORMED' }, text);
+      assert.throws(() => list.finish(), { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' }, text);
     }
   }
 });
@@ -218,5 +218,5 @@ test('C192 an endless answer that is no list does not grow without bound', () =>
   list.write(Buffer.from('{"metadata":{"x":"'), 0, sink);
   const chunk = Buffer.alloc(64 * 1024, 'x');
   for (let count = 0; count < 40; count++) list.write(chunk, 0, sink);
-  assert.throws(() => list.finish(), { code: 'ERR_KUBELOOM_LIST_MALFORMED' });
+  assert.throws(() => list.finish(), { code: 'ERR_KUBELOOM_MALFORMED_RESPONSE' });
 });

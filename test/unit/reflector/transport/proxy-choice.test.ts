@@ -106,7 +106,7 @@ test('a URL that is no HTTP proxy is refused with a code, without quoting it', (
   for (const [environment, proxyUrl, message] of cases) {
     assert.throws(
       () => choose('https://h', environment, proxyUrl),
-      failure('ERR_KUBELOOM_PROXY_UNSUPPORTED', message, /canary/),
+      failure('ERR_KUBELOOM_PROXY', message, /canary/),
     );
   }
   assert.throws(() => choose('http://h', { HTTP_PROXY: PROXY, REQUEST_METHOD: 'GET' }), /CGI/);

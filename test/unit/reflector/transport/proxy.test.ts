@@ -124,7 +124,7 @@ test('a request to an http server has its whole URL, and the proxy receives its 
 
 test('C185 the error for a refusal names the proxy and the reason, and shows no password', async (context) => {
   const cases: [answer: string, code: string, errno: string, message: RegExp][] = [
-    ['HTTP/1.1 407 Who?\r\n\r\n', 'ERR_KUBELOOM_PROXY_UNAUTHORIZED', 'HTTP_PROXY_407', /other credentials/],
+    ['HTTP/1.1 407 Who?\r\n\r\n', 'ERR_KUBELOOM_PROXY', 'HTTP_PROXY_407', /other credentials/],
     [
       'HTTP/1.1 502 Bad\r\nContent-Length: 9\r\n\r\nforbidden',
       'ERR_KUBELOOM_PROXY',

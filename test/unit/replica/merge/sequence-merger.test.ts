@@ -295,7 +295,7 @@ describe('invalid records of a shard', () => {
     if (producer) producer.words[offset >> 2] = 1;
     producer?.commit(8);
     producer?.publish();
-    assert.throws(() => shards.drain(), { code: 'ERR_KUBELOOM_PROTOCOL', message: /99/ });
+    assert.throws(() => shards.drain(), { code: 'ERR_KUBELOOM_ASSERTION', message: /99/ });
   });
 });
 

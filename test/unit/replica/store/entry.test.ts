@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { MessageChannel } from 'node:worker_threads';
 
 import { DeletedFinalStateUnknown, EntryFlag } from '../../../../src/replica/store/entry.ts';
-import type { Entry } from '../../../../src/replica/store/entry.ts';
+import type { Entry, ObjectIdentity } from '../../../../src/replica/store/entry.ts';
 import type { BorrowChecks } from '../../../../src/replica/store/entry-owner.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { jsonOf, borrowed, newEntry, newOwner, wireObject } from './objects.ts';
@@ -216,6 +216,32 @@ describe('reading an entry', () => {
       inspect(new DeletedFinalStateUnknown(entry)),
       'DeletedFinalStateUnknown Pod default/web-0@4711',
     );
+  });
+});
+
+describe('the tombstone of an entry', () => {
+  test('answers like the entry, from the last known state', () => {
+    const entry = cached('off');
+    const dead = new DeletedFinalStateUnknown(entry);
+    const read = ({ key, namespace, name, uid, resourceVersion, generation }: ObjectIdentity): unknown => [
+      [key, namespace, name],
+      [uid, resourceVersion, generation],
+    ];
+    assert.deepEqual(read(dead), read(entry));
+    const { deletionTimestamp, controllerUid, labels, fields } = dead;
+    assert.deepEqual([deletionTimestamp, controllerUid], [entry.deletionTimestamp, entry.controllerUid]);
+    assert.deepEqual([labels, fields], [entry.labels, entry.fields]);
+    assert.equal(labels['app'], 'web');
+    assert.equal(dead.metadata, entry.metadata);
+    assert.equal(dead.object, entry.object);
+  });
+
+  test('keeps identity, labels and uid readable after the call; metadata and object expire', () => {
+    const entry = cached('strict');
+    const dead = new DeletedFinalStateUnknown(entry);
+    borrowed(entry, STACK, () => assert.equal(dead.metadata, entry.metadata));
+    assert.deepEqual([dead.labels, dead.uid], [entry.labels, entry.uid]);
+    for (const read of [() => dead.metadata, () => dead.object]) assert.throws(read, EXPIRED);
   });
 });
 

@@ -1,8 +1,8 @@
-/** The output of `kubeloom watch` for an object, in each format. */
+/** The output of `kubeloom get` and `watch` for an object, in each format. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { WatchPrinter } from '../../../src/cli/watch-printer.ts';
-import type { PrinterOptions } from '../../../src/cli/watch-printer.ts';
+import { ObjectPrinter } from '../../../src/cli/object-printer.ts';
+import type { PrinterOptions } from '../../../src/cli/object-printer.ts';
 import type { Borrowed } from '../../../src/replica/store/entry.ts';
 
 const REF = { group: 'apps', version: 'v1', resource: 'deployments', kind: 'Deployment', isNamespaced: true };
@@ -24,13 +24,14 @@ function borrowed(name: string, json?: string): Borrowed<unknown> {
   return entry as unknown as Borrowed<unknown>;
 }
 
-function printer(options: Partial<PrinterOptions>): { printer: WatchPrinter; output: string[] } {
+function printer(options: Partial<PrinterOptions>): { printer: ObjectPrinter; output: string[] } {
   const output: string[] = [];
   return {
     output,
-    printer: new WatchPrinter({
+    printer: new ObjectPrinter({
       ref: REF,
-      format: 'table',
+      output: { type: 'table', isWide: false },
+      hasKinds: false,
       hasNamespaces: true,
       hasEvents: false,
       now: () => NOW,
@@ -79,14 +80,14 @@ describe('the printer of changes', () => {
   });
 
   it('prints names as kubectl does', () => {
-    const { printer: it, output } = printer({ format: 'name' });
+    const { printer: it, output } = printer({ output: { type: 'name' } });
     it.flush();
     it.print('ADDED', borrowed('a'));
     assert.deepEqual(output, ['deployment.apps/a\n']);
   });
 
   it('prints one object a line as JSON, whatever its bytes are', () => {
-    const { printer: it, output } = printer({ format: 'json' });
+    const { printer: it, output } = printer({ output: { type: 'json' } });
     it.flush();
     it.print('ADDED', borrowed('a', '{\n  "metadata": { "name": "a",\r\n "note": "\u009b31m" }\n}\n'));
     assert.equal(output.length, 1);
@@ -96,7 +97,7 @@ describe('the printer of changes', () => {
   });
 
   it('wraps JSON into watch events on request', () => {
-    const { printer: it, output } = printer({ format: 'json', hasEvents: true });
+    const { printer: it, output } = printer({ output: { type: 'json' }, hasEvents: true });
     it.flush();
     it.print('DELETED', borrowed('a'));
     assert.deepEqual(JSON.parse(output[0] ?? ''), { type: 'DELETED', object: { metadata: { name: 'a' } } });

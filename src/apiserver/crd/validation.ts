@@ -1,0 +1,198 @@
+/**
+ * The rules of a structural schema for values, checked by ajv, and their violations in the words of a real server. ajv
+ * reads JSON Schema; this module translates what OpenAPI v3 and Kubernetes write differently.
+ */
+
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { ErrorObject } from 'ajv/dist/2020.js';
+import type { FieldError } from '../field-error.ts';
+import { isJsonObject, textOf } from '../json.ts';
+import type { Json, JsonObject, KubeObject } from '../json.ts';
+import { EMBEDDED, INT_OR_STRING } from './schema-node.ts';
+
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
+
+/** Formats that are checked; all others are accepted. Numbers have formats for their range. */
+const FORMATS: Readonly<Record<string, (value: string) => boolean>> = {
+  'date-time': (value) => TIME.test(value) && !Number.isNaN(Date.parse(value)),
+  date: (value) => /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)),
+  ipv4: isIPv4,
+  ipv6: isIPv6,
+  cidr: isCidr,
+  uuid: (value) => UUID.test(value),
+  uri: (value) => URL.canParse(value),
+  byte: (value) => /^[A-Za-z0-9+/]*={0,2}$/.test(value) && value.length % 4 === 0,
+};
+const RANGES: Readonly<Record<string, number>> = { int32: 2 ** 31, int64: 2 ** 63 };
+
+function isCidr(value: string): boolean {
+  const [address = '', bits = '', ...rest] = value.split('/');
+  const family = isIP(address);
+  return family > 0 && rest.length === 0 && /^\d+$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128);
+}
+
+/** @throws SyntaxError for a pattern that JavaScript cannot read */
+export function validatorOf(root: JsonObject): (object: KubeObject) => FieldError[] {
+  const ajv = new Ajv2020({ strict: false, allErrors: true, verbose: true, unicodeRegExp: false });
+  for (const [name, validate] of Object.entries(FORMATS)) ajv.addFormat(name, validate);
+  for (const [name, limit] of Object.entries(RANGES)) {
+    ajv.addFormat(name, { type: 'number', validate: (value) => value >= -limit && value < limit });
+  }
+  const isValid = ajv.compile(jsonSchema(root));
+  return (object) => (isValid(object) ? [] : fieldErrors(object, isValid.errors ?? []));
+}
+
+/** Keywords with the same meaning in both languages. */
+const SAME = [
+  'format',
+  'minimum',
+  'maximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+  'required',
+] as const;
+
+function jsonSchema(node: JsonObject): JsonObject {
+  const result: JsonObject = {};
+  for (const name of SAME) if (node[name] !== undefined) result[name] = node[name];
+  const isNullable = node['nullable'] === true;
+  const type = node[INT_OR_STRING] === true ? ['integer', 'string'] : node['type'];
+  if (type !== undefined) result['type'] = isNullable ? [type, 'null'].flat() : type;
+  const { enum: values, properties, items, additionalProperties } = node;
+  if (Array.isArray(values)) result['enum'] = isNullable ? [...values, null] : values;
+  for (const [bound, exclusive] of Object.entries({
+    minimum: 'exclusiveMinimum',
+    maximum: 'exclusiveMaximum',
+  })) {
+    if (node[exclusive] !== true) continue;
+    result[exclusive] = node[bound];
+    delete result[bound];
+  }
+  if (isJsonObject(properties)) result['properties'] = mapValues(properties);
+  if (isJsonObject(items)) result['items'] = jsonSchema(items);
+  if (isJsonObject(additionalProperties)) result['additionalProperties'] = jsonSchema(additionalProperties);
+  for (const name of ['allOf', 'anyOf', 'oneOf']) {
+    const branches = node[name];
+    if (Array.isArray(branches)) result[name] = branches.filter(isJsonObject).map(jsonSchema);
+  }
+  if (isJsonObject(node['not'])) result['not'] = jsonSchema(node['not']);
+  if (node[EMBEDDED] === true) {
+    const given = Array.isArray(node['required']) ? node['required'] : [];
+    result['required'] = [...new Set([...given, 'apiVersion', 'kind'])];
+  }
+  return result;
+}
+
+function mapValues(properties: JsonObject): JsonObject {
+  const entries = Object.entries(properties).filter(([, property]) => isJsonObject(property));
+  return Object.fromEntries(entries.map(([name, property]) => [name, jsonSchema(property as JsonObject)]));
+}
+
+/** Branches of these keywords fail by design; only the keyword itself is an error. */
+const BRANCH = /\/(anyOf|oneOf|not)\//;
+
+function fieldErrors(object: KubeObject, errors: readonly ErrorObject[]): FieldError[] {
+  return errors
+    .filter(({ schemaPath }) => !BRANCH.test(schemaPath))
+    .map((error) => fieldError(pathOf(object, error.instancePath), error));
+}
+
+type Body = (path: string, limit: string, error: ErrorObject) => string;
+
+/** Violations that are an invalid value with an explanation. */
+const INVALID: Readonly<Record<string, Body>> = {
+  minimum: (path, limit) => `${path} in body should be greater than or equal to ${limit}`,
+  maximum: (path, limit) => `${path} in body should be less than or equal to ${limit}`,
+  exclusiveMinimum: (path, limit) => `${path} in body should be greater than ${limit}`,
+  exclusiveMaximum: (path, limit) => `${path} in body should be less than ${limit}`,
+  multipleOf: (path, limit) => `${path} in body should be a multiple of ${limit}`,
+  pattern: (path, limit) => `${path} in body should match '${limit}'`,
+  minLength: (path, limit) => `${path} in body should be at least ${limit} chars long`,
+  minItems: (path, limit) => `${path} in body should have at least ${limit} items`,
+  minProperties: (path, limit) => `${path} in body should have at least ${limit} properties`,
+  anyOf: (path) => `${path} in body must validate at least one schema (anyOf)`,
+  oneOf: (path, _limit, { params }) => {
+    const found = params['passingSchemas'] === null ? 'Found none valid' : 'Found 2 valid alternatives';
+    return `${path} in body must validate one and only one schema (oneOf). ${found}`;
+  },
+  not: (path) => `${path} in body must not validate the schema (not)`,
+};
+
+function fieldError(path: string, error: ErrorObject): FieldError {
+  const { keyword, params, schema } = error;
+  const data = error.data as Json;
+  const invalid = INVALID[keyword];
+  if (invalid !== undefined) {
+    const body = `Invalid value: ${shown(data)}: ${invalid(path, textOf(schema as Json), error)}`;
+    return { type: 'FieldValueInvalid', field: path, body };
+  }
+  switch (keyword) {
+    case 'required': {
+      const missing = String(params['missingProperty']);
+      const field = path === '' ? missing : `${path}.${missing}`;
+      return { type: 'FieldValueRequired', field, body: 'Required value' };
+    }
+    case 'enum': {
+      const values = (schema as Json[]).filter((value) => value !== null).map((value) => shown(value));
+      const body = `Unsupported value: ${shown(data)}: supported values: ${values.join(', ')}`;
+      return { type: 'FieldValueNotSupported', field: path, body };
+    }
+    case 'maxLength':
+      return {
+        type: 'FieldValueTooLong',
+        field: path,
+        body: `Too long: may not be more than ${String(schema)} bytes`,
+      };
+    case 'maxItems':
+    case 'maxProperties': {
+      const { length } = Array.isArray(data) ? data : Object.keys(Object(data));
+      const body = `Too many: ${length}: must have at most ${String(schema)} items`;
+      return { type: 'FieldValueTooMany', field: path, body };
+    }
+    default: {
+      const expected = keyword === 'format' ? String(schema) : [schema].flat().filter(isNotNull).join(',');
+      const found = keyword === 'format' ? shown(data) : JSON.stringify(typeOf(data));
+      const body = `Invalid value: ${found}: ${path} in body must be of type ${expected}: ${found}`;
+      return { type: 'FieldValueTypeInvalid', field: path, body };
+    }
+  }
+}
+
+function isNotNull(type: unknown): boolean {
+  return type !== 'null';
+}
+
+function shown(value: Json): string {
+  return JSON.stringify(value);
+}
+
+function typeOf(value: Json): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return Number.isInteger(value) ? 'integer' : typeof value;
+}
+
+/** Turns a JSON pointer into the path of a field: `/spec/ports/0/name` into `spec.ports[0].name`. */
+function pathOf(object: KubeObject, pointer: string): string {
+  let path = '';
+  let inside: Json | undefined = object;
+  for (const part of pointer.split('/').slice(1)) {
+    const name: string = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    if (Array.isArray(inside)) {
+      path += `[${name}]`;
+      inside = inside[Number(name)];
+    } else {
+      path += path === '' ? name : `.${name}`;
+      inside = isJsonObject(inside) ? inside[name] : undefined;
+    }
+  }
+  return path;
+}

@@ -1,0 +1,113 @@
+/** Errors while informers run: handlers and functions of the program, stores, threads. */
+export const RUNNING_ERRORS = {
+  ERR_KUBELOOM_HANDLER: [
+    ['onError'],
+    'An event handler threw, or its promise was rejected. The next notification is delivered all the same.',
+    'Correct the handler: `cause` is what it threw, and `registeredAt` of the context is where it was added.',
+  ],
+  ERR_KUBELOOM_SLOW_HANDLER: [
+    ['onError'],
+    'A call of a handler takes long, or notifications wait for long.',
+    'Put keys into a work queue, and process them outside the handler.',
+  ],
+  ERR_KUBELOOM_BACKLOG_COALESCED: [
+    ['onError'],
+    'Handlers hold much of `backlogBytesMax`: several changes of one object are delivered as one.',
+    'Put keys into a work queue, and process them outside the handler.',
+  ],
+  ERR_KUBELOOM_BACKLOG_PAUSED: [
+    ['onError'],
+    'Handlers hold all of `backlogBytesMax`: reading from the server is paused.',
+    'Make the named handler faster before `backlogTimeoutMs` has passed.',
+  ],
+  ERR_KUBELOOM_HANDLER_OVERFLOW: [
+    ['onError'],
+    'A handler was removed, because it held the backlog for longer than `backlogTimeoutMs`.',
+    'Make the handler faster, or raise `backlogBytesMax`; then add it again.',
+  ],
+  ERR_KUBELOOM_RESYNC_PERIOD: [
+    ['onError'],
+    'A resync period is shorter than the minimum, and was raised to it.',
+    'Ask for at least the period that the message names, or for 0, which switches resyncs off.',
+  ],
+  ERR_KUBELOOM_MUTATION: [
+    ['onError'],
+    'The program changed an object of the cache.',
+    'Change a `copy()`: the stack shows the line that wrote, or `changes` the fields.',
+  ],
+  ERR_KUBELOOM_ERROR_LISTENER: [
+    ['onError', 'warning'],
+    '`onError` or another listener threw.',
+    'Correct the listener: `cause` is what it threw.',
+  ],
+  ERR_KUBELOOM_TRANSFORM: [
+    ['thrown', 'onError'],
+    'A transform threw, or returned something that cannot be stored. The object is stored as received.',
+    'Correct the transform: it returns an object with the same name, namespace, uid and resourceVersion.',
+  ],
+  ERR_KUBELOOM_INDEX_FUNCTION: [
+    ['thrown', 'onError'],
+    'An index function threw, or returned no array of texts.',
+    'Correct the function. An informer keeps the object without values in that index; a store writes nothing.',
+  ],
+  ERR_KUBELOOM_MODULE: [
+    ['thrown', 'onError'],
+    'A module of a transform or an index cannot be loaded, or lacks the named export.',
+    'Pass the URL of a module that a thread can import, and an export that is a function.',
+  ],
+  ERR_KUBELOOM_PROCESS: [
+    ['thrown', 'onError'],
+    'The process function of a controller failed.',
+    'Correct the function: `cause` is what it threw.',
+  ],
+  ERR_KUBELOOM_RECONCILE: [
+    ['warning'],
+    'The reconcile function of a worker failed, and the workers have no `onError`. The item is queued again.',
+    'Correct the function, or pass `onError`.',
+  ],
+  ERR_KUBELOOM_STORE_WRITE: [
+    ['thrown', 'onError'],
+    'The store of a reflector refuses a list, an event or a resync.',
+    'Correct the store: `cause` is what it threw.',
+  ],
+  ERR_KUBELOOM_QUARANTINED: [
+    ['thrown', 'onError'],
+    'Two threads ended while they worked on the object. Only its identity is kept until it changes.',
+    'Check the modules of transforms and indexes: they may not exit, loop for ever or take all memory.',
+  ],
+  ERR_KUBELOOM_THREAD_RESTARTED: [
+    ['onError'],
+    'A thread ended and was replaced. Caches stay readable and catch up.',
+    'Read the `cause`; if it repeats, check modules and memory.',
+  ],
+  ERR_KUBELOOM_THREAD: [
+    ['thrown', 'onError', 'health'],
+    'A thread ended and is not replaced any more, so that its informers have ended.',
+    'Let the program exit, so that it is started again; read the `cause`.',
+  ],
+  ERR_KUBELOOM_WORKER_FILE: [
+    ['thrown'],
+    'The entry file of a thread is not beside the bundle.',
+    'Emit `kubeloom/workers/*` as docs/bundling.md says.',
+  ],
+  ERR_KUBELOOM_ASSERTION: [
+    ['thrown', 'onError'],
+    'An invariant of kubeloom is broken. This is a defect of kubeloom.',
+    'Report it with the message and the stack.',
+  ],
+  ERR_KUBELOOM_UNEXPECTED: [
+    ['thrown', 'onError', 'exit'],
+    'An error without a code of this table: of Node, of another package or of a function of the program.',
+    'Read the message and the `cause`.',
+  ],
+  ERR_KUBELOOM_TERMINAL: [
+    ['thrown'],
+    'A reconciliation failed for a reason that a retry cannot repair: it threw a `TerminalError`.',
+    'Change the object: its key comes again only then.',
+  ],
+  ERR_KUBELOOM_LEADER_LOST: [
+    ['thrown'],
+    'A leader could not renew its lease in time, or another candidate has it.',
+    'End the process, or call `run` again: another process may lead now.',
+  ],
+} as const;

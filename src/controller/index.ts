@@ -1,0 +1,42 @@
+/**
+ * `kubeloom/controller`: controllers on informers and work queues, and the client with which they write. A `Manager` has
+ * the caches; each of its controllers turns changes into keys and reconciles them.
+ */
+export { Manager } from './manager.ts';
+export type {
+  ControllerBuilder,
+  ControllerOptions,
+  LeaderGate,
+  ManagerOptions,
+  MapToKeys,
+  Reconcile,
+  ReconcileContext,
+  WatchOptions,
+} from './options.ts';
+export {
+  and,
+  annotationsChanged,
+  generationChanged,
+  labelsChanged,
+  not,
+  or,
+  resourceVersionChanged,
+} from './predicates.ts';
+export type { ObjectChange, Predicate } from './predicates.ts';
+export { ObjectClient } from './object-client.ts';
+export type { DeleteOptions, RequestOptions, Sent, WriteListener } from './object-client.ts';
+export { controllerReference } from './objects/owner-references.ts';
+export type { ControllerReference } from './objects/owner-references.ts';
+export { addFinalizer, hasFinalizer, removeFinalizer } from './objects/finalizers.ts';
+export type { Finalized } from './objects/finalizers.ts';
+export { setCondition } from './objects/conditions.ts';
+export type { Condition } from './objects/conditions.ts';
+
+export { LeaderElector } from './leader-election/leader-elector.ts';
+export type {
+  ElectionOptions,
+  LeaderElectorOptions,
+  LeaseOptions,
+} from './leader-election/leader-elector.ts';
+export type { OnLeading } from './leader-election/election.ts';
+export type { LeaderElectionRecord, ResourceLock, StoredRecord } from './leader-election/resource-lock.ts';

@@ -1,0 +1,341 @@
+/**
+ * The rules of an election: one pure function from a state and an event to the next state and its effects. They are
+ * those of client-go's leaderelection, and stricter where it lets two candidates lead for a moment:
+ *
+ * - a leadership ends `renewDeadlineMs` after the last successful write was *sent*. The others wait `leaseDurationMs`,
+ *   which is longer, from the moment at which they see that write, which is later. client-go counts from the answer, and
+ *   adds the pause before the next attempt;
+ * - a write that succeeded too late, because the process was suspended meanwhile, makes no leader;
+ * - a leader that reads the name of another holder stops at once, not at the deadline;
+ * - the lease is renewed until the work has ended, also after a stop.
+ */
+import { KubeloomError } from '../../base/errors.ts';
+import { paceDueMs } from './election-state.ts';
+import type {
+  Call,
+  Candidate,
+  Draft,
+  ElectionEffect,
+  ElectionEvent,
+  ElectionRules,
+  ElectionState,
+  ElectionStep,
+  Failure,
+  Leading,
+  Loss,
+  Lost,
+  Moment,
+  Observation,
+  Pace,
+  Releasing,
+} from './election-state.ts';
+import { isSameRecord } from './resource-lock.ts';
+import type { LeaderElectionRecord, StoredRecord } from './resource-lock.ts';
+
+/** client-go's: pauses between attempts of a candidate are up to 1 + 1.2 retry periods. */
+export const JITTER_FACTOR = 1.2;
+
+export function step(
+  state: ElectionState,
+  event: ElectionEvent,
+  moment: Moment,
+  rules: ElectionRules,
+): ElectionStep {
+  switch (state.kind) {
+    case 'candidate':
+      return stepCandidate(state, event, moment, rules);
+    case 'leading':
+      if (moment.nowMs < state.untilMs) return stepLeading(state, event, moment, rules);
+      return then(lose(state, { holder: undefined, failure: state.failure }, rules), (lost) =>
+        step(lost, event, moment, rules),
+      );
+    case 'releasing':
+      return stepReleasing(state, event, moment, rules);
+    case 'lost':
+      return stepLost(state, event, moment);
+    default:
+      return { state, effects: [] };
+  }
+}
+
+function stepCandidate(
+  state: Candidate,
+  event: ElectionEvent,
+  { nowMs, random }: Moment,
+  rules: ElectionRules,
+): ElectionStep {
+  const { pace } = state;
+  const pauseMs = rules.retryPeriodMs * (1 + JITTER_FACTOR * random);
+  const wait = (effects: readonly ElectionEffect[]): ElectionStep => ({
+    state: { ...state, pace: { kind: 'waiting', untilMs: nowMs + pauseMs } },
+    effects,
+  });
+  switch (event.type) {
+    case 'tick':
+      if (nowMs < paceDueMs(pace, rules)) return { state, effects: [] };
+      if (pace.kind === 'waiting') return call(state, { type: 'get' }, nowMs);
+      return wait([...cancel(pace), report(timedOut(pace.call, nowMs - pace.sentMs))]);
+    case 'failed':
+      return wait(event.isConflict ? [] : [report(event.error)]);
+    case 'answered':
+      return isWrite(pace)
+        ? elected(state, pace.sentMs, event.stored, nowMs, rules)
+        : then(observe(state, event.stored, nowMs), (seen) =>
+            isHeld(seen, nowMs, rules)
+              ? { state: { ...seen, pace: { kind: 'waiting', untilMs: nowMs + pauseMs } }, effects: [] }
+              : write(seen, event.stored, nowMs, rules),
+          );
+    case 'stop':
+      return end(cancel(pace), undefined, undefined);
+    default:
+      return { state, effects: [] };
+  }
+}
+
+/** Begins to lead, unless the write was sent so long ago that its lease may end too soon: then it tries again. */
+function elected(
+  state: Candidate,
+  sentMs: number,
+  stored: StoredRecord | undefined,
+  nowMs: number,
+  rules: ElectionRules,
+): ElectionStep {
+  const untilMs = sentMs + rules.renewDeadlineMs;
+  return then(observe(state, stored, nowMs), (seen) => {
+    if (nowMs >= untilMs) return call(seen, { type: 'get' }, nowMs);
+    const pace: Pace = { kind: 'waiting', untilMs: nowMs + rules.retryPeriodMs };
+    return {
+      state: { ...seen, kind: 'leading', pace, untilMs, work: 'running', failure: undefined },
+      effects: [{ type: 'lead' }],
+    };
+  });
+}
+
+function stepLeading(
+  state: Leading,
+  event: ElectionEvent,
+  { nowMs }: Moment,
+  rules: ElectionRules,
+): ElectionStep {
+  const { pace, work } = state;
+  switch (event.type) {
+    case 'tick':
+      if (nowMs < paceDueMs(pace, rules)) return { state, effects: [] };
+      if (pace.kind === 'waiting') return renew(state, nowMs, rules);
+      return then({ state, effects: cancel(pace) }, (given) =>
+        retry(given, pace.call, timedOut(pace.call, nowMs - pace.sentMs), false, nowMs, rules),
+      );
+    case 'failed':
+      return pace.kind === 'calling'
+        ? retry(state, pace.call, event.error, event.isConflict, nowMs, rules)
+        : { state, effects: [] };
+    case 'answered':
+      return answered(state, event.stored, nowMs, rules);
+    case 'stop':
+      if (work === 'done') return release(state, undefined, nowMs, rules);
+      if (work === 'stopping') return { state, effects: [] };
+      return { state: { ...state, work: 'stopping' }, effects: [{ type: 'end-work', loss: undefined }] };
+    default:
+      if (work === 'running' && !event.failure) return { state: { ...state, work: 'done' }, effects: [] };
+      return release(state, event.failure, nowMs, rules);
+  }
+}
+
+/** Writes without reading first: mostly no other program has changed the record since the last renewal. */
+function renew(state: Leading, nowMs: number, rules: ElectionRules): ElectionStep {
+  const { observed } = state;
+  if (!observed) return call(state, { type: 'get' }, nowMs);
+  const { stored } = observed;
+  return call(state, { type: 'update', stored, draft: renewal(stored.record, rules) }, nowMs, 'renew');
+}
+
+/** Continues after a failed call: a renewal reads the record at once, anything else pauses. It is no loss yet. */
+function retry(
+  state: Leading,
+  failed: Call,
+  error: unknown,
+  isConflict: boolean,
+  nowMs: number,
+  { retryPeriodMs }: ElectionRules,
+): ElectionStep {
+  const effects = isConflict ? [] : [report(error)];
+  const next: Leading = {
+    ...state,
+    pace: { kind: 'waiting', untilMs: nowMs + retryPeriodMs },
+    failure: error,
+  };
+  if (failed !== 'renew') return { state: next, effects };
+  return then({ state: next, effects }, (given) => call(given, { type: 'get' }, nowMs));
+}
+
+function answered(
+  state: Leading,
+  stored: StoredRecord | undefined,
+  nowMs: number,
+  rules: ElectionRules,
+): ElectionStep {
+  const { pace } = state;
+  return then(observe(state, stored, nowMs), (seen) => {
+    if (isWrite(pace)) {
+      const next: Pace = { kind: 'waiting', untilMs: nowMs + rules.retryPeriodMs };
+      const untilMs = pace.sentMs + rules.renewDeadlineMs;
+      return { state: { ...seen, pace: next, untilMs, failure: undefined }, effects: [] };
+    }
+    const holder = stored?.record.holderIdentity ?? '';
+    if (holder === '' || holder === rules.identity) return write(seen, stored, nowMs, rules);
+    return lose(seen, { holder, failure: undefined }, rules);
+  });
+}
+
+function lose(state: Leading, loss: Loss, rules: ElectionRules): ElectionStep {
+  const { pace, work, untilMs } = state;
+  const effects: readonly ElectionEffect[] = [...cancel(pace), { type: 'end-work', loss }];
+  if (work === 'done') return end(effects, loss, undefined);
+  const freeMs = loss.holder === undefined ? untilMs + rules.leaseDurationMs - rules.renewDeadlineMs : 0;
+  return { state: { kind: 'lost', untilMs: freeMs, loss }, effects };
+}
+
+function stepLost(state: Lost, event: ElectionEvent, { nowMs }: Moment): ElectionStep {
+  const { loss, untilMs } = state;
+  if (event.type === 'worked') return end([], loss, event.failure);
+  return nowMs < untilMs ? { state, effects: [] } : end([], loss, undefined);
+}
+
+/** Gives the lease up, now that no work is in progress. */
+function release(
+  { pace }: Leading,
+  failure: Failure | undefined,
+  nowMs: number,
+  { releaseOnCancel, renewDeadlineMs }: ElectionRules,
+): ElectionStep {
+  const effects: readonly ElectionEffect[] = [...cancel(pace), { type: 'end-work', loss: undefined }];
+  if (!releaseOnCancel) return end(effects, undefined, failure);
+  const state: Releasing = { kind: 'releasing', pace, untilMs: nowMs + renewDeadlineMs, failure };
+  return then({ state, effects }, (releasing) => call(releasing, { type: 'get' }, nowMs));
+}
+
+/** Reads the record and empties it. A conflict may come from a renewal whose answer was not awaited. */
+function stepReleasing(
+  state: Releasing,
+  event: ElectionEvent,
+  { nowMs }: Moment,
+  rules: ElectionRules,
+): ElectionStep {
+  const { pace, failure } = state;
+  const isLate = nowMs >= Math.min(state.untilMs, paceDueMs(pace, rules));
+  if (event.type === 'failed' && event.isConflict && !isLate) return call(state, { type: 'get' }, nowMs);
+  if (event.type === 'failed') return end([report(event.error)], undefined, failure);
+  if (event.type === 'answered') {
+    const { stored } = event;
+    if (isWrite(pace) || stored?.record.holderIdentity !== rules.identity) return end([], undefined, failure);
+    const draft = { ...renewal(stored.record, rules), ...RELEASED };
+    return call(state, { type: 'update', stored, draft }, nowMs);
+  }
+  if (!isLate || pace.kind === 'waiting') return { state, effects: [] };
+  return end([...cancel(pace), report(timedOut(pace.call, nowMs - pace.sentMs))], undefined, failure);
+}
+
+/** The duration is the shortest that the server accepts. */
+const RELEASED = { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: '' };
+
+/** Writes the record that follows from the one that was read: a first one, a renewed one, or one with another holder. */
+function write<S extends Candidate | Leading>(
+  state: S,
+  stored: StoredRecord | undefined,
+  nowMs: number,
+  rules: ElectionRules,
+): Step<S> {
+  if (!stored) return call(state, { type: 'create', draft: acquisition(0, rules) }, nowMs);
+  const { record } = stored;
+  const isOwn = record.holderIdentity === rules.identity;
+  const draft = isOwn ? renewal(record, rules) : acquisition(record.leaseTransitions + 1, rules);
+  return call(state, { type: 'update', stored, draft }, nowMs);
+}
+
+function acquisition(leaseTransitions: number, rules: ElectionRules): Draft {
+  const { identity, leaseDurationMs } = rules;
+  // Rounded up: the others must not wait for less than this candidate's own duration.
+  const leaseDurationSeconds = Math.ceil(leaseDurationMs / 1000);
+  return { holderIdentity: identity, leaseDurationSeconds, leaseTransitions, acquireTime: '' };
+}
+
+function renewal({ leaseTransitions, acquireTime }: LeaderElectionRecord, rules: ElectionRules): Draft {
+  return { ...acquisition(leaseTransitions, rules), acquireTime };
+}
+
+/** Returns whether another candidate holds the lock, and has renewed it within the duration that it has written. */
+function isHeld(
+  { observed }: Candidate,
+  nowMs: number,
+  { identity, leaseDurationMs }: ElectionRules,
+): boolean {
+  if (!observed) return false;
+  const { holderIdentity, leaseDurationSeconds } = observed.stored.record;
+  if (holderIdentity === '' || holderIdentity === identity) return false;
+  const durationMs = leaseDurationSeconds * 1000 || leaseDurationMs;
+  return nowMs < observed.atMs + durationMs;
+}
+
+/** Remembers what the server has. Only a changed record counts as seen now: time is the candidate's own. */
+function observe<S extends Candidate | Leading>(
+  state: S,
+  stored: StoredRecord | undefined,
+  nowMs: number,
+): Step<S> {
+  if (!stored) return { state: { ...state, observed: undefined }, effects: [] };
+  const { observed: before } = state;
+  const isSame = before !== undefined && isSameRecord(before.stored.record, stored.record);
+  const observed: Observation = { stored, atMs: isSame ? before.atMs : nowMs };
+  const identity = stored.record.holderIdentity;
+  const isNew = identity !== '' && identity !== before?.stored.record.holderIdentity;
+  return { state: { ...state, observed }, effects: isNew ? [{ type: 'new-leader', identity }] : [] };
+}
+
+interface Step<S extends ElectionState> extends ElectionStep {
+  readonly state: S;
+}
+
+/** Adds a further step, and the effects of both. */
+function then<S extends ElectionState, T extends ElectionStep>(
+  { state, effects }: Step<S>,
+  next: (state: S) => T,
+): T {
+  const following = next(state);
+  return { ...following, effects: [...effects, ...following.effects] };
+}
+
+type Sent = Extract<ElectionEffect, { readonly type: 'get' | 'create' | 'update' }>;
+
+function call<S extends Candidate | Leading | Releasing>(
+  state: S,
+  effect: Sent,
+  nowMs: number,
+  name: Call = effect.type,
+): Step<S> {
+  return { state: { ...state, pace: { kind: 'calling', call: name, sentMs: nowMs } }, effects: [effect] };
+}
+
+function cancel(pace: Pace): ElectionEffect[] {
+  return pace.kind === 'calling' ? [{ type: 'cancel' }] : [];
+}
+
+function end(
+  effects: readonly ElectionEffect[],
+  loss: Loss | undefined,
+  failure: Failure | undefined,
+): ElectionStep {
+  return { state: { kind: 'ended' }, effects: [...effects, { type: 'end', loss, failure }] };
+}
+
+function report(error: unknown): ElectionEffect {
+  return { type: 'report', error };
+}
+
+function timedOut(call: Call, afterMs: number): KubeloomError {
+  const message = `${call} of the lease: no answer within ${Math.round(afterMs)} ms; it is tried again`;
+  return new KubeloomError('ERR_KUBELOOM_STALLED', message);
+}
+
+function isWrite(pace: Pace): pace is Extract<Pace, { kind: 'calling' }> {
+  return pace.kind === 'calling' && pace.call !== 'get';
+}

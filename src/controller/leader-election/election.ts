@@ -1,0 +1,207 @@
+/** One run of an elector: carries out what the rules ask for, with one timer and at most one call in progress. */
+import type { Clock, Random } from '../../base/clock.ts';
+import { KubeloomError, firstLineOf, withCode, wrapped } from '../../base/errors.ts';
+import { onAbort } from '../../base/on-abort.ts';
+import { registerMetrics } from '../../base/metrics/collect.ts';
+import type { AddSample, MetricSource } from '../../base/metrics/collect.ts';
+import { dueMs, newCandidate } from './election-state.ts';
+import type {
+  Draft,
+  ElectionEffect,
+  ElectionEvent,
+  ElectionRules,
+  ElectionState,
+  Failure,
+  Loss,
+} from './election-state.ts';
+import { step } from './election-step.ts';
+import { signalWithCheck } from './leader-signal.ts';
+import type { LeaderElectionRecord, ResourceLock, StoredRecord } from './resource-lock.ts';
+
+/** The work of a leader, with the signal that asks it to end. */
+export type OnLeading = (leaderSignal: AbortSignal) => Promise<void>;
+
+export interface ElectionParts {
+  readonly lock: ResourceLock;
+  readonly rules: ElectionRules;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly onNewLeader: (identity: string) => void;
+  readonly onError: (error: KubeloomError) => void;
+  /** The rules, which tests replace by wrong ones. */
+  readonly step: typeof step;
+}
+
+const CONFLICTS: ReadonlySet<unknown> = new Set(['ERR_KUBELOOM_CONFLICT', 'ERR_KUBELOOM_ALREADY_EXISTS']);
+
+export class Election implements MetricSource {
+  readonly metricsKind = 'lease';
+  readonly metricsName: string;
+  readonly #parts: ElectionParts;
+  readonly #onLeading: OnLeading;
+  readonly #work = new AbortController();
+  readonly #outcome: Promise<void>;
+  #resolve: () => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+  #state: ElectionState;
+  #inFlight: AbortController | undefined;
+  #cancelTimer: () => void = () => undefined;
+  #isWorking = false;
+  #lossError: KubeloomError | undefined;
+
+  constructor(parts: ElectionParts, onLeading: OnLeading) {
+    this.metricsName = parts.lock.describe();
+    this.#parts = parts;
+    this.#onLeading = onLeading;
+    this.#state = newCandidate(parts.clock.now());
+    this.#outcome = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const metrics = registerMetrics(this);
+    const unlisten = onAbort(signal, () => this.#happened({ type: 'stop' }));
+    try {
+      this.#happened({ type: signal.aborted ? 'stop' : 'tick' });
+      await this.#outcome;
+    } finally {
+      unlisten();
+      metrics.end();
+    }
+  }
+
+  /** Whether the election is not over, or the work of its leader has not ended. */
+  get isBusy(): boolean {
+    return this.#isWorking || this.#state.kind !== 'ended';
+  }
+
+  /** Whether this candidate holds the lease, by the clock of this moment. */
+  get isLeading(): boolean {
+    this.#check();
+    return this.#state.kind === 'leading';
+  }
+
+  addMetrics(add: AddSample, name: string): void {
+    add('leader_election_master_status', { name }, this.#state.kind === 'leading' ? 1 : 0);
+  }
+
+  #check(): void {
+    const { clock } = this.#parts;
+    if (this.#state.kind === 'leading' && clock.now() >= this.#state.untilMs)
+      this.#happened({ type: 'tick' });
+  }
+
+  #happened(event: ElectionEvent): void {
+    const { clock, random, rules } = this.#parts;
+    const moment = { nowMs: clock.now(), random: random() };
+    const { state, effects } = this.#parts.step(this.#state, event, moment, rules);
+    this.#state = state;
+    for (const effect of effects) this.#perform(effect);
+    this.#cancelTimer();
+    const due = dueMs(this.#state, rules);
+    if (due === undefined) return;
+    const delayMs = Math.max(0, Math.ceil(due - clock.now()));
+    this.#cancelTimer = clock.schedule(delayMs, () => this.#happened({ type: 'tick' }));
+  }
+
+  #perform(effect: ElectionEffect): void {
+    const { lock, onError } = this.#parts;
+    switch (effect.type) {
+      case 'get':
+        return void this.#call((signal) => lock.get(signal));
+      case 'create':
+        return void this.#call((signal) => lock.create(recordOf(effect.draft), signal));
+      case 'update':
+        return void this.#call((signal) => lock.update(effect.stored, recordOf(effect.draft), signal));
+      case 'cancel':
+        return this.#inFlight?.abort();
+      case 'report':
+        return onError(withCode(effect.error));
+      case 'new-leader':
+        return queueMicrotask(() => this.#reportLeader(effect.identity));
+      case 'lead':
+        return void this.#lead();
+      case 'end-work':
+        return this.#work.abort(effect.loss && this.#lost(effect.loss));
+      default:
+        return this.#end(effect.loss, effect.failure);
+    }
+  }
+
+  async #call(send: (signal: AbortSignal) => Promise<StoredRecord | undefined>): Promise<void> {
+    const call = new AbortController();
+    this.#inFlight = call;
+    const event = await outcomeOf(send, call.signal);
+    if (!call.signal.aborted) this.#happened(event);
+  }
+
+  async #lead(): Promise<void> {
+    const signal = signalWithCheck(this.#work, () => this.#check());
+    this.#isWorking = true;
+    const failure = await failureOf(this.#onLeading, signal);
+    this.#isWorking = false;
+    const { kind } = this.#state;
+    this.#happened({ type: 'worked', failure });
+    if (kind === 'ended' && failure) this.#parts.onError(withCode(failure.error));
+  }
+
+  #reportLeader(identity: string): void {
+    try {
+      this.#parts.onNewLeader(identity);
+    } catch (cause) {
+      this.#parts.onError(wrapped('ERR_KUBELOOM_HANDLER', 'onNewLeader threw', cause));
+    }
+  }
+
+  #end(loss: Loss | undefined, failure: Failure | undefined): void {
+    if (loss) this.#reject(this.#lost(loss, failure));
+    else if (failure) this.#reject(failure.error);
+    else this.#resolve();
+  }
+
+  #lost({ holder, failure }: Loss, ofWork?: Failure): KubeloomError {
+    if (this.#lossError && !ofWork) return this.#lossError;
+    const { lock, rules } = this.#parts;
+    const last = failure === undefined ? '' : ` (${firstLineOf(failure)})`;
+    const why =
+      holder === undefined
+        ? `the lease could not be renewed for ${rules.renewDeadlineMs} ms${last}`
+        : `${holder} holds the lease`;
+    const message = `${lock.describe()}: ${rules.identity} is no longer the leader: ${why}; end the process, or all that the leader does`;
+    const cause = ofWork ? ofWork.error : failure;
+    this.#lossError = new KubeloomError('ERR_KUBELOOM_LEADER_LOST', message, { cause });
+    return this.#lossError;
+  }
+}
+
+async function outcomeOf(
+  send: (signal: AbortSignal) => Promise<StoredRecord | undefined>,
+  signal: AbortSignal,
+): Promise<ElectionEvent> {
+  try {
+    return { type: 'answered', stored: await send(signal) };
+  } catch (error) {
+    const isConflict = error instanceof Error && 'code' in error && CONFLICTS.has(error.code);
+    return { type: 'failed', error, isConflict };
+  }
+}
+
+/** Runs the work, after the turn in which it was elected. Ending because of the signal is no failure. */
+async function failureOf(onLeading: OnLeading, signal: AbortSignal): Promise<Failure | undefined> {
+  try {
+    await Promise.resolve();
+    await onLeading(signal);
+    return undefined;
+  } catch (error) {
+    const isAbort = error instanceof Error && error.name === 'AbortError';
+    return signal.aborted && (isAbort || error === signal.reason) ? undefined : { error };
+  }
+}
+
+/** Microseconds, which is the only form that the server accepts. */
+function recordOf(draft: Draft): LeaderElectionRecord {
+  const renewTime = new Date().toISOString().replace('Z', '000Z');
+  return { ...draft, acquireTime: draft.acquireTime || renewTime, renewTime };
+}

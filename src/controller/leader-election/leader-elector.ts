@@ -1,0 +1,161 @@
+/**
+ * Leader election on a Lease: of several processes with one lease, at most one works. The rules and defaults are
+ * client-go's; docs/leader-election.md says what is promised.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { realClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { KubeloomError } from '../../base/errors.ts';
+import {
+  callback,
+  clock as aClock,
+  flag,
+  having,
+  number,
+  refuse,
+  text,
+  signal as aSignal,
+  wantOptions,
+} from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import type { ObjectClient } from '../object-client.ts';
+import { Election } from './election.ts';
+import type { OnLeading } from './election.ts';
+import type { ElectionRules } from './election-state.ts';
+import { JITTER_FACTOR, step } from './election-step.ts';
+import { LeaseLock } from './lease-lock.ts';
+import type { ResourceLock } from './resource-lock.ts';
+
+export interface ElectionOptions {
+  /** Time for which other candidates leave the lease alone after a renewal that they have seen. Default 15 000. */
+  readonly leaseDurationMs?: number;
+  /** Time after the last renewal at which a leader gives up. Default 10 000. */
+  readonly renewDeadlineMs?: number;
+  /** Pause between two renewals, and between the attempts of a candidate. Default 2000. */
+  readonly retryPeriodMs?: number;
+  /** Whether the lease is given up at the end, so that another one takes over at once. Default true. */
+  readonly releaseOnCancel?: boolean;
+  /** Called with the identity of each new leader that is seen, this one included. */
+  readonly onNewLeader?: (identity: string) => void;
+  /** Called with each failed request, which is tried again. Default: a process warning. */
+  readonly onError?: (error: KubeloomError) => void;
+  readonly clock?: Clock;
+}
+
+export interface LeaseOptions {
+  readonly client: ObjectClient;
+  readonly namespace: string;
+  /** Name of the lease. It is created when there is none. */
+  readonly name: string;
+  /** Name of this candidate, which no other one may have. Default: name of the host and a random part. */
+  readonly identity?: string;
+}
+
+/** The lease, or a lock on something else. */
+export type LeaderElectorOptions = ElectionOptions & (LeaseOptions | { readonly lock: ResourceLock });
+
+const CHECKS: OptionChecks<ElectionOptions & LeaseOptions & { readonly lock: ResourceLock }> = {
+  lock: having('a lock with get(), create(), update() and describe()', 'get', 'create', 'update', 'describe'),
+  client: having('an ObjectClient', 'get', 'create', 'update'),
+  namespace: nonEmpty,
+  name: nonEmpty,
+  identity: nonEmpty,
+  leaseDurationMs: number(1),
+  renewDeadlineMs: number(1),
+  retryPeriodMs: number(1),
+  releaseOnCancel: flag,
+  onNewLeader: callback,
+  onError: callback,
+  clock: aClock,
+};
+
+export class LeaderElector {
+  readonly identity: string;
+  readonly #options: LeaderElectorOptions;
+  readonly #lock: ResourceLock;
+  readonly #rules: ElectionRules;
+  #election: Election | undefined;
+
+  /** @throws ERR_KUBELOOM_OPTION unless leaseDurationMs > renewDeadlineMs > 1.2 × retryPeriodMs, or for a wrong option */
+  constructor(options: LeaderElectorOptions) {
+    wantOptions('options of a leader election', options, CHECKS);
+    this.#options = options;
+    this.#lock = lockOf(options);
+    nonEmpty('identity of the lock', this.#lock.identity);
+    this.identity = this.#lock.identity;
+    this.#rules = rulesOf(options, this.identity);
+  }
+
+  /**
+   * Takes part in the election until the signal is aborted, and calls `onLeading` once this candidate is elected.
+   *
+   * `leaderSignal` is aborted when the signal is, and when the lease was not renewed in time, always before another
+   * candidate can take the lease. The lease is renewed until the promise of `onLeading` settles, and only then released.
+   * When that promise is fulfilled earlier, the candidate stays the leader; when it is rejected, the lease is released and
+   * `run` rejects with the same error.
+   *
+   * Resolves when the signal is aborted and the lease is released.
+   *
+   * @throws ERR_KUBELOOM_LEADER_LOST when the leadership was lost: after the work has ended, or at the moment from which
+   *   on another one may lead; ERR_KUBELOOM_STARTED
+   */
+  async run(signal: AbortSignal, onLeading: OnLeading): Promise<void> {
+    aSignal('signal', signal);
+    callback('onLeading', onLeading);
+    if (this.#election?.isBusy) {
+      const message = `the election of ${this.#lock.describe()} or the work of its last leader has not ended: wait, or use another elector`;
+      throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
+    }
+    const { clock = realClock, onNewLeader = () => undefined, onError = this.#warn } = this.#options;
+    const parts = {
+      lock: this.#lock,
+      rules: this.#rules,
+      clock,
+      random: Math.random,
+      onNewLeader,
+      onError,
+      step,
+    };
+    this.#election = new Election(parts, onLeading);
+    await this.#election.run(signal);
+  }
+
+  /** Returns whether this candidate holds the lease, by the clock of this moment: also while its work is ending. */
+  isLeader(): boolean {
+    return this.#election?.isLeading ?? false;
+  }
+
+  readonly #warn = ({ code, message }: KubeloomError): void =>
+    process.emitWarning(`leader election of ${this.#lock.describe()}: ${message}`, {
+      type: 'KubeloomWarning',
+      code,
+    });
+}
+
+function lockOf(options: LeaderElectorOptions): ResourceLock {
+  if ('lock' in options) {
+    if ('client' in options) refuse('lock', options.lock, 'absent when there is a client');
+    return options.lock;
+  }
+  const { client, namespace, name, identity = `${hostname()}_${randomUUID()}` } = options;
+  for (const [option, value] of Object.entries({ client, namespace, name }))
+    if (value === undefined) refuse(option, value, 'given, or a lock in its place');
+  return new LeaseLock({ client, namespace, name, identity });
+}
+
+/** Checks client-go's conditions: a leader has time for more than one attempt, and gives up before its lease ends. */
+function rulesOf(options: ElectionOptions, identity: string): ElectionRules {
+  const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2000 } = options;
+  const { releaseOnCancel = true } = options;
+  if (leaseDurationMs <= renewDeadlineMs)
+    refuse('leaseDurationMs', leaseDurationMs, `greater than renewDeadlineMs (${renewDeadlineMs})`);
+  if (renewDeadlineMs <= retryPeriodMs * JITTER_FACTOR)
+    refuse('renewDeadlineMs', renewDeadlineMs, `greater than 1.2 × retryPeriodMs (${retryPeriodMs})`);
+  return { identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs, releaseOnCancel };
+}
+
+function nonEmpty(name: string, value: unknown): void {
+  text(name, value);
+  if (value === '') refuse(name, value, 'a text that is not empty');
+}

@@ -1,0 +1,70 @@
+/** A lock on a Lease of coordination.k8s.io/v1, as client-go's LeaseLock. */
+import { resources } from '../../index.ts';
+import type { WireOf } from '../../index.ts';
+import type { ObjectClient } from '../object-client.ts';
+import type { LeaderElectionRecord, ResourceLock, StoredRecord } from './resource-lock.ts';
+
+type Lease = WireOf<'coordination', 'v1', 'Lease'>;
+
+const { leases } = resources.coordination.v1;
+
+export interface LeaseLockOptions {
+  readonly client: ObjectClient;
+  readonly namespace: string;
+  readonly name: string;
+  readonly identity: string;
+}
+
+export class LeaseLock implements ResourceLock {
+  readonly identity: string;
+  readonly #client: ObjectClient;
+  readonly #key: { readonly namespace: string; readonly name: string };
+
+  constructor({ client, namespace, name, identity }: LeaseLockOptions) {
+    this.identity = identity;
+    this.#client = client;
+    this.#key = { namespace, name };
+  }
+
+  describe(): string {
+    return `${this.#key.namespace}/${this.#key.name}`;
+  }
+
+  async get(signal: AbortSignal): Promise<StoredRecord | undefined> {
+    try {
+      return storedOf(await this.#client.get(leases, this.#key, { signal }));
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ERR_KUBELOOM_NOT_FOUND')
+        return undefined;
+      throw error;
+    }
+  }
+
+  async create(record: LeaderElectionRecord, signal: AbortSignal): Promise<StoredRecord> {
+    const lease: Lease = { metadata: this.#key, spec: { ...record } };
+    return storedOf(await this.#client.create(leases, lease, { signal }));
+  }
+
+  /** Replaces the lease in the version that was read. Labels, and fields that the record does not have, stay. */
+  async update(
+    { source }: StoredRecord,
+    record: LeaderElectionRecord,
+    signal: AbortSignal,
+  ): Promise<StoredRecord> {
+    const lease = source as Lease;
+    const spec = { ...lease.spec, ...record };
+    return storedOf(await this.#client.update(leases, { ...lease, spec }, { signal }));
+  }
+}
+
+function storedOf(lease: Lease): StoredRecord {
+  const { spec = {} } = lease;
+  const record = {
+    holderIdentity: spec.holderIdentity ?? '',
+    leaseDurationSeconds: spec.leaseDurationSeconds ?? 0,
+    acquireTime: spec.acquireTime ?? '',
+    renewTime: spec.renewTime ?? '',
+    leaseTransitions: spec.leaseTransitions ?? 0,
+  };
+  return { record, source: lease };
+}

@@ -1,0 +1,206 @@
+/** A controller in its manager: fills its caches, then turns changes into keys and reconciles them. */
+import type { Clock } from '../base/clock.ts';
+import { KubeloomError, assert } from '../base/errors.ts';
+import { onAbort } from '../base/on-abort.ts';
+import { callback, wantOptions } from '../base/option-checks.ts';
+import type { KindLike } from '../kube/rest-mapper.ts';
+import { PriorityQueue, runWorkers, waitFor } from '../index.ts';
+import type {
+  HandlerRegistration,
+  InformerHandle,
+  InformersMap,
+  KubeObject,
+  ReconcileResult,
+  ResourceRef,
+} from '../index.ts';
+import type { ObjectClient } from './object-client.ts';
+import { WATCH_CHECKS } from './options.ts';
+import type { ControllerBuilder, ControllerOptions, MapToKeys, Reconcile, WatchOptions } from './options.ts';
+import type { Predicate } from './predicates.ts';
+import { controllerKeys, queueingHandler } from './queueing.ts';
+import type { KeysOf } from './queueing.ts';
+
+/** A kind whose changes queue keys. The types of its objects are known to the caller of the builder only. */
+interface Source {
+  readonly kind: KindLike;
+  readonly predicate: Predicate<KubeObject> | undefined;
+  /** @param owner kind of the controller */
+  readonly keysFor: (owner: ResourceRef, cache: InformersMap) => KeysOf<KubeObject>;
+}
+
+interface ControllerParts {
+  readonly cache: InformersMap;
+  readonly client: ObjectClient;
+  readonly clock: Clock;
+}
+
+type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
+
+/** A write of a reconciliation, with the server's answer. */
+type Written = readonly [resource: ResourceRef, answer: KubeObject];
+
+/** A write usually arrives within milliseconds; without its event, with the next bookmark. */
+const CATCH_UP_MAX_MS = 10_000;
+
+type State =
+  | { readonly kind: 'declared'; readonly reconcile: Reconcile | undefined }
+  | { readonly kind: 'started'; readonly reconcile: Reconcile };
+
+export class ManagedController implements ControllerBuilder {
+  readonly name: string;
+  readonly needsLeadership: boolean;
+  readonly #options: ControllerOptions<KubeObject>;
+  readonly #parts: ControllerParts;
+  readonly #sources: Source[];
+  #state: State = { kind: 'declared', reconcile: undefined };
+  #followed: Followed = [];
+  readonly #inWork: Set<string> = new Set();
+
+  constructor(kind: KindLike, name: string, options: ControllerOptions<KubeObject>, parts: ControllerParts) {
+    this.name = name;
+    this.needsLeadership = options.needsLeadership ?? true;
+    this.#options = options;
+    this.#parts = parts;
+    this.#sources = [
+      {
+        kind,
+        predicate: options.predicate,
+        keysFor:
+          () =>
+          ({ key }) => [key],
+      },
+    ];
+  }
+
+  /** Keys that are being reconciled. */
+  get inWork(): readonly string[] {
+    return [...this.#inWork];
+  }
+
+  owns<T>(kind: KindLike, options: WatchOptions<T> = {}): this {
+    wantOptions('options of owns', options, WATCH_CHECKS);
+    return this.#watch(kind, options, controllerKeys);
+  }
+
+  watches<T>(kind: KindLike, map: MapToKeys<T>, options: WatchOptions<T> = {}): this {
+    wantOptions('options of watches', options, WATCH_CHECKS);
+    callback('map', map);
+    const mapTo = map as MapToKeys<KubeObject>;
+    return this.#watch(kind, options, (_owner, cache) => (object) => mapTo(object, cache));
+  }
+
+  reconcile(reconcile: Reconcile): void {
+    this.#wantDeclared();
+    callback('reconcile', reconcile);
+    this.#state = { kind: 'declared', reconcile };
+  }
+
+  /** Ends the declaration. @throws ERR_KUBELOOM_OPTION when `reconcile` is missing */
+  start(): void {
+    const { reconcile } = this.#state;
+    if (!reconcile) {
+      const message = `controller ${this.name} has no function: call reconcile() of its declaration`;
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+    }
+    this.#state = { kind: 'started', reconcile };
+  }
+
+  /**
+   * Starts the informers of all its kinds, and resolves when their caches are filled.
+   *
+   * @throws NotSyncedError when the signal is aborted first; the errors of `informerFor`
+   */
+  async fill(signal: AbortSignal): Promise<void> {
+    const { cache } = this.#parts;
+    this.#followed = await Promise.all(
+      this.#sources.map(
+        async (source) => [source, await cache.informerFor(source.kind, { signal })] as const,
+      ),
+    );
+  }
+
+  /**
+   * Queues all objects, at low priority, and reconciles until the signal is aborted. Resolves when the reconciliations in
+   * progress have ended.
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#parts;
+    const { concurrency = 1, rateLimiter, onError } = this.#options;
+    const limited = rateLimiter ? { rateLimiter } : {};
+    const queue = new PriorityQueue<string>({ name: this.name, clock, ...limited });
+    const registrations = this.#followed.map(([source, handle]) => this.#register(source, handle, queue));
+    try {
+      const initialLists = registrations.map(({ registration }) => registration.hasSyncedChecker);
+      await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
+      const options = { signal, clock, ...(onError ? { onError } : {}) };
+      await runWorkers(queue, concurrency, (key) => this.#reconcile(key, signal), options);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      queue.shutDown();
+      await Promise.all(
+        registrations.map(({ handle, registration }) => handle.removeEventHandler(registration)),
+      );
+    }
+  }
+
+  #register(
+    { predicate, keysFor }: Source,
+    handle: InformerHandle<KubeObject>,
+    queue: PriorityQueue<string>,
+  ): { readonly handle: InformerHandle<KubeObject>; readonly registration: HandlerRegistration } {
+    const [own] = this.#followed;
+    assert(own !== undefined, 'the caches are filled before the controller runs');
+    const handler = queueingHandler(queue, keysFor(own[1].resource, this.#parts.cache), predicate);
+    return { handle, registration: handle.addEventHandler(handler, { name: `controller ${this.name}` }) };
+  }
+
+  async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
+    assert(this.#state.kind === 'started', 'a controller runs after its start');
+    const written: Written[] = [];
+    const client = this.#parts.client.observed((resource, answer) => written.push([resource, answer]));
+    this.#inWork.add(key);
+    try {
+      return await this.#state.reconcile(key, { cache: this.#parts.cache, client, signal });
+    } finally {
+      await this.#catchUp(written, signal);
+      this.#inWork.delete(key);
+    }
+  }
+
+  /**
+   * Waits until the caches have these writes, so that the next reconciliation of the key does not repeat them. Goes on
+   * without a write that does not arrive: a cache with a selector may never have it.
+   */
+  async #catchUp(written: readonly Written[], signal: AbortSignal): Promise<void> {
+    const cached = written.flatMap(([resource, answer]) => {
+      const handle = this.#followed.find(
+        ([
+          ,
+          {
+            resource: { group, resource: name },
+          },
+        ]) => group === resource.group && name === resource.resource,
+      );
+      return handle && answer.metadata?.resourceVersion ? [{ handle: handle[1], answer }] : [];
+    });
+    if (cached.length === 0 || signal.aborted) return;
+    const over = new AbortController();
+    const cancel = this.#parts.clock.schedule(CATCH_UP_MAX_MS, () => over.abort());
+    const unlisten = onAbort(signal, () => over.abort());
+    await Promise.allSettled(cached.map(({ handle, answer }) => handle.waitForWrite(answer, over.signal)));
+    cancel();
+    unlisten();
+  }
+
+  #watch<T>(kind: KindLike, { predicate }: WatchOptions<T>, keysFor: Source['keysFor']): this {
+    this.#wantDeclared();
+    this.#sources.push({ kind, predicate: predicate as Predicate<KubeObject> | undefined, keysFor });
+    return this;
+  }
+
+  #wantDeclared(): void {
+    if (this.#state.kind === 'declared') return;
+    throw new KubeloomError('ERR_KUBELOOM_STARTED', `controller ${this.name} has started: declare it before`);
+  }
+}

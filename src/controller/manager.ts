@@ -1,0 +1,177 @@
+/**
+ * Controllers of one program: they share caches and a client, start together and stop together. In controller-runtime:
+ * Manager. Caches
+ * are filled before the election, so that another process takes over at once.
+ */
+import { realClock } from '../base/clock.ts';
+import { KubeloomError } from '../base/errors.ts';
+import { onAbort } from '../base/on-abort.ts';
+import { signal as aSignal, wantOptions } from '../base/option-checks.ts';
+import type { KindLike } from '../kube/rest-mapper.ts';
+import type { ServerSource } from '../kube/server-source.ts';
+import { InformersMap } from '../index.ts';
+import type { KubeObject, ResourceOf } from '../index.ts';
+import { ManagedController } from './managed-controller.ts';
+import { ObjectClient } from './object-client.ts';
+import { CONTROLLER_CHECKS, MANAGER_CHECKS } from './options.ts';
+import type { ControllerBuilder, ControllerOptions, ManagerOptions } from './options.ts';
+
+const CACHE_SYNC_TIMEOUT_MS = 120_000;
+const SHUTDOWN_TIMEOUT_MS = 30_000;
+
+export class Manager {
+  /** Caches of all kinds that controllers watch. They are filled when `reconcile` is called first. */
+  readonly cache: InformersMap;
+  readonly client: ObjectClient;
+  readonly #options: ManagerOptions;
+  readonly #controllers: Map<string, ManagedController> = new Map();
+  #hasStarted = false;
+
+  /** @throws ERR_KUBELOOM_OPTION */
+  constructor(source: ServerSource, options: ManagerOptions = {}) {
+    wantOptions('options of a manager', options, MANAGER_CHECKS);
+    this.#options = options;
+    this.client = new ObjectClient(source);
+    this.cache = new InformersMap(source, options.cache);
+  }
+
+  /**
+   * Declares a controller of a kind: a change of an object queues the object's key.
+   *
+   * @throws ERR_KUBELOOM_OPTION, also for a name that another controller has; ERR_KUBELOOM_STARTED when the manager runs
+   */
+  controllerFor<T = KubeObject>(
+    kind: ResourceOf<T> | KindLike,
+    options: ControllerOptions<T> = {},
+  ): ControllerBuilder {
+    wantOptions('options of a controller', options, CONTROLLER_CHECKS);
+    if (this.#hasStarted) throw started('declare controllers before run()');
+    const { name = nameOf(kind) } = options;
+    if (this.#controllers.has(name)) {
+      const message = `the manager has a controller ${name} already: give each a name of its own`;
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+    }
+    const { clock = realClock } = this.#options;
+    const parts = { cache: this.cache, client: this.client, clock };
+    const controller = new ManagedController(kind, name, options as ControllerOptions<KubeObject>, parts);
+    this.#controllers.set(name, controller);
+    return controller;
+  }
+
+  /**
+   * Fills the caches, waits for leadership and runs the controllers until the signal is aborted. Resolves when the
+   * reconciliations in progress have ended, the leadership is given back and the caches are closed. A manager runs once.
+   *
+   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the informers, when the caches are not filled in time
+   * @throws the error of the elector when leadership is lost: end the process, another one leads
+   * @throws ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations have not ended in time after the stop
+   * @throws ERR_KUBELOOM_OPTION for a controller without `reconcile`, ERR_KUBELOOM_STARTED for a second call
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    aSignal('signal', signal);
+    if (this.#hasStarted) throw started('create another one');
+    const controllers = [...this.#controllers.values()];
+    if (controllers.length === 0) {
+      const message = 'the manager has no controller: declare one with controllerFor()';
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+    }
+    for (const controller of controllers) controller.start();
+    this.#hasStarted = true;
+    const stop = new AbortController();
+    const unlisten = onAbort(signal, () => stop.abort(signal.reason));
+    try {
+      if (!signal.aborted) await this.#runUntil(stop);
+    } finally {
+      unlisten();
+      await this.cache.shutdown();
+    }
+  }
+
+  /** Runs everything until the end of the stop, or until its time is up. */
+  async #runUntil(stop: AbortController): Promise<void> {
+    let failure: { readonly error: unknown } | undefined;
+    // The first failure stops everything; later ones are its consequences.
+    const failed = (error: unknown): void => {
+      failure ??= { error };
+      stop.abort(error);
+    };
+    const ended = this.#runAll(stop.signal, failed).catch(failed);
+    const limit = this.#shutdownLimit(stop.signal);
+    try {
+      await Promise.race([ended, limit.isOver]);
+    } finally {
+      limit.cancel();
+    }
+    if (failure) throw failure.error;
+  }
+
+  async #runAll(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
+    await this.#fill(signal);
+    if (signal.aborted) return;
+    this.#options.onReady?.();
+    const run = async (controllers: readonly ManagedController[], until: AbortSignal): Promise<void> => {
+      await Promise.all(controllers.map((controller) => controller.run(until).catch(failed)));
+    };
+    const { leaderElector } = this.#options;
+    const isLed = (controller: ManagedController): boolean => !!leaderElector && controller.needsLeadership;
+    const all = [...this.#controllers.values()];
+    const led = all.filter(isLed);
+    const free = all.filter((controller) => !isLed(controller));
+    const leading = led.length > 0 ? leaderElector?.run(signal, (until) => run(led, until)) : undefined;
+    await Promise.all([run(free, signal), leading?.catch(failed)]);
+  }
+
+  async #fill(signal: AbortSignal): Promise<void> {
+    const { cacheSyncTimeoutMs = CACHE_SYNC_TIMEOUT_MS, clock = realClock } = this.#options;
+    const over = new AbortController();
+    const unlisten = onAbort(signal, () => over.abort(signal.reason));
+    const cancel = clock.schedule(cacheSyncTimeoutMs, () => {
+      const message = `the caches were not filled within ${cacheSyncTimeoutMs} ms (cacheSyncTimeoutMs)`;
+      over.abort(new KubeloomError('ERR_KUBELOOM_NOT_SYNCED', message));
+    });
+    try {
+      await Promise.all(Array.from(this.#controllers.values(), (each) => each.fill(over.signal)));
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      cancel();
+      unlisten();
+    }
+  }
+
+  /** Rejects when the stop takes too long. */
+  #shutdownLimit(signal: AbortSignal): { readonly isOver: Promise<never>; cancel(): void } {
+    const { shutdownTimeoutMs = SHUTDOWN_TIMEOUT_MS, clock = realClock } = this.#options;
+    let cancel = (): void => undefined;
+    const isOver = new Promise<never>((_, reject) => {
+      const unlisten = onAbort(signal, () => {
+        cancel = clock.schedule(shutdownTimeoutMs, () => {
+          const cause: unknown = signal.reason;
+          reject(
+            new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', this.#unfinished(shutdownTimeoutMs), { cause }),
+          );
+        });
+      });
+      cancel = unlisten;
+    });
+    return { isOver, cancel: () => cancel() };
+  }
+
+  #unfinished(shutdownTimeoutMs: number): string {
+    const busy = [...this.#controllers.values()].filter(({ inWork }) => inWork.length > 0);
+    const what = busy.map(({ name, inWork }) => `${name} ${inWork.join(', ')}`).join('; ');
+    return (
+      `not ended ${shutdownTimeoutMs} ms after the stop (shutdownTimeoutMs): ${what || 'the leader elector'}; ` +
+      'pass the signal of a reconciliation to everything that it waits for'
+    );
+  }
+}
+
+function started(advice: string): KubeloomError {
+  return new KubeloomError('ERR_KUBELOOM_STARTED', `the manager has started already: ${advice}`);
+}
+
+function nameOf(kind: KindLike): string {
+  if (typeof kind === 'string') return kind;
+  return 'resource' in kind ? kind.resource : kind.kind.toLowerCase();
+}

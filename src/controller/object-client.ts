@@ -1,0 +1,198 @@
+/** Reads and writes single objects of an apiserver, with the credentials, proxies and TLS of the informers. */
+import { KubeloomError } from '../base/errors.ts';
+import { oneOf, signal, text, integer, wantOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import { parseObjectName } from '../kube/keys.ts';
+import { apiVersionOf, resourcePath } from '../kube/resource.ts';
+import type { ResourceOf, ResourceRef } from '../kube/resource.ts';
+import type { ServerSource } from '../kube/server-source.ts';
+import type { KubeObject } from '../kube/wire.ts';
+import type { ObjectKey } from '../index.ts';
+import { ApiClient } from '../reflector/api-client.ts';
+import type { SendRequest } from '../reflector/api-client.ts';
+
+export interface RequestOptions {
+  /** Ends the wait for the answer; a write may have happened nevertheless. */
+  readonly signal?: AbortSignal;
+}
+
+export interface DeleteOptions extends RequestOptions {
+  /** The object is deleted only if it has this uid; else the call throws ERR_KUBELOOM_CONFLICT. */
+  readonly uid?: string;
+  /** The same for the version. */
+  readonly resourceVersion?: string;
+  readonly gracePeriodSeconds?: number;
+  /** Treatment of the objects that this one owns, by the garbage collector. Default: the server's for the resource. */
+  readonly propagationPolicy?: 'Orphan' | 'Background' | 'Foreground';
+}
+
+const REQUEST_CHECKS: OptionChecks<RequestOptions> = { signal };
+const DELETE_CHECKS: OptionChecks<DeleteOptions> = {
+  signal,
+  uid: text,
+  resourceVersion: text,
+  gracePeriodSeconds: integer(0),
+  propagationPolicy: oneOf('Orphan', 'Background', 'Foreground'),
+};
+
+/** Receives the answer to a write: the object as stored; after a deletion, its last state or a Status. */
+export type WriteListener = (resource: ResourceRef, answer: KubeObject) => void;
+
+/** The type of an object that is sent. The resource alone decides it: it is not inferred from the argument. */
+export type Sent<T> = [T][T extends unknown ? 0 : never];
+
+/**
+ * A client for single objects. A request is sent once, and a second time with fresh credentials after 401; everything else
+ * is up to the caller, who has a work queue for that.
+ *
+ * Every method throws a KubeStatusError when the server refuses (ERR_KUBELOOM_NOT_FOUND, ERR_KUBELOOM_CONFLICT,
+ * ERR_KUBELOOM_ALREADY_EXISTS, ERR_KUBELOOM_INVALID, …), so that nothing was written; ERR_KUBELOOM_WRITE_UNCONFIRMED when a
+ * write was sent and its answer is missing, so that it may have happened or not; the signal's reason after an abort; and
+ * ERR_KUBELOOM_OPTION or ERR_KUBELOOM_KEY, before a request, for arguments that lead to no object.
+ */
+export class ObjectClient {
+  readonly #source: ServerSource;
+  #api: ApiClient;
+  #onWritten: WriteListener | undefined;
+
+  /** @throws ERR_KUBELOOM_OPTION when the source is neither a KubeConfig nor a connection */
+  constructor(source: ServerSource) {
+    this.#source = source;
+    this.#api = new ApiClient(source);
+  }
+
+  /** Returns a client on the same connections that calls the listener with the answer to each of its writes. */
+  observed(onWritten: WriteListener): ObjectClient {
+    const observed = new ObjectClient(this.#source);
+    observed.#api = this.#api;
+    observed.#onWritten = onWritten;
+    return observed;
+  }
+
+  /** Reads an object from the server, past every cache. */
+  async get<T = KubeObject>(
+    resource: ResourceOf<T>,
+    key: ObjectKey,
+    options: RequestOptions = {},
+  ): Promise<T> {
+    return this.#send<T>(resource, { method: 'GET', path: pathOf(resource, key) }, options);
+  }
+
+  /** Creates an object; it has a name, or `generateName`. Returns it as the server has stored it. */
+  async create<T = KubeObject>(
+    resource: ResourceOf<T>,
+    object: Sent<T>,
+    options: RequestOptions = {},
+  ): Promise<T> {
+    const { namespace = '' } = metadataOf(object);
+    if (resource.isNamespaced && namespace === '') throw unnamed(resource, 'metadata.namespace');
+    return this.#send<T>(
+      resource,
+      { method: 'POST', path: resourcePath(resource, namespace), body: complete(resource, object) },
+      options,
+    );
+  }
+
+  /**
+   * Replaces an object, its status excepted when the resource has that subresource. With the `resourceVersion` that was
+   * read, another writer's change in between is a conflict; without one it is overwritten.
+   */
+  async update<T = KubeObject>(
+    resource: ResourceOf<T>,
+    object: Sent<T>,
+    options: RequestOptions = {},
+  ): Promise<T> {
+    const path = pathOf(resource, keyOf(resource, object));
+    return this.#send<T>(resource, { method: 'PUT', path, body: complete(resource, object) }, options);
+  }
+
+  /** Replaces the status of an object, and nothing else. */
+  async updateStatus<T = KubeObject>(
+    resource: ResourceOf<T>,
+    object: Sent<T>,
+    options: RequestOptions = {},
+  ): Promise<T> {
+    const path = `${pathOf(resource, keyOf(resource, object))}/status`;
+    return this.#send<T>(resource, { method: 'PUT', path, body: complete(resource, object) }, options);
+  }
+
+  /**
+   * Changes an object by a merge patch: members are replaced, null removes one. With `metadata.resourceVersion` in the
+   * patch, another writer's change in between is a conflict.
+   */
+  async patch<T = KubeObject>(
+    resource: ResourceOf<T>,
+    key: ObjectKey,
+    patch: object,
+    options: RequestOptions = {},
+  ): Promise<T> {
+    return this.#send<T>(resource, { method: 'PATCH', path: pathOf(resource, key), body: patch }, options);
+  }
+
+  /** Changes the status of an object by a merge patch, which has the status as its member `status`. */
+  async patchStatus<T = KubeObject>(
+    resource: ResourceOf<T>,
+    key: ObjectKey,
+    patch: object,
+    options: RequestOptions = {},
+  ): Promise<T> {
+    return this.#send<T>(
+      resource,
+      { method: 'PATCH', path: `${pathOf(resource, key)}/status`, body: patch },
+      options,
+    );
+  }
+
+  /** Deletes an object. It is gone when its grace period is over and its finalizers are removed. */
+  async delete<T>(resource: ResourceOf<T>, key: ObjectKey, options: DeleteOptions = {}): Promise<void> {
+    wantOptions('options of a deletion', options, DELETE_CHECKS);
+    const { signal: given, uid, resourceVersion, ...how } = options;
+    const preconditions = { uid, resourceVersion };
+    const body = { kind: 'DeleteOptions', apiVersion: 'v1', ...how, preconditions };
+    const request = { method: 'DELETE', path: pathOf(resource, key), body } as const;
+    await this.#send(resource, request, given ? { signal: given } : {});
+  }
+
+  async #send<T>(resource: ResourceRef, request: SendRequest, options: RequestOptions): Promise<T> {
+    wantOptions('options of a request', options, REQUEST_CHECKS);
+    const answer = await this.#api.send({ ...request, ...options });
+    if (request.method !== 'GET') this.#onWritten?.(resource, answer as KubeObject);
+    return answer as T;
+  }
+}
+
+interface ObjectMetadata {
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+function metadataOf(object: unknown): ObjectMetadata {
+  const metadata: unknown = Object(object).metadata;
+  return typeof metadata === 'object' && metadata !== null ? metadata : {};
+}
+
+function keyOf<T>(resource: ResourceOf<T>, object: unknown): ObjectKey {
+  const { namespace = '', name = '' } = metadataOf(object);
+  if (name === '') throw unnamed(resource, 'metadata.name');
+  return { namespace, name };
+}
+
+/** Returns the object with its type: the objects of a list have none, and a server needs it. */
+function complete<T>(resource: ResourceOf<T>, object: unknown): object {
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind, ...(object as object) };
+}
+
+function pathOf<T>(resource: ResourceOf<T>, key: ObjectKey): string {
+  const { namespace = '', name } = typeof key === 'string' ? parseObjectName(key) : key;
+  if (resource.isNamespaced && !namespace) throw unnamed(resource, 'a namespace');
+  if (typeof name !== 'string' || name === '' || name === '.' || name === '..')
+    throw unnamed(resource, 'a name');
+  return `${resourcePath(resource, namespace)}/${encodeURIComponent(name)}`;
+}
+
+function unnamed({ resource }: { readonly resource: string }, missing: string): KubeloomError {
+  return new KubeloomError(
+    'ERR_KUBELOOM_OPTION',
+    `an object of ${resource} cannot be addressed: it needs ${missing}`,
+  );
+}

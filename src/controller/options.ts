@@ -1,0 +1,129 @@
+/** The options of a manager and its controllers, and what a reconciliation may use. */
+import { anything, callback, clock, flag, having, integer, text } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import type { Clock } from '../base/clock.ts';
+import type { KindLike } from '../kube/rest-mapper.ts';
+import type {
+  Borrowed,
+  InformersMap,
+  InformersMapOptions,
+  KubeObject,
+  RateLimiter,
+  ReconcileResult,
+  ResourceOf,
+} from '../index.ts';
+import type { ObjectClient } from './object-client.ts';
+import type { Predicate } from './predicates.ts';
+
+/** Grants leadership to one of several processes. */
+export interface LeaderGate {
+  /**
+   * Waits for leadership and calls `lead` once. Resolves when `signal` is aborted, the promise of `lead` has settled and
+   * the leadership is given back. Rejects when the leadership was lost, with the error of `lead` when that failed.
+   *
+   * @param lead work of the leader; its signal is aborted when the work has to end
+   */
+  run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void>;
+}
+
+export interface ManagerOptions {
+  /** Options of the caches of all kinds: namespaces, selectors, transforms, threads. */
+  readonly cache?: InformersMapOptions;
+  /** Lets controllers run in the process that leads. Default: they run in every process. */
+  readonly leaderElector?: LeaderGate;
+  /** Time for filling the caches, after which `run` rejects. Default: 120,000. */
+  readonly cacheSyncTimeoutMs?: number;
+  /** Time for the reconciliations in progress after the stop, after which `run` rejects. Default: 30,000. */
+  readonly shutdownTimeoutMs?: number;
+  /** Called when all caches are filled: a readiness probe may succeed. The election, if there is one, comes next. */
+  readonly onReady?: () => void;
+  /** Clock of time limits and work queues. Default: the real one. */
+  readonly clock?: Clock;
+}
+
+export const MANAGER_CHECKS: OptionChecks<ManagerOptions> = {
+  // The InformersMap checks them.
+  cache: anything,
+  leaderElector: having('a leader elector with run()', 'run'),
+  cacheSyncTimeoutMs: integer(1),
+  shutdownTimeoutMs: integer(0),
+  onReady: callback,
+  clock,
+};
+
+export interface WatchOptions<T> {
+  /** Selects the changes that count. Default: all. */
+  readonly predicate?: Predicate<T>;
+}
+
+export interface ControllerOptions<T> extends WatchOptions<T> {
+  /** Name in metrics and messages and of the work queue, unique in its manager. Default: the resource's. */
+  readonly name?: string;
+  /** Number of keys that are reconciled at the same time; a key never is twice. Default: 1. */
+  readonly concurrency?: number;
+  /** Delays of keys that failed. Default: client-go's for controllers. */
+  readonly rateLimiter?: RateLimiter<unknown>;
+  /** false: runs in processes that do not lead as well. Default: true. */
+  readonly needsLeadership?: boolean;
+  /** Called with every failure. `retries` is the number of earlier failures of the key. Default: a process warning. */
+  readonly onError?: (error: unknown, key: string, retries: number) => void;
+}
+
+export const WATCH_CHECKS: OptionChecks<WatchOptions<unknown>> = { predicate: callback };
+
+export const CONTROLLER_CHECKS: OptionChecks<ControllerOptions<unknown>> = {
+  ...WATCH_CHECKS,
+  name: text,
+  concurrency: integer(1),
+  rateLimiter: having('a rate limiter with when() and forget()', 'when', 'forget'),
+  needsLeadership: flag,
+  onError: callback,
+};
+
+/** Tools of a reconciliation. */
+export interface ReconcileContext {
+  /**
+   * Caches of the manager. They are filled before the first reconciliation, and have what earlier reconciliations of this
+   * key have written to the kinds of the controller.
+   */
+  readonly cache: InformersMap;
+  readonly client: ObjectClient;
+  /** Aborted when the controller has to stop: pass it to every request. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Brings the world to the state that the object of this key asks for; the object may be gone. After an error the key comes
+ * again, later each time, except after a `TerminalError`. `{ requeueAfterMs }` lets it come again and forgets its failures.
+ */
+export type Reconcile = (
+  key: string,
+  context: ReconcileContext,
+) => Promise<ReconcileResult> | ReconcileResult;
+
+/** Returns the keys of a controller's kind that an object of another kind concerns. */
+export type MapToKeys<T> = (object: Borrowed<T>, cache: InformersMap) => readonly string[];
+
+/** A controller that is being declared. It is complete with `reconcile`, and runs with its manager. */
+export interface ControllerBuilder {
+  /**
+   * Adds a kind of which the controller creates objects. A change of an object queues the owner in its metadata that has
+   * `controller: true`, if that owner is of the controller's kind.
+   *
+   * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
+   */
+  owns<T = KubeObject>(kind: ResourceOf<T> | KindLike, options?: WatchOptions<T>): this;
+  /**
+   * Adds another kind that matters. A change of an object queues the keys that `map` returns for it; an update, also those
+   * for the previous object.
+   *
+   * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
+   */
+  watches<T = KubeObject>(kind: ResourceOf<T> | KindLike, map: MapToKeys<T>, options?: WatchOptions<T>): this;
+  /**
+   * Sets the function that reconciles a key, and completes the controller.
+   *
+   * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
+   */
+  reconcile(reconcile: Reconcile): void;
+}

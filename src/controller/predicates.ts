@@ -1,0 +1,58 @@
+/** Changes of objects, and functions that select the ones that matter: controller-runtime's predicates. */
+import type { Borrowed } from '../index.ts';
+
+/** A change of one object. `object` is its newest state; after a deletion, the last one that was received. */
+export type ObjectChange<T = unknown> =
+  | { readonly type: 'add'; readonly object: Borrowed<T>; readonly isInInitialList: boolean }
+  | { readonly type: 'update'; readonly object: Borrowed<T>; readonly previous: Borrowed<T> }
+  | { readonly type: 'delete'; readonly object: Borrowed<T> };
+
+/** Returns whether a change matters. */
+export type Predicate<T = unknown> = (change: ObjectChange<T>) => boolean;
+
+/**
+ * Selects updates of the generation, additions and deletions. The server raises the generation of most kinds when the
+ * spec changes, and not when status, labels or annotations do.
+ */
+export function generationChanged(change: ObjectChange): boolean {
+  return change.type !== 'update' || change.previous.generation !== change.object.generation;
+}
+
+/** Selects updates of labels, additions and deletions. */
+export function labelsChanged(change: ObjectChange): boolean {
+  return change.type !== 'update' || !isSame(change.previous.labels, change.object.labels);
+}
+
+/** Selects updates of annotations, additions and deletions. */
+export function annotationsChanged(change: ObjectChange): boolean {
+  if (change.type !== 'update') return true;
+  return !isSame(change.previous.metadata.annotations, change.object.metadata.annotations);
+}
+
+/** Selects updates by another write, additions and deletions: no resyncs and no objects that a relist found unchanged. */
+export function resourceVersionChanged(change: ObjectChange): boolean {
+  return change.type !== 'update' || change.previous.resourceVersion !== change.object.resourceVersion;
+}
+
+/** Selects what all of them select. */
+export function and<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (change) => predicates.every((predicate) => predicate(change));
+}
+
+/** Selects what one of them selects. */
+export function or<T>(...predicates: readonly Predicate<T>[]): Predicate<T> {
+  return (change) => predicates.some((predicate) => predicate(change));
+}
+
+/** Selects what the other does not: for `generationChanged`, no addition and no deletion. */
+export function not<T>(predicate: Predicate<T>): Predicate<T> {
+  return (change) => !predicate(change);
+}
+
+type Texts = Readonly<Record<string, string>>;
+
+function isSame(a: Texts = {}, b: Texts = {}): boolean {
+  const names = Object.keys(a);
+  if (names.length !== Object.keys(b).length) return false;
+  return names.every((name) => Object.hasOwn(b, name) && a[name] === b[name]);
+}

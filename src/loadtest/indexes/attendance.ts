@@ -1,0 +1,36 @@
+/**
+ * Presence of the others, by signs of life on the board. Time is counted in beats of the own entry that came back from the
+ * server: clocks of machines need not agree, and while the server is away no index counts as dead. Pure.
+ */
+
+/** Own beats without a sign of another one, after which that one is dead. */
+export const SILENT_BEATS = 5;
+
+export class Attendance {
+  readonly #own: string;
+  readonly #lastSeen = new Map<string, number>();
+  #beats = 0;
+  #lastBeat: string | undefined;
+
+  /** @param own the name of the own entry */
+  constructor(own: string) {
+    this.#own = own;
+  }
+
+  /**
+   * Takes a change of an entry.
+   *
+   * @param beat its number; own changes between two beats do not count
+   */
+  seen(name: string, beat: string): void {
+    if (name !== this.#own) this.#lastSeen.set(name, this.#beats);
+    else if (beat !== this.#lastBeat) {
+      this.#lastBeat = beat;
+      this.#beats++;
+    }
+  }
+
+  isSilent(name: string): boolean {
+    return this.#beats - (this.#lastSeen.get(name) ?? 0) > SILENT_BEATS;
+  }
+}

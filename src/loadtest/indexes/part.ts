@@ -1,0 +1,63 @@
+/**
+ * The messages between the indexes of a run. Index 0 has the generator and leads: it publishes calls, one after the other,
+ * and the others carry them out and say so. At the end each index leaves its part of the measurement.
+ */
+import type { RunFacts } from '../result.ts';
+import type { Measurement } from '../run/assemble.ts';
+import type { JournalEntry } from '../../apiserver/journal.ts';
+import type { ObjectKind, Slowness } from '../workload/workload.ts';
+
+export type Call =
+  /** Starts processes. The run began `atMs` ago. */
+  | { readonly type: 'start'; readonly atMs: number }
+  | { readonly type: 'sync' | 'relist'; readonly names: readonly string[]; readonly timeoutMs: number }
+  | { readonly type: 'setSlowness'; readonly names: readonly string[]; readonly slowness?: Slowness }
+  /** Compares what watchers received with the parcel `log`, and leaves the part. The last call. */
+  | { readonly type: 'judge' };
+
+export interface LeadState {
+  /** The number of the call, from 1; 0 before the first one. */
+  readonly number: number;
+  readonly call: Call | null;
+  /** True when the phases were interrupted: what waits ends. */
+  readonly isStopped: boolean;
+  /** True when index 0 has left its part. */
+  readonly isEnded: boolean;
+  /** The reason why the run ended early. */
+  readonly failure?: string;
+}
+
+export interface FollowState {
+  /** The number of the last call that was carried out. */
+  readonly done: number;
+  /** The reason why this index ended early. */
+  readonly failure?: string;
+}
+
+/** A member of the entry of index 0: what all others need to begin. */
+export interface LeadFacts {
+  readonly run: RunFacts;
+  readonly indexes: number;
+}
+
+/** The log of each kind as its journal. The times of the answers stay with the clock that they were read from. */
+export type Journals = ReadonlyMap<ObjectKind, readonly JournalEntry[]>;
+
+export interface IndexPart extends Pick<Measurement, 'judged' | 'costs'> {
+  readonly host: string;
+  readonly machine: RunFacts['machine'];
+}
+
+/** The part of index 0. */
+export interface LeadPart extends Omit<Measurement, 'tasks'> {
+  readonly host: string;
+  /** Indexes that died, and how. */
+  readonly lost: ReadonlyMap<number, string>;
+}
+
+export const FACTS = 'facts';
+export const LOG = 'log';
+
+export function partName(index: number): string {
+  return `part-${index}`;
+}

@@ -1,0 +1,117 @@
+/**
+ * The types as compilers of users see them: publint and arethetypeswrong examine the tarball, and TypeScript 5.0 to 7
+ * compile a program against it, without skipLibCheck. Errors in other packages' declarations do not count.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { FIXTURES, install, pack, run } from './installation.ts';
+
+/** Versions of TypeScript, by the names of their folders. */
+const COMPILERS: Readonly<Record<string, string>> = {
+  '5.0': '~5.0',
+  '5.4': '~5.4',
+  '5.9': '~5.9',
+  '6': '6',
+  '7': '7',
+};
+const PROGRAMS = ['consumer.mts', 'consumer.cts', 'consumer.ts'] as const;
+
+interface Project {
+  readonly typescript: string;
+  readonly options: string;
+  readonly programs: readonly (typeof PROGRAMS)[number][];
+}
+
+const NODENEXT = '--module nodenext';
+const BUNDLER = '--module esnext --moduleResolution bundler';
+const NODE10 = '--module commonjs --moduleResolution node --esModuleInterop';
+
+/** The projects that docs/bundling.md promises. A .cts file is CommonJS; so is the .ts file with NODE10. */
+const PROJECTS: readonly Project[] = [
+  { typescript: '5.0', options: NODENEXT, programs: ['consumer.mts'] },
+  { typescript: '5.0', options: BUNDLER, programs: ['consumer.ts'] },
+  { typescript: '5.0', options: NODE10, programs: ['consumer.ts'] },
+  { typescript: '5.4', options: NODENEXT, programs: ['consumer.mts'] },
+  { typescript: '5.9', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts'] },
+  { typescript: '5.9', options: BUNDLER, programs: ['consumer.ts'] },
+  { typescript: '5.9', options: NODE10, programs: ['consumer.ts'] },
+  { typescript: '6', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts'] },
+  { typescript: '6', options: `${NODE10} --ignoreDeprecations 6.0`, programs: ['consumer.ts'] },
+  { typescript: '7', options: NODENEXT, programs: ['consumer.mts', 'consumer.cts'] },
+  { typescript: '7', options: BUNDLER, programs: ['consumer.ts'] },
+];
+
+describe('the types of the installed package', () => {
+  let folder = '';
+  let tarball = '';
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kubeloom-types-'));
+    tarball = await pack(folder);
+    const compilers = Object.entries(COMPILERS).map(([name, range]) => `ts${name}@npm:typescript@${range}`);
+    const peers = ['@kubernetes/client-node@1', 'prom-client@15', '@opentelemetry/api@1'];
+    const types = ['@types/node@20', '@types/ws@8'];
+    const tools = ['publint@0.3', '@arethetypeswrong/cli@0.18'];
+    await install(folder, [tarball, ...compilers, ...peers, ...types, ...tools]);
+    for (const name of PROGRAMS) await copyFile(join(FIXTURES, 'consumer.ts'), join(folder, name));
+  });
+
+  after(() => rm(folder, { recursive: true, force: true }));
+
+  /** Returns the errors in the programs and in kubeloom's declarations. */
+  async function errorsOf({ typescript, options, programs }: Project): Promise<string[]> {
+    const tsc = join(folder, `node_modules/ts${typescript}/bin/tsc`);
+    const common = ['--noEmit', '--strict', '--target', 'es2022', '--types', 'node', '--pretty', 'false'];
+    const args = [tsc, ...common, ...options.split(' '), ...programs];
+    const output = await new Promise<string>((resolve, reject) => {
+      execFile(process.execPath, args, { cwd: folder, maxBuffer: 2 ** 26 }, (error, stdout) => {
+        // The compiler exits with 1 or 2 when it has found errors.
+        if (error && ![1, 2].includes(Number(error.code))) reject(error);
+        else resolve(stdout);
+      });
+    });
+    const isOther = (line: string): boolean => /^(?: |node_modules\/(?!kubeloom\/)|$)/.test(line);
+    return output.split('\n').filter((line) => !isOther(line));
+  }
+
+  for (const project of PROJECTS) {
+    const { typescript, options, programs } = project;
+    test(`compile with TypeScript ${typescript} ${options}, ${programs.join(' and ')}`, async () => {
+      assert.deepEqual(await errorsOf(project), []);
+    });
+  }
+
+  test('are refused in a CommonJS file under node16, which documents say', async () => {
+    const project = { typescript: '5.9', options: '--module node16', programs: ['consumer.cts'] } as const;
+    const [first = ''] = await errorsOf(project);
+    assert.match(first, /TS1479: .* is a CommonJS module .* the referenced file is an ECMAScript module/);
+  });
+
+  test('have no fault that publint knows', async () => {
+    const { stdout } = await run('npx', ['publint', 'run', tarball, '--strict'], { cwd: folder });
+    assert.match(stdout, /All good!/);
+  });
+
+  test('have no fault that arethetypeswrong knows, except that CommonJS loads an ES module', async () => {
+    // Programs do not import the types of these: threads' entries are for bundlers, the schemas are JSON.
+    const untyped = ['workers/indexer', 'workers/*', 'workload.schema.json', 'loadtest-result.schema.json'];
+    const args = [
+      'attw',
+      tarball,
+      '--format',
+      'ascii',
+      '--no-color',
+      '--ignore-rules',
+      'cjs-resolves-to-esm',
+    ];
+    const attw = run('npx', [...args, '--exclude-entrypoints', ...untyped], { cwd: folder });
+    const { stdout } = await attw.catch((error: Error & { readonly stdout?: string }) => {
+      throw new Error(error.stdout ?? '', { cause: error });
+    });
+    assert.match(stdout, /kubeloom\/testing/);
+  });
+});

@@ -1,0 +1,189 @@
+/** Controllers on an embedded apiserver: which keys are reconciled, when, and on which state of the cache. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { generationChanged } from '../../../src/controller/index.ts';
+import { FakeClock, settled } from '../../../src/apiserver/testing/index.ts';
+import { ItemExponentialFailureRateLimiter, resources } from '../../../src/index.ts';
+import { Gate, Reconciliations, Scene, managerOf, object, turns } from './scene.ts';
+
+const { deployments, replicaSets } = resources.apps.v1;
+const { configMaps, pods } = resources.core.v1;
+
+function ownedBy(name: string): object {
+  const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name, uid: `uid-${name}`, controller: true };
+  return { ownerReferences: [owner] };
+}
+
+describe('a controller', () => {
+  it('reconciles every object once, when the caches of all its kinds are filled', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'), object('b'));
+    await scene.create('replicasets.apps', object('r', 'default', ownedBy('a')));
+    await using running = managerOf(scene);
+    const read: unknown[] = [];
+    const done = new Reconciliations((key, { cache }) => {
+      read.push([key, cache.get(deployments, key)?.name, cache.list(replicaSets).items.length]);
+    });
+    running.manager.controllerFor(deployments).owns(replicaSets).reconcile(done.reconcile);
+    void running.run();
+    await done.count(2);
+    assert.deepEqual(read, [
+      ['default/a', 'a', 1],
+      ['default/b', 'b', 1],
+    ]);
+  });
+
+  it('reconciles an object that changes before those of the initial list', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', ...['a', 'b', 'c', 'z'].map((name) => object(name)));
+    await using running = managerOf(scene);
+    const gate = new Gate();
+    const done = new Reconciliations(() => gate.opened);
+    running.manager.controllerFor(deployments).reconcile(done.reconcile);
+    void running.run();
+    await done.count(1);
+    await scene.put('deployments.apps', object('z', 'default', { labels: { changed: 'yes' } }));
+    await settled(running.manager.cache);
+    gate.open();
+    await done.count(4);
+    assert.deepEqual(done.keys, ['default/a', 'default/z', 'default/b', 'default/c']);
+  });
+
+  it('reconciles a key once for all changes during its reconciliation, and never twice at the same time', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    await using running = managerOf(scene);
+    const gate = new Gate();
+    let inWork = 0;
+    const done = new Reconciliations(async () => {
+      assert.equal(++inWork, 1);
+      await gate.opened;
+      inWork--;
+    });
+    running.manager.controllerFor(deployments, { concurrency: 3 }).reconcile(done.reconcile);
+    void running.run();
+    await done.count(1);
+    for (const value of ['1', '2', '3']) {
+      await scene.put('deployments.apps', object('a', 'default', { labels: { value } }));
+    }
+    await settled(running.manager.cache);
+    gate.open();
+    await done.count(2);
+    await settled(running.manager.cache);
+    await turns();
+    assert.deepEqual(done.keys, ['default/a', 'default/a']);
+  });
+
+  it('reconciles as many keys at the same time as its concurrency', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', ...['a', 'b', 'c'].map((name) => object(name)));
+    await using running = managerOf(scene);
+    const gate = new Gate();
+    const done = new Reconciliations(() => gate.opened);
+    running.manager.controllerFor(deployments, { concurrency: 2 }).reconcile(done.reconcile);
+    void running.run();
+    await done.count(2);
+    await turns();
+    assert.equal(done.keys.length, 2);
+    gate.open();
+    await done.count(3);
+  });
+
+  it('reconciles owners for objects that it owns, and mapped keys for others, as their predicates allow', async () => {
+    await using scene = await Scene.start();
+    await using running = managerOf(scene);
+    const done = new Reconciliations();
+    running.manager
+      .controllerFor(deployments, { predicate: generationChanged })
+      .owns(replicaSets, { predicate: ({ type }) => type !== 'delete' })
+      .watches(configMaps, ({ object: { data = {} } }) => Object.keys(data), {
+        predicate: ({ object: { name } }) => name === 'wanted',
+      })
+      .reconcile(done.reconcile);
+    void running.run();
+    await scene.create('deployments.apps', object('a'));
+    await done.count(1);
+    await scene.put('deployments.apps', object('a', 'default', { labels: { not: 'the-spec' } }));
+    await scene.create('replicasets.apps', object('r', 'default', ownedBy('b')));
+    await done.count(2);
+    await scene.create('replicasets.apps', object('free'));
+    await scene.remove('replicasets.apps', 'default', 'r');
+    const data = { 'x.y': '1', z: '1' };
+    for (const name of ['unwanted', 'wanted']) {
+      await scene.create('configmaps', { metadata: { name, namespace: 'default' }, data } as never);
+    }
+    await done.count(4);
+    assert.deepEqual(done.keys, ['default/a', 'default/b', 'x.y', 'z']);
+  });
+
+  it('tries a failed key again with growing delays until it succeeds, and reports every failure', async () => {
+    const clock = new FakeClock();
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    await using running = managerOf(scene, { clock });
+    const failures: unknown[] = [];
+    const done = new Reconciliations(() => {
+      if (done.keys.length < 4 && done.keys.length !== 3) throw new Error(`failure ${done.keys.length}`);
+    });
+    const declaration = running.manager.controllerFor(deployments, {
+      rateLimiter: new ItemExponentialFailureRateLimiter<unknown>(10, 1000),
+      onError: (error, key, retries) => failures.push([(error as Error).message, key, retries]),
+    });
+    declaration.reconcile(done.reconcile);
+    void running.run();
+    for (const [calls, delayMs] of [
+      [1, 10],
+      [2, 20],
+    ] as const) {
+      await done.count(calls);
+      await turns();
+      clock.advance(delayMs - 1);
+      await turns();
+      assert.equal(done.keys.length, calls);
+      clock.advance(1);
+    }
+    await done.count(3);
+    assert.deepEqual(failures, [
+      ['failure 1', 'default/a', 0],
+      ['failure 2', 'default/a', 1],
+    ]);
+  });
+});
+
+describe('a reconciliation', () => {
+  const MUTE = {
+    faultId: 'm',
+    match: { verb: 'watch', resource: 'pods' },
+    action: { type: 'mute' },
+  } as const;
+
+  it('begins when the cache has what the one before it has written, or has not received it for 10 s', async () => {
+    const clock = new FakeClock();
+    await using scene = await Scene.start();
+    await scene.create('pods', object('a'));
+    await using running = managerOf(scene, { clock });
+    const cached: unknown[] = [];
+    const done = new Reconciliations(async (key, { client, cache }) => {
+      cached.push(cache.get(pods, key)?.labels['run']);
+      const run = String(done.keys.length);
+      if (run === '3') return undefined;
+      await scene.server.setFaults({ rules: [MUTE] });
+      await client.patch(pods, key, { metadata: { labels: { run } } });
+      return { requeueAfterMs: 0 };
+    });
+    running.manager.controllerFor(pods).reconcile(done.reconcile);
+    void running.run();
+    await done.count(1);
+    while ((await scene.server.revision()) < 2) await turns();
+    await turns();
+    assert.equal(done.keys.length, 1);
+    await scene.server.healFaults();
+    await done.count(2);
+    await clock.waitForTimers(1);
+    while (done.keys.length < 3) {
+      await turns();
+      clock.advance(10_000);
+    }
+    assert.deepEqual(cached, [undefined, '1', '1']);
+  });
+});

@@ -1,0 +1,248 @@
+/** The life of a manager: ready, leading, stopping, and what ends it with an error. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Manager } from '../../../src/controller/index.ts';
+import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { resources } from '../../../src/index.ts';
+import { failRequests } from '../apiserver/fail-requests.ts';
+import { Gate, Reconciliations, Scene, managerOf, object, rejection, turns } from './scene.ts';
+
+const { deployments, replicaSets } = resources.apps.v1;
+const { configMaps, pods } = resources.core.v1;
+
+describe('a manager', () => {
+  it('reports that it is ready when the caches are filled', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    const ready = new Gate();
+    await using running = managerOf(scene, { onReady: ready.open });
+    running.manager.controllerFor(deployments).reconcile(() => undefined);
+    void running.run();
+    await ready.opened;
+    assert.equal(running.manager.cache.list(deployments).items.length, 1);
+  });
+
+  it('lets a controller pass its signal on and ends when the reconciliations in progress have ended', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'), object('b'));
+    await using running = managerOf(scene);
+    const failures: unknown[] = [];
+    let ended = 0;
+    const done = new Reconciliations(async (_key, { signal }) => {
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      await turns();
+      ended++;
+      throw signal.reason;
+    });
+    running.manager
+      .controllerFor(deployments, { onError: (error) => failures.push(error) })
+      .reconcile(done.reconcile);
+    const run = running.run();
+    await done.count(1);
+    running.stop.abort();
+    await run;
+    assert.deepEqual([ended, done.keys.length, failures], [1, 1, []]);
+    assert.throws(() => running.manager.cache.get(deployments, 'default/a'), {
+      code: 'ERR_KUBELOOM_NOT_CACHED',
+    });
+  });
+
+  it('gives up when a reconciliation does not end in time, and names its key', async () => {
+    const clock = new FakeClock();
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    await using running = managerOf(scene, { clock, shutdownTimeoutMs: 5000 });
+    const gate = new Gate();
+    const done = new Reconciliations(() => gate.opened);
+    running.manager.controllerFor(deployments, { name: 'web' }).reconcile(done.reconcile);
+    const failed = rejection(running.run());
+    await done.count(1);
+    running.stop.abort();
+    await turns();
+    clock.advance(5000);
+    const { code, message } = await failed;
+    assert.equal(code, 'ERR_KUBELOOM_STILL_RUNNING');
+    assert.match(
+      message,
+      /^not ended 5000 ms after the stop \(shutdownTimeoutMs\): web default\/a; pass the signal/,
+    );
+    gate.open();
+  });
+
+  it('rejects when the caches are not filled in time, with the reason', async () => {
+    const clock = new FakeClock();
+    await using scene = await Scene.start();
+    await failRequests(scene.server, 403, 1000, { resource: 'replicasets' });
+    await using running = managerOf(scene, { clock, cacheSyncTimeoutMs: 1000 });
+    const done = new Reconciliations();
+    running.manager.controllerFor(deployments).owns(replicaSets).reconcile(done.reconcile);
+    const failed = rejection(running.run());
+    while (!scene.codes.includes('ERR_KUBELOOM_FORBIDDEN')) await turns();
+    clock.advance(1000);
+    const { code, message } = await failed;
+    assert.equal(code, 'ERR_KUBELOOM_NOT_SYNCED');
+    assert.match(message, /replicasets.*403/);
+    assert.deepEqual(done.keys, []);
+  });
+
+  it('rejects for a kind that the server does not have', async () => {
+    await using scene = await Scene.start();
+    await using running = managerOf(scene);
+    running.manager.controllerFor('foos.example.com').reconcile(() => undefined);
+    assert.equal((await rejection(running.run())).code, 'ERR_KUBELOOM_UNKNOWN_RESOURCE');
+  });
+
+  it('ends without an error when it is stopped before, and while, the caches are filled', async () => {
+    await using scene = await Scene.start();
+    await failRequests(scene.server, 'hang', 1000);
+    for (const isBefore of [true, false]) {
+      await using running = managerOf(scene);
+      running.manager.controllerFor(deployments).reconcile(() => undefined);
+      if (isBefore) running.stop.abort();
+      const run = running.run();
+      await turns();
+      running.stop.abort();
+      await run;
+    }
+  });
+
+  it('runs several controllers of one kind on one cache', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    await using running = managerOf(scene);
+    const [one, two] = [new Reconciliations(), new Reconciliations()];
+    running.manager.controllerFor(deployments, { name: 'one' }).reconcile(one.reconcile);
+    running.manager.controllerFor(deployments, { name: 'two' }).reconcile(two.reconcile);
+    void running.run();
+    await Promise.all([one.count(1), two.count(1)]);
+    assert.equal(running.manager.cache.informers.length, 1);
+  });
+
+  it('writes with its client', async () => {
+    await using scene = await Scene.start();
+    await scene.create('pods', object('a'));
+    await using running = managerOf(scene);
+    const done = new Reconciliations(async (key, { client, signal, cache }) => {
+      if (cache.get(pods, key)?.labels['seen']) return;
+      await client.patch(pods, key, { metadata: { labels: { seen: 'yes' } } }, { signal });
+    });
+    running.manager.controllerFor(pods).reconcile(done.reconcile);
+    void running.run();
+    await done.count(2);
+    assert.equal(running.manager.cache.get(pods, 'default/a')?.labels['seen'], 'yes');
+  });
+
+  it('refuses what it could not run', async () => {
+    const manager = new Manager({ server: 'http://127.0.0.1:1' });
+    const refused = { code: 'ERR_KUBELOOM_OPTION' };
+    await assert.rejects(manager.run(new AbortController().signal), refused, 'no controller');
+    const declared = manager.controllerFor(deployments);
+    assert.throws(() => manager.controllerFor(deployments), refused, 'the same name');
+    assert.throws(() => manager.controllerFor(pods, { concurrency: 0 }), refused);
+    assert.throws(() => manager.controllerFor(pods, { workers: 2 } as object), refused);
+    assert.throws(() => declared.owns(pods, { predicate: true as never }), refused);
+    assert.throws(() => declared.watches(pods, undefined as never), refused);
+    assert.throws(() => declared.reconcile(undefined as never), refused);
+    assert.throws(
+      () => new Manager({ server: 'http://127.0.0.1:1' }, { leaderElector: {} as never }),
+      refused,
+    );
+    assert.throws(
+      () => new Manager({ server: 'http://127.0.0.1:1' }, { cache: { nope: 1 } as object }),
+      refused,
+    );
+    await assert.rejects(manager.run(new AbortController().signal), {
+      ...refused,
+      message: /call reconcile\(\)/,
+    });
+    const stop = new AbortController();
+    stop.abort();
+    declared.reconcile(() => undefined);
+    await manager.run(stop.signal);
+    const started = { code: 'ERR_KUBELOOM_STARTED' };
+    await assert.rejects(manager.run(stop.signal), started);
+    assert.throws(() => manager.controllerFor(pods), started);
+    assert.throws(() => declared.owns(pods), started);
+  });
+});
+
+describe('a manager with a leader elector', () => {
+  /** A gate of leadership that the test opens and closes. */
+  class TestElector {
+    readonly begun = new Gate();
+    readonly elected = new Gate();
+    readonly leading = new AbortController();
+    readonly lines: string[] = [];
+    loss: Error | undefined;
+
+    async run(signal: AbortSignal, lead: (leading: AbortSignal) => Promise<void>): Promise<void> {
+      signal.addEventListener('abort', () => this.leading.abort(signal.reason));
+      this.begun.open();
+      await this.elected.opened;
+      this.lines.push('elected');
+      await lead(this.leading.signal);
+      this.lines.push('work ended');
+      if (this.loss) throw this.loss;
+    }
+  }
+
+  it('fills the caches before the election, and reconciles after it; other controllers run at once', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    await scene.create('configmaps', object('c'));
+    const elector = new TestElector();
+    await using running = managerOf(scene, { leaderElector: elector });
+    const [led, free] = [new Reconciliations(), new Reconciliations()];
+    running.manager.controllerFor(deployments).reconcile(led.reconcile);
+    running.manager.controllerFor(configMaps, { needsLeadership: false }).reconcile(free.reconcile);
+    const run = running.run();
+    await Promise.all([elector.begun.opened, free.count(1)]);
+    assert.equal(running.manager.cache.list(deployments).items.length, 1);
+    assert.deepEqual(led.keys, []);
+    elector.elected.open();
+    await led.count(1);
+    running.stop.abort();
+    await run;
+    assert.deepEqual(elector.lines, ['elected', 'work ended']);
+  });
+
+  it('does not release the leadership while a reconciliation is in progress', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    const elector = new TestElector();
+    await using running = managerOf(scene, { leaderElector: elector });
+    const gate = new Gate();
+    const led = new Reconciliations(() => gate.opened);
+    running.manager.controllerFor(deployments).reconcile(led.reconcile);
+    elector.elected.open();
+    const run = running.run();
+    await led.count(1);
+    running.stop.abort();
+    await turns();
+    assert.deepEqual(elector.lines, ['elected']);
+    gate.open();
+    await run;
+    assert.deepEqual(elector.lines, ['elected', 'work ended']);
+  });
+
+  it('stops all controllers and rejects when the leadership is lost', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    const elector = new TestElector();
+    await using running = managerOf(scene, { leaderElector: elector });
+    const led = new Reconciliations();
+    let freeSignal: AbortSignal | undefined;
+    const free = new Reconciliations((_key, { signal }) => void (freeSignal = signal));
+    running.manager.controllerFor(deployments).reconcile(led.reconcile);
+    running.manager
+      .controllerFor(deployments, { name: 'free', needsLeadership: false })
+      .reconcile(free.reconcile);
+    elector.elected.open();
+    const failed = rejection(running.run());
+    await Promise.all([led.count(1), free.count(1)]);
+    elector.loss = new Error('lost');
+    elector.leading.abort(elector.loss);
+    assert.equal(await failed, elector.loss);
+    assert.ok(freeSignal?.aborted);
+  });
+});

@@ -1,0 +1,109 @@
+/** The client of single objects against the embedded apiserver. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { ObjectClient } from '../../../src/controller/index.ts';
+import { resources } from '../../../src/index.ts';
+import type { ResourceOf, WireOf } from '../../../src/index.ts';
+
+const { deployments } = resources.apps.v1;
+const KEY = 'default/web';
+
+const WEB: WireOf<'apps', 'v1', 'Deployment'> = {
+  metadata: { name: 'web', namespace: 'default' },
+  spec: {
+    replicas: 1,
+    selector: { matchLabels: { app: 'web' } },
+    template: { metadata: { labels: { app: 'web' } } },
+  },
+};
+
+function clientOf(server: EmbeddedApiServer): ObjectClient {
+  const { url, token, ca } = server;
+  return new ObjectClient({ server: url, token, ca });
+}
+
+describe('ObjectClient', () => {
+  it('creates, reads, replaces, patches and deletes an object', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const client = clientOf(server);
+    const created = await client.create(deployments, WEB);
+    assert.equal(created.kind, 'Deployment');
+    assert.deepEqual(await client.get(deployments, KEY), created);
+    assert.deepEqual(await client.get(deployments, { namespace: 'default', name: 'web' }), created);
+    const { spec } = created;
+    assert.ok(spec);
+    const updated = await client.update(deployments, { ...created, spec: { ...spec, replicas: 2 } });
+    assert.equal(updated.spec?.replicas, 2);
+    const labels = { team: 'a' };
+    const patched = await client.patch(deployments, KEY, { metadata: { labels }, spec: { replicas: 3 } });
+    assert.deepEqual([patched.metadata?.labels, patched.spec?.replicas], [labels, 3]);
+    await client.delete(deployments, KEY);
+    await assert.rejects(client.get(deployments, KEY), { code: 'ERR_KUBELOOM_NOT_FOUND' });
+  });
+
+  it('writes the status apart from the rest', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const client = clientOf(server);
+    const created = await client.create(deployments, WEB);
+    const { spec } = created;
+    assert.ok(spec);
+    const status = { observedGeneration: 1, replicas: 1 };
+    const updated = await client.updateStatus(deployments, {
+      ...created,
+      spec: { ...spec, replicas: 9 },
+      status,
+    });
+    assert.deepEqual([updated.spec?.replicas, updated.status?.replicas], [1, 1]);
+    const patched = await client.patchStatus(deployments, KEY, { status: { replicas: 4 } });
+    assert.deepEqual(patched.status, { ...status, replicas: 4 });
+  });
+
+  it('reports what the server refuses by codes: conflicts, names that are taken, preconditions', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const client = clientOf(server);
+    const created = await client.create(deployments, WEB);
+    const { resourceVersion = '' } = created.metadata ?? {};
+    await client.patch(deployments, KEY, { spec: { replicas: 2 } });
+    await assert.rejects(client.create(deployments, WEB), { code: 'ERR_KUBELOOM_ALREADY_EXISTS' });
+    const conflict = { code: 'ERR_KUBELOOM_CONFLICT', message: /read it again and repeat the change$/ };
+    await assert.rejects(client.update(deployments, created), conflict);
+    const stale = { metadata: { resourceVersion }, spec: { replicas: 4 } };
+    await assert.rejects(client.patch(deployments, KEY, stale), conflict);
+    await assert.rejects(client.delete(deployments, KEY, { resourceVersion }), conflict);
+    await assert.rejects(client.delete(deployments, KEY, { uid: 'another' }), conflict);
+    await client.delete(deployments, KEY, { uid: created.metadata?.uid ?? '', propagationPolicy: 'Orphan' });
+  });
+
+  it('refuses arguments that lead to no object, or to another one, before it sends anything', async () => {
+    const client = new ObjectClient({ server: 'http://127.0.0.1:1' });
+    const refused = { code: 'ERR_KUBELOOM_OPTION' };
+    for (const key of ['web', 'default/', 'default/..', { namespace: '..', name: 'web' }, { name: 'web' }]) {
+      await assert.rejects(client.get(deployments, key), refused, JSON.stringify(key));
+    }
+    await assert.rejects(client.get(deployments, 'a/b/c'), { code: 'ERR_KUBELOOM_KEY' });
+    const { spec } = WEB;
+    assert.ok(spec);
+    await assert.rejects(client.create(deployments, { spec, metadata: { name: 'web' } }), refused);
+    await assert.rejects(client.update(deployments, { spec, metadata: { namespace: 'default' } }), refused);
+    await assert.rejects(client.get(deployments, KEY, { timeout: 1 } as object), refused);
+    await assert.rejects(client.delete(deployments, KEY, { gracePeriodSeconds: -1 }), refused);
+    assert.throws(() => new ObjectClient({} as never), refused);
+  });
+
+  it('has the types of the resource', async () => {
+    const foos: ResourceOf<{ readonly spec: { readonly replicas: number } }> = {
+      group: 'example.com',
+      version: 'v1',
+      resource: 'foos',
+      kind: 'Foo',
+      isNamespaced: true,
+    };
+    const client = new ObjectClient({ server: 'http://127.0.0.1:1' });
+    // @ts-expect-error the resource decides the type: replicas are a number
+    await assert.rejects(client.create(foos, { spec: { replicas: '1' } }), { code: 'ERR_KUBELOOM_OPTION' });
+    const read = async (): Promise<number> => (await client.get(foos, 'a/b')).spec.replicas;
+    await assert.rejects(read(), { code: 'ERR_KUBELOOM_UNREACHABLE' });
+  });
+});

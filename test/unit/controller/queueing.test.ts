@@ -1,0 +1,128 @@
+/** controller-runtime's event handlers: the keys, and their priorities, that a change puts into the queue. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { LOW_PRIORITY, controllerKeys, queueingHandler } from '../../../src/controller/queueing.ts';
+import type { KeysOf } from '../../../src/controller/queueing.ts';
+import type { Predicate } from '../../../src/controller/index.ts';
+import { DeletedFinalStateUnknown, PriorityQueue, resources } from '../../../src/index.ts';
+import type { Borrowed, KubeObject } from '../../../src/index.ts';
+import type { AddOptions } from '../../../src/index.ts';
+import { state } from './changes.ts';
+
+class RecordingQueue extends PriorityQueue<string> {
+  readonly added: (readonly [key: string, priority: number | undefined])[] = [];
+
+  override addWithOptions(options: AddOptions, ...items: readonly string[]): void {
+    for (const item of items) this.added.push([item, options.priority]);
+  }
+}
+
+interface Queueing {
+  readonly handler: ReturnType<typeof queueingHandler<KubeObject>>;
+  readonly added: RecordingQueue['added'];
+}
+
+function queueing(keysOf: KeysOf<KubeObject>, predicate?: Predicate<KubeObject>): Queueing {
+  const queue = new RecordingQueue();
+  return { handler: queueingHandler(queue, keysOf, predicate), added: queue.added };
+}
+
+const ownKey: KeysOf<KubeObject> = ({ key }) => [key];
+
+describe('a change', () => {
+  it('queues the key of the object, once', () => {
+    const { handler, added } = queueing(ownKey);
+    handler.onAdd?.(state(), false);
+    handler.onUpdate?.(state({ resourceVersion: '1' }), state({ resourceVersion: '2' }));
+    handler.onDelete?.(state());
+    assert.deepEqual(added, [
+      ['default/web', 0],
+      ['default/web', 0],
+      ['default/web', 0],
+    ]);
+  });
+
+  it('has a low priority when nothing has changed: the initial list, resyncs', () => {
+    const { handler, added } = queueing(ownKey);
+    handler.onAdd?.(state(), true);
+    handler.onUpdate?.(state({ resourceVersion: '1' }), state({ resourceVersion: '1' }));
+    assert.deepEqual(added, [
+      ['default/web', LOW_PRIORITY],
+      ['default/web', LOW_PRIORITY],
+    ]);
+  });
+
+  it('queues the keys of both states of an update', () => {
+    const { handler, added } = queueing(({ labels }) => [labels['of'] ?? '', 'all']);
+    const [before, after] = [
+      state({ labels: { of: 'a' } }),
+      state({ labels: { of: 'b' }, resourceVersion: '2' }),
+    ];
+    handler.onUpdate?.(before, after);
+    assert.deepEqual(
+      added.map(([key]) => key),
+      ['a', 'all', 'b'],
+    );
+  });
+
+  it('queues nothing that the predicate does not select', () => {
+    const seen: string[] = [];
+    const { handler, added } = queueing(ownKey, ({ type, object }) => seen.push(`${type} ${object.key}`) > 3);
+    handler.onAdd?.(state(), false);
+    handler.onUpdate?.(state(), state());
+    handler.onDelete?.(state());
+    assert.deepEqual([seen, added], [['add default/web', 'update default/web', 'delete default/web'], []]);
+  });
+
+  it('has the last known state when a relist found the object missing', () => {
+    const { handler, added } = queueing(({ labels }) => [labels['of'] ?? '']);
+    const last = state({ labels: { of: 'a' }, identity: { key: 'default/web' } });
+    handler.onDelete?.(new DeletedFinalStateUnknown<KubeObject>(last));
+    assert.deepEqual(added, [['a', 0]]);
+  });
+});
+
+describe('controllerKeys', () => {
+  const controller = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web', uid: 'u1', controller: true };
+  const { deployments } = resources.apps.v1;
+  const owned = (...ownerReferences: readonly object[]): Borrowed<KubeObject> =>
+    state({ key: 'a/x', namespace: 'a', name: 'x', controllerUid: 'u1', metadata: { ownerReferences } });
+  const keys = (...ownerReferences: readonly object[]): readonly string[] =>
+    controllerKeys(deployments)(owned(...ownerReferences));
+
+  it('has the owner that controls the object, in the namespace of the object', () => {
+    assert.deepEqual(keys(controller), ['a/web']);
+    assert.deepEqual(keys({ ...controller, name: 'other', controller: false }, controller), ['a/web']);
+  });
+
+  it('compares kind and group, and not the version', () => {
+    assert.deepEqual(keys({ ...controller, apiVersion: 'apps/v1beta1' }), ['a/web']);
+    assert.deepEqual(keys({ ...controller, apiVersion: 'example.com/v1' }), []);
+    assert.deepEqual(keys({ ...controller, apiVersion: 'v1' }), []);
+    assert.deepEqual(keys({ ...controller, kind: 'ReplicaSet' }), []);
+    const pod = { ...controller, apiVersion: 'v1', kind: 'Pod' };
+    assert.deepEqual(controllerKeys(resources.core.v1.pods)(owned(pod)), ['a/web']);
+  });
+
+  it('has no namespace for an owner that is cluster-scoped', () => {
+    const node = { ...controller, apiVersion: 'v1', kind: 'Node', name: 'n1' };
+    assert.deepEqual(controllerKeys(resources.core.v1.nodes)(owned(node)), ['n1']);
+  });
+
+  it('has no key without an owner that controls the object', () => {
+    assert.deepEqual(keys({ ...controller, controller: false }), []);
+    assert.deepEqual(keys({ ...controller, controller: undefined }), []);
+    assert.deepEqual(keys(), []);
+    assert.deepEqual(controllerKeys(deployments)(state()), []);
+  });
+
+  it('has the owners of both states when an object is handed over', () => {
+    const { handler, added } = queueing(controllerKeys(deployments));
+    handler.onUpdate?.(owned(controller), owned({ ...controller, name: 'next' }));
+    handler.onUpdate?.(owned(controller), owned(controller));
+    assert.deepEqual(
+      added.map(([key]) => key),
+      ['a/web', 'a/next', 'a/web'],
+    );
+  });
+});

@@ -1,0 +1,238 @@
+/** The differences between a real cluster and the embedded apiserver that docs/testing.md names: each is one, still. */
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { Client } from '../../semantics/client.ts';
+import type { Answer, Body } from '../../semantics/client.ts';
+import { ok } from '../../semantics/fixture.ts';
+import { ROOT } from './documents.ts';
+
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+/** First columns of the table. */
+const ROWS: readonly string[] = readFileSync(join(ROOT, 'docs/testing.md'), 'utf8')
+  .split('\n## Differences from a real cluster\n')
+  .slice(1)
+  .flatMap((section) => [...section.matchAll(/^\| (.*?) \| /gm)])
+  .slice(1)
+  .map(([, real = '']) => real);
+
+/** A server, and short words for what the checks do with it. */
+class Lab {
+  readonly server: EmbeddedApiServer;
+  readonly client: Client;
+  #kinds = 0;
+
+  constructor(server: EmbeddedApiServer) {
+    this.server = server;
+    this.client = new Client({ url: server.url, token: '', ca: '' });
+  }
+
+  readonly core = (resource: string, name = ''): string => `/api/v1/namespaces/default/${resource}${name}`;
+
+  readonly create = async (path: string, body: object): Promise<Body> =>
+    ok(await this.client.post(path, body));
+
+  /** Defines a kind whose spec has these properties; returns the answer to an object of it. */
+  readonly custom = async (spec: object, object: object, names: object = {}): Promise<Answer> => {
+    const plural = `kinds${this.#kinds++}`;
+    const openAPIV3Schema = { type: 'object', properties: { spec: { type: 'object', ...spec } } };
+    const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema } }];
+    const named = { plural, kind: `Kind${this.#kinds}`, ...names };
+    const definition = { group: 'example.com', scope: 'Cluster', names: named, versions };
+    await this.create(DEFINITIONS, { metadata: { name: `${plural}.example.com` }, spec: definition });
+    const body = { kind: named.kind, metadata: { name: 'a' }, spec: object };
+    return this.client.post(`/apis/example.com/v1/${plural}`, body);
+  };
+}
+
+type Check = (lab: Lab) => Promise<void>;
+/** By the first column of the table. */
+type Checks = Readonly<Record<string, Check>>;
+
+const POLICIES: Checks = {
+  'Admission webhooks and policies change or refuse objects': async ({ client }) => {
+    const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+    assert.equal((await client.get(path)).status, 404);
+  },
+  'Quotas and limit ranges restrict objects': async ({ core, create }) => {
+    await create(core('resourcequotas'), {
+      metadata: { name: 'none' },
+      spec: { hard: { configmaps: '0' } },
+    });
+    await create(core('configmaps'), { metadata: { name: 'beyond' } });
+  },
+  'RBAC decides what a token may do': async ({ server, client, core, create }) => {
+    const review = await create('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+      spec: { resourceAttributes: { verb: 'delete', resource: 'secrets' } },
+    });
+    assert.deepEqual(review.status, { allowed: true });
+    await server.setFaults({
+      rules: [{ faultId: 'rbac', match: { resource: 'secrets' }, action: { type: 'answer', status: 403 } }],
+    });
+    assert.equal((await client.get(core('secrets'))).status, 403);
+    await server.healFaults();
+  },
+  'Specs of built-in kinds are validated and get defaults': async ({ create }) => {
+    const path = '/apis/apps/v1/namespaces/default/deployments';
+    const spec = { replicas: -1 };
+    assert.deepEqual((await create(path, { metadata: { name: 'bare' }, spec })).spec, spec);
+  },
+};
+
+const CONTROLLERS: Checks = {
+  'Controllers act on built-in kinds': async ({ client, core, create }) => {
+    const [group, batch] = ['/apis/apps/v1/namespaces/default', '/apis/batch/v1/namespaces/default'];
+    await create(`${group}/deployments`, { metadata: { name: 'idle' }, spec: { replicas: 1 } });
+    await create(`${batch}/jobs`, { metadata: { name: 'idle' }, spec: {} });
+    assert.deepEqual(ok(await client.get(`${group}/replicasets`)).items, []);
+    assert.deepEqual(ok(await client.get(core('pods'))).items, []);
+  },
+  'A new namespace gets a ServiceAccount and a ConfigMap': async ({ client, create }) => {
+    await create('/api/v1/namespaces', { metadata: { name: 'fresh' } });
+    for (const resource of ['serviceaccounts', 'configmaps'])
+      assert.deepEqual(ok(await client.get(`/api/v1/namespaces/fresh/${resource}`)).items, []);
+  },
+  'Pods are scheduled and run': async ({ client, core, create }) => {
+    const { status } = await create(core('pods'), { metadata: { name: 'idle' }, spec: { containers: [] } });
+    assert.deepEqual(status, { phase: 'Pending' });
+    const running = { status: { phase: 'Running' } };
+    ok(await client.mergePatch(`${core('pods', '/idle')}/status`, running));
+  },
+  'A deleted pod ends within its grace period': async ({ client, core, create }) => {
+    await create(core('pods'), {
+      metadata: { name: 'slow' },
+      spec: { terminationGracePeriodSeconds: 300 },
+    });
+    ok(await client.delete(core('pods', '/slow'), { gracePeriodSeconds: 300 }));
+    assert.equal((await client.get(core('pods', '/slow'))).status, 404);
+  },
+  'The conditions of a namespace tell what keeps it': async ({ client, create }) => {
+    await create('/api/v1/namespaces', { metadata: { name: 'kept' } });
+    const metadata = { name: 'held', finalizers: ['example.com/hold'] };
+    await create('/api/v1/namespaces/kept/configmaps', { metadata });
+    ok(await client.delete('/api/v1/namespaces/kept'));
+    assert.deepEqual(ok(await client.get('/api/v1/namespaces/kept')).status, { phase: 'Terminating' });
+  },
+  'Garbage is collected in the background': async ({ client, core, create }) => {
+    const { metadata } = await create(core('configmaps'), { metadata: { name: 'owner' } });
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid: metadata.uid };
+    await create(core('configmaps'), { metadata: { name: 'owned', ownerReferences: [owner] } });
+    ok(await client.delete(core('configmaps', '/owner')));
+    assert.equal((await client.get(core('configmaps', '/owned'))).status, 404);
+  },
+  'A definition is accepted a moment after its creation': async ({ custom }) => {
+    assert.equal((await custom({}, {})).status, 201);
+  },
+};
+
+const SCHEMAS: Checks = {
+  '`x-kubernetes-validations` (CEL) are evaluated': async ({ custom }) => {
+    const rules = [{ rule: 'self.a > 10' }];
+    const spec = { properties: { a: { type: 'integer' } }, 'x-kubernetes-validations': rules };
+    assert.equal((await custom(spec, { a: 1 })).status, 201);
+  },
+  '`x-kubernetes-list-type` makes items unique': async ({ custom }) => {
+    const list = { type: 'array', 'x-kubernetes-list-type': 'set', items: { type: 'string' } };
+    assert.equal((await custom({ properties: { list } }, { list: ['a', 'a'] })).status, 201);
+  },
+  'Patterns of schemas are those of Go': async ({ custom }) => {
+    const a = { type: 'string', pattern: '^(?=b)' };
+    assert.equal((await custom({ properties: { a } }, { a: 'b' })).status, 201, 'Go has no lookahead');
+  },
+  'All formats of schemas are checked': async ({ custom }) => {
+    const formats = ['date-time', 'date', 'ipv4', 'ipv6', 'cidr', 'uuid', 'uri', 'byte', 'int32', 'int64'];
+    for (const format of formats) {
+      const type = format.startsWith('int') ? 'integer' : 'string';
+      const wrong = type === 'integer' ? 1e30 : '?';
+      const answer = await custom({ properties: { a: { type, format } } }, { a: wrong });
+      assert.equal(answer.status, 422, format);
+    }
+    for (const format of ['email', 'hostname', 'mac', 'duration']) {
+      const answer = await custom({ properties: { a: { type: 'string', format } } }, { a: '?' });
+      assert.equal(answer.status, 201, format);
+    }
+  },
+  'Webhooks convert versions of custom resources': async ({ client }) => {
+    const spec = {
+      group: 'example.com',
+      scope: 'Cluster',
+      names: { plural: 'as', kind: 'A' },
+      versions: [],
+    };
+    const conversion = { strategy: 'Webhook' };
+    const body = { metadata: { name: 'as.example.com' }, spec: { ...spec, conversion } };
+    const { status, body: answer } = await client.post(DEFINITIONS, body);
+    assert.equal(status, 422);
+    assert.match(String(answer.message), /spec\.conversion\.strategy: Unsupported value: "Webhook"/);
+  },
+  'Definitions with conflicting names are not accepted': async ({ custom }) => {
+    for (let times = 0; times < 2; times++)
+      assert.equal((await custom({}, {}, { kind: 'Same' })).status, 201);
+  },
+};
+
+const PROTOCOL: Checks = {
+  'Server-side apply tracks the owners of fields': async ({ client, core }) => {
+    for (const fieldManager of ['one', 'other']) {
+      const path = `${core('configmaps', '/applied')}?fieldManager=${fieldManager}`;
+      const body = {
+        apiVersion: 'v1',
+        kind: 'ConfigMap',
+        metadata: { name: 'applied' },
+        data: { fieldManager },
+      };
+      const type = { body, contentType: 'application/apply-patch+yaml' };
+      const { metadata, data } = ok(await client.request('PATCH', path, type));
+      assert.deepEqual(data, { fieldManager });
+      assert.equal((metadata as object as { managedFields?: unknown }).managedFields, undefined);
+    }
+  },
+  'Bodies can be protobuf or CBOR, and answers tables': async ({ client, core }) => {
+    const contentType = 'application/vnd.kubernetes.protobuf';
+    const sent = await client.request('POST', core('configmaps'), { body: 'k8s', contentType });
+    assert.equal(sent.status, 415);
+    const types = ['application/json;as=Table;v=v1;g=meta.k8s.io', 'application/vnd.kubernetes.protobuf'];
+    for (const accept of [...types, 'application/cbor'])
+      assert.equal((await client.get(core('pods'), { accept })).status, 406, accept);
+  },
+  'Subresources such as `log`, `exec`, `eviction` and `binding`': async ({ client, core, create }) => {
+    await create(core('pods'), { metadata: { name: 'plain' } });
+    for (const name of ['log', 'exec', 'eviction', 'binding'])
+      assert.equal((await client.get(core('pods', `/plain/${name}`))).status, 404);
+  },
+  'Events of both groups are the same objects': async ({ client, core, create }) => {
+    await create(core('events'), { metadata: { name: 'once' } });
+    const path = '/apis/events.k8s.io/v1/namespaces/default/events';
+    assert.deepEqual(ok(await client.get(path)).items, []);
+  },
+  'Other kinds of reviews and tokens': async ({ client, core }) => {
+    for (const path of [
+      '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+      '/apis/authentication.k8s.io/v1/tokenreviews',
+      core('serviceaccounts', '/default/token'),
+    ]) {
+      assert.equal((await client.post(path, {})).status, 404, path);
+    }
+  },
+};
+
+const CHECKS: Checks = { ...POLICIES, ...CONTROLLERS, ...SCHEMAS, ...PROTOCOL };
+
+describe('the embedded apiserver differs from a real cluster as documented', () => {
+  let lab: Lab;
+  before(async () => {
+    lab = new Lab(await startEmbeddedApiServer({ isolation: 'none', tls: false, token: '' }));
+  });
+  after(() => lab.server.close());
+
+  it('in the rows that are checked here, and in no other', () => {
+    assert.deepEqual(Object.keys(CHECKS), ROWS);
+  });
+
+  for (const [real, check] of Object.entries(CHECKS)) it(`not: ${real}`, () => check(lab));
+});
