@@ -3,6 +3,7 @@
  * the caches; each of its controllers turns changes into keys and reconciles them.
  */
 export { Manager } from './manager.ts';
+export type { QueueFigures } from './managed-controller.ts';
 export type {
   ControllerBuilder,
   ControllerOptions,

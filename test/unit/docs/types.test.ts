@@ -152,8 +152,8 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
       const own = [
         'src/index.ts',
         'src/client-go/index.ts',
-        'src/client-node/index.ts',
         'src/controller/index.ts',
+        'src/client-node/index.ts',
         'src/apiserver/testing/index.ts',
         CONSUMER,
         'test/unit/kube/wire.test.ts',
