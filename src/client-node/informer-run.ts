@@ -3,6 +3,7 @@ import type {
   Borrowed,
   CachedObject,
   DeletedFinalStateUnknown,
+  ErrorCode,
   HandlerRegistration,
   InformerOptions,
   KubeloomError,
@@ -15,13 +16,6 @@ import { stepConnect } from './connects.ts';
 import type { Announced } from './connects.ts';
 import { Delivered } from './delivered-objects.ts';
 import type { DeliveredObjects } from './delivered-objects.ts';
-
-/** Reports that callbacks are slow. A program that ends at an error would end for them. */
-const ADVICE: ReadonlySet<string> = new Set([
-  'ERR_KUBELOOM_SLOW_HANDLER',
-  'ERR_KUBELOOM_BACKLOG_COALESCED',
-  'ERR_KUBELOOM_BACKLOG_PAUSED',
-]);
 
 export interface RunParts<T> {
   readonly newInformer: (
@@ -89,7 +83,7 @@ export class InformerRun<T> {
 
   #failed(error: KubeloomError): void {
     if (this.#isStopping) return;
-    if (ADVICE.has(error.code)) {
+    if (isAdvice(error.code)) {
       process.emitWarning(error);
       return;
     }
@@ -159,5 +153,17 @@ export class InformerRun<T> {
       if (known?.resourceVersion === entry.resourceVersion) known.moveTo(entry);
       else this.#deliver(entry);
     }
+  }
+}
+
+/** Returns whether the code says that callbacks are slow: a program that ends at an error should not end for that. */
+function isAdvice(code: ErrorCode): boolean {
+  switch (code) {
+    case 'ERR_KUBELOOM_SLOW_HANDLER':
+    case 'ERR_KUBELOOM_BACKLOG_COALESCED':
+    case 'ERR_KUBELOOM_BACKLOG_PAUSED':
+      return true;
+    default:
+      return false;
   }
 }

@@ -3,6 +3,8 @@ import { NOT_RESTARTED, started } from './scenario.ts';
 import type { Scenario } from './scenario.ts';
 import { nameOf } from './stage.ts';
 
+const REFUSAL = 'unknown verb: random';
+
 export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
   {
     title: 'stop() ends the events and keeps the objects',
@@ -225,12 +227,12 @@ export const SCENARIOS_OF_PROGRAMS: readonly Scenario[] = [
         try {
           informer[method]('random' as 'add', () => undefined);
         } catch (error) {
-          refusals.push((error as Error).message.toLowerCase().slice(0, 'unknown verb: random'.length));
+          refusals.push((error as Error).message.toLowerCase().slice(0, REFUSAL.length));
         }
       }
       return refusals;
     },
-    expected: ['unknown verb: random', 'unknown verb: random'],
+    expected: [REFUSAL, REFUSAL],
   },
   {
     title: 'the requests of a start after stop()',
