@@ -3,6 +3,7 @@
  * the caches; each of its controllers turns changes into keys and reconciles them.
  */
 export { Manager } from './manager.ts';
+export type { QueueFigures } from './managed-controller.ts';
 export type {
   ControllerBuilder,
   ControllerOptions,
@@ -31,6 +32,8 @@ export { addFinalizer, hasFinalizer, removeFinalizer } from './objects/finalizer
 export type { Finalized } from './objects/finalizers.ts';
 export { setCondition } from './objects/conditions.ts';
 export type { Condition } from './objects/conditions.ts';
+export { EventRecorder } from './events/event-recorder.ts';
+export type { EventObject, EventRecorderOptions, RecordedEvent } from './events/event-recorder.ts';
 
 export { LeaderElector } from './leader-election/leader-elector.ts';
 export type {

@@ -39,6 +39,14 @@ type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
 /** A write of a reconciliation, with the server's answer. */
 type Written = readonly [resource: ResourceRef, answer: KubeObject];
 
+/** The figures of a work queue, for `settled` of kubeloom/testing. */
+export interface QueueFigures {
+  readonly name: string;
+  readonly length: number;
+  readonly inWork: number;
+  readonly retrying: number;
+}
+
 /** A write usually arrives within milliseconds; without its event, with the next bookmark. */
 const CATCH_UP_MAX_MS = 10_000;
 
@@ -55,6 +63,8 @@ export class ManagedController implements ControllerBuilder {
   #state: State = { kind: 'declared', reconcile: undefined };
   #followed: Followed = [];
   readonly #inWork: Set<string> = new Set();
+  /** Undefined until the keys of the initial lists are in the queue. */
+  #queue: QueueFigures | undefined;
 
   constructor(kind: KindLike, name: string, options: ControllerOptions<KubeObject>, parts: ControllerParts) {
     this.name = name;
@@ -75,6 +85,11 @@ export class ManagedController implements ControllerBuilder {
   /** Keys that are being reconciled. */
   get inWork(): readonly string[] {
     return [...this.#inWork];
+  }
+
+  /** The figures of the work queue. Before the controller runs they say that something waits. */
+  get queue(): QueueFigures {
+    return this.#queue ?? { name: this.name, length: 1, inWork: 0, retrying: 0 };
   }
 
   owns<T>(kind: KindLike, options: WatchOptions<T> = {}): this {
@@ -132,6 +147,7 @@ export class ManagedController implements ControllerBuilder {
     try {
       const initialLists = registrations.map(({ registration }) => registration.hasSyncedChecker);
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
+      this.#queue = queue;
       const options = { signal, clock, ...(onError ? { onError } : {}) };
       await runWorkers(queue, concurrency, (key) => this.#reconcile(key, signal), options);
     } catch (error) {
@@ -174,14 +190,7 @@ export class ManagedController implements ControllerBuilder {
    */
   async #catchUp(written: readonly Written[], signal: AbortSignal): Promise<void> {
     const cached = written.flatMap(([resource, answer]) => {
-      const handle = this.#followed.find(
-        ([
-          ,
-          {
-            resource: { group, resource: name },
-          },
-        ]) => group === resource.group && name === resource.resource,
-      );
+      const handle = this.#followed.find((followed) => isSame(followed[1].resource, resource));
       return handle && answer.metadata?.resourceVersion ? [{ handle: handle[1], answer }] : [];
     });
     if (cached.length === 0 || signal.aborted) return;
@@ -203,4 +212,9 @@ export class ManagedController implements ControllerBuilder {
     if (this.#state.kind === 'declared') return;
     throw new KubeloomError('ERR_KUBELOOM_STARTED', `controller ${this.name} has started: declare it before`);
   }
+}
+
+/** Returns whether both are one collection, in whatever version. */
+function isSame(one: ResourceRef, other: ResourceRef): boolean {
+  return one.group === other.group && one.resource === other.resource;
 }

@@ -12,6 +12,7 @@ import type { ServerSource } from '../kube/server-source.ts';
 import { InformersMap } from '../index.ts';
 import type { KubeObject, ResourceOf } from '../index.ts';
 import { ManagedController } from './managed-controller.ts';
+import type { QueueFigures } from './managed-controller.ts';
 import { ObjectClient } from './object-client.ts';
 import { CONTROLLER_CHECKS, MANAGER_CHECKS } from './options.ts';
 import type { ControllerBuilder, ControllerOptions, ManagerOptions } from './options.ts';
@@ -56,6 +57,16 @@ export class Manager {
     const controller = new ManagedController(kind, name, options as ControllerOptions<KubeObject>, parts);
     this.#controllers.set(name, controller);
     return controller;
+  }
+
+  /** The informers of the caches, for `settled` of kubeloom/testing. */
+  get informers(): InformersMap['informers'] {
+    return this.cache.informers;
+  }
+
+  /** The figures of the controllers' queues, for `settled` of kubeloom/testing. */
+  get queues(): readonly QueueFigures[] {
+    return Array.from(this.#controllers.values(), ({ queue }) => queue);
   }
 
   /**

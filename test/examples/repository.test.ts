@@ -5,22 +5,18 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { FOLDER, exampleNames, expectedOutput, startServer } from './repository.ts';
 
-/** Files that are no programs; documents quote them. */
-const PARTS = ['client-node-adapter'];
-
 /** The packages and entries that a program can import. */
 const IMPORTABLE: ReadonlySet<string> = new Set([
   '@kubernetes/client-node',
   'kubeloom',
   'kubeloom/client-go',
+  'kubeloom/controller',
 ]);
 
 describe('docs/examples', () => {
   test('has an expected output for every program', async () => {
     const sources = (await readdir(FOLDER)).filter((name) => name.endsWith('.ts'));
-    const programs = sources
-      .map((name) => name.slice(0, -'.ts'.length))
-      .filter((name) => !PARTS.includes(name));
+    const programs = sources.map((name) => name.slice(0, -'.ts'.length));
     assert.deepEqual(await exampleNames(), programs.toSorted());
     for (const name of programs) assert.match(await expectedOutput(name), /^[^\n]/, name);
   });

@@ -8,14 +8,16 @@ import type { AddressInfo } from 'node:net';
 
 /** One LIST or WATCH request, and functions to answer it. */
 export class ScriptedRequest {
+  readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly atMs: number = performance.now();
   /** The client's port; requests over one connection have the same. */
   readonly clientPort: number;
   readonly #response: ServerResponse;
 
-  constructor(query: Readonly<Record<string, string>>, response: ServerResponse) {
-    this.query = query;
+  constructor({ pathname, searchParams }: URL, response: ServerResponse) {
+    this.path = pathname;
+    this.query = Object.fromEntries(searchParams);
     this.#response = response;
     this.clientPort = response.socket?.remotePort ?? 0;
   }
@@ -45,6 +47,11 @@ export class ScriptedRequest {
     if (!this.#response.headersSent) this.#response.writeHead(200, { 'content-type': 'application/json' });
     this.#response.end();
   }
+
+  /** Cuts the connection. */
+  cut(): void {
+    this.#response.destroy();
+  }
 }
 
 /** Reaction to the n-th request, from 0. Without an answer the request stays open. */
@@ -65,7 +72,7 @@ export class ScriptedServer implements AsyncDisposable {
     let started: ScriptedServer | undefined;
     const http = createServer((message, response) => {
       const url = new URL(message.url ?? '/', 'http://localhost');
-      const request = new ScriptedRequest(Object.fromEntries(url.searchParams), response);
+      const request = new ScriptedRequest(url, response);
       started?.record(request);
       script(request, (started?.requests.length ?? 1) - 1);
     });

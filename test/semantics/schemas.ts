@@ -162,7 +162,7 @@ const REFUSED: readonly (readonly [string, object, readonly string[]])[] = [
     'an object that fits two of the alternatives',
     { replicas: 1, one: { a: 'a', b: 'b' } },
     [
-      'FieldValueInvalid spec.one: Invalid value: "object": spec.one in body must validate one and only one schema (oneOf). Found 2 valid alternatives',
+      'FieldValueInvalid <nil>: Invalid value: "": "spec.one" must validate one and only one schema (oneOf). Found 2 valid alternatives',
     ],
   ],
 ];

@@ -179,8 +179,8 @@ const MESSAGE = new RegExp(
   `(?:'ERR_KUBELOOM_\\w+',\\s*|\\bconst message(?:: string)? =\\s*)(${LITERAL}(?:\\s*\\+\\s*${LITERAL})*)`,
   'g',
 );
-/** Names at the beginning of a message: a method of HTTP, kinds. */
-const NAME = /^(?:[A-Z]+|Pods|Widgets)\b/;
+/** Names at the beginning of a message: abbreviations, methods of HTTP, kinds. */
+const NAME = /^(?:[A-Z]{2}|Pods\b|Widgets\b)/;
 
 /** CONTRIBUTING.md has the form. Messages in variables of other names are not seen. */
 export const messagesHaveOneForm: Rule = (files) =>

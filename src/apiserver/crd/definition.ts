@@ -4,6 +4,7 @@
  */
 
 import { isDeepStrictEqual } from 'node:util';
+import { messageOf } from '../../base/errors.ts';
 import { resources } from '../../kube/built-in.ts';
 import type { FieldError } from '../field-error.ts';
 import { isJsonObject, textOf } from '../json.ts';
@@ -162,7 +163,20 @@ function versionErrors({ name, schema }: JsonObject, path: string): FieldError[]
   if (!isJsonObject(root)) {
     return [...named, required(`${path}.schema.openAPIV3Schema`)];
   }
-  return [...named, ...schemaErrors(root, `${path}.schema.openAPIV3Schema`)];
+  const field = `${path}.schema.openAPIV3Schema`;
+  const errors = schemaErrors(root, field);
+  return [...named, ...(errors.length > 0 ? errors : compileErrors(root, field))];
+}
+
+/** Reports what ajv cannot compile, such as a pattern that only Go can read. */
+function compileErrors(root: JsonObject, field: string): FieldError[] {
+  try {
+    void new StructuralSchema(root);
+    return [];
+  } catch (error) {
+    const why = `the embedded apiserver cannot use the schema: ${messageOf(error)}`;
+    return [{ type: 'FieldValueInvalid', field, body: `Invalid value: ${why}` }];
+  }
 }
 
 function nameErrors({ metadata, spec }: KubeObject): FieldError[] {

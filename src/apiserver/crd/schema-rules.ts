@@ -1,4 +1,4 @@
-/** The rules for a schema itself: it is structural, and its patterns are regular expressions of JavaScript. */
+/** The rules for a schema itself: whether it is structural. */
 
 import type { FieldError } from '../field-error.ts';
 import { isJsonObject } from '../json.ts';
@@ -15,7 +15,7 @@ export function schemaErrors(root: JsonObject, path: string): FieldError[] {
 }
 
 function nodeErrors(node: JsonObject, path: string, isRoot: boolean): FieldError[] {
-  const { type, pattern, properties, items, additionalProperties } = node;
+  const { type, properties, items, additionalProperties } = node;
   const errors: FieldError[] = [];
   const hasType = node[INT_OR_STRING] === true || node[PRESERVE] === true;
   if (type === undefined && (isRoot || !hasType)) {
@@ -28,7 +28,6 @@ function nodeErrors(node: JsonObject, path: string, isRoot: boolean): FieldError
     const body = `Unsupported value: ${JSON.stringify(type)}: supported values: ${supported}`;
     errors.push({ type: 'FieldValueNotSupported', field: `${path}.type`, body });
   }
-  if (typeof pattern === 'string') errors.push(...patternErrors(pattern, `${path}.pattern`));
   if (isJsonObject(properties)) {
     if (additionalProperties !== undefined) {
       const body = 'Forbidden: additionalProperties and properties are mutual exclusive';
@@ -43,14 +42,4 @@ function nodeErrors(node: JsonObject, path: string, isRoot: boolean): FieldError
     errors.push(...nodeErrors(additionalProperties, `${path}.additionalProperties`, false));
   }
   return errors;
-}
-
-function patternErrors(pattern: string, field: string): FieldError[] {
-  try {
-    RegExp(pattern);
-    return [];
-  } catch (error) {
-    const why = `the embedded apiserver needs patterns of JavaScript: ${String(error)}`;
-    return [{ type: 'FieldValueInvalid', field, body: `Invalid value: ${JSON.stringify(pattern)}: ${why}` }];
-  }
 }

@@ -77,6 +77,8 @@ export class ServedDefinitions implements Follower {
     const collections = new Map<string, Collection>();
     let storage: Collection | undefined;
     for (const { resource, served, storage: isStorage } of versionsOf(object)) {
+      // It replaces a resource that was registered without a schema, and no built-in one.
+      if (!withdrawFrom(table, resource)) continue;
       const collection = before?.collections.get(resource.version) ?? log.collection(resource);
       collection.redefine(resource);
       if (served) table.register(resource);
@@ -137,9 +139,12 @@ export class ServedDefinitions implements Follower {
   }
 }
 
-function withdrawFrom(table: ResourceTable, { group, version, resource }: ServedResource): void {
+/** Returns false for a built-in resource, which stays. */
+function withdrawFrom(table: ResourceTable, { group, version, resource }: ServedResource): boolean {
   const registered = table.find(group, version, resource);
-  if (registered !== undefined) table.unregister(registered);
+  if (registered === undefined) return true;
+  if (registered.custom === true) table.unregister(registered);
+  return registered.custom === true;
 }
 
 /** Returns the conditions of an accepted definition; those that hold already keep their time. */

@@ -105,34 +105,41 @@ function fieldErrors(object: KubeObject, errors: readonly ErrorObject[]): FieldE
     .map((error) => fieldError(pathOf(object, error.instancePath), error));
 }
 
-type Body = (path: string, limit: string, error: ErrorObject) => string;
+/** Violations with the value and an explanation. */
+const INVALID: Readonly<Record<string, string>> = {
+  minimum: 'should be greater than or equal to %',
+  maximum: 'should be less than or equal to %',
+  exclusiveMinimum: 'should be greater than %',
+  exclusiveMaximum: 'should be less than %',
+  multipleOf: 'should be a multiple of %',
+  pattern: "should match '%'",
+  minLength: 'should be at least % chars long',
+  minItems: 'should have at least % items',
+  minProperties: 'should have at least % properties',
+};
 
-/** Violations that are an invalid value with an explanation. */
-const INVALID: Readonly<Record<string, Body>> = {
-  minimum: (path, limit) => `${path} in body should be greater than or equal to ${limit}`,
-  maximum: (path, limit) => `${path} in body should be less than or equal to ${limit}`,
-  exclusiveMinimum: (path, limit) => `${path} in body should be greater than ${limit}`,
-  exclusiveMaximum: (path, limit) => `${path} in body should be less than ${limit}`,
-  multipleOf: (path, limit) => `${path} in body should be a multiple of ${limit}`,
-  pattern: (path, limit) => `${path} in body should match '${limit}'`,
-  minLength: (path, limit) => `${path} in body should be at least ${limit} chars long`,
-  minItems: (path, limit) => `${path} in body should have at least ${limit} items`,
-  minProperties: (path, limit) => `${path} in body should have at least ${limit} properties`,
-  anyOf: (path) => `${path} in body must validate at least one schema (anyOf)`,
-  oneOf: (path, _limit, { params }) => {
-    const found = params['passingSchemas'] === null ? 'Found none valid' : 'Found 2 valid alternatives';
-    return `${path} in body must validate one and only one schema (oneOf). ${found}`;
-  },
-  not: (path) => `${path} in body must not validate the schema (not)`,
+/** Violations of combined schemas: a real server names the field in the explanation only. */
+const COMBINED: Readonly<Record<string, string>> = {
+  anyOf: 'must validate at least one schema (anyOf)',
+  oneOf: 'must validate one and only one schema (oneOf). ',
+  not: 'must not validate the schema (not)',
 };
 
 function fieldError(path: string, error: ErrorObject): FieldError {
   const { keyword, params, schema } = error;
   const data = error.data as Json;
-  const invalid = INVALID[keyword];
+  const limit = textOf(schema as Json);
+  const [invalid, combined] = [INVALID[keyword], COMBINED[keyword]];
   if (invalid !== undefined) {
-    const body = `Invalid value: ${shown(data)}: ${invalid(path, textOf(schema as Json), error)}`;
-    return { type: 'FieldValueInvalid', field: path, body };
+    // A function: a pattern may have a dollar sign.
+    const why = `${path} in body ${invalid.replace('%', () => limit)}`;
+    const value = keyword === 'minItems' || keyword === 'minProperties' ? sizeOf(data) : data;
+    return { type: 'FieldValueInvalid', field: path, body: `Invalid value: ${shown(value)}: ${why}` };
+  }
+  if (combined !== undefined) {
+    const found = params['passingSchemas'] === null ? 'Found none valid' : 'Found 2 valid alternatives';
+    const why = `${shown(path)} ${combined}${keyword === 'oneOf' ? found : ''}`;
+    return { type: 'FieldValueInvalid', field: '<nil>', body: `Invalid value: "": ${why}` };
   }
   switch (keyword) {
     case 'required': {
@@ -141,29 +148,37 @@ function fieldError(path: string, error: ErrorObject): FieldError {
       return { type: 'FieldValueRequired', field, body: 'Required value' };
     }
     case 'enum': {
-      const values = (schema as Json[]).filter((value) => value !== null).map((value) => shown(value));
+      const values = (schema as Json[])
+        .filter((value) => value !== null)
+        .map((value) => shown(textOf(value)));
       const body = `Unsupported value: ${shown(data)}: supported values: ${values.join(', ')}`;
       return { type: 'FieldValueNotSupported', field: path, body };
     }
-    case 'maxLength':
-      return {
-        type: 'FieldValueTooLong',
-        field: path,
-        body: `Too long: may not be more than ${String(schema)} bytes`,
-      };
+    case 'maxLength': {
+      const body = `Too long: may not be more than ${counted(limit, 'byte')}`;
+      return { type: 'FieldValueTooLong', field: path, body };
+    }
     case 'maxItems':
     case 'maxProperties': {
-      const { length } = Array.isArray(data) ? data : Object.keys(Object(data));
-      const body = `Too many: ${length}: must have at most ${String(schema)} items`;
+      const body = `Too many: ${sizeOf(data)}: must have at most ${counted(limit, 'item')}`;
       return { type: 'FieldValueTooMany', field: path, body };
     }
     default: {
-      const expected = keyword === 'format' ? String(schema) : [schema].flat().filter(isNotNull).join(',');
-      const found = keyword === 'format' ? shown(data) : JSON.stringify(typeOf(data));
+      const expected = keyword === 'format' ? limit : [schema].flat().filter(isNotNull).join(',');
+      const found = shown(keyword === 'format' ? data : typeOf(data));
       const body = `Invalid value: ${found}: ${path} in body must be of type ${expected}: ${found}`;
       return { type: 'FieldValueTypeInvalid', field: path, body };
     }
   }
+}
+
+function counted(count: string, unit: string): string {
+  return count === '1' ? `1 ${unit}` : `${count} ${unit}s`;
+}
+
+/** Number of items or fields. */
+function sizeOf(value: Json): number {
+  return Array.isArray(value) ? value.length : Object.keys(Object(value)).length;
 }
 
 function isNotNull(type: unknown): boolean {

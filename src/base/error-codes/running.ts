@@ -105,6 +105,11 @@ export const RUNNING_ERRORS = {
     'A reconciliation failed for a reason that a retry cannot repair: it threw a `TerminalError`.',
     'Change the object: its key comes again only then.',
   ],
+  ERR_KUBELOOM_EVENT_DROPPED: [
+    ['onError', 'warning'],
+    'An event recorder gave up an event: the server refused it, too many wait, or the recorder was closed.',
+    'Read the cause: allow create and patch of events (RBAC), or record fewer events.',
+  ],
   ERR_KUBELOOM_LEADER_LOST: [
     ['thrown'],
     'A leader could not renew its lease in time, or another candidate has it.',

@@ -11,6 +11,7 @@ import type { LiveState } from '../live.ts';
 import { OtherProcess } from '../process/calls.ts';
 import { CostLog } from '../process/cost-log.ts';
 import type { ProcessCost } from '../process/cost.ts';
+import { dataOf } from '../process/kube-config.ts';
 import type { Leftover, LoadTestResult, RunFacts } from '../result.ts';
 import { logOf } from '../verdict/log.ts';
 import { WHOLE } from '../watch/placement.ts';
@@ -149,8 +150,7 @@ export class Run implements AsyncDisposable {
     const { workload, kubeConfig, signal, say } = this.#options;
     const place = this.#place;
     const facts = await factsOf(this.#options, place, this.#client);
-    const text = kubeConfig.exportConfig();
-    await this.#generator.call('start', { kubeConfig: text, workload, place });
+    await this.#generator.call('start', { kubeConfig: dataOf(kubeConfig), workload, place });
     const kinds = workload.objects.map(({ kind }) => kind);
     const onError = (error: Error): void => say(`witness: ${error.message}`);
     const ever = new AbortController().signal;

@@ -10,6 +10,7 @@ import { answerCalls, sendReport } from '../process/calls.ts';
 import { reportCost } from '../process/cost.ts';
 import type { ProcessCost } from '../process/cost.ts';
 import { kubeConfigOf } from '../process/kube-config.ts';
+import type { KubeConfigData } from '../process/kube-config.ts';
 import type { Slowness } from '../workload/workload.ts';
 import { ClientNodeLife } from './client-node-life.ts';
 import { InformerWatcher } from './informer-watcher.ts';
@@ -39,8 +40,7 @@ export interface WatcherProcessCalls {
 }
 
 export interface WatcherProcessTask {
-  /** A kubeconfig as text. */
-  readonly kubeConfig: string;
+  readonly kubeConfig: KubeConfigData;
   /** The same server and credentials. */
   readonly connection: ConnectionOptions;
   readonly startedUs: number;
@@ -98,7 +98,7 @@ async function all(
 
 answerCalls<WatcherProcessCalls>({
   async start({
-    kubeConfig: text,
+    kubeConfig: data,
     connection,
     startedUs,
     threads: shards,
@@ -109,7 +109,7 @@ answerCalls<WatcherProcessCalls>({
     threads = new InformerThreads({ shards });
     const context = {
       get kubeConfig() {
-        return (kubeConfig ??= kubeConfigOf(text));
+        return (kubeConfig ??= kubeConfigOf(data));
       },
       connection,
       threads,

@@ -4,6 +4,7 @@ import type { KubeConfig } from '@kubernetes/client-node';
 import { connectionFor } from '../../reflector/transport/credentials.ts';
 import { OtherProcess } from '../process/calls.ts';
 import type { ProcessCost } from '../process/cost.ts';
+import { dataOf } from '../process/kube-config.ts';
 import type { LiveWatchers } from '../live.ts';
 import type { Slowness, WatcherGroup, Workload } from '../workload/workload.ts';
 import type { RunPlace } from '../write/kinds.ts';
@@ -84,8 +85,8 @@ export class WatcherProcesses implements WatcherCommands, AsyncDisposable {
         return Array.from(processes, async ([number, each]) => {
           const watchers = this.tasks.flatMap(({ process, task }) => (process === number ? [task] : []));
           const { threads, reconnectEveryMs } = group;
-          const text = kubeConfig.exportConfig();
-          const start = { kubeConfig: text, connection, startedUs, threads, reconnectEveryMs, watchers };
+          const config = dataOf(kubeConfig);
+          const start = { kubeConfig: config, connection, startedUs, threads, reconnectEveryMs, watchers };
           await each.call('start', start);
           await each.call('sync', { timeoutMs });
         });

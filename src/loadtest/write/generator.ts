@@ -7,6 +7,7 @@ import { seededRandom } from '../../apiserver/random.ts';
 import type { LiveLatencies } from '../live.ts';
 import type { ChangeName } from '../result.ts';
 import { kubeConfigOf } from '../process/kube-config.ts';
+import type { KubeConfigData } from '../process/kube-config.ts';
 import { nowUs } from '../watch/recording-handler.ts';
 import type { CreatePhase, Load, Mix, ObjectGroup, Workload } from '../workload/workload.ts';
 import { ApiWriter } from './api-writer.ts';
@@ -44,8 +45,8 @@ export interface WriteOutcome {
 }
 
 export interface GeneratorTask {
-  /** A kubeconfig as text: its credentials are renewed when they expire. */
-  readonly kubeConfig: string;
+  /** Its credentials are renewed when they expire. */
+  readonly kubeConfig: KubeConfigData;
   readonly workload: Workload;
   readonly place: RunPlace;
 }

@@ -128,6 +128,21 @@ describe('a CustomResourceDefinition', () => {
     assert.equal((await client.get(path('limes', 'v1', 'a'))).status, 404);
   });
 
+  it('takes over a resource that was registered without a schema, and no built-in one', async () => {
+    const resource = { group: 'example.com', version: 'v1', resource: 'nuts', kind: 'Nut', namespaced: true };
+    await server.registerResource({ ...resource, custom: true });
+    ok(await client.post(path('nuts'), { kind: 'Nut', metadata: { name: 'a' }, spec: {} }));
+    await put(definition('nuts', 'Nut', { name: 'v1', properties: { size: { ...size, default: 'm' } } }));
+    assert.deepEqual(ok(await client.get(path('nuts', 'v1', 'a'))).spec, { size: 'm' });
+    const { spec } = definition('leases', 'Lease', { name: 'v1' }) as { spec: object };
+    const metadata = { name: 'leases.coordination.k8s.io' };
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
+    ok(await client.post(leases, { metadata: { name: 'a' }, spec: { holderIdentity: 'b' } }));
+    ok(await client.post(DEFINITIONS, { metadata, spec: { ...spec, group: 'coordination.k8s.io' } }));
+    ok(await client.delete(`${DEFINITIONS}/${metadata.name}`));
+    assert.deepEqual(ok(await client.get(`${leases}/a`)).spec, { holderIdentity: 'b' });
+  });
+
   it('that is deleted refuses new objects until the finalizers of the old ones are gone', async () => {
     await put(definition('figs', 'Fig', { name: 'v1' }));
     const metadata = { name: 'held', finalizers: ['example.com/hold'] };
@@ -150,7 +165,12 @@ describe('a CustomResourceDefinition', () => {
     for (const [properties, expected] of [
       [{ a: {} }, /properties\[spec\]\.properties\[a\]\.type: Required value: must not be empty/],
       [{ a: { type: 'text' } }, /\.type: Unsupported value: "text": supported values: "array", /],
-      [{ a: { type: 'string', pattern: '(?<' } }, /\.pattern: Invalid value: .*needs patterns of JavaScript/],
+      [{ a: { type: 'string', pattern: '(?<' } }, /cannot use the schema: .*regular expression/],
+      [{ a: { type: 'string', anyOf: [{ pattern: '(?<' }] } }, /cannot use the schema: .*regular expression/],
+      [
+        { a: { type: 'string', maxLength: 'x' } },
+        /openAPIV3Schema: .*cannot use the schema: .*must be integer/,
+      ],
       [
         { a: { type: 'object', properties: {}, additionalProperties: { type: 'string' } } },
         /additionalProperties: Forbidden: additionalProperties and properties are mutual exclusive/,

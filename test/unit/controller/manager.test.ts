@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Manager } from '../../../src/controller/index.ts';
-import { FakeClock } from '../../../src/apiserver/testing/index.ts';
+import { FakeClock, settled } from '../../../src/apiserver/testing/index.ts';
 import { resources } from '../../../src/index.ts';
 import { failRequests } from '../apiserver/fail-requests.ts';
 import { Gate, Reconciliations, Scene, managerOf, object, rejection, turns } from './scene.ts';
@@ -45,6 +45,17 @@ describe('a manager', () => {
     assert.throws(() => running.manager.cache.get(deployments, 'default/a'), {
       code: 'ERR_KUBELOOM_NOT_CACHED',
     });
+  });
+
+  it('is settled when its controllers have reconciled everything, not before they run', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'), object('b'));
+    await using running = managerOf(scene);
+    const done = new Reconciliations();
+    running.manager.controllerFor(deployments).reconcile(done.reconcile);
+    void running.run();
+    await settled(running.manager);
+    assert.deepEqual(done.keys.toSorted(), ['default/a', 'default/b']);
   });
 
   it('gives up when a reconciliation does not end in time, and names its key', async () => {

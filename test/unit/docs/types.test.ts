@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import * as kubeloom from '../../../src/index.ts';
@@ -13,6 +13,8 @@ import { ROOT, snippets, snippetsOf } from './documents.ts';
 import type { Snippet } from './documents.ts';
 
 const TIMEOUT_MS = 300_000;
+const CONSUMER = 'test/unit/client-node/consumer.ts';
+const MOVED = 'moved.ts';
 const SCOPE = 'test/unit/docs/scope.ts';
 const VALUES = namesIn(/^export declare const (\w+)/gm);
 const FUNCTIONS = [...namesIn(/^export declare function (\w+)/gm), ...namesIn(/^export \{ (.*) \}/gm)];
@@ -61,6 +63,7 @@ async function compile(folder: string, clientNode: string, files: readonly strin
       typeRoots: [inRoot('node_modules/@types')],
       paths: {
         kubeloom: [inRoot('src/index.ts')],
+        'kubeloom/client-node': [inRoot('src/client-node/index.ts')],
         'kubeloom/client-go': [inRoot('src/client-go/index.ts')],
         'kubeloom/controller': [inRoot('src/controller/index.ts')],
         'kubeloom/testing': [inRoot('src/apiserver/testing/index.ts')],
@@ -139,12 +142,20 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
         join(folder, 'strange.ts'),
         "import type { V1Pod } from '@kubernetes/client-node';\nimport type { Wire } from 'kubeloom';\nexport const pod: Wire<V1Pod> = { spec: 1 };\n",
       );
-      const files = ['fault.ts', 'strange.ts'].map((name) => join(folder, name));
+      // The types of kubeloom/client-node: a program for client-node, with another import.
+      const consumer = await readFile(join(ROOT, CONSUMER), 'utf8');
+      await writeFile(
+        join(folder, MOVED),
+        consumer.replace(`'@kubernetes/client-node'`, `'kubeloom/client-node'`),
+      );
+      const files = ['fault.ts', 'strange.ts', MOVED].map((name) => join(folder, name));
       const own = [
         'src/index.ts',
         'src/client-go/index.ts',
         'src/controller/index.ts',
+        'src/client-node/index.ts',
         'src/apiserver/testing/index.ts',
+        CONSUMER,
         'test/unit/kube/wire.test.ts',
         'test/unit/kube/model/to-model.test.ts',
       ];
@@ -163,6 +174,14 @@ for (const clientNode of ['@kubernetes/client-node', 'client-node-2']) {
         'fault.ts:2',
         'strange.ts:3',
       ]);
+    });
+
+    test('a program for its informers compiles with the import of kubeloom/client-node', () => {
+      const ofMoved = errors.filter(({ file }) => file.endsWith(`/${MOVED}`));
+      assert.deepEqual(
+        ofMoved.map(({ line, message }) => `${line} ${message}`),
+        [],
+      );
     });
 
     test('blocks, options and calls of README and docs are right', () => {

@@ -1,0 +1,80 @@
+/** The callbacks of a ListWatch by their verbs. A callback that throws is reported, and the others are called. */
+import { ADD, CHANGE, CONNECT, DELETE, ERROR, UPDATE } from '@kubernetes/client-node';
+import { callback as wantCallback } from '../base/option-checks.ts';
+import { KubeloomError } from '../index.ts';
+
+type ObjectVerb = ADD | UPDATE | DELETE;
+type Verb = ObjectVerb | ERROR | CONNECT;
+type Callback = (argument: never) => void;
+
+const OBJECT_VERBS: readonly ObjectVerb[] = [ADD, UPDATE, DELETE];
+
+export class Callbacks<T> {
+  readonly #byVerb: Readonly<Record<Verb, Callback[]>> = {
+    [ADD]: [],
+    [UPDATE]: [],
+    [DELETE]: [],
+    [ERROR]: [],
+    [CONNECT]: [],
+  };
+
+  on(verb: Verb | CHANGE, callback: Callback): void {
+    const lists = this.#listsOf(verb);
+    wantCallback('the callback', callback);
+    for (const list of lists) list.push(callback);
+  }
+
+  /** Removes one registration of the callback, if there is one. */
+  off(verb: Verb | CHANGE, callback: Callback): void {
+    for (const list of this.#listsOf(verb)) {
+      const index = list.indexOf(callback);
+      if (index !== -1) list.splice(index, 1);
+    }
+  }
+
+  /** Delivers an object, which is read only if there is a callback. */
+  deliver(verb: ObjectVerb, delivered: { readonly object: T }): void {
+    if (this.#byVerb[verb].length > 0) this.#call(verb, delivered.object);
+  }
+
+  connect(): void {
+    this.#call(CONNECT, undefined);
+  }
+
+  /** Reports an error; as a warning of the process when there is no callback for errors. */
+  error(error: unknown): void {
+    const callbacks = this.#byVerb[ERROR].slice();
+    if (callbacks.length === 0) warn(error);
+    for (const callback of callbacks) {
+      try {
+        callback(error as never);
+      } catch (thrown) {
+        warn(thrown);
+      }
+    }
+  }
+
+  #call(verb: ObjectVerb | CONNECT, argument: T | undefined): void {
+    for (const callback of this.#byVerb[verb].slice()) {
+      try {
+        callback(argument as never);
+      } catch (cause) {
+        const what = `a callback for '${verb}' threw: ${cause instanceof Error ? cause.message : String(cause)}`;
+        this.error(new KubeloomError('ERR_KUBELOOM_HANDLER', what, { cause }));
+      }
+    }
+  }
+
+  #listsOf(verb: Verb | CHANGE): readonly Callback[][] {
+    if (verb === CHANGE) return OBJECT_VERBS.map((each) => this.#byVerb[each]);
+    if (!Object.hasOwn(this.#byVerb, verb)) {
+      const known = [...Object.keys(this.#byVerb), CHANGE].join(', ');
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', `unknown verb: ${verb}; known are ${known}`);
+    }
+    return [this.#byVerb[verb]];
+  }
+}
+
+function warn(error: unknown): void {
+  process.emitWarning(error instanceof Error ? error : String(error));
+}

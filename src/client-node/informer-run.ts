@@ -1,0 +1,169 @@
+/** One informer of a ListWatch, from `start` to `stop`: turns the calls of its handler into client-node's events. */
+import type {
+  Borrowed,
+  CachedObject,
+  DeletedFinalStateUnknown,
+  ErrorCode,
+  HandlerRegistration,
+  InformerOptions,
+  KubeloomError,
+  ListOptions,
+  SharedIndexInformer,
+  Wire,
+} from '../index.ts';
+import type { Callbacks } from './callbacks.ts';
+import { stepConnect } from './connects.ts';
+import type { Announced } from './connects.ts';
+import { Delivered } from './delivered-objects.ts';
+import type { DeliveredObjects } from './delivered-objects.ts';
+
+export interface RunParts<T> {
+  readonly newInformer: (
+    own: Pick<InformerOptions<Wire<T>>, 'onError' | 'tweakListOptions'>,
+  ) => SharedIndexInformer<Wire<T>>;
+  readonly objects: DeliveredObjects<T>;
+  readonly callbacks: Callbacks<T>;
+  readonly convert: (entry: CachedObject<Wire<T>>) => T;
+}
+
+export class InformerRun<T> {
+  readonly #parts: RunParts<T>;
+  readonly #informer: SharedIndexInformer<Wire<T>>;
+  /** Resolves when the first list is delivered, or `stop` is called first. */
+  readonly started: Promise<void>;
+  #isStopping = false;
+  #announced: Announced = 'none';
+  /** The first list so far, to compare with the objects of the run before; undefined without any, and after the list. */
+  #listed: CachedObject<Wire<T>>[] | undefined;
+
+  constructor(parts: RunParts<T>) {
+    this.#parts = parts;
+    if (!parts.objects.isEmpty) this.#listed = [];
+    this.#informer = parts.newInformer({
+      onError: (error) => this.#failed(error),
+      tweakListOptions: (options) => this.#requesting(options),
+    });
+    const registration = this.#informer.addEventHandler(
+      {
+        onAdd: (added, isInInitialList) => this.#added(added, isInInitialList),
+        onUpdate: (previous, current) => this.#updated(previous, current),
+        onDelete: (deleted) => this.#deleted(deleted),
+      },
+      { name: 'ListWatch' },
+    );
+    this.started = this.#start(registration);
+  }
+
+  get isStopped(): boolean {
+    return this.#isStopping || this.#informer.isStopped();
+  }
+
+  /** resourceVersion of the cache; '' before the first list. */
+  get resourceVersion(): string {
+    return this.#informer.lastSyncResourceVersion();
+  }
+
+  /** Stops at once: no callback is called after this. Resolves when the informer has ended. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#informer.shutdown();
+  }
+
+  async #start(registration: HandlerRegistration): Promise<void> {
+    // The informer has reported the failure, and the wait rejects with it.
+    this.#informer.run().catch(() => undefined);
+    try {
+      await this.#informer.waitForSync(undefined, registration);
+    } catch (error) {
+      if (this.#isStopping) return;
+      throw error;
+    }
+    this.#endList();
+  }
+
+  #failed(error: KubeloomError): void {
+    if (this.#isStopping) return;
+    if (isAdvice(error.code)) {
+      process.emitWarning(error);
+      return;
+    }
+    this.#announced = 'none';
+    // The informer has removed the handler: a start by the callback creates another.
+    if (error.code === 'ERR_KUBELOOM_HANDLER_OVERFLOW') void this.stop();
+    // Client-node lists again after 410 without an error, too.
+    if (error.code !== 'ERR_KUBELOOM_GONE') this.#parts.callbacks.error(error);
+  }
+
+  #requesting(options: ListOptions): ListOptions {
+    const { announced, isConnect } = stepConnect(this.#announced, options);
+    this.#announced = announced;
+    if (isConnect && !this.#isStopping) this.#parts.callbacks.connect();
+    return options;
+  }
+
+  #added(added: Borrowed<Wire<T>>, isInInitialList: boolean): void {
+    if (this.#isStopping) return;
+    const entry = added.retain();
+    if (isInInitialList && this.#listed) {
+      this.#listed.push(entry);
+      return;
+    }
+    this.#endList();
+    this.#deliver(entry);
+  }
+
+  #updated(previous: Borrowed<Wire<T>>, current: Borrowed<Wire<T>>): void {
+    // A relist has found the object unchanged.
+    if (this.#isStopping || previous === current) return;
+    this.#endList();
+    this.#deliver(current.retain());
+  }
+
+  #deleted(deleted: Borrowed<Wire<T>> | DeletedFinalStateUnknown<Wire<T>>): void {
+    if (this.#isStopping) return;
+    this.#endList();
+    const { objects, callbacks } = this.#parts;
+    const known = objects.get(deleted);
+    if (!known) return;
+    objects.delete(deleted);
+    callbacks.deliver('delete', deleted.finalStateUnknown ? known : this.#new(deleted.retain()));
+  }
+
+  #deliver(entry: CachedObject<Wire<T>>): void {
+    const { objects, callbacks } = this.#parts;
+    const verb = objects.get(entry) ? 'update' : 'add';
+    const delivered = this.#new(entry);
+    objects.set(entry, delivered);
+    callbacks.deliver(verb, delivered);
+  }
+
+  #new(entry: CachedObject<Wire<T>>): Delivered<T> {
+    return new Delivered(entry, this.#parts.convert);
+  }
+
+  /** Delivers the difference between the objects of the run before and the first list: first the deletions. */
+  #endList(): void {
+    const listed = this.#listed;
+    if (!listed || this.#isStopping) return;
+    this.#listed = undefined;
+    const { objects, callbacks } = this.#parts;
+    for (const gone of objects.removeOthers(listed)) callbacks.deliver('delete', gone);
+    for (const entry of listed) {
+      const known = objects.get(entry);
+      if (known?.resourceVersion === entry.resourceVersion) known.moveTo(entry);
+      else this.#deliver(entry);
+    }
+  }
+}
+
+/** Returns whether the code says that callbacks are slow: a program that ends at an error should not end for that. */
+function isAdvice(code: ErrorCode): boolean {
+  switch (code) {
+    case 'ERR_KUBELOOM_SLOW_HANDLER':
+    case 'ERR_KUBELOOM_BACKLOG_COALESCED':
+    case 'ERR_KUBELOOM_BACKLOG_PAUSED':
+      return true;
+    default:
+      return false;
+  }
+}

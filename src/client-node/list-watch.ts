@@ -1,0 +1,172 @@
+/**
+ * client-node's ListWatch on a SharedIndexInformer: the same constructor, methods and events. Its differences are in
+ * docs/migrating-from-client-node.md, and a test compares both on the same server.
+ */
+import type {
+  ADD,
+  CHANGE,
+  CONNECT,
+  DELETE,
+  ERROR,
+  ErrorCallback,
+  Informer,
+  KubeConfig,
+  KubernetesObject,
+  ListPromise,
+  ObjectCache,
+  ObjectCallback,
+  UPDATE,
+  Watch,
+} from '@kubernetes/client-node';
+import { anything, flag, having, wantOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import { KubeloomError, SharedIndexInformer, toModel } from '../index.ts';
+import type { CachedObject, InformerOptions, Wire } from '../index.ts';
+import { Callbacks } from './callbacks.ts';
+import { DeliveredObjects } from './delivered-objects.ts';
+import { InformerRun } from './informer-run.ts';
+import type { RunParts } from './informer-run.ts';
+import { parseWatchPath } from './watch-path.ts';
+
+/** Options in addition to client-node's arguments. */
+export type ListWatchOptions = Pick<
+  InformerOptions<unknown>,
+  'threads' | 'backoff' | 'pageSize' | 'watchList' | 'clock'
+>;
+
+/** The informer checks the values. */
+const CHECKS: OptionChecks<ListWatchOptions> = {
+  threads: anything,
+  backoff: anything,
+  pageSize: anything,
+  watchList: anything,
+  clock: anything,
+};
+
+/** Lists and watches one collection, keeps its objects, and calls callbacks with their changes. */
+export class ListWatch<T extends KubernetesObject> implements Informer<T>, ObjectCache<T> {
+  readonly #parts: RunParts<T>;
+  readonly #callbacks: Callbacks<T> = new Callbacks();
+  readonly #objects: DeliveredObjects<T> = new DeliveredObjects();
+  #run: InformerRun<T> | undefined;
+  #resourceVersion = '';
+
+  /**
+   * @param path of a collection: `/api/v1/namespaces/web/pods`
+   * @param watch supplies the KubeConfig; its `watch` is not called
+   * @param _listFn supplies the type; it is not called, because the informer lists with the selectors of its watch
+   * @param autoStart starts at once, without a call of `start`
+   * @throws ERR_KUBELOOM_OPTION, ERR_KUBELOOM_SELECTOR for an argument that cannot be used
+   */
+  constructor(
+    path: string,
+    watch: Pick<Watch, 'config'>,
+    _listFn: ListPromise<T>,
+    autoStart: boolean = true,
+    labelSelector?: string,
+    fieldSelector?: string,
+    options: ListWatchOptions = {},
+  ) {
+    having("client-node's Watch")('watch', watch);
+    flag('autoStart', autoStart);
+    wantOptions('options of a ListWatch', options, CHECKS);
+    const { resource, namespace, isBuiltIn, ...selectors } = parseWatchPath(path);
+    const selection = {
+      namespace,
+      labelSelector: both(selectors.labelSelector, labelSelector),
+      fieldSelector: both(selectors.fieldSelector, fieldSelector),
+    };
+    this.#parts = {
+      newInformer: (own) =>
+        new SharedIndexInformer<Wire<T>>(watch.config, resource, { ...options, ...selection, ...own }),
+      objects: this.#objects,
+      callbacks: this.#callbacks,
+      convert: isBuiltIn ? modelOf<T> : copyOf<T>,
+    };
+    // Refuses what cannot be used here rather than at the start.
+    this.#parts.newInformer({});
+    // The failure of a start that no caller waits for goes to the callbacks for errors.
+    if (autoStart) this.start().catch(() => undefined);
+  }
+
+  /** Resolves when the first list is delivered. Does nothing while it runs, except that it waits for the same. */
+  async start(): Promise<void> {
+    if (this.#run?.isStopped !== false) {
+      this.#resourceVersion = this.latestResourceVersion();
+      this.#run = new InformerRun(this.#parts);
+    }
+    await this.#run.started;
+  }
+
+  /** Stops calling callbacks at once, and resolves when the informer has ended. The objects stay readable. */
+  async stop(): Promise<void> {
+    await this.#run?.stop();
+  }
+
+  on(verb: ADD | UPDATE | DELETE | CHANGE, cb: ObjectCallback<T>): void;
+  on(verb: ERROR | CONNECT, cb: ErrorCallback): void;
+  on(
+    verb: ADD | UPDATE | DELETE | CHANGE | ERROR | CONNECT,
+    callback: ObjectCallback<T> | ErrorCallback,
+  ): void {
+    this.#callbacks.on(verb, callback);
+  }
+
+  off(verb: ADD | UPDATE | DELETE | CHANGE, cb: ObjectCallback<T>): void;
+  off(verb: ERROR | CONNECT, cb: ErrorCallback): void;
+  off(
+    verb: ADD | UPDATE | DELETE | CHANGE | ERROR | CONNECT,
+    callback: ObjectCallback<T> | ErrorCallback,
+  ): void {
+    this.#callbacks.off(verb, callback);
+  }
+
+  get(name: string, namespace: string = ''): T | undefined {
+    return this.#objects.get({ namespace, name })?.object;
+  }
+
+  list(namespace: string = ''): readonly T[] {
+    return this.#objects.list(namespace);
+  }
+
+  latestResourceVersion(): string {
+    return this.#run?.resourceVersion || this.#resourceVersion;
+  }
+}
+
+/**
+ * Creates a ListWatch that runs after `start`.
+ *
+ * @param listFn supplies the type; it is not called, because the informer lists with the selectors of its watch
+ */
+export function makeInformer<T extends KubernetesObject>(
+  kubeconfig: KubeConfig,
+  path: string,
+  listFn: ListPromise<T>,
+  labelSelector?: string,
+  fieldSelector?: string,
+  options: ListWatchOptions = {},
+): Informer<T> & ObjectCache<T> {
+  const watch = { config: kubeconfig };
+  return new ListWatch<T>(path, watch, listFn, false, labelSelector, fieldSelector, options);
+}
+
+/** Selects the objects that both selectors select. */
+function both(ofPath: string | undefined, given: string | undefined): string {
+  return [ofPath, given].filter(Boolean).join(',');
+}
+
+function modelOf<T>(entry: CachedObject<Wire<T>>): T {
+  try {
+    return toModel<T>(entry.copy() as Wire<T>, { onUnknownField: 'ignore' });
+  } catch (error) {
+    // The installed client-node is older than the resource.
+    if (error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_NO_MODEL') return copyOf(entry);
+    throw error;
+  }
+}
+
+/** Custom resources have no model: their API methods return and take the JSON of the wire. */
+function copyOf<T>(entry: CachedObject<Wire<T>>): T {
+  return entry.copy() as T;
+}

@@ -1,0 +1,67 @@
+/**
+ * Runs the same programs with client-node's informer and with kubeloom's, each against a scripted apiserver, and compares
+ * what they receive. A difference that the document does not have fails, and so does one that has disappeared.
+ */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, describe, test } from 'node:test';
+import * as installed from '@kubernetes/client-node';
+import { InformerThreads } from '../../../src/index.ts';
+import { ROOT } from '../docs/documents.ts';
+import type { Scenario } from './scenario.ts';
+import { SCENARIOS_OF_OBJECTS } from './scenarios-of-objects.ts';
+import { SCENARIOS_OF_PROGRAMS } from './scenarios-of-programs.ts';
+import { SCENARIOS_OF_SERVERS } from './scenarios-of-servers.ts';
+import { CASES } from './client-node-cases.ts';
+import { clientOf } from './stage.ts';
+import type { Client, Clients } from './stage.ts';
+
+const SCENARIOS = [...SCENARIOS_OF_SERVERS, ...SCENARIOS_OF_PROGRAMS, ...SCENARIOS_OF_OBJECTS];
+/** Node that loads client-node 2. */
+const NODE_MIN = 22;
+
+const threads = new InformerThreads({ shards: 0 });
+after(() => threads.close());
+
+const majors: [string, Clients][] = [['client-node 1', installed]];
+if (Number.parseInt(process.versions.node, 10) >= NODE_MIN) {
+  const name: string = 'client-node-2';
+  majors.push(['client-node 2', (await import(name)) as Clients]);
+}
+
+async function resultOf({ steps, options }: Scenario, client: Client): Promise<unknown> {
+  await using stage = await client(options);
+  const result: unknown = JSON.parse(JSON.stringify(await steps(stage)));
+  return result;
+}
+
+for (const [name, clientNode] of majors) {
+  describe(`kubeloom's informer beside that of ${name}`, () => {
+    for (const scenario of SCENARIOS) {
+      test(scenario.title, async () => {
+        const { expected, kubeloom } = scenario;
+        assert.deepEqual(await resultOf(scenario, clientOf(clientNode)), expected, name);
+        const own = kubeloom ? kubeloom.expected : expected;
+        assert.deepEqual(await resultOf(scenario, clientOf(clientNode, threads)), own, 'kubeloom');
+        if (kubeloom) assert.notDeepEqual(own, expected);
+      });
+    }
+  });
+}
+
+describe('the differences from client-node', () => {
+  const document = readFileSync(`${ROOT}/docs/migrating-from-client-node.md`, 'utf8');
+  const [, table = ''] = /\n\| what \| client-node \|[^\n]*\n\|[-|]+\n((?:\|[^\n]*\n)+)/.exec(document) ?? [];
+
+  test('are the rows of the document', () => {
+    const rows = Array.from(table.matchAll(/^\| ([^|]+) \|/gm), ([, row = '']) => row);
+    const compared = new Set(SCENARIOS.flatMap(({ kubeloom }) => kubeloom?.row ?? []));
+    assert.deepEqual([...rows].sort(), [...compared].sort());
+  });
+
+  test('and the cases of client-node’s own tests have scenarios', () => {
+    const titles = new Set(SCENARIOS.map(({ title }) => title));
+    for (const [behaviour, title] of CASES) assert.ok(titles.has(title), `${behaviour}: ${title}`);
+    assert.equal(titles.size, SCENARIOS.length);
+  });
+});

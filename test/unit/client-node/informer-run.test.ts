@@ -1,0 +1,68 @@
+/** Errors of an informer that a ListWatch does not pass on as they are. The informer is a stand-in. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, test } from 'node:test';
+import { Callbacks } from '../../../src/client-node/callbacks.ts';
+import { DeliveredObjects } from '../../../src/client-node/delivered-objects.ts';
+import { InformerRun } from '../../../src/client-node/informer-run.ts';
+import { KubeloomError } from '../../../src/index.ts';
+import type { ErrorCode, ErrorListener, SharedIndexInformer } from '../../../src/index.ts';
+
+/** Starts a run with callbacks that record errors. */
+function running() {
+  const seen: string[] = [];
+  const errors: { onError?: ErrorListener } = {};
+  const callbacks = new Callbacks<object>();
+  const informer = {
+    addEventHandler: () => ({}),
+    run: () => Promise.resolve(),
+    waitForSync: () => Promise.resolve(),
+    isStopped: () => false,
+    shutdown: () => {
+      seen.push('shutdown');
+      return Promise.resolve();
+    },
+  };
+  const run = new InformerRun<object>({
+    newInformer: ({ onError }) => {
+      if (onError) errors.onError = onError;
+      return informer as unknown as SharedIndexInformer<object>;
+    },
+    objects: new DeliveredObjects(),
+    callbacks,
+    convert: (entry) => entry,
+  });
+  callbacks.on('error', ({ code }: KubeloomError) => seen.push(`${code} ${run.isStopped}`));
+  const fail = (code: ErrorCode): unknown =>
+    errors.onError?.(new KubeloomError(code, 'it failed'), { informer: 'pods' });
+  return { seen, fail };
+}
+
+describe('an error of the informer', () => {
+  test('goes to the callbacks, and the informer continues', () => {
+    const { seen, fail } = running();
+    fail('ERR_KUBELOOM_CONNECTION_RESET');
+    assert.deepEqual(seen, ['ERR_KUBELOOM_CONNECTION_RESET false']);
+  });
+
+  test('is not reported when it only leads to a list', () => {
+    const { seen, fail } = running();
+    fail('ERR_KUBELOOM_GONE');
+    assert.deepEqual(seen, []);
+  });
+
+  test('is a warning when it is advice about slow callbacks', async () => {
+    const { seen, fail } = running();
+    const warning = once(process, 'warning');
+    fail('ERR_KUBELOOM_SLOW_HANDLER');
+    const [{ code }] = (await warning) as [KubeloomError];
+    assert.equal(code, 'ERR_KUBELOOM_SLOW_HANDLER');
+    assert.deepEqual(seen, []);
+  });
+
+  test('ends the run when the informer has removed the handler, so that a callback can start another', () => {
+    const { seen, fail } = running();
+    fail('ERR_KUBELOOM_HANDLER_OVERFLOW');
+    assert.deepEqual(seen, ['shutdown', 'ERR_KUBELOOM_HANDLER_OVERFLOW true']);
+  });
+});

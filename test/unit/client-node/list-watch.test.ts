@@ -1,0 +1,210 @@
+/** Behaviour that only kubeloom's ListWatch has; differential.test.ts compares the rest with client-node. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { after, describe, test } from 'node:test';
+import * as clientNode from '@kubernetes/client-node';
+import type { KubernetesObject, V1Pod } from '@kubernetes/client-node';
+import * as dropIn from '../../../src/client-node/index.ts';
+import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { InformerThreads } from '../../../src/index.ts';
+import { kubeConfigOf } from '../../kit/scene.ts';
+import { clientOf } from './stage.ts';
+import type { Client } from './stage.ts';
+
+const threads = new InformerThreads({ shards: 0 });
+const OPTIONS = { threads, backoff: { initialMs: 1, maxMs: 1 } };
+const kubeloom: Client = clientOf(clientNode, threads);
+after(() => threads.close());
+
+const PATH = '/api/v1/pods';
+const watch = { config: new clientNode.KubeConfig() };
+watch.config.loadFromClusterAndUser(
+  { name: 'c', server: 'http://127.0.0.1:1', skipTLSVerify: true },
+  { name: 'u' },
+);
+
+async function never(): Promise<never> {
+  throw new Error('the list function is not called');
+}
+
+function listWatch(
+  ...[path = PATH, ...rest]: Partial<ConstructorParameters<typeof dropIn.ListWatch>>
+): unknown {
+  const [source = watch, listFn = never, , ...more] = rest;
+  return new dropIn.ListWatch(path, source, listFn, false, ...more);
+}
+
+describe('kubeloom/client-node', () => {
+  test('has every export of client-node, and its own informers', () => {
+    const names = (module: object): string[] => Object.keys(module).toSorted();
+    assert.deepEqual(names(dropIn), names(clientNode));
+    const own = names(dropIn).filter((name) => Reflect.get(dropIn, name) !== Reflect.get(clientNode, name));
+    assert.deepEqual(own, ['ListWatch', 'makeInformer']);
+  });
+
+  test('is found by its name', async () => {
+    const name: string = 'kubeloom/client-node';
+    assert.deepEqual(Object.keys((await import(name)) as object), Object.keys(dropIn));
+  });
+
+  test('refuses arguments that it cannot use when it is constructed', () => {
+    const selector = { code: 'ERR_KUBELOOM_SELECTOR' };
+    const option = (message: RegExp): object => ({ code: 'ERR_KUBELOOM_OPTION', message });
+    assert.throws(() => listWatch('/some/path'), option(/cannot be watched/));
+    assert.throws(() => listWatch('/api/v1/namespaces/web/nodes'), option(/cluster-scoped/));
+    assert.throws(() => listWatch(PATH, watch, never, false, 'a in'), selector);
+    assert.throws(() => listWatch(PATH, watch, never, false, '', 'a'), selector);
+    assert.throws(() => listWatch(PATH, null as never), option(/watch must be client-node's Watch/));
+    const delayFn = { delayFn: () => Promise.resolve() } as object;
+    assert.throws(() => listWatch(PATH, watch, never, false, '', '', delayFn), option(/have no "delayFn"/));
+    assert.throws(() => listWatch(PATH, watch, never, false, '', '', { pageSize: -1 }), option(/pageSize/));
+    const informer = dropIn.makeInformer(watch.config, PATH, never);
+    assert.throws(() => informer.on('add', undefined as never), option(/the callback must be a function/));
+  });
+
+  test('sends the selectors of its arguments and of its path, with list and watch', async () => {
+    await using stage = await kubeloom();
+    const { kubeConfig, world } = stage;
+    const path = '/api/v1/namespaces/web/pods?labelSelector=a%3Db&fieldSelector=spec.nodeName%3Dn';
+    const informer = dropIn.makeInformer<V1Pod>(kubeConfig, path, never, 'c=d', 'metadata.name=e', OPTIONS);
+    await informer.start();
+    await world.watching();
+    await informer.stop();
+    const selected = '/api/v1/namespaces/web/pods a=b,c=d spec.nodeName=n,metadata.name=e';
+    assert.deepEqual(world.requests, [`list ${selected}`, `watch ${selected}`]);
+  });
+
+  test('resolves start() when stop() comes first, and starts anew at once', async () => {
+    await using stage = await kubeloom();
+    const { informer, world } = stage;
+    world.put('a');
+    const first = informer.start();
+    const stopped = informer.stop();
+    const second = informer.start();
+    await Promise.all([first, stopped, second]);
+    assert.deepEqual(await stage.settled(), ['connect', 'add a']);
+  });
+
+  test('can be stopped by a callback', async () => {
+    await using stage = await kubeloom();
+    const { informer, world } = stage;
+    const stopped = new Promise<void>((resolve) => {
+      informer.on('add', () => void informer.stop().then(resolve));
+    });
+    world.put('a');
+    world.put('b');
+    await informer.start();
+    await stopped;
+    assert.deepEqual(stage.lines, ['connect', 'add a']);
+  });
+
+  test('warns of errors when there is no callback for them, and of callbacks for errors that throw', async () => {
+    await using stage = await kubeloom();
+    const informer = dropIn.makeInformer<V1Pod>(stage.kubeConfig, PATH, never, '', '', OPTIONS);
+    stage.world.refuse('list', 403);
+    const unheard = once(process, 'warning');
+    await informer.start();
+    const [warning] = (await unheard) as [Error & { code: string }];
+    assert.equal(warning.code, 'ERR_KUBELOOM_FORBIDDEN');
+    informer.on('error', () => {
+      throw new Error('of the callback');
+    });
+    const thrown = once(process, 'warning');
+    await stage.world.watching();
+    stage.world.cut();
+    assert.equal(((await thrown) as [Error])[0].message, 'of the callback');
+    await informer.stop();
+  });
+
+  test('reports a callback that throws with its verb', async () => {
+    await using stage = await kubeloom({ restarts: false });
+    const cause = new Error('of the callback');
+    stage.informer.on('connect', () => {
+      throw cause;
+    });
+    await stage.informer.start();
+    const [error] = stage.errors as [Error & { code: string }];
+    assert.equal(error.code, 'ERR_KUBELOOM_HANDLER');
+    assert.equal(error.message, "a callback for 'connect' threw: of the callback");
+    assert.equal(error.cause, cause);
+  });
+
+  test('delivers the JSON of the wire when the installed client-node has no model', async () => {
+    await using stage = await kubeloom({
+      path: '/apis/scheduling.k8s.io/v1alpha1/workloads',
+      kind: 'Workload',
+      apiVersion: 'scheduling.k8s.io/v1alpha1',
+    });
+    stage.world.put('a');
+    await stage.informer.start();
+    assert.equal(stage.objects[0]?.constructor, Object);
+    assert.equal(stage.objects[0]?.kind, 'Workload');
+  });
+});
+
+describe('on the embedded apiserver, with streaming lists', () => {
+  test('it delivers the history that client-node delivers', async () => {
+    await using server = await startEmbeddedApiServer();
+    const kubeConfig = kubeConfigOf(server);
+    const put = (namespace: string, name: string, value: string) => {
+      const object = { metadata: { namespace, name }, data: { value } };
+      return server.apply([{ type: 'put', resource: 'configmaps', object }]);
+    };
+    const remove = (namespace: string, name: string) =>
+      server.apply([{ type: 'delete', resource: 'configmaps', namespace, name }]);
+    for (const name of ['a', 'b', 'c']) await put('one', name, '1');
+    await put('two', 'a', '1');
+    const api = kubeConfig.makeApiClient(clientNode.CoreV1Api);
+    const list = () => api.listConfigMapForAllNamespaces();
+    const path = '/api/v1/configmaps';
+    const theirs = clientNode.makeInformer(kubeConfig, path, list);
+    const ours = dropIn.makeInformer(kubeConfig, path, list, '', '', OPTIONS);
+    const recordings = [theirs, ours].map((informer) => recorded(informer));
+    await Promise.all([theirs.start(), ours.start()]);
+    await server.waitForWatches(2);
+    // The server runs in this thread, so no request can come between these calls: both informers must list again.
+    const expired = server.expireWatches();
+    await Promise.all([
+      put('one', 'b', '2'),
+      remove('one', 'c'),
+      remove('two', 'a'),
+      put('three', 'a', '1'),
+      expired,
+    ]);
+    await server.waitForWatches(2);
+    await put('one', 'a', '2');
+    await remove('three', 'a');
+    await put('two', 'last', '1');
+    const [expected, found] = await Promise.all(recordings.map(({ ended }) => ended));
+    assert.deepEqual(found, expected);
+    assert.equal(found?.filter((line) => line.startsWith('add')).length, 6);
+    assert.deepEqual(valuesOf(ours.list()), valuesOf(theirs.list()));
+    await Promise.all([theirs, ours].map((informer) => informer.stop()));
+  });
+});
+
+function valuesOf(objects: readonly clientNode.V1ConfigMap[]): string[] {
+  return objects.map((object) => `${keyOf(object)} ${object.data?.['value']}`);
+}
+
+function keyOf({ metadata }: KubernetesObject): string {
+  return `${metadata?.namespace}/${metadata?.name}`;
+}
+
+/** Records the events; `ended` resolves with them after the object `last`. */
+function recorded(informer: clientNode.Informer<clientNode.V1ConfigMap>): {
+  readonly ended: Promise<string[]>;
+} {
+  const lines: string[] = [];
+  informer.on('connect', () => lines.push('connect'));
+  informer.on('error', () => undefined);
+  const ended = new Promise<string[]>((resolve) => {
+    for (const verb of ['add', 'update', 'delete'] as const) {
+      informer.on(verb, (object) => {
+        lines.push(`${verb} ${keyOf(object)} ${object.data?.['value']}`);
+        if (object.metadata?.name === 'last') resolve(lines);
+      });
+    }
+  });
+  return { ended };
+}

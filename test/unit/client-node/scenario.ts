@@ -1,0 +1,27 @@
+/**
+ * A program with an informer, or the conduct of an apiserver, that the test runs with client-node's informer and with
+ * kubeloom's. Where the results differ on purpose, it names the row in docs/migrating-from-client-node.md.
+ */
+import type { Stage, StageOptions } from './stage.ts';
+
+export interface Scenario {
+  readonly title: string;
+  readonly options?: StageOptions;
+  /** Returns the result to compare: JSON. */
+  readonly steps: (stage: Stage) => Promise<unknown>;
+  /** Result of client-node, and of kubeloom unless it differs. */
+  readonly expected: unknown;
+  /** A difference on purpose: its row in the document, and kubeloom's result. */
+  readonly kubeloom?: { readonly row: string; readonly expected: unknown };
+}
+
+/** The program does not start its informer again after an error. */
+export const NOT_RESTARTED: StageOptions = { restarts: false };
+
+/** Starts with these objects, and forgets the lines of the start. */
+export async function started(stage: Stage, ...names: readonly string[]): Promise<void> {
+  for (const name of names) stage.world.put(name);
+  await stage.informer.start();
+  await stage.world.watching();
+  stage.lines.length = 0;
+}

@@ -1,0 +1,283 @@
+/** Scenarios of lists, watches and errors of an apiserver. */
+import { NOT_RESTARTED, started } from './scenario.ts';
+import type { Scenario } from './scenario.ts';
+
+const INTERNAL = {
+  type: 'ERROR',
+  object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'InternalError', code: 500 },
+};
+
+export const SCENARIOS_OF_SERVERS: readonly Scenario[] = [
+  {
+    title: 'the first list is delivered before start() resolves, and cached',
+    async steps(stage) {
+      const { informer, lines, world } = stage;
+      const before = [
+        informer.list(),
+        informer.get('a', 'default') ?? null,
+        informer.latestResourceVersion(),
+      ];
+      for (const name of ['b', 'a']) world.put(name);
+      await informer.start();
+      return [before, lines, stage.names(), informer.latestResourceVersion()];
+    },
+    expected: [[[], null, ''], ['connect', 'add b', 'add a'], ['b', 'a'], '12'],
+  },
+  {
+    title: 'changes are delivered in their order',
+    async steps(stage) {
+      await started(stage, 'a', 'b');
+      stage.world.put('c');
+      stage.world.put('a');
+      stage.world.remove('b');
+      stage.world.put('b');
+      stage.world.remove('c');
+      return [await stage.settled(), stage.names()];
+    },
+    expected: [
+      ['add c', 'update a', 'delete b', 'add b', 'delete c'],
+      ['a', 'b'],
+    ],
+  },
+  {
+    title: 'an event decides by the cache whether it is an addition: its type does not',
+    async steps(stage) {
+      await started(stage, 'a');
+      const object = (name: string, resourceVersion: string) => ({
+        kind: 'Pod',
+        apiVersion: 'v1',
+        metadata: { name, namespace: 'default', resourceVersion },
+      });
+      stage.world.send(
+        { type: 'MODIFIED', object: object('new', '100') },
+        { type: 'ADDED', object: object('new', '101') },
+        { type: 'ADDED', object: object('new', '101') },
+        { type: 'DELETED', object: object('unknown', '102') },
+      );
+      await stage.seen('update new');
+      stage.world.skipTo(200);
+      return stage.settled();
+    },
+    expected: ['add new', 'update new'],
+  },
+  {
+    title: 'a bookmark moves the version and calls no callback',
+    async steps(stage) {
+      await started(stage, 'a');
+      const version = stage.world.bookmark();
+      await stage.until(() => stage.informer.latestResourceVersion() === version);
+      return stage.lines;
+    },
+    expected: [],
+  },
+  {
+    title: 'a watch that the server ends is continued without a list',
+    async steps(stage) {
+      await started(stage, 'a');
+      stage.world.put('b');
+      await stage.seen('add b');
+      stage.world.close();
+      await stage.seen('connect');
+      stage.world.put('a');
+      return [await stage.settled(), stage.world.requests];
+    },
+    expected: [
+      ['add b', 'connect', 'update a'],
+      ['list /api/v1/pods', 'watch /api/v1/pods', 'watch /api/v1/pods'],
+    ],
+  },
+  {
+    title: 'an ERROR event for an expired version leads to a list, whose difference is delivered',
+    async steps(stage) {
+      await started(stage, 'a', 'b', 'c', 'd');
+      stage.world.expire(() => {
+        stage.world.put('c');
+        stage.world.remove('b');
+        stage.world.put('e');
+        stage.world.remove('d');
+        stage.world.put('a');
+      });
+      await stage.seen('add e');
+      return [await stage.settled(), stage.names()];
+    },
+    expected: [
+      ['connect', 'delete b', 'delete d', 'update a', 'update c', 'add e'],
+      ['a', 'c', 'e'],
+    ],
+  },
+  {
+    title: 'a watch refused with 410 leads to a list, whose difference is delivered',
+    async steps(stage) {
+      await started(stage, 'a', 'b');
+      stage.world.put('c');
+      await stage.seen('add c');
+      stage.world.expire(() => {
+        stage.world.remove('a');
+        stage.world.put('d');
+      }, false);
+      await stage.seen('add d');
+      return [await stage.settled(), stage.world.requests];
+    },
+    expected: [
+      ['add c', 'connect', 'connect', 'delete a', 'add d'],
+      [
+        'list /api/v1/pods',
+        'watch /api/v1/pods',
+        'watch /api/v1/pods',
+        'list /api/v1/pods',
+        'watch /api/v1/pods',
+      ],
+    ],
+  },
+  {
+    title: 'a relist that finds another object under a known name delivers an update',
+    async steps(stage) {
+      await started(stage, 'a');
+      stage.world.expire(() => {
+        stage.world.remove('a');
+        stage.world.put('a', { metadata: { uid: 'another' } });
+      });
+      await stage.seen('connect');
+      const lines = await stage.settled();
+      return [lines, stage.informer.get('a', 'default')?.metadata?.uid];
+    },
+    expected: [['connect', 'update a'], 'another'],
+  },
+  {
+    title: 'a relist that finds other content under a known version',
+    async steps(stage) {
+      await started(stage, 'a');
+      stage.world.expire(() => stage.world.replaceSilently('a', { spec: { nodeName: 'other' } }));
+      await stage.seen('connect');
+      return [await stage.settled(), stage.informer.get('a', 'default')?.spec?.nodeName ?? null];
+    },
+    expected: [['connect'], null],
+    kubeloom: { row: 'Content that changes under one version', expected: [['connect', 'update a'], 'other'] },
+  },
+  {
+    title: 'a cut connection is an error, and the program that starts again misses nothing',
+    async steps(stage) {
+      await started(stage, 'a', 'b');
+      stage.world.put('c');
+      await stage.seen('add c');
+      stage.world.cut(() => {
+        stage.world.put('a');
+        stage.world.remove('b');
+      });
+      await stage.seen('delete b');
+      return stage.settled();
+    },
+    expected: ['add c', 'error', 'connect', 'update a', 'delete b'],
+  },
+  {
+    title: 'an error without a restart',
+    options: NOT_RESTARTED,
+    async steps(stage) {
+      await started(stage, 'a');
+      stage.world.put('b');
+      await stage.seen('add b');
+      stage.world.cut();
+      await stage.seen('error');
+      if (stage.isKubeloom) return stage.settled();
+      await stage.world.quiet();
+      return stage.lines;
+    },
+    expected: ['add b', 'error'],
+    kubeloom: { row: 'Errors', expected: ['add b', 'error', 'connect'] },
+  },
+  {
+    title: 'a refused watch is an error',
+    async steps(stage) {
+      stage.world.refuse('watch', 403);
+      stage.world.put('a');
+      await stage.informer.start();
+      await stage.seen('error');
+      stage.world.put('b');
+      return stage.settled();
+    },
+    expected: ['connect', 'add a', 'error', 'connect', 'add b'],
+  },
+  {
+    title: 'a refused list is an error, and the program that starts again receives the list',
+    async steps(stage) {
+      stage.world.refuse('list', 403, 2);
+      stage.world.put('a');
+      await stage.informer.start();
+      return stage.settled();
+    },
+    expected: ['connect', 'error', 'connect', 'error', 'connect', 'add a'],
+  },
+  {
+    title: 'start() with a list that fails',
+    options: NOT_RESTARTED,
+    async steps(stage) {
+      stage.world.refuse('list', 500);
+      stage.world.put('a');
+      await stage.informer.start();
+      return stage.names();
+    },
+    expected: [],
+    kubeloom: { row: '`start()` when the list fails', expected: ['a'] },
+  },
+  {
+    title: 'an error tells the status of the answer',
+    options: NOT_RESTARTED,
+    async steps(stage) {
+      stage.world.refuse('watch', 403);
+      await stage.informer.start();
+      await stage.seen('error');
+      const [error] = stage.errors as readonly object[];
+      return Object.entries(error ?? {}).filter(([, value]) => value === 403);
+    },
+    expected: [['statusCode', 403]],
+    kubeloom: { row: 'The value of `error`', expected: [['httpStatus', 403]] },
+  },
+  {
+    title: 'an ERROR event of the server',
+    async steps(stage) {
+      await started(stage, 'a');
+      stage.world.send(INTERNAL);
+      if (stage.isKubeloom) await stage.seen('connect');
+      return stage.settled();
+    },
+    expected: [],
+    kubeloom: { row: '`ERROR` events of the server', expected: ['error', 'connect'] },
+  },
+  {
+    title: 'a list without a namespace empties it',
+    async steps(stage) {
+      const { world } = stage;
+      for (const namespace of ['one', 'two']) world.put('a', { namespace });
+      await stage.informer.start();
+      await world.watching();
+      world.expire(() => world.remove('a', 'two'));
+      await stage.settled();
+      return [stage.names('one'), stage.names('two'), stage.names()];
+    },
+    expected: [['a'], [], ['a']],
+  },
+  {
+    title: 'the watch selects by label and field',
+    options: {
+      labelSelector: 'app=web',
+      fieldSelector: 'spec.nodeName=n',
+      path: '/api/v1/namespaces/web/pods',
+    },
+    async steps(stage) {
+      await stage.informer.start();
+      await stage.settled();
+      return stage.world.requests.filter((request) => request.startsWith('watch'));
+    },
+    expected: ['watch /api/v1/namespaces/web/pods app=web spec.nodeName=n'],
+  },
+  {
+    title: 'the list',
+    options: { labelSelector: 'app=web', path: '/api/v1/namespaces/web/pods' },
+    async steps(stage) {
+      await stage.informer.start();
+      return stage.world.requests.filter((request) => request.startsWith('list'));
+    },
+    expected: ['list /api/v1/pods'],
+    kubeloom: { row: 'The list function', expected: ['list /api/v1/namespaces/web/pods app=web'] },
+  },
+];
