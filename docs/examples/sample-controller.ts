@@ -7,7 +7,7 @@
  */
 import { TerminalError, loadKubeConfig, resources } from 'kubeloom';
 import type { CachedObject, KubeObject, ResourceOf, WireOf } from 'kubeloom';
-import { Manager } from 'kubeloom/controller';
+import { Manager, controllerReference } from 'kubeloom/controller';
 
 interface Foo extends KubeObject {
   readonly spec: { readonly deploymentName?: string; readonly replicas?: number };
@@ -16,9 +16,8 @@ interface Foo extends KubeObject {
 type Deployment = WireOf<'apps', 'v1', 'Deployment'>;
 
 const { deployments } = resources.apps.v1;
-const GROUP = 'samplecontroller.example.com';
 const foos: ResourceOf<Foo> = {
-  group: GROUP,
+  group: 'samplecontroller.example.com',
   version: 'v1alpha1',
   resource: 'foos',
   kind: 'Foo',
@@ -70,15 +69,9 @@ manager
   });
 
 function deploymentOf(foo: CachedObject<Foo>, name: string, replicas: number): Deployment {
-  const { namespace, uid } = foo;
   const labels = { app: 'nginx', controller: foo.name };
-  const owner = { apiVersion: `${GROUP}/v1alpha1`, kind: 'Foo', name: foo.name, uid };
   return {
-    metadata: {
-      name,
-      namespace,
-      ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: true }],
-    },
+    metadata: { name, namespace: foo.namespace, ownerReferences: [controllerReference(foos, foo)] },
     spec: {
       replicas,
       selector: { matchLabels: labels },

@@ -25,6 +25,14 @@ export {
 export type { ObjectChange, Predicate } from './predicates.ts';
 export { ObjectClient } from './object-client.ts';
 export type { DeleteOptions, RequestOptions, Sent, WriteListener } from './object-client.ts';
+export { controllerReference } from './objects/owner-references.ts';
+export type { ControllerReference } from './objects/owner-references.ts';
+export { addFinalizer, hasFinalizer, removeFinalizer } from './objects/finalizers.ts';
+export type { Finalized } from './objects/finalizers.ts';
+export { setCondition } from './objects/conditions.ts';
+export type { Condition } from './objects/conditions.ts';
+export { EventRecorder } from './events/event-recorder.ts';
+export type { EventObject, EventRecorderOptions, RecordedEvent } from './events/event-recorder.ts';
 
 export { LeaderElector } from './leader-election/leader-elector.ts';
 export type {

@@ -174,14 +174,7 @@ export class ManagedController implements ControllerBuilder {
    */
   async #catchUp(written: readonly Written[], signal: AbortSignal): Promise<void> {
     const cached = written.flatMap(([resource, answer]) => {
-      const handle = this.#followed.find(
-        ([
-          ,
-          {
-            resource: { group, resource: name },
-          },
-        ]) => group === resource.group && name === resource.resource,
-      );
+      const handle = this.#followed.find((followed) => isSame(followed[1].resource, resource));
       return handle && answer.metadata?.resourceVersion ? [{ handle: handle[1], answer }] : [];
     });
     if (cached.length === 0 || signal.aborted) return;
@@ -203,4 +196,9 @@ export class ManagedController implements ControllerBuilder {
     if (this.#state.kind === 'declared') return;
     throw new KubeloomError('ERR_KUBELOOM_STARTED', `controller ${this.name} has started: declare it before`);
   }
+}
+
+/** Returns whether both are one collection, in whatever version. */
+function isSame(one: ResourceRef, other: ResourceRef): boolean {
+  return one.group === other.group && one.resource === other.resource;
 }

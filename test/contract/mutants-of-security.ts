@@ -9,7 +9,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
       "(connection.rejectUnauthorized ?? process.env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0')",
     ],
     C185: ['this.proxy !== undefined && !this.isTls', 'this.proxy !== undefined'],
-    C190: ['`GET ${target} HTTP/1.1`', '`POST ${target} HTTP/1.1`'],
+    C190: ['`${method} ${target} HTTP/1.1`', '`POST ${target} HTTP/1.1`'],
   },
   'src/kube/status.ts': {
     C183: ["return 'ERR_KUBELOOM_REDIRECT'", "return 'ERR_KUBELOOM_HTTP_STATUS'"],

@@ -13,6 +13,7 @@ const IMPORTABLE: ReadonlySet<string> = new Set([
   '@kubernetes/client-node',
   'kubeloom',
   'kubeloom/client-go',
+  'kubeloom/controller',
 ]);
 
 describe('docs/examples', () => {

@@ -1,0 +1,210 @@
+/**
+ * Events about objects, as `kubectl describe` shows them: client-go's EventRecorder. Recording does not wait and does not fail:
+ * events are written one after the other in the background, and given up when the server refuses them.
+ */
+import { backgroundClock } from '../../base/clock.ts';
+import type { Clock, Random } from '../../base/clock.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { onAbort } from '../../base/on-abort.ts';
+import { escapeControls } from '../../base/printable.ts';
+import { callback, clock as aClock, oneOf, refuse, text, wantOptions } from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import type { ResourceRef } from '../../kube/resource.ts';
+import { KubeStatusError } from '../../kube/status.ts';
+import { resources } from '../../index.ts';
+import type { ObjectClient } from '../object-client.ts';
+import { EventCorrelation } from './correlation.ts';
+import type { CountedEvent, EventSubject } from './correlation.ts';
+
+export interface EventRecorderOptions {
+  /** Name of the program in the events: `web-controller`. */
+  readonly component: string;
+  /** Name of the machine or pod in the events. */
+  readonly host?: string;
+  /** Called for every event that is given up. Default: a process warning. */
+  readonly onError?: (error: KubeloomError) => void;
+  /** Clock of intervals and delays. Default: the real one. */
+  readonly clock?: Clock;
+  /** Clock of timestamps. Default: the time of the machine. */
+  readonly wallNow?: () => Date;
+  /** Default: Math.random. */
+  readonly random?: Random;
+}
+
+const CHECKS: OptionChecks<EventRecorderOptions> = {
+  component: text,
+  host: text,
+  onError: callback,
+  clock: aClock,
+  wallNow: callback,
+  random: callback,
+};
+
+export interface RecordedEvent {
+  /** `Warning` when a person should look at it. */
+  readonly type: 'Normal' | 'Warning';
+  /** Word in CamelCase that programs can compare: `ScalingReplicaSet`. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+const EVENT_CHECKS: OptionChecks<RecordedEvent> = {
+  type: oneOf('Normal', 'Warning'),
+  reason: text,
+  message: text,
+};
+
+/** An entry of a cache, or an object. */
+export interface EventObject {
+  readonly metadata?: {
+    readonly name?: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+  };
+}
+
+const { events } = resources.core.v1;
+const PENDING_MAX = 1000;
+const TRIES_MAX = 12;
+const RETRY_MS = 10_000;
+/** The namespace of events about objects that have none. */
+const DEFAULT_NAMESPACE = 'default';
+
+export class EventRecorder {
+  readonly #client: ObjectClient;
+  readonly #options: EventRecorderOptions;
+  readonly #clock: Clock;
+  readonly #correlation: EventCorrelation = new EventCorrelation();
+  readonly #closing: AbortController = new AbortController();
+  #pending = 0;
+  #last: Promise<void> = Promise.resolve();
+
+  /** @throws ERR_KUBELOOM_OPTION */
+  constructor(client: ObjectClient, options: EventRecorderOptions) {
+    wantOptions('options of an event recorder', options, CHECKS);
+    if (!options.component) refuse('component', options.component, 'the name of the program');
+    this.#client = client;
+    this.#options = options;
+    this.#clock = options.clock ?? backgroundClock;
+  }
+
+  /**
+   * Records an event about an object, in its namespace.
+   *
+   * @throws ERR_KUBELOOM_OPTION for an object without name, or an event without type, reason or message
+   */
+  event(resource: ResourceRef, object: EventObject, event: RecordedEvent): void {
+    wantOptions('members of an event', event, EVENT_CHECKS);
+    const { type, reason, message } = event;
+    if (!type || !reason || !message) refuse('an event', event, '{ type, reason, message }');
+    const occurrence = { subject: subjectOf(resource, object), type, reason, message };
+    if (this.#closing.signal.aborted) return;
+    const { wallNow = () => new Date() } = this.#options;
+    const counted = this.#correlation.correlate(occurrence, { atMs: this.#clock.now(), wall: wallNow() });
+    if (!counted) return;
+    if (this.#pending >= PENDING_MAX) {
+      this.#giveUp(counted, `${PENDING_MAX} events wait already`);
+      return;
+    }
+    this.#pending++;
+    this.#last = this.#last.then(() => this.#write(counted)).finally(() => this.#pending--);
+  }
+
+  /** Tries each pending event once more, and resolves when none is pending. Later events are ignored. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.#last;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #write(event: CountedEvent): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#send(event);
+        return;
+      } catch (error) {
+        const isRefused = error instanceof KubeStatusError;
+        if (isRefused && isHarmless(error)) return;
+        if (isRefused || tries === TRIES_MAX || this.#closing.signal.aborted) {
+          this.#giveUp(event, messageOf(error), error);
+          return;
+        }
+        await this.#pause(tries);
+      }
+    }
+  }
+
+  async #send(event: CountedEvent): Promise<void> {
+    const { name, count, message, lastTimestamp } = event;
+    const namespace = event.subject.namespace || DEFAULT_NAMESPACE;
+    if (count > 1) {
+      try {
+        await this.#client.patch(events, { namespace, name }, { count, message, lastTimestamp });
+        return;
+      } catch (error) {
+        // The server has deleted it: events have a time to live.
+        if (!(error instanceof KubeStatusError) || error.code !== 'ERR_KUBELOOM_NOT_FOUND') throw error;
+      }
+    }
+    const { component, host } = this.#options;
+    const { subject: involvedObject, type, reason, firstTimestamp } = event;
+    await this.#client.create(events, {
+      metadata: { name, namespace },
+      involvedObject,
+      type,
+      reason,
+      message,
+      count,
+      firstTimestamp,
+      lastTimestamp,
+      source: { component, ...(host === undefined ? {} : { host }) },
+      reportingComponent: component,
+      reportingInstance: host ?? '',
+    });
+  }
+
+  /** The first delay is random, so that many clients do not come back together when a server does. */
+  async #pause(tries: number): Promise<void> {
+    const { random = Math.random } = this.#options;
+    const delayMs = tries === 1 ? RETRY_MS * random() : RETRY_MS;
+    const { signal } = this.#closing;
+    await new Promise<void>((resolve) => {
+      const cancel = this.#clock.schedule(delayMs, () => {
+        unlisten();
+        resolve();
+      });
+      const unlisten = onAbort(signal, () => {
+        cancel();
+        resolve();
+      });
+    });
+  }
+
+  #giveUp({ subject: { kind, namespace, name }, reason }: CountedEvent, why: string, cause?: unknown): void {
+    const { onError = warn } = this.#options;
+    const message = `the event ${reason} of ${kind} ${namespace}/${name} is given up: ${why}`;
+    onError(new KubeloomError('ERR_KUBELOOM_EVENT_DROPPED', message, { cause }));
+  }
+}
+
+/** Returns whether the event need not be reported: it is there, or its namespace is being deleted. */
+function isHarmless({ code, causes }: KubeStatusError): boolean {
+  return (
+    code === 'ERR_KUBELOOM_ALREADY_EXISTS' || causes.some(({ reason }) => reason === 'NamespaceTerminating')
+  );
+}
+
+function subjectOf(resource: ResourceRef, { metadata = {} }: EventObject): EventSubject {
+  const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
+  if (name === '') refuse('the object of an event', metadata, 'one with a name');
+  return { apiVersion: apiVersionOf(resource), kind: resource.kind, namespace, name, uid, resourceVersion };
+}
+
+function warn({ message, code }: KubeloomError): void {
+  process.emitWarning(escapeControls(message), { type: 'KubeloomWarning', code });
+}

@@ -1,0 +1,41 @@
+/** Conditions in the status of an object: `metav1.Condition`. */
+
+export interface Condition {
+  readonly type: string;
+  /** `True`, `False` or `Unknown`. */
+  readonly status: string;
+  /** Cause of the last transition, in CamelCase. */
+  readonly reason: string;
+  readonly message: string;
+  readonly observedGeneration?: number;
+  /** Time at which `status` changed last. */
+  readonly lastTransitionTime: string;
+}
+
+/**
+ * Returns the conditions with this one in the place of the one of its type, or behind the others. `lastTransitionTime`
+ * changes only with `status`. Returns the same array when nothing changes: then there is nothing to write.
+ */
+export function setCondition(
+  conditions: readonly Condition[] | undefined,
+  condition: Omit<Condition, 'lastTransitionTime'>,
+  now: Date = new Date(),
+): readonly Condition[] {
+  const present = conditions ?? [];
+  const index = present.findIndex(({ type }) => type === condition.type);
+  const before = present[index];
+  const isTransition = before?.status !== condition.status;
+  const lastTransitionTime = isTransition || !before ? timestamp(now) : before.lastTransitionTime;
+  const after: Condition = { ...before, ...condition, lastTransitionTime };
+  if (!before) return [...present, after];
+  return isSame(before, after) ? present : present.with(index, after);
+}
+
+/** Returns the time in Kubernetes' form, in whole seconds. */
+export function timestamp(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, 'Z');
+}
+
+function isSame(before: Condition, after: Condition): boolean {
+  return Object.keys(after).every((name) => Reflect.get(before, name) === Reflect.get(after, name));
+}

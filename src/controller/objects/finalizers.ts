@@ -1,0 +1,72 @@
+/**
+ * Finalizers: names in the metadata for which a deleted object stays until its controllers have cleaned up and removed
+ * them. They are written as merge patches with the version that was read: another writer's change is a conflict.
+ */
+import { KubeloomError } from '../../base/errors.ts';
+import type { ResourceOf } from '../../kube/resource.ts';
+import type { KubeObject } from '../../kube/wire.ts';
+import type { ObjectClient, RequestOptions } from '../object-client.ts';
+
+/** An object, or an entry of a cache. */
+export interface Finalized {
+  readonly metadata?: {
+    readonly name?: string;
+    readonly namespace?: string;
+    readonly resourceVersion?: string;
+    readonly finalizers?: readonly string[];
+  };
+}
+
+export function hasFinalizer({ metadata }: Finalized, finalizer: string): boolean {
+  return metadata?.finalizers?.includes(finalizer) ?? false;
+}
+
+/**
+ * Adds the finalizer. Returns the object as the server has stored it; undefined when it had the finalizer already.
+ *
+ * @throws ERR_KUBELOOM_CONFLICT when the object has changed since it was read, and the other errors of `patch`
+ */
+export async function addFinalizer<T = KubeObject>(
+  client: ObjectClient,
+  resource: ResourceOf<T>,
+  object: Finalized,
+  finalizer: string,
+  options: RequestOptions = {},
+): Promise<T | undefined> {
+  if (hasFinalizer(object, finalizer)) return undefined;
+  const finalizers = [...(object.metadata?.finalizers ?? []), finalizer];
+  return patchFinalizers(client, resource, object, finalizers, options);
+}
+
+/**
+ * Removes the finalizer. Returns the object as the server has stored it; undefined when it had no such finalizer, or is
+ * gone. A deleted object is gone with its last finalizer.
+ *
+ * @throws ERR_KUBELOOM_CONFLICT when the object has changed since it was read, and the other errors of `patch`
+ */
+export async function removeFinalizer<T = KubeObject>(
+  client: ObjectClient,
+  resource: ResourceOf<T>,
+  object: Finalized,
+  finalizer: string,
+  options: RequestOptions = {},
+): Promise<T | undefined> {
+  if (!hasFinalizer(object, finalizer)) return undefined;
+  const finalizers = object.metadata?.finalizers?.filter((name) => name !== finalizer) ?? [];
+  try {
+    return await patchFinalizers(client, resource, object, finalizers, options);
+  } catch (error) {
+    if (error instanceof KubeloomError && error.code === 'ERR_KUBELOOM_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+function patchFinalizers<T>(
+  client: ObjectClient,
+  resource: ResourceOf<T>,
+  { metadata: { name = '', namespace = '', resourceVersion = '' } = {} }: Finalized,
+  finalizers: readonly string[],
+  options: RequestOptions,
+): Promise<T> {
+  return client.patch(resource, { namespace, name }, { metadata: { resourceVersion, finalizers } }, options);
+}

@@ -1,0 +1,33 @@
+/** The reference from an object to its owner, for the garbage collector and for `owns`. */
+import { KubeloomError } from '../../base/errors.ts';
+import { apiVersionOf } from '../../kube/resource.ts';
+import type { ResourceRef } from '../../kube/resource.ts';
+
+export interface ControllerReference {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly controller: true;
+  readonly blockOwnerDeletion: true;
+}
+
+/**
+ * Returns the member of `metadata.ownerReferences` that makes this owner the controller of the object. An object has one
+ * controller at most: do not add it to an object whose `controllerUid` is another's. Owner and object are in one
+ * namespace, or the owner is cluster-scoped: else the garbage collector deletes the object.
+ *
+ * @param owner an entry of a cache, or the metadata of an object
+ * @throws ERR_KUBELOOM_OPTION for an owner that the server has not stored yet
+ */
+export function controllerReference(
+  resource: Pick<ResourceRef, 'group' | 'version' | 'kind'>,
+  { name = '', uid = '' }: { readonly name?: string; readonly uid?: string },
+): ControllerReference {
+  if (name === '' || uid === '') {
+    const message = `a ${resource.kind} without name and uid owns nothing: create it first, and use the server's answer`;
+    throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+  }
+  const { kind } = resource;
+  return { apiVersion: apiVersionOf(resource), kind, name, uid, controller: true, blockOwnerDeletion: true };
+}

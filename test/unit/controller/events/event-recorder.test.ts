@@ -1,0 +1,128 @@
+/** The recorder of events on the embedded apiserver, which refuses and loses some. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { FakeClock, startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { EventRecorder, ObjectClient } from '../../../../src/controller/index.ts';
+import type { EventRecorderOptions } from '../../../../src/controller/index.ts';
+import { resources } from '../../../../src/index.ts';
+import { failRequests } from '../../apiserver/fail-requests.ts';
+import { turns } from '../../informer/scene.ts';
+
+const { pods, nodes, events } = resources.core.v1;
+const POD = { metadata: { name: 'a', namespace: 'default', uid: 'u', resourceVersion: '7' } };
+const EVENT = { type: 'Normal', reason: 'Started', message: 'it runs' } as const;
+
+interface Scene {
+  readonly client: ObjectClient;
+  readonly recorder: EventRecorder;
+  readonly codes: string[];
+}
+
+function sceneOf(server: EmbeddedApiServer, options: Partial<EventRecorderOptions> = {}): Scene {
+  const client = new ObjectClient({ server: server.url, token: server.token });
+  const codes: string[] = [];
+  const onError = ({ code }: { readonly code: string }): unknown => codes.push(code);
+  return { client, codes, recorder: new EventRecorder(client, { component: 'test', onError, ...options }) };
+}
+
+async function only(server: EmbeddedApiServer): Promise<string> {
+  const keys = [...(await server.state('events')).keys()];
+  assert.equal(keys.length, 1, keys.join(', '));
+  return String(keys[0]);
+}
+
+describe('an event recorder', () => {
+  it('writes an event about an object, and counts the next ones', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
+    const { client, recorder, codes } = sceneOf(server, { host: 'here' });
+    for (let times = 0; times < 3; times++) recorder.event(pods, POD, EVENT);
+    await recorder.close();
+    const event = await client.get(events, await only(server));
+    assert.deepEqual(
+      [event.count, event.type, event.reason, event.message],
+      [3, 'Normal', 'Started', 'it runs'],
+    );
+    const { name, namespace, uid, resourceVersion } = POD.metadata;
+    assert.deepEqual(event.involvedObject, {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+    });
+    assert.deepEqual(event.source, { component: 'test', host: 'here' });
+    recorder.event(pods, POD, EVENT);
+    assert.deepEqual(codes, []);
+  });
+
+  it('writes events about objects without a namespace into the namespace default', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
+    const { recorder } = sceneOf(server);
+    recorder.event(nodes, { metadata: { name: 'n1', uid: 'u' } }, EVENT);
+    await recorder.close();
+    assert.match(await only(server), /^default\/n1\./);
+  });
+
+  it('creates an event anew that the server has deleted meanwhile', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
+    const { client, recorder } = sceneOf(server);
+    recorder.event(pods, POD, EVENT);
+    while ((await server.state('events')).size === 0) await turns();
+    const key = await only(server);
+    await client.delete(events, key);
+    recorder.event(pods, POD, EVENT);
+    await recorder.close();
+    assert.equal((await client.get(events, await only(server))).count, 2);
+  });
+
+  it('tries again after a connection that broke, and in the order of the events', async () => {
+    const clock = new FakeClock();
+    await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
+    await failRequests(server, 'reset', 2);
+    const { client, recorder, codes } = sceneOf(server, { clock, random: () => 0.5 });
+    recorder.event(pods, POD, EVENT);
+    recorder.event(pods, POD, EVENT);
+    for (const delayMs of [5000, 10_000]) {
+      while (clock.nextDelayMs !== delayMs) await turns(1);
+      clock.advance(delayMs);
+    }
+    await recorder.close();
+    assert.equal((await client.get(events, await only(server))).count, 2);
+    assert.deepEqual(codes, []);
+  });
+
+  it('gives up what the server refuses, and what is still pending when it is closed', async () => {
+    const clock = new FakeClock();
+    await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
+    await failRequests(server, 403, 1);
+    const { recorder, codes } = sceneOf(server, { clock });
+    recorder.event(pods, POD, EVENT);
+    while (codes.length === 0) await turns(1);
+    await failRequests(server, 'reset', 100);
+    recorder.event(pods, POD, { ...EVENT, message: 'another' });
+    await recorder.close();
+    assert.deepEqual(codes, ['ERR_KUBELOOM_EVENT_DROPPED', 'ERR_KUBELOOM_EVENT_DROPPED']);
+    assert.equal((await server.state('events')).size, 0);
+  });
+
+  it('drops events behind a thousand that wait', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
+    await failRequests(server, 'reset', 10_000);
+    const { recorder, codes } = sceneOf(server, { clock: new FakeClock() });
+    for (let n = 0; n < 1001; n++)
+      recorder.event(pods, { metadata: { name: `p${n}`, namespace: 'default' } }, EVENT);
+    assert.deepEqual(codes, ['ERR_KUBELOOM_EVENT_DROPPED']);
+  });
+
+  it('refuses events that say nothing', () => {
+    const client = new ObjectClient({ server: 'http://127.0.0.1:1' });
+    const refused = { code: 'ERR_KUBELOOM_OPTION' };
+    assert.throws(() => new EventRecorder(client, {} as never), refused);
+    const recorder = new EventRecorder(client, { component: 'test' });
+    assert.throws(() => recorder.event(pods, { metadata: {} }, EVENT), refused);
+    assert.throws(() => recorder.event(pods, POD, { ...EVENT, type: 'Error' } as never), refused);
+    assert.throws(() => recorder.event(pods, POD, { ...EVENT, reason: '' }), refused);
+  });
+});
