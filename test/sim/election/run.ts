@@ -29,4 +29,4 @@ while (result.lives < Number(seeds) && result.violations.length === 0) {
     violations: violations.map((violation) => `seed ${seed}: ${violation}`),
   };
 }
-console.log(JSON.stringify(result));
+process.stdout.write(`${JSON.stringify(result)}\n`);
