@@ -24,7 +24,7 @@ export function figuresText(runs: readonly PublishedRun[], charts: readonly stri
         `- \`docs/benchmarks/${file}\`, ${machine.date}: ${machineText(machine)}`,
     ),
     '',
-    ...charts.map((file) => `![${file.replace('.svg', '')}](benchmarks/${file})`),
+    `Charts: ${charts.map((file) => `\`docs/benchmarks/${file}\``).join(', ')}.`,
     '',
     ...runs.flatMap(({ file, report: { results } }) => [
       `### Losses in ${file}`,

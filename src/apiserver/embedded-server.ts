@@ -41,6 +41,7 @@ export class EmbeddedApiServer implements AsyncDisposable {
   readonly #end: () => Promise<void>;
   #closing: Promise<void> | undefined;
 
+  /** @internal */
   constructor(endpoint: Endpoint, call: RemoteCall, end: () => Promise<void>) {
     this.url = endpoint.url;
     this.port = Number(new URL(endpoint.url).port);

@@ -23,6 +23,7 @@ export interface FaultPortAddress {
 const HOST = '127.0.0.1';
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 
+/** @internal */
 export class FaultPort {
   readonly #engine: FaultEngine;
   readonly #token: string = crypto.randomUUID().replaceAll('-', '');

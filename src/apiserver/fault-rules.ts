@@ -115,7 +115,7 @@ export interface LandedFault {
   readonly evidence: Readonly<Record<string, string | number>>;
 }
 
-/** The properties of a request that rules can match. */
+/** @internal The properties of a request that rules can match. */
 export interface RequestFacts {
   readonly verb: FaultVerb;
   /** Empty for discovery and other documents. */
@@ -167,11 +167,12 @@ function isStreamAction(action: FaultAction): action is StreamAction {
   return Object.hasOwn(STREAM_ACTIONS, action.type);
 }
 
+/** @internal */
 export function isAtOnce({ type }: StreamAction): boolean {
   return STREAM_ACTIONS[type] === 'at once';
 }
 
-/** A rule and the number of strikes that remain. */
+/** @internal A rule and the number of strikes that remain. */
 export interface ArmedRule<A = ScenarioRule['action']> {
   readonly rule: ScenarioRule & { readonly action: A };
   /** Number of matching requests that were spared. */
@@ -182,7 +183,7 @@ export interface ArmedRule<A = ScenarioRule['action']> {
   readonly heal: () => void;
 }
 
-/** The engine's notifications to an open stream. */
+/** @internal The engine's notifications to an open stream. */
 export interface StruckStream {
   readonly facts: RequestFacts;
   arm(armed: ArmedRule<StreamAction>): void;
@@ -195,6 +196,8 @@ const LANDED_MAX = 10_000;
 /**
  * The rules in force and the faults that have struck. Requests query it. It notifies open streams when a rule is added or
  * healed, so that a rule strikes a watch that was open before.
+ *
+ * @internal
  */
 export class FaultEngine {
   #armed: ArmedRule[] = [];

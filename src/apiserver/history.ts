@@ -10,6 +10,7 @@ import type { StoredObject } from './stored-object.ts';
 
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
+/** @internal */
 export interface LogEvent {
   readonly type: ChangeType;
   readonly revision: number;
@@ -18,6 +19,7 @@ export interface LogEvent {
   readonly previous: StoredObject | undefined;
 }
 
+/** @internal */
 export interface HistoryLimits {
   readonly eventsMax: number;
   readonly bytesMax: number;
@@ -26,6 +28,7 @@ export interface HistoryLimits {
 /** Slots of forgotten events are released in batches: moving the array for each event would be quadratic. */
 const RECLAIM_MIN = 1024;
 
+/** @internal */
 export class History {
   readonly #limits: HistoryLimits;
   #events: LogEvent[] = [];

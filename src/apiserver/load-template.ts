@@ -16,6 +16,7 @@ const STAMP_PREFIX = `${JSON.stringify(STAMP_ANNOTATION)}:"`;
 /** The initial annotation: objects that have it need no new bytes for their first update. */
 export const STAMP: Readonly<Record<string, string>> = { [STAMP_ANNOTATION]: EMPTY_STAMP };
 
+/** @internal */
 export class LoadTemplate {
   readonly #content: Content;
   #last: StoredObject;

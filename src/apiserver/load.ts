@@ -66,6 +66,7 @@ export function sampleNamespace(index: number, namespaces: number): string {
   return `team-${index % namespaces}`;
 }
 
+/** @internal */
 export function populate(log: EventLog, collection: Collection, options: PopulateOptions): number {
   const { count, objectBytes = OBJECT_BYTES, namespaces = SAMPLE_NAMESPACES, firstIndex = 0 } = options;
   for (let index = firstIndex; index < firstIndex + count; index++)
@@ -95,6 +96,7 @@ function padded(metadata: ObjectMeta, isNamespaced: boolean, bytes: number): Kub
   return { metadata: isNamespaced ? { ...own, namespace: metadata.namespace ?? '' } : own, data };
 }
 
+/** @internal */
 export class LoadGenerator {
   readonly #log: EventLog;
   readonly #collection: Collection;

@@ -11,7 +11,7 @@ export interface RequestRecord {
 
 const RECORDS_MAX = 10_000;
 
-/** The last requests, oldest first. */
+/** @internal The last requests, oldest first. */
 export class RequestLog {
   #records: RequestRecord[] = [];
 

@@ -47,7 +47,7 @@ export interface ResourceSchema {
   validate(object: KubeObject, previous: KubeObject | undefined): readonly FieldError[];
 }
 
-/** A definition with the facts that only the server itself can give. */
+/** @internal A definition with the facts that only the server itself can give. */
 export interface ServedResource extends ResourceDefinition {
   readonly listKind?: string;
   readonly singular?: string;
@@ -147,6 +147,7 @@ const BUILT_IN: ReadonlyArray<readonly [ResourceRef, Extra?]> = [
   [storage.v1.volumeAttachments, { status: true, returnsDeleted: true }],
 ];
 
+/** @internal */
 export function definitionOf({ isNamespaced, ...ref }: ResourceRef, extra: Extra = {}): ServedResource {
   return { ...ref, namespaced: isNamespaced, ...extra };
 }
@@ -155,7 +156,7 @@ export function apiVersionOf(definition: Pick<ResourceDefinition, 'group' | 'ver
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
 }
 
-/** The registered resources, found by the parts of a URL, by kind or by kubectl's name. */
+/** @internal The registered resources, found by the parts of a URL, by kind or by kubectl's name. */
 export class ResourceTable {
   readonly #definitions: ServedResource[] = BUILT_IN.map(([ref, extra]) => definitionOf(ref, extra));
 

@@ -33,6 +33,7 @@ interface OpenWatch {
 const BOOKMARK_BEFORE_END_MS = 2_000;
 const HALF_LINE = Buffer.from('{"type":"MODIFIED","object":{"kind":"Po');
 
+/** @internal */
 export class Watches {
   readonly #options: ResolvedOptions;
   readonly #log: EventLog;

@@ -123,15 +123,17 @@ export class ManagedController implements ControllerBuilder {
   /**
    * Starts the informers of all its kinds, and resolves when their caches are filled.
    *
+   * @param failed called when an informer ends by itself
    * @throws NotSyncedError when the signal is aborted first; the errors of `informerFor`
    */
-  async fill(signal: AbortSignal): Promise<void> {
+  async fill(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
     const { cache } = this.#parts;
     this.#followed = await Promise.all(
       this.#sources.map(
         async (source) => [source, await cache.informerFor(source.kind, { signal })] as const,
       ),
     );
+    for (const [, handle] of this.#followed) void handle.failed.then(failed);
   }
 
   /**

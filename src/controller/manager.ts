@@ -74,6 +74,7 @@ export class Manager {
    * reconciliations in progress have ended, the leadership is given back and the caches are closed. A manager runs once.
    *
    * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED), naming the informers, when the caches are not filled in time
+   * @throws the error of an informer that has ended by itself: its threads or modules cannot be used
    * @throws the error of the elector when leadership is lost: end the process, another one leads
    * @throws ERR_KUBELOOM_STILL_RUNNING, naming the keys, when reconciliations have not ended in time after the stop
    * @throws ERR_KUBELOOM_OPTION for a controller without `reconcile`, ERR_KUBELOOM_STARTED for a second call
@@ -117,7 +118,7 @@ export class Manager {
   }
 
   async #runAll(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
-    await this.#fill(signal);
+    await this.#fill(signal, failed);
     if (signal.aborted) return;
     this.#options.onReady?.();
     const run = async (controllers: readonly ManagedController[], until: AbortSignal): Promise<void> => {
@@ -132,7 +133,7 @@ export class Manager {
     await Promise.all([run(free, signal), leading?.catch(failed)]);
   }
 
-  async #fill(signal: AbortSignal): Promise<void> {
+  async #fill(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
     const { cacheSyncTimeoutMs = CACHE_SYNC_TIMEOUT_MS, clock = realClock } = this.#options;
     const over = new AbortController();
     const unlisten = onAbort(signal, () => over.abort(signal.reason));
@@ -141,7 +142,7 @@ export class Manager {
       over.abort(new KubeloomError('ERR_KUBELOOM_NOT_SYNCED', message));
     });
     try {
-      await Promise.all(Array.from(this.#controllers.values(), (each) => each.fill(over.signal)));
+      await Promise.all(Array.from(this.#controllers.values(), (each) => each.fill(over.signal, failed)));
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {

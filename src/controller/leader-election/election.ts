@@ -21,6 +21,7 @@ import type { LeaderElectionRecord, ResourceLock, StoredRecord } from './resourc
 /** The work of a leader, with the signal that asks it to end. */
 export type OnLeading = (leaderSignal: AbortSignal) => Promise<void>;
 
+/** @internal */
 export interface ElectionParts {
   readonly lock: ResourceLock;
   readonly rules: ElectionRules;
@@ -34,6 +35,7 @@ export interface ElectionParts {
 
 const CONFLICTS: ReadonlySet<unknown> = new Set(['ERR_KUBELOOM_CONFLICT', 'ERR_KUBELOOM_ALREADY_EXISTS']);
 
+/** @internal */
 export class Election implements MetricSource {
   readonly metricsKind = 'lease';
   readonly metricsName: string;

@@ -43,6 +43,11 @@ export class InformerHandle<T> implements AsyncDisposable {
     return !this.#released && this.#parts.kind.isReady(this.#parts.subscription.stored);
   }
 
+  /** Resolves with the error of an informer of this kind that has ended by itself, which only three failures cause. */
+  get failed(): Promise<unknown> {
+    return this.#parts.kind.failed;
+  }
+
   /**
    * Registers a handler, as for an informer. Its calls run one after the other, also with several namespaces. The objects
    * of a namespace that is added later are delivered as an initial list; those of a removed namespace as deleted, with

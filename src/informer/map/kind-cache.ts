@@ -67,9 +67,13 @@ export class KindCache {
   readonly #subscriptions: Set<Subscription> = new Set();
   readonly #removals: Set<Promise<void>> = new Set();
   #closing: Promise<void> | undefined;
+  /** Resolves with the error of an informer that has ended by itself. */
+  readonly failed: Promise<unknown>;
+  #fail: (error: unknown) => void = () => undefined;
 
   constructor(parts: KindCacheParts) {
     this.#parts = parts;
+    this.failed = new Promise((resolve) => (this.#fail = resolve));
     this.resource = parts.resource;
     this.label = groupResource(parts.resource);
     for (const namespace of parts.resolved.namespaces)
@@ -240,6 +244,7 @@ export class KindCache {
       resource,
       indexes,
       options: resolved.optionsOf(namespace),
+      onFailure: this.#fail,
       metadataHandlers: () =>
         [...this.#subscriptions]
           .filter(({ stored }) => stored === 'metadata')

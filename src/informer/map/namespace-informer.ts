@@ -20,6 +20,8 @@ export interface NamespaceInformerParts {
   readonly options: InformerOptions<KubeObject>;
   /** Returns the handlers of the metadata view. */
   readonly metadataHandlers: () => Iterable<ViewRegistration>;
+  /** Called when an informer has ended by itself. It reports its failure and rejects the waits for it. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 export class NamespaceInformer {
@@ -101,8 +103,7 @@ export class NamespaceInformer {
       fields,
       indexers: indexes.indexers(view, new Set(fields)),
     });
-    // The informer reports its own failure and rejects the waits for it.
-    informer.run().catch(() => undefined);
+    informer.run().catch(this.#parts.onFailure);
     return informer;
   }
 

@@ -117,6 +117,18 @@ describe('a manager', () => {
     }
   });
 
+  it('ends with the error of an informer that has ended by itself', async () => {
+    await using scene = await Scene.start();
+    await scene.create('deployments.apps', object('a'));
+    await using running = managerOf(scene);
+    const done = new Reconciliations();
+    running.manager.controllerFor(deployments).reconcile(done.reconcile);
+    const failed = rejection(running.run());
+    await done.count(1);
+    await scene.threads.close();
+    assert.equal((await failed).code, 'ERR_KUBELOOM_STOPPED');
+  });
+
   it('runs several controllers of one kind on one cache', async () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', object('a'));

@@ -18,6 +18,8 @@ import {
 import { Scene } from '../../kit/scene.ts';
 import { PODS, pod } from '../../kit/objects.ts';
 import { Gate } from './scene.ts';
+import { LeaderElector } from '../../../src/controller/index.ts';
+import { MemoryLease, MemoryLock } from '../controller/leader-election/memory-lock.ts';
 
 const now = (): MetricsReading => new MetricsReading(collectMetrics());
 /** Metrics that end with their source: those of requests last as long as the process. */
@@ -40,6 +42,9 @@ describe('metrics of a running program', () => {
     informer.addEventHandler(failing, { name: 'failing', measureDuration: true });
     const queue = new RateLimitingQueue<string>({ name: 'keys' });
     const workers = runWorkers(queue, 1, () => undefined);
+    const stop = new AbortController();
+    const lock = new MemoryLock(new MemoryLease(), 'me');
+    const election = new LeaderElector({ lock }).run(stop.signal, () => Promise.resolve());
     void informer.run();
     await settled(informer);
     // One event in 64 is timed.
@@ -56,7 +61,8 @@ describe('metrics of a running program', () => {
       for (const sample of samples) assert.deepEqual(Object.keys(sample.labels), labels, name);
     await informer.shutdown();
     queue.shutDown();
-    await workers;
+    stop.abort();
+    await Promise.all([workers, election]);
     await threads.close();
     assert.deepEqual(ofSources(), []);
   });
