@@ -7,7 +7,7 @@ import { before, describe, test } from 'node:test';
 import { ApiextensionsV1Api } from '@kubernetes/client-node';
 import type { KubeConfig } from '@kubernetes/client-node';
 import { Program } from '../examples/program.ts';
-import { expectedOutput, fooDefinition } from '../examples/repository.ts';
+import { definition, expectedOutput } from '../examples/repository.ts';
 import { SampleControllerScenario, obstruct } from '../examples/sample-controller-scenario.ts';
 import { complaint } from '../examples/verdict.ts';
 import { clusterOfTests } from './control-plane.ts';
@@ -73,7 +73,7 @@ describe('the sample controller on a real kube-apiserver', () => {
 /** Resolves when the server serves the resource. */
 async function establishFoos(kubeConfig: KubeConfig): Promise<void> {
   const api = kubeConfig.makeApiClient(ApiextensionsV1Api);
-  const { metadata = {} } = await api.createCustomResourceDefinition({ body: await fooDefinition() });
+  const { metadata = {} } = await api.createCustomResourceDefinition({ body: await definition('foo') });
   for (;;) {
     const { status } = await api.readCustomResourceDefinition({ name: metadata.name ?? '' });
     if (status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return;

@@ -24,10 +24,12 @@ export class Program implements AsyncDisposable {
   #stderr = '';
   #hasEnded = false;
 
-  constructor(name: string, kubeconfigPath: string) {
+  /** @param others kubeconfigs of further clusters: a program for several receives all paths as its arguments */
+  constructor(name: string, kubeconfigPath: string, ...others: readonly string[]) {
+    const args = others.length > 0 ? [kubeconfigPath, ...others] : [];
     const path = fileURLToPath(new URL(`../../docs/examples/${name}.js`, import.meta.url));
     const { NODE_ENV: _production, ...environment } = process.env;
-    this.#child = spawn(process.execPath, [path], {
+    this.#child = spawn(process.execPath, [path, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...environment, KUBECONFIG: kubeconfigPath },
     });

@@ -1,11 +1,13 @@
 /** The places of the examples: the programs are compiled, their other files are in the repository only. */
 import { existsSync } from 'node:fs';
-import { readFile, readdir } from 'node:fs/promises';
+import { mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { loadYaml } from '@kubernetes/client-node';
 import type { V1CustomResourceDefinition } from '@kubernetes/client-node';
 import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
+import { fromModel } from '../../src/index.ts';
+import { Program } from './program.ts';
 
 const EXPECTED = '.expected.txt';
 
@@ -22,17 +24,40 @@ export function expectedOutput(name: string): Promise<string> {
   return readFile(join(FOLDER, `${name}${EXPECTED}`), 'utf8');
 }
 
-/** As `kubectl apply -f` would read it. */
-export async function fooDefinition(): Promise<V1CustomResourceDefinition> {
-  return loadYaml<V1CustomResourceDefinition>(await readFile(join(FOLDER, 'foo-crd.yaml'), 'utf8'));
+/** Reads a definition as `kubectl apply -f` would. @param name `foo` or `bucket` */
+export async function definition(name: string): Promise<V1CustomResourceDefinition> {
+  return loadYaml<V1CustomResourceDefinition>(await readFile(join(FOLDER, `${name}-crd.yaml`), 'utf8'));
 }
 
-/** Starts an embedded apiserver that serves Foos. */
+/** Starts an embedded apiserver that serves the custom resources of the examples. */
 export async function startServer(): Promise<EmbeddedApiServer> {
   const server = await startEmbeddedApiServer();
   const resource = 'customresourcedefinitions.apiextensions.k8s.io';
-  await server.apply([{ type: 'create', resource, object: await fooDefinition() }]);
+  for (const name of ['foo', 'bucket']) {
+    await server.apply([{ type: 'create', resource, object: fromModel(await definition(name)) }]);
+  }
   return server;
+}
+
+/** Names of the clusters that a program watches. */
+export function clustersOf(name: string): readonly string[] {
+  return name === 'multi-cluster' ? ['east', 'west'] : ['east'];
+}
+
+/** Starts an example. @param yamls a kubeconfig for each of its clusters; the last one counts for the others */
+export async function startProgram(
+  name: string,
+  folder: string,
+  ...yamls: readonly [string, ...string[]]
+): Promise<Program> {
+  const own = await mkdtemp(join(folder, `${name}-`));
+  const clusters = clustersOf(name);
+  const paths = clusters.map((cluster) => join(own, `${cluster}.kubeconfig`));
+  for (const [index, path] of paths.entries()) {
+    await writeFile(path, yamls[index] ?? yamls.at(-1) ?? '', { mode: 0o600 });
+  }
+  const [first = '', ...others] = paths;
+  return new Program(name, first, ...others);
 }
 
 function rootAbove(folder: string): string {

@@ -2,37 +2,51 @@
  * `npm run examples`: runs every program of docs/examples against its own embedded apiserver and compares the output
  * with the expected file. Then SIGTERM ends it at several moments. With names as arguments it runs only these.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
-import { Program } from './program.ts';
-import { exampleNames, expectedOutput, startServer } from './repository.ts';
-import { SampleControllerScenario, obstruct } from './sample-controller-scenario.ts';
+import { parallelizeUntil } from '../../src/index.ts';
+import type { Program } from './program.ts';
+import { clustersOf, exampleNames, expectedOutput, startProgram, startServer } from './repository.ts';
+import { SCENARIOS } from './scenarios.ts';
+import type { Scenario } from './scenarios.ts';
 import { stoppingComplaint } from './stopping.ts';
 import { complaint } from './verdict.ts';
+
+/** Programs that run at the same time: each is a process with threads, and so is its server. */
+const LANES = 2;
 
 /** Runs it; failures of its environment count as well. */
 async function judge(name: string, folder: string): Promise<string | undefined> {
   await using server = await startServer();
-  const kubeconfigPath = join(folder, `${name}.kubeconfig`);
-  await writeFile(kubeconfigPath, server.kubeConfigYaml, { mode: 0o600 });
+  await using further = clustersOf(name).length > 1 ? await startServer() : undefined;
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromString(server.kubeConfigYaml);
-  const isController = name === 'sample-controller';
-  if (isController) await obstruct(kubeConfig);
-  await using program = new Program(name, kubeconfigPath);
-  let trouble = '';
-  // All other programs make their changes themselves.
-  if (isController) {
-    await new SampleControllerScenario(kubeConfig, program).play().catch((error: unknown) => {
-      trouble = `${String(error)}\n`;
-      program.stop('SIGINT');
-    });
-  }
+  const scenario = SCENARIOS[name];
+  await scenario?.prepare?.(kubeConfig);
+  const yamls = further ? [further.kubeConfigYaml] : [];
+  await using program = await startProgram(name, folder, server.kubeConfigYaml, ...yamls);
+  const trouble = scenario && (await played(scenario, kubeConfig, program));
   const found = complaint(await expectedOutput(name), await program.outcome);
-  if (trouble !== '') return `${trouble}${found ?? ''}`;
-  return found ?? (await stoppingComplaint(name, folder));
+  if (trouble !== undefined) return `${trouble}\n${found ?? ''}`;
+  return found ?? (await stoppingComplaint(name, folder, server.kubeConfigYaml));
+}
+
+/** Plays the scenario and ends the program; returns the reason if the scenario failed. */
+async function played(
+  scenario: Scenario,
+  kubeConfig: KubeConfig,
+  program: Program,
+): Promise<string | undefined> {
+  try {
+    await scenario.play(kubeConfig, program);
+    return undefined;
+  } catch (error) {
+    return String(error);
+  } finally {
+    program.stop('SIGINT');
+  }
 }
 
 async function main(chosen: readonly string[]): Promise<void> {
@@ -43,13 +57,14 @@ async function main(chosen: readonly string[]): Promise<void> {
   let failed = 0;
   const names = chosen.length > 0 ? chosen : all;
   try {
-    for (const name of names) {
+    await parallelizeUntil(LANES, names.length, async (index) => {
+      const name = names[index] ?? '';
       const found = await judge(name, folder).catch((error: unknown) => String(error));
       process.stdout.write(
         found === undefined ? `ok      ${name}\n` : `FAILED  ${name}\n${indented(found)}\n`,
       );
       if (found !== undefined) failed++;
-    }
+    });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

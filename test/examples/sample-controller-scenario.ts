@@ -48,7 +48,6 @@ export class SampleControllerScenario {
     await this.scales();
     await this.retriesWhatIsNotItsOwn();
     await this.refusesWhatIsIncomplete();
-    this.#program.stop('SIGINT');
   }
 
   async makes(): Promise<void> {

@@ -1,21 +1,17 @@
 /** Ends an example with SIGTERM at several moments: it has to end with code 0 and without output to stderr. */
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import { failRequests } from '../unit/apiserver/fail-requests.ts';
-import { Program } from './program.ts';
-import type { Outcome } from './program.ts';
-import { expectedOutput, startServer } from './repository.ts';
+import type { Outcome, Program } from './program.ts';
+import { expectedOutput, startProgram, startServer } from './repository.ts';
 
-/** Starts the example with this kubeconfig; resolves when the moment has come. */
-type Moment = (name: string, folder: string) => Promise<Outcome>;
+/** Starts the example and stops it at a moment. @param yaml a kubeconfig of the kind that it needs */
+type Moment = (name: string, folder: string, yaml: string) => Promise<Outcome>;
 
 const MOMENTS: Readonly<Record<string, Moment>> = {
-  'while it connects': async (name, folder) => {
+  'while it connects': async (name, folder, kubeConfigYaml) => {
     await using silent = createServer((socket) => void socket.on('error', () => {}).resume()).listen(
       0,
       '127.0.0.1',
@@ -23,8 +19,7 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
     await once(silent, 'listening');
     const { port } = silent.address() as AddressInfo;
     const connected = once(silent, 'connection');
-    await using server = await startEmbeddedApiServer();
-    const yaml = server.kubeConfigYaml.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${port}`);
+    const yaml = kubeConfigYaml.replace(/127\.0\.0\.1:\d+/, `127.0.0.1:${port}`);
     return await stopped(name, folder, yaml, () => connected);
   },
   'before its first answer': async (name, folder) => {
@@ -44,11 +39,19 @@ const MOMENTS: Readonly<Record<string, Moment>> = {
   },
 };
 
-/** Returns a line for each moment with a failure; undefined when the example always ended well. */
-export async function stoppingComplaint(name: string, folder: string): Promise<string | undefined> {
+/**
+ * Returns a line for each moment with a failure; undefined when the example always ended well.
+ *
+ * @param yaml a kubeconfig; its server is not used
+ */
+export async function stoppingComplaint(
+  name: string,
+  folder: string,
+  yaml: string,
+): Promise<string | undefined> {
   const complaints: string[] = [];
   for (const [moment, stop] of Object.entries(MOMENTS)) {
-    const { end, stderr } = await stop(name, folder);
+    const { end, stderr } = await stop(name, folder, yaml);
     if (end !== '0' || stderr !== '') complaints.push(`SIGTERM ${moment}: it ended with ${end}\n${stderr}`);
   }
   return complaints.length > 0 ? complaints.join('\n') : undefined;
@@ -60,9 +63,7 @@ async function stopped(
   yaml: string,
   moment: (program: Program) => Promise<unknown>,
 ): Promise<Outcome> {
-  const kubeconfigPath = join(folder, `${name}.stopped.kubeconfig`);
-  await writeFile(kubeconfigPath, yaml, { mode: 0o600 });
-  await using program = new Program(name, kubeconfigPath);
+  await using program = await startProgram(name, folder, yaml);
   await Promise.race([moment(program), program.outcome]);
   program.stop('SIGTERM');
   return await program.outcome;

@@ -1,13 +1,24 @@
 /** The package as npm packs it, installed into folders outside the checkout. */
 import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 export const run: typeof execFile.__promisify__ = promisify(execFile);
 export const ROOT: string = fileURLToPath(new URL('../../../', import.meta.url));
 export const FIXTURES: string = join(ROOT, 'test/package/fixtures');
+
+/**
+ * Returns the environment of a command that a user types.
+ *
+ * @param bin folder of the Node to use; default: this process's
+ */
+export function userEnvironment(bin: string = dirname(process.execPath)): NodeJS.ProcessEnv {
+  // With it, node --test would not run files inside a test.
+  const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
+  return { ...environment, NO_COLOR: '1', PATH: `${bin}:${environment['PATH'] ?? ''}` };
+}
 
 /** @returns the tarball */
 export async function pack(folder: string): Promise<string> {

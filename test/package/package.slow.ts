@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import { FIXTURES, ROOT, install, pack, run } from './installation.ts';
+import { FIXTURES, ROOT, install, pack, run, userEnvironment } from './installation.ts';
 import { recipeOf, save } from './recipes.ts';
 
 const PODS = 25;
@@ -154,12 +154,10 @@ describe('the installed package', () => {
       const recipe = await recipeOf(runner);
       const own = join(folder, `recipe-${runner.replace(':', '-')}`);
       await save(recipe, own);
-      // With it, node --test would not run files inside a test.
-      const { NODE_TEST_CONTEXT: _, ...environment } = process.env;
       const { stdout, stderr } = await run('sh', ['-c', recipe.command], {
         cwd: own,
         timeout: TIMEOUT_MS,
-        env: { ...environment, NO_COLOR: '1' },
+        env: userEnvironment(),
       });
       assert.match(`${stdout}\n${stderr}`, passed);
     });

@@ -1,4 +1,4 @@
-/** The recipes of docs/testing.md: the files that a reader saves, and the command that a reader runs, for each runner. */
+/** The recipes of documents: the files that a reader saves, and for each test runner the command that a reader runs. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT } from './installation.ts';
@@ -21,14 +21,16 @@ export async function recipeOf(runner: string): Promise<Recipe> {
     return rest.split('\n## ')[0] ?? '';
   };
   const own = section(runner);
-  const files = Array.from(`${section(SHARED)}${own}`.matchAll(FILE), ([, name = '', content = '']) => {
-    return [name, content] as const;
-  });
   const [, command = ''] = COMMAND.exec(own) ?? [];
-  return { files, command: command.trim() };
+  return { files: filesOf(`${section(SHARED)}${own}`), command: command.trim() };
 }
 
-export async function save({ files }: Recipe, folder: string): Promise<void> {
+/** Returns the files of a document. */
+export function filesOf(text: string): Recipe['files'] {
+  return Array.from(text.matchAll(FILE), ([, name = '', content = '']) => [name, content] as const);
+}
+
+export async function save({ files }: Pick<Recipe, 'files'>, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const [name, text] of files) await writeFile(join(folder, name), text);
 }

@@ -1,0 +1,74 @@
+/**
+ * The changes that a user would make with kubectl while an example runs. Each waits for what the example prints about
+ * the one before, so that the output is always the same. Examples that are not here make their changes themselves.
+ */
+import type { KubeConfig } from '@kubernetes/client-node';
+import { ObjectClient } from '../../src/controller/index.ts';
+import { resources } from '../../src/index.ts';
+import type { ResourceOf, WireOf } from '../../src/index.ts';
+import type { Program } from './program.ts';
+import { SampleControllerScenario, obstruct } from './sample-controller-scenario.ts';
+
+export interface Scenario {
+  /** Makes what is there when the program starts. */
+  prepare?(kubeConfig: KubeConfig): Promise<void>;
+  play(kubeConfig: KubeConfig, program: Program): Promise<void>;
+}
+
+const namespace = 'default';
+
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'sample-controller': {
+    prepare: obstruct,
+    play: (kubeConfig, program) => new SampleControllerScenario(kubeConfig, program).play(),
+  },
+  'crd-operator': { play: changeBuckets },
+  'config-reloader': { play: changeConfigMaps },
+};
+
+async function changeBuckets(kubeConfig: KubeConfig, program: Program): Promise<void> {
+  const buckets: ResourceOf<object> = {
+    group: 'storage.example.com',
+    version: 'v1',
+    resource: 'buckets',
+    kind: 'Bucket',
+    isNamespaced: true,
+  };
+  const client = new ObjectClient(kubeConfig);
+  const key = { namespace, name: 'photos' };
+  await program.printed('Waiting for Buckets');
+  await client.create(buckets, { metadata: key, spec: {} });
+  await program.printed('default/photos: Ready is True, 10 GiB');
+  await client.patch(buckets, key, { spec: { gibibytes: 20 } });
+  await program.printed('default/photos: Ready is True, 20 GiB');
+  await client.delete(buckets, key);
+  await program.printed('default/photos: gone');
+}
+
+async function changeConfigMaps(kubeConfig: KubeConfig, program: Program): Promise<void> {
+  const { configMaps } = resources.core.v1;
+  const { deployments } = resources.apps.v1;
+  const client = new ObjectClient(kubeConfig);
+  const settings = { namespace, name: 'settings' };
+  await program.printed('Waiting for changes of ConfigMaps');
+  await client.create(deployments, deploymentOf('other', {}));
+  await client.create(deployments, deploymentOf('web', { reload: 'yes' }));
+  await client.create(configMaps, { metadata: settings, data: { color: 'red' } });
+  await program.printed('default/web: restarted with [{"color":"red"}]');
+  await client.patch(configMaps, settings, { metadata: { labels: { tier: 'front' } } });
+  await client.patch(configMaps, settings, { data: { color: 'blue' } });
+  await program.printed('default/web: restarted with [{"color":"blue"}]');
+}
+
+/** A Deployment whose pods have the ConfigMap `settings` as their environment. */
+function deploymentOf(name: string, labels: Record<string, string>): WireOf<'apps', 'v1', 'Deployment'> {
+  const ownLabels = { app: name };
+  const containers = [{ name: 'main', image: 'nginx', envFrom: [{ configMapRef: { name: 'settings' } }] }];
+  return {
+    metadata: { namespace, name, labels },
+    spec: {
+      selector: { matchLabels: ownLabels },
+      template: { metadata: { labels: ownLabels }, spec: { containers } },
+    },
+  };
+}
