@@ -7,26 +7,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { Command } from 'commander';
 import { KubeloomError } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
-import { parseObjectBytes, parsePods, parsePort, parseRate } from './arguments.ts';
-import type { Rate } from './arguments.ts';
+import type { ApiserverFlags } from './commands/apiserver.ts';
 import { define, readDefinitions } from './crd-files.ts';
 import { listenForInterruption } from './signals.ts';
-
-interface ApiserverFlags {
-  readonly port: number;
-  readonly kubeconfigOut: string;
-  readonly token?: string;
-  readonly tls: boolean;
-  readonly host: string;
-  readonly allowRemote?: boolean;
-  readonly pods?: number;
-  readonly objectBytes: number;
-  readonly rate?: Rate;
-  readonly crd: readonly string[];
-}
 
 /** The load has no end: it stops with the server. */
 const LOAD_MS = 2 ** 31;
@@ -34,28 +19,7 @@ const LOAD_MS = 2 ** 31;
 const OURS = 'current-context: kubeloom-embedded';
 const OWNER_ONLY = 0o600;
 
-export function apiserverCommand(): Command {
-  return new Command('apiserver')
-    .description('run the embedded apiserver until SIGINT or SIGTERM')
-    .requiredOption('--kubeconfig-out <file>', 'where to write the kubeconfig (mode 0600)')
-    .option('--port <port>', '0: any free port', parsePort, 0)
-    .option('--token <token>', 'the bearer token that clients must send (default: a random one)')
-    .option('--no-tls', 'plain HTTP')
-    .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--allow-remote', 'allow an address that is not loopback')
-    .option('--pods <count>', 'number of sample pods at the start', parsePods)
-    .option('--object-bytes <bytes>', 'size of a sample pod', parseObjectBytes, 1024)
-    .option('--rate <rate>', 'changes of pods a second, or "max"', parseRate)
-    .option(
-      '--crd <file>',
-      'CustomResourceDefinitions to serve, in YAML or JSON; can be given several times',
-      (file: string, files: readonly string[]) => [...files, file],
-      [],
-    )
-    .action(serve);
-}
-
-async function serve(flags: ApiserverFlags): Promise<void> {
+export async function serve(flags: ApiserverFlags): Promise<void> {
   const { host, port, tls, token, allowRemote, pods, objectBytes, rate, kubeconfigOut } = flags;
   await wantKubeConfigTarget(kubeconfigOut);
   const definitions = (await Promise.all(flags.crd.map(readDefinitions))).flat();

@@ -1,7 +1,7 @@
 /** Shell completion: `kubeloom completion bash|zsh|fish|powershell` prints the script, by @bomb.sh/tab. */
 import tab from '@bomb.sh/tab/commander';
 import type { Command } from 'commander';
-import { builtInResources } from '../index.ts';
+import { builtInResources } from '../kube/resources.ts';
 
 /** Commands whose first argument names resources. */
 const WITH_RESOURCES = ['get', 'watch', 'top'];

@@ -4,20 +4,12 @@
  * changes with the received ones.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Command } from 'commander';
 import { InformerThreads, SharedIndexInformer, resourcePath, resources } from '../index.ts';
-import type { Codec, HandlerRegistration, RoleStats } from '../index.ts';
+import type { HandlerRegistration, RoleStats } from '../index.ts';
 import type { EmbeddedApiServer } from '../apiserver/embedded-server.ts';
 import type { JournalEntry } from '../apiserver/journal.ts';
 import { ApiClient } from '../reflector/api-client.ts';
-import {
-  parseCodec,
-  parseFixedRate,
-  parseObjectBytes,
-  parsePods,
-  parseSeconds,
-  parseThreads,
-} from './arguments.ts';
+import type { DemoFlags } from './commands/demo.ts';
 import { PASSED, conclude, progressText, reportText } from './demo-report.ts';
 import type { DemoReport, HandlerResult, ThreadReport } from './demo-report.ts';
 import { failureText } from './failure.ts';
@@ -27,43 +19,12 @@ import { RecordingHandler } from '../loadtest/watch/recording-handler.ts';
 import type { Slowness } from '../loadtest/watch/recording-handler.ts';
 import { settle } from '../loadtest/watch/settle.ts';
 import { number, printResult, sumOfFaults } from './report.ts';
-import { runInterruptibly } from './signals.ts';
 import { differences, sampleKeys } from '../loadtest/verdict/store-comparison.ts';
 import type { ServerState } from '../loadtest/verdict/store-comparison.ts';
 import { expectationOf, judge } from '../loadtest/verdict/verdict.ts';
 import type { Expectation } from '../loadtest/verdict/verdict.ts';
 
-const HELP = `
-The changes that two handlers received, one of them slow, are compared with the log of the server.
-Exit code 0: nothing was lost, duplicated or reordered. 1: something was. 2: too little load was sent.`;
-
-interface DemoFlags {
-  readonly json?: boolean;
-  readonly pods: number;
-  readonly objectBytes: number;
-  /** Changes a second. */
-  readonly rate: number;
-  /** Seconds. */
-  readonly duration: number;
-  readonly threads?: number;
-  readonly codec: Codec;
-}
-
-export function demoCommand(): Command {
-  return new Command('demo')
-    .description('run an informer under load against an embedded apiserver, and check every event')
-    .addHelpText('after', HELP)
-    .option('--json', 'print the result as one JSON object on stdout')
-    .option('--pods <count>', 'pods at the start', parsePods, 10_000)
-    .option('--object-bytes <bytes>', 'size of a pod', parseObjectBytes, 1024)
-    .option('--rate <rate>', 'changes a second', parseFixedRate, 20_000)
-    .option('--duration <seconds>', 'duration of the load', parseSeconds, 10)
-    .option('--threads <count>', 'indexer threads; 0: everything in one thread', parseThreads)
-    .option('--codec <codec>', 'how objects are kept: json or msgpack', parseCodec, 'json')
-    .action((flags: DemoFlags) => runInterruptibly((signal) => demo(flags, signal)));
-}
-
-async function demo(flags: DemoFlags, signal: AbortSignal): Promise<number> {
+export async function demo(flags: DemoFlags, signal: AbortSignal): Promise<number> {
   const progress = progressOn(process.stderr, flags.json === true);
   const { report, handlers } = await runDemo(flags, progress, signal);
   const conclusion = conclude(report, handlers, flags.rate * flags.duration);

@@ -1,70 +1,30 @@
 /** `kubeloom get` and `kubeloom watch`: the objects of resources, and their changes, from informers. */
 import type { KubeConfig } from '@kubernetes/client-node';
-import { Command, Option } from 'commander';
 import { SharedIndexInformer, loadKubeConfig } from '../index.ts';
 import type { Borrowed, HandlerRegistration, ResourceEventHandler } from '../index.ts';
 import { KubeloomError } from '../base/errors.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { findResource } from '../kube/rest-mapper.ts';
 import { ApiClient } from '../reflector/api-client.ts';
-import { parseThreads } from './arguments.ts';
+import type { GetFlags } from './commands/get.ts';
 import { failureText } from './failure.ts';
 import { ObjectPrinter, documentOf, isDocument } from './object-printer.ts';
 import type { ChangeKind } from './object-printer.ts';
-import { OUTPUTS, parseOutput } from './output.ts';
+import { parseOutput } from './output.ts';
 import type { Output } from './output.ts';
 import { listenForInterruption } from './signals.ts';
 
-interface GetFlags {
-  readonly namespace?: string;
-  readonly allNamespaces?: boolean;
-  readonly selector?: string;
-  readonly fieldSelector?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly output?: Output;
-  readonly watch?: boolean;
-  readonly watchOnly?: boolean;
-  readonly outputWatchEvents?: boolean;
-  readonly threads?: number;
-  readonly verbose?: boolean;
-}
-
 const TABLE: Output = { type: 'table', isWide: false };
 
-export function getCommand(): Command {
-  return commandOf('get')
-    .description('print the objects of resources, from informers')
-    .option('-w, --watch', 'then print every change')
-    .option('--watch-only', 'print changes only')
-    .action((resources: string, names: readonly string[], flags: GetFlags) => get(resources, names, flags));
+interface GetOptions extends Omit<GetFlags, 'output'> {
+  readonly output: Output;
 }
 
-export function watchCommand(): Command {
-  return commandOf('watch')
-    .description('print the objects of resources, then every change: get --watch')
-    .option('--watch-only', 'print changes only')
-    .action((resources: string, names: readonly string[], flags: GetFlags) =>
-      get(resources, names, { ...flags, watch: true }),
-    );
-}
-
-function commandOf(name: string): Command {
-  return new Command(name)
-    .argument('<resources>', 'pods, pod, po, deployments.apps, pods,services, pod/web-0, …')
-    .argument('[names...]', 'names of objects; default: all')
-    .addOption(new Option('-n, --namespace <name>', "default: the context's").conflicts('allNamespaces'))
-    .option('-A, --all-namespaces', 'objects of all namespaces')
-    .option('-l, --selector <selector>', 'label selector, e.g. app=web,tier!=cache')
-    .option('--field-selector <selector>', 'e.g. spec.nodeName=node-1')
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, ~/.kube/config, in-cluster')
-    .option('--context <name>', "default: the kubeconfig's current one")
-    .option('-o, --output <format>', `${OUTPUTS}; default: a table`, parseOutput)
-    .option('--output-watch-events', 'say of each line whether it was ADDED, MODIFIED or DELETED')
-    .option('--threads <count>', 'indexer threads; 0: everything in one thread', parseThreads);
-}
-
-async function get(resources: string, names: readonly string[], flags: GetFlags): Promise<void> {
+export async function get(resources: string, names: readonly string[], given: GetFlags): Promise<void> {
+  const flags: GetOptions = {
+    ...given,
+    output: given.output === undefined ? TABLE : parseOutput(given.output),
+  };
   const wanted = queriesOf(resources, names, flags);
   using interruption = listenForInterruption();
   const { signal } = interruption;
@@ -93,7 +53,7 @@ interface NamedResource {
 }
 
 /** `pods web-0 web-1`, `pods,services`, or `pod/web-0 service/web`. */
-function queriesOf(resources: string, names: readonly string[], flags: GetFlags): NamedResource[] {
+function queriesOf(resources: string, names: readonly string[], flags: GetOptions): NamedResource[] {
   if (!resources.includes('/')) {
     if (names.length > 0) refuseNames(flags);
     return resources.split(',').map((resource) => ({ resource, names: new Set(names) }));
@@ -110,7 +70,7 @@ function queriesOf(resources: string, names: readonly string[], flags: GetFlags)
   return [...found].map(([resource, named]) => ({ resource, names: named }));
 }
 
-function refuseNames({ allNamespaces, selector, fieldSelector }: GetFlags): void {
+function refuseNames({ allNamespaces, selector, fieldSelector }: GetOptions): void {
   if (allNamespaces === true) throw usage('a name needs one namespace: -A and names exclude each other');
   if (selector ?? fieldSelector) throw usage('selectors and names exclude each other');
 }
@@ -124,7 +84,7 @@ interface Query extends Omit<NamedResource, 'resource'> {
 async function print(
   kubeConfig: KubeConfig,
   queries: readonly Query[],
-  flags: GetFlags,
+  flags: GetOptions,
   interrupted: AbortSignal,
 ): Promise<void> {
   const ended = new AbortController();
@@ -154,8 +114,8 @@ async function print(
 }
 
 /** Prints the initial objects of all resources. */
-function finishInitial(listings: readonly Listing[], flags: GetFlags, isWatch: boolean): void {
-  const { output = TABLE, watchOnly } = flags;
+function finishInitial(listings: readonly Listing[], flags: GetOptions, isWatch: boolean): void {
+  const { output, watchOnly } = flags;
   const objects = listings.flatMap((listing) => listing.finishInitial());
   if (watchOnly === true) return;
   const missing = listings.flatMap((listing) => listing.missing());
@@ -176,7 +136,7 @@ function finishInitial(listings: readonly Listing[], flags: GetFlags, isWatch: b
 interface ListingOptions {
   readonly kubeConfig: KubeConfig;
   readonly query: Query;
-  readonly flags: GetFlags;
+  readonly flags: GetOptions;
   readonly isWatch: boolean;
   readonly hasKinds: boolean;
   readonly onError: (error: KubeloomError, hasSynced: boolean) => void;
@@ -185,7 +145,7 @@ interface ListingOptions {
 /** One resource: its informer and its printer. */
 class Listing {
   readonly query: Query;
-  readonly #flags: GetFlags;
+  readonly #flags: GetOptions;
   readonly #isWatch: boolean;
   readonly #informer: SharedIndexInformer;
   readonly #printer: ObjectPrinter;
@@ -212,7 +172,7 @@ class Listing {
     });
     this.#printer = new ObjectPrinter({
       ref,
-      output: flags.output ?? TABLE,
+      output: flags.output,
       hasNamespaces: ref.isNamespaced && namespace === undefined,
       hasKinds,
       hasEvents: isWatch && flags.outputWatchEvents === true,
@@ -243,7 +203,7 @@ class Listing {
 
   /** Prints the initial rows. Without a watch, returns objects that are to be printed as one document. */
   finishInitial(): unknown[] {
-    const { output = TABLE, watchOnly } = this.#flags;
+    const { output, watchOnly } = this.#flags;
     const isOneDocument = !this.#isWatch && isDocument(output);
     if (watchOnly === true || isOneDocument) this.#printer.skip();
     else this.#printer.flush();
@@ -275,7 +235,7 @@ class Listing {
   }
 
   #keepInitial(added: Borrowed<unknown>): void {
-    const isDocumentNeeded = !this.#isWatch && isDocument(this.#flags.output ?? TABLE);
+    const isDocumentNeeded = !this.#isWatch && isDocument(this.#flags.output);
     this.#initial.set(added.key, isDocumentNeeded ? JSON.parse(added.bytes().toString()) : undefined);
   }
 
@@ -289,7 +249,7 @@ class Listing {
 }
 
 /** Returns undefined for all namespaces, and for a resource without namespaces. */
-function namespaceOf(kubeConfig: KubeConfig, ref: ResourceRef, flags: GetFlags): string | undefined {
+function namespaceOf(kubeConfig: KubeConfig, ref: ResourceRef, flags: GetOptions): string | undefined {
   if (!ref.isNamespaced || flags.allNamespaces === true) return undefined;
   const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
   return flags.namespace ?? (context?.namespace || 'default');

@@ -12,9 +12,6 @@ import type { ReportFlags } from './loadtest-reports.ts';
 import { packageVersion } from './package-version.ts';
 import { runInterruptibly } from './signals.ts';
 
-/** The word in place of a workload. */
-export const COLLECT = 'collect';
-
 export interface IndexFlags extends ReportFlags {
   /** The name of the run. */
   readonly run?: string;

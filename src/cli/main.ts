@@ -5,7 +5,7 @@ import { program } from './program.ts';
 import { allowClosedOutput } from './signals.ts';
 
 allowClosedOutput();
-const command = program();
+const command = await program(process.argv[2]);
 try {
   await command.parseAsync();
 } catch (error) {

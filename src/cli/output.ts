@@ -1,5 +1,6 @@
 /** The formats of `-o`, as data. */
 import { KubeloomError } from '../base/errors.ts';
+import { OUTPUTS } from './commands/get.ts';
 import { columnsOf } from './columns.ts';
 import type { Column } from './columns.ts';
 import { jsonPathTemplate, jsonPathValues, textOfValue } from './json-path.ts';
@@ -13,8 +14,6 @@ export type Output =
   | { readonly type: 'json' }
   | { readonly type: 'yaml' }
   | { readonly type: 'jsonpath'; readonly template: Template };
-
-export const OUTPUTS = 'wide, name, json, yaml, jsonpath=TEMPLATE, custom-columns=HEADER:PATH,…';
 
 /** @throws ERR_KUBELOOM_USAGE for an unknown format, and for a template or columns that cannot be read */
 export function parseOutput(text: string): Output {

@@ -1,25 +1,31 @@
-/** The commands of `kubeloom`, and what they have in common. */
+/** The commands of `kubeloom`, and what they have in common. A command's program is loaded when it runs. */
 import { Command } from 'commander';
-import { apiserverCommand } from './apiserver.ts';
-import { addCompletion } from './completion.ts';
-import { demoCommand } from './demo.ts';
+import { apiserverCommand } from './commands/apiserver.ts';
+import { demoCommand } from './commands/demo.ts';
 import { EXAMPLES } from './examples.ts';
-import { getCommand, watchCommand } from './get.ts';
-import { loadTestCommand } from './loadtest.ts';
+import { getCommand, watchCommand } from './commands/get.ts';
+import type { GetAction } from './commands/get.ts';
+import { loadTestCommand } from './commands/loadtest.ts';
 import { packageVersion } from './package-version.ts';
-import { topCommand } from './top.ts';
+import { topCommand } from './commands/top.ts';
 
-export function program(): Command {
+/** Commands that need all others, and a library: it is loaded for them only, because every start pays for it. */
+const COMPLETION: readonly (string | undefined)[] = ['complete', 'completion'];
+
+/** @param word the first word of the command line */
+export async function program(word: string | undefined): Promise<Command> {
+  const get: GetAction = async (...given) => (await import('./get.ts')).get(...given);
   const command = new Command('kubeloom')
     .description('A threaded, exact, in-memory copy of Kubernetes collections, from the command line.')
     .version(packageVersion())
-    .addCommand(demoCommand())
-    .addCommand(getCommand())
-    .addCommand(watchCommand())
-    .addCommand(topCommand())
-    .addCommand(apiserverCommand())
-    .addCommand(loadTestCommand());
-  addCompletion(command);
+    .addCommand(demoCommand(async (...given) => (await import('./demo.ts')).demo(...given)))
+    .addCommand(getCommand(get))
+    .addCommand(watchCommand(get))
+    .addCommand(topCommand(async (...given) => (await import('./top.ts')).top(...given)))
+    .addCommand(apiserverCommand(async (...given) => (await import('./apiserver.ts')).serve(...given)))
+    .addCommand(loadTestCommand(async (...given) => (await import('./loadtest.ts')).loadTest(...given)));
+  if (COMPLETION.includes(word)) (await import('./completion.ts')).addCompletion(command);
+  else command.command('completion <shell>').description('print a script for bash, zsh, fish or powershell');
   for (const each of [command, ...command.commands]) {
     each.option('--verbose', 'print stacks of errors').exitOverride();
     // kubeloom prints errors in one place, not commander.

@@ -1,55 +1,21 @@
 /** `kubeloom top`: a live view of informers of this process, or of a program that calls `serveStats`. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { Command } from 'commander';
 import { InformerThreads, SharedIndexInformer, loadKubeConfig } from '../index.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { statsSnapshot } from '../base/metrics/snapshot.ts';
 import type { StatsSnapshot } from '../base/metrics/snapshot.ts';
 import { findResource } from '../kube/rest-mapper.ts';
 import { ApiClient } from '../reflector/api-client.ts';
-import { parseCount, parseThreads } from './arguments.ts';
+import type { TopFlags } from './commands/top.ts';
 import { listenForInterruption } from './signals.ts';
 import type { Interruption } from './signals.ts';
 import { addressText, readStats } from './top-source.ts';
 import type { StatsAddress } from './top-source.ts';
 import { topView } from './top-view.ts';
 
-interface TopFlags {
-  readonly namespace?: string;
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly threads?: number;
-  readonly port?: number;
-  readonly socket?: string;
-  readonly json?: boolean;
-}
-
-const HELP = `
-On a terminal a table, whose keys are at its bottom; elsewhere a line each second. docs/top.md has the columns and the
-lines of --json. When a program that is attached ends, the table waits for it; elsewhere the exit code is 1.`;
-
 const PERIOD_MS = 1000;
 
-export function topCommand(): Command {
-  return new Command('top')
-    .description('show live figures of informers: of resources of a cluster, or of a running program')
-    .addHelpText('after', HELP)
-    .argument('[resources...]', 'pods, deployments.apps, …')
-    .option('-n, --namespace <name>', 'default: all namespaces')
-    .option('--kubeconfig <file>', 'default: $KUBECONFIG, ~/.kube/config, in-cluster')
-    .option('--context <name>', "default: the kubeconfig's current one")
-    .option('--threads <count>', 'indexer threads; 0: everything in one thread', parseThreads)
-    .option(
-      '--port <port>',
-      'attach to a program on this machine that calls serveStats({ port })',
-      parseCount('--port', 1, 65_535),
-    )
-    .option('--socket <path>', 'attach to a program that calls serveStats({ socketPath })')
-    .option('--json', 'a JSON document each second')
-    .action(top);
-}
-
-async function top(resources: readonly string[], flags: TopFlags): Promise<void> {
+export async function top(resources: readonly string[], flags: TopFlags): Promise<void> {
   const addresses: StatsAddress[] = [];
   if (flags.port !== undefined) addresses.push({ port: flags.port });
   if (flags.socket !== undefined) addresses.push({ socketPath: flags.socket });

@@ -120,7 +120,7 @@ describe('the command line', () => {
   it('reports a usage error in one line with a code', async () => {
     for (const [args, message] of [
       [['bogus'], /^error: unknown command 'bogus' \(ERR_KUBELOOM_USAGE\)\n$/],
-      [['watch'], /^error: missing required argument 'resource' \(ERR_KUBELOOM_USAGE\)\n$/],
+      [['watch'], /^error: missing required argument 'resources' \(ERR_KUBELOOM_USAGE\)\n$/],
       [['watch', 'pods', '-n', 'x', '-A'], /cannot be used with .* \(ERR_KUBELOOM_USAGE\)\n$/],
       [['demo', '--pods', 'many'], /^error: --pods must be .* got "many" \(ERR_KUBELOOM_OPTION\)\n$/],
       [['apiserver'], /required option '--kubeconfig-out <file>'.* \(ERR_KUBELOOM_USAGE\)\n$/],

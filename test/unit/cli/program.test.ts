@@ -1,5 +1,7 @@
 /** The commands, their help and its examples. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
 import { describe, it } from 'node:test';
 import { EXAMPLES } from '../../../src/cli/examples.ts';
 import { program } from '../../../src/cli/program.ts';
@@ -9,18 +11,40 @@ function wordsOf(line: string): string[] {
   return [...line.matchAll(/(?:'[^']*'|\S)+/g)].map(([word]) => word.replaceAll("'", ''));
 }
 
+/** Files and packages that a compiled file loads at once, directly or not. */
+function loadedBy(file: URL): Set<string> {
+  const loaded = new Set([file.href]);
+  for (const each of loaded) {
+    if (!each.startsWith('file:')) continue;
+    for (const [, name = ''] of readFileSync(new URL(each), 'utf8').matchAll(
+      /^(?:import|(?:im|ex)port .* from) '(.+)';$/gm,
+    )) {
+      loaded.add(name.startsWith('.') ? new URL(name, each).href : name);
+    }
+  }
+  return loaded;
+}
+
 describe('the command line', () => {
-  it('has examples for every command', () => {
-    const names = program().commands.map((command) => command.name());
+  it('loads informers, and libraries but commander, with the command that needs them', () => {
+    const loaded = [...loadedBy(new URL('../../../src/cli/main.js', import.meta.url))];
+    const packages = loaded.filter((name) => !name.startsWith('file:') && !isBuiltin(name));
+    assert.deepEqual(packages, ['commander']);
     assert.deepEqual(
-      names.filter((name) => name !== 'complete').toSorted(),
-      Object.keys(EXAMPLES).toSorted(),
+      loaded.filter((name) => name.endsWith('/src/index.js')),
+      [],
     );
+    assert.ok(loaded.some((name) => name.endsWith('/commands/get.js')));
+  });
+
+  it('has examples for every command', async () => {
+    const names = (await program(undefined)).commands.map((command) => command.name());
+    assert.deepEqual(names.toSorted(), Object.keys(EXAMPLES).toSorted());
   });
 
   for (const line of Object.values(EXAMPLES).flat()) {
     it(`accepts ${line}`, async () => {
-      const command = program();
+      const command = await program(line.split(' ')[1]);
       let called = 0;
       for (const each of command.commands) each.action(() => void called++);
       const [name, ...words] = wordsOf(line);
