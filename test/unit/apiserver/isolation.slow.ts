@@ -87,7 +87,7 @@ describe('the embedded apiserver', () => {
 
   it('reports that its port is taken', async () => {
     await using first = await startEmbeddedApiServer();
-    await assert.rejects(startEmbeddedApiServer({ port: first.port }), { code: 'EADDRINUSE' });
+    await assert.rejects(startEmbeddedApiServer({ port: first.port }), { errno: 'EADDRINUSE' });
   });
 
   it('rejects pending calls when its process dies', async () => {
