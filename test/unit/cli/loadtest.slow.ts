@@ -267,12 +267,17 @@ phases: [create: {}, sync: {}, steady: { for: 1s, rate: 30, mix: { update: 5, st
     await assertNothingLeft(scene.server);
   });
 
-  it('with custom resources says that the server has none, and leaves nothing behind', async () => {
+  it('with custom resources installs their definition, or says that the server has none, and leaves nothing behind', async () => {
     await using scene = await startScene('kind-test');
     await using folder = await TemporaryFolder.create();
     const yaml = 'objects: [{ kind: Widget, count: 10 }]\nphases: [create: {}]\n';
-    const file = await folder.write('widgets.yaml', yaml);
-    const { exitCode, stderr } = await runCommand(['loadtest', file, '--kubeconfig', scene.kubeconfig]);
+    const args = ['loadtest', await folder.write('widgets.yaml', yaml), '--kubeconfig', scene.kubeconfig];
+    assert.equal((await runCommand(args)).exitCode, 0);
+    await assertNothingLeft(scene.server);
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    assert.equal((await scene.server.state('customresourcedefinitions.apiextensions.k8s.io')).size, 0);
+    await failRequests(scene.server, 404, 'always', { path });
+    const { exitCode, stderr } = await runCommand(args);
     assert.equal(exitCode, 1);
     assert.match(stderr, /Widgets need a server with custom resources: .*ERR_KUBELOOM_LOADTEST/);
     await assertNothingLeft(scene.server);

@@ -86,7 +86,10 @@ for (const threads of THREADS) {
         'ADDED default/after-2@3',
       ]);
       // Deletions have no order among themselves: each shard finds its own.
-      assert.deepEqual(seen.slice(3, 5).toSorted(), ['DELETED default/after-1@2', 'DELETED default/after-2@3']);
+      assert.deepEqual(seen.slice(3, 5).toSorted(), [
+        'DELETED default/after-1@2',
+        'DELETED default/after-2@3',
+      ]);
       assert.deepEqual(seen.slice(5), ['MODIFIED default/a@1']);
       await until(() => source.watches.length === 4);
       assert.deepEqual(
