@@ -1,0 +1,38 @@
+/** A cluster with little to do: the CPU time and the wake-ups of a synced informer at low rates, over TLS. */
+import type { BenchCase } from '../case.ts';
+import { POD_BYTES, each } from './common.ts';
+
+const PODS = 2000;
+const CLIENTS = ['kubeloom', 'client-node', 'client-node-2'] as const;
+/** Four seconds at the pace of a warm-up: every object ten times. */
+const WARM_UP_EVENTS = 20_000;
+const SECTION_MS = 20_000;
+/** Packing and garbage collection after the warm-up are over. */
+const SETTLE_MS = 5000;
+/** Seconds of events: longer than settling and section. */
+const STREAM_SECONDS = 60;
+
+/** The rates that clusters really have. */
+export const REST_CASES: readonly BenchCase[] = [0, 10, 100, 1000, 5000].map((rate) => ({
+  suite: 'rest',
+  name: `${rate.toLocaleString('en-US')} events/s`,
+  tier: 'default',
+  source: {
+    pods: PODS,
+    objectBytes: POD_BYTES,
+    events: WARM_UP_EVENTS + rate * STREAM_SECONDS,
+    warmUpEvents: WARM_UP_EVENTS,
+    ratePerSecond: rate,
+    quietMs: 1000,
+    chunkPerEvent: true,
+    tls: true,
+  },
+  task: {
+    case: 'rest',
+    handler: 'key',
+    warmUpEvents: WARM_UP_EVENTS,
+    settleMs: SETTLE_MS,
+    cellMs: SECTION_MS,
+  },
+  clients: each(CLIENTS, 0),
+}));
