@@ -47,6 +47,11 @@ const PREPARE_OTHERS: Readonly<
   },
   micro: { kubeloom: () => here('micro') },
   metrics: { kubeloom: () => here('kubeloom-metrics') },
+  start: {
+    kubeloom: () => here('start', 'kubeloom'),
+    'client-node': () => here('start', 'client-node', '@kubernetes/client-node'),
+    'client-node-2': () => onLts('start', ['client-node-2', 'client-node-2']),
+  },
 };
 
 const prepared = new Map<() => Promise<Prepared>, Promise<Prepared>>();

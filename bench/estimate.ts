@@ -28,6 +28,7 @@ const EXTRA_SECONDS: Readonly<Record<string, number>> = {
   readers: 6,
   micro: 8,
   metrics: 30,
+  rest: 43,
 };
 
 export function estimateSeconds(cases: readonly BenchCase[], runOptions: RunOptions): number {

@@ -20,6 +20,8 @@ function mainFigures(task: Task, outcome: Outcome): Figure[] {
     case 'readers':
     case 'micro':
     case 'metrics':
+    case 'rest':
+    case 'start':
       return rows.map(({ case: suffix, unit, value }) => ({
         suffix,
         unit: unit === 'reads/s' ? 'events/s' : unit,

@@ -9,6 +9,8 @@ export const SUITES = [
   'readers',
   'micro',
   'metrics',
+  'rest',
+  'start',
 ] as const;
 export type SuiteName = (typeof SUITES)[number];
 
@@ -24,7 +26,7 @@ export const CLIENTS = [
 export type ClientName = (typeof CLIENTS)[number];
 
 /** `ratio`: of a figure to the same one in the variant beside it. */
-export type Unit = 'events/s' | 'cpu-us/event' | 'ms' | 'bytes' | 'ratio';
+export type Unit = 'events/s' | 'cpu-us/event' | 'cpu-ms/s' | 'wake-ups/s' | 'ms' | 'bytes' | 'ratio';
 
 /** True when a larger figure is better: for rates. */
 export function isMoreBetter(unit: Unit): boolean {

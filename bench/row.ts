@@ -102,6 +102,8 @@ const UNITS: Readonly<Record<SuiteName, Unit>> = {
   readers: 'ms',
   micro: 'events/s',
   metrics: 'events/s',
+  rest: 'cpu-ms/s',
+  start: 'ms',
 };
 
 function failedRow(benchCase: BenchCase, client: ClientName, runs: readonly Run[]): Row {

@@ -5,6 +5,8 @@ import { POD_BYTES, still } from './suites/common.ts';
 import { MEMORY_CASES } from './suites/memory.ts';
 import { METRICS_CASES } from './suites/metrics.ts';
 import { READERS_CASES } from './suites/readers.ts';
+import { REST_CASES } from './suites/rest.ts';
+import { START_CASES } from './suites/start.ts';
 import { SYNC_CASES } from './suites/sync.ts';
 import { GROWTH_CASES, LATENCY_CASES, WATCH_CASES } from './suites/watch.ts';
 
@@ -29,4 +31,6 @@ export const SUITE_CASES: Readonly<Record<SuiteName, readonly BenchCase[]>> = {
   readers: READERS_CASES,
   micro: MICRO_CASES,
   metrics: METRICS_CASES,
+  rest: REST_CASES,
+  start: START_CASES,
 };

@@ -21,7 +21,9 @@ export type TaskKind =
   | 'late-handler'
   | 'resync'
   | 'micro'
-  | 'metrics';
+  | 'metrics'
+  | 'rest'
+  | 'start';
 
 export type Listing = 'list' | 'pages' | 'watch-list';
 
@@ -37,7 +39,7 @@ export interface Task {
   readonly events: number;
   readonly handler: Handler;
   readonly objects: number;
-  /** The grid of `readers`: sizes of caches, numbers of readers, and the duration of each cell (also of `metrics`). */
+  /** The grid of `readers`: sizes of caches, numbers of readers, and the duration of each cell (also of `metrics`, `rest`). */
   readonly podCounts?: readonly number[];
   readonly readers?: readonly number[];
   readonly cellMs?: number;
@@ -53,8 +55,10 @@ export interface Task {
   readonly handlers?: number;
   /** Informers, each of a resource of its own. Default 1. */
   readonly informers?: number;
-  /** Time in which memory settles before it is read. Default 3,000. */
+  /** Time before memory is read (`memory`; default 3,000), or before the section (`rest`). */
   readonly settleMs?: number;
+  /** True: the server's address is a connection object in place of a kubeconfig (`start`). */
+  readonly connection?: boolean;
 }
 
 export const SENT_ANNOTATION = 'kubeloom.io/sent-us';
@@ -98,7 +102,7 @@ export interface Outcome {
   readonly loopDelay?: LoopDelay;
   /** Number of shards. */
   readonly shards?: number;
-  /** Figures of cases that have several (`readers`, `micro`, `metrics`). */
+  /** Figures of cases that have several (`readers`, `micro`, `metrics`, `rest`, `start`). */
   readonly rows?: readonly OutcomeRow[];
   /** Sum of the lengths of all keys that were read; it shows skipped work. */
   readonly checksum: number;

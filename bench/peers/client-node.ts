@@ -9,6 +9,7 @@ import { Meter } from './meter.ts';
 import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
 import { Receiver } from './receiver.ts';
+import { RestReceiver } from './rest.ts';
 import { sentUsOf, touchParsed } from './touch.ts';
 
 const [, , client = '', moduleName = ''] = process.argv;
@@ -57,7 +58,7 @@ async function relist(task: Task): Promise<Result> {
 async function run(task: Task): Promise<Result> {
   if (task.case === 'relist') return await relist(task);
   const { config, list } = lister(task);
-  const receiver = new Receiver(task);
+  const receiver = task.case === 'rest' ? new RestReceiver(task) : new Receiver(task);
   const { handler } = task;
   for (const resource of resourcesOf(task)) {
     const informer = kubernetes.makeInformer(config, pathOf(resource), () => list(resource));

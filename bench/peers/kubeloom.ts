@@ -13,6 +13,7 @@ import { delivery } from './kubeloom-deliveries.ts';
 import { packageVersion, runProgram } from './program.ts';
 import type { Result } from './program.ts';
 import { Receiver } from './receiver.ts';
+import { RestReceiver } from './rest.ts';
 import { touchParsed } from './touch.ts';
 
 const PAGE_OBJECTS = 500;
@@ -43,9 +44,9 @@ async function run(task: Task): Promise<Result> {
     (resource) => new SharedIndexInformer<KubeObject>(config, resourceRef(resource), options),
   );
   const [first] = informers;
-  const isPipeline = ['watch', 'sync', 'latency', 'memory'].includes(task.case);
+  const isPipeline = ['watch', 'sync', 'latency', 'memory', 'rest'].includes(task.case);
   if (!isPipeline && first !== undefined) return { ...(await delivery(first, task)), shards: threads.shards };
-  const receiver = new Receiver(task);
+  const receiver = task.case === 'rest' ? new RestReceiver(task) : new Receiver(task);
   for (const informer of informers) {
     for (let count = 0; count < (task.handlers ?? 1); count++) {
       informer.addEventHandler({

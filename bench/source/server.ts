@@ -31,10 +31,12 @@ export interface SourceOptions {
   /** Serves TLS with a CA and a certificate made at start. Default false. */
   readonly tls?: boolean;
   /**
-   * Events a second, open loop. Each carries the time at which it was sent, in microseconds since the epoch,
-   * in the annotation kubeloom.io/sent-us. Default 0: as fast as the client reads.
+   * Events a second, open loop. Where they change metadata, each carries the time at which it was sent, in microseconds
+   * since the epoch, in the annotation kubeloom.io/sent-us. Default 0: as fast as the client reads.
    */
   readonly ratePerSecond?: number;
+  /** Number of first events, paced at 5,000 a second whatever the rate of the others. Default 0. */
+  readonly warmUpEvents?: number;
   /** Silence of a watch before its first event. Default 1,000 when paced, else 0. */
   readonly quietMs?: number;
   /** Bytes of a round of events, which then repeats; it determines the number of changing objects. Default 128 MiB. */
@@ -56,6 +58,7 @@ const CRLF = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
 const SENT_DIGITS = 16;
 const PACED_QUIET_MS = 1_000;
+const WARM_UP_PER_SECOND = 5_000;
 
 function resolved(options: SourceOptions): Required<SourceOptions> & RoundOptions {
   return {
@@ -68,6 +71,7 @@ function resolved(options: SourceOptions): Required<SourceOptions> & RoundOption
     chunkPerEvent: false,
     tls: false,
     ratePerSecond: 0,
+    warmUpEvents: 0,
     quietMs: (options.ratePerSecond ?? 0) > 0 ? PACED_QUIET_MS : 0,
     roundBytesMax: 128 * 1024 * 1024,
     ...options,
@@ -169,8 +173,12 @@ export class SourceServer implements AsyncDisposable {
     const round = this.#rounds.pop() ?? EventRound.make(this.#options);
     try {
       await this.#quiet();
-      if (this.#options.ratePerSecond > 0) await this.#streamPaced(socket, round, from, firstRevision);
-      else await this.#stream(socket, round, from, firstRevision);
+      const { warmUpEvents, ratePerSecond } = this.#options;
+      const warmUp = { from, to: warmUpEvents, firstRevision };
+      await this.#streamPaced(socket, round, warmUp, WARM_UP_PER_SECOND);
+      const span = { from: Math.max(from, warmUpEvents), to: this.#options.events, firstRevision };
+      if (ratePerSecond > 0) await this.#streamPaced(socket, round, span, ratePerSecond);
+      else await this.#stream(socket, round, span);
     } finally {
       this.#rounds.push(round);
     }
@@ -182,10 +190,10 @@ export class SourceServer implements AsyncDisposable {
     if (quietMs > 0) await new Promise((resolve) => realTimers.setTimeout(resolve, quietMs));
   }
 
-  async #stream(socket: Socket, round: EventRound, from: number, firstRevision: number): Promise<void> {
-    const { events, chunkPerEvent } = this.#options;
-    for (let position = from; position < events && !socket.destroyed;) {
-      const { bytes, next } = round.slice(position, events, firstRevision);
+  async #stream(socket: Socket, round: EventRound, { from, to, firstRevision }: Span): Promise<void> {
+    const { chunkPerEvent } = this.#options;
+    for (let position = from; position < to && !socket.destroyed;) {
+      const { bytes, next } = round.slice(position, to, firstRevision);
       // The next slice may be the same bytes, so it waits until these have been sent.
       await (chunkPerEvent ? write(socket, bytes) : writeChunk(socket, bytes));
       position = next;
@@ -193,15 +201,22 @@ export class SourceServer implements AsyncDisposable {
   }
 
   /** Sends at the due times without waiting for the client; unsent events accumulate here. */
-  async #streamPaced(socket: Socket, round: EventRound, from: number, firstRevision: number): Promise<void> {
-    const { events, ratePerSecond, chunkPerEvent } = this.#options;
+  async #streamPaced(
+    socket: Socket,
+    round: EventRound,
+    { from, to, firstRevision }: Span,
+    ratePerSecond: number,
+  ): Promise<void> {
+    const { chunkPerEvent, changes } = this.#options;
     const pace = new Pace(ratePerSecond, this.#block);
-    for (let position = from; position < events && !socket.destroyed;) {
+    for (let position = from; position < to && !socket.destroyed;) {
       await pace.until(position - from);
-      const end = Math.min(events, from + pace.due);
+      const end = Math.min(to, from + pace.due);
       for (; position < end; position++) {
         const { bytes } = round.slice(position, position + 1, firstRevision);
-        const event = stamped(bytes);
+        // The bytes are overwritten before they have been sent.
+        const event = Buffer.from(bytes);
+        if (changes === 'metadata') stamp(event);
         if (chunkPerEvent) socket.write(event);
         else void writeChunk(socket, event);
       }
@@ -209,12 +224,18 @@ export class SourceServer implements AsyncDisposable {
   }
 }
 
-/** Copies the bytes with the time, since they are overwritten before they have been sent. */
-function stamped(bytes: Buffer): Buffer {
-  const copy = Buffer.from(bytes);
+/** Events of one stream, from number `from` to the one before `to`. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+  /** Revision of event 0. */
+  readonly firstRevision: number;
+}
+
+/** Writes the time into the event. */
+function stamp(event: Buffer): void {
   const sentUs = Math.floor((performance.timeOrigin + performance.now()) * 1000);
-  copy.write(String(sentUs).padStart(SENT_DIGITS, '0'), sentAt(copy), 'latin1');
-  return copy;
+  event.write(String(sentUs).padStart(SENT_DIGITS, '0'), sentAt(event), 'latin1');
 }
 
 /** Resolves when the socket has taken the bytes or is closed: the bytes may then be overwritten. */

@@ -150,6 +150,8 @@ export const LATENCY_CASES: readonly BenchCase[] = [10_000, 1000, 20_000].map((r
     objectBytes: POD_BYTES,
     events: rate * LATENCY_SECONDS,
     ratePerSecond: rate,
+    // The time at which an event was sent.
+    changes: 'metadata',
     chunkPerEvent: true,
   },
   task: { case: 'latency', handler: 'key', warmUpEvents: rate * WARM_UP_SECONDS },

@@ -8,6 +8,7 @@ import type { ClientName } from '../../../bench/names.ts';
 import { resyncPeriodMs } from '../../../bench/peers/kubeloom-deliveries.ts';
 import { threadCpuMs } from '../../../src/base/thread-cpu.ts';
 import { addedDelayMs, Meter } from '../../../bench/peers/meter.ts';
+import { RestReceiver, wakeUpsBetween } from '../../../bench/peers/rest.ts';
 import { readOutcome } from '../../../bench/program-run.ts';
 import { rowsOf } from '../../../bench/row.ts';
 import type { Figure, Run } from '../../../bench/row.ts';
@@ -140,6 +141,33 @@ describe('a program of ours', () => {
     assert.equal(resyncPeriodMs(110_000), 2200);
     assert.equal(resyncPeriodMs(1_000_000), 20_000);
     assert.equal(resyncPeriodMs(10), 1000);
+  });
+});
+
+describe('a process at rest', () => {
+  it('is measured when the last event of its warm-up has arrived', async () => {
+    const receiver = new RestReceiver({ ...TASK, case: 'rest', warmUpEvents: 2, settleMs: 0, cellMs: 0 });
+    receiver.added(3);
+    receiver.modified(3);
+    receiver.modified(3);
+    const { rows = [], checksum } = await receiver.result;
+    assert.equal(checksum, 9);
+    const units = rows.map(({ case: name, unit }) => `${name} ${unit}`);
+    assert.deepEqual(units.slice(0, 2), [' cpu-ms/s', 'rss bytes']);
+    assert.equal(units.includes(' wake-ups/s'), threadCpuMs() !== undefined);
+    assert.ok(rows.every(({ value }) => Number.isFinite(value)));
+  });
+
+  it('wakes up in all of its threads, the new ones included, and not in those that have ended', () => {
+    const before = new Map([
+      ['1', 10],
+      ['2', 100],
+    ]);
+    const later = new Map([
+      ['1', 13],
+      ['3', 4],
+    ]);
+    assert.equal(wakeUpsBetween(before, later), 7);
   });
 });
 

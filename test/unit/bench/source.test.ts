@@ -218,9 +218,29 @@ describe('the high-rate source', () => {
     }
   });
 
+  it('sends the events of a warm-up at a pace of their own, whatever the rate of the others is', async () => {
+    for (const ratePerSecond of [0, 1e-6]) {
+      const options = { objectBytes: 1024, pods: PODS, events: EVENTS, ratePerSecond, quietMs: 0 } as const;
+      await using source = await started({ ...options, warmUpEvents: EVENTS - 1 });
+      const lines = await eventsOf(source);
+      const count = ratePerSecond === 0 ? EVENTS : EVENTS - 1;
+      const revisions = (await lines.count(count)).map(({ object }) =>
+        Number(object.metadata.resourceVersion),
+      );
+      assert.equal(revisions.at(-1), source.listRevision + count);
+    }
+  });
+
   it('paces events in a process of its own, each with the microsecond at which it was sent', async (context) => {
     const ratePerSecond = 1000;
-    const options = { objectBytes: 1024, pods: PODS, events: EVENTS, ratePerSecond, quietMs: 0 } as const;
+    const options = {
+      objectBytes: 1024,
+      pods: PODS,
+      events: EVENTS,
+      ratePerSecond,
+      quietMs: 0,
+      changes: 'metadata',
+    } as const;
     const source = await startHighRateSource(options);
     context.after(() => source.close());
     const startedUs = Date.now() * 1000;

@@ -66,10 +66,22 @@ describe('the suites', () => {
     const kinds = distinct(tiny);
     const named = (text: string): string[] =>
       kinds.flatMap(({ suite, name }) => (name.includes(text) ? [`${suite}: ${name}`] : []));
-    assert.deepEqual(named('events/s'), ['latency: 10,000 events/s']);
+    assert.deepEqual(named('events/s'), ['latency: 10,000 events/s', 'rest: 10 events/s']);
     assert.deepEqual(named('late handler'), ['sync: late handler, 110,000 pods']);
     assert.deepEqual(named('grid'), ['readers: grid']);
-    for (const text of ['TLS', 'msgpack', '2 shards', 'pages', 'churn', 'relist', '200 informers', 'widgets'])
+    for (const text of [
+      'TLS',
+      'msgpack',
+      '2 shards',
+      'pages',
+      'churn',
+      'relist',
+      '200 informers',
+      'widgets',
+      'kubeconfig',
+      'connection',
+      'no events',
+    ])
       assert.ok(named(text).length > 0, text);
   });
 

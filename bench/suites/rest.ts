@@ -1,0 +1,42 @@
+/** A cluster with little to do: the CPU time and the wake-ups of a synced informer at low rates, over TLS. */
+import type { BenchCase } from '../case.ts';
+import { POD_BYTES, each } from './common.ts';
+
+const PODS = 2000;
+const CLIENTS = ['kubeloom', 'client-node', 'client-node-2'] as const;
+/** Four seconds at the pace of a warm-up: every object ten times. */
+const WARM_UP_EVENTS = 20_000;
+const SECTION_MS = 20_000;
+/** Packing is over. */
+const SETTLE_MS = 5000;
+/** V8 has also finished the collections of a heap that is hardly used: 18 s and 27 s after a warm-up. */
+const IDLE_SETTLE_MS = 35_000;
+/** Up to this rate V8 takes the heap for idle. */
+const IDLE_RATE_MAX = 10;
+/** Seconds of events: longer than settling and section. */
+const STREAM_SECONDS = 60;
+
+/** The rates that clusters really have. */
+export const REST_CASES: readonly BenchCase[] = [0, 10, 100, 1000, 5000].map((rate) => ({
+  suite: 'rest',
+  name: rate === 0 ? 'no events' : `${rate.toLocaleString('en-US')} events/s`,
+  tier: 'default',
+  source: {
+    pods: PODS,
+    objectBytes: POD_BYTES,
+    events: WARM_UP_EVENTS + rate * STREAM_SECONDS,
+    warmUpEvents: WARM_UP_EVENTS,
+    ratePerSecond: rate,
+    quietMs: 1000,
+    chunkPerEvent: true,
+    tls: true,
+  },
+  task: {
+    case: 'rest',
+    handler: 'key',
+    warmUpEvents: WARM_UP_EVENTS,
+    settleMs: rate > IDLE_RATE_MAX ? SETTLE_MS : IDLE_SETTLE_MS,
+    cellMs: SECTION_MS,
+  },
+  clients: each(CLIENTS, 0),
+}));
