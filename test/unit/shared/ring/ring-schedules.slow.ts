@@ -19,4 +19,17 @@ describe('every interleaving of both ends of a ring', () => {
       t.diagnostic(`${result.schedules} schedules, ${result.steps} steps`);
     });
   }
+
+  test('finds a ring that releases a record before it is read', async () => {
+    const { failure } = await exploreRing({
+      records: 40,
+      payloadBytesMax: 120,
+      capacity: 1024,
+      startPosition: 2 ** 32 - 512,
+      preemptionsMax: 2,
+      schedulesMax: 2000,
+      mutant: 'release before read',
+    });
+    assert.ok(failure, 'not found');
+  });
 });

@@ -22,7 +22,8 @@ describe('every interleaving of both ends of a ring', () => {
     assert.ok(result.schedules > 300, `${result.schedules} schedules: the test is too weak`);
   });
 
-  for (const mutant of ['publish before payload', 'no notify', 'release before read'] as const) {
+  // 'release before read' takes ten seconds to be found: ring-schedules.slow.ts.
+  for (const mutant of ['publish before payload', 'no notify'] as const) {
     test(`finds a broken ring: ${mutant}`, async () => {
       const { failure } = await exploreRing({
         ...SMALL,
