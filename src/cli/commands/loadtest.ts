@@ -8,7 +8,7 @@ import type { IndexFlags } from '../loadtest-indexes.ts';
 
 /** The argument that is neither a file nor a preset. */
 export const COLLECT = 'collect';
-export const SEED_MAX = 2 ** 32 - 1;
+export const SEED_MAX: number = 2 ** 32 - 1;
 
 const HELP = `
 A workload is a YAML file, or one of the presets ${PRESETS.join(', ')}; --print prints it.
