@@ -188,7 +188,15 @@ export class EventRecorder {
   #giveUp({ subject: { kind, namespace, name }, reason }: CountedEvent, why: string, cause?: unknown): void {
     const { onError = warn } = this.#options;
     const message = `the event ${reason} of ${kind} ${namespace}/${name} is given up: ${why}`;
-    onError(new KubeloomError('ERR_KUBELOOM_EVENT_DROPPED', message, { cause }));
+    const error = new KubeloomError('ERR_KUBELOOM_EVENT_DROPPED', message, { cause });
+    try {
+      onError(error);
+    } catch (thrown) {
+      // A failure of the program's function must not end the writing of later events.
+      warn(
+        new KubeloomError(error.code, `onError threw: ${messageOf(thrown)}; ${message}`, { cause: thrown }),
+      );
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { KubeloomError } from '../../base/errors.ts';
+import { KubeloomError, wrapped } from '../../base/errors.ts';
 import {
   callback,
   clock as aClock,
@@ -107,14 +107,14 @@ export class LeaderElector {
       const message = `the election of ${this.#lock.describe()} or the work of its last leader has not ended: wait, or use another elector`;
       throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
     }
-    const { clock = realClock, onNewLeader = () => undefined, onError = this.#warn } = this.#options;
+    const { clock = realClock, onNewLeader = () => undefined } = this.#options;
     const parts = {
       lock: this.#lock,
       rules: this.#rules,
       clock,
       random: Math.random,
       onNewLeader,
-      onError,
+      onError: this.#report,
       step,
     };
     this.#election = new Election(parts, onLeading);
@@ -125,6 +125,16 @@ export class LeaderElector {
   isLeader(): boolean {
     return this.#election?.isLeading ?? false;
   }
+
+  /** Calls onError. An error that it throws must not keep the election from its next steps. */
+  readonly #report = (error: KubeloomError): void => {
+    const { onError = this.#warn } = this.#options;
+    try {
+      onError(error);
+    } catch (thrown) {
+      this.#warn(wrapped('ERR_KUBELOOM_HANDLER', 'onError threw', thrown));
+    }
+  };
 
   readonly #warn = ({ code, message }: KubeloomError): void =>
     process.emitWarning(`leader election of ${this.#lock.describe()}: ${message}`, {

@@ -39,5 +39,5 @@ function groupText({ title, errors }: ErrorGroup): string {
 }
 
 function entryText(code: string, places: readonly ErrorPlace[], when: string, remedy: string): string {
-  return `### ${code}\n\n${when}\n\n*What to do:* ${remedy}\n\n*Where:* ${places.join(', ')}\n`;
+  return `### ${code}\n\n${when}\n\n*Remedy:* ${remedy}\n\n*Where:* ${places.join(', ')}\n`;
 }

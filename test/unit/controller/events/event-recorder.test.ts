@@ -1,5 +1,6 @@
 /** The recorder of events on the embedded apiserver, which refuses and loses some. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { FakeClock, startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
@@ -75,6 +76,22 @@ describe('an event recorder', () => {
     recorder.event(pods, POD, EVENT);
     await recorder.close();
     assert.equal((await client.get(events, await only(server))).count, 2);
+  });
+
+  it('writes later events although onError threw, which is a warning', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none', tls: false });
+    const onError = (): void => {
+      throw new Error('from onError');
+    };
+    const { recorder } = sceneOf(server, { onError });
+    const warning = once(process, 'warning');
+    await failRequests(server, 403, 1);
+    recorder.event(pods, POD, EVENT);
+    recorder.event(nodes, { metadata: { name: 'n1', uid: 'u' } }, EVENT);
+    await recorder.close();
+    assert.match(await only(server), /^default\/n1\./);
+    const [{ message }] = (await warning) as [Error];
+    assert.match(message, /onError threw.*from onError/);
   });
 
   it('tries again after a connection that broke, and in the order of the events', async () => {

@@ -332,6 +332,24 @@ describe('an elector reports', () => {
     scene.stop.abort();
   });
 
+  test('an error of onError as a warning, and its leader renews the lease', async () => {
+    const onError = (): void => {
+      throw new Error('not interested');
+    };
+    const scene = new Scene('me', { onError });
+    const warned = once(process, 'warning') as Promise<[Error]>;
+    scene.lock.before = (operation, number) => {
+      if (operation === 'update' && number === 1) throw new Error('lost');
+      return undefined;
+    };
+    const { run } = await scene.start();
+    await scene.advance(30_000);
+    assert.ok(scene.elector.isLeader());
+    assert.match((await warned)[0].message, /onError threw: not interested/);
+    scene.stop.abort();
+    assert.equal(await run, 'resolved');
+  });
+
   test('failed requests as process warnings by default', async () => {
     const lock = new MemoryLock(new MemoryLease(), 'me');
     lock.before = () => {
