@@ -37,7 +37,7 @@ describe('a controller', () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', ...['a', 'b', 'c', 'z'].map((name) => object(name)));
     await using running = managerOf(scene);
-    const gate = new Gate();
+    using gate = new Gate();
     const done = new Reconciliations(() => gate.opened);
     running.manager.controllerFor(deployments).reconcile(done.reconcile);
     void running.run();
@@ -53,7 +53,7 @@ describe('a controller', () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', object('a'));
     await using running = managerOf(scene);
-    const gate = new Gate();
+    using gate = new Gate();
     let inWork = 0;
     const done = new Reconciliations(async () => {
       assert.equal(++inWork, 1);
@@ -78,7 +78,7 @@ describe('a controller', () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', ...['a', 'b', 'c'].map((name) => object(name)));
     await using running = managerOf(scene);
-    const gate = new Gate();
+    using gate = new Gate();
     const done = new Reconciliations(() => gate.opened);
     running.manager.controllerFor(deployments, { concurrency: 2 }).reconcile(done.reconcile);
     void running.run();

@@ -14,7 +14,7 @@ describe('a manager', () => {
   it('reports that it is ready when the caches are filled', async () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', object('a'));
-    const ready = new Gate();
+    using ready = new Gate();
     await using running = managerOf(scene, { onReady: ready.open });
     running.manager.controllerFor(deployments).reconcile(() => undefined);
     void running.run();
@@ -63,7 +63,7 @@ describe('a manager', () => {
     await using scene = await Scene.start();
     await scene.create('deployments.apps', object('a'));
     await using running = managerOf(scene, { clock, shutdownTimeoutMs: 5000 });
-    const gate = new Gate();
+    using gate = new Gate();
     const done = new Reconciliations(() => gate.opened);
     running.manager.controllerFor(deployments, { name: 'web' }).reconcile(done.reconcile);
     const failed = rejection(running.run());
@@ -234,7 +234,7 @@ describe('a manager with a leader elector', () => {
     await scene.create('deployments.apps', object('a'));
     const elector = new TestElector();
     await using running = managerOf(scene, { leaderElector: elector });
-    const gate = new Gate();
+    using gate = new Gate();
     const led = new Reconciliations(() => gate.opened);
     running.manager.controllerFor(deployments).reconcile(led.reconcile);
     elector.elected.open();

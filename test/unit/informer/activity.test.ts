@@ -245,7 +245,7 @@ describe('channels', () => {
       slowAgeMs: 500,
       onError: () => undefined,
     });
-    const held = new Gate();
+    using held = new Gate();
     const registration = informer.addEventHandler({ onAdd: () => held.opened }, { name: 'stuck' });
     const padded = pods(100, {}, { padding: 'x'.repeat(2000) });
     for (const one of padded) source.add(one);

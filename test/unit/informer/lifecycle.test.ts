@@ -124,7 +124,7 @@ describe('the end', () => {
   test('C8 C138 with `drain` comes after everything that was received has been delivered', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
-    const gate = new Gate();
+    using gate = new Gate();
     const slow = new Lines(() => gate.opened);
     const others = new Lines();
     informer.addEventHandler(slow);

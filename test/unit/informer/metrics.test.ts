@@ -70,12 +70,13 @@ describe('metrics of a running program', () => {
   test('an informer counts what it holds, calls and reports', async () => {
     const source = new FakeControllerSource<V1Pod>();
     source.add(pod('a'));
-    await using threads = new InformerThreads({ shards: 0 });
+    // With a clock that stands still, one turn of the main thread merges and delivers everything.
+    await using threads = new InformerThreads({ shards: 0 }, { clock: new FakeClock() });
     await using informer = new SharedIndexInformer<V1Pod>(source, PODS, {
       threads,
       onError: () => undefined,
     });
-    const held = new Gate();
+    using held = new Gate();
     informer.addEventHandler({ onAdd: () => Promise.reject(new Error('no')) }, { name: 'failing' });
     informer.addEventHandler({ onUpdate: () => held.opened }, { name: 'slow' });
     informer.addEventHandler({ onUpdate: () => held.opened }, { name: 'slow' });
@@ -137,7 +138,7 @@ describe('metrics of a running program', () => {
     queue.add('b');
     clock.advance(2000);
     assert.equal(now().sum('workqueue_depth'), 2);
-    const reconciling = new Gate();
+    using reconciling = new Gate();
     const outcomes = { a: () => reconciling.opened, b: () => Promise.reject(new Error('no')) };
     const workers = runWorkers(queue, 2, (item) => outcomes[item as 'a' | 'b'](), {
       clock,

@@ -25,7 +25,7 @@ test('C181 waits for the initial list of a handler that is removed for its backl
     clock,
     onError: (error) => codes.push('code' in error ? error.code : error),
   });
-  const gate = new Gate();
+  using gate = new Gate();
   const stuck = informer.addEventHandler({ onAdd: () => gate.opened }, { name: 'stuck' });
   const told: string[] = [];
   const prompt = informer.addEventHandler({

@@ -20,7 +20,7 @@ describe('a registration', () => {
   test('C11 has synced when the calls of its initial list have returned; its checker says so and why not yet', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
-    const gate = new Gate();
+    using gate = new Gate();
     const lines = new Lines(() => gate.opened);
     const { hasSyncedChecker: checker, ...registration } = informer.addEventHandler(lines, { name: 'mine' });
     assert.equal(registration.name, 'mine');
@@ -85,7 +85,7 @@ describe('a registration', () => {
   test('C21 shows its pending notifications, their bytes, and the age of the oldest', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
-    const gate = new Gate();
+    using gate = new Gate();
     const slow = new Lines((line) => (line === 'add a' ? gate.opened : undefined));
     const registration = informer.addEventHandler(slow);
     const others = new Lines();
@@ -110,7 +110,7 @@ describe('a registration', () => {
   test('C21 C141 that is far behind and slow is reported, once a minute', async () => {
     await using scene = new Scene();
     const informer = scene.informer({ slowAgeMs: 0 });
-    const gate = new Gate();
+    using gate = new Gate();
     const lines = new Lines(() => {
       scene.clock.advance(101);
       return gate.opened;
@@ -129,7 +129,7 @@ describe('a registration', () => {
   test('C141 whose call does not end is reported when something has waited for it for long', async () => {
     await using scene = new Scene();
     const informer = scene.informer({ slowAgeMs: 5000 });
-    const gate = new Gate();
+    using gate = new Gate();
     const stuck = new Lines(() => gate.opened);
     const registration = informer.addEventHandler(stuck, { name: 'stuck' });
     for (const name of ['a', 'b', 'c']) scene.source.add(pod(name));

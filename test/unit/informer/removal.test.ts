@@ -77,7 +77,7 @@ describe('removing a handler', () => {
     for (const drain of [false, true]) {
       await using scene = new Scene();
       const informer = scene.informer();
-      const gate = new Gate();
+      using gate = new Gate();
       const slow = new Lines(() => gate.opened);
       const others = new Lines();
       const registration = informer.addEventHandler(slow);
@@ -160,7 +160,7 @@ describe('shutting a handler down', () => {
   test('C8 of one handler inside the call of another waits for the other', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
-    const gate = new Gate();
+    using gate = new Gate();
     const slow = new Lines(() => gate.opened);
     const target = informer.addEventHandler(slow);
     const order: string[] = [];

@@ -30,7 +30,7 @@ describe('resync', () => {
   test('C12 is decided when the relist is distributed, not when the handler comes to it', async () => {
     await using scene = new Scene();
     const informer = scene.informer();
-    const gate = new Gate();
+    using gate = new Gate();
     const [slow, other] = [new Lines((line) => (line === 'add x' ? gate.opened : undefined)), new Lines()];
     informer.addEventHandler(slow);
     informer.addEventHandler(other, { resyncPeriodMs: 5000 });
@@ -52,7 +52,7 @@ describe('resync', () => {
   test('C13 is not queued again for a handler that is not through with the last one', async () => {
     await using scene = new Scene();
     const informer = scene.informer({ resyncPeriodMs: 5000, slowAgeMs: 0 });
-    const gate = new Gate();
+    using gate = new Gate();
     const lines = new Lines((line) => (line === 'sync a' ? gate.opened : undefined));
     const registration = informer.addEventHandler(lines);
     for (const name of ['a', 'b']) scene.source.add(pod(name));

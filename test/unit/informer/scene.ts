@@ -136,13 +136,17 @@ export class Lines implements ResourceEventHandler<Pod> {
   }
 }
 
-/** A promise that a test opens. */
-export class Gate {
+/** A promise that handlers wait for. It opens with its scope, so that a test that fails does not wait for them. */
+export class Gate implements Disposable {
   readonly opened: Promise<void>;
   open!: () => void;
 
   constructor() {
     this.opened = new Promise((resolve) => (this.open = resolve));
+  }
+
+  [Symbol.dispose](): void {
+    this.open();
   }
 }
 

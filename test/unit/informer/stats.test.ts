@@ -64,7 +64,7 @@ describe('stats of an informer', () => {
     const end = onObservation((...observation) => {
       if (observation[0] === 'kubeloom_handler_duration_seconds') observed.push(observation);
     });
-    const gate = new Gate();
+    using gate = new Gate();
     informer.addEventHandler({ onAdd: () => gate.opened }, { name: 'slow', measureDuration: true });
     scene.source.add(pod('a'));
     void informer.run();
@@ -131,7 +131,7 @@ test('a backlog that pauses the merge counts as a pause, and what was read stays
     clock,
     onError: () => undefined,
   });
-  const gate = new Gate();
+  using gate = new Gate();
   informer.addEventHandler({ onAdd: () => gate.opened }, { name: 'stuck' });
   const pods = Array.from({ length: 100 }, (_, index) => ({ ...pod(`p${index}`), spec: { PADDING } }));
   for (const one of pods) source.add(one);
