@@ -75,6 +75,8 @@ export class ProtobufPods {
 function converted(program: string, objects: readonly Buffer[]): Buffer[] {
   const output = execFileSync(program, ['frames'], {
     input: Buffer.concat(objects),
+    // Standard error becomes part of the error.
+    stdio: 'pipe',
     maxBuffer: BATCH_BYTES_MAX,
   });
   const messages: Buffer[] = [];
