@@ -71,8 +71,9 @@ function readingsOf(benchCase: BenchCase, goal: Goal, rows: readonly Row[]): Rea
 /** One reading for each Node on which the case compares kubeloom with another client. */
 function javascriptReadings(benchCase: BenchCase, goal: Goal, rows: readonly Row[]): Reading[] {
   const { clients } = benchCase;
-  return (Object.entries(SAME_NODE) as [ClientName, readonly ClientName[]][]).flatMap(([client, peers]) => {
-    if (clients[client] === undefined || peers.every((peer) => clients[peer] === undefined)) return [];
+  return (Object.entries(SAME_NODE) as [ClientName, readonly ClientName[]][]).flatMap(([client, all]) => {
+    const peers = all.filter((peer) => clients[peer] !== undefined);
+    if (clients[client] === undefined || peers.length === 0) return [];
     const own = rowOf(benchCase, goal, client, rows);
     const best = own && ratioToBest(own);
     if (best === undefined) return [ratioReading(undefined, peers.join(' or '))];
@@ -81,11 +82,11 @@ function javascriptReadings(benchCase: BenchCase, goal: Goal, rows: readonly Row
 }
 
 function reading(value: number | null | undefined, text: string): Reading {
-  return value === null || value === undefined ? { value: null, text: '' } : { value, text };
+  return value === null || value === undefined ? { value: null, text: 'no figure' } : { value, text };
 }
 
 function ratioReading(ratio: number | undefined, peer: string): Reading {
-  if (ratio === undefined) return { value: null, text: `? ${peer}` };
+  if (ratio === undefined) return { value: null, text: `no ratio to ${peer}` };
   return reading(ratio, `${numberText(ratio)}x ${peer}`);
 }
 

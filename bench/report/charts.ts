@@ -1,5 +1,5 @@
 /** Bar charts as SVG, drawn by echarts without a browser. Axes are logarithmic: clients are orders of magnitude apart. */
-import { init } from 'echarts';
+import { init, setPlatformAPI } from 'echarts';
 import { FIGURE, ratioToBest } from '../row.ts';
 import type { Row } from '../row.ts';
 import { SAME_NODE } from '../names.ts';
@@ -22,10 +22,18 @@ export interface Chart {
 }
 
 const WIDTH = 960;
-const HEIGHT = 440;
+const HEIGHT = 470;
 /** Longer numbers overlap those of the neighbours. */
 const THOUSANDS_FROM = 10_000;
 const FONT = 'DejaVu Sans, Verdana, sans-serif';
+/** Mean width of its characters, in the height of the font. */
+const CHARACTER_WIDTH = 0.57;
+// Without a browser echarts takes another font's widths, and parts of the legend overlap.
+setPlatformAPI({
+  measureText: (text, font = '') => ({
+    width: text.length * CHARACTER_WIDTH * (Number.parseFloat(/[\d.]+px/.exec(font)?.[0] ?? '') || 12),
+  }),
+});
 /** The same colours in every chart, distinguishable for readers with red-green colour blindness (Okabe and Ito). */
 const COLOURS: Readonly<Record<ClientName, string>> = {
   kubeloom: '#0072b2',
@@ -125,8 +133,8 @@ export function drawChart(chart: Chart, results: readonly Row[]): string | undef
     backgroundColor: '#ffffff',
     textStyle: { fontFamily: FONT },
     title: { text: chart.title, left: 'center', top: 8, textStyle: { fontSize: 15 } },
-    legend: { bottom: 8, itemGap: 20, itemWidth: 18, textStyle: { fontSize: 11 } },
-    grid: { left: 90, right: 20, top: 70, bottom: 150 },
+    legend: { bottom: 8, itemGap: 14, itemWidth: 18, textStyle: { fontSize: 11 } },
+    grid: { left: 90, right: 20, top: 70, bottom: 180 },
     xAxis: {
       type: 'category',
       data: groups.map((group) => [group, ...captions(results, rows, chart, group)].join('\n')),
@@ -162,7 +170,10 @@ export function drawChart(chart: Chart, results: readonly Row[]): string | undef
 
 /** Captions: kubeloom's ratios to the best client on the same Node and to the limit, and the clients that failed. */
 function captions(results: readonly Row[], rows: readonly Row[], chart: Chart, group: string): string[] {
-  const own = rows.filter((row) => row.client in SAME_NODE && chart.group(row) === group);
+  // The bars are those of the first run.
+  const own = Object.keys(SAME_NODE).flatMap(
+    (client) => rows.find((row) => row.client === client && chart.group(row) === group) ?? [],
+  );
   const failed = results.filter(
     (row) => row.suite === chart.suite && row.value === null && chart.group(row) === group,
   );
@@ -175,8 +186,10 @@ function captions(results: readonly Row[], rows: readonly Row[], chart: Chart, g
         ...(limit === undefined ? [] : [`${ratioText(limit)} the limit`]),
       ];
     }),
-    ...failed.map(({ client, error = '' }) =>
-      error.startsWith('not measured') ? `${client}: not measured` : `${client} fails`,
+    ...new Set(
+      failed.map(({ client, error = '' }) =>
+        error.startsWith('not measured') ? `${client}: not measured` : `${client} fails`,
+      ),
     ),
   ];
 }

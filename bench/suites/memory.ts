@@ -6,7 +6,7 @@ import type { BenchCase } from '../case.ts';
 import { POD_BYTES, atMost, each, still } from './common.ts';
 
 const PODS = 110_000;
-/** Of the bytes received. */
+/** Share of the bytes received. */
 const RESIDENT_SHARE_MAX = 1.4;
 /** Changes every object three times, in a scattered order. */
 const CHURN_EVENTS = 3 * PODS;

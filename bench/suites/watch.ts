@@ -20,16 +20,16 @@ const PROTOBUF = { 'client-go-protobuf': 80_000 } as const;
 const OWN: Readonly<Record<Handler, number>> = { key: 600_000, metadata: 400_000, object: 120_000 };
 const LIMIT = { limit: 800_000 } as const;
 /** In turn on the LTS. */
-const LTS = (handler: Handler): BenchCase['clients'] => ({
+const onLts = (handler: Handler): BenchCase['clients'] => ({
   'kubeloom-lts': OWN[handler],
   'client-node-2': 80_000,
   'kubernetes-fluent-client': 40_000,
 });
 /** Compiled peers do the same work for the metadata as for the key: they parse everything. */
 const BY_HANDLER: Readonly<Record<Handler, BenchCase['clients']>> = {
-  key: { ...LIMIT, ...CLIENT_NODE, ...LTS('key'), ...COMPILED, ...PROTOBUF },
-  metadata: { ...LIMIT, ...CLIENT_NODE, ...LTS('metadata') },
-  object: { ...LIMIT, ...CLIENT_NODE, ...LTS('object'), ...COMPILED, ...PROTOBUF },
+  key: { ...LIMIT, ...CLIENT_NODE, ...onLts('key'), ...COMPILED, ...PROTOBUF },
+  metadata: { ...LIMIT, ...CLIENT_NODE, ...onLts('metadata') },
+  object: { ...LIMIT, ...CLIENT_NODE, ...onLts('object'), ...COMPILED, ...PROTOBUF },
 };
 
 const GOALS: Readonly<Record<Handler, readonly Goal[]>> = {
@@ -67,7 +67,7 @@ const defaults = [
   watch('pods', 'object', {
     tier: 'default',
     source: { ...SOURCE, objectBytes: SMALL_BYTES },
-    clients: { ...LIMIT, ...CLIENT_NODE, ...LTS('object') },
+    clients: { ...LIMIT, ...CLIENT_NODE, ...onLts('object') },
     goals: [ratioAtLeast(1.2, 'events/s'), ratioAtLeast(1, 'cpu-us/event')],
   }),
   watch('pods, managedFields dropped', 'object', {
