@@ -18,6 +18,8 @@ export interface Flags {
   /** A file of results that takes the place of a run. */
   readonly from?: string;
   readonly report?: readonly string[];
+  /** A file of results: with suites, they run and the file is written; without, it is read. */
+  readonly goals?: string;
 }
 
 export interface RunOptions {
@@ -37,11 +39,12 @@ const QUICK_CLIENTS: readonly ClientName[] = ['kubeloom', 'limit', 'client-node'
 export function parseRunOptions(suites: readonly string[], flags: Flags): RunOptions {
   const levels = (['quick', 'all', 'smoke'] as const).filter((level) => flags[level]);
   if (levels.length > 1) refuse(`--${levels.join(' and --')} exclude each other: give one of them`);
-  if (typeof flags.json === 'string' && isOneOf(flags.json, SUITES)) {
-    refuse(
-      `--json takes a file, and ${flags.json} is a suite: name the suites first, or write ./${flags.json}`,
-    );
+  for (const name of ['json', 'goals'] as const) {
+    const file = flags[name];
+    if (typeof file !== 'string' || !isOneOf(file, SUITES)) continue;
+    refuse(`--${name} takes a file, and ${file} is a suite: name the suites first, or write ./${file}`);
   }
+  if (flags.goals !== undefined) checkGoals(suites, flags);
   return {
     suites: suites.length === 0 ? SUITES : suites.map((name) => wantOneOf(name, SUITES, 'suite')),
     level: levels[0] ?? 'standard',
@@ -51,6 +54,17 @@ export function parseRunOptions(suites: readonly string[], flags: Flags): RunOpt
     caseText: flags.case ?? '',
     rounds: flags.rounds,
   };
+}
+
+/** A goal is judged on figures of a real size; without suites nothing runs, so that nothing selects a part of a run. */
+function checkGoals(suites: readonly string[], flags: Flags): void {
+  const own = (['json', 'from', 'smoke'] as const).find((name) => flags[name] !== undefined);
+  if (own !== undefined) refuse(`--goals and --${own} exclude each other: --goals has a file of its own`);
+  const part = (['quick', 'all', 'client', 'case', 'rounds'] as const).find(
+    (name) => flags[name] !== undefined,
+  );
+  if (suites.length > 0 || part === undefined) return;
+  refuse(`--goals without suites only reads its file: name the suites to run, or leave --${part} out`);
 }
 
 export function parseRounds(text: string): number {

@@ -15,9 +15,9 @@ function here(name: string, ...args: string[]): Promise<Prepared> {
   return Promise.resolve({ command: [process.execPath, script(name), ...args] });
 }
 
-async function binary(made: Promise<Made>): Promise<Prepared> {
+async function binary(made: Promise<Made>, ...args: string[]): Promise<Prepared> {
   const result = await made;
-  return 'made' in result ? { command: [result.made] } : { notMeasured: result.reason };
+  return 'made' in result ? { command: [result.made, ...args] } : { notMeasured: result.reason };
 }
 
 async function onLts(name: string, args: readonly string[] | Made): Promise<Prepared> {
@@ -29,11 +29,13 @@ async function onLts(name: string, args: readonly string[] | Made): Promise<Prep
 
 const PREPARE: Readonly<Record<ClientName, () => Promise<Prepared>>> = {
   kubeloom: () => here('kubeloom'),
+  'kubeloom-lts': () => onLts('kubeloom', []),
   limit: () => here('limit'),
   'client-node': () => here('client-node', 'client-node', '@kubernetes/client-node'),
   'client-node-2': () => onLts('client-node', ['client-node-2', 'client-node-2']),
   'kubernetes-fluent-client': async () => onLts('fluent-client', await fluentClient()),
   'client-go': () => binary(clientGo('peers/client-go')),
+  'client-go-protobuf': () => binary(clientGo('peers/client-go'), 'protobuf'),
   'kube-rs': () => binary(kubeRs()),
 };
 
@@ -49,6 +51,7 @@ const PREPARE_OTHERS: Readonly<
   metrics: { kubeloom: () => here('kubeloom-metrics') },
   start: {
     kubeloom: () => here('start', 'kubeloom'),
+    'kubeloom-lts': () => onLts('start', ['kubeloom']),
     'client-node': () => here('start', 'client-node', '@kubernetes/client-node'),
     'client-node-2': () => onLts('start', ['client-node-2', 'client-node-2']),
   },

@@ -38,8 +38,9 @@ export function ratiosOf(rows: readonly Row[]): Record<string, number> {
   for (const row of rows) {
     if (row.client !== 'kubeloom' || !row.default || NOT_COMPARED.test(row.case)) continue;
     const name = [row.suite, row.case, row.objectBytes, row.handler, row.unit].join('/');
-    if (row.ratioToClientNode !== null) ratios[`${name} to client-node`] = row.ratioToClientNode;
-    if (row.ratioToLimit !== null) ratios[`${name} to the limit`] = row.ratioToLimit;
+    const { 'client-node': toClientNode, limit: toLimit } = row.ratios;
+    if (toClientNode !== undefined) ratios[`${name} to client-node`] = toClientNode;
+    if (toLimit !== undefined) ratios[`${name} to the limit`] = toLimit;
   }
   return ratios;
 }

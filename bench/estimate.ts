@@ -2,7 +2,8 @@
  * A rough estimate of a plan's duration, for a quiet machine with two cores. The command prints it before it starts.
  */
 import type { RunOptions } from './arguments.ts';
-import { clientsOf, roundsFor } from './run.ts';
+import { roundsFor } from './run.ts';
+import { clientsOf } from './case.ts';
 import type { BenchCase } from './case.ts';
 import type { ClientName } from './names.ts';
 import { originKey } from './origin.ts';
@@ -10,14 +11,20 @@ import { originKey } from './origin.ts';
 /** Objects synced and events handled a second, on two cores. */
 const OBJECTS_PER_SECOND: Readonly<Record<ClientName, number>> = {
   kubeloom: 60_000,
+  'kubeloom-lts': 60_000,
   limit: 400_000,
   'client-node': 8000,
   'client-node-2': 10_000,
   'kubernetes-fluent-client': 8000,
   'client-go': 20_000,
+  'client-go-protobuf': 20_000,
   'kube-rs': 40_000,
 };
-const EVENTS_PER_SECOND: Readonly<Record<ClientName, number>> = { ...OBJECTS_PER_SECOND, kubeloom: 100_000 };
+const EVENTS_PER_SECOND: Readonly<Record<ClientName, number>> = {
+  ...OBJECTS_PER_SECOND,
+  kubeloom: 100_000,
+  'kubeloom-lts': 100_000,
+};
 const START_SECONDS = 1;
 const MADE_PER_SECOND = 150_000;
 /** Seconds of the kinds whose duration does not depend on the machine. */
@@ -38,8 +45,7 @@ export function estimateSeconds(cases: readonly BenchCase[], runOptions: RunOpti
     if (originKey(benchCase) !== origin) seconds += originSeconds(benchCase);
     origin = originKey(benchCase);
     const rounds = roundsFor(benchCase, runOptions);
-    for (const client of clientsOf(benchCase, runOptions.clients))
-      seconds += rounds * runSeconds(benchCase, client);
+    for (const client of clientsOf(benchCase)) seconds += rounds * runSeconds(benchCase, client);
   }
   return seconds;
 }

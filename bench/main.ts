@@ -9,11 +9,13 @@ import { BASELINE_FILE, compareWith, comparisonText, ratiosOf, readBaseline } fr
 import { readReport, reportJson, describeMachine, machineText } from './document.ts';
 import type { Report } from './document.ts';
 import { durationText, estimateSeconds } from './estimate.ts';
+import { judge, judgementsText } from './goals.ts';
 import { SUITES } from './names.ts';
 import { writeReport } from './report/write.ts';
 import { plan, runPlan } from './run.ts';
 import type { Row } from './row.ts';
 import { smokeFindings } from './smoke.ts';
+import { SUITE_CASES } from './suites.ts';
 import { tableText } from './table-text.ts';
 
 const EXIT_FAILED = 1;
@@ -27,11 +29,15 @@ async function bench(suites: readonly string[], flags: Flags): Promise<void> {
   }
   const runOptions = parseRunOptions(suites, flags);
   const say = flags.json === true ? console.error : console.log;
-  const measured = flags.from === undefined ? await measure(runOptions, say) : readReport(flags.from);
-  if (flags.json === true) process.stdout.write(reportJson(measured));
-  else if (flags.json !== undefined) writeFileSync(flags.json, reportJson(measured));
+  // Without suites, --goals reads its file.
+  const from = suites.length === 0 ? (flags.goals ?? flags.from) : flags.from;
+  const file = suites.length === 0 ? flags.json : (flags.goals ?? flags.json);
+  const measured = from === undefined ? await measure(runOptions, say) : readReport(from);
+  if (file === true) process.stdout.write(reportJson(measured));
+  else if (file !== undefined) writeFileSync(file, reportJson(measured));
   if (flags.writeBaseline) writeBaseline(measured);
   if (flags.compare) compare(measured.results, say);
+  if (flags.goals !== undefined) judgeGoals(measured.results, runOptions);
 }
 
 async function measure(runOptions: RunOptions, say: (text: string) => void): Promise<Report> {
@@ -74,6 +80,13 @@ function compare(rows: readonly Row[], say: (text: string) => void): void {
   if (comparisons.some(({ isRegression }) => isRegression)) process.exitCode = EXIT_FAILED;
 }
 
+function judgeGoals(rows: readonly Row[], { suites, caseText }: RunOptions): void {
+  const cases = suites.flatMap((suite) => SUITE_CASES[suite]).filter(({ name }) => name.includes(caseText));
+  const judgements = judge(cases, rows);
+  console.log(judgementsText(judgements));
+  if (judgements.some(({ verdict }) => verdict !== 'met')) process.exitCode = EXIT_FAILED;
+}
+
 function writeBaseline({ machine, results }: Report): void {
   const baseline = { machine: machineText(machine), ratios: ratiosOf(results) };
   writeFileSync(BASELINE_FILE, `${JSON.stringify(baseline, undefined, 2)}\n`);
@@ -89,6 +102,10 @@ const command = new Command('bench')
   .option('--client <name>', 'only this client; may be repeated, or a,b', collectClients)
   .option('--case <text>', 'only cases whose name contains the text')
   .option('--rounds <n>', 'how often every client runs; default 3 for default rows, else 1', parseRounds)
+  .option(
+    '--goals <file>',
+    'judge the goals on the results in the file; suites run first and write it; exit 1 unless all are met',
+  )
   .option('--from <file>', 'run nothing: take the results that --json wrote')
   .option('--compare', 'compare with the ratios of bench/baseline.json; exit 1 when one is worse')
   .option('--write-baseline', 'store the ratios of this run in bench/baseline.json')

@@ -16,14 +16,22 @@ export type SuiteName = (typeof SUITES)[number];
 
 export const CLIENTS = [
   'kubeloom',
+  'kubeloom-lts',
   'limit',
   'client-node',
   'client-node-2',
   'kubernetes-fluent-client',
   'client-go',
+  'client-go-protobuf',
   'kube-rs',
 ] as const;
 export type ClientName = (typeof CLIENTS)[number];
+
+/** The JavaScript clients that run on the same Node as kubeloom does in a row: a ratio of two Nodes would measure V8. */
+export const SAME_NODE: Readonly<Partial<Record<ClientName, readonly ClientName[]>>> = {
+  kubeloom: ['client-node'],
+  'kubeloom-lts': ['client-node-2', 'kubernetes-fluent-client'],
+};
 
 /** `ratio`: of a figure to the same one in the variant beside it. */
 export type Unit = 'events/s' | 'cpu-us/event' | 'cpu-ms/s' | 'wake-ups/s' | 'ms' | 'bytes' | 'ratio';

@@ -7,6 +7,7 @@ import type { EmbeddedApiServer } from '../src/apiserver/embedded-server.ts';
 import { startHighRateSource } from './source/start.ts';
 import { startEmbeddedApiServer } from '../src/apiserver/start.ts';
 import type { BenchCase } from './case.ts';
+import { prepareClient } from './clients.ts';
 
 export interface Origin {
   readonly url: string;
@@ -23,14 +24,25 @@ const AGAIN_MS = 20_000;
 const LOAD_MS = 600_000;
 
 /** A key; cases with the same key can share an origin. */
-export function originKey({ source, churnPerSecond }: BenchCase): string {
-  return JSON.stringify([source, churnPerSecond]);
+export function originKey(benchCase: BenchCase): string {
+  const { source, churnPerSecond } = benchCase;
+  return JSON.stringify([source, churnPerSecond, hasProtobuf(benchCase)]);
+}
+
+function hasProtobuf({ clients }: BenchCase): boolean {
+  return clients['client-go-protobuf'] !== undefined;
 }
 
 export async function startOrigin(benchCase: BenchCase): Promise<Origin> {
   const { source, churnPerSecond } = benchCase;
   if (churnPerSecond !== undefined) return startChurn(benchCase, churnPerSecond);
-  const started = await startHighRateSource(source);
+  const program = hasProtobuf(benchCase)
+    ? await prepareClient('client-go-protobuf', benchCase.task.case)
+    : undefined;
+  // Without the program there is no protobuf, and no client that reads it.
+  const protobuf =
+    program !== undefined && 'command' in program ? { protobufProgram: program.command[0] } : {};
+  const started = await startHighRateSource({ ...source, ...protobuf });
   const { url, ca } = started;
   return { url, ca, accompany: () => Promise.resolve(), close: () => started.close() };
 }

@@ -1,6 +1,6 @@
 /** A row of the results: one figure of one client in one case, as it is printed and written. */
 import type { BenchCase } from './case.ts';
-import { isMoreBetter } from './names.ts';
+import { SAME_NODE, isMoreBetter } from './names.ts';
 import type { ClientName, SuiteName, Unit } from './names.ts';
 import { ratioOf, summarise } from './statistics.ts';
 import type { Handler } from './task.ts';
@@ -24,9 +24,10 @@ export interface Row {
   readonly max: number | null;
   /** Number of runs that succeeded. */
   readonly runs: number;
-  /** Above 1: better than client-node. Null when that was not measured, or failed. */
-  readonly ratioToClientNode: number | null;
-  readonly ratioToLimit: number | null;
+  /** Ratios to the other clients of the case; above 1: better than that client. Clients that were not measured are absent. */
+  readonly ratios: Readonly<Partial<Record<ClientName, number>>>;
+  /** The client's version and runtime; null when no run succeeded. */
+  readonly version: string | null;
   /** True for rows on which goals are judged. */
   readonly default: boolean;
   /** Why there is no value, or why some runs have none. */
@@ -44,6 +45,7 @@ export interface Figure {
 export interface Run {
   readonly figures: readonly Figure[];
   readonly shards: number | null;
+  readonly version: string | null;
   readonly error?: string;
 }
 
@@ -75,8 +77,11 @@ function rowOf(benchCase: BenchCase, client: ClientName, runs: RunsByClient, kin
   const measured = own.filter((value) => value !== undefined);
   const summary = summarise(measured);
   if (summary === undefined) return [];
-  const ratioTo = (peer: ClientName): number | null =>
-    peer === client ? null : ratioOf(own, valuesOf(runs.get(peer), kind), isMoreBetter(kind.unit));
+  const ratios: Partial<Record<ClientName, number>> = {};
+  for (const [peer, theirs] of runs) {
+    const ratio = ratioOf(own, valuesOf(theirs, kind), isMoreBetter(kind.unit));
+    if (peer !== client && ratio !== null) ratios[peer] = ratio;
+  }
   return [
     {
       ...commonOf(benchCase, client, runs.get(client) ?? []),
@@ -86,10 +91,24 @@ function rowOf(benchCase: BenchCase, client: ClientName, runs: RunsByClient, kin
       min: summary.min,
       max: summary.max,
       runs: measured.length,
-      ratioToClientNode: ratioTo('client-node'),
-      ratioToLimit: ratioTo('limit'),
+      ratios,
     },
   ];
+}
+
+/** A client, and how much better a row is than it. */
+export interface PeerRatio {
+  readonly peer: ClientName;
+  readonly ratio: number;
+}
+
+/** Returns the lowest of kubeloom's ratios to the JavaScript clients on the same Node: that to the best of them. */
+export function ratioToBest({ client, ratios }: Row): PeerRatio | undefined {
+  const all = (SAME_NODE[client] ?? []).flatMap((peer) => {
+    const ratio = ratios[peer];
+    return ratio === undefined ? [] : [{ peer, ratio }];
+  });
+  return all.toSorted((one, other) => one.ratio - other.ratio)[0];
 }
 
 /** Unit of a case's first figure, for the row of a client that has no figure. */
@@ -115,8 +134,7 @@ function failedRow(benchCase: BenchCase, client: ClientName, runs: readonly Run[
     min: null,
     max: null,
     runs: 0,
-    ratioToClientNode: null,
-    ratioToLimit: null,
+    ratios: {},
   };
 }
 
@@ -124,9 +142,10 @@ function commonOf(
   { suite, tier, source: { objectBytes }, task: { handler } }: BenchCase,
   client: ClientName,
   runs: readonly Run[],
-): Pick<Row, 'suite' | 'client' | 'objectBytes' | 'handler' | 'shards' | 'default' | 'error'> {
+): Pick<Row, 'suite' | 'client' | 'objectBytes' | 'handler' | 'shards' | 'version' | 'default' | 'error'> {
   const shards = runs.find((run) => run.shards !== null)?.shards ?? null;
+  const version = runs.find((run) => run.version !== null)?.version ?? null;
   const error = runs.find((run) => run.error !== undefined)?.error;
-  const row = { suite, client, objectBytes, handler, shards, default: tier === 'default' };
+  const row = { suite, client, objectBytes, handler, shards, version, default: tier === 'default' };
   return error === undefined ? row : { ...row, error };
 }

@@ -3,7 +3,7 @@
  * of its own.
  */
 import type { RunOptions } from './arguments.ts';
-import { belongsTo, distinct, roundsOf, sized } from './case.ts';
+import { belongsTo, clientsOf, distinct, roundsOf, sized, withClients } from './case.ts';
 import type { BenchCase } from './case.ts';
 import type { ClientName } from './names.ts';
 import { originKey, startOrigin } from './origin.ts';
@@ -17,12 +17,13 @@ import { runProgramOn } from './program-run.ts';
 import { rowsOf } from './row.ts';
 import type { Task } from './task.ts';
 
-/** Returns all cases to run, in order, at their size. */
-export function plan({ suites, level, caseText }: RunOptions): BenchCase[] {
+/** Returns all cases to run, in order, at their size, with the wanted clients. */
+export function plan({ suites, level, caseText, clients }: RunOptions): BenchCase[] {
   const cases = suites
     .flatMap((suite) => SUITE_CASES[suite])
     .filter((benchCase) => belongsTo(benchCase, level) && benchCase.name.includes(caseText))
-    .map((benchCase) => sized(benchCase, level));
+    .map((benchCase) => withClients(sized(benchCase, level), clients))
+    .filter((benchCase) => clientsOf(benchCase).length > 0);
   return level === 'smoke' ? distinct(cases) : cases;
 }
 
@@ -44,7 +45,6 @@ export async function runPlan(
     rows.push(
       ...(await runCase(benchCase, origin, {
         rounds: roundsFor(benchCase, runOptions),
-        clients: runOptions.clients,
         onRun,
       })),
     );
@@ -82,20 +82,12 @@ class OriginHolder implements AsyncDisposable {
 
 interface CaseRunOptions {
   readonly rounds: number;
-  /** Only these clients, when given. */
-  readonly clients: readonly ClientName[] | undefined;
   readonly onRun: (client: ClientName, round: number, run: Run) => void;
-}
-
-/** Returns the clients of the case, in the order of a round. */
-export function clientsOf(benchCase: BenchCase, wanted: readonly ClientName[] | undefined): ClientName[] {
-  const all = Object.keys(benchCase.clients) as ClientName[];
-  return wanted === undefined ? all : all.filter((client) => wanted.includes(client));
 }
 
 /** Runs one case. The clients take turns, round after round, so that changes in the machine's speed affect all of them. */
 async function runCase(benchCase: BenchCase, origin: Origin, options: CaseRunOptions): Promise<Row[]> {
-  const clients = clientsOf(benchCase, options.clients);
+  const clients = clientsOf(benchCase);
   const runs = new Map<ClientName, Run[]>(clients.map((name) => [name, []]));
   for (let round = 0; round < options.rounds; round++) {
     for (const client of clients) {
@@ -122,13 +114,15 @@ function taskOf({ task, source, clients }: BenchCase, client: ClientName, { url,
 async function runClient(client: ClientName, task: Task, origin: Origin): Promise<Run> {
   const program = await prepareClient(client, task.case);
   if ('notMeasured' in program) {
-    return { figures: [], shards: null, error: `not measured: ${program.notMeasured}` };
+    return { figures: [], shards: null, version: null, error: `not measured: ${program.notMeasured}` };
   }
   const over = new AbortController();
   const accompanied = origin.accompany(over.signal);
   const ended = await runProgramOn(program.command, task);
   over.abort();
   await accompanied;
-  if ('error' in ended) return { figures: [], shards: null, error: ended.error };
-  return { figures: figuresOf(task, ended.outcome), shards: ended.outcome.shards ?? null };
+  if ('error' in ended) return { figures: [], shards: null, version: null, error: ended.error };
+  const { outcome } = ended;
+  const version = [outcome.version, outcome.runtime ?? ''].filter((text) => text !== '').join(', ');
+  return { figures: figuresOf(task, outcome), shards: outcome.shards ?? null, version };
 }

@@ -1,5 +1,5 @@
 /** The check of a smoke: every case gave a valid row for every client of it. Figures mean nothing at that size. */
-import { clientsOf } from './run.ts';
+import { clientsOf } from './case.ts';
 import type { BenchCase } from './case.ts';
 import { FIGURE } from './row.ts';
 import type { Row } from './row.ts';
@@ -7,7 +7,7 @@ import type { Row } from './row.ts';
 /** Returns a sentence for each missing or invalid row. */
 export function smokeFindings(cases: readonly BenchCase[], rows: readonly Row[]): string[] {
   return cases.flatMap((benchCase) =>
-    clientsOf(benchCase, undefined).flatMap((client) => {
+    clientsOf(benchCase).flatMap((client) => {
       const own = rows.filter(
         (row) =>
           row.suite === benchCase.suite &&
@@ -23,8 +23,11 @@ export function smokeFindings(cases: readonly BenchCase[], rows: readonly Row[])
   );
 }
 
+/** A toolchain that is absent, in contrast to one that fails. */
+const NO_TOOLCHAIN = /^not measured: no \w+ on this machine$/;
+
 function madness({ value, min, max, error, unit }: Row): string[] {
-  if (error !== undefined) return [error];
+  if (error !== undefined) return NO_TOOLCHAIN.test(error) ? [] : [error];
   if (value === null || min === null || max === null) return ['no value'];
   const isOrdered = min <= value && value <= max;
   const isNumber = Number.isFinite(value) && (unit === 'ms' ? value >= 0 : value > 0);

@@ -2,7 +2,7 @@
  * Rows as a table of text: a line for each main figure of a case, with CPU time and the event loop's delay of
  * the same runs.
  */
-import { FIGURE } from './row.ts';
+import { FIGURE, ratioToBest } from './row.ts';
 import type { Row } from './row.ts';
 
 const HEADERS = [
@@ -13,7 +13,7 @@ const HEADERS = [
   'MIN',
   'MAX',
   'UNIT',
-  '/CLIENT-NODE',
+  '/BEST JS',
   '/LIMIT',
   'CPU µs',
   'LOOP p99',
@@ -27,13 +27,15 @@ export function tableText(rows: readonly Row[]): string {
   const own = rows.filter((row) => row.value !== null && isOwnLine(row));
   const failed = rows.filter((row) => row.error !== undefined && (row.value === null || isOwnLine(row)));
   const failures = failed.map((row) => `${lineName(row)}, ${row.handler}, ${row.client}: ${row.error}`);
-  const lines = own.length === 0 ? [] : aligned([HEADERS, ...own.map((row) => cells(row, rows))]);
+  const lines = own.length === 0 ? [] : alignedText([HEADERS, ...own.map((row) => cells(row, rows))]);
   return [...lines, ...failures].join('\n');
 }
 
 /** Lines whose columns have the width of their longest cell. */
-function aligned(table: readonly (readonly string[])[]): string[] {
-  const widths = HEADERS.map((_, column) => Math.max(...table.map((cells) => cells[column]?.length ?? 0)));
+export function alignedText(table: readonly (readonly string[])[]): string[] {
+  const widths = (table[0] ?? []).map((_, column) =>
+    Math.max(...table.map((cells) => cells[column]?.length ?? 0)),
+  );
   return table.map((cells) =>
     cells
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
@@ -77,8 +79,8 @@ function cells(row: Row, rows: readonly Row[]): string[] {
     row.client,
     ...[row.value, row.min, row.max].map(numberText),
     row.unit,
-    ratioText(row.ratioToClientNode),
-    ratioText(row.ratioToLimit),
+    ratioText(ratioToBest(row)?.ratio),
+    ratioText(row.ratios.limit),
     beside(base, 'cpu-us/event'),
     beside(`${base}${FIGURE}${LOOP_DELAY}p99`, 'ms'),
     beside(`${base}${FIGURE}${LOOP_DELAY}max`, 'ms'),
@@ -96,6 +98,6 @@ export function numberText(value: number | null): string {
   return value < SMALL ? value.toPrecision(3) : Math.round(value).toLocaleString('en-US');
 }
 
-export function ratioText(ratio: number | null): string {
-  return ratio === null ? '' : `${ratio.toFixed(ratio < 1 ? 2 : 1)}x`;
+export function ratioText(ratio: number | undefined): string {
+  return ratio === undefined ? '' : `${ratio.toFixed(ratio < 1 ? 2 : 1)}x`;
 }

@@ -83,6 +83,8 @@ export interface LoopDelay {
 export interface Outcome {
   readonly client: string;
   readonly version: string;
+  /** With its version, for programs in JavaScript and Go. */
+  readonly runtime?: string;
   /** Number of measured changes, or for a sync of objects. */
   readonly events: number;
   /** From the first event to the last; for a sync from its start until all objects are delivered. */

@@ -89,4 +89,5 @@ async function sync(task: Task): Promise<Result> {
   return { events: task.objects, checksum: lines.bytes, ...meter.stop() };
 }
 
-await runProgram('limit', process.version, (task) => (task.case === 'sync' ? sync(task) : watch(task)));
+// It is a part of this repository, without a version of its own.
+await runProgram('limit', '', (task) => (task.case === 'sync' ? sync(task) : watch(task)));

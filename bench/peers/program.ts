@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export type Result = Partial<Omit<Outcome, 'client' | 'version' | 'rssBytes' | 'error'>>;
+export type Result = Partial<Omit<Outcome, 'client' | 'version' | 'runtime' | 'rssBytes' | 'error'>>;
 
 const KIB = 1024;
+const RUNTIME = `Node ${process.versions.node}`;
 
 /** @param run resolves with the measurements; the process then ends, whatever is still open. */
 export async function runProgram(
@@ -24,9 +25,9 @@ export async function runProgram(
       process.on('unhandledRejection', reject);
     });
     const result = await Promise.race([run(task), failed]);
-    outcome = { client, version, ...nothing, ...result, rssBytes: rss() };
+    outcome = { client, version, runtime: RUNTIME, ...nothing, ...result, rssBytes: rss() };
   } catch (error) {
-    outcome = { client, version, ...nothing, rssBytes: rss(), error: errorText(error) };
+    outcome = { client, version, runtime: RUNTIME, ...nothing, rssBytes: rss(), error: errorText(error) };
   }
   await new Promise((resolve) => process.stdout.write(`${JSON.stringify(outcome)}\n`, resolve));
   process.exit(0);

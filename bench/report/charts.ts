@@ -1,17 +1,17 @@
-/** Bar charts as SVG, drawn by echarts without a browser. */
-import { init } from 'echarts';
-import { FIGURE } from '../row.ts';
+/** Bar charts as SVG, drawn by echarts without a browser. Axes are logarithmic: clients are orders of magnitude apart. */
+import { init, setPlatformAPI } from 'echarts';
+import { FIGURE, ratioToBest } from '../row.ts';
 import type { Row } from '../row.ts';
+import { SAME_NODE } from '../names.ts';
 import type { ClientName, SuiteName, Unit } from '../names.ts';
-import { numberText, ratioText } from '../table-text.ts';
+import { POD_BYTES } from '../suites/common.ts';
+import { numberText, ratioText, sizeText } from '../table-text.ts';
 
 export interface Chart {
   readonly file: string;
   readonly title: string;
   /** Name of the value axis. */
   readonly axis: string;
-  /** True where clients are orders of magnitude apart. Bars stand on 1, so every value must be larger. */
-  readonly isLogarithmic?: boolean;
   /** Factor from a row's value to the unit of the axis. */
   readonly factor?: number;
   readonly suite: SuiteName;
@@ -22,30 +22,46 @@ export interface Chart {
 }
 
 const WIDTH = 960;
-const HEIGHT = 440;
+const HEIGHT = 470;
 /** Longer numbers overlap those of the neighbours. */
 const THOUSANDS_FROM = 10_000;
 const FONT = 'DejaVu Sans, Verdana, sans-serif';
+/** Mean width of its characters, in the height of the font. */
+const CHARACTER_WIDTH = 0.57;
+// Without a browser echarts takes another font's widths, and parts of the legend overlap.
+setPlatformAPI({
+  measureText: (text, font = '') => ({
+    width: text.length * CHARACTER_WIDTH * (Number.parseFloat(/[\d.]+px/.exec(font)?.[0] ?? '') || 12),
+  }),
+});
 /** The same colours in every chart, distinguishable for readers with red-green colour blindness (Okabe and Ito). */
 const COLOURS: Readonly<Record<ClientName, string>> = {
   kubeloom: '#0072b2',
+  'kubeloom-lts': '#003f66',
   limit: '#bbbbbb',
   'client-node': '#d55e00',
   'client-node-2': '#e69f00',
   'kubernetes-fluent-client': '#cc79a7',
   'client-go': '#56b4e9',
+  'client-go-protobuf': '#f0e442',
   'kube-rs': '#009e73',
 };
 const base = (row: Row): string => row.case.split(FIGURE)[0] ?? '';
 const figure = (row: Row): string => row.case.split(FIGURE)[1] ?? '';
 
 const isMain = (row: Row): boolean => row.default && figure(row) === '';
-const byHandler = (row: Row): string => (base(row) === 'pods' ? row.handler : `${row.handler}, dropped`);
+/** The handler, and what differs from pods of 5 KB. */
+const byHandler = (row: Row): string =>
+  [
+    row.handler,
+    ...(base(row) === 'pods' ? [] : ['dropped']),
+    ...(row.objectBytes === POD_BYTES ? [] : [sizeText(row.objectBytes)]),
+  ].join(', ');
 
 export const CHARTS: readonly Chart[] = [
   {
     file: 'watch.svg',
-    title: 'Watch throughput, 5 KB pods, by what the handler touches (more is better)',
+    title: 'Watch throughput, pods of 5 KB unless named, by what the handler touches (more is better)',
     axis: 'events/s',
     suite: 'watch',
     unit: 'events/s',
@@ -54,7 +70,7 @@ export const CHARTS: readonly Chart[] = [
   },
   {
     file: 'watch-cpu.svg',
-    title: 'CPU time an event, 5 KB pods, by what the handler touches (less is better)',
+    title: 'CPU time an event, pods of 5 KB unless named, by what the handler touches (less is better)',
     axis: 'µs an event',
     suite: 'watch',
     unit: 'cpu-us/event',
@@ -73,9 +89,8 @@ export const CHARTS: readonly Chart[] = [
   {
     file: 'latency.svg',
     title: 'From the wire to the handler at 10,000 events/s, open loop (less is better)',
-    axis: 'µs, logarithmic',
+    axis: 'µs',
     factor: 1000,
-    isLogarithmic: true,
     suite: 'latency',
     unit: 'ms',
     isWanted: (row) => row.default && figure(row).startsWith('p'),
@@ -110,14 +125,16 @@ export function drawChart(chart: Chart, results: readonly Row[]): string | undef
   if (rows.length === 0) return undefined;
   const groups = [...new Set(rows.map(chart.group))];
   const clients = [...new Set(rows.map(({ client }) => client))];
+  const values = rows.map((row) => (row.value ?? 0) * (chart.factor ?? 1));
+  const lowest = 10 ** Math.floor(Math.log10(Math.min(...values)));
   const drawing = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT });
   drawing.setOption({
     animation: false,
     backgroundColor: '#ffffff',
     textStyle: { fontFamily: FONT },
     title: { text: chart.title, left: 'center', top: 8, textStyle: { fontSize: 15 } },
-    legend: { bottom: 8, data: clients, itemGap: 34, itemWidth: 18, textStyle: { fontSize: 11 } },
-    grid: { left: 90, right: 20, top: 70, bottom: 120 },
+    legend: { bottom: 8, itemGap: 14, itemWidth: 18, textStyle: { fontSize: 11 } },
+    grid: { left: 90, right: 20, top: 70, bottom: 180 },
     xAxis: {
       type: 'category',
       data: groups.map((group) => [group, ...captions(results, rows, chart, group)].join('\n')),
@@ -130,13 +147,16 @@ export function drawChart(chart: Chart, results: readonly Row[]): string | undef
       },
     },
     yAxis: {
-      type: chart.isLogarithmic ? 'log' : 'value',
-      name: chart.axis,
+      type: 'log',
+      // Bars stand on it.
+      min: lowest,
+      startValue: lowest,
+      name: `${chart.axis}, logarithmic`,
       nameTextStyle: { fontSize: 12 },
       axisLabel: { formatter: axisText },
     },
     series: clients.map((client) => ({
-      name: client,
+      name: named(rows, client),
       type: 'bar',
       itemStyle: { color: COLOURS[client] },
       label: { show: true, position: 'top', fontSize: 9, formatter: labelText },
@@ -148,22 +168,36 @@ export function drawChart(chart: Chart, results: readonly Row[]): string | undef
   return svg;
 }
 
-/** Captions: kubeloom's ratios to the others in the group, and the clients that failed. */
+/** Captions: kubeloom's ratios to the best client on the same Node and to the limit, and the clients that failed. */
 function captions(results: readonly Row[], rows: readonly Row[], chart: Chart, group: string): string[] {
-  const own = rows.find((row) => row.client === 'kubeloom' && chart.group(row) === group);
-  const ratios = [
-    [own?.ratioToClientNode, 'client-node'],
-    [own?.ratioToLimit, 'the limit'],
-  ] as const;
+  // The bars are those of the first run.
+  const own = Object.keys(SAME_NODE).flatMap(
+    (client) => rows.find((row) => row.client === client && chart.group(row) === group) ?? [],
+  );
   const failed = results.filter(
     (row) => row.suite === chart.suite && row.value === null && chart.group(row) === group,
   );
   return [
-    ...ratios.flatMap(([ratio, name]) => (typeof ratio === 'number' ? [`${ratioText(ratio)} ${name}`] : [])),
-    ...failed.map(({ client, error = '' }) =>
-      error.startsWith('not measured') ? `${client}: not measured` : `${client} fails`,
+    ...own.flatMap((row) => {
+      const best = ratioToBest(row);
+      const { limit } = row.client === 'kubeloom' ? row.ratios : {};
+      return [
+        ...(best === undefined ? [] : [`${ratioText(best.ratio)} ${best.peer}`]),
+        ...(limit === undefined ? [] : [`${ratioText(limit)} the limit`]),
+      ];
+    }),
+    ...new Set(
+      failed.map(({ client, error = '' }) =>
+        error.startsWith('not measured') ? `${client}: not measured` : `${client} fails`,
+      ),
     ),
   ];
+}
+
+/** A client with its version and runtime. */
+function named(rows: readonly Row[], client: ClientName): string {
+  const version = rows.find((row) => row.client === client && row.version !== null)?.version ?? '';
+  return `${client} ${version}`.trim();
 }
 
 function axisText(value: number): string {

@@ -1,10 +1,13 @@
 /**
- * The figures of `docs/benchmarks.md`: machines, charts and losses. All rows are in the JSON files beside the charts.
+ * The figures of `docs/benchmarks.md`: machines, charts, goals and losses. All rows are in the JSON files beside the charts.
  */
-import { isMoreBetter } from '../names.ts';
+import { judge } from '../goals.ts';
+import type { Judgement } from '../goals.ts';
+import { SUITES, isMoreBetter } from '../names.ts';
 import type { Row } from '../row.ts';
 import type { Report } from '../document.ts';
 import { machineText } from '../document.ts';
+import { SUITE_CASES } from '../suites.ts';
 import { numberText, sizeText } from '../table-text.ts';
 
 export const BEGIN = '<!-- figures: written by npm run bench -- --report -->';
@@ -16,7 +19,7 @@ export interface PublishedRun {
   readonly report: Report;
 }
 
-/** The section of the page: machines, charts, and every judged row in which a peer is better. */
+/** The section of the page: machines, charts, the goals of each run's suites, and every judged row in which a peer is better. */
 export function figuresText(runs: readonly PublishedRun[], charts: readonly string[]): string {
   return [
     ...runs.map(
@@ -27,12 +30,31 @@ export function figuresText(runs: readonly PublishedRun[], charts: readonly stri
     `Charts: ${charts.map((file) => `\`docs/benchmarks/${file}\``).join(', ')}.`,
     '',
     ...runs.flatMap(({ file, report: { results } }) => [
+      `### Goals in ${file}`,
+      '',
+      ...goalLines(goalsOf(results)),
+      '',
       `### Losses in ${file}`,
       '',
       ...lossLines(results.filter((row) => row.default)),
       '',
     ]),
   ].join('\n');
+}
+
+function goalsOf(rows: readonly Row[]): Judgement[] {
+  const suites = SUITES.filter((suite) => rows.some((row) => row.suite === suite));
+  return judge(
+    suites.flatMap((suite) => SUITE_CASES[suite]),
+    rows,
+  );
+}
+
+function goalLines(judgements: readonly Judgement[]): string[] {
+  const cells = judgements.map(({ row, goal, figure, verdict }) => [row, goal, figure, verdict]);
+  return [['row', 'goal', 'figure', ''], ['---', '---', '---', '---'], ...cells].map(
+    (line) => `| ${line.join(' | ')} |`,
+  );
 }
 
 /**

@@ -28,6 +28,7 @@ const LINE_START = '{"type":"MODIFIED","object":';
 const METADATA = '"metadata":';
 const OPEN = Buffer.from('{');
 const COMMA = Buffer.from(',');
+const CLOSING = Buffer.from('}\n');
 
 /** A megabyte of whole records, one after the other. */
 interface Block {
@@ -42,7 +43,7 @@ interface Block {
 }
 
 /** Positions of revisions and times. */
-interface Places {
+export interface Places {
   readonly revisions: readonly number[];
   readonly times: readonly number[];
 }
@@ -105,6 +106,24 @@ export interface RoundOptions extends TemplateOptions {
   readonly changes: 'status' | 'metadata';
 }
 
+/** The bytes of one event, and the positions of its changing parts. */
+export interface SourceEvent {
+  readonly bytes: Buffer;
+  readonly places: Places;
+}
+
+function jsonEvents(options: RoundOptions): (index: number) => SourceEvent {
+  const templates = new ObjectTemplates(options);
+  const opening = Buffer.from(LINE_START);
+  const inLine = (at: number): number => opening.length + at;
+  return (index) => {
+    const pod = templates.make(index);
+    const revisions = options.changes === 'metadata' ? [revisionAt(pod), sentAt(pod)] : [revisionAt(pod)];
+    const places = { revisions: revisions.map(inLine), times: statusTimesAt(pod).map(inLine) };
+    return { bytes: Buffer.concat([opening, pod, CLOSING]), places };
+  };
+}
+
 /**
  * One round of events: each of its objects once, in a scattered order, optionally each in an HTTP chunk of
  * its own. A stream has the round for itself, because it overwrites the bytes.
@@ -119,19 +138,21 @@ export class EventRound {
     this.length = blocks.reduce((sum, block) => sum + recordsOf(block), 0);
   }
 
-  static make(options: RoundOptions): EventRound {
-    const { pods, objectBytes, roundBytesMax, chunkPerEvent, changes } = options;
-    const templates = new ObjectTemplates(options);
+  /** @param eventOf the event that changes object number `index` */
+  static make(
+    options: RoundOptions,
+    eventOf: (index: number) => SourceEvent = jsonEvents(options),
+  ): EventRound {
+    const { pods, objectBytes, roundBytesMax, chunkPerEvent } = options;
     const builder = new BlockBuilder();
     const count = Math.min(pods, Math.max(1, Math.floor(roundBytesMax / objectBytes)));
     for (const index of shuffled(count)) {
-      const pod = templates.make(index);
-      const lineBytes = LINE_START.length + pod.length + 2;
-      const head = chunkPerEvent ? `${lineBytes.toString(16)}\r\n${LINE_START}` : LINE_START;
-      const record = Buffer.concat([Buffer.from(head), pod, Buffer.from(chunkPerEvent ? '}\n\r\n' : '}\n')]);
+      const { bytes, places } = eventOf(index);
+      const head = chunkPerEvent ? `${bytes.length.toString(16)}\r\n` : '';
+      const record = Buffer.concat([Buffer.from(head), bytes, Buffer.from(chunkPerEvent ? '\r\n' : '')]);
+      const { revisions, times } = places;
       const inRecord = (at: number): number => head.length + at;
-      const revisions = changes === 'metadata' ? [revisionAt(pod), sentAt(pod)] : [revisionAt(pod)];
-      builder.add(record, { revisions: revisions.map(inRecord), times: statusTimesAt(pod).map(inRecord) });
+      builder.add(record, { revisions: revisions.map(inRecord), times: times.map(inRecord) });
     }
     return new EventRound(builder.finish());
   }
@@ -186,8 +207,6 @@ function shuffled(count: number): number[] {
   }
   return order;
 }
-
-const CLOSING = Buffer.from('}\n');
 
 /** The answers about the state of the collection: a list, a page of one, or initial events. */
 export class SourceList {

@@ -6,6 +6,7 @@
  * GET /api/v1/pods?watch=1&…            from resourceVersion N, or with the initial state (sendInitialEvents)
  * GET /apis/example.com/v1/widgets…     as custom resources; widgets0, widgets1, … are the same collection
  *
+ * A watch of pods is in protobuf for a client that accepts it, if the source has it.
  * A watch streams up to `events` events and then stays open. Every client receives the same events: revision N is the
  * same change of the same object.
  */
@@ -15,6 +16,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { createServer as createSecureServer } from 'node:tls';
 import { realTimers, realClock } from '../../src/base/clock.ts';
 import { createCertificates } from '../../src/apiserver/certificates.ts';
+import { ProtobufPods } from './protobuf.ts';
 import { SourceList, EventRound } from './pods.ts';
 import type { RoundOptions } from './pods.ts';
 import { FIRST_REVISION, sentAt } from './object-templates.ts';
@@ -50,9 +52,14 @@ export interface SourceOptions {
   readonly changes?: 'status' | 'metadata';
   /** True: one HTTP chunk for each event, as a real apiserver sends large objects; false: one for each megabyte. */
   readonly chunkPerEvent?: boolean;
+  /** Path of the program of bench/peers/client-go, which makes protobuf. Default '': JSON only. */
+  readonly protobufProgram?: string;
 }
 
-const HEADERS = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+const JSON_TYPE = 'application/json';
+const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';
+const headers = (type: string): string =>
+  `HTTP/1.1 200 OK\r\nContent-Type: ${type}\r\nTransfer-Encoding: chunked\r\n\r\n`;
 const NOT_FOUND = 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n';
 const CRLF = Buffer.from('\r\n');
 const LAST_CHUNK = Buffer.from('0\r\n\r\n');
@@ -74,6 +81,7 @@ function resolved(options: SourceOptions): Required<SourceOptions> & RoundOption
     warmUpEvents: 0,
     quietMs: (options.ratePerSecond ?? 0) > 0 ? PACED_QUIET_MS : 0,
     roundBytesMax: 128 * 1024 * 1024,
+    protobufProgram: '',
     ...options,
   };
 }
@@ -85,7 +93,8 @@ export class SourceServer implements AsyncDisposable {
   readonly ca: string;
   readonly #options: Required<SourceOptions> & RoundOptions;
   readonly #list: SourceList;
-  readonly #rounds: EventRound[];
+  readonly #json: Format;
+  readonly #protobuf: Format | undefined;
   readonly #server: Server;
   readonly #block: BlockFor;
   readonly #sockets = new Set<Socket>();
@@ -94,7 +103,12 @@ export class SourceServer implements AsyncDisposable {
     this.#options = resolved(options);
     this.#block = block;
     this.#list = new SourceList(this.#options, this.listRevision);
-    this.#rounds = [EventRound.make(this.#options)];
+    this.#json = new Format(JSON_TYPE, this.#list, () => EventRound.make(this.#options));
+    const { protobufProgram } = this.#options;
+    if (protobufProgram !== '') {
+      const pods = new ProtobufPods(protobufProgram, this.#options, this.listRevision);
+      this.#protobuf = new Format(`${PROTOBUF_TYPE};stream=watch`, pods, () => pods.round(this.#options));
+    }
     const accept = (socket: Socket): void => this.#accept(socket);
     if (this.#options.tls) {
       const { ca, certificate, privateKey } = createCertificates('127.0.0.1');
@@ -133,23 +147,26 @@ export class SourceServer implements AsyncDisposable {
       head += data.toString('latin1');
       for (let end = head.indexOf('\r\n\r\n'); end >= 0; end = head.indexOf('\r\n\r\n')) {
         const target = head.slice(0, head.indexOf('\r\n')).split(' ')[1] ?? '/';
+        const isProtobuf = head.slice(0, end).includes(PROTOBUF_TYPE);
+        const format = (isProtobuf ? this.#protobuf : undefined) ?? this.#json;
         head = head.slice(end + 4);
-        busy = busy.then(() => this.#serve(socket, new URL(target, 'http://localhost')));
+        busy = busy.then(() => this.#serve(socket, new URL(target, 'http://localhost'), format));
       }
     });
   }
 
-  async #serve(socket: Socket, url: URL): Promise<void> {
+  async #serve(socket: Socket, url: URL, format: Format): Promise<void> {
     if (!this.#isServed(url.pathname)) {
       socket.write(NOT_FOUND);
       return;
     }
-    socket.write(HEADERS);
     const watch = url.searchParams.get('watch');
     if (watch !== null && watch !== 'false' && watch !== '0') {
-      await this.#watch(socket, url.searchParams);
+      socket.write(headers(format.type));
+      await this.#watch(socket, url.searchParams, format);
       return;
     }
+    socket.write(headers(JSON_TYPE));
     for (const piece of this.#list.page(url.searchParams)) await writeChunk(socket, piece);
     socket.write(LAST_CHUNK);
   }
@@ -160,17 +177,16 @@ export class SourceServer implements AsyncDisposable {
     return pathname.startsWith('/apis/example.com/v1/') && /\/widgets\d*$/.test(pathname);
   }
 
-  async #watch(socket: Socket, query: URLSearchParams): Promise<void> {
+  async #watch(socket: Socket, query: URLSearchParams, format: Format): Promise<void> {
     const version = query.get('resourceVersion') ?? '';
     const initial = query.get('sendInitialEvents') === 'true' || version === '' || version === '0';
     if (initial) {
       const hasBookmark = query.get('allowWatchBookmarks') === 'true';
-      for (const piece of this.#list.initialEvents(hasBookmark)) await writeChunk(socket, piece);
+      for (const piece of format.initial.initialEvents(hasBookmark)) await writeChunk(socket, piece);
     }
     const firstRevision = this.listRevision + 1;
     const from = initial ? 0 : Math.max(0, Number(version) + 1 - firstRevision);
-    // Events are overwritten in place: each stream needs a round of its own, and returns it.
-    const round = this.#rounds.pop() ?? EventRound.make(this.#options);
+    const round = format.takeRound();
     try {
       await this.#quiet();
       const { warmUpEvents, ratePerSecond } = this.#options;
@@ -180,7 +196,7 @@ export class SourceServer implements AsyncDisposable {
       if (ratePerSecond > 0) await this.#streamPaced(socket, round, span, ratePerSecond);
       else await this.#stream(socket, round, span);
     } finally {
-      this.#rounds.push(round);
+      format.returnRound(round);
     }
   }
 
@@ -221,6 +237,29 @@ export class SourceServer implements AsyncDisposable {
         else void writeChunk(socket, event);
       }
     }
+  }
+}
+
+/** One content type of watches. Events are overwritten in place: each stream needs a round of its own, and returns it. */
+class Format {
+  readonly type: string;
+  readonly initial: Pick<SourceList, 'initialEvents'>;
+  readonly #makeRound: () => EventRound;
+  readonly #rounds: EventRound[];
+
+  constructor(type: string, initial: Pick<SourceList, 'initialEvents'>, makeRound: () => EventRound) {
+    this.type = type;
+    this.initial = initial;
+    this.#makeRound = makeRound;
+    this.#rounds = [makeRound()];
+  }
+
+  takeRound(): EventRound {
+    return this.#rounds.pop() ?? this.#makeRound();
+  }
+
+  returnRound(round: EventRound): void {
+    this.#rounds.push(round);
   }
 }
 

@@ -1,6 +1,7 @@
 /** Helpers of the tables of cases. */
 import type { SourceOptions } from '../source/server.ts';
-import type { ClientName } from '../names.ts';
+import type { Goal } from '../case.ts';
+import type { ClientName, Unit } from '../names.ts';
 import type { Handler } from '../task.ts';
 
 /** A pod with managedFields in a real cluster. */
@@ -16,6 +17,16 @@ export function each<T extends ClientName>(clients: readonly T[], events: number
 /** A collection that does not change. */
 export function still(pods: number, objectBytes: number = POD_BYTES): SourceOptions & SourceSize {
   return { pods, objectBytes, events: 0, roundBytesMax: objectBytes };
+}
+
+/** A goal for a figure itself. */
+export function atMost(value: number, unit: Unit, figure: string = ''): Goal {
+  return { unit, figure, relation: 'at most', value };
+}
+
+/** A goal for a ratio; above 1, kubeloom is better. */
+export function ratioAtLeast(value: number, unit: Unit, to: NonNullable<Goal['to']> = 'javascript'): Goal {
+  return { unit, figure: '', to, relation: 'at least', value };
 }
 
 export interface SourceSize {

@@ -3,9 +3,11 @@
  * random objects, and the peak of resident memory.
  */
 import type { BenchCase } from '../case.ts';
-import { each, still } from './common.ts';
+import { POD_BYTES, atMost, each, still } from './common.ts';
 
 const PODS = 110_000;
+/** Share of the bytes received. */
+const RESIDENT_SHARE_MAX = 1.4;
 /** Changes every object three times, in a scattered order. */
 const CHURN_EVENTS = 3 * PODS;
 /** Packing begins 2 s after the last change and takes some seconds; every client gets the same time. */
@@ -27,7 +29,13 @@ function memory(name: string, { codec = 'json', drop = false, ...extra }: Extra)
 }
 
 export const MEMORY_CASES: readonly BenchCase[] = [
-  memory('110,000 pods', { clients: each(['kubeloom', ...PEERS], 0) }),
+  memory('110,000 pods', {
+    clients: each(['kubeloom', ...PEERS], 0),
+    goals: [
+      atMost(200, 'bytes', 'heap-per-object'),
+      atMost(RESIDENT_SHARE_MAX * POD_BYTES, 'bytes', 'rss-max-per-object'),
+    ],
+  }),
   memory('110,000 pods, msgpack, managedFields dropped', { codec: 'msgpack', drop: true }),
   memory('110,000 pods, managedFields dropped', { tier: 'standard', drop: true }),
   memory('110,000 pods, churn', {
@@ -37,6 +45,6 @@ export const MEMORY_CASES: readonly BenchCase[] = [
   memory('20,000 pods', {
     tier: 'standard',
     source: still(20_000),
-    clients: each(['kubeloom', 'client-node'], 0),
+    clients: each(['kubeloom', 'kubeloom-lts', 'client-node', 'client-node-2'], 0),
   }),
 ];

@@ -14,6 +14,7 @@ export const METRICS_CASES: readonly BenchCase[] = [
     source: { pods: 10_000, objectBytes: POD_BYTES, events: 100_000_000 },
     task: { case: 'metrics', handler: 'key' },
     clients: each(['kubeloom'], 0),
+    goals: [{ unit: 'ratio', figure: 'a scrape a second/events/s', relation: 'at least', value: 0.99 }],
   },
   {
     suite: 'metrics',

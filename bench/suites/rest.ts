@@ -1,9 +1,9 @@
 /** A cluster with little to do: the CPU time and the wake-ups of a synced informer at low rates, over TLS. */
-import type { BenchCase } from '../case.ts';
-import { POD_BYTES, each } from './common.ts';
+import type { BenchCase, Goal } from '../case.ts';
+import { POD_BYTES, atMost, each, ratioAtLeast } from './common.ts';
 
 const PODS = 2000;
-const CLIENTS = ['kubeloom', 'client-node', 'client-node-2'] as const;
+const CLIENTS = ['kubeloom', 'kubeloom-lts', 'client-node', 'client-node-2'] as const;
 /** Four seconds at the pace of a warm-up: every object ten times. */
 const WARM_UP_EVENTS = 20_000;
 const SECTION_MS = 20_000;
@@ -17,7 +17,15 @@ const IDLE_RATE_MAX = 10;
 const STREAM_SECONDS = 60;
 
 /** The rates that clusters really have. */
-export const REST_CASES: readonly BenchCase[] = [0, 10, 100, 1000, 5000].map((rate) => ({
+const GOALS: ReadonlyMap<number, readonly Goal[]> = new Map([
+  [0, [atMost(1, 'cpu-ms/s'), atMost(4, 'wake-ups/s')]],
+  [10, [ratioAtLeast(1.5, 'cpu-ms/s')]],
+  [100, [ratioAtLeast(1, 'cpu-ms/s')]],
+  [1000, [ratioAtLeast(1.5, 'cpu-ms/s')]],
+  [5000, [ratioAtLeast(2.5, 'cpu-ms/s')]],
+]);
+
+export const REST_CASES: readonly BenchCase[] = [...GOALS].map(([rate, goals]) => ({
   suite: 'rest',
   name: rate === 0 ? 'no events' : `${rate.toLocaleString('en-US')} events/s`,
   tier: 'default',
@@ -39,4 +47,5 @@ export const REST_CASES: readonly BenchCase[] = [0, 10, 100, 1000, 5000].map((ra
     cellMs: SECTION_MS,
   },
   clients: each(CLIENTS, 0),
+  goals,
 }));

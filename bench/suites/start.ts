@@ -1,10 +1,16 @@
 /** The start of a process with one small informer, over TLS. client-node has no connection object. */
-import type { BenchCase } from '../case.ts';
-import { each, still } from './common.ts';
+import type { BenchCase, Goal } from '../case.ts';
+import { atMost, each, still } from './common.ts';
 
 const OBJECTS = 100;
+const RESIDENT = atMost(95_000_000, 'bytes', 'rss');
 
-function start(name: string, connection: boolean, clients: BenchCase['clients']): BenchCase {
+function start(
+  name: string,
+  connection: boolean,
+  clients: BenchCase['clients'],
+  goals: readonly Goal[],
+): BenchCase {
   const source = { ...still(OBJECTS), tls: true };
   return {
     suite: 'start',
@@ -13,10 +19,13 @@ function start(name: string, connection: boolean, clients: BenchCase['clients'])
     source,
     task: { case: 'start', handler: 'key', connection },
     clients,
+    goals,
   };
 }
 
+const CLIENTS = ['kubeloom', 'kubeloom-lts', 'client-node', 'client-node-2'] as const;
+
 export const START_CASES: readonly BenchCase[] = [
-  start('100 pods, kubeconfig', false, each(['kubeloom', 'client-node', 'client-node-2'], 0)),
-  start('100 pods, connection', true, each(['kubeloom'], 0)),
+  start('100 pods, kubeconfig', false, each(CLIENTS, 0), [RESIDENT]),
+  start('100 pods, connection', true, each(['kubeloom'], 0), [RESIDENT, atMost(150, 'ms', 'import')]),
 ];

@@ -1,9 +1,11 @@
 /** Initial sync, and the other long deliveries: relist, resync, a handler that joins late. */
 import type { BenchCase } from '../case.ts';
 import type { Listing } from '../task.ts';
-import { SMALL_BYTES, each, still } from './common.ts';
+import { SMALL_BYTES, atMost, each, ratioAtLeast, still } from './common.ts';
 
 const ALL = ['kubeloom', 'limit', 'client-node', 'client-go', 'kube-rs'] as const;
+/** In turn on the LTS. */
+const LTS = ['kubeloom-lts', 'client-node-2', 'kubernetes-fluent-client'] as const;
 const OWN = each(['kubeloom'], 0);
 const MILLION = still(1_000_000, SMALL_BYTES);
 const RELIST_CHURN = 2000;
@@ -32,13 +34,23 @@ function delivery(
 }
 
 export const SYNC_CASES: readonly BenchCase[] = [
-  sync('60,000 pods', still(60_000)),
+  sync('60,000 pods', still(60_000), {
+    clients: each([...ALL, ...LTS], 0),
+    goals: [
+      ratioAtLeast(8, 'ms'),
+      atMost(2, 'ms', 'loop-delay-own-p99'),
+      atMost(10, 'ms', 'loop-delay-own-max'),
+    ],
+  }),
   ...listed('60,000 pods', still(60_000), 'standard'),
   sync('110,000 pods', still(110_000)),
   ...listed('110,000 pods', still(110_000), 'all'),
   delivery('late-handler', 'late handler, 110,000 pods', still(110_000), 'default'),
   delivery('resync', 'resync, 110,000 pods', still(110_000), 'default'),
-  sync('1,000,000 small pods', MILLION, { clients: OWN }),
+  sync('1,000,000 small pods', MILLION, {
+    clients: OWN,
+    goals: [atMost(20, 'ms', 'loop-delay-own-max')],
+  }),
   ...listed('1,000,000 small pods', MILLION, 'all'),
   delivery('late-handler', 'late handler, 1,000,000 small pods', MILLION, 'standard'),
   delivery('resync', 'resync, 1,000,000 small pods', MILLION, 'standard'),
@@ -48,7 +60,7 @@ export const SYNC_CASES: readonly BenchCase[] = [
   }),
   sync('10,000 pods', still(10_000), {
     tier: 'standard',
-    clients: each([...ALL, 'client-node-2', 'kubernetes-fluent-client'], 0),
+    clients: each([...ALL, ...LTS], 0),
   }),
   ...listed('10,000 pods', still(10_000), 'all'),
   sync('60,000 widgets', widgets(60_000), {

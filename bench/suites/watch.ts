@@ -1,9 +1,9 @@
 /**
  * Watches: throughput of changes of 10,000 objects, the cost of a large cache, and latency from the wire to the handler.
  */
-import type { BenchCase } from '../case.ts';
+import type { BenchCase, Goal } from '../case.ts';
 import type { Handler } from '../task.ts';
-import { HANDLERS, POD_BYTES, SMALL_BYTES, each } from './common.ts';
+import { HANDLERS, POD_BYTES, SMALL_BYTES, atMost, each, ratioAtLeast } from './common.ts';
 
 const SOURCE = {
   pods: 10_000,
@@ -16,27 +16,60 @@ const SOURCE = {
 /** Two or three seconds for each client: those that parse every object get fewer events. */
 const CLIENT_NODE = { 'client-node': 80_000 } as const;
 const COMPILED = { 'client-go': 80_000, 'kube-rs': 80_000 } as const;
-const OTHER_JAVASCRIPT = { 'client-node-2': 80_000, 'kubernetes-fluent-client': 40_000 } as const;
+const PROTOBUF = { 'client-go-protobuf': 80_000 } as const;
 const OWN: Readonly<Record<Handler, number>> = { key: 600_000, metadata: 400_000, object: 120_000 };
 const LIMIT = { limit: 800_000 } as const;
-/** Peers do the same work for the metadata as for the key: they parse everything. */
+/** In turn on the LTS. */
+const onLts = (handler: Handler): BenchCase['clients'] => ({
+  'kubeloom-lts': OWN[handler],
+  'client-node-2': 80_000,
+  'kubernetes-fluent-client': 40_000,
+});
+/** Compiled peers do the same work for the metadata as for the key: they parse everything. */
 const BY_HANDLER: Readonly<Record<Handler, BenchCase['clients']>> = {
-  key: { ...LIMIT, ...CLIENT_NODE, ...COMPILED, ...OTHER_JAVASCRIPT },
-  metadata: { ...LIMIT, ...CLIENT_NODE },
-  object: { ...LIMIT, ...CLIENT_NODE, ...COMPILED },
+  key: { ...LIMIT, ...CLIENT_NODE, ...onLts('key'), ...COMPILED, ...PROTOBUF },
+  metadata: { ...LIMIT, ...CLIENT_NODE, ...onLts('metadata') },
+  object: { ...LIMIT, ...CLIENT_NODE, ...onLts('object'), ...COMPILED, ...PROTOBUF },
+};
+
+const GOALS: Readonly<Record<Handler, readonly Goal[]>> = {
+  key: [
+    ratioAtLeast(12, 'events/s'),
+    atMost(5, 'cpu-us/event'),
+    atMost(1, 'cpu-us/event', 'main-thread'),
+    ratioAtLeast(1, 'events/s', 'client-go-protobuf'),
+  ],
+  metadata: [ratioAtLeast(9, 'events/s')],
+  object: [ratioAtLeast(1.8, 'events/s'), ratioAtLeast(1, 'events/s', 'client-go-protobuf')],
 };
 
 type Extra = Pick<BenchCase, 'clients'> & Partial<Omit<BenchCase, 'task'>> & Partial<BenchCase['task']>;
 
 /** A row; without other settings it is as the default rows. */
 function watch(name: string, handler: Handler, extra: Extra): BenchCase {
-  const { tier = 'standard', source = SOURCE, clients, ...task } = extra;
+  const { tier = 'standard', source = SOURCE, clients, goals = [], ...task } = extra;
   const own = { kubeloom: OWN[handler], ...clients };
-  return { suite: 'watch', name, tier, source, task: { ...task, case: 'watch', handler }, clients: own };
+  return {
+    suite: 'watch',
+    name,
+    tier,
+    source,
+    task: { ...task, case: 'watch', handler },
+    clients: own,
+    goals,
+  };
 }
 
 const defaults = [
-  ...HANDLERS.map((handler) => watch('pods', handler, { tier: 'default', clients: BY_HANDLER[handler] })),
+  ...HANDLERS.map((handler) =>
+    watch('pods', handler, { tier: 'default', clients: BY_HANDLER[handler], goals: GOALS[handler] }),
+  ),
+  watch('pods', 'object', {
+    tier: 'default',
+    source: { ...SOURCE, objectBytes: SMALL_BYTES },
+    clients: { ...LIMIT, ...CLIENT_NODE, ...onLts('object') },
+    goals: [ratioAtLeast(1.2, 'events/s'), ratioAtLeast(1, 'cpu-us/event')],
+  }),
   watch('pods, managedFields dropped', 'object', {
     tier: 'default',
     drop: true,
@@ -44,8 +77,8 @@ const defaults = [
   }),
 ];
 
-const sizes = [1024, 10_240].flatMap((objectBytes) =>
-  HANDLERS.map((handler) =>
+const sizes = [SMALL_BYTES, 10_240].flatMap((objectBytes) =>
+  HANDLERS.filter((handler) => objectBytes !== SMALL_BYTES || handler !== 'object').map((handler) =>
     watch('pods', handler, {
       tier: handler === 'metadata' ? 'all' : 'standard',
       source: { ...SOURCE, objectBytes },
@@ -125,6 +158,11 @@ const GROWTH_PEER_EVENTS = 60_000;
 /** Large enough that every object changes before any changes again. */
 const ROUND_BYTES_MAX = 2 ** 31;
 
+/** A large cache may slow changes down by less than 30 %, in rate and in CPU time. */
+const GROWTH_GOALS = (['events/s', 'cpu-us/event'] as const).map((unit) =>
+  ratioAtLeast(0.7, unit, { caseName: '1,000 cached' }),
+);
+
 /** The same changes on 1,000 … 1,000,000 cached objects, all of which change. */
 export const GROWTH_CASES: readonly BenchCase[] = [1000, 1_000_000, 10_000, 100_000].map((pods) => ({
   suite: 'growth',
@@ -133,11 +171,20 @@ export const GROWTH_CASES: readonly BenchCase[] = [1000, 1_000_000, 10_000, 100_
   source: { pods, objectBytes: SMALL_BYTES, events: 1_000_000, roundBytesMax: ROUND_BYTES_MAX },
   task: { case: 'watch', handler: 'key' },
   clients: { kubeloom: GROWTH_EVENTS, ...(pods > 100_000 ? {} : { 'client-node': GROWTH_PEER_EVENTS }) },
+  goals: pods === 1_000_000 ? GROWTH_GOALS : [],
 }));
 
 const LATENCY_SECONDS = 7;
 const WARM_UP_SECONDS = 2;
-const LATENCY_CLIENTS = ['kubeloom', 'limit', 'client-node', 'client-go', 'kube-rs'] as const;
+const LATENCY_CLIENTS = [
+  'kubeloom',
+  'limit',
+  'client-node',
+  'kubeloom-lts',
+  'client-node-2',
+  'client-go',
+  'kube-rs',
+] as const;
 const LATENCY_PAIR = ['kubeloom', 'client-node'] as const;
 
 /** Open loop, one event a write, at a rate that does not depend on the client. */

@@ -9,14 +9,15 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 )
 
-// podInformer is the informer of a factory with the default settings of client-go: WatchList first, JSON on the
-// wire (a rest.Config without ContentType requests JSON, the only format of the source).
+// podInformer is the informer of a factory with the default settings of client-go, WatchList first, but for the content
+// type: it is JSON unless the task requests protobuf, which typed clients prefer if they are not told otherwise.
 type podInformer struct {
 	factory  informers.SharedInformerFactory
 	informer cache.SharedIndexInformer
@@ -28,6 +29,10 @@ type podInformer struct {
 
 func newPodInformer(asked task) (*podInformer, error) {
 	config := &rest.Config{Host: asked.URL, BearerToken: asked.Token}
+	config.ContentType = runtime.ContentTypeJSON
+	if asked.Protobuf {
+		config.ContentType = runtime.ContentTypeProtobuf
+	}
 	if asked.CA != "" {
 		pem, err := certificates(asked.CA)
 		if err != nil {

@@ -1,11 +1,16 @@
 // Command client-go is client-go's ordinary informer as a peer in the benchmarks: a typed clientset, a
-// SharedInformerFactory, one handler. It takes its task as JSON in its only argument and prints one line of JSON.
+// SharedInformerFactory, one handler. It takes its task as JSON in its last argument and prints one line of JSON.
+//
+//	client-go '<json>'           requests JSON
+//	client-go protobuf '<json>'  requests protobuf
+//	client-go frames             converts pods, from JSON on standard input to protobuf on standard output
 package main
 
 import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"runtime"
 	"runtime/debug"
 )
 
@@ -26,6 +31,7 @@ type task struct {
 	Readers       counts `json:"readers"`       // of the readers' grid; a number is one cell, with `objects` pods
 	CellMs        int    `json:"cellMs"`        // how long each cell of the grid is measured
 	WarmUpEvents  int    `json:"warmUpEvents"`  // so many of the events come first and are not measured
+	Protobuf      bool   `json:"-"`             // asked for by an argument
 }
 
 // counts is a list of numbers in JSON, or a single number.
@@ -43,6 +49,7 @@ func (c *counts) UnmarshalJSON(text []byte) error {
 type result struct {
 	Client    string   `json:"client"`
 	Version   string   `json:"version"`
+	Runtime   string   `json:"runtime"`
 	Events    int      `json:"events"`
 	ElapsedMs float64  `json:"elapsedMs"`
 	CPUMs     float64  `json:"cpuMs"`
@@ -63,8 +70,15 @@ type row struct {
 }
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == "frames" {
+		if err := writeFrames(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	answer, err := run()
-	answer.Client, answer.Version = "client-go", version()
+	answer.Client, answer.Version, answer.Runtime = "client-go", version(), runtime.Version()
 	if err != nil {
 		answer.Error = err.Error()
 	}
@@ -75,11 +89,14 @@ func main() {
 }
 
 func run() (result, error) {
-	if len(os.Args) != 2 {
-		return result{}, fmt.Errorf("usage: %s '{\"case\":\"watch\",\"url\":\"http://…\",…}'", os.Args[0])
+	isProtobuf := len(os.Args) == 3 && os.Args[1] == "protobuf"
+	if len(os.Args) != 2 && !isProtobuf {
+		usage := "usage: %s [protobuf] '{\"case\":\"watch\",\"url\":\"http://…\",…}'"
+		return result{}, fmt.Errorf(usage, os.Args[0])
 	}
 	asked := task{Resource: "pods", Handler: "key", Objects: 20_000, IdleTimeoutMs: 60_000, CellMs: 500}
-	if err := json.Unmarshal([]byte(os.Args[1]), &asked); err != nil {
+	asked.Protobuf = isProtobuf
+	if err := json.Unmarshal([]byte(os.Args[len(os.Args)-1]), &asked); err != nil {
 		return result{}, fmt.Errorf("the task is not JSON: %w", err)
 	}
 	if asked.Resource != "pods" {

@@ -59,6 +59,20 @@ describe("the benchmark's command line", () => {
     assert.equal(parseRunOptions(['watch'], { json: 'out.json' }).level, 'standard');
   });
 
+  it('runs the suites of --goals, or only reads its file, which excludes selecting a part of a run', () => {
+    assert.deepEqual(parseRunOptions(['rest'], { goals: 'out.json', quick: true }).suites, ['rest']);
+    assert.equal(parseRunOptions([], { goals: 'out.json' }).suites, SUITES);
+    for (const flags of [{ quick: true }, { client: ['limit'] }, { rounds: 1 }]) {
+      const message = /name the suites to run, or leave --\w+ out/;
+      assert.throws(() => parseRunOptions([], { goals: 'out.json', ...flags }), { ...usage, message });
+    }
+    for (const flags of [{ json: 'other.json' }, { from: 'other.json' }, { smoke: true }]) {
+      const message = /--goals and --\w+ exclude each other/;
+      assert.throws(() => parseRunOptions(['rest'], { goals: 'out.json', ...flags }), { ...usage, message });
+    }
+    assert.throws(() => parseRunOptions([], { goals: 'watch' }), { ...usage, message: /\.\/watch/ });
+  });
+
   it('accepts a number of rounds in digits only', () => {
     for (const text of ['0', '101', '1e1', '-1', 'three', ''])
       assert.throws(() => parseRounds(text), usage, text);

@@ -21,8 +21,8 @@ const ROW: Row = {
   min: 900,
   max: 1100,
   runs: 3,
-  ratioToClientNode: 10,
-  ratioToLimit: 0.5,
+  ratios: { 'client-node': 10, limit: 0.5 },
+  version: '1.2.3, Node 20.0.0',
   default: true,
 };
 const NAME = 'watch/pods/5120/key/events/s to client-node';
@@ -49,7 +49,7 @@ describe('the comparison with stored ratios', () => {
   });
 
   it('counts a row that failed as a regression, and ignores suites that did not run', () => {
-    const missing = compareWith(stored(10), [{ ...ROW, ratioToClientNode: null }]);
+    const missing = compareWith(stored(10), [{ ...ROW, ratios: {} }]);
     assert.deepEqual(missing, [{ name: NAME, stored: 10, now: null, isRegression: true }]);
     assert.deepEqual(compareWith(stored(10), [{ ...ROW, suite: 'sync' }]), []);
   });
@@ -74,6 +74,13 @@ describe('a smoke', () => {
 
   it('accepts a figure between its least and its most', () => {
     assert.deepEqual(smokeFindings([benchCase], [ROW]), []);
+  });
+
+  it('accepts that a toolchain is absent, but not that it fails', () => {
+    const failed: Row = { ...ROW, value: null, error: 'not measured: no go on this machine' };
+    assert.deepEqual(smokeFindings([benchCase], [failed]), []);
+    const broken: Row = { ...failed, error: 'not measured: go failed: undefined: pod' };
+    assert.equal(smokeFindings([benchCase], [broken]).length, 1);
   });
 
   it('reports rows that are missing, failed, no number, or out of order', () => {
@@ -131,18 +138,30 @@ describe('the page', () => {
       '- `docs/benchmarks/run-1.json`',
       '- `docs/benchmarks/run-2.json`',
       '- `docs/benchmarks/run-3.json`',
+      '### Goals in run-1.json',
       '### Losses in run-1.json',
+      '### Goals in run-2.json',
       '### Losses in run-2.json',
+      '### Goals in run-3.json',
       '### Losses in run-3.json',
       '- watch: pods, 5 KB, key: client-go 2,000 against 1,000 events/s',
     ]);
+  });
+
+  it('judges the goals of the suites of each run', () => {
+    const text = figuresText(
+      [{ file: 'run-1.json', report: { machine: describeMachine(), results: [ROW] } }],
+      [],
+    );
+    assert.match(text, /^\| watch: pods, 5 KB, key: events\/s \| at least .*10.0x client-node.*missed \|$/m);
+    assert.doesNotMatch(text, /^\| sync: /m);
   });
 
   it('draws a chart as SVG with a bar for each client, and none without results', () => {
     const [chart] = CHARTS;
     assert.ok(chart);
     const svg = drawChart(chart, [ROW, { ...ROW, client: 'client-node', value: 100 }]);
-    assert.match(svg ?? '', /^<svg[^]*kubeloom[^]*client-node/);
+    assert.match(svg ?? '', /^<svg[^]*kubeloom 1.2.3, Node 20.0.0[^]*client-node 1.2.3, Node 20.0.0/);
     assert.equal(drawChart(chart, []), undefined);
   });
 
@@ -151,8 +170,17 @@ describe('the page', () => {
     assert.ok(chart);
     const broken: Row = { ...ROW, client: 'client-node', value: null, error: 'it died' };
     const missing: Row = { ...broken, client: 'kube-rs', error: 'not measured: no cargo on this machine' };
-    const svg = drawChart(chart, [ROW, broken, missing]) ?? '';
-    for (const text of ['10.0x client-node', '0.50x the limit', 'client-node fails', 'kube-rs: not measured'])
+    const ratios = { 'client-node': 99, 'client-node-2': 9, 'kubernetes-fluent-client': 8, limit: 0.1 };
+    const lts: Row = { ...ROW, client: 'kubeloom-lts', ratios };
+    const svg = drawChart(chart, [ROW, lts, broken, missing]) ?? '';
+    assert.ok(!svg.includes('0.10x'), 'the limit runs on another Node');
+    for (const text of [
+      '10.0x client-node',
+      '8.0x kubernetes-fluent',
+      '0.50x the limit',
+      'client-node fails',
+      'kube-rs: not measured',
+    ])
       assert.ok(svg.includes(text), text);
   });
 });

@@ -10,7 +10,7 @@ import { threadCpuMs } from '../../../src/base/thread-cpu.ts';
 import { addedDelayMs, Meter } from '../../../bench/peers/meter.ts';
 import { RestReceiver, wakeUpsBetween } from '../../../bench/peers/rest.ts';
 import { readOutcome } from '../../../bench/program-run.ts';
-import { rowsOf } from '../../../bench/row.ts';
+import { ratioToBest, rowsOf } from '../../../bench/row.ts';
 import type { Figure, Run } from '../../../bench/row.ts';
 import { tableText } from '../../../bench/table-text.ts';
 import type { Outcome, Task } from '../../../bench/task.ts';
@@ -42,10 +42,15 @@ function run(rate: number, cpu: number): Run {
     { suffix: '', unit: 'events/s', value: rate },
     { suffix: '', unit: 'cpu-us/event', value: cpu },
   ];
-  return { figures, shards: 1 };
+  return { figures, shards: 1, version: '1.0.0' };
 }
 
-const failed: Run = { figures: [], shards: null, error: 'Cannot create a string longer than …' };
+const failed: Run = {
+  figures: [],
+  shards: null,
+  version: null,
+  error: 'Cannot create a string longer than …',
+};
 
 function rows(runs: Partial<Record<ClientName, Run[]>>): ReturnType<typeof rowsOf> {
   return rowsOf(WATCH, new Map(Object.entries(runs) as [ClientName, Run[]][]));
@@ -70,21 +75,34 @@ describe('rows', () => {
       min: 100,
       max: 300,
       runs: 3,
-      ratioToClientNode: 10,
-      ratioToLimit: 0.5,
+      ratios: { limit: 0.5, 'client-node': 10 },
+      version: '1.0.0',
       default: true,
     });
     const cpu = all.find(({ client, unit }) => client === 'kubeloom' && unit === 'cpu-us/event');
-    assert.equal(cpu?.ratioToClientNode, 25);
-    assert.equal(cpu?.ratioToLimit, 0.5);
-    assert.equal(all.find(({ client }) => client === 'client-node')?.ratioToClientNode, null);
+    assert.deepEqual(cpu?.ratios, { limit: 0.5, 'client-node': 25 });
+  });
+
+  it('are judged against the best JavaScript client on the same Node', () => {
+    const all = rows({
+      kubeloom: [run(300, 2)],
+      'client-node': [run(20, 50)],
+      'kubeloom-lts': [run(320, 2)],
+      'client-node-2': [run(40, 20)],
+      'kubernetes-fluent-client': [run(32, 25)],
+      'client-go': [run(100, 10)],
+    });
+    const bests = all.filter(({ unit }) => unit === 'events/s').map(ratioToBest);
+    const none = undefined;
+    const lts = { peer: 'client-node-2', ratio: 8 };
+    assert.deepEqual(bests, [{ peer: 'client-node', ratio: 15 }, none, lts, none, none, none]);
   });
 
   it('show a client that failed, with its error and without figures', () => {
     const all = rows({ kubeloom: [run(300, 2)], 'client-node': [failed] });
     const peer = all.find(({ client }) => client === 'client-node');
     assert.deepEqual([peer?.value, peer?.runs, peer?.error], [null, 0, failed.error]);
-    assert.equal(all[0]?.ratioToClientNode, null);
+    assert.deepEqual(all[0]?.ratios, {});
     assert.match(tableText(all), /client-node: Cannot create a string/);
   });
 
