@@ -22,8 +22,8 @@ export type UsageCounter = (typeof UsageCounter)[keyof typeof UsageCounter];
 
 const COUNTERS = 6;
 
-/** Shortest time between two readings of the CPU time: less than a timer of 250 ms, which may fire early. */
-const CPU_TIME_PERIOD_MS = 240;
+/** Shortest time between two readings of the CPU time, each of which takes as long as dozens of events. */
+const CPU_TIME_PERIOD_MS = 1000;
 
 export interface ThreadUsage {
   /** Undefined where the platform does not report it. */
