@@ -43,7 +43,7 @@ export async function runShard(task: ShardTask): Promise<void> {
     heartbeat.increment();
     const records = shard.doWork();
     moderation.add(records);
-    if (records > 0) shard.usage.publishCpuTime();
+    shard.usage.publishCpuTime(records > 0);
     const hasProgress = port.poll() || records > 0;
     if (shard.isLoading) {
       await eventLoop(hasProgress);

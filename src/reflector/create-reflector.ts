@@ -124,7 +124,7 @@ export function runReflector(task: ReflectorTask): void {
   };
   const onBacklog = (): void => watchBacklog();
   // It rings for every batch of records: its CPU time changes with these.
-  const onRing = (): void => usage.publishCpuTime();
+  const onRing = (): void => usage.publishCpuTime(true);
   const { memory } = task;
   const reflector = createReflector({ memory, port, onRing, onBacklog, readBytes: READ_BYTES });
   let isWatching = false;
@@ -134,6 +134,7 @@ export function runReflector(task: ReflectorTask): void {
     reflector.measure(usage);
     usage.set(UsageCounter.LostWakeups, bell.lostWakeups);
     usage.publish();
+    usage.publishCpuTime(false);
   };
   beat();
 

@@ -91,8 +91,7 @@ export class InformerThreads {
     // The bells of the in-process backend ring on this thread and request a turn of the loop.
     const words = new PipelineWords(memory, shards === 0 ? this.#loop.wake : undefined);
     this.#words = words;
-    if (shards > 0)
-      this.#bellWatch = new BellWatch(words.mainBell, backgroundClock, () => this.unmerged > 0);
+    if (shards > 0) this.#bellWatch = new BellWatch(words.mainBell, backgroundClock, () => this.unmerged > 0);
     this.#processor = new SequenceMerger({
       shards: memory.toMain.map((buffer, shard) => ({
         ring: new RingConsumer(new RingMemory(buffer)),

@@ -1,7 +1,7 @@
 /**
  * Schedule of the main thread's drains. It drains at once while there is work (through setImmediate, which lets other
  * tasks run), after 1 ms when the last turn was large, and otherwise when its bell rings: then in the task that the bell
- * has started, because at low rates another one costs a fifth of the wake-up (docs/decisions/0022).
+ * has started, because at low rates another one costs a fifth of the wake-up (docs/decisions/0024).
  *
  * The pause of 1 ms is moderation: at high rates a wake-up costs more than the work (docs/decisions/0004).
  */
