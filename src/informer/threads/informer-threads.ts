@@ -82,6 +82,7 @@ export class InformerThreads {
       packBytesMin: parts.packBytesMin,
       clock: this.#clock,
       merged: () => this.#processor.merged,
+      afterNextMerge: (callback) => this.#afterNextMerge(callback),
     });
     const memory = parts.memory ?? allocatePipeline(Math.max(1, shards), logBytes, ringBytes);
     this.#memory = memory;
@@ -110,7 +111,6 @@ export class InformerThreads {
       kick: this.#loop.wake,
     });
     this.drain = new Drain(this.#processor, parts.clock ?? realClock, drainBudgetMs, this.#backlogs);
-    this.drain.addUpkeep(this.storeMemory.packing.watch);
   }
 
   /** Number of shards, also when they run in-process. */
@@ -336,6 +336,17 @@ export class InformerThreads {
     } catch (error) {
       answer({ error: toErrorMessage(error) });
     }
+  }
+
+  #afterNextMerge(callback: () => void): void {
+    const { merged } = this.#processor;
+    const look = (): false => {
+      if (this.#processor.merged === merged) return false;
+      this.drain.removeUpkeep(look);
+      callback();
+      return false;
+    };
+    this.drain.addUpkeep(look);
   }
 
   #fromShard(shard: number, message: FromShard): void {

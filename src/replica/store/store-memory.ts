@@ -15,6 +15,8 @@ export interface StoreMemoryOptions {
   readonly clock: Clock;
   /** Number of merged changes, a u32 that wraps. */
   readonly merged: () => number;
+  /** Calls `callback` once, soon after the next change is merged. */
+  readonly afterNextMerge: (callback: () => void) => void;
 }
 
 export class StoreMemory {
@@ -125,10 +127,14 @@ const BUSY_CHANGES = 8;
  * and a round is divided into small pieces, because the main thread has other work. Rounds begin with a change, and end
  * with a round that left nothing to do.
  */
+type PackingOptions = Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged' | 'afterNextMerge'>;
+
 export class PackingRounds {
-  readonly #options: Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged'>;
+  readonly #options: PackingOptions;
   readonly #ended: () => boolean;
   readonly #members: Set<Packable> = new Set();
+  /** Whether the next merge begins rounds. */
+  #isAwaitingMerge = false;
   /** Cancels the wait for the next piece; undefined while there is nothing to do. */
   #cancel: (() => void) | undefined;
   /** Number of merged changes at the last piece. */
@@ -137,13 +143,14 @@ export class PackingRounds {
   #mergedBefore = 0;
 
   /** @param ended called after each round; returns whether it has something to do after the next one */
-  constructor(options: Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged'>, ended: () => boolean) {
+  constructor(options: PackingOptions, ended: () => boolean) {
     this.#options = options;
     this.#ended = ended;
   }
 
   add(member: Packable): void {
     this.#members.add(member);
+    if (this.#cancel === undefined) this.#awaitMerge();
   }
 
   remove(member: Packable): void {
@@ -153,20 +160,18 @@ export class PackingRounds {
     this.#cancel = undefined;
   }
 
-  /** Begins rounds if changes were merged since the last one began and none is due. Called after merges. */
-  readonly watch = (): false => {
-    const isDue = this.#cancel !== undefined || this.#members.size === 0;
-    if (!isDue && this.#hasChanges) this.#wait();
-    return false;
-  };
-
-  get #hasChanges(): boolean {
-    return this.#options.merged() !== this.#mergedBefore;
+  #awaitMerge(): void {
+    const { packAfterMs, afterNextMerge } = this.#options;
+    if (this.#isAwaitingMerge || packAfterMs === Infinity) return;
+    this.#isAwaitingMerge = true;
+    afterNextMerge(() => {
+      this.#isAwaitingMerge = false;
+      if (this.#members.size > 0) this.#wait();
+    });
   }
 
   #wait(): void {
     const { clock, packAfterMs, merged } = this.#options;
-    if (packAfterMs === Infinity) return;
     this.#cancel = clock.schedule(packAfterMs, () => {
       this.#mergedBefore = merged();
       this.#work(this.#round());
@@ -187,7 +192,8 @@ export class PackingRounds {
     }
     this.#cancel = undefined;
     const hasMore = this.#ended() || step.value;
-    if (hasMore || this.#hasChanges) this.#wait();
+    if (hasMore || merged() !== this.#mergedBefore) this.#wait();
+    else this.#awaitMerge();
   }
 
   *#round(): Generator<void, boolean, void> {
