@@ -17,10 +17,13 @@ export interface ShardTask {
   readonly port: MessagePort;
   /** Whether it replaces a shard that ended; then it waits for `resume`. */
   readonly isSuccessor: boolean;
+  /**
+   * Longest wait for the bell, after which the thread shows a sign of life. Work that is found then counts as a lost
+   * wake-up…
+   */
+  readonly heartbeatMs: number;
 }
 
-/** Safety net: work that is found after this time without a bell counts as a lost wake-up… */
-const PARK_TIMEOUT_MS = 100;
 /** …unless the bell rings within this time: its producer was interrupted before it. */
 const LATE_RING_MS = 1000;
 /** Length of the window in which the rate is measured, and of a pause at a high rate. */
@@ -40,14 +43,14 @@ export async function runShard(task: ShardTask): Promise<void> {
     heartbeat.increment();
     const records = shard.doWork();
     moderation.add(records);
-    shard.usage.publishCpuTime();
+    shard.usage.publishCpuTime(records > 0);
     const hasProgress = port.poll() || records > 0;
     if (shard.isLoading) {
       await eventLoop(hasProgress);
     } else if (records === 0 && moderation.shouldPause(realClock.now())) {
       bell.nap(PAUSE_MS);
     } else if (records === 0 && !port.isShutdown) {
-      const isRung = bell.park(() => shard.hasWork() || port.poll(), PARK_TIMEOUT_MS);
+      const isRung = bell.park(() => shard.hasWork() || port.poll(), task.heartbeatMs);
       if (!isRung && shard.hasWork() && !bell.ringsWithin(LATE_RING_MS))
         shard.usage.set(UsageCounter.LostWakeups, ++lostWakeups);
     }

@@ -24,6 +24,7 @@ import type {
   ControlPort,
   FromReflectorThread,
   ToReflectorThread,
+  ToReflectorWorker,
 } from '../shared/protocol.ts';
 
 export interface ReflectorHostOptions {
@@ -83,7 +84,6 @@ function discardUncommitted(memory: PipelineMemory, committed: number): void {
  * (docs/decisions/0007).
  */
 const READ_BYTES = 256 * 1024;
-const HEARTBEAT_MS = 250;
 /**
  * The first pause of a thread with a backlog. It looks for room after this pause, after a second one of
  * twice the length, and only then parks on its bell. The main thread rings for every few objects, but room
@@ -100,7 +100,7 @@ export interface ReflectorTask {
 
 export function runReflector(task: ReflectorTask): void {
   const { reflectorBell, reflectorHeartbeat: heartbeat } = new PipelineWords(task.memory);
-  const bell = new BellWatch(reflectorBell, backgroundClock);
+  const bell = new BellWatch(reflectorBell, backgroundClock, () => reflector.hasBacklog);
   const usage = new UsageWriter(task.memory.usage[0] as SharedArrayBuffer, realClock);
   let isClosed = false;
   const port: ControlPort<ToReflectorThread, FromReflectorThread> = {
@@ -112,23 +112,30 @@ export function runReflector(task: ReflectorTask): void {
       task.port.close();
     },
     onMessage: (listener) => {
-      task.port.on('message', (message: ToReflectorThread) => {
+      task.port.on('message', (message: ToReflectorWorker) => {
+        if (message.type === 'beat') {
+          beat();
+          return;
+        }
         listener(message);
         watchBacklog();
       });
     },
   };
   const onBacklog = (): void => watchBacklog();
-  const reflector = createReflector({ memory: task.memory, port, onBacklog, readBytes: READ_BYTES });
+  // It rings for every batch of records: its CPU time changes with these.
+  const onRing = (): void => usage.publishCpuTime(true);
+  const { memory } = task;
+  const reflector = createReflector({ memory, port, onRing, onBacklog, readBytes: READ_BYTES });
   let isWatching = false;
-  // The event loop runs this timer, so a blocked thread stops its heartbeat.
+  // The event loop receives the main thread's message, so a blocked thread does not answer.
   const beat = (): void => {
     heartbeat.increment();
     reflector.measure(usage);
     usage.set(UsageCounter.LostWakeups, bell.lostWakeups);
-    usage.publishCpuTime();
+    usage.publish();
+    usage.publishCpuTime(false);
   };
-  realTimers.setInterval(beat, HEARTBEAT_MS).unref();
   beat();
 
   function watchBacklog(): void {

@@ -8,7 +8,7 @@
  * | merged | main | last merged sequence: the log is free up to it |
  * | reflector bell (2) | shards and main / reflector | room in a ring / parked flag |
  * | main bell (2) | shards / main | notifications / parked flag |
- * | reflector heartbeat | reflector | grows four times a second |
+ * | reflector heartbeat | reflector | grows when the supervisor asks for it |
  * | per shard: bell (2) | reflector and main / shard | deltas or room / parked flag |
  * | per shard: consumed | shard | last completed sequence |
  * | per shard: inFlight | shard | sequence in progress |

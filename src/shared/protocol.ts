@@ -114,8 +114,10 @@ export type FeedRequest = { readonly type: 'feed'; readonly informer: number; re
   | { readonly part: 'close' }
 );
 
-/** All messages to the reflector thread, except requests for statistics. */
+/** All messages to the reflector. */
 export type ToReflectorThread = ToReflector | FeedAnswer;
+/** All messages to its thread. `beat` asks for a sign of life. */
+export type ToReflectorWorker = ToReflectorThread | { readonly type: 'beat' };
 export type FromReflectorThread = FromReflector | FeedRequest;
 
 /** Activity of a reflector, for health and for tests. */

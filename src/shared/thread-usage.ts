@@ -22,8 +22,8 @@ export type UsageCounter = (typeof UsageCounter)[keyof typeof UsageCounter];
 
 const COUNTERS = 6;
 
-/** Shortest time between two readings of the CPU time: less than a timer of 250 ms, which may fire early. */
-const CPU_TIME_PERIOD_MS = 240;
+/** Shortest time between two readings of the CPU time, each of which takes as long as dozens of events. */
+const CPU_TIME_PERIOD_MS = 1000;
 
 export interface ThreadUsage {
   /** Undefined where the platform does not report it. */
@@ -46,6 +46,8 @@ export class UsageWriter {
   readonly #before: Float64Array;
   readonly #clock: Pick<Clock, 'now'>;
   #publishedMs = -Infinity;
+  /** Whether the thread has worked since its CPU time was read; its start is work. */
+  #hasWorked = true;
 
   constructor(buffer: SharedArrayBuffer, clock: Pick<Clock, 'now'>) {
     this.#writer = new CounterWriter(buffer);
@@ -64,11 +66,14 @@ export class UsageWriter {
     this.#writer.publish();
   }
 
-  /** Publishes with the thread's CPU time, unless it did a moment ago. */
-  publishCpuTime(): void {
+  /** Publishes with the thread's CPU time, unless that was read a moment ago or the thread has not worked since. */
+  publishCpuTime(hasWorked: boolean): void {
+    this.#hasWorked ||= hasWorked;
+    if (!this.#hasWorked) return;
     const nowMs = this.#clock.now();
     if (nowMs - this.#publishedMs < CPU_TIME_PERIOD_MS) return;
     this.#publishedMs = nowMs;
+    this.#hasWorked = false;
     this.set(UsageCounter.CpuMs, threadCpuMs() ?? NaN);
     this.publish();
   }

@@ -15,6 +15,6 @@ export const RECOVERY_MUTANTS: readonly Mutant[] = inFiles({
     C178: ['restarts: history.restarts + 1', 'restarts: history.restarts'],
   },
   'src/informer/threads/supervisor.ts': {
-    C177: ['Math.min(clock.now() - this.#tickedMs, TICK_MAX_MS)', 'clock.now() - this.#tickedMs'],
+    C177: ['Math.min(clock.now() - this.#tickedMs, this.#tickMs)', 'clock.now() - this.#tickedMs'],
   },
 });

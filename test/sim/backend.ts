@@ -115,6 +115,8 @@ export class SimulatedBackend implements Backend {
     return undefined;
   }
 
+  askForHeartbeats(): void {}
+
   end(role: Role): Promise<void> {
     this.#drop(role);
     return Promise.resolve();

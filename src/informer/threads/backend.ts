@@ -23,6 +23,8 @@ export interface Backend {
   toShard(shard: number, message: ToShard): void;
   /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
   heartbeat(role: Role): number | undefined;
+  /** Asks threads that have no heartbeat of their own for one. */
+  askForHeartbeats(): void;
   /** Terminates the thread during any work; resolves when it can no longer touch shared memory. */
   end(role: Role): Promise<void>;
   succeed(role: Role): void;

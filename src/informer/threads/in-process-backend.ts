@@ -90,6 +90,8 @@ export class InProcessBackend implements Backend {
     return undefined;
   }
 
+  askForHeartbeats(): void {}
+
   end(role: Role): Promise<void> {
     this.#drop(role);
     return Promise.resolve();

@@ -29,6 +29,7 @@ import type { FromReflector, FromReflectorThread, FromShard, ToReflector } from 
 import { ReflectorRecovery, ShardRecovery } from './recovery.ts';
 import type { RecoveryParts } from './recovery.ts';
 import { Supervisor, brokenError } from './supervisor.ts';
+import { heartbeatMsOf } from './supervisor-step.ts';
 import { InProcessBackend } from './in-process-backend.ts';
 import { WorkerBackend } from './worker-backend.ts';
 
@@ -81,6 +82,7 @@ export class InformerThreads {
       packBytesMin: parts.packBytesMin,
       clock: this.#clock,
       merged: () => this.#processor.merged,
+      afterNextMerge: (callback) => this.#afterNextMerge(callback),
     });
     const memory = parts.memory ?? allocatePipeline(Math.max(1, shards), logBytes, ringBytes);
     this.#memory = memory;
@@ -90,7 +92,7 @@ export class InformerThreads {
     // The bells of the in-process backend ring on this thread and request a turn of the loop.
     const words = new PipelineWords(memory, shards === 0 ? this.#loop.wake : undefined);
     this.#words = words;
-    if (shards > 0) this.#bellWatch = new BellWatch(words.mainBell, backgroundClock);
+    if (shards > 0) this.#bellWatch = new BellWatch(words.mainBell, backgroundClock, () => this.unmerged > 0);
     this.#processor = new SequenceMerger({
       shards: memory.toMain.map((buffer, shard) => ({
         ring: new RingConsumer(new RingMemory(buffer)),
@@ -225,10 +227,9 @@ export class InformerThreads {
       this.#parts.backend?.(this.#memory, events, wake) ??
       (this.options.shards === 0
         ? new InProcessBackend(this.#memory, events, wake, this.#clock)
-        : new WorkerBackend(this.#memory, events));
-    const bell = this.#bellWatch ?? this.#words.mainBell;
+        : new WorkerBackend(this.#memory, events, heartbeatMsOf(this.options.stallTimeoutMs)));
     const inProcess = backend instanceof InProcessBackend ? backend : undefined;
-    this.#loop.start({ drain: this.drain, bell, inProcess });
+    this.#loop.start({ drain: this.drain, bell: this.#bellWatch, inProcess });
     if (this.#isUnref) backend.unref();
     const running = this.#supervise(backend);
     this.#metrics = new ThreadsMetrics({
@@ -266,6 +267,10 @@ export class InformerThreads {
       limits: this.options,
       threads: [...shards, new ReflectorRecovery(parts)],
       heartbeat: (role) => backend.heartbeat(role),
+      ticked: () => {
+        backend.askForHeartbeats();
+        this.#bellWatch?.watch();
+      },
       restarted: (error, role) => {
         const { code } = error;
         publish('kubeloom:thread', () => ({ threads: this.#name, role: roleName(role), code }));
@@ -331,6 +336,17 @@ export class InformerThreads {
     } catch (error) {
       answer({ error: toErrorMessage(error) });
     }
+  }
+
+  #afterNextMerge(callback: () => void): void {
+    const { merged } = this.#processor;
+    const look = (): false => {
+      if (this.#processor.merged === merged) return false;
+      this.drain.removeUpkeep(look);
+      callback();
+      return false;
+    };
+    this.drain.addUpkeep(look);
   }
 
   #fromShard(shard: number, message: FromShard): void {

@@ -1,12 +1,13 @@
 /**
  * Schedule of the main thread's drains. It drains at once while there is work (through setImmediate, which lets other
- * tasks run), after 1 ms when the last turn was large, and otherwise when its bell rings.
+ * tasks run), after 1 ms when the last turn was large, and otherwise when its bell rings: then in the task that the bell
+ * has started, because at low rates another one costs a fifth of the wake-up (docs/decisions/0024).
  *
  * The pause of 1 ms is moderation: at high rates a wake-up costs more than the work (docs/decisions/0004).
  */
 import { realTimers } from '../../base/clock.ts';
 import type { RealTimers } from '../../base/clock.ts';
-import type { Bell } from '../../shared/ring/bell.ts';
+import type { BellWatch } from '../../shared/ring/bell-watch.ts';
 import type { Drain } from '../../replica/merge/drain.ts';
 
 const MODERATION_SEQUENCES = 32;
@@ -16,7 +17,8 @@ export type LoopTimers = Pick<RealTimers, 'setImmediate' | 'setTimeout'>;
 
 export interface LoopWork {
   readonly drain: Drain;
-  readonly bell: Pick<Bell, 'ring' | 'parkAsync'>;
+  /** Undefined without other threads: then every ring is a call of `wake`. */
+  readonly bell: Pick<BellWatch, 'ring' | 'parkAsync'> | undefined;
   /** Reflector and shards that run on this thread; their turn comes before each turn of the drain. */
   readonly inProcess: { turn(): boolean } | undefined;
 }
@@ -47,7 +49,7 @@ export class MainLoop {
   stop(): void {
     this.#isStopped = true;
     // Ends the open wait.
-    this.#work?.bell.ring();
+    this.#work?.bell?.ring();
   }
 
   readonly #turn = (): void => {
@@ -67,13 +69,18 @@ export class MainLoop {
   }
 
   #park({ drain, bell }: LoopWork): void {
+    if (!bell) {
+      if (drain.hasWork()) this.wake();
+      return;
+    }
     if (this.#isParked) return;
     this.#isParked = true;
     void bell
       .parkAsync(() => drain.hasWork())
-      .then(() => {
+      .then((result) => {
         this.#isParked = false;
-        this.wake();
+        if (result === 'woken' && !this.#isScheduled) this.#turn();
+        else this.wake();
       });
   }
 }

@@ -17,6 +17,19 @@ export interface SupervisorLimits {
   readonly restartWindowMs: number;
 }
 
+/** Heartbeats within `stallTimeoutMs`: each wakes the thread, so an idle one has no more than it needs. */
+const HEARTBEATS = 4;
+/** The same period bounds the delay of a wake-up that was lost, so it is short even with a long `stallTimeoutMs`. */
+const HEARTBEAT_MS_MAX = 1250;
+
+/**
+ * Returns the longest time between two heartbeats of a thread without work, and between two ticks of its supervisor. A
+ * thread that stalls is found within `stallTimeoutMs` and once this time.
+ */
+export function heartbeatMsOf(stallTimeoutMs: number): number {
+  return Math.min(stallTimeoutMs / HEARTBEATS, HEARTBEAT_MS_MAX);
+}
+
 /** State of a role across its threads. */
 export interface ThreadHistory {
   /** Number of threads before this one. */

@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { roleName } from './backend.ts';
 import type { Role } from './backend.ts';
-import { FIRST_THREAD, stepThread } from './supervisor-step.ts';
+import { FIRST_THREAD, heartbeatMsOf, stepThread } from './supervisor-step.ts';
 import type {
   SupervisorLimits,
   ThreadEffect,
@@ -47,6 +47,8 @@ export interface SupervisorOptions {
   readonly threads: readonly Supervised[];
   /** Returns a number that changes while the thread works, or undefined when it runs on the calling thread. */
   readonly heartbeat: (role: Role) => number | undefined;
+  /** Called at every tick, after the heartbeats were read. */
+  readonly ticked: () => void;
   /** Reports that a thread was replaced; everything continues. */
   readonly restarted: (error: KubeloomError, role: Role) => void;
   /** Reports that no thread will be replaced any more and nothing will be delivered. */
@@ -56,19 +58,17 @@ export interface SupervisorOptions {
   readonly wake: () => void;
 }
 
-const TICK_MS = 250;
-/** Cap for one tick. A later tick shows that the main thread or the process was held up, not the other threads. */
-const TICK_MAX_MS: number = 2 * TICK_MS;
-
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #states: Map<Role, ThreadState> = new Map();
+  readonly #tickMs: number;
   #tickedMs: number;
   #cancelTick: () => void = () => undefined;
   #isClosed = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.#tickMs = heartbeatMsOf(options.limits.stallTimeoutMs);
     this.#tickedMs = options.clock.now();
     for (const { role } of options.threads) this.#states.set(role, FIRST_THREAD);
     this.#tickLater();
@@ -109,17 +109,23 @@ export class Supervisor {
   }
 
   #tickLater(): void {
-    this.#cancelTick = this.#options.clock.schedule(TICK_MS, () => this.#tick());
+    const { clock, threads, heartbeat } = this.#options;
+    // Roles on the calling thread cannot stall without it.
+    if (threads.every(({ role }) => heartbeat(role) === undefined)) return;
+    this.#cancelTick = clock.schedule(this.#tickMs, () => this.#tick());
   }
 
   #tick(): void {
-    const { clock, threads, heartbeat } = this.#options;
-    const elapsedMs = Math.min(clock.now() - this.#tickedMs, TICK_MAX_MS);
+    const { clock, threads, heartbeat, ticked } = this.#options;
+    // A later tick shows that the main thread or the process was held up, not the other threads.
+    const elapsedMs = Math.min(clock.now() - this.#tickedMs, this.#tickMs);
     this.#tickedMs = clock.now();
     for (const thread of threads) {
       this.#happened(thread, { type: 'tick', elapsedMs, heartbeat: heartbeat(thread.role) });
     }
-    if (!this.#isClosed) this.#tickLater();
+    if (this.#isClosed) return;
+    ticked();
+    this.#tickLater();
   }
 
   #happened(thread: Supervised, event: ThreadEvent): void {

@@ -22,7 +22,7 @@ export interface RoleStats {
   /** Records of all informers that were processed. */
   readonly deltas: number;
   /**
-   * CPU time, up to 250 ms old for other threads. Undefined where the platform does not report it, and for roles on the
+   * CPU time, up to 2.5 s old for other threads. Undefined where the platform does not report it, and for roles on the
    * calling thread: their time is that of `main`.
    */
   readonly cpuMs: number | undefined;

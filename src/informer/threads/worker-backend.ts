@@ -6,7 +6,13 @@ import { realTimers } from '../../base/clock.ts';
 import type { Backend, BackendEvents, Role } from './backend.ts';
 import { PipelineWords } from '../../shared/layout.ts';
 import type { PipelineMemory } from '../../shared/layout.ts';
-import type { ToReflectorThread, ToShard, FromReflectorThread, FromShard } from '../../shared/protocol.ts';
+import type {
+  FromReflectorThread,
+  FromShard,
+  ToReflectorThread,
+  ToReflectorWorker,
+  ToShard,
+} from '../../shared/protocol.ts';
 import { MessageChannel, MessagePort, Worker } from 'node:worker_threads';
 import { fileURLToPath } from 'node:url';
 import { Piscina } from 'piscina';
@@ -22,14 +28,17 @@ export class WorkerBackend implements Backend {
   readonly #memory: PipelineMemory;
   readonly #events: BackendEvents;
   readonly #words: PipelineWords;
-  #reflector: WorkerThread<ToReflectorThread>;
+  readonly #heartbeatMs: number;
+  #reflector: WorkerThread<ToReflectorWorker>;
   readonly #shards: WorkerThread<ToShard>[];
   #isClosing = false;
   #isUnref = false;
 
-  constructor(memory: PipelineMemory, events: BackendEvents) {
+  /** @param heartbeatMs longest time without a heartbeat of a shard that does not work */
+  constructor(memory: PipelineMemory, events: BackendEvents, heartbeatMs: number) {
     this.#memory = memory;
     this.#events = events;
+    this.#heartbeatMs = heartbeatMs;
     this.#words = new PipelineWords(memory);
     this.#reflector = this.#startReflector();
     this.#shards = memory.toShard.map((_, shard) => this.#startShard(shard, false));
@@ -48,6 +57,11 @@ export class WorkerBackend implements Backend {
   heartbeat(role: Role): number {
     const { reflectorHeartbeat } = this.#words;
     return (role === 'reflector' ? reflectorHeartbeat : this.#words.shard(role).heartbeat).load();
+  }
+
+  /** A shard's wait for its bell ends in time; the reflector waits for sockets and messages. */
+  askForHeartbeats(): void {
+    this.#reflector.post({ type: 'beat' });
   }
 
   async end(role: Role): Promise<void> {
@@ -82,8 +96,8 @@ export class WorkerBackend implements Backend {
     return role === 'reflector' ? this.#reflector : this.#shards[role];
   }
 
-  #startReflector(): WorkerThread<ToReflectorThread> {
-    const thread: WorkerThread<ToReflectorThread> = startReflectorThread(this.#memory, {
+  #startReflector(): WorkerThread<ToReflectorWorker> {
+    const thread: WorkerThread<ToReflectorWorker> = startReflectorThread(this.#memory, {
       message: (message) => {
         if (this.#reflector === thread) this.#events.fromReflector(message);
       },
@@ -93,7 +107,7 @@ export class WorkerBackend implements Backend {
   }
 
   #startShard(index: number, isSuccessor: boolean): WorkerThread<ToShard> {
-    const task = { index, memory: this.#memory, isSuccessor };
+    const task = { index, memory: this.#memory, isSuccessor, heartbeatMs: this.#heartbeatMs };
     const thread: WorkerThread<ToShard> = startShardThread(task, {
       message: (message) => {
         if (this.#shards[index] === thread) this.#events.fromShard(index, message);
@@ -139,7 +153,7 @@ interface WorkerThread<To> {
 function startReflectorThread(
   memory: PipelineMemory,
   events: WorkerThreadEvents<FromReflectorThread>,
-): WorkerThread<ToReflectorThread> {
+): WorkerThread<ToReflectorWorker> {
   const { port1: port, port2 } = new MessageChannel();
   port.on('message', events.message);
   const workerData: ReflectorTask = { memory, port: port2 };

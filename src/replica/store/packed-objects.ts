@@ -49,6 +49,8 @@ export class PackedObjects {
   readonly #dictionaries: Set<Dictionary> = new Set();
   #current: Dictionary | undefined;
   #rests = 0;
+  /** Whether the round in progress has changed anything. */
+  #isActive = false;
 
   constructor(options: PackedObjectsOptions) {
     this.#loose = options.loose;
@@ -82,14 +84,23 @@ export class PackedObjects {
   /**
    * Packs the objects that were there in the previous round, one a step. Newer objects wait for the next round, so an
    * object that changes all the time is not packed.
+   *
+   * @returns whether the next round has something to do even if no object changes before it
    */
-  *round(): Generator<void, void, void> {
+  *round(): Generator<void, boolean, void> {
+    this.#isActive = false;
     yield* this.#dissolve();
-    if (this.#loose.liveBytes < this.#totalBytesMin) return;
-    if (this.#rests > 0) {
-      this.#rests--;
-      return;
+    if (this.#loose.liveBytes >= this.#totalBytesMin) {
+      if (this.#rests === 0) yield* this.#packAged();
+      else {
+        this.#rests--;
+        this.#isActive = true;
+      }
     }
+    return this.#isActive;
+  }
+
+  *#packAged(): Generator<void, void, void> {
     for (const slab of drained(this.#loose.list())) {
       for (const entry of slab.allocations) {
         if (!(entry instanceof Entry) || entry.slab !== slab || entry.flags & EntryFlag.Unpackable) continue;
@@ -99,6 +110,7 @@ export class PackedObjects {
           yield* this.#tidied();
         } else {
           entry.flags |= EntryFlag.Aged;
+          this.#isActive = true;
         }
       }
       yield;
@@ -107,6 +119,7 @@ export class PackedObjects {
 
   #pack(entry: Entry): void {
     const { slab, offset, length, dictionary } = entry;
+    this.#isActive = true;
     entry.dictionary = undefined;
     if (slab === undefined || length < OBJECT_BYTES_MIN || length > OBJECT_BYTES_MAX) {
       entry.flags |= EntryFlag.Unpackable;
@@ -198,6 +211,7 @@ export class PackedObjects {
 
   #unpack(entry: Entry): void {
     const bytes = this.unpacked(entry);
+    this.#isActive = true;
     this.release(entry);
     entry.dictionary = undefined;
     this.#loose.put(entry, bytes, 0, entry.length);

@@ -13,8 +13,10 @@ export interface StoreMemoryOptions {
   /** Informers whose objects have less than this in total are not packed. */
   readonly packBytesMin?: number | undefined;
   readonly clock: Clock;
-  /** A counter that changes when changes were merged: then the main thread has other work. */
+  /** Number of merged changes, a u32 that wraps. */
   readonly merged: () => number;
+  /** Calls `callback` once, soon after the next change is merged. */
+  readonly afterNextMerge: (callback: () => void) => void;
 }
 
 export class StoreMemory {
@@ -68,13 +70,19 @@ export class SlabMemory {
     if (this.#droppedBytes >= DROPPED_BYTES_MAX) this.#collect();
   }
 
-  /** Drops all free memory if nothing was taken since the previous call. Called from time to time. */
-  tidy(): void {
+  /**
+   * Drops all free memory if nothing was taken since the previous call. Called after each round of packing.
+   *
+   * @returns whether the next call has something to do
+   */
+  tidy(): boolean {
     const isQuiet = this.#isQuiet;
     this.#isQuiet = true;
-    if (!isQuiet || this.#droppedBytes + this.freeBytes < WORTH_BYTES_MIN) return;
+    if (this.#droppedBytes + this.freeBytes < WORTH_BYTES_MIN) return false;
+    if (!isQuiet) return true;
     this.#drop(this.#free.length);
     this.#collect();
+    return false;
   }
 
   get freeBytes(): number {
@@ -104,33 +112,45 @@ function mapped(): Buffer {
 
 /** A store with objects to pack: its round does one step at a time. */
 export interface Packable {
-  round(): Generator<void, void, void>;
+  /** @returns whether the next round has something to do even if nothing changes before it */
+  round(): Generator<void, boolean, void>;
 }
 
 /** Duration of a piece and of the pause after it: a fifth of an idle thread, a thirtieth of one that merges. */
 const WHEN_IDLE = { pieceMs: 0.5, pauseMs: 2 };
 const WHEN_BUSY = { pieceMs: 0.2, pauseMs: 6 };
+/** Changes since the previous piece above which the thread counts as busy: some 1,300 a second. */
+const BUSY_CHANGES = 8;
 
 /**
  * Runs packing in rounds over all informers of the same threads. There is a pause of `packAfterMs` between two rounds,
- * and a round is divided into small pieces, because the main thread has other work.
+ * and a round is divided into small pieces, because the main thread has other work. Rounds begin with a change, and end
+ * with a round that left nothing to do.
  */
-export class PackingRounds {
-  readonly #options: Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged'>;
-  readonly #ended: () => void;
-  readonly #members: Set<Packable> = new Set();
-  /** Cancels the wait for the next piece; undefined without members. */
-  #cancel: (() => void) | undefined;
-  #merged = 0;
+type PackingOptions = Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged' | 'afterNextMerge'>;
 
-  constructor(options: Pick<StoreMemoryOptions, 'clock' | 'packAfterMs' | 'merged'>, ended: () => void) {
+export class PackingRounds {
+  readonly #options: PackingOptions;
+  readonly #ended: () => boolean;
+  readonly #members: Set<Packable> = new Set();
+  /** Whether the next merge begins rounds. */
+  #isAwaitingMerge = false;
+  /** Cancels the wait for the next piece; undefined while there is nothing to do. */
+  #cancel: (() => void) | undefined;
+  /** Number of merged changes at the last piece. */
+  #merged = 0;
+  /** The same at the first piece of the last round. */
+  #mergedBefore = 0;
+
+  /** @param ended called after each round; returns whether it has something to do after the next one */
+  constructor(options: PackingOptions, ended: () => boolean) {
     this.#options = options;
     this.#ended = ended;
   }
 
   add(member: Packable): void {
     this.#members.add(member);
-    if (this.#cancel === undefined && this.#options.packAfterMs !== Infinity) this.#wait();
+    if (this.#cancel === undefined) this.#awaitMerge();
   }
 
   remove(member: Packable): void {
@@ -140,28 +160,45 @@ export class PackingRounds {
     this.#cancel = undefined;
   }
 
-  #wait(): void {
-    const { clock, packAfterMs } = this.#options;
-    this.#cancel = clock.schedule(packAfterMs, () => this.#work(this.#round()));
+  #awaitMerge(): void {
+    const { packAfterMs, afterNextMerge } = this.#options;
+    if (this.#isAwaitingMerge || packAfterMs === Infinity) return;
+    this.#isAwaitingMerge = true;
+    afterNextMerge(() => {
+      this.#isAwaitingMerge = false;
+      if (this.#members.size > 0) this.#wait();
+    });
   }
 
-  #work(round: Generator<void, void, void>): void {
+  #wait(): void {
+    const { clock, packAfterMs, merged } = this.#options;
+    this.#cancel = clock.schedule(packAfterMs, () => {
+      this.#mergedBefore = merged();
+      this.#work(this.#round());
+    });
+  }
+
+  #work(round: Generator<void, boolean, void>): void {
     const { clock, merged } = this.#options;
-    const isBusy = merged() !== this.#merged;
+    const isBusy = (merged() - this.#merged) >>> 0 > BUSY_CHANGES;
     this.#merged = merged();
     const { pieceMs, pauseMs } = isBusy ? WHEN_BUSY : WHEN_IDLE;
     const endMs = clock.now() + pieceMs;
-    let isDone = false;
-    while (!isDone && clock.now() < endMs) isDone = round.next().done === true;
-    if (!isDone) {
+    let step: IteratorResult<void, boolean> | undefined;
+    while (!step?.done && clock.now() < endMs) step = round.next();
+    if (!step?.done) {
       this.#cancel = clock.schedule(pauseMs, () => this.#work(round));
       return;
     }
-    this.#ended();
-    this.#wait();
+    this.#cancel = undefined;
+    const hasMore = this.#ended() || step.value;
+    if (hasMore || merged() !== this.#mergedBefore) this.#wait();
+    else this.#awaitMerge();
   }
 
-  *#round(): Generator<void, void, void> {
-    for (const member of this.#members) yield* member.round();
+  *#round(): Generator<void, boolean, void> {
+    let hasMore = false;
+    for (const member of this.#members) hasMore = (yield* member.round()) || hasMore;
+    return hasMore;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * The wait for a bell on a thread with an event loop, with a slow heartbeat. A bell that did not wake the thread,
- * or work without a bell, must not block the thread forever. Neither may happen; each time is counted.
+ * The wait for a bell on a thread with an event loop. A bell that did not wake the thread, or work without a bell, must
+ * not block the thread forever. Neither may happen; each time is counted. A timer looks for them while something is
+ * outstanding; a thread that waits for nothing in particular has no timer.
  *
  * One finding proves nothing: a producer may be interrupted before it rings, or this loop delayed before it
  * wakes. So two looks of one wait must find it, and a late wake-up is at most two periods late.
@@ -11,20 +12,25 @@ import type { Bell } from './bell.ts';
 export const LOOK_PERIOD_MS = 100;
 
 export class BellWatch {
-  /** Number of waits that the heartbeat ended. */
+  /** Number of waits that a look ended. */
   lostWakeups = 0;
   readonly #bell: Bell;
   readonly #clock: Clock;
+  readonly #isOutstanding: () => boolean;
   /** Work check of the open wait. */
   #hasWork: (() => boolean) | undefined;
   #isOverdue = false;
   #cancelLook: (() => void) | undefined;
   #isClosed = false;
 
-  /** @param clock its timers must not keep the process alive */
-  constructor(bell: Bell, clock: Clock) {
+  /**
+   * @param clock its timers must not keep the process alive
+   * @param isOutstanding returns whether a wake-up is due sooner or later
+   */
+  constructor(bell: Bell, clock: Clock, isOutstanding: () => boolean) {
     this.#bell = bell;
     this.#clock = clock;
+    this.#isOutstanding = isOutstanding;
   }
 
   ring(): void {
@@ -32,13 +38,22 @@ export class BellWatch {
   }
 
   /** Parks as `Bell.parkAsync` does; as there, one wait may be open. */
-  async parkAsync(hasWork: () => boolean): Promise<void> {
+  async parkAsync(hasWork: () => boolean): ReturnType<Bell['parkAsync']> {
     this.#hasWork = hasWork;
     this.#isOverdue = false;
-    // The heartbeat continues between waits: there are thousands, and a timer for each would cost more than the looks.
-    if (!this.#cancelLook) this.#lookLater();
-    await this.#bell.parkAsync(hasWork);
+    this.watch();
+    const result = await this.#bell.parkAsync(hasWork);
     this.#hasWork = undefined;
+    return result;
+  }
+
+  /**
+   * Looks from now on, if something is outstanding. The looks go on between waits: there are thousands, and a timer for
+   * each would cost more.
+   */
+  watch(): void {
+    if (this.#isClosed || this.#cancelLook || !this.#isOutstanding()) return;
+    this.#cancelLook = this.#clock.schedule(LOOK_PERIOD_MS, () => this.#look());
   }
 
   close(): void {
@@ -46,12 +61,9 @@ export class BellWatch {
     this.#cancelLook?.();
   }
 
-  #lookLater(): void {
-    if (!this.#isClosed) this.#cancelLook = this.#clock.schedule(LOOK_PERIOD_MS, () => this.#look());
-  }
-
   #look(): void {
-    this.#lookLater();
+    this.#cancelLook = undefined;
+    this.watch();
     const isOverdue = this.#hasWork !== undefined && (this.#bell.hasRung || this.#hasWork());
     const isLost = isOverdue && this.#isOverdue;
     this.#isOverdue = isOverdue;

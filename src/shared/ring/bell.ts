@@ -82,13 +82,19 @@ export class Bell {
     return this.#bell.load() !== this.#seen;
   }
 
-  /** Parks a consumer on a thread with an event loop; at most one such wait may be open per bell. */
-  async parkAsync(hasWork: () => boolean): Promise<void> {
+  /**
+   * Parks a consumer on a thread with an event loop; at most one such wait may be open per bell.
+   *
+   * @returns `woken` in a new task of the event loop, or `at once` because there was work or the bell rang meanwhile
+   */
+  async parkAsync(hasWork: () => boolean): Promise<'woken' | 'at once'> {
     const seen = this.#bell.load();
     this.#seen = seen;
-    if (hasWork()) return;
+    if (hasWork()) return 'at once';
     this.#parked.store(1);
-    if (!hasWork()) await this.#bell.waitAsync(seen);
+    const waiting = hasWork() ? undefined : this.#bell.waitAsync(seen);
+    await waiting;
     this.#parked.store(0);
+    return waiting ? 'woken' : 'at once';
   }
 }

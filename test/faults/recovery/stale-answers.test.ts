@@ -27,6 +27,7 @@ class Scene implements AsyncDisposable {
   constructor() {
     const backend: Backend = {
       heartbeat: () => undefined,
+      askForHeartbeats: () => undefined,
       end: () => Promise.resolve(),
       succeed: (role) => this.sent.push(`succeed ${role}`),
       toReflector: (message) => this.sent.push(wordsOf(message)),

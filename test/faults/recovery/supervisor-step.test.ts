@@ -5,6 +5,7 @@ import {
   END_TIMEOUT_MS,
   FIRST_THREAD,
   START_TIMEOUT_MS,
+  heartbeatMsOf,
   stepThread,
 } from '../../../src/informer/threads/supervisor-step.ts';
 import type {
@@ -50,6 +51,10 @@ function death(nowMs: number, unfinished?: number): ThreadEvent[] {
 }
 
 describe('the supervisor of a thread', () => {
+  test('heartbeats are a quarter of stallTimeoutMs apart, and never more than 1,250 ms', () => {
+    assert.deepEqual([1000, 5000, 3_600_000].map(heartbeatMsOf), [250, 1250, 1250]);
+  });
+
   test('a thread that died is terminated, drained and then replaced', () => {
     assert.deepEqual(run([died]).effects, [{ type: 'end' }]);
     assert.equal(run([died]).state.kind, 'ending');

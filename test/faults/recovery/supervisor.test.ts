@@ -5,6 +5,7 @@ import type { KubeloomError } from '../../../src/index.ts';
 import { FakeClock } from '../../../src/apiserver/testing/index.ts';
 import { Supervisor } from '../../../src/informer/threads/supervisor.ts';
 import type { Supervised } from '../../../src/informer/threads/supervisor.ts';
+import { heartbeatMsOf } from '../../../src/informer/threads/supervisor-step.ts';
 
 const LIMITS = { stallTimeoutMs: 5000, restartsMax: 3, restartWindowMs: 60_000 };
 
@@ -46,6 +47,8 @@ class Scene {
   readonly clock: FakeClock = new FakeClock();
   readonly threads: readonly Thread[] = [new Thread(0), new Thread(1)];
   readonly reports: string[] = [];
+  /** Effect of a tick after the heartbeats were read. */
+  ticked: () => void = () => undefined;
   /** Time for which this process was suspended. */
   stoppedMs = 0;
   readonly supervisor: Supervisor = new Supervisor({
@@ -56,6 +59,7 @@ class Scene {
     limits: LIMITS,
     threads: this.threads,
     heartbeat: (role) => this.threads[Number(role)]?.beats,
+    ticked: () => this.ticked(),
     restarted: (error) => this.reports.push(codeOf(error)),
     failed: (error) => this.reports.push(codeOf(error)),
     recovering: () => undefined,
@@ -93,6 +97,41 @@ test('a silent thread is terminated after the timeout, and replaced within a sec
   assert.deepEqual(scene.threads[1]?.calls, []);
   assert.deepEqual(scene.reports, ['ERR_KUBELOOM_THREAD_RESTARTED']);
   scene.supervisor.close();
+});
+
+test('C173 a thread that only answers at each tick stays, and one that ceases to answer is found within two more ticks', async () => {
+  const scene = new Scene();
+  const [first, second] = scene.threads;
+  assert.ok(first && second);
+  let isStalled = false;
+  scene.ticked = () => {
+    second.beats++;
+    if (!isStalled) first.beats++;
+  };
+  scene.clock.advance(60_000);
+  assert.deepEqual([first.calls, second.calls], [[], []]);
+  isStalled = true;
+  scene.clock.advance(LIMITS.stallTimeoutMs + 2 * heartbeatMsOf(LIMITS.stallTimeoutMs));
+  assert.deepEqual([first.calls, second.calls], [['end'], []]);
+  scene.supervisor.close();
+});
+
+test('a supervisor of roles on the calling thread needs no timer', () => {
+  const clock = new FakeClock();
+  const nothing = (): undefined => undefined;
+  const supervisor = new Supervisor({
+    clock,
+    limits: LIMITS,
+    threads: [new Thread(0)],
+    heartbeat: nothing,
+    ticked: nothing,
+    restarted: nothing,
+    failed: nothing,
+    recovering: nothing,
+    wake: nothing,
+  });
+  assert.equal(clock.pending, 0);
+  supervisor.close();
 });
 
 test('C177 no thread counts as stalled after the process was suspended for an hour', () => {

@@ -21,17 +21,22 @@ test('a successor continues what its predecessor published, and begins with an e
   assert.equal(readUsage(buffer).logUsedBytes, 1024);
 });
 
-test('a thread publishes its CPU time about four times a second', () => {
+test('a thread publishes its CPU time about once a second, and not while it does nothing', () => {
   const buffer = allocateUsage();
   const clock = new FakeClock();
   const writer = new UsageWriter(buffer, clock);
   writer.set(UsageCounter.LostWakeups, 1);
-  writer.publishCpuTime();
+  writer.publishCpuTime(false);
+  assert.equal(readUsage(buffer).lostWakeups, 1, 'its start is work');
   writer.set(UsageCounter.LostWakeups, 2);
-  clock.advance(200);
-  writer.publishCpuTime();
+  clock.advance(900);
+  writer.publishCpuTime(true);
   assert.equal(readUsage(buffer).lostWakeups, 1);
-  clock.advance(50);
-  writer.publishCpuTime();
+  clock.advance(100);
+  writer.publishCpuTime(false);
   assert.equal(readUsage(buffer).lostWakeups, 2);
+  writer.set(UsageCounter.LostWakeups, 3);
+  clock.advance(5000);
+  writer.publishCpuTime(false);
+  assert.equal(readUsage(buffer).lostWakeups, 2, 'it has not worked since');
 });

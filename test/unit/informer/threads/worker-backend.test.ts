@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { workerUrl } from '../../../../src/informer/threads/worker-backend.ts';
+import { WorkerBackend, workerUrl } from '../../../../src/informer/threads/worker-backend.ts';
+import { allocatePipeline } from '../../../../src/shared/layout.ts';
 
 test('an indexer thread loads no ES module by `require`, because ending a thread there aborts the process', () => {
   const entry = fileURLToPath(workerUrl('indexer'));
@@ -27,4 +28,20 @@ test('a missing entry file is an error that names where it should be', (context)
     context.mock.restoreAll();
     syncBuiltinESMExports();
   }
+});
+
+test('idle threads show signs of life: a shard by itself, the reflector when it is asked', async () => {
+  const nothing = (): undefined => undefined;
+  const events = { fromReflector: nothing, fromShard: nothing, died: nothing };
+  const backend = new WorkerBackend(allocatePipeline(1, 2 ** 23, 2 ** 14), events, 10);
+  for (const role of ['reflector', 0] as const) {
+    for (let beats = 0; beats < 3; beats++) {
+      const before = backend.heartbeat(role);
+      while (backend.heartbeat(role) === before) {
+        backend.askForHeartbeats();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+  }
+  await backend.close();
 });

@@ -68,6 +68,15 @@ function changed(owner: EntryOwner, before: Entry, bytes: Buffer): Entry {
   return entry;
 }
 
+/** Runs a whole round and returns its result. */
+function round(owner: EntryOwner): boolean {
+  const steps = owner.packed.round();
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}
+
 function isPacked({ flags }: Entry): boolean {
   return (flags & EntryFlag.Packed) !== 0;
 }
@@ -80,6 +89,15 @@ function randomText(seed: number, length: number): string {
 }
 
 describe('objects that do not change', () => {
+  it('a round says whether the next one has something to do, so that none runs when nothing changes', () => {
+    const owner = packingOwner();
+    assert.equal(round(owner), false, 'there is nothing');
+    pods(owner);
+    assert.deepEqual([round(owner), round(owner), round(owner)], [true, true, false]);
+    held(owner, specOf(PODS), podBytes(PODS));
+    assert.deepEqual([round(owner), round(owner), round(owner)], [true, true, false]);
+  });
+
   it('are packed by the second round that finds them, to less than an eighth', () => {
     const owner = packingOwner();
     const entries = pods(owner);

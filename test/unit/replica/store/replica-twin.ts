@@ -74,7 +74,7 @@ export class ReplicaTwin {
   #version = 100;
   #resourceVersion = '';
   #epochs = 0;
-  #packing: Generator<void, void, void> | undefined;
+  #packing: Generator<void, boolean, void> | undefined;
   readonly #dissolved: Set<Dictionary> = new Set();
   epoch: Epoch | undefined;
 

@@ -1,7 +1,7 @@
-/** Packing runs after a while, in small pieces, and never without members or when it is off. */
+/** Packing runs after changes, in small pieces, and never without members or when it is off. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { PackingRounds } from '../../../../src/replica/store/store-memory.ts';
+import { PackingRounds, SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/store-memory.ts';
 import type { Packable } from '../../../../src/replica/store/store-memory.ts';
 import { FakeClock } from '../../../../src/apiserver/testing/index.ts';
 
@@ -15,16 +15,18 @@ class WorkingClock extends FakeClock {
   }
 }
 
-function member(steps: number): Packable & { rounds: number; steps: number } {
+function member(steps: number): Packable & { rounds: number; steps: number; hasMore: boolean } {
   return {
     rounds: 0,
     steps: 0,
+    hasMore: false,
     *round() {
       this.rounds++;
       for (let step = 0; step < steps; step++) {
         this.steps++;
         yield;
       }
+      return this.hasMore;
     },
   };
 }
@@ -33,25 +35,77 @@ class Scene {
   readonly clock: FakeClock = new WorkingClock();
   readonly rounds: PackingRounds;
   merged = 0;
+  /** They wait for the next merge. */
+  readonly callbacks: (() => void)[] = [];
   ended = 0;
+  /** Rounds after which memory is to be tidied once more. */
+  untidied = 0;
 
   constructor(packAfterMs: number = 2000) {
-    const options = { clock: this.clock, packAfterMs, merged: () => this.merged };
-    this.rounds = new PackingRounds(options, () => void this.ended++);
+    const options = {
+      clock: this.clock,
+      packAfterMs,
+      merged: () => this.merged,
+      afterNextMerge: (callback: () => void) => void this.callbacks.push(callback),
+    };
+    this.rounds = new PackingRounds(options, () => ++this.ended <= this.untidied);
+  }
+
+  change(count: number = 1): void {
+    this.merged += count;
+    for (const callback of this.callbacks.splice(0)) callback();
   }
 }
 
 describe('rounds of packing', () => {
-  it('begin `packAfterMs` after the start, and again as long after the end of the previous round', () => {
+  it('begin `packAfterMs` after a change, and again as long after the end of a round that left something to do', () => {
     const scene = new Scene();
     const { clock, rounds } = scene;
     const one = member(3);
+    one.hasMore = true;
     rounds.add(one);
+    scene.change();
     clock.advance(1999);
     assert.equal(one.rounds, 0);
     clock.advance(1);
     assert.deepEqual([one.rounds, one.steps], [1, 3]);
     assert.equal(scene.ended, 1);
+    clock.advance(2000);
+    assert.equal(one.rounds, 2);
+  });
+
+  it('end when a round leaves nothing to do: a cache at rest has no timer until the next change', () => {
+    const scene = new Scene();
+    const { clock, rounds } = scene;
+    const [one, other] = [member(0), member(0)];
+    rounds.add(one);
+    rounds.add(other);
+    assert.equal(clock.pending, 0, 'nothing was merged');
+    scene.change();
+    one.hasMore = true;
+    clock.advance(2000);
+    assert.deepEqual([one.rounds, other.rounds, clock.pending], [1, 1, 1]);
+    one.hasMore = false;
+    scene.untidied = 2;
+    clock.advance(2000);
+    assert.deepEqual([one.rounds, clock.pending], [2, 1], 'memory is to be tidied');
+    clock.advance(2000);
+    assert.deepEqual([one.rounds, clock.pending], [3, 0]);
+    scene.change();
+    clock.advance(2000);
+    assert.equal(one.rounds, 4);
+  });
+
+  it('continue for a change that was merged while a round ran', () => {
+    const scene = new Scene();
+    const { clock, rounds } = scene;
+    const one = member(10);
+    rounds.add(one);
+    scene.change();
+    clock.advance(2000);
+    assert.equal(scene.ended, 0);
+    scene.change();
+    while (scene.ended === 0) clock.advance(2);
     clock.advance(2000);
     assert.equal(one.rounds, 2);
   });
@@ -66,12 +120,13 @@ describe('rounds of packing', () => {
       const [one, other] = [member(10), member(10)];
       rounds.add(one);
       rounds.add(other);
-      if (isBusy) scene.merged++;
+      const others = isBusy ? 9 : 8;
+      scene.change(others);
       clock.advance(2000);
       let steps: number = one.steps + other.steps;
       assert.ok(steps > 0 && steps <= stepsMax && other.steps === 0);
       while (scene.ended === 0) {
-        if (isBusy) scene.merged++;
+        scene.merged += others;
         clock.advance(pauseMs - 1);
         assert.equal(one.steps + other.steps, steps, 'a pause');
         clock.advance(1);
@@ -84,11 +139,14 @@ describe('rounds of packing', () => {
   }
 
   it('end with the last member, and begin with the next', () => {
-    const { clock, rounds } = new Scene();
+    const scene = new Scene();
+    const { clock, rounds } = scene;
     const [one, other] = [member(3), member(3)];
     rounds.add(one);
     rounds.add(other);
+    scene.change();
     rounds.remove(one);
+    other.hasMore = true;
     clock.advance(2000);
     assert.deepEqual([one.rounds, other.rounds], [0, 1]);
     rounds.remove(other);
@@ -96,13 +154,28 @@ describe('rounds of packing', () => {
     clock.advance(10_000);
     assert.equal(other.rounds, 1);
     rounds.add(one);
+    scene.change();
     clock.advance(2000);
     assert.equal(one.rounds, 1);
   });
 
   it('never run when `packAfterMs` is Infinity', () => {
-    const { clock, rounds } = new Scene(Infinity);
-    rounds.add(member(1));
-    assert.equal(clock.pending, 0);
+    const scene = new Scene(Infinity);
+    scene.rounds.add(member(1));
+    scene.change();
+    assert.equal(scene.clock.pending, 0);
+  });
+});
+
+describe('the memory of slabs', () => {
+  it('is tidied once more after a call that found memory in use, until the free memory is dropped', () => {
+    const memory = new SlabMemory();
+    assert.equal(memory.tidy(), false, 'nothing to drop');
+    const slabs = Array.from({ length: 20 }, () => memory.take(SLAB_BYTES));
+    for (const slab of slabs) memory.give(slab);
+    assert.equal(memory.tidy(), true, 'it was taken a moment ago');
+    assert.ok(memory.freeBytes > 0);
+    assert.equal(memory.tidy(), false);
+    assert.equal(memory.freeBytes, 0);
   });
 });

@@ -10,7 +10,9 @@ import { BellWatch, LOOK_PERIOD_MS } from '../../../../src/shared/ring/bell-watc
 class Scene {
   readonly clock: FakeClock = new FakeClock();
   readonly bell: Bell = new Bell(new Int32Array(allocateWords(BELL_LINES)), 0);
-  readonly watch: BellWatch = new BellWatch(this.bell, this.clock);
+  /** Whether a wake-up is due. */
+  isOutstanding = true;
+  readonly watch: BellWatch = new BellWatch(this.bell, this.clock, () => this.isOutstanding);
   hasWork = false;
   hasEnded = false;
   #waiting: Promise<void> = Promise.resolve();
@@ -98,6 +100,35 @@ describe('a thread with an event loop that waits for its bell', () => {
     for (let looks = 0; looks < 4; looks++) scene.look();
     await scene.ended();
     assert.equal(scene.watch.lostWakeups, 2);
+    scene.watch.close();
+  });
+
+  test('has no timer while nothing is outstanding, and is checked from the next call of `watch` on', async () => {
+    const scene = new Scene();
+    scene.isOutstanding = false;
+    scene.park();
+    scene.watch.watch();
+    assert.equal(scene.clock.pending, 0);
+    scene.isOutstanding = true;
+    scene.hasWork = true;
+    scene.look();
+    assert.equal(scene.clock.pending, 0, 'until something calls');
+    scene.watch.watch();
+    for (let looks = 0; looks < 2; looks++) scene.look();
+    await scene.ended();
+    assert.equal(scene.watch.lostWakeups, 1);
+    scene.isOutstanding = false;
+    scene.look();
+    assert.equal(scene.clock.pending, 0);
+    scene.watch.close();
+  });
+
+  test('says whether it was woken, or found work at once', async () => {
+    const scene = new Scene();
+    const waiting = scene.watch.parkAsync(() => false);
+    scene.bell.ring();
+    assert.equal(await waiting, 'woken');
+    assert.equal(await scene.watch.parkAsync(() => true), 'at once');
     scene.watch.close();
   });
 

@@ -1,0 +1,82 @@
+/** Schedule of the main thread's drains. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MainLoop } from '../../../../src/informer/threads/main-loop.ts';
+import type { LoopTimers, LoopWork } from '../../../../src/informer/threads/main-loop.ts';
+
+type Woken = Awaited<ReturnType<NonNullable<LoopWork['bell']>['parkAsync']>>;
+
+class Scene {
+  readonly immediates: (() => void)[] = [];
+  turns = 0;
+  parks = 0;
+  hasWork = false;
+  #woken: (result: Woken) => void = () => undefined;
+  readonly loop: MainLoop;
+
+  constructor(hasBell: boolean) {
+    const setImmediate = (task: () => void): void => void this.immediates.push(task);
+    this.loop = new MainLoop({ setImmediate, setTimeout: setImmediate } as unknown as LoopTimers);
+    const drain = {
+      lastMerged: 0,
+      hasWork: () => this.hasWork,
+      turn: () => {
+        this.turns++;
+        return false;
+      },
+    };
+    const bell = { ring: () => undefined, parkAsync: () => this.#park() };
+    this.loop.start({
+      drain: drain as unknown as LoopWork['drain'],
+      bell: hasBell ? bell : undefined,
+      inProcess: undefined,
+    });
+  }
+
+  /** Runs the tasks that wait. */
+  run(): void {
+    for (const task of this.immediates.splice(0)) task();
+  }
+
+  async wakeUp(result: Woken): Promise<void> {
+    this.#woken(result);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  #park(): Promise<Woken> {
+    this.parks++;
+    return new Promise((resolve) => (this.#woken = resolve));
+  }
+}
+
+test('a bell that woke the thread is followed by a turn in the same task', async () => {
+  const scene = new Scene(true);
+  scene.run();
+  await scene.wakeUp('woken');
+  assert.deepEqual([scene.turns, scene.parks, scene.immediates.length], [2, 2, 0]);
+});
+
+test('work that was found at once waits for the next task, so that the event loop turns in between', async () => {
+  const scene = new Scene(true);
+  scene.run();
+  await scene.wakeUp('at once');
+  assert.deepEqual([scene.turns, scene.immediates.length], [1, 1]);
+});
+
+test('a bell adds no turn to one that is scheduled', async () => {
+  const scene = new Scene(true);
+  scene.run();
+  scene.loop.wake();
+  await scene.wakeUp('woken');
+  assert.deepEqual([scene.turns, scene.immediates.length], [1, 1]);
+});
+
+test('without other threads the loop waits for calls only', () => {
+  const scene = new Scene(false);
+  scene.run();
+  assert.deepEqual([scene.turns, scene.immediates.length], [1, 0]);
+  scene.hasWork = true;
+  scene.loop.wake();
+  scene.run();
+  assert.deepEqual([scene.turns, scene.immediates.length], [2, 1]);
+});
