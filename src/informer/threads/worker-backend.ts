@@ -240,8 +240,9 @@ export function workerUrl(name: keyof typeof ENTRIES): URL {
   const isSource = import.meta.url.endsWith('.ts');
   const candidates = ENTRIES[name]
     .flatMap((entry) => [
-      `../../../workers/${isSource ? entry.replace('js', 'ts') : entry}`,
+      // Beside a bundle: dist/lib, or one of the user's.
       `./workers/${entry}`,
+      `../../../workers/${isSource ? entry.replace('js', 'ts') : entry}`,
     ])
     .map((path) => new URL(path, import.meta.url));
   const found = candidates.find((url) => existsSync(fileURLToPath(url)));
