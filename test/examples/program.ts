@@ -28,9 +28,8 @@ export class Program implements AsyncDisposable {
   constructor(name: string, kubeconfigPath: string, ...others: readonly string[]) {
     const args = others.length > 0 ? [kubeconfigPath, ...others] : [];
     const path = fileURLToPath(new URL(`../../docs/examples/${name}.js`, import.meta.url));
-    // The files that the compiler wrote last: dist/lib is as old as the last `npm run build`.
     const { NODE_ENV: _production, ...environment } = process.env;
-    this.#child = spawn(process.execPath, ['--conditions=module', path, ...args], {
+    this.#child = spawn(process.execPath, [path, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...environment, KUBECONFIG: kubeconfigPath },
     });

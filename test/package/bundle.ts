@@ -1,7 +1,7 @@
 /**
  * Writes `dist/lib`: the entries of the package as a few files, which Node loads in half of the processor time and with 8 MB
  * less than the two hundred of `dist/src` (docs/decisions/0022-start.md). Bundlers take those by the condition `module`,
- * because they leave out what a program does not use. A step of `npm run build`.
+ * because they leave out what a program does not use. A step of `npm run compile`.
  */
 import { copyFileSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
