@@ -53,7 +53,9 @@ export {
   splitMetaNamespaceKey,
 } from './kube/keys.ts';
 export { compareResourceVersions, isComparableResourceVersion } from './kube/resource-version.ts';
-export type { ServerConnection, ServerSource } from './kube/server-source.ts';
+export type { AnyKubeConfig, ServerConnection, ServerSource } from './kube/server-source.ts';
+export { LoadedKubeConfig } from './kube/loaded-kube-config.ts';
+export type { KubeConfigData } from './kube/loaded-kube-config.ts';
 export { loadKubeConfig } from './reflector/transport/credentials.ts';
 export { restrictCredentialPlugins } from './reflector/transport/plugin-policy.ts';
 export type { CredentialPluginPolicy } from './reflector/transport/plugin-policy.ts';

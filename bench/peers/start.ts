@@ -1,6 +1,6 @@
 /**
  * The start of a program with one informer: `node start.js CLIENT [MODULE] TASK`. Until the measurement begins, it imports
- * nothing of a client; times are since the start of the process.
+ * nothing of a client; times are since the start of the process. kubeloom is the package as Node loads it, dist/lib.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ interface Start {
 }
 
 async function startKubeloom({ task, file, imported, added, failed }: Start): Promise<void> {
-  const { SharedIndexInformer, loadKubeConfig } = await import('../../src/index.ts');
+  const { SharedIndexInformer, loadKubeConfig } = await import('kubeloom');
   imported();
   const { url, token = '', ca = '' } = task;
   const source = task.connection === true ? connectionOf({ url, token, ca }) : loadKubeConfig({ path: file });

@@ -1,7 +1,6 @@
 /** `kubeloom get` and `kubeloom watch`: the objects of resources, and their changes, from informers. */
-import type { KubeConfig } from '@kubernetes/client-node';
 import { SharedIndexInformer, loadKubeConfig } from '../index.ts';
-import type { Borrowed, HandlerRegistration, ResourceEventHandler } from '../index.ts';
+import type { Borrowed, HandlerRegistration, LoadedKubeConfig, ResourceEventHandler } from '../index.ts';
 import { KubeloomError } from '../base/errors.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { findResource } from '../kube/rest-mapper.ts';
@@ -82,7 +81,7 @@ interface Query extends Omit<NamedResource, 'resource'> {
 }
 
 async function print(
-  kubeConfig: KubeConfig,
+  kubeConfig: LoadedKubeConfig,
   queries: readonly Query[],
   flags: GetOptions,
   interrupted: AbortSignal,
@@ -134,7 +133,7 @@ function finishInitial(listings: readonly Listing[], flags: GetOptions, isWatch:
 }
 
 interface ListingOptions {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: LoadedKubeConfig;
   readonly query: Query;
   readonly flags: GetOptions;
   readonly isWatch: boolean;
@@ -249,7 +248,7 @@ class Listing {
 }
 
 /** Returns undefined for all namespaces, and for a resource without namespaces. */
-function namespaceOf(kubeConfig: KubeConfig, ref: ResourceRef, flags: GetOptions): string | undefined {
+function namespaceOf(kubeConfig: LoadedKubeConfig, ref: ResourceRef, flags: GetOptions): string | undefined {
   if (!ref.isNamespaced || flags.allNamespaces === true) return undefined;
   const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
   return flags.namespace ?? (context?.namespace || 'default');

@@ -1,5 +1,5 @@
 /** `kubeloom loadtest` as an index of a Job: flags and environment, and what `collect` does after it. */
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../kube/server-source.ts';
 import { KubeloomError } from '../base/errors.ts';
 import { collectLoadTest } from '../loadtest/indexes/collect.ts';
 import { followLoadTest } from '../loadtest/indexes/follow.ts';
@@ -64,7 +64,7 @@ export async function runIndex(options: LoadTestOptions, share: NamedShare): Pro
 }
 
 export async function collect(
-  kubeConfig: KubeConfig,
+  kubeConfig: AnyKubeConfig,
   target: LoadTestTarget,
   flags: IndexFlags,
 ): Promise<void> {

@@ -1,8 +1,8 @@
 /** `kubeloom loadtest`: runs a workload against a throwaway cluster, and checks that watchers receive every write. */
 import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { defaultThreads, loadKubeConfig } from '../index.ts';
+import type { LoadedKubeConfig } from '../index.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import { runLoadTest } from '../loadtest/run/run-load-test.ts';
 import type { LoadTestOptions } from '../loadtest/run/run-load-test.ts';
@@ -64,7 +64,7 @@ export async function loadTest(name: string | undefined, flags: LoadTestFlags): 
 }
 
 /** Prints the target. @throws ERR_KUBELOOM_LOADTEST_REFUSED when it is no throwaway cluster and `--yes` is absent */
-function targetOfFlags({ kubeconfig, context, yes }: LoadTestFlags): [KubeConfig, LoadTestTarget] {
+function targetOfFlags({ kubeconfig, context, yes }: LoadTestFlags): [LoadedKubeConfig, LoadTestTarget] {
   const kubeConfig = loadKubeConfig({
     ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
     ...(context === undefined ? {} : { context }),

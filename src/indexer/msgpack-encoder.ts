@@ -1,13 +1,16 @@
 /**
- * Encoder of one informer's parsed objects as msgpack with shared structures. `record/msgpack.ts` has the decoder and
- * the record for new structures.
+ * Encoder of one informer's parsed objects as msgpack with shared structures. `record/msgpack.ts` has the decoder.
  *
  * It avoids three traps of msgpackr. `StructureShapes` fills the table, instead of every shape that occurs. Keys with a
  * meaning in JavaScript (`toJSON`) are data. An object that would not come back equal is rejected and stays JSON.
  */
-import { Packr, RESET_BUFFER_MODE } from 'msgpackr';
-import type { Structure } from '../shared/record/msgpack.ts';
+import type * as msgpackr from 'msgpackr';
+// Without the native code of the whole package, which only decoding uses.
+import * as packing from 'msgpackr/pack';
 import { ByteScratch } from './notification-writer.ts';
+
+// The declarations of msgpackr/pack name a file that the compiler does not find.
+const { Packr, RESET_BUFFER_MODE }: Pick<typeof msgpackr, 'Packr' | 'RESET_BUFFER_MODE'> = packing;
 
 /**
  * Limit of records, below msgpackr's 8160. Real objects have far fewer shapes; a shape that does not fit becomes a map.
@@ -22,9 +25,35 @@ const DEPTH_MAX = 256;
 const KEPT_BUFFER_BYTES_MAX = 2 ** 20;
 const BUFFER_BYTES = 64 * 1024;
 
+/** The keys of a record, in the order in which its values are written. */
+export type Structure = readonly string[];
+
+/** Returns records of at most `bytesMax` bytes each for `structures`; `first` is the number of the first structure. */
+export function encodeStructures(
+  first: number,
+  structures: readonly Structure[],
+  bytesMax: number,
+): Buffer[] {
+  const records: Buffer[] = [];
+  let from = 0;
+  let upTo = structures.length;
+  while (from < structures.length) {
+    const part = structures.slice(from, upTo);
+    const bytes = Buffer.from(JSON.stringify({ first: first + from, structures: part }));
+    if (bytes.length > bytesMax && part.length > 1) {
+      upTo = from + Math.ceil(part.length / 2);
+      continue;
+    }
+    records.push(bytes);
+    from = upTo;
+    upTo = structures.length;
+  }
+  return records;
+}
+
 export class MsgpackEncoder {
   readonly #shapes: StructureShapes;
-  readonly #packr: Packr;
+  readonly #packr: msgpackr.Packr;
   readonly #result: ByteScratch = new ByteScratch();
   #structures: readonly Structure[] = [];
   #sentStructures = 0;

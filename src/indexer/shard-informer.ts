@@ -6,7 +6,7 @@ import type { GoHead } from '../kube/json/extraction.ts';
 import type { KeySeed, ShardSpec } from '../shared/protocol.ts';
 import { DeltaFlag, DeltaKind } from '../shared/record/delta.ts';
 import type { ControlRecord, ObjectLocation } from '../shared/record/delta.ts';
-import { encodeStructures } from '../shared/record/msgpack.ts';
+import { encodeStructures } from './msgpack-encoder.ts';
 import { NotificationFlag, PrefixKind } from '../shared/record/notification.ts';
 import { KeyTable, NO_ID } from './key-table.ts';
 import { KeyVersions, MetadataFingerprints, canonicalDecimal } from './last-states.ts';

@@ -1,6 +1,6 @@
 /**
  * The client-node that is installed beside kubeloom, an optional package: it is loaded with the first call that needs it,
- * because it takes a third of a second and 57 MB. Programs with a connection or a ListerWatcher never need it.
+ * because it takes a third of a second and 57 MB. Informers need it only for users with the auth provider oidc.
  */
 import { createRequire } from 'node:module';
 import { KubeloomError, firstLineOf } from '../base/errors.ts';

@@ -1,9 +1,7 @@
-/**
- * The address of an apiserver and the credentials for it: a KubeConfig, or the same values directly, for programs
- * without a kubeconfig, which need not install client-node.
- */
+/** The address of an apiserver and the credentials for it: a kubeconfig, or the same values directly. */
 import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeloomError } from '../base/errors.ts';
+import type { LoadedKubeConfig } from './loaded-kube-config.ts';
 
 /** The connection to an apiserver, in the place of a KubeConfig. */
 export interface ServerConnection {
@@ -24,7 +22,9 @@ export interface ServerConnection {
   readonly proxyUrl?: string;
 }
 
-export type ServerSource = KubeConfig | ServerConnection;
+/** A kubeconfig of client-node or of kubeloom. */
+export type AnyKubeConfig = KubeConfig | LoadedKubeConfig;
+export type ServerSource = AnyKubeConfig | ServerConnection;
 
 const MEMBERS: ReadonlySet<string> = new Set([
   'server',

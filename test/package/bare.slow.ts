@@ -1,6 +1,6 @@
 /**
  * The package alone, as `npm install kubeloom` installs it: client-node is optional, and the demo, the embedded
- * apiserver and informers with a connection work without it.
+ * apiserver and informers with a kubeconfig work without it.
  */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,7 @@ describe('the package alone in a folder', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'kubeloom-bare-'));
     await install(folder, [await pack(folder)]);
-    await copyFile(join(FIXTURES, 'connection.mjs'), join(folder, 'connection.mjs'));
+    await copyFile(join(FIXTURES, 'kubeconfig.mjs'), join(folder, 'kubeconfig.mjs'));
   });
 
   after(() => rm(folder, { recursive: true, force: true }));
@@ -33,17 +33,15 @@ describe('the package alone in a folder', () => {
     assert.match(stdout, /^PASS: every change reached both handlers once/m);
   });
 
-  test('runs an informer on the embedded apiserver with a connection, and the process ends', async () => {
-    const { stdout } = await run(process.execPath, ['connection.mjs'], { cwd: folder, timeout: TIMEOUT_MS });
+  test('runs an informer on the embedded apiserver with a kubeconfig, and the process ends', async () => {
+    const { stdout } = await run(process.execPath, ['kubeconfig.mjs'], { cwd: folder, timeout: TIMEOUT_MS });
     assert.deepEqual(JSON.parse(stdout), { added: 25, cached: 25 });
   });
 
-  test('names the package to install when a kubeconfig is needed', async () => {
-    const watch = run('npx', ['--no-install', 'kubeloom', 'watch', 'pods'], {
-      cwd: folder,
-      timeout: TIMEOUT_MS,
-    });
-    await assert.rejects(watch, (error: Error & { readonly stderr?: string }) => {
+  test('names the package to install when client-node is needed', async () => {
+    const program = "import { toModel } from 'kubeloom'; toModel({ apiVersion: 'v1', kind: 'Pod' })";
+    const convert = run(process.execPath, ['--input-type=module', '-e', program], { cwd: folder });
+    await assert.rejects(convert, (error: Error & { readonly stderr?: string }) => {
       assert.match(
         error.stderr ?? '',
         /client-node is not installed here: npm install @kubernetes\/client-node/,

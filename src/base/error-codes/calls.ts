@@ -128,7 +128,7 @@ export const CALL_ERRORS = {
   ERR_KUBELOOM_CLIENT_NODE: [
     ['thrown'],
     '@kubernetes/client-node is not installed, or this Node cannot load it.',
-    'Install the version that the message names, or connect without a KubeConfig.',
+    'Install the version that the message names. Informers need it only for users with the auth provider oidc.',
   ],
   ERR_KUBELOOM_NO_MODEL: [
     ['thrown'],

@@ -2,7 +2,7 @@
  * The board of a run: a ConfigMap for each index, in which it says what it does, and an informer that shows what others
  * say. An entry is written again with every beat, so a write that fails is repeated, and an index that died is noticed.
  */
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { onAbort } from '../../base/on-abort.ts';
@@ -25,7 +25,7 @@ const CONFIG_MAPS: ResourceRef = resources.core.v1.configMaps;
 
 export interface BoardOptions {
   readonly api: ApiWriter;
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: AnyKubeConfig;
   /** The identifier of the run. */
   readonly run: string;
   /** The name of the own entry: `index-2`. */

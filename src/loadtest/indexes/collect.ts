@@ -1,6 +1,6 @@
 /** Merges the parts of a run's indexes into one result, judges it, and removes the run. */
 import { randomBytes } from 'node:crypto';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { realClock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { escapeControls } from '../../base/printable.ts';
@@ -20,7 +20,7 @@ import type { IndexPart, LeadFacts, LeadPart, LeadState } from './part.ts';
 import { readParcel } from './parcel.ts';
 
 export interface CollectOptions {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: AnyKubeConfig;
   readonly target: LoadTestTarget;
   /** The version of kubeloom. */
   readonly version: string;

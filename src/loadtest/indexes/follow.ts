@@ -1,6 +1,6 @@
 /** Another index of a run than 0: it has its share of the watchers, and does what index 0 calls for. */
 import { hostname } from 'node:os';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { realClock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { escapeControls } from '../../base/printable.ts';
@@ -21,7 +21,7 @@ import type { Call, FollowState, IndexPart, Journals, LeadFacts, LeadState } fro
 import { readParcel, writeParcel } from './parcel.ts';
 
 export interface FollowOptions {
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: AnyKubeConfig;
   /** The version of kubeloom. */
   readonly version: string;
   /** The name of the run. */

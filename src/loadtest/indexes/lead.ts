@@ -1,6 +1,6 @@
 /** Index 0 of a run: it creates the run, writes, and has the phases carried out by all indexes. */
 import { hostname } from 'node:os';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { realClock } from '../../base/clock.ts';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
@@ -57,7 +57,7 @@ export async function leadLoadTest(options: LoadTestOptions, name: string, index
 
 interface LeadOptions {
   readonly api: ApiWriter;
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: AnyKubeConfig;
   readonly run: string;
   readonly say: (line: string) => void;
 }

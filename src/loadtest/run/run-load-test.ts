@@ -3,7 +3,7 @@
  * then the comparison of the writes with what was delivered. The cluster is left as it was, whatever happens.
  */
 import { fileURLToPath } from 'node:url';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { realClock, realTimers } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
@@ -41,7 +41,7 @@ export interface LoadTestOptions {
   readonly workload: Workload;
   /** The file that repeats the run. */
   readonly workloadYaml: string;
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: AnyKubeConfig;
   readonly target: LoadTestTarget;
   /** The version of kubeloom. */
   readonly version: string;

@@ -5,7 +5,7 @@
  * Loopback is an address, never a name: `localhost.example` may resolve to another machine a second later. A context's
  * name alone proves nothing either: a production cluster can be called `kind-prod`.
  */
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { isLoopbackHost } from '../../base/loopback.ts';
 import { escapeControls } from '../../base/printable.ts';
@@ -20,7 +20,7 @@ export interface LoadTestTarget {
 
 const THROWAWAY_CONTEXT = /^(kind-.+|kubeloom-e2e)$/;
 
-export function targetOf(kubeConfig: KubeConfig): LoadTestTarget {
+export function targetOf(kubeConfig: AnyKubeConfig): LoadTestTarget {
   const context = kubeConfig.getCurrentContext();
   const cluster = kubeConfig.getCurrentCluster();
   return {

@@ -2,7 +2,7 @@
  * One informer of client-node, used as its README says: `makeInformer` with a list function of its API, a handler for
  * each kind of event, and a restart some seconds after an error. It waits for no handler, so no handler makes it slow.
  */
-import type { KubernetesListObject, KubernetesObject, ListWatch } from '@kubernetes/client-node';
+import type { KubeConfig, KubernetesListObject, KubernetesObject, ListWatch } from '@kubernetes/client-node';
 import { realClock, realTimers } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { KubeloomError, withCode } from '../../base/errors.ts';
@@ -46,12 +46,13 @@ export class ClientNodeLife implements WatcherLife {
    */
   constructor(
     task: WatcherTask,
-    { kubeConfig, startedUs, onError }: WatcherContext,
+    { kubeConfig: given, startedUs, onError }: WatcherContext,
     cause: SyncResult['cause'],
     clock: Clock = realClock,
   ) {
     const { ListWatch: Informer, Watch } = clientNode();
-    wantAllowed(kubeConfig);
+    wantAllowed(given);
+    const kubeConfig = 'toClientNode' in given ? given.toClientNode() : given;
     this.#task = task;
     this.#startedUs = startedUs;
     this.#onError = onError;
@@ -204,7 +205,7 @@ function keyOf({ metadata }: KubernetesObject): string {
 /** Returns the function of client-node's API that lists these objects. */
 function listFunction(
   { group, resource, namespace, selector: labelSelector }: WatcherTask,
-  kubeConfig: WatcherContext['kubeConfig'],
+  kubeConfig: KubeConfig,
 ): () => Promise<List> {
   const { CoreV1Api, CoordinationV1Api, CustomObjectsApi } = clientNode();
   const everywhere = namespace === '';

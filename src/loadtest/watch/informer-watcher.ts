@@ -2,9 +2,9 @@
  * A watcher that is an informer, of kubeloom or of another library. A relist ends the informer and starts another one, as a storm of restarting
  * controllers does; each of these lives is judged by itself.
  */
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { KubeloomError } from '../../base/errors.ts';
-import { clientNode } from '../../kube/client-node.ts';
+import { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';
 import { judgeLives } from '../verdict/judge-lives.ts';
 import type { Life } from '../verdict/judge-lives.ts';
 import type { Slowness } from '../workload/workload.ts';
@@ -114,8 +114,10 @@ export class InformerWatcher implements Watcher {
   }
 }
 
+const RELAYED = 'relayed';
+
 /** Returns the same credentials for the address of the relay; the server keeps its name in its certificate. */
-function relayed(kubeConfig: KubeConfig, relay: Relay): KubeConfig {
+function relayed(kubeConfig: AnyKubeConfig, relay: Relay): AnyKubeConfig {
   const cluster = kubeConfig.getCurrentCluster();
   const user = kubeConfig.getCurrentUser();
   if (!cluster || !user || cluster.proxyUrl) {
@@ -124,8 +126,11 @@ function relayed(kubeConfig: KubeConfig, relay: Relay): KubeConfig {
   }
   const { hostname } = new URL(cluster.server);
   const tlsServerName = cluster.tlsServerName ?? (hostname === '127.0.0.1' ? undefined : hostname);
-  const copy = new (clientNode().KubeConfig)();
   const named = tlsServerName === undefined ? {} : { tlsServerName };
-  copy.loadFromClusterAndUser({ ...cluster, server: relay.addressOf(cluster.server), ...named }, user);
-  return copy;
+  return new LoadedKubeConfig({
+    clusters: [{ ...cluster, server: relay.addressOf(cluster.server), ...named }],
+    users: [user],
+    contexts: [{ name: RELAYED, cluster: cluster.name, user: user.name }],
+    currentContext: RELAYED,
+  });
 }

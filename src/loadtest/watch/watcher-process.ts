@@ -1,5 +1,4 @@
 /** A process with watchers of one group. The main process says what they do, and asks for their verdicts. */
-import type { KubeConfig } from '@kubernetes/client-node';
 import { realTimers } from '../../base/clock.ts';
 import { TimeLimit } from '../../base/time-limit.ts';
 import { withCode } from '../../base/errors.ts';
@@ -9,8 +8,8 @@ import type { ConnectionOptions } from '../../shared/protocol.ts';
 import { answerCalls, sendReport } from '../process/calls.ts';
 import { reportCost } from '../process/cost.ts';
 import type { ProcessCost } from '../process/cost.ts';
-import { kubeConfigOf } from '../process/kube-config.ts';
-import type { KubeConfigData } from '../process/kube-config.ts';
+import { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';
+import type { KubeConfigData } from '../../kube/loaded-kube-config.ts';
 import type { Slowness } from '../workload/workload.ts';
 import { ClientNodeLife } from './client-node-life.ts';
 import { InformerWatcher } from './informer-watcher.ts';
@@ -105,12 +104,9 @@ answerCalls<WatcherProcessCalls>({
     reconnectEveryMs,
     watchers: tasks,
   }) {
-    let kubeConfig: KubeConfig | undefined;
     threads = new InformerThreads({ shards });
     const context = {
-      get kubeConfig() {
-        return (kubeConfig ??= kubeConfigOf(data));
-      },
+      kubeConfig: new LoadedKubeConfig(data),
       connection,
       threads,
       startedUs,

@@ -1,6 +1,6 @@
 /** The main process's side of all watchers: their processes, by group. */
 import { fileURLToPath } from 'node:url';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { connectionFor } from '../../reflector/transport/credentials.ts';
 import { OtherProcess } from '../process/calls.ts';
 import type { ProcessCost } from '../process/cost.ts';
@@ -18,7 +18,7 @@ const ENTRY = fileURLToPath(new URL('./watcher-process.js', import.meta.url));
 export interface WatcherProcessesOptions {
   readonly workload: Workload;
   readonly place: RunPlace;
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: AnyKubeConfig;
   readonly share: Share;
   readonly startedUs: number;
   readonly onCost: (process: string, cost: ProcessCost) => void;

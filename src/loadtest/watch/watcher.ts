@@ -2,7 +2,7 @@
  * One watcher of a load test, whatever its client is: an informer, a socket that only counts, or another library's
  * informer. It lives in a watcher process, which makes it from a `WatcherTask` and asks for its verdict after the load.
  */
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import type { InformerThreads } from '../../index.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
@@ -25,7 +25,7 @@ export interface WatcherTask {
 /** The watchers of one process have it in common. */
 export interface WatcherContext {
   /** Loads client-node when it is read for the first time. */
-  readonly kubeConfig: KubeConfig;
+  readonly kubeConfig: AnyKubeConfig;
   /** The same server and credentials, for clients that open their own sockets. */
   readonly connection: ConnectionOptions;
   /** Threads that the informers of the process share. */

@@ -2,7 +2,7 @@
  * The witness: an informer of the main process for each kind, which is not judged. It knows the revisions of deletions,
  * which the server does not answer, and the changes of other writers.
  */
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { AnyKubeConfig } from '../../kube/server-source.ts';
 import { InformerThreads, SharedIndexInformer } from '../../index.ts';
 import type { ObjectKind } from '../workload/workload.ts';
 import { RUN_LABEL, resourceOf } from '../write/kinds.ts';
@@ -17,7 +17,7 @@ export class Witness implements AsyncDisposable {
 
   /** Resolves when it watches. Nothing of the run may have been written before. */
   async start(
-    kubeConfig: KubeConfig,
+    kubeConfig: AnyKubeConfig,
     kinds: readonly ObjectKind[],
     { run, namespaces }: RunPlace,
     onError: (error: Error) => void,

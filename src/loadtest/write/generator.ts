@@ -6,8 +6,8 @@ import { KubeStatusError } from '../../kube/status.ts';
 import { seededRandom } from '../../apiserver/random.ts';
 import type { LiveLatencies } from '../live.ts';
 import type { ChangeName } from '../result.ts';
-import { kubeConfigOf } from '../process/kube-config.ts';
-import type { KubeConfigData } from '../process/kube-config.ts';
+import { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';
+import type { KubeConfigData } from '../../kube/loaded-kube-config.ts';
 import { nowUs } from '../watch/recording-handler.ts';
 import type { CreatePhase, Load, Mix, ObjectGroup, Workload } from '../workload/workload.ts';
 import { ApiWriter } from './api-writer.ts';
@@ -84,7 +84,7 @@ export class Generator {
 
   constructor(task: GeneratorTask) {
     this.#task = task;
-    this.#api = new ApiWriter(kubeConfigOf(task.kubeConfig));
+    this.#api = new ApiWriter(new LoadedKubeConfig(task.kubeConfig));
     this.#random = seededRandom(task.workload.seed);
     this.#pools = task.workload.objects.map(({ count }) => new Pool(count));
   }

@@ -4,7 +4,7 @@
  * certificates, keys, CA) are read each time; plugins run when needed (exec-credentials.ts). A file that
  * cannot be used leaves its last good content in use (last-good.ts).
  *
- * Of KubeConfig only `applyToHTTPSOptions` is used, which client-node 1.4 and 2.x share. The agent that it
+ * Of client-node's KubeConfig only `applyToHTTPSOptions` is used, which 1.4 and 2.x share. The agent that it
  * makes is not used (its certificates may be old), nor its caches of token files and plugins.
  */
 import { readFileSync, statSync } from 'node:fs';
@@ -12,7 +12,8 @@ import type { RequestOptions } from 'node:https';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
 import { KubeloomError, firstLineOf } from '../../base/errors.ts';
 import { assertServerSource, isServerConnection } from '../../kube/server-source.ts';
-import type { ServerConnection, ServerSource } from '../../kube/server-source.ts';
+import type { AnyKubeConfig, ServerConnection, ServerSource } from '../../kube/server-source.ts';
+import type { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';
 import { isLoopbackHost } from '../../base/loopback.ts';
 import { escapeControls } from '../../base/printable.ts';
 import type { ConnectionOptions } from '../../shared/protocol.ts';
@@ -186,11 +187,46 @@ function optionsOfConnection({ ca, cert, key, tlsServerName, token }: ServerConn
   return { ca, cert, key, servername: tlsServerName, headers };
 }
 
-/** Returns what client-node puts into the options of a request. */
-async function optionsOf(kubeConfig: KubeConfig, cluster: Cluster, user: User): Promise<RequestOptions> {
+/** Returns what the entries of a kubeconfig put into the options of a request. */
+async function optionsOf(source: AnyKubeConfig, cluster: Cluster, user: User): Promise<RequestOptions> {
+  if (!isClientNodes(source) && user.authProvider?.name !== 'oidc') return optionsOfEntries(cluster, user);
   const options: RequestOptions = {};
-  await viewOf(kubeConfig, cluster, user).applyToHTTPSOptions(options);
+  await viewOf(clientNodes(source), cluster, user).applyToHTTPSOptions(options);
   return options;
+}
+
+/** Data wins over a file beside it: kubectl's rule. */
+function optionsOfEntries(
+  { caData, caFile, tlsServerName }: Cluster,
+  { certData, certFile, keyData, keyFile, username, password = '', token }: User,
+): RequestOptions {
+  return {
+    ca: contentOf(caData, caFile),
+    cert: contentOf(certData, certFile),
+    key: contentOf(keyData, keyFile),
+    servername: tlsServerName,
+    headers: token ? { authorization: bearer(token) } : {},
+    ...(username ? { auth: `${username}:${password}` } : {}),
+  };
+}
+
+function contentOf(data: string | undefined, file: string | undefined): Buffer | undefined {
+  if (data) return Buffer.from(data, 'base64');
+  return file ? readFileSync(file) : undefined;
+}
+
+/** client-node keeps tokens that it has renewed, so it is made once. */
+const converted = new WeakMap<LoadedKubeConfig, KubeConfig>();
+
+function isClientNodes(source: AnyKubeConfig): source is KubeConfig {
+  return 'applyToHTTPSOptions' in source;
+}
+
+function clientNodes(source: AnyKubeConfig): KubeConfig {
+  if (isClientNodes(source)) return source;
+  const known = converted.get(source) ?? source.toClientNode();
+  converted.set(source, known);
+  return known;
 }
 
 /**

@@ -1,16 +1,20 @@
 /**
- * Finds and loads a kubeconfig. An unusable file is an error with its reason. It is never replaced by the
- * next file, nor by client-node's silent http://localhost:8080.
+ * Finds and loads a kubeconfig, without client-node. An unusable file is an error with its reason. It is never replaced
+ * by the next file, nor by client-node's silent http://localhost:8080.
  */
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, dirname, join, resolve } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import type { Cluster, KubeConfig, User } from '@kubernetes/client-node';
-import { KubeloomError } from '../../base/errors.ts';
-import { clientNode as installedClientNode } from '../../kube/client-node.ts';
+import { YAMLException } from 'js-yaml';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
 import type { ClientNode } from '../../kube/client-node.ts';
-import type { ServerConnection } from '../../kube/server-source.ts';
-import { identityHeaders, identityOfFile } from './impersonation.ts';
+import { LoadedKubeConfig } from '../../kube/loaded-kube-config.ts';
+import type { KubeConfigData } from '../../kube/loaded-kube-config.ts';
+import type { AnyKubeConfig, ServerConnection } from '../../kube/server-source.ts';
+import { identityHeaders } from './impersonation.ts';
+import { parseKubeConfig } from './kubeconfig-file.ts';
+import { podKubeConfig } from './pod-kubeconfig.ts';
 
 export interface KubeConfigSource {
   /**
@@ -20,11 +24,6 @@ export interface KubeConfigSource {
   readonly path?: string;
   /** Default: the file's current context. */
   readonly context?: string;
-  /**
-   * The result of `await import('@kubernetes/client-node')`. Default: the installed one, loaded with
-   * `require()`, which does not work in jest or in a bundle that contains client-node.
-   */
-  readonly clientNode?: ClientNode;
 }
 
 /** Far above any real kubeconfig. */
@@ -35,43 +34,42 @@ function kubeConfigError(message: string): KubeloomError {
 }
 
 /**
- * Loads a kubeconfig.
+ * Loads a kubeconfig. client-node is needed only for its API objects (`makeApiClient`), and for users with the auth provider
+ * `oidc`.
  *
- * @throws ERR_KUBELOOM_KUBECONFIG, ERR_KUBELOOM_CLIENT_NODE
+ * @param source with `clientNode`, the result of `await import('@kubernetes/client-node')`, the result is a KubeConfig of it
+ * @throws ERR_KUBELOOM_KUBECONFIG
  */
+export function loadKubeConfig(source: KubeConfigSource & { readonly clientNode: ClientNode }): KubeConfig;
+export function loadKubeConfig(source?: KubeConfigSource): LoadedKubeConfig;
 export function loadKubeConfig({
   path,
   context,
-  clientNode = installedClientNode(),
-}: KubeConfigSource = {}): KubeConfig {
-  const kubeConfig = path === undefined ? loadDefault(clientNode) : loadFile(path, clientNode);
+  clientNode,
+}: KubeConfigSource & { readonly clientNode?: ClientNode } = {}): AnyKubeConfig {
+  const kubeConfig = new LoadedKubeConfig(path === undefined ? loadDefault() : loadFile(path));
   if (context !== undefined) useContext(kubeConfig, context);
   const { user } = currentTarget(kubeConfig);
   // An identity that cannot be sent is refused here, before the first request.
   identityHeaders(user);
-  return kubeConfig;
+  return clientNode === undefined ? kubeConfig : kubeConfig.toClientNode(clientNode);
 }
 
-function loadFile(path: string, clientNode: ClientNode): KubeConfig {
+function loadFile(path: string): KubeConfigData {
   requireFile(path, 'the kubeconfig');
-  return loadFiles([path], clientNode);
+  return loadFiles([path]);
 }
 
-function loadDefault(clientNode: ClientNode): KubeConfig {
+function loadDefault(): KubeConfigData {
   const listed = (process.env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
-  if (listed.length > 0) return loadFiles(existingOf(listed), clientNode);
+  if (listed.length > 0) return loadFiles(existingOf(listed));
   const inHome = join(homedir(), '.kube', 'config');
-  if (existsSync(inHome)) return loadFile(inHome, clientNode);
-  const kubeConfig = load('the default kubeconfig', clientNode, (target) => {
-    target.loadFromDefault();
-    requireTexts(target);
-  });
-  if (isFallback(kubeConfig)) {
-    throw kubeConfigError(
-      'no kubeconfig was found: $KUBECONFIG is not set, there is no ~/.kube/config and this process runs in no pod with a service account; give the path of a file',
-    );
-  }
-  return kubeConfig;
+  if (existsSync(inHome)) return loadFile(inHome);
+  const inPod = podKubeConfig(process.env);
+  if (inPod) return inPod;
+  throw kubeConfigError(
+    'no kubeconfig was found: $KUBECONFIG is not set, there is no ~/.kube/config and this process runs in no pod with a service account; give the path of a file',
+  );
 }
 
 /** Returns the files of $KUBECONFIG that exist; kubectl ignores the others as well. */
@@ -85,96 +83,30 @@ function existingOf(listed: readonly string[]): readonly string[] {
   return existing;
 }
 
-/** @param files the most important first: of duplicate definitions the first one wins */
-function loadFiles(files: readonly string[], clientNode: ClientNode): KubeConfig {
-  const [first = '', ...others] = files;
-  return load(files.join(delimiter), clientNode, (kubeConfig) => {
-    kubeConfig.loadFromFile(first);
-    for (const path of others) {
-      const more = new clientNode.KubeConfig();
-      more.loadFromFile(path);
-      addMissing(kubeConfig, more);
-    }
-    requireTexts(kubeConfig);
-    completeUsers(kubeConfig, files, clientNode);
-  });
+/** @param files the most important first: of duplicate definitions the first one counts, as for kubectl */
+function loadFiles(files: readonly string[]): KubeConfigData {
+  const loaded = files.map((file) => read(file, files.join(delimiter)));
+  return {
+    clusters: united(loaded.flatMap(({ clusters }) => clusters)),
+    users: united(loaded.flatMap(({ users }) => users)),
+    contexts: united(loaded.flatMap(({ contexts }) => contexts)),
+    currentContext: loaded.find(({ currentContext }) => currentContext !== '')?.currentContext ?? '',
+  };
 }
 
-/** Merges by kubectl's rule; client-node refuses duplicate names and takes the last current context. */
-function addMissing(kubeConfig: KubeConfig, more: KubeConfig): void {
-  kubeConfig.clusters = united(kubeConfig.clusters, more.clusters);
-  kubeConfig.users = united(kubeConfig.users, more.users);
-  kubeConfig.contexts = united(kubeConfig.contexts, more.contexts);
-  kubeConfig.currentContext ||= more.currentContext;
+function united<Named extends { readonly name: string }>(entries: readonly Named[]): Named[] {
+  // The last entry of a Map's key counts.
+  return [...new Map(entries.toReversed().map((entry) => [entry.name, entry])).values()].toReversed();
 }
 
-function united<Named extends { readonly name: string }>(
-  known: readonly Named[],
-  more: readonly Named[],
-): Named[] {
-  const names = new Set(known.map(({ name }) => name));
-  return [...known, ...more.filter(({ name }) => !names.has(name))];
-}
-
-interface FileUser {
-  readonly name?: unknown;
-  readonly user?: { readonly tokenFile?: unknown; readonly exec?: { readonly command?: unknown } } | null;
-}
-
-/**
- * Adds the parts of the files' users that client-node omits: `tokenFile`, plugin paths relative to the file, and all of
- * the impersonated identity but its name.
- *
- * @param files the most important first; all of them are valid YAML
- */
-function completeUsers(kubeConfig: KubeConfig, files: readonly string[], clientNode: ClientNode): void {
-  const described = files.flatMap((file) => {
-    const { users } = clientNode.loadYaml<{ users?: readonly FileUser[] | null }>(readFileSync(file, 'utf8'));
-    return Array.isArray(users) ? users.map((entry: FileUser) => ({ ...entry, folder: dirname(file) })) : [];
-  });
-  kubeConfig.users = kubeConfig.users.map((known) => {
-    const entry = described.find(({ name }) => name === known.name);
-    if (!entry) return known;
-    return { ...completed(known, entry.user, entry.folder), ...identityOfFile(entry.user ?? {}) };
-  });
-}
-
-function completed(known: User, user: FileUser['user'], folder: string): User {
-  const tokenFile = user?.tokenFile;
-  const command = user?.exec?.command;
-  if (typeof tokenFile === 'string' && tokenFile !== '') {
-    // It wins over a token beside it (client-go's rule), which is an old copy.
-    const { token: _token, ...others } = known;
-    const config = { tokenFile: resolve(folder, tokenFile) };
-    return { ...others, authProvider: { name: 'tokenFile', config } };
-  }
-  // A bare name is looked up in $PATH.
-  if (typeof command !== 'string' || !/[\\/]/.test(command)) return known;
-  return { ...known, exec: { ...known.exec, command: resolve(folder, command) } };
-}
-
-function load(what: string, clientNode: ClientNode, read: (kubeConfig: KubeConfig) => void): KubeConfig {
-  const kubeConfig = new clientNode.KubeConfig();
+function read(file: string, what: string): KubeConfigData {
   try {
-    read(kubeConfig);
+    return parseKubeConfig(readFileSync(file, 'utf8'), dirname(file));
   } catch (error) {
     // Without the cause: a YAML error quotes the file, and with it tokens and keys.
     throw kubeConfigError(`${what} cannot be used: ${reasonOf(error)}`);
   }
-  return kubeConfig;
 }
-
-/** Requires texts: in a list or a map, YAML aliases could expand to any length. */
-function requireTexts({ clusters, users, contexts, currentContext }: KubeConfig): void {
-  for (const entry of [...clusters, ...users, ...contexts, { 'current-context': currentContext }]) {
-    for (const [member, value] of Object.entries(entry)) {
-      if (typeof value !== 'object' || value === null || STRUCTURED.has(member)) continue;
-      throw kubeConfigError(`its ${member} is a list or a map where a text belongs`);
-    }
-  }
-}
-
-const STRUCTURED = new Set(['authProvider', 'exec', 'impersonateGroups', 'impersonateExtra']);
 
 function requireFile(path: string, what: string): void {
   if (path === '') throw kubeConfigError(`${what} has an empty path: name a file`);
@@ -194,35 +126,17 @@ function isUtf16(bytes: Buffer): boolean {
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === 'YAMLException') return yamlReason(error);
-  // client-node reads members of the value that an empty file parses to.
-  if (error instanceof TypeError) return 'it is empty or no kubeconfig';
-  return error.message;
+  if (error instanceof YAMLException) return yamlReason(error);
+  return messageOf(error);
 }
 
-function yamlReason(error: Error & { readonly reason?: unknown; readonly mark?: unknown }): string {
-  const { reason, mark } = error;
-  const line =
-    typeof mark === 'object' && mark !== null && 'line' in mark ? Number(mark.line) + 1 : undefined;
-  const where = line === undefined ? '' : ` (line ${line})`;
+function yamlReason({ reason, mark }: YAMLException): string {
+  const where = mark === undefined ? '' : ` (line ${mark.line + 1})`;
   // An alias or a tag may be a password that is not quoted.
-  const what = typeof reason === 'string' ? reason.replace(/"[^"]*"|!?<[^>]*>/g, '…') : 'syntax error';
-  return `it is not valid YAML: ${what}${where}`;
+  return `it is not valid YAML: ${reason.replace(/"[^"]*"|!?<[^>]*>/g, '…')}${where}`;
 }
 
-/** Returns whether this is the KubeConfig that client-node makes up when it finds none. */
-function isFallback(kubeConfig: KubeConfig): boolean {
-  const [cluster, ...others] = kubeConfig.clusters;
-  return (
-    others.length === 0 &&
-    kubeConfig.getCurrentContext() === 'loaded-context' &&
-    cluster?.name === 'cluster' &&
-    cluster.server === 'http://localhost:8080'
-  );
-}
-
-function useContext(kubeConfig: KubeConfig, context: string): void {
+function useContext(kubeConfig: LoadedKubeConfig, context: string): void {
   const known = kubeConfig.getContexts().map(({ name }) => name);
   if (!known.includes(context)) {
     const list = known.length === 0 ? 'it has none' : `it has ${known.join(', ')}`;
@@ -241,7 +155,7 @@ export interface Target {
  *
  * @throws ERR_KUBELOOM_KUBECONFIG when one of them is missing
  */
-export function currentTarget(kubeConfig: KubeConfig): Target {
+export function currentTarget(kubeConfig: AnyKubeConfig): Target {
   const context = kubeConfig.getCurrentContext();
   const entry = context ? kubeConfig.getContextObject(context) : null;
   const missing = (what: string): KubeloomError => kubeConfigError(`the kubeconfig has no ${what}`);

@@ -4,9 +4,8 @@
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, extname, isAbsolute, join, resolve } from 'node:path';
-import type { KubeConfig } from '@kubernetes/client-node';
 import { KubeloomError } from '../../base/errors.ts';
-import type { ServerSource } from '../../kube/server-source.ts';
+import type { AnyKubeConfig, ServerSource } from '../../kube/server-source.ts';
 
 export type CredentialPluginPolicy =
   | { readonly policyType: 'AllowAll' | 'DenyAll' }
@@ -22,7 +21,7 @@ const policies = new WeakMap<ServerSource, CredentialPluginPolicy>();
  *
  * @throws ERR_KUBELOOM_OPTION when `policy` is invalid
  */
-export function restrictCredentialPlugins(kubeConfig: KubeConfig, policy: CredentialPluginPolicy): void {
+export function restrictCredentialPlugins(kubeConfig: AnyKubeConfig, policy: CredentialPluginPolicy): void {
   const isKnown = ['AllowAll', 'DenyAll', 'Allowlist'].includes(policy.policyType);
   const names = policy.policyType === 'Allowlist' ? policy.allowlist : [];
   const hasNames = Array.isArray(names) && names.every(({ name }) => typeof name === 'string' && name !== '');

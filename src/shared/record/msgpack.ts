@@ -8,32 +8,6 @@
 import { Unpackr } from 'msgpackr';
 import { KubeloomError } from '../../base/errors.ts';
 
-/** The keys of a record, in the order in which its values are written. */
-export type Structure = readonly string[];
-
-/** Returns records of at most `bytesMax` bytes each for `structures`; `first` is the number of the first structure. */
-export function encodeStructures(
-  first: number,
-  structures: readonly Structure[],
-  bytesMax: number,
-): Buffer[] {
-  const records: Buffer[] = [];
-  let from = 0;
-  let upTo = structures.length;
-  while (from < structures.length) {
-    const part = structures.slice(from, upTo);
-    const bytes = Buffer.from(JSON.stringify({ first: first + from, structures: part }));
-    if (bytes.length > bytesMax && part.length > 1) {
-      upTo = from + Math.ceil(part.length / 2);
-      continue;
-    }
-    records.push(bytes);
-    from = upTo;
-    upTo = structures.length;
-  }
-  return records;
-}
-
 export class MsgpackDecoder {
   /** The same arrays forever: msgpackr attaches its generated readers to them. */
   readonly #structures: string[][] = [];

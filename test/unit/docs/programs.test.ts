@@ -18,6 +18,9 @@ const TIMEOUT_MS = 60_000;
 /** Options of calls: no constructor takes them. */
 const OF_CALLS: ReadonlySet<string> = new Set(['drain', 'onUnknownField']);
 
+/** The same module as the import above, whose constructors take what it evaluates. */
+const INDEX = new URL('../../../src/index.js', import.meta.url).href;
+
 type Given = Readonly<Record<string, unknown>>;
 
 const OF_THREADS: ReadonlySet<string> = new Set(Object.keys(resolveThreadsOptions()));
@@ -45,7 +48,7 @@ describe('the documentation', () => {
     const path = join(folder, `options-${options.length}.mjs`);
     const values = options.map(({ code }) => code).join(',\n');
     const names = Object.keys(kubeloom).join(', ');
-    await writeFile(path, `import { ${names} } from 'kubeloom';\nexport const options = [${values}];\n`);
+    await writeFile(path, `import { ${names} } from '${INDEX}';\nexport const options = [${values}];\n`);
     return ((await import(pathToFileURL(path).href)) as { options: Given[] }).options;
   }
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { Random } from '../../../src/base/clock.ts';
-import { RECORDS_MAX, MsgpackEncoder } from '../../../src/indexer/msgpack-encoder.ts';
+import { RECORDS_MAX, MsgpackEncoder, encodeStructures } from '../../../src/indexer/msgpack-encoder.ts';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
-import { MsgpackDecoder, encodeStructures } from '../../../src/shared/record/msgpack.ts';
+import { MsgpackDecoder } from '../../../src/shared/record/msgpack.ts';
 import { NotificationFlag } from '../../../src/shared/record/notification.ts';
 import { podObject } from '../kube/json/objects.ts';
 import type { Json } from '../kube/json/random-json.ts';

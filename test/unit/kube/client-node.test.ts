@@ -1,30 +1,11 @@
-/** Tests of when client-node is loaded, and of the error when it cannot be. */
+/** Tests of how client-node is loaded, and of the error when it cannot be. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { promisify } from 'node:util';
 import { clientNode } from '../../../src/kube/client-node.ts';
 import { loadKubeConfig } from '../../../src/reflector/transport/credentials.ts';
-
-const INDEX = new URL('../../../src/index.js', import.meta.url).href;
-/** A hook of Node that fails every import of client-node. */
-const REFUSAL = `export function resolve(specifier, context, next) {
-  if (specifier === '@kubernetes/client-node') throw new Error('client-node was imported');
-  return next(specifier, context);
-}`;
-
-test('kubeloom can be imported without client-node', async () => {
-  const program = `
-    import { register } from 'node:module';
-    register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(REFUSAL)}));
-    const { SharedIndexInformer } = await import('${INDEX}');
-    await import('@kubernetes/client-node').catch(({ message }) => console.log(typeof SharedIndexInformer, message));`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
-  assert.equal(stdout, 'function client-node was imported\n');
-});
 
 test('kubeloom loads the same client-node as a program that imports it', async () => {
   assert.equal(clientNode(), await import('@kubernetes/client-node'));

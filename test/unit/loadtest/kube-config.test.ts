@@ -1,7 +1,8 @@
 /** A kubeconfig that is sent to another process. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { dataOf, kubeConfigOf } from '../../../src/loadtest/process/kube-config.ts';
+import { LoadedKubeConfig } from '../../../src/kube/loaded-kube-config.ts';
+import { dataOf } from '../../../src/loadtest/process/kube-config.ts';
 import { connectionFor, loadKubeConfig } from '../../../src/reflector/transport/credentials.ts';
 import { TemporaryFolder } from '../cli/command.ts';
 
@@ -17,7 +18,7 @@ it('a kubeconfig has the same server, token file and identity in another process
   await using folder = await TemporaryFolder.create();
   await folder.write('token', 'first');
   const here = loadKubeConfig({ path: await folder.write('kubeconfig', KUBECONFIG) });
-  const there = kubeConfigOf(structuredClone(dataOf(here)));
+  const there = new LoadedKubeConfig(structuredClone(dataOf(here)));
   const connection = await connectionFor(there);
   assert.deepEqual(connection, await connectionFor(here));
   assert.equal(connection.headers['impersonate-user'], 'you');

@@ -136,7 +136,7 @@ test('an unusable file or context is an error with the reason', () => {
     ['', undefined, /empty path/],
     [join(folder, 'absent.yaml'), undefined, /absent\.yaml does not exist/],
     [folder, undefined, /is a directory/],
-    [file('', 'empty.yaml'), undefined, /empty or no kubeconfig/],
+    [file('', 'empty.yaml'), undefined, /not valid YAML: .* the input is empty/],
     [file('- a\n- b\n', 'list.yaml'), undefined, /no current context/],
     [file('clusters: [{name: c, cluster: {}}]', 'serverless.yaml'), undefined, /server is missing/],
     [file(GOOD.replace('current-context: one', ''), 'currentless.yaml'), undefined, /no current context/],

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { MsgpackEncoder } from '../../../../src/indexer/msgpack-encoder.ts';
-import { MsgpackDecoder, encodeStructures } from '../../../../src/shared/record/msgpack.ts';
+import { MsgpackEncoder, encodeStructures } from '../../../../src/indexer/msgpack-encoder.ts';
+import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 import { Entry, EntryFlag } from '../../../../src/replica/store/entry.ts';
 import type { EntryOwner, ObjectBytes } from '../../../../src/replica/store/entry-owner.ts';
 import {
