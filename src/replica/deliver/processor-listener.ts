@@ -4,7 +4,7 @@
  * entries keep their bytes, which are counted; all handlers together have a budget (backlog-budget.ts).
  */
 import { NONE } from '../store/columns.ts';
-import { SnapshotCursor, deliver, emptyDelivery } from '../store/deliveries.ts';
+import { SnapshotCursor, emptyDelivery } from '../store/deliveries.ts';
 import type { Delivery, DeliveryCursor, Difference } from '../store/deliveries.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 import type { Replica, ReplicaListener } from '../store/replica.ts';
@@ -285,6 +285,7 @@ export class ProcessorListener {
     const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
     const { first = NONE, second = NONE } = queue;
     const delivery = this.#delivery;
+    const { table } = this.#options;
     if (isCursor(first)) {
       if (first.next(delivery)) return true;
       queue.shift();
@@ -295,7 +296,8 @@ export class ProcessorListener {
       }
       return false;
     }
-    deliver(this.#options.table, first, second, delivery);
+    delivery.oldEntry = table.entryOf(first);
+    delivery.newEntry = table.entryOf(second);
     delivery.isInInitialList = false;
     delivery.isFinalStateUnknown = false;
     queue.shift();

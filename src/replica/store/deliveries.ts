@@ -22,12 +22,6 @@ export function emptyDelivery(): Delivery {
   return { oldEntry: undefined, newEntry: undefined, isInInitialList: false, isFinalStateUnknown: false };
 }
 
-/** Sets the entries of a notification. */
-export function deliver(table: EntryTable, oldRow: number, newRow: number, out: Delivery): void {
-  out.oldEntry = oldRow === NONE ? undefined : table.open(oldRow);
-  out.newEntry = newRow === NONE ? undefined : table.open(newRow);
-}
-
 export interface DeliveryCursor {
   /**
    * Fills `out` with the next notification, with references for the reader; false at the end. Leaves both entries
@@ -115,7 +109,8 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     this.remaining--;
     const isResync = this.#kind === 'resync';
     if (isResync) this.#table.addReference(row);
-    deliver(this.#table, isResync ? row : NONE, row, out);
+    out.newEntry = this.#table.open(row);
+    out.oldEntry = isResync ? out.newEntry : undefined;
     out.isInInitialList = !isResync;
     out.isFinalStateUnknown = false;
     return true;
@@ -237,7 +232,8 @@ export class Difference {
     if (!isDeletion && (newRow === NONE || (newRow === oldRow && !isResyncDue))) return false;
     if (oldRow !== NONE) this.#table.addReference(oldRow);
     if (newRow !== NONE) this.#table.addReference(newRow);
-    deliver(this.#table, oldRow, newRow, out);
+    out.oldEntry = this.#table.entryOf(oldRow);
+    out.newEntry = this.#table.entryOf(newRow);
     out.isInInitialList = this.isInitial;
     out.isFinalStateUnknown = isDeletion;
     return true;

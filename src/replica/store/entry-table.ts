@@ -8,7 +8,7 @@
  */
 import { assert } from '../../base/errors.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import { NumberColumns, ValueColumn } from './columns.ts';
+import { NONE, NumberColumns, ValueColumn } from './columns.ts';
 import { Entry, EntryFlag } from './entry.ts';
 import type { EntryStorage } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
@@ -114,6 +114,11 @@ export class EntryTable {
     words[at + FLAGS] = flags | Open;
     this.#borrowed.push(entry);
     return entry;
+  }
+
+  /** Returns the entry of a row; undefined for `NONE`. */
+  entryOf(row: number): Entry | undefined {
+    return row === NONE ? undefined : this.open(row);
   }
 
   /** Returns whether `open` returns this entry for its row. */

@@ -7,7 +7,7 @@
  */
 import type { KubeloomError } from '../../../../src/base/errors.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
-import { deliver, emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
+import { emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
 import type { Delivery, DeliveryCursor } from '../../../../src/replica/store/deliveries.ts';
 import { NONE } from '../../../../src/replica/store/columns.ts';
 import type { EntryTable } from '../../../../src/replica/store/entry-table.ts';
@@ -125,9 +125,7 @@ export function recorder(table: EntryTable, log: string[], isResyncDue: boolean 
 
 /** Returns an update, an add or a deletion of these rows, one of which may be `NONE`. */
 export function deliveryOf(table: EntryTable, oldRow: number, newRow: number): Delivery {
-  const delivery = emptyDelivery();
-  deliver(table, oldRow, newRow, delivery);
-  return delivery;
+  return { ...emptyDelivery(), oldEntry: table.entryOf(oldRow), newEntry: table.entryOf(newRow) };
 }
 
 /** Reads a cursor to its end, or `count` deliveries of it. */
