@@ -8,7 +8,7 @@
  */
 import { assert } from '../../base/errors.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import { NONE, NumberColumns, ValueColumn } from './columns.ts';
+import { NONE, NumberColumns } from './columns.ts';
 import { Entry, EntryFlag } from './entry.ts';
 import type { EntryStorage } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
@@ -38,7 +38,7 @@ const { Open, VersionText } = EntryFlag;
 
 export class EntryTable {
   readonly #numbers: NumberColumns = new NumberColumns(COLUMNS);
-  readonly #facts: ValueColumn<ObjectFacts> = new ValueColumn();
+  readonly #facts: (ObjectFacts | undefined)[] = [];
   /** Entries that a call borrows or that were made just now: few. */
   readonly #borrowed: Entry[] = [];
   /** Entries that were handed out, or that have something parsed. */
@@ -57,8 +57,8 @@ export class EntryTable {
   /** Adds a state without bytes and without references. */
   add(facts: ObjectFacts, version: number | string, flags: number, decoder?: MsgpackDecoder): number {
     const row = this.#free.pop() ?? this.#newRow();
-    const words = this.#numbers.chunkOf(row);
-    const at = this.#numbers.indexOf(row);
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
     words[at + FLAGS] = flags;
     words[at + REFERENCES] = 0;
     words[at + DICTIONARY] = 0;
@@ -70,22 +70,22 @@ export class EntryTable {
       this.#versionTexts.set(row, version);
       words[at + FLAGS] = flags | VersionText;
     }
-    this.#facts.set(row, facts);
+    this.#facts[row] = facts;
     return row;
   }
 
   /** Adds a reference; returns the length of the object. */
   addReference(row: number): number {
-    const words = this.#numbers.chunkOf(row);
-    const at = this.#numbers.indexOf(row);
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
     words[at + REFERENCES] = (words[at + REFERENCES] ?? 0) + 1;
     return words[at + LENGTH] ?? 0;
   }
 
   /** Drops one reference; the last one returns the bytes to the slabs and frees the row. */
   dropReference(row: number): void {
-    const words = this.#numbers.chunkOf(row);
-    const at = this.#numbers.indexOf(row);
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
     const left = (words[at + REFERENCES] ?? 0) - 1;
     words[at + REFERENCES] = left;
     if (left > 0) return;
@@ -96,14 +96,14 @@ export class EntryTable {
     if (entry && !this.#endBorrow(entry)) this.#remembered.delete(row);
     if (flags & VersionText) this.#versionTexts.delete(row);
     words[at + USES] = ((words[at + USES] ?? 0) + 1) | 0;
-    this.#facts.set(row, undefined);
+    this.#facts[row] = undefined;
     this.#free.push(row);
   }
 
   /** Returns the entry that callers may hold already, or a new one, which is known until `settle`. */
   open(row: number): Entry {
-    const words = this.#numbers.chunkOf(row);
-    const at = this.#numbers.indexOf(row);
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
     const flags = words[at + FLAGS] ?? 0;
     if (flags & Open) return this.#known(row);
     const version = flags & VersionText ? this.versionOf(row) : numberOf(words, at);
@@ -129,8 +129,8 @@ export class EntryTable {
   /** Ends the time of calls that borrow the entry. @param isRemembered true to know it as long as the row lasts */
   settle(entry: Entry, isRemembered: boolean): void {
     const { row } = entry;
-    const words = this.#numbers.chunkOf(row);
-    const at = this.#numbers.indexOf(row);
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
     if (words[at + USES] !== entry.uses) return;
     const flags = words[at + FLAGS] ?? 0;
     const isOpen = (flags & Open) !== 0;
@@ -147,7 +147,7 @@ export class EntryTable {
   }
 
   factsOf(row: number): ObjectFacts {
-    const facts = this.#facts.get(row);
+    const facts = this.#facts[row];
     assert(facts !== undefined, 'a row without an object');
     return facts;
   }
@@ -158,7 +158,7 @@ export class EntryTable {
 
   versionOf(row: number): number | string {
     if (this.hasFlag(row, VersionText)) return this.#versionTexts.get(row) ?? '';
-    return numberOf(this.#numbers.chunkOf(row), this.#numbers.indexOf(row));
+    return numberOf(this.#numbers.words, row * COLUMNS);
   }
 
   flagsOf(row: number): number {
@@ -192,8 +192,8 @@ export class EntryTable {
 
   /** Sets the place of the row's bytes. */
   place(row: number, slab: number, offset: number, storedBytes: number): void {
-    const words = this.#numbers.chunkOf(row);
-    const at = this.#numbers.indexOf(row);
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
     words[at + SLAB] = slab;
     words[at + OFFSET] = offset;
     words[at + STORED_BYTES] = storedBytes;

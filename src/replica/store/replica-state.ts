@@ -5,7 +5,7 @@
  * assignment puts it in the live state's place.
  */
 import { KubeloomError, assert } from '../../base/errors.ts';
-import { NONE, NumberColumns, ValueColumn } from './columns.ts';
+import { NONE, NumberColumns } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
 import type { Identity } from './extracted-fields.ts';
@@ -45,7 +45,7 @@ export class ReplicaState {
   readonly #shards: number;
   readonly #byKey: SplitMap<number> = new SplitMap();
   readonly #slots: NumberColumns = new NumberColumns(SLOT_COLUMNS);
-  readonly #values: ValueColumn<IndexValues> = new ValueColumn();
+  readonly #values: (IndexValues | undefined)[] = [];
   /** The slots in order of arrival, which is the order of every delivery of the whole state. */
   first: number = NONE;
   #last: number = NONE;
@@ -91,7 +91,7 @@ export class ReplicaState {
   }
 
   valuesAt(slot: number): IndexValues {
-    return this.#values.get(slot) ?? [];
+    return this.#values[slot] ?? [];
   }
 
   orderAt(slot: number): number {
@@ -136,7 +136,7 @@ export class ReplicaState {
     this.#link(this.#last, slot);
     this.#link(slot, NONE);
     this.#byKey.set(key, slot);
-    this.#values.set(slot, values);
+    this.#values[slot] = values;
     this.#addToIndices(slot, values);
     return slot;
   }
@@ -147,7 +147,7 @@ export class ReplicaState {
     this.#slots.set(slot, SlotColumn.Row, row + 1);
     if (!values) return;
     this.#removeFromIndices(slot, this.valuesAt(slot));
-    this.#values.set(slot, values);
+    this.#values[slot] = values;
     this.#addToIndices(slot, values);
   }
 
@@ -155,7 +155,7 @@ export class ReplicaState {
     for (const observer of this.cursors) observer.beforeRemove(slot);
     this.#byKey.delete(this.#table.keyOf(this.rowAt(slot)));
     this.#removeFromIndices(slot, this.valuesAt(slot));
-    this.#values.set(slot, undefined);
+    this.#values[slot] = undefined;
     this.#link(this.#slots.get(slot, SlotColumn.Previous) - 1, this.after(slot));
     this.#slots.set(slot, SlotColumn.Row, 0);
   }
@@ -177,7 +177,7 @@ export class ReplicaState {
     for (const name of names) this.#indices.set(name, new Map());
     for (const slot of this.slots()) {
       const values = valuesOf(slot);
-      this.#values.set(slot, values);
+      this.#values[slot] = values;
       // The slot is in the other indexes already, under the same values.
       this.#addToIndices(slot, values);
     }
