@@ -1,7 +1,7 @@
 /**
  * Columns of a table, addressed by a row's number. The numbers of one row are beside each other, in one typed array that
  * doubles when it is full: at a million rows that is a copy of 20 MB, some milliseconds. Chunks that are never copied cost
- * a tenth of the main thread's time an event (docs/decisions/0022).
+ * a tenth of the main thread's time an event (docs/decisions/0023).
  */
 
 const ROWS_MIN = 64;

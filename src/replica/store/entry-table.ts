@@ -1,6 +1,6 @@
 /**
  * The states of one informer's objects, a row each: version, flags, place of the bytes, references. A cache of a million
- * objects is a few thousand typed arrays, of which V8's collector reads and copies nothing (docs/decisions/0022).
+ * objects is one typed array and one plain one, of which V8's collector copies nothing (docs/decisions/0023).
  *
  * A row counts its references: one for being in the replica, one for every pending notification with it. At zero its
  * bytes return to the slabs and its number is free for the next state. One thread does all of this, so the count needs no

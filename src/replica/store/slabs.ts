@@ -47,7 +47,6 @@ export class Slabs {
   readonly #table: EntryTable;
   readonly #memory: SlabMemory;
   readonly #numbered: (Slab | undefined)[] = [];
-  readonly #freeNumbers: number[] = [];
   readonly #classes: Map<number, SizeClass> = new Map();
   readonly #sparse: SizeClass[] = [];
   liveBytes = 0;
@@ -135,29 +134,15 @@ export class Slabs {
   #place(row: number, source: Buffer, start: number, length: number): void {
     const chunkBytes = chunkBytesFor(length);
     let sizeClass = this.#classes.get(chunkBytes);
-    if (!sizeClass) this.#classes.set(chunkBytes, (sizeClass = this.#newClass(chunkBytes)));
+    if (!sizeClass) {
+      sizeClass = new SizeClass(chunkBytes, this.#memory, this.#numbered);
+      this.#classes.set(chunkBytes, sizeClass);
+    }
     const slab = sizeClass.openSlab();
     const offset = sizeClass.enter(slab, row);
     copyBytes(source, start, start + length, slab.bytes, offset);
     this.#table.place(row, slab.number, offset, length);
   }
-
-  #newClass(chunkBytes: number): SizeClass {
-    const numbered = this.#numbered;
-    return new SizeClass(chunkBytes, this.#memory, {
-      take: () => this.#freeNumbers.pop() ?? numbered.length,
-      set: (number, slab) => {
-        numbered[number] = slab;
-        if (!slab) this.#freeNumbers.push(number);
-      },
-    });
-  }
-}
-
-/** Numbers of slabs. */
-interface SlabNumbers {
-  take(): number;
-  set(number: number, slab: Slab | undefined): void;
 }
 
 /** Slabs whose chunks have one size, with the rows and the free chunks in them. Copies no bytes itself. */
@@ -165,7 +150,7 @@ class SizeClass {
   readonly #chunkBytes: number;
   readonly #chunksMax: number;
   readonly #memory: SlabMemory;
-  readonly #numbers: SlabNumbers;
+  readonly #numbered: (Slab | undefined)[];
   readonly slabs: Set<Slab> = new Set();
   readonly #open: Slab[] = [];
   #chunks = 0;
@@ -173,10 +158,11 @@ class SizeClass {
   /** True while a slab of this size waits to be emptied. */
   isQueued = false;
 
-  constructor(chunkBytes: number, memory: SlabMemory, numbers: SlabNumbers) {
+  /** @param numbered all slabs by their number */
+  constructor(chunkBytes: number, memory: SlabMemory, numbered: (Slab | undefined)[]) {
     this.#chunkBytes = chunkBytes;
     this.#memory = memory;
-    this.#numbers = numbers;
+    this.#numbered = numbered;
     this.#chunksMax = Math.max(1, Math.floor(SLAB_BYTES / chunkBytes));
   }
 
@@ -242,9 +228,10 @@ class SizeClass {
   #newSlab(): Slab {
     const chunks = Math.min(this.#chunksMax, Math.max(CHUNKS_MIN, this.#live >> 3));
     const bytes = this.#memory.take(chunks * this.#chunkBytes);
+    const unused = this.#numbered.indexOf(undefined);
     const slab: Slab = {
       sizeClass: this,
-      number: this.#numbers.take(),
+      number: unused < 0 ? this.#numbered.length : unused,
       bytes,
       rows: new Int32Array(chunks),
       vacant: NONE,
@@ -252,7 +239,7 @@ class SizeClass {
       used: 0,
       openAt: -1,
     };
-    this.#numbers.set(slab.number, slab);
+    this.#numbered[slab.number] = slab;
     this.slabs.add(slab);
     this.#chunks += chunks;
     this.#reopen(slab);
@@ -261,7 +248,7 @@ class SizeClass {
 
   #remove(slab: Slab): Slab {
     this.slabs.delete(slab);
-    this.#numbers.set(slab.number, undefined);
+    this.#numbered[slab.number] = undefined;
     this.#chunks -= slab.rows.length;
     this.#close(slab);
     return slab;
