@@ -127,15 +127,14 @@ export class ReplicaState {
 
   insert(shard: number, id: number, row: number, values: IndexValues): number {
     const key = this.#table.keyOf(row);
-    assert(this.get(key) === NONE, 'the key is in the state already', key);
     const slot = id * this.#shards + shard;
+    assert(this.#byKey.add(key, slot), 'the key is in the state already', key);
     const slots = this.#slots;
     slots.reserve(slot);
     slots.set(slot, SlotColumn.Row, row + 1);
     slots.setWide(slot, SlotColumn.Order, this.orderEnd++);
     this.#link(this.#last, slot);
     this.#link(slot, NONE);
-    this.#byKey.set(key, slot);
     this.#values[slot] = values;
     this.#addToIndices(slot, values);
     return slot;

@@ -1,8 +1,8 @@
 /**
- * A string map split into many small ones. A large `Map` that grows moves all its keys at once (0.9 s at a million keys
- * on a busy machine); a small one moves a few thousand.
+ * A string map split into small ones. A large `Map` that grows moves all its keys at once, at a million keys in 0.1 s, and
+ * in 0.9 s on a busy machine; a part of it moves 16,000.
  */
-const PARTS = 512;
+const PARTS = 64;
 
 export class SplitMap<Value> {
   readonly #parts: (Map<string, Value> | undefined)[] = [];
@@ -13,10 +13,16 @@ export class SplitMap<Value> {
   }
 
   set(key: string, value: Value): void {
+    if (!this.add(key, value)) this.#parts[partOf(key)]?.set(key, value);
+  }
+
+  /** Returns false, and changes nothing, when the key is there already. */
+  add(key: string, value: Value): boolean {
     const part = (this.#parts[partOf(key)] ??= new Map());
-    this.size -= part.size;
+    if (part.has(key)) return false;
     part.set(key, value);
-    this.size += part.size;
+    this.size++;
+    return true;
   }
 
   delete(key: string): void {
