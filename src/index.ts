@@ -85,8 +85,8 @@ export type {
 } from './replica/store/index-functions.ts';
 
 export { DeletedFinalStateUnknown } from './replica/store/entry.ts';
-export type { Borrowed, CachedObject, Identity, Mutable, ObjectIdentity } from './replica/store/entry.ts';
-export type { Labels } from './replica/store/extracted-fields.ts';
+export type { Borrowed, CachedObject, Mutable, ObjectIdentity } from './replica/store/entry.ts';
+export type { Identity, Labels } from './replica/store/extracted-fields.ts';
 export type { InformerIndexer, InformerStore, SelectableStore } from './replica/store/indexer.ts';
 
 export type { HandlerBacklog, HandlerRegistration, ResourceEventHandler } from './replica/deliver/handler.ts';

@@ -1,7 +1,8 @@
 /** client-go's ready-made handlers: handlers made of single functions, and a filtering handler. */
 import type { ResourceEventHandler } from '../replica/deliver/handler.ts';
 import { DeletedFinalStateUnknown } from '../replica/store/entry.ts';
-import type { Borrowed, Identity } from '../replica/store/entry.ts';
+import type { Borrowed } from '../replica/store/entry.ts';
+import type { Identity } from '../replica/store/extracted-fields.ts';
 import { deletionHandlingObjectToName } from '../kube/keys.ts';
 import { isTombstone } from '../kube/tombstone.ts';
 import type { Tombstone } from '../kube/tombstone.ts';

@@ -246,7 +246,7 @@ export class Handlers {
     const listener = new ProcessorListener({
       handler,
       origin: () => ({ ...activity.labels, handler: name }),
-      isStrict,
+      table: this.#options.replica.table,
       registeredAt: isStrict ? registrationStack(OWN_FRAMES) : '',
       clock,
       slowLimits: resolved,

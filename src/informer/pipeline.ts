@@ -15,6 +15,7 @@ import { InformerMerge } from '../replica/merge/informer-merge.ts';
 import { MainTransform } from '../replica/merge/main-transform.ts';
 import { DeltaKind } from '../shared/record/delta.ts';
 import { EntryOwner } from '../replica/store/entry-owner.ts';
+import { EntryTable } from '../replica/store/entry-table.ts';
 import { declaredFields, wantIndexers } from '../replica/store/index-functions.ts';
 import type { Indexers } from '../replica/store/index-functions.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
@@ -108,8 +109,9 @@ export class InformerPipeline<T> {
     this.#transform = options.options.transform;
     this.#fields = [...resolved.fields];
     const indexers = (options.options.indexers ?? {}) as Indexers;
-    this.#indexes = new IndexSet(indexers, this.#fields.length, reports.object);
-    this.replica = new Replica(shards, this.#indexes, listener);
+    const table = new EntryTable();
+    this.#indexes = new IndexSet(table, indexers, this.#fields.length, reports.object);
+    this.replica = new Replica(table, shards, this.#indexes, listener);
     this.indexer = new ReplicaIndexer<T>(
       this.replica,
       this.#indexes,
@@ -192,7 +194,7 @@ export class InformerPipeline<T> {
 
   #newOwner({ storeMemory, options }: InformerThreads): EntryOwner {
     const { resource, resolved } = this.#options;
-    return new EntryOwner({
+    return new EntryOwner(this.replica.table, {
       // Used in messages. A resource that was given without its kind has an empty kind.
       kind: resource.kind || resource.resource,
       fields: this.#fields,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Borrowed } from '../../src/index.ts';
+import type { EntryOwner } from '../../src/replica/store/entry-owner.ts';
 import { Entry, EntryFlag } from '../../src/replica/store/entry.ts';
 import { RecordingHandler, annotated, configurationWasUsed, pod, pods, start, test } from './scene.ts';
 import type { Call, Reported, Scene } from './scene.ts';
@@ -191,7 +192,7 @@ function stepOf({ object }: Borrowed<V1Pod>): string {
 
 function isPacked(entry: Borrowed<V1Pod>): boolean {
   assert.ok(entry instanceof Entry);
-  return (entry.flags & EntryFlag.Packed) !== 0;
+  return (entry.owner as EntryOwner).table.hasFlag(entry.row, EntryFlag.Packed);
 }
 
 configurationWasUsed();

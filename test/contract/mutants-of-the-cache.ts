@@ -4,28 +4,25 @@ import type { Mutant } from './mutant.ts';
 
 export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/replica/store/replica.ts': {
-    C1: ['shadow.deleted.has(entry.key) ? undefined :', '!shadow.deleted.has(entry.key) ? undefined :'],
+    C1: ['shadow.deleted.has(key) ? NONE :', '!shadow.deleted.has(key) ? NONE :'],
     C2: [
       'if (this.#shadow?.epoch === epoch) this.#swap(',
       'if (this.#shadow?.epoch === epoch && !this.#hasSynced) this.#swap(',
     ],
     C4: [
-      'this.#listener.changed(oldEntry, entry);',
-      'queueMicrotask(() => this.#listener.changed(oldEntry, entry));',
+      'this.#listener.changed(previous, row);',
+      'queueMicrotask(() => this.#listener.changed(previous, row));',
     ],
     C5: ['return this.#live;', 'return this.#shadow?.state ?? this.#live;'],
     C6: [
-      'this.#live.update(slot, entry, values);',
-      'setImmediate(() => this.#live.update(slot, entry, values));',
+      'this.#live.update(slot, row, values);',
+      'setImmediate(() => this.#live.update(slot, row, values));',
     ],
-    C10: ['new Difference(!this.#hasSynced)', 'new Difference(true)'],
+    C10: ['new Difference(this.table, !this.#hasSynced)', 'new Difference(this.table, true)'],
     C11: ['return this.#hasSynced;', 'return this.#hasSynced || this.#shadow !== undefined;'],
     C41: ['this.#hasSynced = true;', 'this.#hasSynced = this.#live.size > 0;'],
-    C47: [
-      'this.#listener.changed(last, undefined); slot?.entry.dropReference();',
-      'if (slot) this.#listener.changed(last, undefined); slot?.entry.dropReference();',
-    ],
-    C17: ['this.#live.version = entry.version;', 'void 0;'],
+    C47: ['this.#listener.changed(last, NONE);', 'if (slot !== NONE) this.#listener.changed(last, NONE);'],
+    C17: ['this.#live.version = table.versionOf(row);', 'void 0;'],
     C51: ['(this.#shadow?.state ?? this.#live).version = resourceVersion;', 'void 0;'],
   },
   'src/reflector/watch-body.ts': {
@@ -37,12 +34,15 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/replica/store/deliveries.ts': {
     C24: ['const place = position - this.#deletions.length;', 'const place = this.length - 1 - position;'],
-    C9: ['this.#saved.set(slot, slot.entry);', 'void slot;'],
+    C9: ['this.#saved.set(slot, row);', 'void slot;'],
     C44: ["if (this.#kind === 'join') {", "if (this.#kind !== '') {"],
     C46: ['out.isFinalStateUnknown = isDeletion;', 'out.isFinalStateUnknown = false;'],
   },
   'src/replica/store/replica-state.ts': {
-    C25: ['return this.#byKey.keys();', 'return [...this.#byKey.keys()].reverse().values();'],
+    C25: [
+      'for (const slot of this.slots()) yield this.#table.keyOf',
+      'for (const slot of [...this.slots()].reverse()) yield this.#table.keyOf',
+    ],
   },
   'src/informer/options.ts': {
     C26: ['{ fieldSelector: options.fieldSelector }', '{}'],
@@ -54,7 +54,7 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C28: ['this.#isScheduled = true; this.#timers.setImmediate(this.#turn);', 'this.#turn();'],
   },
   'src/replica/store/indexer.ts': {
-    C29: ['return slot.entry;', 'return Object.create(slot.entry);'],
+    C29: ['return entry;', 'return Object.create(entry);'],
   },
   'src/replica/store/entry-owner.ts': {
     C15: ['entry.decoded = object;', 'void object;'],
@@ -63,27 +63,27 @@ export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
     C30: ['return this.owner.decodeFresh(this);', 'return this.object;'],
   },
   'src/replica/merge/informer-merge.ts': {
-    C31: ['this.#isUnchanged(live.entry, entry, object)', 'live === undefined'],
-    C200: ['&&\n            this.#options.owner.hasObject(live, object, listed.decoder)', ''],
+    C31: ['this.#isUnchanged(replica.live.rowAt(slot), state, object)', 'false'],
+    C200: ['&&\n            owner.hasObject(live, object, listed.decoder)', ''],
   },
   'src/replica/deliver/processor-listener.ts': {
     C7: [
-      'this.#queue.push(oldEntry, newEntry);',
-      'this.#queue.push(oldEntry, newEntry); this.#queue.push(oldEntry, newEntry);',
+      'this.#queue.push(oldRow, newRow);',
+      'this.#queue.push(oldRow, newRow); this.#queue.push(oldRow, newRow);',
     ],
     C33: [
-      'for (const listener of this.#listeners) listener.push(oldEntry, newEntry, merging);',
-      'for (const listener of this.#listeners) { listener.push(oldEntry, newEntry, merging); if (!listener.isReady) break; }',
+      'for (const listener of this.#listeners) listener.push(oldRow, newRow, merging);',
+      'for (const listener of this.#listeners) { listener.push(oldRow, newRow, merging); if (!listener.isReady) break; }',
     ],
     C35: ['return this.#listeners.delete(listener);', 'this.#listeners.clear(); return true;'],
     C8: ["remove() {\n        this.#state = 'removed';", "remove() { this.#state = 'leaving';"],
     C38: [
-      "listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);",
-      "for (const one of this.#listeners) one.pushCursor(new SnapshotCursor(replica.live, 'join'), true);",
+      "listener.pushCursor(new SnapshotCursor(replica, 'join'), true);",
+      "for (const one of this.#listeners) one.pushCursor(new SnapshotCursor(replica, 'join'), true);",
     ],
     C39: ['return this.#hasInitial && this.#initial === undefined;', 'return this.#hasInitial;'],
     C12: ['const { isResyncDue } = listener;', 'const isResyncDue = true;'],
-    C13: ["new SnapshotCursor(state, 'resync')", "new SnapshotCursor(state, 'join')"],
+    C13: ["new SnapshotCursor(replica, 'resync')", "new SnapshotCursor(replica, 'join')"],
   },
   'src/replica/deliver/handler-calls.ts': {
     C32: ["this.#call = 'awaiting';", "this.#call = 'none';"],

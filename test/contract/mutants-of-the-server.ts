@@ -37,22 +37,22 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
     C63: ['this.#informers.delete(informer);', 'this.#informers.clear();'],
   },
   'src/replica/store/entry-owner.ts': {
-    C20: ['entry.borrows === 0', 'entry.borrows < 0'],
-    C65: ['if (entry.flags & EntryFlag.Kept) {', 'if (entry.flags & EntryFlag.Malformed) {'],
+    C20: ['this.#isStrict ? entry.borrows === 0', 'this.#isStrict ? entry.borrows < 0'],
+    C65: ['if (entry && entry.flags & EntryFlag.Kept)', 'if (entry && entry.flags & EntryFlag.Malformed)'],
     C67: ['return refuseClone();', 'return undefined;'],
     C71: ['catch {\n            throw malformedError(entry);', 'catch { return {};'],
   },
   'src/replica/store/entry.ts': {
     C64: [
-      'return this.extracted.fields.labels;',
-      'this.owner.checkReadable(this); return this.extracted.fields.labels;',
+      'return this.facts.fields.labels;',
+      'this.owner.checkReadable(this); return this.facts.fields.labels;',
     ],
   },
-  'src/replica/store/slabs.ts': {
-    C66: ['owner.slab = undefined;', 'void owner;'],
+  'src/replica/store/entry-table.ts': {
+    C66: ['words[at + USES] = ((words[at + USES] ?? 0) + 1) | 0;', ''],
   },
   'src/replica/deliver/processor-listener.ts': {
-    C21: ['this.#bytes.count(oldEntry, newEntry, 1);', 'void 0;'],
+    C21: ['this.#bytes.count(oldBytes, newBytes, 1);', 'void 0;'],
   },
   'src/reflector/router.ts': {
     C68: [

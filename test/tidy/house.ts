@@ -66,7 +66,7 @@ export const ENTRY_POINTS: readonly string[] = [
 
 export const ATOMICS_ALLOWED: readonly string[] = ['src/shared/ring/', 'src/shared/log/'];
 /** Files that run for one MODIFIED event, from the socket to the end of the handler's call. */
-export const FILES_OF_AN_EVENT_MAX = 45;
+export const FILES_OF_AN_EVENT_MAX = 47;
 export const FILE_LINES_MAX = 400;
 export const FUNCTION_LINES_MAX = 70;
 export const BANNED_NAMES: readonly string[] = ['util', 'utils', 'helper', 'helpers'];

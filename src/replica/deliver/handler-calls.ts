@@ -32,7 +32,6 @@ export interface HandlerCallsOptions {
   readonly handler: ResourceEventHandler<unknown>;
   /** Returns what messages of calls say about their origin. */
   readonly origin: () => HandlerOrigin;
-  readonly isStrict: boolean;
   readonly registeredAt: string;
   readonly clock: Clock;
   readonly slowLimits: SlowLimits;
@@ -77,11 +76,9 @@ export class HandlerCalls {
   /** @param isBehind true when the handler is so far behind that a long call is reported */
   call(delivery: Delivery, isBehind: boolean): void {
     const { oldEntry, newEntry } = delivery;
-    const { handler, origin, isStrict, clock, durations } = this.#options;
-    if (isStrict) {
-      oldEntry?.owner.borrow(oldEntry);
-      newEntry?.owner.borrow(newEntry);
-    }
+    const { handler, origin, clock, durations } = this.#options;
+    oldEntry?.owner.borrow(oldEntry);
+    newEntry?.owner.borrow(newEntry);
     this.#isBehind = isBehind;
     const startMs = isBehind || durations ? clock.now() : -1;
     this.#call = 'inside';
@@ -117,13 +114,11 @@ export class HandlerCalls {
   }
 
   #finish(oldEntry: Entry | undefined, newEntry: Entry | undefined, startMs: number): void {
-    const { isStrict, registeredAt } = this.#options;
+    const { registeredAt } = this.#options;
     if (startMs >= 0) this.#timed(startMs);
     this.#call = 'none';
-    if (isStrict) {
-      oldEntry?.owner.endBorrow(oldEntry, registeredAt);
-      newEntry?.owner.endBorrow(newEntry, registeredAt);
-    }
+    oldEntry?.owner.endBorrow(oldEntry, registeredAt);
+    newEntry?.owner.endBorrow(newEntry, registeredAt);
     oldEntry?.dropReference();
     newEntry?.dropReference();
   }

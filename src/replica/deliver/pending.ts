@@ -1,29 +1,36 @@
 /**
  * Pending notifications of one handler: the queue, the shorter queue that replaces it under memory pressure, the bytes
- * that both keep in use, and their age. An element is a pair of entries, or a cursor as the first of the pair.
+ * that both keep in use, and their age. An element is a pair of rows of the informer's table, or a cursor and `NONE`.
  */
+import { NONE } from '../store/columns.ts';
 import type { DeliveryCursor } from '../store/deliveries.ts';
-import type { Entry } from '../store/entry.ts';
+import type { EntryTable } from '../store/entry-table.ts';
+import { SplitMap } from '../store/split-map.ts';
 
-export type Pending = Entry | DeliveryCursor;
+/** A row, `NONE` where an added object has no previous state, or a cursor. */
+export type Pending = number | DeliveryCursor;
 
-export function isCursor(pending: Pending | undefined): pending is DeliveryCursor {
-  return pending !== undefined && 'remaining' in pending;
+export function isCursor(pending: Pending): pending is DeliveryCursor {
+  return typeof pending === 'object';
 }
 
-/** Approximate heap bytes of a superseded entry besides its JSON: itself, its extracted fields, its places in queues. */
+/** Approximate bytes of a superseded row besides its JSON: its columns, its facts, its places in queues. */
 const SUPERSEDED_HEAP_BYTES = 512;
 
 /** Sums over single notifications; cursors count their own bytes. */
 export class PendingBytes {
   objects = 0;
-  /** Bytes of old entries, which have left the cache. New ones are in it, or are old ones of later notifications. */
+  /** Bytes of old states, which have left the cache. New ones are in it, or are old ones of later notifications. */
   held = 0;
 
-  /** @param sign 1 for a notification that was added, -1 for one that was removed */
-  count(first: Entry | undefined, second: Entry | undefined, sign: 1 | -1): void {
-    this.objects += sign * ((second ?? first)?.length ?? 0);
-    if (first) this.held += sign * (first.length + SUPERSEDED_HEAP_BYTES);
+  /**
+   * Counts a notification by the lengths of its objects; undefined where it has none.
+   *
+   * @param sign 1 for a notification that was added, -1 for one that was removed
+   */
+  count(firstBytes: number | undefined, secondBytes: number | undefined, sign: 1 | -1): void {
+    this.objects += sign * (secondBytes ?? firstBytes ?? 0);
+    if (firstBytes !== undefined) this.held += sign * (firstBytes + SUPERSEDED_HEAP_BYTES);
   }
 }
 
@@ -101,8 +108,8 @@ export class ChunkedQueue<First, Second> {
 }
 
 interface Node {
-  first: Pending | undefined;
-  second: Entry | undefined;
+  first: Pending;
+  second: number;
   /** Position of its newest notification, counted over everything that was ever pushed. */
   position: number;
   previous: Node | undefined;
@@ -119,6 +126,7 @@ interface Node {
  * Nothing is merged across a cursor, which delivers its own states.
  */
 export class CoalescedQueue {
+  readonly #table: EntryTable;
   readonly #bytes: PendingBytes;
   #head: Node | undefined;
   #tail: Node | undefined;
@@ -129,7 +137,8 @@ export class CoalescedQueue {
   coalesced = 0;
 
   /** @param bytes the sums that include the notifications to be pushed */
-  constructor(bytes: PendingBytes) {
+  constructor(table: EntryTable, bytes: PendingBytes) {
+    this.#table = table;
     this.#bytes = bytes;
   }
 
@@ -137,7 +146,7 @@ export class CoalescedQueue {
     return this.#head?.first;
   }
 
-  get second(): Entry | undefined {
+  get second(): number | undefined {
     return this.#head?.second;
   }
 
@@ -147,16 +156,17 @@ export class CoalescedQueue {
   }
 
   /** Appends a notification newer than all others. The queue takes over its references. */
-  push(first: Pending | undefined, second: Entry | undefined, position: number): void {
+  push(first: Pending, second: number, position: number): void {
     if (isCursor(first)) {
       this.#latest.clear();
       this.#append({ first, second, position, previous: undefined, next: undefined });
       return;
     }
-    const key = keyOf(first, second);
+    const key = this.#keyOf(first, second);
     const before = this.#latest.get(key);
-    if (before?.second && second) this.#mergeUpdate(before, first, second, position);
-    else if (before?.second && !before.first) this.#mergeDeletion(before, before.second, first, key);
+    const isContinued = before !== undefined && before.second !== NONE;
+    if (isContinued && second !== NONE) this.#mergeUpdate(before, first, second, position);
+    else if (isContinued && before.first === NONE) this.#mergeDeletion(before, first, key);
     else {
       const node: Node = { first, second, position, previous: undefined, next: undefined };
       this.#latest.set(key, node);
@@ -170,30 +180,39 @@ export class CoalescedQueue {
     if (!head) return;
     this.#unlink(head);
     if (isCursor(head.first)) return;
-    const key = keyOf(head.first, head.second);
+    const key = this.#keyOf(head.first, head.second);
     if (this.#latest.get(key) === head) this.#latest.delete(key);
   }
 
   /** `before` ends at the state `first`; afterwards it ends at `second`. */
-  #mergeUpdate(before: Node, first: Entry | undefined, second: Entry, position: number): void {
+  #mergeUpdate(before: Node, first: number, second: number, position: number): void {
     this.#unlink(before);
-    this.#bytes.count(first, before.second, -1);
-    before.second?.dropReference();
-    first?.dropReference();
+    this.#bytes.count(this.#lengthOf(first), this.#lengthOf(before.second), -1);
+    this.#table.dropReference(before.second);
+    if (first !== NONE) this.#table.dropReference(first);
     before.second = second;
     before.position = position;
     this.#append(before);
     this.coalesced++;
   }
 
-  #mergeDeletion(before: Node, added: Entry, deleted: Entry | undefined, key: string): void {
+  /** `before` is an add whose object was deleted. */
+  #mergeDeletion(before: Node, deleted: number, key: string): void {
     this.#unlink(before);
-    this.#bytes.count(undefined, added, -1);
-    this.#bytes.count(deleted, undefined, -1);
+    this.#bytes.count(undefined, this.#lengthOf(before.second), -1);
+    this.#bytes.count(this.#lengthOf(deleted), undefined, -1);
     this.#latest.delete(key);
-    added.dropReference();
-    deleted?.dropReference();
+    this.#table.dropReference(before.second);
+    this.#table.dropReference(deleted);
     this.coalesced += 2;
+  }
+
+  #lengthOf(row: number): number | undefined {
+    return row === NONE ? undefined : this.#table.lengthOf(row);
+  }
+
+  #keyOf(first: number, second: number): string {
+    return this.#table.keyOf(second === NONE ? first : second);
   }
 
   #append(node: Node): void {
@@ -212,46 +231,6 @@ export class CoalescedQueue {
     else this.#tail = node.previous;
     this.length--;
   }
-}
-
-function keyOf(first: Entry | undefined, second: Entry | undefined): string {
-  return (second ?? first)?.key ?? '';
-}
-
-const PARTS = 512;
-/** Keys differ in their last characters. */
-const HASHED_LENGTH = 16;
-
-/**
- * A string map split into many small ones. A large `Map` that grows moves all its keys at once (0.9 s at a million keys
- * on a busy machine); a small one moves a few thousand.
- */
-class SplitMap<Value> {
-  #parts: (Map<string, Value> | undefined)[] = [];
-
-  get(key: string): Value | undefined {
-    return this.#parts[partOf(key)]?.get(key);
-  }
-
-  set(key: string, value: Value): void {
-    (this.#parts[partOf(key)] ??= new Map()).set(key, value);
-  }
-
-  delete(key: string): void {
-    this.#parts[partOf(key)]?.delete(key);
-  }
-
-  clear(): void {
-    this.#parts = [];
-  }
-}
-
-function partOf(key: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = Math.max(0, key.length - HASHED_LENGTH); at < key.length; at++) {
-    hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-  }
-  return (hash ^ (hash >>> 16)) & (PARTS - 1);
 }
 
 /** Marks less than this apart become one. The backlog of one hour has 36,000 marks. */

@@ -3,10 +3,10 @@
  * `ProcessorListener` is one handler with its pending notifications. A slow handler delays only itself. Its pending
  * entries keep their bytes, which are counted; all handlers together have a budget (backlog-budget.ts).
  */
+import { NONE } from '../store/columns.ts';
 import { SnapshotCursor, emptyDelivery } from '../store/deliveries.ts';
 import type { Delivery, DeliveryCursor, Difference } from '../store/deliveries.ts';
-import type { Entry } from '../store/entry.ts';
-import type { ReplicaState } from '../store/replica-state.ts';
+import type { EntryTable } from '../store/entry-table.ts';
 import type { Replica, ReplicaListener } from '../store/replica.ts';
 import type { BacklogPressure } from './backlog-step.ts';
 import { EventLatency } from './event-latency.ts';
@@ -24,7 +24,7 @@ export class SharedProcessor implements ReplicaListener {
   /** The content of the cache is the initial list of the listener, and every later change is a notification. */
   add(listener: ProcessorListener, replica: Replica): void {
     this.#listeners.add(listener);
-    if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica.live, 'join'), true);
+    if (replica.hasSynced) listener.pushCursor(new SnapshotCursor(replica, 'join'), true);
   }
 
   /** Drops pending notifications, or delivers them with `drain`. Returns false for an unknown listener. */
@@ -34,9 +34,9 @@ export class SharedProcessor implements ReplicaListener {
     return this.#listeners.delete(listener);
   }
 
-  changed(oldEntry: Entry | undefined, newEntry: Entry | undefined): void {
+  changed(oldRow: number, newRow: number): void {
     const { merging } = this.latency;
-    for (const listener of this.#listeners) listener.push(oldEntry, newEntry, merging);
+    for (const listener of this.#listeners) listener.push(oldRow, newRow, merging);
   }
 
   replaced(difference: Difference): void {
@@ -48,7 +48,7 @@ export class SharedProcessor implements ReplicaListener {
   }
 
   resync(replica: Replica, due: Iterable<ProcessorListener>): void {
-    for (const listener of due) if (this.#listeners.has(listener)) listener.pushResync(replica.live);
+    for (const listener of due) if (this.#listeners.has(listener)) listener.pushResync(replica);
   }
 }
 
@@ -62,6 +62,8 @@ type State =
   | 'removed';
 
 export interface ListenerOptions extends HandlerCallsOptions {
+  /** The table whose rows are pushed. */
+  readonly table: EntryTable;
   /** Called when the promise of a call has settled: deliveries can go on. */
   readonly onReady: () => void;
   /** Called when the initial list was delivered and all its calls have returned. */
@@ -73,10 +75,10 @@ export interface ListenerOptions extends HandlerCallsOptions {
 export class ProcessorListener {
   readonly #options: ListenerOptions;
   readonly #calls: HandlerCalls;
-  readonly #queue: ChunkedQueue<Pending, Entry> = new ChunkedQueue();
+  readonly #queue: ChunkedQueue<Pending, number> = new ChunkedQueue();
   readonly #bytes: PendingBytes = new PendingBytes();
   /** Notifications older than the queue, moved here when the backlog budget is short. */
-  readonly #coalesced: CoalescedQueue = new CoalescedQueue(this.#bytes);
+  readonly #coalesced: CoalescedQueue;
   readonly #age: BacklogAge = new BacklogAge();
   /** Sampled events of pending notifications, by position. */
   readonly #sampled: ChunkedQueue<number, SampledEvent> = new ChunkedQueue();
@@ -100,6 +102,7 @@ export class ProcessorListener {
 
   constructor(options: ListenerOptions) {
     this.#options = options;
+    this.#coalesced = new CoalescedQueue(options.table, this.#bytes);
     this.#calls = new HandlerCalls(
       options,
       () => (this.pendingNotifications > 0 ? this.ageMs : undefined),
@@ -109,20 +112,21 @@ export class ProcessorListener {
   }
 
   /** Appends a committed change. Runs no user code. @param sampled its event, when it is in the sample */
-  push(oldEntry: Entry | undefined, newEntry: Entry | undefined, sampled?: SampledEvent): void {
+  push(oldRow: number, newRow: number, sampled?: SampledEvent): void {
     if (this.#state !== 'open') return;
-    oldEntry?.addReference();
-    newEntry?.addReference();
-    this.#bytes.count(oldEntry, newEntry, 1);
+    const { table } = this.#options;
+    const oldBytes = oldRow === NONE ? undefined : table.addReference(oldRow);
+    const newBytes = newRow === NONE ? undefined : table.addReference(newRow);
+    this.#bytes.count(oldBytes, newBytes, 1);
     if (sampled) this.#sampled.push(this.#pushed, sampled);
     this.#pushed++;
-    this.#queue.push(oldEntry, newEntry);
+    this.#queue.push(oldRow, newRow);
   }
 
   /** Appends a resync, unless the previous one is still pending: a blocked handler never has two of them. */
-  pushResync(state: ReplicaState): void {
+  pushResync(replica: Replica): void {
     if (this.#resync && this.#cursors.has(this.#resync)) return;
-    this.#resync = new SnapshotCursor(state, 'resync');
+    this.#resync = new SnapshotCursor(replica, 'resync');
     this.pushCursor(this.#resync, false);
   }
 
@@ -137,7 +141,7 @@ export class ProcessorListener {
     }
     this.#cursors.add(cursor);
     this.#pushed++;
-    this.#queue.push(cursor, undefined);
+    this.#queue.push(cursor, NONE);
   }
 
   /** Records the arrival time of everything pushed since the previous call. */
@@ -213,7 +217,7 @@ export class ProcessorListener {
   coalesce(count: number): boolean {
     const queue = this.#queue;
     for (let moved = 0; moved < count && queue.length > 0; moved++) {
-      const { first, second } = queue;
+      const { first = NONE, second = NONE } = queue;
       const position = this.#pushed - queue.length;
       queue.shift();
       this.#coalesced.push(first, second, position);
@@ -259,16 +263,17 @@ export class ProcessorListener {
   /** Releases some of the, perhaps millions of, entries of a removed handler; true while there are more. */
   release(): boolean {
     if (this.#state !== 'removed') return false;
+    const { table } = this.#options;
     for (let released = 0; released < RELEASED_PER_CALL; released++) {
       const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
       if (queue.length === 0) break;
-      const { first, second } = queue;
+      const { first = NONE, second = NONE } = queue;
       if (isCursor(first)) {
         if (first.close()) break;
-      } else {
-        first?.dropReference();
+      } else if (first !== NONE) {
+        table.dropReference(first);
       }
-      second?.dropReference();
+      if (second !== NONE) table.dropReference(second);
       queue.shift();
     }
     this.#checkEnded();
@@ -278,8 +283,9 @@ export class ProcessorListener {
   /** Moves the next notification into `#delivery`; false when it was a cursor at its end. */
   #take(): boolean {
     const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
-    const { first, second } = queue;
+    const { first = NONE, second = NONE } = queue;
     const delivery = this.#delivery;
+    const { table } = this.#options;
     if (isCursor(first)) {
       if (first.next(delivery)) return true;
       queue.shift();
@@ -290,12 +296,12 @@ export class ProcessorListener {
       }
       return false;
     }
-    delivery.oldEntry = first;
-    delivery.newEntry = second;
+    delivery.oldEntry = table.entryOf(first);
+    delivery.newEntry = table.entryOf(second);
     delivery.isInInitialList = false;
     delivery.isFinalStateUnknown = false;
     queue.shift();
-    this.#bytes.count(first, second, -1);
+    this.#bytes.count(delivery.oldEntry?.length, delivery.newEntry?.length, -1);
     return true;
   }
 

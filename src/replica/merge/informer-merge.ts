@@ -1,5 +1,5 @@
 /**
- * Turns the records of one informer into entries of its replica: interprets notifications, and copies the bytes out of
+ * Turns the records of one informer into states of its replica: interprets notifications, and copies the bytes out of
  * log or ring into the store's slabs, once.
  */
 import { KubeloomError, assert } from '../../base/errors.ts';
@@ -10,12 +10,13 @@ import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { NotificationFlag, PrefixKind } from '../../shared/record/notification.ts';
 import type { Notification, PrefixRecord } from '../../shared/record/notification.ts';
 import type { EventLatency } from '../deliver/event-latency.ts';
-import type { EntryOwner, ObjectBytes } from '../store/entry-owner.ts';
-import { Entry, EntryFlag, UNREADABLE } from '../store/entry.ts';
-import type { Identity } from '../store/entry.ts';
-import { ExtractedFields, SharedFields } from '../store/extracted-fields.ts';
+import { NONE } from '../store/columns.ts';
+import type { EntryOwner } from '../store/entry-owner.ts';
+import { EntryFlag, UNREADABLE } from '../store/entry.ts';
+import type { ObjectBytes } from '../store/entry.ts';
+import { ObjectFacts, SharedFields } from '../store/extracted-fields.ts';
+import type { Identity } from '../store/extracted-fields.ts';
 import type { Replica, UsedId } from '../store/replica.ts';
-import type { Slot } from '../store/replica-state.ts';
 import type { MainTransform } from './main-transform.ts';
 
 const SLASH = 0x2f;
@@ -62,8 +63,9 @@ export class InformerMerge {
     this.records++;
     if (this.#isPositionless && record.kind !== DeltaKind.Added) this.#isPositionless = false;
     const named = record.flags & NotificationFlag.NewKey ? this.#identities.read(record, text) : undefined;
-    const slot = named ? replica.live.get(named.key) : replica.slotOf(shard, record.id);
-    const identity = slot?.entry.identity ?? named;
+    const previousRow = named ? replica.rowByKey(named.key) : replica.rowOf(shard, record.id);
+    const previous = previousRow === NONE ? undefined : owner.table.factsOf(previousRow);
+    const identity = previous ?? named;
     assert(identity !== undefined, 'a shard named an unknown id', record.id);
     const version = versionOf(record, text);
     let flags = entryFlags(record.flags);
@@ -73,19 +75,22 @@ export class InformerMerge {
       if (result) object = result;
       else flags |= EntryFlag.TransformFailed;
     }
-    const extracted = transform ? transform.extractedOf(object) : this.#extractedOf(record, text, slot);
+    const facts = transform
+      ? transform.factsOf(identity, object)
+      : this.#factsOf(identity, record, text, previous);
     const decoder = record.flags & NotificationFlag.Msgpack ? this.#decoderOf(shard) : undefined;
-    const entry = new Entry(owner, identity, extracted, version, flags, decoder);
+    const state: State = { facts, version, flags, decoder };
     if (record.kind === DeltaKind.Replaced) {
-      const live = replica.live.get(identity.key);
-      if (live && this.#isUnchanged(live.entry, entry, object)) {
-        replica.keep(shard, record.id, live);
+      const slot = replica.live.get(identity.key);
+      if (slot !== NONE && this.#isUnchanged(replica.live.rowAt(slot), state, object)) {
+        replica.keep(shard, record.id, slot);
         return;
       }
     }
-    owner.put(entry, object.bytes, object.start, object.length);
-    if (record.kind === DeltaKind.Deleted) replica.remove(entry);
-    else replica.upsert(shard, record.id, entry);
+    const row = owner.table.add(facts, version, flags, decoder);
+    owner.put(row, object);
+    if (record.kind === DeltaKind.Deleted) replica.remove(row);
+    else replica.upsert(shard, record.id, row);
   }
 
   prefix(shard: number, record: PrefixRecord): void {
@@ -153,26 +158,41 @@ export class InformerMerge {
    * Returns whether a listed object equals the one in the cache. The content decides, not the version alone: versions
    * are used again after a restore of etcd, and a new default of a CRD changes objects without changing their version.
    */
-  #isUnchanged(live: Entry, listed: Entry, object: ObjectBytes): boolean {
+  #isUnchanged(live: number, listed: State, object: ObjectBytes): boolean {
+    const { owner } = this.#options;
+    const { table } = owner;
     return (
-      live.version === listed.version &&
-      (live.flags & UNREADABLE) === (listed.flags & UNREADABLE) &&
-      live.extracted.equals(listed.extracted) &&
-      this.#options.owner.hasObject(live, object, listed.decoder)
+      table.versionOf(live) === listed.version &&
+      (table.flagsOf(live) & UNREADABLE) === (listed.flags & UNREADABLE) &&
+      table.factsOf(live).equals(listed.facts) &&
+      owner.hasObject(live, object, listed.decoder)
     );
   }
 
-  #extractedOf(record: Notification, text: Buffer, slot: Slot | undefined): ExtractedFields {
-    const previous = slot?.entry.extracted;
+  #factsOf(
+    identity: Identity,
+    record: Notification,
+    text: Buffer,
+    previous: ObjectFacts | undefined,
+  ): ObjectFacts {
     if (record.hasSameFields) {
-      assert(previous !== undefined, 'a shard named the extracted of an unknown object', record.id);
-      previous.isShared = true;
+      assert(previous !== undefined, 'a shard named the fields of an unknown object', record.id);
+      if (!previous.isShared) previous.isShared = true;
       return previous;
     }
     const start =
       record.textOffset + record.namespaceLength + record.nameLength + record.resourceVersionTextLength;
-    return ExtractedFields.read(text, start, start + record.extractedLength, this.#sharedFields, previous);
+    const array = { start, end: start + record.extractedLength };
+    return ObjectFacts.read(identity, text, array, this.#sharedFields, previous);
   }
+}
+
+/** A state that is not stored yet. */
+interface State {
+  readonly facts: ObjectFacts;
+  readonly version: number | string;
+  readonly flags: number;
+  readonly decoder: MsgpackDecoder | undefined;
 }
 
 function versionOf(record: Notification, text: Buffer): number | string {

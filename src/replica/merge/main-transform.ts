@@ -5,9 +5,9 @@
 import { KubeloomError } from '../../base/errors.ts';
 import { EXTRACTION_NO_ROOM, Extractor } from '../../kube/json/extraction.ts';
 import type { KubeMetadata } from '../../kube/meta-shape.ts';
-import type { Identity } from '../store/entry.ts';
-import type { ObjectBytes } from '../store/entry-owner.ts';
-import { ExtractedFields, SharedFields } from '../store/extracted-fields.ts';
+import type { ObjectBytes } from '../store/entry.ts';
+import { ObjectFacts, SharedFields } from '../store/extracted-fields.ts';
+import type { Identity } from '../store/extracted-fields.ts';
 
 interface WithMetadata {
   readonly metadata?: KubeMetadata;
@@ -41,11 +41,12 @@ export class MainTransform {
     return { bytes, start: 0, length: bytes.length };
   }
 
-  extractedOf({ bytes, start, length }: ObjectBytes): ExtractedFields {
+  factsOf(identity: Identity, { bytes, start, length }: ObjectBytes): ObjectFacts {
     for (;;) {
       const end = this.#extractor.project(bytes, start, start + length, this.#scratch, 0);
       if (end !== EXTRACTION_NO_ROOM) {
-        return ExtractedFields.read(this.#scratch, 0, Math.max(0, end), this.#sharedFields, undefined);
+        const array = { start: 0, end: Math.max(0, end) };
+        return ObjectFacts.read(identity, this.#scratch, array, this.#sharedFields, undefined);
       }
       this.#scratch = Buffer.alloc(this.#scratch.length * 2);
     }

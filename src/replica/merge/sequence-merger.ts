@@ -21,7 +21,7 @@ import type { Bell } from '../../shared/ring/bell.ts';
 import type { RingConsumer } from '../../shared/ring/ring.ts';
 import type { Word } from '../../shared/ring/word.ts';
 import type { StampReader } from '../../shared/stamps.ts';
-import type { ObjectBytes } from '../store/entry-owner.ts';
+import type { ObjectBytes } from '../store/entry.ts';
 import type { InformerMerge } from './informer-merge.ts';
 
 export interface SequenceMergerOptions {

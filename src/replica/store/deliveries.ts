@@ -3,8 +3,10 @@
  * each in a listener's queue, which produces notifications within the drain budget. A million objects never block the
  * event loop, and nothing is copied in advance.
  */
+import { NONE } from './columns.ts';
+import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
-import type { ReplicaState, Slot, StateObserver } from './replica-state.ts';
+import type { ReplicaState, StateObserver } from './replica-state.ts';
 
 /** One notification: an add has no `oldEntry`, a delete no `newEntry`. */
 export interface Delivery {
@@ -44,63 +46,72 @@ const RELEASED_PER_CALL = 1024;
  * walk, every later change is a notification behind it.
  */
 export class SnapshotCursor implements DeliveryCursor, StateObserver {
+  readonly #table: EntryTable;
   readonly #state: ReplicaState;
   readonly #kind: 'join' | 'resync';
-  readonly #slots: IterableIterator<Slot>;
   readonly #orderEnd: number;
-  #lastOrder = -1;
-  /** Entries of slots that changed or were removed before the walk reached them. */
-  readonly #saved: Map<Slot, Entry> = new Map();
+  /** The first slot that the walk has not reached, or `NONE`. */
+  #next: number;
+  /** Rows of slots that changed or were removed before the walk reached them. */
+  readonly #saved: Map<number, number> = new Map();
   /** Slots that were removed before the walk reached them; delivered last. */
-  readonly #removed: Slot[] = [];
+  readonly #removed: number[] = [];
   #removedDelivered = 0;
   heldBytes = 0;
   remaining: number;
-  #dropped: IterableIterator<Entry> | undefined;
+  #dropped: IterableIterator<number> | undefined;
 
-  constructor(state: ReplicaState, kind: 'join' | 'resync') {
-    this.#state = state;
+  constructor(
+    { table, live }: { readonly table: EntryTable; readonly live: ReplicaState },
+    kind: 'join' | 'resync',
+  ) {
+    this.#table = table;
+    this.#state = live;
     this.#kind = kind;
-    this.#slots = state.slots();
-    this.#orderEnd = state.orderEnd;
-    this.remaining = state.size;
-    state.cursors.add(this);
+    this.#next = live.first;
+    this.#orderEnd = live.orderEnd;
+    this.remaining = live.size;
+    live.cursors.add(this);
   }
 
   get heldShareBytes(): number {
     return this.heldBytes;
   }
 
-  beforeChange(slot: Slot): void {
+  beforeChange(slot: number): void {
     if (!this.#isAhead(slot) || this.#saved.has(slot)) return;
-    slot.entry.addReference();
-    this.heldBytes += slot.entry.length;
-    this.#saved.set(slot, slot.entry);
+    const row = this.#state.rowAt(slot);
+    this.#table.addReference(row);
+    this.heldBytes += this.#table.lengthOf(row);
+    this.#saved.set(slot, row);
   }
 
-  beforeRemove(slot: Slot): void {
+  beforeRemove(slot: number): void {
     if (!this.#isAhead(slot)) return;
     if (this.#kind === 'join') {
       this.beforeChange(slot);
       this.#removed.push(slot);
-      return;
+    } else {
+      // A resync never delivers an object whose deletion is already queued behind it (contract C13).
+      this.remaining--;
+      const saved = this.#takeSaved(slot);
+      if (saved !== NONE) this.#table.dropReference(saved);
     }
-    // A resync never delivers an object whose deletion is already queued behind it (contract C13).
-    this.remaining--;
-    this.#takeSaved(slot)?.dropReference();
+    if (slot === this.#next) this.#next = this.#state.after(slot);
   }
 
   next(out: Delivery): boolean {
-    const entry = this.#nextEntry();
-    if (!entry) {
+    const row = this.#nextRow();
+    if (row === NONE) {
       this.close();
       return false;
     }
     this.remaining--;
-    out.newEntry = entry;
-    out.oldEntry = this.#kind === 'resync' ? entry : undefined;
-    if (out.oldEntry) out.oldEntry.addReference();
-    out.isInInitialList = this.#kind === 'join';
+    const isResync = this.#kind === 'resync';
+    if (isResync) this.#table.addReference(row);
+    out.newEntry = this.#table.open(row);
+    out.oldEntry = isResync ? out.newEntry : undefined;
+    out.isInInitialList = !isResync;
     out.isFinalStateUnknown = false;
     return true;
   }
@@ -111,36 +122,39 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     this.heldBytes = 0;
     this.#dropped ??= this.#saved.values();
     for (let count = 0; count < RELEASED_PER_CALL; count++) {
-      const { value: entry, done } = this.#dropped.next();
+      const { value: row, done } = this.#dropped.next();
       if (done) return false;
-      entry.dropReference();
+      this.#table.dropReference(row);
     }
     return true;
   }
 
-  /** Returns an entry with a reference for the reader. */
-  #nextEntry(): Entry | undefined {
-    const { value: next, done } = this.#slots.next();
-    const isPresent = !done && next.order < this.#orderEnd;
-    if (isPresent) this.#lastOrder = next.order;
-    const slot = isPresent ? next : this.#removed[this.#removedDelivered++];
-    const saved = slot && this.#takeSaved(slot);
-    if (saved || !slot) return saved;
-    slot.entry.addReference();
-    return slot.entry;
+  /** Returns a row with a reference for the reader, or `NONE`. */
+  #nextRow(): number {
+    const next = this.#next;
+    const isPresent = next !== NONE && this.#isAhead(next);
+    if (isPresent) this.#next = this.#state.after(next);
+    const slot = isPresent ? next : (this.#removed[this.#removedDelivered++] ?? NONE);
+    const saved = this.#takeSaved(slot);
+    if (saved !== NONE || slot === NONE) return saved;
+    const row = this.#state.rowAt(slot);
+    this.#table.addReference(row);
+    return row;
   }
 
-  /** Passes a saved entry and its reference to the caller. */
-  #takeSaved(slot: Slot): Entry | undefined {
+  /** Passes a saved row and its reference to the caller; `NONE` without one. */
+  #takeSaved(slot: number): number {
     const saved = this.#saved.get(slot);
-    if (!saved) return undefined;
+    if (saved === undefined) return NONE;
     this.#saved.delete(slot);
-    this.heldBytes -= saved.length;
+    this.heldBytes -= this.#table.lengthOf(saved);
     return saved;
   }
 
-  #isAhead(slot: Slot): boolean {
-    return slot.order > this.#lastOrder && slot.order < this.#orderEnd;
+  #isAhead(slot: number): boolean {
+    if (this.#next === NONE) return false;
+    const order = this.#state.orderAt(slot);
+    return order >= this.#state.orderAt(this.#next) && order < this.#orderEnd;
   }
 }
 
@@ -149,10 +163,11 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
  * adds in list order. All listeners read the same one; entries are released when the slowest listener has passed them.
  */
 export class Difference {
+  readonly #table: EntryTable;
   readonly isInitial: boolean;
-  readonly #deletions: Entry[] = [];
-  readonly #olds: (Entry | undefined)[] = [];
-  readonly #news: (Entry | undefined)[] = [];
+  readonly #deletions: number[] = [];
+  readonly #olds: number[] = [];
+  readonly #news: number[] = [];
   /** Number of changes of objects that existed before. */
   oldCount = 0;
   /** Cursors that have not reached the end. */
@@ -160,35 +175,38 @@ export class Difference {
   supersededBytes = 0;
   #released = 0;
 
-  constructor(isInitial: boolean) {
+  constructor(table: EntryTable, isInitial: boolean) {
+    this.#table = table;
     this.isInitial = isInitial;
   }
 
-  addDeletion(entry: Entry): void {
-    entry.addReference();
-    this.supersededBytes += entry.length;
-    this.#deletions.push(entry);
+  addDeletion(row: number): void {
+    this.#table.addReference(row);
+    this.supersededBytes += this.#table.lengthOf(row);
+    this.#deletions.push(row);
   }
 
-  /** Returns the place of the new change, for `replaceChange`. */
-  addChange(oldEntry: Entry | undefined, newEntry: Entry): number {
-    if (oldEntry) this.oldCount++;
-    oldEntry?.addReference();
-    newEntry.addReference();
-    this.supersededBytes += bytesOfOld(oldEntry, newEntry);
-    this.#olds.push(oldEntry);
-    return this.#news.push(newEntry) - 1;
+  /** Returns the place of the new change, for `replaceChange`. @param oldRow `NONE` for a new object */
+  addChange(oldRow: number, newRow: number): number {
+    if (oldRow !== NONE) {
+      this.oldCount++;
+      this.#table.addReference(oldRow);
+    }
+    this.#table.addReference(newRow);
+    this.supersededBytes += this.#bytesOfOld(oldRow, newRow);
+    this.#olds.push(oldRow);
+    return this.#news.push(newRow) - 1;
   }
 
-  /** Sets a later state of the same object within the same relist; undefined when it was deleted again. */
-  replaceChange(place: number, newEntry: Entry | undefined): void {
-    const oldEntry = this.#olds[place];
-    const replaced = this.#news[place];
-    this.supersededBytes += bytesOfOld(oldEntry, newEntry) - bytesOfOld(oldEntry, replaced);
-    replaced?.dropReference();
-    newEntry?.addReference();
-    this.#news[place] = newEntry;
-    if (newEntry === undefined && oldEntry) this.oldCount--;
+  /** Sets a later state of the same object within the same relist; `NONE` when it was deleted again. */
+  replaceChange(place: number, newRow: number): void {
+    const oldRow = this.#olds[place] ?? NONE;
+    const replaced = this.#news[place] ?? NONE;
+    this.supersededBytes += this.#bytesOfOld(oldRow, newRow) - this.#bytesOfOld(oldRow, replaced);
+    this.#drop(replaced);
+    if (newRow !== NONE) this.#table.addReference(newRow);
+    this.#news[place] = newRow;
+    if (newRow === NONE && oldRow !== NONE) this.oldCount--;
   }
 
   get length(): number {
@@ -201,15 +219,24 @@ export class Difference {
     return cursor;
   }
 
-  /** Fills `out`; false when there is nothing to deliver at this position. */
-  read(position: number, out: Delivery): boolean {
+  /**
+   * Fills `out` with the change at this position, with references for the reader; false when there is none.
+   *
+   * @param isResyncDue true to deliver also an update without a change
+   */
+  read(position: number, isResyncDue: boolean, out: Delivery): boolean {
     const isDeletion = position < this.#deletions.length;
     const place = position - this.#deletions.length;
-    out.newEntry = isDeletion ? undefined : this.#news[place];
-    out.oldEntry = isDeletion ? this.#deletions[position] : this.#olds[place];
+    const newRow = isDeletion ? NONE : (this.#news[place] ?? NONE);
+    const oldRow = (isDeletion ? this.#deletions[position] : this.#olds[place]) ?? NONE;
+    if (!isDeletion && (newRow === NONE || (newRow === oldRow && !isResyncDue))) return false;
+    if (oldRow !== NONE) this.#table.addReference(oldRow);
+    if (newRow !== NONE) this.#table.addReference(newRow);
+    out.oldEntry = this.#table.entryOf(oldRow);
+    out.newEntry = this.#table.entryOf(newRow);
     out.isInInitialList = this.isInitial;
     out.isFinalStateUnknown = isDeletion;
-    return out.newEntry !== undefined || isDeletion;
+    return true;
   }
 
   /** Releases up to `count` places that the slowest reader, if any, has passed. True when there is more to do now. */
@@ -219,10 +246,10 @@ export class Difference {
     const deletions = this.#deletions.length;
     const end = Math.min(slowest, this.#released + count);
     for (; this.#released < end; this.#released++) {
-      if (this.#released < deletions) this.#deletions[this.#released]?.dropReference();
+      if (this.#released < deletions) this.#drop(this.#deletions[this.#released]);
       else {
-        this.#olds[this.#released - deletions]?.dropReference();
-        this.#news[this.#released - deletions]?.dropReference();
+        this.#drop(this.#olds[this.#released - deletions]);
+        this.#drop(this.#news[this.#released - deletions]);
       }
     }
     return end < slowest;
@@ -231,10 +258,14 @@ export class Difference {
   get isReleased(): boolean {
     return this.#released === this.length;
   }
-}
 
-function bytesOfOld(oldEntry: Entry | undefined, newEntry: Entry | undefined): number {
-  return oldEntry === undefined || oldEntry === newEntry ? 0 : oldEntry.length;
+  #drop(row: number = NONE): void {
+    if (row !== NONE) this.#table.dropReference(row);
+  }
+
+  #bytesOfOld(oldRow: number, newRow: number): number {
+    return oldRow === NONE || oldRow === newRow ? 0 : this.#table.lengthOf(oldRow);
+  }
 }
 
 /** Places without a notification for a reader that one call may skip. */
@@ -267,14 +298,7 @@ export class DifferenceCursor implements DeliveryCursor {
     const { length } = this.#difference;
     const pauseAt = Math.min(length, this.position + SKIP_MAX);
     while (this.position < pauseAt) {
-      const found = this.#difference.read(this.position, out);
-      this.position++;
-      const isResync = out.oldEntry !== undefined && out.oldEntry === out.newEntry;
-      if (found && (!isResync || this.#isResyncDue)) {
-        out.oldEntry?.addReference();
-        out.newEntry?.addReference();
-        return true;
-      }
+      if (this.#difference.read(this.position++, this.#isResyncDue, out)) return true;
     }
     out.oldEntry = undefined;
     out.newEntry = undefined;

@@ -8,15 +8,14 @@ import { copyBytes } from '../../shared/log/log.ts';
 import { metadataText } from '../../kube/json/drop.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { DecodedCache } from './decoded-cache.ts';
+import type { EntryTable } from './entry-table.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
-import type { Entry, EntryStorage } from './entry.ts';
+import type { EncodedObject, Entry, EntryStorage, ObjectBytes } from './entry.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
-import type { FieldValues } from './extracted-fields.ts';
-import type { ExtractedFields } from './extracted-fields.ts';
+import type { FieldValues, ObjectFacts } from './extracted-fields.ts';
 import type { SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
-import type { Slab } from './slabs.ts';
 
 /** `strict` refuses a borrowed entry as soon as its call has ended, `off` once its bytes are gone. */
 export type BorrowChecks = 'strict' | 'off';
@@ -57,39 +56,57 @@ export class EntryOwner implements EntryStorage {
   readonly packed: PackedObjects;
   readonly decodedCache: DecodedCache;
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
+  readonly table: EntryTable;
   readonly #isStrict: boolean;
   readonly #options: EntryOwnerOptions;
 
-  constructor(options: EntryOwnerOptions) {
+  /** @param table without rows: this becomes its storage */
+  constructor(table: EntryTable, options: EntryOwnerOptions) {
+    this.table = table;
+    table.bind(this);
     this.kind = options.kind;
     this.fields = options.fields;
     this.#isStrict = options.borrowChecks === 'strict';
-    this.slabs = new Slabs(options.slabMemory);
-    this.packed = new PackedObjects({ ...options.packing, loose: this.slabs, memory: options.slabMemory });
+    this.slabs = new Slabs(table, options.slabMemory);
+    this.packed = new PackedObjects({
+      ...options.packing,
+      table,
+      loose: this.slabs,
+      memory: options.slabMemory,
+    });
     this.decodedCache = options.decodedCache;
     this.#options = options;
   }
 
-  put(entry: Entry, source: Buffer, start: number, length: number): void {
-    entry.length = length;
-    this.slabs.put(entry, source, start, length);
+  put(row: number, { bytes, start, length }: Readonly<ObjectBytes>): void {
+    this.table.setLength(row, length);
+    this.slabs.put(row, bytes, start, length);
   }
 
-  /** Returns whether the entry has this object (JSON without a decoder): its bytes, or its content in other msgpack. */
-  hasObject(entry: Entry, object: ObjectBytes, decoder: MsgpackDecoder | undefined): boolean {
-    if (!entry.slab) return false;
-    const isSame = hasSameBytes(object, this.#stored(entry, entry.slab));
-    const isJson = !entry.decoder && !decoder;
-    if (isJson || entry.flags & UNREADABLE || (isSame && entry.decoder === decoder)) return isSame;
+  /** Returns whether the row has this object (JSON without a decoder): its bytes, or its content in other msgpack. */
+  hasObject(row: number, object: ObjectBytes, decoder: MsgpackDecoder | undefined): boolean {
+    const stored = this.#stored(row);
+    const isSame = hasSameBytes(object, stored);
+    const isJson = !stored.decoder && !decoder;
+    if (isJson || this.table.hasFlag(row, UNREADABLE) || (isSame && stored.decoder === decoder))
+      return isSame;
     // The msgpack of an object differs between shards, and after one of its shapes has become a record.
-    const copy = { bytes: privateCopy(object), start: 0, length: object.length };
-    return isDeepStrictEqual(this.decodeFresh(entry), decoded(copy, decoder));
+    const listed = decoded({ bytes: privateCopy(object), start: 0, length: object.length, decoder });
+    return isDeepStrictEqual(decoded(stored), listed);
   }
 
   /** @throws ERR_KUBELOOM_BORROW_EXPIRED when the entry may not be read any more */
   checkReadable(entry: Entry): void {
     if (entry.flags & EntryFlag.Kept) return;
-    if (this.#isStrict ? entry.borrows === 0 : entry.slab === undefined) throw expiredError(entry);
+    if (this.#isStrict ? entry.borrows === 0 : !this.table.isCurrent(entry)) throw expiredError(entry);
+  }
+
+  addReference(row: number): void {
+    this.table.addReference(row);
+  }
+
+  dropReference(row: number): void {
+    this.table.dropReference(row);
   }
 
   borrow(entry: Entry): void {
@@ -100,19 +117,29 @@ export class EntryOwner implements EntryStorage {
   endBorrow(entry: Entry, borrower: string): void {
     entry.borrows--;
     entry.lastBorrower = borrower;
+    this.settle(entry);
   }
 
-  /** Returns the bytes of an entry without references to the slabs, after a copy if a caller may still read it. */
-  retire(entry: Entry): void {
-    if (entry.slab === undefined) return;
-    if (entry.flags & EntryFlag.Kept) {
-      entry.privateBytes = privateCopy(this.#stored(entry, entry.slab));
-    } else {
-      entry.forgetDecoded();
-    }
-    if (entry.flags & EntryFlag.Packed) this.packed.release(entry);
-    else this.slabs.release(entry);
-    entry.dictionary = undefined;
+  /** Makes the entry readable for good. */
+  keep(entry: Entry): void {
+    entry.flags |= EntryFlag.Kept;
+    if (entry.borrows === 0) this.table.settle(entry, true);
+    if (!entry.privateCopy && !this.table.isKnown(entry)) entry.privateCopy = this.#copyOf(entry.row);
+  }
+
+  /** After a call: an entry is remembered that must stay readable, or that has something parsed. */
+  settle(entry: Entry): void {
+    if (entry.borrows > 0) return;
+    const isParsed = entry.decoded !== undefined || entry.decodedMetadata !== undefined;
+    this.table.settle(entry, isParsed || (entry.flags & EntryFlag.Kept) !== 0);
+  }
+
+  /** Returns the bytes of a row without references to the slabs, after a copy if a caller may still read it. */
+  retire(row: number, flags: number, entry: Entry | undefined): void {
+    if (entry && entry.flags & EntryFlag.Kept) entry.privateCopy = this.#copyOf(row);
+    else entry?.forgetDecoded();
+    if (flags & EntryFlag.Packed) this.packed.release(row);
+    else this.slabs.release(row);
   }
 
   decode(entry: Entry): unknown {
@@ -121,31 +148,31 @@ export class EntryOwner implements EntryStorage {
     this.#options.guard?.(object, entry.key);
     // Set before the cache is asked, because the cache evicts at once what does not fit.
     entry.decoded = object;
-    this.#remember(entry, costBytesOf(entry));
+    this.#remember(entry, costBytesOf(this.#span(entry)));
     return object;
   }
 
   decodeFresh(entry: Entry): unknown {
     const object = this.#decodable(entry);
-    return this.#parse(entry, () => decoded(object, entry.decoder));
+    return this.#parse(entry, () => decoded(object));
   }
 
   /** Returns `metadata` without `managedFields`, parsed alone if neither the object nor shared metadata is parsed. */
   decodeMetadata(entry: Entry): unknown {
     const shared = this.#sharedMetadata(entry);
     if (shared) this.decodedCache.hits++;
-    const { metadata, costBytes } = shared ?? this.#parsedMetadata(entry) ?? metadataOfObject(entry);
+    const { metadata, costBytes } = shared ?? this.#parsedMetadata(entry) ?? this.#metadataOfObject(entry);
     this.#options.guard?.(metadata, entry.key);
     entry.decodedMetadata = metadata;
     this.#remember(entry, costBytes);
-    if (!shared) this.#share(entry.extracted, metadata, costBytes);
+    if (!shared) this.#share(entry.facts, metadata, costBytes);
     return metadata;
   }
 
   /** Returns memory of its own for `bytes()`, so that it can be transferred to another thread. */
   jsonBytes(entry: Entry): Buffer {
     const object = this.#span(entry);
-    if (!entry.decoder) return privateCopy(object);
+    if (!object.decoder) return privateCopy(object);
     const bytes = Buffer.from(JSON.stringify(this.decodeFresh(entry)));
     return privateCopy({ bytes, start: 0, length: bytes.length });
   }
@@ -159,18 +186,17 @@ export class EntryOwner implements EntryStorage {
     return Object.freeze(fields);
   }
 
-  #sharedMetadata({ extracted, version, flags }: Entry): DecodedMetadata | undefined {
-    if (extracted.metadata === undefined || flags & UNREADABLE) return undefined;
-    const metadata = { ...extracted.metadata, resourceVersion: String(version) };
+  #sharedMetadata({ facts, version, flags }: Entry): DecodedMetadata | undefined {
+    if (facts.metadata === undefined || flags & UNREADABLE) return undefined;
+    const metadata = { ...facts.metadata, resourceVersion: String(version) };
     return { metadata, costBytes: SHARED_METADATA_COST_BYTES };
   }
 
   /** Shares the metadata with other states, except under a guard, which must see every tree. */
-  #share(extracted: ExtractedFields, metadata: unknown, costBytes: number): void {
-    if (this.#options.guard || !extracted.isShared || typeof metadata !== 'object' || metadata === null)
-      return;
-    extracted.metadata = metadata;
-    this.decodedCache.rememberShared(extracted, costBytes);
+  #share(facts: ObjectFacts, metadata: unknown, costBytes: number): void {
+    if (this.#options.guard || !facts.isShared || typeof metadata !== 'object' || metadata === null) return;
+    facts.metadata = metadata;
+    this.decodedCache.rememberShared(facts, costBytes);
   }
 
   #remember(entry: Entry, costBytes: number): void {
@@ -180,8 +206,8 @@ export class EntryOwner implements EntryStorage {
 
   /** Returns undefined when the whole object must be parsed. */
   #parsedMetadata(entry: Entry): DecodedMetadata | undefined {
-    const { bytes, start, length } = this.#decodable(entry);
-    if (entry.decoded !== undefined || entry.decoder) return undefined;
+    const { bytes, start, length, decoder } = this.#decodable(entry);
+    if (entry.decoded !== undefined || decoder) return undefined;
     const text = metadataText(bytes, start, start + length);
     if (text === undefined) return undefined;
     const metadata = this.#parse(entry, () => JSON.parse(text));
@@ -189,12 +215,19 @@ export class EntryOwner implements EntryStorage {
     return { metadata, costBytes: text.length * HEAP_BYTES_PER_JSON_BYTE };
   }
 
-  #decodable(entry: Entry): ObjectBytes {
+  /** Charges the whole object: the size of its metadata is unknown here. */
+  #metadataOfObject(entry: Entry): DecodedMetadata {
+    const { metadata } = (entry.object ?? {}) as { metadata?: { managedFields?: unknown } };
+    const { managedFields: _dropped, ...rest } = metadata ?? {};
+    return { metadata: rest, costBytes: costBytesOf(this.#span(entry)) };
+  }
+
+  #decodable(entry: Entry): EncodedObject {
     if (entry.flags & EntryFlag.Malformed) throw malformedError(entry);
     return this.#span(entry);
   }
 
-  #span(entry: Entry): ObjectBytes {
+  #span(entry: Entry): EncodedObject {
     if (entry.flags & EntryFlag.Quarantined) {
       throw new KubeloomError(
         'ERR_KUBELOOM_QUARANTINED',
@@ -208,15 +241,25 @@ export class EntryOwner implements EntryStorage {
         `${entry.key} is larger than objectBytesMax (${this.#options.objectBytesMax}); raise it to read the object`,
       );
     }
-    if (entry.privateBytes) return { bytes: entry.privateBytes, start: 0, length: entry.length };
-    if (!entry.slab) throw expiredError(entry);
-    return this.#stored(entry, entry.slab);
+    if (entry.privateCopy) return entry.privateCopy;
+    if (!this.table.isCurrent(entry)) throw expiredError(entry);
+    return this.#stored(entry.row);
   }
 
-  #stored(entry: Entry, slab: Slab): ObjectBytes {
-    const { offset, length } = entry;
-    if (entry.flags & EntryFlag.Packed) return { bytes: this.packed.unpacked(entry), start: 0, length };
-    return { bytes: slab.bytes, start: offset, length };
+  #stored(row: number): EncodedObject {
+    const { table } = this;
+    const length = table.lengthOf(row);
+    const decoder = table.decoderOf(row);
+    if (table.hasFlag(row, EntryFlag.Packed)) {
+      return { bytes: this.packed.unpacked(row), start: 0, length, decoder };
+    }
+    const { bytes } = this.slabs.slabOf(row);
+    return { bytes, start: table.offsetOf(row), length, decoder };
+  }
+
+  #copyOf(row: number): EncodedObject {
+    const stored = this.#stored(row);
+    return { ...stored, bytes: privateCopy(stored), start: 0 };
   }
 
   #parse(entry: Entry, parse: () => unknown): unknown {
@@ -226,14 +269,6 @@ export class EntryOwner implements EntryStorage {
       throw malformedError(entry);
     }
   }
-}
-
-/** @internal The place of an object: in the log, in a ring, in a slab, or in a buffer of its own. */
-export interface ObjectBytes {
-  /** Valid until the record is released, or until the next read of an entry. */
-  bytes: Buffer;
-  start: number;
-  length: number;
 }
 
 interface DecodedMetadata {
@@ -246,7 +281,7 @@ function hasSameBytes(a: ObjectBytes, b: ObjectBytes): boolean {
   return a.bytes.compare(b.bytes, b.start, b.start + b.length, a.start, a.start + a.length) === 0;
 }
 
-function decoded({ bytes, start, length }: ObjectBytes, decoder: MsgpackDecoder | undefined): unknown {
+function decoded({ bytes, start, length, decoder }: EncodedObject): unknown {
   const end = start + length;
   return decoder ? decoder.decode(bytes, start, end) : JSON.parse(bytes.toString('utf8', start, end));
 }
@@ -260,7 +295,7 @@ function malformedError(entry: Entry): KubeloomError {
 }
 
 /** Copies into memory outside Node's pool, which is shared with other buffers and cannot be transferred. */
-function privateCopy({ bytes, start, length }: ObjectBytes): Buffer {
+function privateCopy({ bytes, start, length }: Readonly<ObjectBytes>): Buffer {
   const copy = Buffer.allocUnsafeSlow(length);
   copyBytes(bytes, start, start + length, copy, 0);
   return copy;
@@ -273,13 +308,6 @@ function refuseClone(): never {
   );
 }
 
-function costBytesOf({ length, decoder }: Entry): number {
+function costBytesOf({ length, decoder }: EncodedObject): number {
   return length * (decoder ? HEAP_BYTES_PER_MSGPACK_BYTE : HEAP_BYTES_PER_JSON_BYTE);
-}
-
-/** Charges the whole object: the size of its metadata is unknown here. */
-function metadataOfObject(entry: Entry): DecodedMetadata {
-  const { metadata } = (entry.object ?? {}) as { metadata?: { managedFields?: unknown } };
-  const { managedFields: _dropped, ...rest } = metadata ?? {};
-  return { metadata: rest, costBytes: costBytesOf(entry) };
 }

@@ -6,27 +6,16 @@
  * included, has ended. Listers and `retain()` return `CachedObject<T>`, which stays readable. Key, namespace, name,
  * uid, resourceVersion, labels and declared fields stay readable on both.
  *
- * An entry counts its references: one for being in the replica, one for every pending notification with it. At zero its
- * bytes return to the slabs; an entry that a lister has returned takes a private copy first. One thread does all of
- * this, so the count needs no lock.
+ * The state itself is a row of the table (entry-table.ts). An entry is made for it when a handler is called or a lister
+ * asks, and the table remembers it while a caller may compare it with another one. When the row ends, an entry that a
+ * lister has returned takes a private copy of the bytes first.
  */
 import { inspect } from 'node:util';
-import { KubeloomError, assert } from '../../base/errors.ts';
+import { KubeloomError } from '../../base/errors.ts';
 import type { MetadataOf } from '../../kube/meta-shape.ts';
 import type { DecodedCache } from './decoded-cache.ts';
-import type { Dictionary } from './pack.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import type { Labels, FieldValues } from './extracted-fields.ts';
-import type { ExtractedFields } from './extracted-fields.ts';
-import type { SlabAllocation, Slab } from './slabs.ts';
-
-/** The parts that are the same in all states of one object. */
-export interface Identity {
-  /** `namespace/name`, or `name` for a cluster-scoped object. */
-  readonly key: string;
-  readonly namespace: string;
-  readonly name: string;
-}
+import type { FieldValues, Identity, Labels, ObjectFacts } from './extracted-fields.ts';
 
 /** The metadata that stays readable on both types. */
 export interface ObjectIdentity extends Identity {
@@ -64,14 +53,33 @@ export interface CachedObject<T> extends Borrowed<T> {
   readonly kept: true;
 }
 
+/** @internal The place of an object: in the log, in a ring, in a slab, or in a buffer of its own. */
+export interface ObjectBytes {
+  /** Valid until the record is released, or until the next read of an entry. */
+  bytes: Buffer;
+  start: number;
+  length: number;
+}
+
+/** @internal */
+export interface EncodedObject extends Readonly<ObjectBytes> {
+  /** Decoder of msgpack; undefined: the bytes are JSON. */
+  readonly decoder: MsgpackDecoder | undefined;
+}
+
 /** @internal The storage and the decoder of entries: `EntryOwner`, one for each informer. */
 export interface EntryStorage {
   readonly kind: string;
   readonly decodedCache: DecodedCache;
   checkReadable(entry: Entry): void;
+  addReference(row: number): void;
+  dropReference(row: number): void;
   borrow(entry: Entry): void;
   endBorrow(entry: Entry, borrower: string): void;
-  retire(entry: Entry): void;
+  keep(entry: Entry): void;
+  /** @param entry the one that callers may hold */
+  retire(row: number, flags: number, entry: Entry | undefined): void;
+  settle(entry: Entry): void;
   decode(entry: Entry): unknown;
   decodeFresh(entry: Entry): unknown;
   decodeMetadata(entry: Entry): unknown;
@@ -91,61 +99,64 @@ export const EntryFlag = {
   TooLarge: 2,
   TransformFailed: 4,
   Malformed: 8,
-  /** A lister or `retain()` returned it: it must stay readable. */
+  /** A lister or `retain()` returned the entry, so it must stay readable. No row has this flag. */
   Kept: 16,
   /** Two threads have died on this object: only its identity is kept. */
   Quarantined: 32,
   /** It was there in the last round of packing. */
   Aged: 64,
-  /** Its bytes are packed against `dictionary`. */
+  /** Its bytes are packed against its dictionary. */
   Packed: 128,
   /** Packing does not make it smaller. */
   Unpackable: 256,
+  /** There is an `Entry` of it that callers may hold. */
+  Open: 1024,
+  /** Its version is text, because it is not a number below 2^53. */
+  VersionText: 512,
 } as const;
 
 /** @internal */
 export const UNREADABLE: number = EntryFlag.TooLarge | EntryFlag.Malformed | EntryFlag.Quarantined;
 
+/** @internal The numbers of a row that an entry keeps. */
+export interface EntryRow {
+  readonly row: number;
+  readonly uses: number;
+  readonly version: number | string;
+  readonly flags: number;
+  readonly length: number;
+}
+
 /** @internal */
-export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
+export class Entry<T = unknown> implements CachedObject<T> {
   // The owner is the first field: cloning an entry for another thread meets its guard and throws a coded error.
   readonly owner: EntryStorage;
-  readonly identity: Identity;
-  readonly extracted: ExtractedFields;
+  /** The row of its state, which has another state when the table has counted another use. */
+  readonly row: number;
+  readonly uses: number;
+  readonly facts: ObjectFacts;
   readonly version: number | string;
+  /** Flags of the state when the entry was made. */
   flags: number;
-  references = 0;
-  /** Number of calls in progress that borrow this entry (strict borrow checks only). */
+  /** Length of the object in its codec. */
+  readonly length: number;
+  /** Number of calls in progress that borrow this entry. */
   borrows = 0;
   /** The last borrower, for the message: the stack of its registration (strict borrow checks only). */
   lastBorrower = '';
-  slab: Slab | undefined = undefined;
-  offset = 0;
-  storedBytes = 0;
-  /** Length of the object in its codec, packed or not. */
-  length = 0;
-  /** The dictionary of its packed bytes; before it is packed, that of the previous state. */
-  dictionary: Dictionary | undefined = undefined;
-  privateBytes: Buffer | undefined = undefined;
-  /** Decoder with the tables of the shard that wrote the bytes, when they are msgpack. */
-  readonly decoder: MsgpackDecoder | undefined;
+  /** The object, when the row has ended and the entry must stay readable. */
+  privateCopy: EncodedObject | undefined = undefined;
   decoded: T | undefined = undefined;
   decodedMetadata: unknown = undefined;
 
-  constructor(
-    owner: EntryStorage,
-    identity: Identity,
-    extracted: ExtractedFields,
-    version: number | string,
-    flags: number,
-    decoder?: MsgpackDecoder,
-  ) {
+  constructor(owner: EntryStorage, { row, uses, version, flags, length }: EntryRow, facts: ObjectFacts) {
     this.owner = owner;
-    this.identity = identity;
-    this.extracted = extracted;
+    this.row = row;
+    this.uses = uses;
     this.version = version;
     this.flags = flags;
-    this.decoder = decoder;
+    this.length = length;
+    this.facts = facts;
   }
 
   get finalStateUnknown(): false {
@@ -157,19 +168,19 @@ export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
   }
 
   get key(): string {
-    return this.identity.key;
+    return this.facts.key;
   }
 
   get namespace(): string {
-    return this.identity.namespace;
+    return this.facts.namespace;
   }
 
   get name(): string {
-    return this.identity.name;
+    return this.facts.name;
   }
 
   get uid(): string {
-    return this.extracted.uid;
+    return this.facts.uid;
   }
 
   get resourceVersion(): string {
@@ -177,23 +188,23 @@ export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
   }
 
   get generation(): number | undefined {
-    return this.extracted.fields.generation;
+    return this.facts.fields.generation;
   }
 
   get deletionTimestamp(): string | undefined {
-    return this.extracted.fields.deletionTimestamp;
+    return this.facts.fields.deletionTimestamp;
   }
 
   get controllerUid(): string | undefined {
-    return this.extracted.fields.controllerUid;
+    return this.facts.fields.controllerUid;
   }
 
   get labels(): Labels {
-    return this.extracted.fields.labels;
+    return this.facts.fields.labels;
   }
 
   get fields(): Readonly<Record<string, unknown>> {
-    return this.owner.fieldsOf(this.extracted.fields);
+    return this.owner.fieldsOf(this.facts.fields);
   }
 
   get object(): T {
@@ -222,7 +233,7 @@ export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
 
   retain(): CachedObject<T> {
     this.owner.checkReadable(this);
-    this.flags |= EntryFlag.Kept;
+    this.owner.keep(this);
     return this;
   }
 
@@ -237,17 +248,15 @@ export class Entry<T = unknown> implements CachedObject<T>, SlabAllocation {
   forgetDecoded(): void {
     this.decoded = undefined;
     this.decodedMetadata = undefined;
+    this.owner.settle(this);
   }
 
   addReference(): void {
-    this.references++;
+    this.owner.addReference(this.row);
   }
 
-  /** Drops one reference; the last one returns the bytes to the slabs. */
   dropReference(): void {
-    assert(this.references > 0, 'a reference was dropped twice', this.key);
-    this.references--;
-    if (this.references === 0) this.owner.retire(this);
+    this.owner.dropReference(this.row);
   }
 }
 

@@ -1,12 +1,21 @@
 /**
- * The extracted fields of one object. A shard extracts them from the bytes, so that selectors, indexes and most
- * handlers never parse the object. States that differ only in their version and managedFields share one instance and
- * its parsed metadata (docs/decisions/0015); siblings share the fields they have in common (docs/decisions/0017).
+ * Facts of an object that need no parsing: its identity, and the fields that a shard has extracted from the bytes,
+ * so that selectors, indexes and most handlers never parse the object. States that differ only in their version and
+ * managedFields share one instance and its parsed metadata (docs/decisions/0015); siblings share the fields they have in
+ * common (docs/decisions/0017).
  *
  * The shard writes a JSON array, `[uid, generation, deletionTimestamp, controllerUid, labels, …fields, modules?]`.
  */
 import { decodeStringToken } from '../../kube/json/read.ts';
 import { skipValue } from '../../kube/json/skip.ts';
+
+/** The parts that are the same in all states of one object. */
+export interface Identity {
+  /** `namespace/name`, or `name` for a cluster-scoped object. */
+  readonly key: string;
+  readonly namespace: string;
+  readonly name: string;
+}
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -101,7 +110,9 @@ export class SharedFields {
 }
 
 /** @internal */
-export class ExtractedFields {
+export class ObjectFacts implements Identity {
+  readonly key: string;
+  readonly namespace: string;
   /** '' when the object has no uid. */
   readonly uid: string;
   readonly fields: FieldValues;
@@ -110,29 +121,35 @@ export class ExtractedFields {
   /** Parsed metadata without managedFields, of one of the states that share this; the others have another version. */
   metadata: object | undefined = undefined;
 
-  constructor(uid: string, fields: FieldValues) {
+  constructor({ key, namespace }: Pick<Identity, 'key' | 'namespace'>, uid: string, fields: FieldValues) {
+    this.key = key;
+    this.namespace = namespace;
     this.uid = uid;
     this.fields = fields;
   }
 
+  get name(): string {
+    return this.namespace === '' ? this.key : this.key.slice(this.namespace.length + 1);
+  }
+
   /** Reads the array at [start, end), which may be empty. Parts equal to those of the `previous` state are reused. */
   static read(
+    identity: Pick<Identity, 'key' | 'namespace'>,
     bytes: Buffer,
-    start: number,
-    end: number,
+    { start, end }: { readonly start: number; readonly end: number },
     shared: SharedFields,
-    previous: ExtractedFields | undefined,
-  ): ExtractedFields {
+    previous: ObjectFacts | undefined,
+  ): ObjectFacts {
     const uidStart = start + 1;
     const isUidSame = previous !== undefined && hasUid(bytes, uidStart, end, previous.uid);
     const uidEnd = isUidSame ? uidStart + previous.uid.length + 2 : skipValue(bytes, uidStart, end);
-    if (uidEnd < 0) return new ExtractedFields('', NO_FIELDS);
+    if (uidEnd < 0) return new ObjectFacts(identity, '', NO_FIELDS);
     const uid = isUidSame ? previous.uid : uidAt(bytes, uidStart, uidEnd);
     const text = bytes.toString('latin1', uidEnd, end);
-    return new ExtractedFields(uid, previous?.fields.text === text ? previous.fields : shared.of(text));
+    return new ObjectFacts(identity, uid, previous?.fields.text === text ? previous.fields : shared.of(text));
   }
 
-  equals(other: ExtractedFields): boolean {
+  equals(other: ObjectFacts): boolean {
     return this === other || (this.uid === other.uid && this.fields.text === other.fields.text);
   }
 

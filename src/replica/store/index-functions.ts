@@ -124,7 +124,7 @@ export function extractedValues(
     case 'ownerUid':
       return entry.controllerUid === undefined ? NONE : [entry.controllerUid];
     default:
-      return entry.extracted.fields.moduleValues(fieldCount)?.[name] ?? NONE;
+      return entry.facts.fields.moduleValues(fieldCount)?.[name] ?? NONE;
   }
 }
 

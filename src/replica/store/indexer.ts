@@ -5,13 +5,13 @@
 import type { IndexerReader, StoreReader } from '../../kube/store.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { LabelSelector } from '../../kube/label-selector.ts';
-import { EntryFlag } from './entry.ts';
+import { NONE } from './columns.ts';
 import type { CachedObject, Entry } from './entry.ts';
+import type { ObjectFacts } from './extracted-fields.ts';
 import { NAMESPACE_INDEX } from './index-functions.ts';
 import type { Indexers } from './index-functions.ts';
 import type { IndexSet } from './replica-state.ts';
 import type { Replica } from './replica.ts';
-import type { Slot } from './replica-state.ts';
 
 /** An entry of any type, or an object as the server sends it. */
 export type Keyed =
@@ -78,7 +78,9 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
   select(selector: LabelSelector, namespace: string): CachedObject<T>[] {
     const entries: CachedObject<T>[] = [];
     for (const slot of this.#slotsIn(namespace)) {
-      if (selector.isEverything || selector.matches(slot.entry.labels)) entries.push(this.#handOut(slot));
+      if (selector.isEverything || selector.matches(this.#factsOf(slot).fields.labels)) {
+        entries.push(this.#handOut(slot));
+      }
     }
     return entries;
   }
@@ -93,7 +95,7 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
 
   getByKey(key: string): CachedObject<T> | undefined {
     const slot = this.#replica.live.get(key);
-    return slot && this.#handOut(slot);
+    return slot === NONE ? undefined : this.#handOut(slot);
   }
 
   get size(): number {
@@ -106,8 +108,8 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
 
   index(indexName: string, object: CachedObject<T>): CachedObject<T>[] {
     const index = this.#require(indexName);
-    const values = this.#indexes.valuesOf(object as unknown as Entry, undefined);
-    const found = new Set<Slot>();
+    const values = this.#indexes.valuesOfEntry(object as unknown as Entry);
+    const found = new Set<number>();
     for (const value of values[this.#indexes.names.indexOf(indexName)] ?? []) {
       for (const slot of index.get(value) ?? []) found.add(slot);
     }
@@ -116,7 +118,7 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
 
   indexKeys(indexName: string, value: string): string[] {
     const slots = this.#require(indexName).get(value) ?? [];
-    return Array.from(slots, (slot) => slot.entry.key).sort();
+    return Array.from(slots, (slot) => this.#factsOf(slot).key).sort();
   }
 
   listIndexFuncValues(indexName: string): string[] {
@@ -141,12 +143,12 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
     return this;
   }
 
-  #slotsIn(namespace: string): Iterable<Slot> {
+  #slotsIn(namespace: string): Iterable<number> {
     if (namespace === '') return this.#replica.live.slots();
     return this.#require(NAMESPACE_INDEX).get(namespace) ?? [];
   }
 
-  #require(indexName: string): ReadonlyMap<string, ReadonlySet<Slot>> {
+  #require(indexName: string): ReadonlyMap<string, ReadonlySet<number>> {
     const index = this.#replica.live.index(indexName);
     if (index) return index;
     throw new KubeloomError(
@@ -155,9 +157,14 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
     );
   }
 
-  #handOut(slot: Slot): CachedObject<T> {
-    slot.entry.flags |= EntryFlag.Kept;
-    return slot.entry as unknown as CachedObject<T>;
+  #factsOf(slot: number): ObjectFacts {
+    return this.#replica.table.factsOf(this.#replica.live.rowAt(slot));
+  }
+
+  #handOut(slot: number): CachedObject<T> {
+    const entry = this.#replica.live.entryAt(slot);
+    entry.owner.keep(entry);
+    return entry as unknown as CachedObject<T>;
   }
 }
 

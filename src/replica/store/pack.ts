@@ -37,6 +37,8 @@ export const DICTIONARY_HELD_BYTES: number = DICTIONARY_BYTES_MAX + 2 * 2 ** IND
  * changed, so earlier packed bytes stay readable.
  */
 export class Dictionary implements Viewed {
+  /** The number by which packed objects name it, above 0. */
+  readonly number: number;
   readonly bytes: Buffer;
   readonly view: DataView;
   length = 0;
@@ -48,7 +50,8 @@ export class Dictionary implements Viewed {
   /** True when it takes more than it saves: its packed entries are unpacked. */
   isDissolved = false;
 
-  constructor() {
+  constructor(number: number) {
+    this.number = number;
     ({ bytes: this.bytes, view: this.view } = allocateViewed(DICTIONARY_BYTES_MAX));
   }
 

@@ -1,16 +1,17 @@
 /**
  * Packs objects that have not changed for a while against samples of their kind: 5 KB of a pod become 0.4 KB
- * (docs/decisions/0018). A packed entry reads as before: its bytes are unpacked for the time of the read.
+ * (docs/decisions/0018). A packed row reads as before: its bytes are unpacked for the time of the read.
  *
  * Samples are stored in dictionaries. An object unlike every sample becomes a sample and takes as much memory as
  * before, so dictionaries of changed or deleted objects must not stay. A dictionary that takes more than it saves is
- * dissolved: its entries are unpacked, and later packed against another one.
+ * dissolved: its rows are unpacked, and later packed against another one.
  */
 import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { DICTIONARY_BYTES_MAX, DICTIONARY_HELD_BYTES, Dictionary, allocateViewed } from './pack.ts';
 import { PACK_SLACK_BYTES, pack, unpack } from './pack.ts';
-import { Entry, EntryFlag } from './entry.ts';
+import type { EntryTable } from './entry-table.ts';
+import { EntryFlag } from './entry.ts';
 import type { SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 import type { Slab } from './slabs.ts';
@@ -30,6 +31,7 @@ const WASTED_BYTES_MIN = 2 ** 20;
 const REST_ROUNDS = 32;
 
 export interface PackedObjectsOptions {
+  readonly table: EntryTable;
   readonly loose: Slabs;
   readonly memory?: SlabMemory | undefined;
   readonly totalBytesMin?: number | undefined;
@@ -42,19 +44,22 @@ const packed: Buffer = Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX + PACK_SLACK_BYTE
 
 export class PackedObjects {
   readonly slabs: Slabs;
+  readonly #table: EntryTable;
   readonly #loose: Slabs;
   readonly #totalBytesMin: number;
   readonly #wastedBytesMin: number;
-  /** Dictionaries with packed entries, dissolved ones included, because they still save something. */
-  readonly #dictionaries: Set<Dictionary> = new Set();
+  /** Dictionaries with packed rows by number, dissolved ones included, because they still save something. */
+  readonly #dictionaries: Map<number, Dictionary> = new Map();
   #current: Dictionary | undefined;
+  #created = 0;
   #rests = 0;
   /** Whether the round in progress has changed anything. */
   #isActive = false;
 
   constructor(options: PackedObjectsOptions) {
+    this.#table = options.table;
     this.#loose = options.loose;
-    this.slabs = new Slabs(options.memory);
+    this.slabs = new Slabs(options.table, options.memory);
     this.#totalBytesMin = options.totalBytesMin ?? TOTAL_BYTES_MIN;
     this.#wastedBytesMin = options.wastedBytesMin ?? WASTED_BYTES_MIN;
   }
@@ -63,22 +68,26 @@ export class PackedObjects {
     return this.slabs.heldBytes + this.#dictionaries.size * DICTIONARY_HELD_BYTES;
   }
 
-  /** Returns the object of a packed entry, valid until the next read. */
-  unpacked(entry: Entry): Buffer {
-    const { slab, dictionary, offset, storedBytes } = entry;
-    assert(slab !== undefined && dictionary !== undefined, 'not packed', entry.key);
-    const length = unpack(dictionary, slab.bytes, offset, offset + storedBytes, plain.bytes);
-    assert(length === entry.length, 'unpacked to another length', entry.key);
+  /** Dictionaries with packed rows. */
+  get dictionaries(): Iterable<Dictionary> {
+    return this.#dictionaries.values();
+  }
+
+  /** Returns the object of a packed row, valid until the next read. */
+  unpacked(row: number): Buffer {
+    const start = this.#table.offsetOf(row);
+    const end = start + this.#table.storedBytesOf(row);
+    const length = unpack(this.#dictionaryOf(row), this.slabs.slabOf(row).bytes, start, end, plain.bytes);
+    assert(length === this.#table.lengthOf(row), 'unpacked to another length', row);
     return plain.bytes;
   }
 
-  release(entry: Entry): void {
-    const { dictionary } = entry;
-    assert(dictionary !== undefined, 'not packed', entry.key);
-    this.slabs.release(entry);
-    dictionary.savedBytes -= entry.length - entry.storedBytes;
-    if (dictionary.savedBytes === 0) this.#dictionaries.delete(dictionary);
-    entry.flags &= ~EntryFlag.Packed;
+  release(row: number): void {
+    const dictionary = this.#dictionaryOf(row);
+    dictionary.savedBytes -= this.#savedBy(row);
+    this.slabs.release(row);
+    if (dictionary.savedBytes === 0) this.#dictionaries.delete(dictionary.number);
+    this.#table.setFlag(row, EntryFlag.Packed, false);
   }
 
   /**
@@ -102,14 +111,14 @@ export class PackedObjects {
 
   *#packAged(): Generator<void, void, void> {
     for (const slab of drained(this.#loose.list())) {
-      for (const entry of slab.allocations) {
-        if (!(entry instanceof Entry) || entry.slab !== slab || entry.flags & EntryFlag.Unpackable) continue;
-        if (entry.flags & EntryFlag.Aged) {
-          this.#pack(entry);
+      for (const row of this.#loose.rowsIn(slab)) {
+        if (this.#table.hasFlag(row, EntryFlag.Unpackable)) continue;
+        if (this.#table.hasFlag(row, EntryFlag.Aged)) {
+          this.#pack(row);
           if (this.#rests > 0) return;
           yield* this.#tidied();
         } else {
-          entry.flags |= EntryFlag.Aged;
+          this.#table.setFlag(row, EntryFlag.Aged);
           this.#isActive = true;
         }
       }
@@ -117,24 +126,25 @@ export class PackedObjects {
     }
   }
 
-  #pack(entry: Entry): void {
-    const { slab, offset, length, dictionary } = entry;
+  #pack(row: number): void {
+    const [offset, length] = [this.#table.offsetOf(row), this.#table.lengthOf(row)];
+    const dictionary = this.#dictionaries.get(this.#table.dictionaryOf(row));
     this.#isActive = true;
-    entry.dictionary = undefined;
-    if (slab === undefined || length < OBJECT_BYTES_MIN || length > OBJECT_BYTES_MAX) {
-      entry.flags |= EntryFlag.Unpackable;
+    this.#table.setDictionary(row, 0);
+    if (length < OBJECT_BYTES_MIN || length > OBJECT_BYTES_MAX) {
+      this.#table.setFlag(row, EntryFlag.Unpackable);
       return;
     }
-    copyBytes(slab.bytes, offset, offset + length, plain.bytes, 0);
+    copyBytes(this.#loose.slabOf(row).bytes, offset, offset + length, plain.bytes, 0);
     plain.length = length;
     const isLikeBefore = dictionary !== undefined && !dictionary.isDissolved && dictionary !== this.#current;
     // The previous state was packed against it, so a sibling or an earlier state is among its samples.
     const packedBytes = isLikeBefore ? pack(dictionary, plain, packed, length >> 2) : -1;
-    if (dictionary && packedBytes >= 0) this.#keep(entry, dictionary, packedBytes);
-    else this.#packAgainstCurrent(entry);
+    if (dictionary && packedBytes >= 0) this.#keep(row, dictionary, packedBytes);
+    else this.#packAgainstCurrent(row);
   }
 
-  #packAgainstCurrent(entry: Entry): void {
+  #packAgainstCurrent(row: number): void {
     let dictionary = this.#current ?? this.#next();
     let packedBytes = pack(dictionary, plain, packed, plain.length >> 1);
     const isLikeNothing = packedBytes < 0;
@@ -147,34 +157,44 @@ export class PackedObjects {
       dictionary.add(plain);
       packedBytes = pack(dictionary, plain, packed, plain.length >> 1);
     }
-    if (packedBytes < 0) entry.flags |= EntryFlag.Unpackable;
-    else this.#keep(entry, dictionary, packedBytes);
+    if (packedBytes < 0) this.#table.setFlag(row, EntryFlag.Unpackable);
+    else this.#keep(row, dictionary, packedBytes);
   }
 
-  #keep(entry: Entry, dictionary: Dictionary, packedBytes: number): void {
-    this.#loose.release(entry);
-    this.slabs.put(entry, packed, 0, packedBytes);
-    entry.dictionary = dictionary;
-    entry.flags |= EntryFlag.Packed;
-    dictionary.savedBytes += entry.length - packedBytes;
-    // The set lacks a dictionary while no entry is packed against it.
-    this.#dictionaries.add(dictionary);
+  #keep(row: number, dictionary: Dictionary, packedBytes: number): void {
+    this.#loose.release(row);
+    this.slabs.put(row, packed, 0, packedBytes);
+    this.#table.setDictionary(row, dictionary.number);
+    this.#table.setFlag(row, EntryFlag.Packed);
+    dictionary.savedBytes += this.#savedBy(row);
+    // The map lacks a dictionary while no row is packed against it.
+    this.#dictionaries.set(dictionary.number, dictionary);
   }
 
   #next(): Dictionary {
-    return (this.#current = new Dictionary());
+    return (this.#current = new Dictionary(++this.#created));
+  }
+
+  #dictionaryOf(row: number): Dictionary {
+    const dictionary = this.#dictionaries.get(this.#table.dictionaryOf(row));
+    assert(dictionary !== undefined && this.#table.hasFlag(row, EntryFlag.Packed), 'not packed', row);
+    return dictionary;
+  }
+
+  #savedBy(row: number): number {
+    return this.#table.lengthOf(row) - this.#table.storedBytesOf(row);
   }
 
   /**
-   * Unpacks the entries of dissolved dictionaries. Slabs are compacted meanwhile, so an entry can move to a slab that
-   * this walk has passed. Its dictionary stays in the set, and the next round walks again.
+   * Unpacks the rows of dissolved dictionaries. Slabs are compacted meanwhile, so a row can move to a slab that
+   * this walk has passed. Its dictionary stays in the map, and the next round walks again.
    */
   *#dissolve(): Generator<void, void, void> {
     if (!this.#chooseDissolved()) return;
     for (const slab of drained(this.slabs.list())) {
-      for (const entry of slab.allocations) {
-        if (!(entry instanceof Entry) || entry.slab !== slab || !entry.dictionary?.isDissolved) continue;
-        this.#unpack(entry);
+      for (const row of this.slabs.rowsIn(slab)) {
+        if (!this.#dictionaryOf(row).isDissolved) continue;
+        this.#unpack(row);
         yield* this.#tidied();
       }
       yield;
@@ -187,7 +207,7 @@ export class PackedObjects {
    * @returns whether a dissolved one is left, of this round or of an earlier one
    */
   #chooseDissolved(): boolean {
-    const dictionaries = [...this.#dictionaries];
+    const dictionaries = [...this.#dictionaries.values()];
     const wasteful = dictionaries.filter(
       (dictionary) => dictionary !== this.#current && !dictionary.isDissolved && wasteOf(dictionary) > 0,
     );
@@ -209,12 +229,12 @@ export class PackedObjects {
     }
   }
 
-  #unpack(entry: Entry): void {
-    const bytes = this.unpacked(entry);
+  #unpack(row: number): void {
+    const bytes = this.unpacked(row);
     this.#isActive = true;
-    this.release(entry);
-    entry.dictionary = undefined;
-    this.#loose.put(entry, bytes, 0, entry.length);
+    this.release(row);
+    this.#table.setDictionary(row, 0);
+    this.#loose.put(row, bytes, 0, this.#table.lengthOf(row));
   }
 }
 

@@ -5,44 +5,60 @@
  * assignment puts it in the live state's place.
  */
 import { KubeloomError, assert } from '../../base/errors.ts';
+import { NONE, NumberColumns } from './columns.ts';
+import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
+import type { Identity } from './extracted-fields.ts';
 import { NAMESPACE_INDEX, isExtracted, namespaceIndex, extractedValues } from './index-functions.ts';
 import type { IndexFunction, Indexers } from './index-functions.ts';
+import { SplitMap } from './split-map.ts';
 
 /** Values of one object by index, in the order of the index names. */
 export type IndexValues = readonly (readonly string[])[];
 
-/** The place of one object; it stays the same while the object's states change. */
-export interface Slot {
-  readonly shard: number;
-  readonly id: number;
-  /** A number that grows with every new slot of a state: cursors compare it with their position. */
-  readonly order: number;
-  entry: Entry;
-  values: IndexValues;
-  /** The slot's place in the difference of the relist in progress. */
-  differenceAt: number;
-}
-
-/** Receives a slot before it changes, to keep the entry that it has not delivered yet. */
+/** Receives a slot before it changes, to keep the row that it has not delivered yet. */
 export interface StateObserver {
-  beforeChange(slot: Slot): void;
-  beforeRemove(slot: Slot): void;
+  beforeChange(slot: number): void;
+  beforeRemove(slot: number): void;
 }
 
+/** Columns of a slot. Numbers of rows and slots are stored plus one, so that 0 means `NONE`. */
+const SlotColumn = {
+  /** The object's current state in the table of entries. */
+  Row: 0,
+  /** The slots that arrived before and after it. */
+  Previous: 1,
+  Next: 2,
+  /** The object's place in the difference of the relist in progress. */
+  DifferenceAt: 3,
+  /** Two columns. */
+  Order: 4,
+} as const;
+const SLOT_COLUMNS = 6;
+
+/**
+ * Each object has a slot, which stays the same while the object's states change. Its number follows from the id that a
+ * shard has given to the key, so it is found without a search.
+ */
 export class ReplicaState {
-  /** Slots in order of arrival, which is the order of every delivery of the whole state. */
-  readonly #byKey: Map<string, Slot> = new Map();
-  readonly #byId: (Slot | undefined)[][];
-  /** Order of the next slot. */
+  readonly #table: EntryTable;
+  readonly #shards: number;
+  readonly #byKey: SplitMap<number> = new SplitMap();
+  readonly #slots: NumberColumns = new NumberColumns(SLOT_COLUMNS);
+  readonly #values: (IndexValues | undefined)[] = [];
+  /** The slots in order of arrival, which is the order of every delivery of the whole state. */
+  first: number = NONE;
+  #last: number = NONE;
+  /** Order of the next slot: it grows with every new one, and cursors compare it with their position. */
   orderEnd = 0;
-  readonly #indices: Map<string, Map<string, Set<Slot>>> = new Map();
+  readonly #indices: Map<string, Map<string, Set<number>>> = new Map();
   /** The server's version of this state: a string where it is not a number that kubeloom can compare. */
   version: number | string = '';
   readonly cursors: Set<StateObserver> = new Set();
 
-  constructor(shards: number, indexNames: readonly string[]) {
-    this.#byId = Array.from({ length: shards }, () => []);
+  constructor(table: EntryTable, shards: number, indexNames: readonly string[]) {
+    this.#table = table;
+    this.#shards = shards;
     for (const name of indexNames) this.#indices.set(name, new Map());
   }
 
@@ -54,95 +70,142 @@ export class ReplicaState {
     return this.#byKey.size;
   }
 
-  get(key: string): Slot | undefined {
-    return this.#byKey.get(key);
+  /** Returns the slot with this key, or `NONE`. */
+  get(key: string): number {
+    return this.#byKey.get(key) ?? NONE;
   }
 
-  at(shard: number, id: number): Slot | undefined {
-    return this.#byId[shard]?.[id];
+  /** Returns the slot of the object with a shard's id, or `NONE`. */
+  at(shard: number, id: number): number {
+    const slot = id * this.#shards + shard;
+    return this.rowAt(slot) === NONE ? NONE : slot;
   }
 
-  ofShard(shard: number): readonly (Slot | undefined)[] {
-    return this.#byId[shard] ?? [];
+  /** Returns the current state of a slot, or `NONE` when the slot is empty. */
+  rowAt(slot: number): number {
+    return slot === NONE ? NONE : this.#slots.get(slot, SlotColumn.Row) - 1;
   }
 
-  keys(): IterableIterator<string> {
-    return this.#byKey.keys();
+  entryAt(slot: number): Entry {
+    return this.#table.open(this.rowAt(slot));
   }
 
-  /** Returns a live iterator: it skips slots removed meanwhile and visits added ones last. */
-  slots(): IterableIterator<Slot> {
-    return this.#byKey.values();
+  valuesAt(slot: number): IndexValues {
+    return this.#values[slot] ?? [];
   }
 
-  insert(shard: number, id: number, entry: Entry, values: IndexValues): Slot {
-    const { key } = entry;
-    assert(!this.#byKey.has(key), 'the key is in the state already', key);
-    const order = this.orderEnd++;
-    const slot: Slot = { shard, id, order, entry, values, differenceAt: -1 };
-    this.#byKey.set(key, slot);
-    const ids = this.#byId[shard];
-    if (ids) ids[id] = slot;
-    this.#addToIndices(slot);
+  orderAt(slot: number): number {
+    return this.#slots.getWide(slot, SlotColumn.Order);
+  }
+
+  /** Returns the slot that arrived next, or `NONE`. */
+  after(slot: number): number {
+    return this.#slots.get(slot, SlotColumn.Next) - 1;
+  }
+
+  differenceAt(slot: number): number {
+    return this.#slots.get(slot, SlotColumn.DifferenceAt);
+  }
+
+  setDifferenceAt(slot: number, place: number): void {
+    this.#slots.set(slot, SlotColumn.DifferenceAt, place);
+  }
+
+  /** Returns the number of ids, used or not, that a shard has in this state at most. */
+  get idEnd(): number {
+    return Math.ceil(this.#slots.end / this.#shards);
+  }
+
+  *keys(): Generator<string> {
+    for (const slot of this.slots()) yield this.#table.keyOf(this.rowAt(slot));
+  }
+
+  /** Yields all slots. None may be removed meanwhile. */
+  *slots(): Generator<number> {
+    for (let slot = this.first; slot !== NONE; slot = this.after(slot)) yield slot;
+  }
+
+  insert(shard: number, id: number, row: number, values: IndexValues): number {
+    const key = this.#table.keyOf(row);
+    const slot = id * this.#shards + shard;
+    assert(this.#byKey.add(key, slot), 'the key is in the state already', key);
+    const slots = this.#slots;
+    slots.reserve(slot);
+    slots.set(slot, SlotColumn.Row, row + 1);
+    slots.setWide(slot, SlotColumn.Order, this.orderEnd++);
+    this.#link(this.#last, slot);
+    this.#link(slot, NONE);
+    this.#values[slot] = values;
+    this.#addToIndices(slot, values);
     return slot;
   }
 
-  update(slot: Slot, entry: Entry, values: IndexValues): void {
+  /** @param values undefined when they did not change */
+  update(slot: number, row: number, values: IndexValues | undefined): void {
     for (const observer of this.cursors) observer.beforeChange(slot);
-    slot.entry = entry;
-    if (values === slot.values) return;
-    this.#removeFromIndices(slot);
-    slot.values = values;
-    this.#addToIndices(slot);
+    this.#slots.set(slot, SlotColumn.Row, row + 1);
+    if (!values) return;
+    this.#removeFromIndices(slot, this.valuesAt(slot));
+    this.#values[slot] = values;
+    this.#addToIndices(slot, values);
   }
 
-  remove(slot: Slot): void {
+  remove(slot: number): void {
     for (const observer of this.cursors) observer.beforeRemove(slot);
-    this.#byKey.delete(slot.entry.key);
-    const ids = this.#byId[slot.shard];
-    if (ids) ids[slot.id] = undefined;
-    this.#removeFromIndices(slot);
-    slot.values = [];
+    this.#byKey.delete(this.#table.keyOf(this.rowAt(slot)));
+    this.#removeFromIndices(slot, this.valuesAt(slot));
+    this.#values[slot] = undefined;
+    this.#link(this.#slots.get(slot, SlotColumn.Previous) - 1, this.after(slot));
+    this.#slots.set(slot, SlotColumn.Row, 0);
   }
 
-  index(name: string): ReadonlyMap<string, ReadonlySet<Slot>> | undefined {
+  /** Makes two slots neighbours in the order of arrival; one may be `NONE`, the end of the list. */
+  #link(previous: number, next: number): void {
+    if (previous === NONE) this.first = next;
+    else this.#slots.set(previous, SlotColumn.Next, next + 1);
+    if (next === NONE) this.#last = previous;
+    else this.#slots.set(next, SlotColumn.Previous, previous + 1);
+  }
+
+  index(name: string): ReadonlyMap<string, ReadonlySet<number>> | undefined {
     return this.#indices.get(name);
   }
 
   /** Adds indexes over the present slots; `valuesOf` returns a slot's values of all indexes, new ones last. */
-  addIndices(names: readonly string[], valuesOf: (slot: Slot) => IndexValues): void {
+  addIndices(names: readonly string[], valuesOf: (slot: number) => IndexValues): void {
     for (const name of names) this.#indices.set(name, new Map());
     for (const slot of this.slots()) {
-      slot.values = valuesOf(slot);
+      const values = valuesOf(slot);
+      this.#values[slot] = values;
       // The slot is in the other indexes already, under the same values.
-      this.#addToIndices(slot);
+      this.#addToIndices(slot, values);
     }
   }
 
-  #addToIndices(slot: Slot): void {
+  #addToIndices(slot: number, values: IndexValues): void {
     let at = 0;
     for (const index of this.#indices.values()) {
-      for (const value of slot.values[at] ?? []) addTo(index, value, slot);
+      for (const value of values[at] ?? []) addTo(index, value, slot);
       at++;
     }
   }
 
-  #removeFromIndices(slot: Slot): void {
+  #removeFromIndices(slot: number, values: IndexValues): void {
     let at = 0;
     for (const index of this.#indices.values()) {
-      for (const value of slot.values[at] ?? []) removeFrom(index, value, slot);
+      for (const value of values[at] ?? []) removeFrom(index, value, slot);
       at++;
     }
   }
 }
 
-function addTo(index: Map<string, Set<Slot>>, value: string, slot: Slot): void {
+function addTo(index: Map<string, Set<number>>, value: string, slot: number): void {
   const slots = index.get(value);
   if (slots) slots.add(slot);
   else index.set(value, new Set([slot]));
 }
 
-function removeFrom(index: Map<string, Set<Slot>>, value: string, slot: Slot): void {
+function removeFrom(index: Map<string, Set<number>>, value: string, slot: number): void {
   const slots = index.get(value);
   slots?.delete(slot);
   if (slots?.size === 0) index.delete(value);
@@ -150,6 +213,7 @@ function removeFrom(index: Map<string, Set<Slot>>, value: string, slot: Slot): v
 
 /** The indexers of one informer. They reuse the values of the previous entry where these cannot have changed. */
 export class IndexSet {
+  readonly #table: EntryTable;
   readonly #indexers: Map<string, IndexFunction> = new Map([[NAMESPACE_INDEX, namespaceIndex()]]);
   readonly #onError: (error: KubeloomError, key: string) => void;
   /** Number of declared fields; the extracted fields after them are the values of index modules. */
@@ -160,7 +224,13 @@ export class IndexSet {
   /** Values of the latest new object. Listed objects of one namespace come in a row and share them. */
   #ofNamespace: IndexValues = [[]];
 
-  constructor(indexers: Indexers, fieldCount: number, onError: (error: KubeloomError, key: string) => void) {
+  constructor(
+    table: EntryTable,
+    indexers: Indexers,
+    fieldCount: number,
+    onError: (error: KubeloomError, key: string) => void,
+  ) {
+    this.#table = table;
     this.#onError = onError;
     this.fieldCount = fieldCount;
     this.#set(indexers);
@@ -186,24 +256,54 @@ export class IndexSet {
     this.#set(indexers);
   }
 
-  /** Returns the values. Runs user functions, so call it before anything changes. */
-  valuesOf(entry: Entry, previous: { entry: Entry; values: IndexValues } | undefined): IndexValues {
-    const isSame = previous?.entry === entry;
-    const isUnchanged = previous !== undefined && previous.entry.extracted.equals(entry.extracted);
-    const isComplete = previous?.values.length === this.#indexers.size;
-    if (isUnchanged && isComplete && (isSame || !this.#hasPlain)) return previous.values;
-    if (this.#hasOnlyNamespace) return previous?.values ?? this.#namespaceValues(entry);
+  /**
+   * Returns the values of a state; undefined when they are those of the object's previous state. Runs user functions, so
+   * call it before anything changes.
+   *
+   * @param isUnchanged true when both states have the same facts
+   * @param slot of the previous state, in `state`; `NONE` for a new object
+   */
+  valuesOf(row: number, isUnchanged: boolean, state: ReplicaState, slot: number): IndexValues | undefined {
+    const table = this.#table;
+    if (slot === NONE) {
+      return this.#hasOnlyNamespace
+        ? this.#namespaceValues(table.factsOf(row))
+        : this.valuesOfEntry(table.open(row));
+    }
+    if (this.#hasOnlyNamespace || (isUnchanged && !this.#hasPlain)) return undefined;
+    const before = state.valuesAt(slot);
+    const values = this.#evaluate(table.open(row), (at, indexer) =>
+      isUnchanged && isExtracted(indexer) ? before[at] : undefined,
+    );
+    return isEqual(before, values) ? undefined : values;
+  }
+
+  /** Returns the values of a state of which those of the first indexes are known. */
+  completed(row: number, known: IndexValues): IndexValues {
+    return this.#evaluate(this.#table.open(row), (at) => known[at]);
+  }
+
+  /** Returns the values of an entry, whether it is in the cache or not. */
+  valuesOfEntry(entry: Entry): IndexValues {
+    return this.#evaluate(entry, () => undefined);
+  }
+
+  #evaluate(
+    entry: Entry,
+    known: (at: number, indexer: IndexFunction) => readonly string[] | undefined,
+  ): IndexValues {
     const values: (readonly string[])[] = [];
     for (const [name, indexer] of this.#indexers) {
-      const before = previous?.values[values.length];
-      if (before !== undefined && (isSame || (isUnchanged && isExtracted(indexer)))) values.push(before);
+      const before = known(values.length, indexer);
+      if (before !== undefined) values.push(before);
       else if (isExtracted(indexer)) values.push(extractedValues(name, indexer, entry, this.fieldCount));
       else values.push(this.#plainValues(name, indexer, entry));
     }
-    return previous && isEqual(previous.values, values) ? previous.values : values;
+    entry.owner.settle(entry);
+    return values;
   }
 
-  #namespaceValues({ namespace }: Entry): IndexValues {
+  #namespaceValues({ namespace }: Identity): IndexValues {
     const [values] = this.#ofNamespace;
     if ((values?.[0] ?? '') !== namespace) this.#ofNamespace = [namespace === '' ? [] : [namespace]];
     return this.#ofNamespace;

@@ -8,14 +8,17 @@
 import { assert } from '../../base/errors.ts';
 import { isOlderResourceVersion } from '../../kube/resource-version.ts';
 import { DeltaKind } from '../../shared/record/delta.ts';
+import { NONE } from './columns.ts';
 import { Difference } from './deliveries.ts';
-import type { Entry, Identity } from './entry.ts';
+import type { EntryTable } from './entry-table.ts';
+import type { Identity } from './extracted-fields.ts';
 import { ReplicaState } from './replica-state.ts';
-import type { IndexSet, IndexValues, Slot } from './replica-state.ts';
+import type { IndexSet, IndexValues } from './replica-state.ts';
 
 /** Receives committed changes; appends them only and runs no user code. */
 export interface ReplicaListener {
-  changed(oldEntry: Entry | undefined, newEntry: Entry | undefined): void;
+  /** @param oldRow `NONE` for an added object @param newRow `NONE` for a deleted one */
+  changed(oldRow: number, newRow: number): void;
   replaced(difference: Difference): void;
 }
 
@@ -41,8 +44,8 @@ interface Shadow {
 interface Disposal {
   readonly state: ReplicaState;
   readonly difference: Difference;
-  readonly slots: IterableIterator<Slot>;
-  isEmpty: boolean;
+  /** The next slot to be emptied, or `NONE`. */
+  slot: number;
 }
 
 const DISPOSED_PER_CALL = 512;
@@ -50,6 +53,7 @@ const DISPOSED_PER_CALL = 512;
 const DELETIONS_MAX = 256;
 
 export class Replica {
+  readonly table: EntryTable;
   readonly #shards: number;
   readonly #indexes: IndexSet;
   readonly #listener: ReplicaListener;
@@ -63,11 +67,12 @@ export class Replica {
    */
   readonly #deletions: Map<string, number | string> = new Map();
 
-  constructor(shards: number, indexes: IndexSet, listener: ReplicaListener) {
+  constructor(table: EntryTable, shards: number, indexes: IndexSet, listener: ReplicaListener) {
+    this.table = table;
     this.#shards = shards;
     this.#indexes = indexes;
     this.#listener = listener;
-    this.#live = new ReplicaState(shards, indexes.names);
+    this.#live = this.#newState();
   }
 
   get live(): ReplicaState {
@@ -84,62 +89,78 @@ export class Replica {
 
   /** Yields the shard's ids that are in use, which its successor needs. */
   *idsOf(shard: number): Generator<UsedId> {
-    const live = this.#live.ofShard(shard);
-    const shadow = this.#shadow?.state.ofShard(shard) ?? [];
-    for (let id = 0; id < Math.max(live.length, shadow.length); id++) {
-      const [cached, listed] = [live[id]?.entry, shadow[id]?.entry];
-      const identity = (cached ?? listed)?.identity;
-      if (identity) yield { id, identity, live: cached?.version, listed: listed?.version };
+    const [live, shadow] = [this.#live, this.#shadow?.state];
+    const rowOf = (state: ReplicaState | undefined, id: number): number =>
+      state?.rowAt(state.at(shard, id)) ?? NONE;
+    for (let id = 0; id < Math.max(live.idEnd, shadow?.idEnd ?? 0); id++) {
+      const [cached, listed] = [rowOf(live, id), rowOf(shadow, id)];
+      const row = cached === NONE ? listed : cached;
+      if (row === NONE) continue;
+      const version = (of: number): number | string | undefined =>
+        of === NONE ? undefined : this.table.versionOf(of);
+      yield { id, identity: this.table.factsOf(row), live: version(cached), listed: version(listed) };
     }
   }
 
-  /** Returns the slot of the record with this id, in the state that records change now. */
-  slotOf(shard: number, id: number): Slot | undefined {
-    return this.#shadow?.state.at(shard, id) ?? this.#live.at(shard, id);
+  /** Returns the state of the object with this id that records change now, or `NONE`. */
+  rowOf(shard: number, id: number): number {
+    const shadow = this.#shadow?.state;
+    const slot = shadow?.at(shard, id) ?? NONE;
+    return shadow && slot !== NONE ? shadow.rowAt(slot) : this.#live.rowAt(this.#live.at(shard, id));
   }
 
-  /** Adds or replaces an object. `entry` has its bytes; index values are evaluated here. */
-  upsert(shard: number, id: number, entry: Entry): void {
+  /** Returns the state of the object with this key in the cache, or `NONE`. */
+  rowByKey(key: string): number {
+    return this.#live.rowAt(this.#live.get(key));
+  }
+
+  /** Adds or replaces an object. The row has its bytes; index values are evaluated here. */
+  upsert(shard: number, id: number, row: number): void {
+    const { table } = this;
     const target = this.#shadow?.state ?? this.#live;
     const slot = target.at(shard, id);
-    const previous = slot ?? (this.#shadow && this.#live.get(entry.key));
-    assert(!slot || slot.entry.identity === entry.identity, 'the id is of another object', entry.key);
-    const values = this.#indexes.valuesOf(entry, previous);
-    const dictionary = previous?.entry.dictionary;
-    // A dissolved dictionary gets no new entries.
-    if (!dictionary?.isDissolved) entry.dictionary = dictionary;
-    entry.addReference();
+    const isKnown = slot !== NONE;
+    const state = isKnown ? target : this.#live;
+    const previousSlot = isKnown || !this.#shadow ? slot : this.#live.get(table.keyOf(row));
+    const previous = state.rowAt(previousSlot);
+    const facts = table.factsOf(row);
+    const before = previous === NONE ? undefined : table.factsOf(previous);
+    assert(!before || before === facts || before.key === facts.key, 'the id is of another object', facts.key);
+    const values = this.#indexes.valuesOf(row, before?.equals(facts) ?? false, state, previousSlot);
+    if (previous !== NONE) table.setDictionary(row, table.dictionaryOf(previous));
+    table.addReference(row);
     if (this.#shadow) {
-      this.#upsertShadow(this.#shadow, shard, id, entry, values);
+      const known = values ?? state.valuesAt(previousSlot);
+      this.#upsertShadow(this.#shadow, shard, id, row, isKnown ? values : known);
       return;
     }
-    const oldEntry = slot?.entry;
-    if (slot) this.#live.update(slot, entry, values);
-    else this.#live.insert(shard, id, entry, values);
-    this.#live.version = entry.version;
-    this.#listener.changed(oldEntry, entry);
-    oldEntry?.dropReference();
+    if (isKnown) this.#live.update(slot, row, values);
+    else this.#live.insert(shard, id, row, values ?? []);
+    this.#live.version = table.versionOf(row);
+    this.#listener.changed(previous, row);
+    if (isKnown) table.dropReference(previous);
   }
 
-  /** Keeps the entry of a relisted object that did not change. */
-  keep(shard: number, id: number, { entry, values }: Slot): void {
+  /** Keeps the state of a relisted object that did not change. @param slot in the cache */
+  keep(shard: number, id: number, slot: number): void {
     const shadow = this.#shadow;
     if (!shadow) return;
-    entry.addReference();
-    this.#upsertShadow(shadow, shard, id, entry, values);
+    const row = this.#live.rowAt(slot);
+    this.table.addReference(row);
+    this.#upsertShadow(shadow, shard, id, row, this.#live.valuesAt(slot));
   }
 
   /** Removes an object; `last` is the state that the server sent with the deletion. */
-  remove(last: Entry): void {
-    last.addReference();
-    if (this.#shadow) this.#removeShadow(this.#shadow, last.key);
+  remove(last: number): void {
+    this.table.addReference(last);
+    if (this.#shadow) this.#removeShadow(this.#shadow, this.table.keyOf(last));
     else this.#removeLive(last);
-    last.dropReference();
+    this.table.dropReference(last);
   }
 
   swept(shard: number, id: number): void {
     const slot = this.#live.at(shard, id);
-    if (slot && this.#shadow) this.#delete(this.#shadow, slot);
+    if (slot !== NONE && this.#shadow) this.#delete(this.#shadow, slot);
   }
 
   control(kind: DeltaKind, epoch: number, resourceVersion: string): void {
@@ -148,8 +169,8 @@ export class Replica {
         this.#abort();
         this.#shadow = {
           epoch,
-          state: new ReplicaState(this.#shards, this.#indexes.names),
-          difference: new Difference(!this.#hasSynced),
+          state: this.#newState(),
+          difference: new Difference(this.table, !this.#hasSynced),
           deleted: new Set(),
         };
         break;
@@ -171,7 +192,9 @@ export class Replica {
     const names = Object.keys(indexers);
     const states = this.#shadow ? [this.#live, this.#shadow.state] : [this.#live];
     for (const state of states) {
-      state.addIndices(names, (slot) => this.#indexes.valuesOf(slot.entry, slot));
+      state.addIndices(names, (slot) => {
+        return this.#indexes.completed(state.rowAt(slot), state.valuesAt(slot));
+      });
     }
   }
 
@@ -184,63 +207,76 @@ export class Replica {
       hasMore = disposal.difference.releasePassed(DISPOSED_PER_CALL) || hasMore;
       // A state that a slow handler still walks over must not block the others.
       if (disposal.state.cursors.size > 0) continue;
-      for (; left > 0 && !disposal.isEmpty; left--) {
-        const { value: slot, done } = disposal.slots.next();
-        if (done) disposal.isEmpty = true;
-        else slot.entry.dropReference();
+      for (; left > 0 && disposal.slot !== NONE; left--) {
+        this.table.dropReference(disposal.state.rowAt(disposal.slot));
+        disposal.slot = disposal.state.after(disposal.slot);
       }
-      if (!disposal.isEmpty) hasMore = true;
+      if (disposal.slot !== NONE) hasMore = true;
     }
-    this.#disposals = this.#disposals.filter(({ isEmpty, difference }) => !isEmpty || !difference.isReleased);
+    this.#disposals = this.#disposals.filter(
+      ({ slot, difference }) => slot !== NONE || !difference.isReleased,
+    );
     return hasMore;
   }
 
-  #upsertShadow(shadow: Shadow, shard: number, id: number, entry: Entry, values: IndexValues): void {
+  /** @param values undefined when they did not change since the shadow's state of the object */
+  #upsertShadow(
+    shadow: Shadow,
+    shard: number,
+    id: number,
+    row: number,
+    values: IndexValues | undefined,
+  ): void {
     const slot = shadow.state.at(shard, id);
-    if (slot) {
-      const superseded = slot.entry;
-      shadow.state.update(slot, entry, values);
-      shadow.difference.replaceChange(slot.differenceAt, entry);
-      superseded.dropReference();
+    if (slot !== NONE) {
+      const superseded = shadow.state.rowAt(slot);
+      shadow.state.update(slot, row, values);
+      shadow.difference.replaceChange(shadow.state.differenceAt(slot), row);
+      this.table.dropReference(superseded);
       return;
     }
+    const key = this.table.keyOf(row);
     // The last state of this key that handlers have received when the difference reaches it.
-    const oldEntry = shadow.deleted.has(entry.key) ? undefined : this.#live.get(entry.key)?.entry;
-    const added = shadow.state.insert(shard, id, entry, values);
-    added.differenceAt = shadow.difference.addChange(oldEntry, entry);
+    const oldRow = shadow.deleted.has(key) ? NONE : this.rowByKey(key);
+    const added = shadow.state.insert(shard, id, row, values ?? []);
+    shadow.state.setDifferenceAt(added, shadow.difference.addChange(oldRow, row));
   }
 
-  #delete(shadow: Shadow, live: Slot): void {
-    const { key } = live.entry;
+  #delete(shadow: Shadow, slot: number): void {
+    const row = this.#live.rowAt(slot);
+    const key = this.table.keyOf(row);
     if (shadow.deleted.has(key)) return;
     shadow.deleted.add(key);
-    shadow.difference.addDeletion(live.entry);
+    shadow.difference.addDeletion(row);
   }
 
-  #removeLive(last: Entry): void {
-    const { key, version } = last;
+  #removeLive(last: number): void {
+    const key = this.table.keyOf(last);
+    const version = this.table.versionOf(last);
     const slot = this.#live.get(key);
-    if (!slot && isRepeated(version, this.#deletions.get(key))) return;
+    if (slot === NONE && isRepeated(version, this.#deletions.get(key))) return;
     this.#deletions.delete(key);
     this.#deletions.set(key, version);
     if (this.#deletions.size > DELETIONS_MAX)
       this.#deletions.delete(this.#deletions.keys().next().value ?? '');
-    if (slot) this.#live.remove(slot);
+    const row = this.#live.rowAt(slot);
+    if (slot !== NONE) this.#live.remove(slot);
     // Handlers are also called for the deletion of an object that was never seen, as in client-go.
-    this.#listener.changed(last, undefined);
-    slot?.entry.dropReference();
+    this.#listener.changed(last, NONE);
+    if (slot !== NONE) this.table.dropReference(row);
     this.#live.version = version;
   }
 
   #removeShadow(shadow: Shadow, key: string): void {
     const slot = shadow.state.get(key);
-    if (slot) {
+    if (slot !== NONE) {
+      const row = shadow.state.rowAt(slot);
       shadow.state.remove(slot);
-      shadow.difference.replaceChange(slot.differenceAt, undefined);
-      slot.entry.dropReference();
+      shadow.difference.replaceChange(shadow.state.differenceAt(slot), NONE);
+      this.table.dropReference(row);
     }
     const live = this.#live.get(key);
-    if (live) this.#delete(shadow, live);
+    if (live !== NONE) this.#delete(shadow, live);
   }
 
   #swap(shadow: Shadow, resourceVersion: string): void {
@@ -266,7 +302,11 @@ export class Replica {
   }
 
   #disposeLater(state: ReplicaState, difference: Difference): void {
-    this.#disposals.push({ state, difference, slots: state.slots(), isEmpty: false });
+    this.#disposals.push({ state, difference, slot: state.first });
+  }
+
+  #newState(): ReplicaState {
+    return new ReplicaState(this.table, this.#shards, this.#indexes.names);
   }
 }
 

@@ -3,28 +3,28 @@
  * the next size, and its chunk is reused for an object of about the same length. So objects that change at full rate
  * are never moved, and hardly more memory is held than is in use (docs/decisions/0009).
  *
- * Only when a size has far more chunks than allocations, because objects grew or were deleted, is its emptiest slab
- * emptied by moving its entries. References to an entry stay valid, because only the place of its bytes changes.
+ * Only when a size has far more chunks than objects, because objects grew or were deleted, is its emptiest slab emptied
+ * by moving them. Rows stay valid, because only the place of their bytes changes.
  * Nothing is left to the garbage collector, which would need constant major collections at full rate.
  */
 import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
+import { NONE } from './columns.ts';
+import type { EntryTable } from './entry-table.ts';
 import { SLAB_BYTES, SlabMemory } from './store-memory.ts';
-
-/** An allocation in a slab: `slab` is undefined once its bytes were released. */
-export interface SlabAllocation {
-  slab: Slab | undefined;
-  offset: number;
-  storedBytes: number;
-}
 
 export interface Slab {
   readonly sizeClass: SizeClass;
+  /** Its place in the list of slabs, by which rows name it. */
+  readonly number: number;
   readonly bytes: Buffer;
-  readonly allocations: (SlabAllocation | undefined)[];
-  /** Chunks that were released, the latest last. Those from `allocations.length` on were never used. */
-  readonly vacant: number[];
-  readonly chunks: number;
+  /** The row of each chunk. A vacant one has the previous vacant chunk instead: `NONE - 1 - chunk`, or `NONE`. */
+  readonly rows: Int32Array;
+  /** The chunk that was released last, and number of released ones. */
+  vacant: number;
+  vacants: number;
+  /** Chunks that were used at least once: the first ones. */
+  used: number;
   /** Index among the open slabs of its size; -1 while it is full. */
   openAt: number;
 }
@@ -32,7 +32,7 @@ export interface Slab {
 /** Number of sizes between two powers of two, as bits: a chunk is at most 1/16 too long, 1/45 on average. */
 const SIZES_PER_DOUBLING_BITS = 4;
 const CHUNK_BYTES_MIN = 64;
-/** Chunks in the smallest slab: a size with few allocations has small slabs. */
+/** Chunks in the smallest slab: a size with few objects has small slabs. */
 const CHUNKS_MIN = 4;
 /** Share of free chunks above which slabs are emptied: freeing one then moves at most seven times its bytes. */
 const FREE_SHARE_MAX = 1 / 8;
@@ -44,28 +44,38 @@ export function chunkBytesFor(bytes: number): number {
 }
 
 export class Slabs {
+  readonly #table: EntryTable;
   readonly #memory: SlabMemory;
+  readonly #numbered: (Slab | undefined)[] = [];
   readonly #classes: Map<number, SizeClass> = new Map();
   readonly #sparse: SizeClass[] = [];
   liveBytes = 0;
   /** Bytes released while slabs waited to be emptied: `compact` must keep up with them. */
   #owedBytes = 0;
 
-  constructor(memory: SlabMemory = new SlabMemory()) {
+  /** @param table the rows whose bytes are put here */
+  constructor(table: EntryTable, memory: SlabMemory = new SlabMemory()) {
+    this.#table = table;
     this.#memory = memory;
   }
 
-  put(owner: SlabAllocation, source: Buffer, start: number, length: number): void {
-    this.#place(owner, source, start, length);
+  put(row: number, source: Buffer, start: number, length: number): void {
+    this.#place(row, source, start, length);
     this.liveBytes += length;
   }
 
-  release(owner: SlabAllocation): void {
-    const { slab, storedBytes } = owner;
-    assert(slab !== undefined, 'released twice');
+  slabOf(row: number): Slab {
+    const slab = this.#numbered[this.#table.slabOf(row)];
+    assert(slab !== undefined, 'a row without bytes');
+    return slab;
+  }
+
+  release(row: number): void {
+    const slab = this.slabOf(row);
+    const storedBytes = this.#table.storedBytesOf(row);
     const { sizeClass } = slab;
-    sizeClass.leave(slab, owner.offset);
-    owner.slab = undefined;
+    sizeClass.leave(slab, this.#table.offsetOf(row));
+    this.#table.place(row, NONE, 0, 0);
     this.liveBytes -= storedBytes;
     if (this.#sparse.length > 0) this.#owedBytes += storedBytes;
     if (!sizeClass.isQueued && sizeClass.isSparse) {
@@ -86,10 +96,11 @@ export class Slabs {
       if (!sizeClass) break;
       if (sizeClass.isSparse) {
         const slab = sizeClass.takeEmptiest();
-        for (const allocation of slab.allocations) {
-          if (!allocation) continue;
-          this.#place(allocation, slab.bytes, allocation.offset, allocation.storedBytes);
-          movedBytes += allocation.storedBytes;
+        for (const row of slab.rows.subarray(0, slab.used)) {
+          if (row < 0) continue;
+          const storedBytes = this.#table.storedBytesOf(row);
+          this.#place(row, slab.bytes, this.#table.offsetOf(row), storedBytes);
+          movedBytes += storedBytes;
         }
         this.#memory.give(slab.bytes);
         this.#owedBytes -= slab.bytes.length;
@@ -106,30 +117,40 @@ export class Slabs {
     return [...this.#classes.values()].flatMap(({ slabs }) => [...slabs]);
   }
 
+  /** Yields the rows in a slab, until it is emptied. Rows may be released and moved meanwhile. */
+  *rowsIn(slab: Slab): Generator<number> {
+    for (let chunk = 0; chunk < slab.used && this.#numbered[slab.number] === slab; chunk++) {
+      const row = slab.rows[chunk] ?? NONE;
+      if (row >= 0) yield row;
+    }
+  }
+
   get heldBytes(): number {
     let bytes = 0;
     for (const { heldBytes } of this.#classes.values()) bytes += heldBytes;
     return bytes;
   }
 
-  #place(owner: SlabAllocation, source: Buffer, start: number, length: number): void {
+  #place(row: number, source: Buffer, start: number, length: number): void {
     const chunkBytes = chunkBytesFor(length);
     let sizeClass = this.#classes.get(chunkBytes);
-    if (!sizeClass) this.#classes.set(chunkBytes, (sizeClass = new SizeClass(chunkBytes, this.#memory)));
+    if (!sizeClass) {
+      sizeClass = new SizeClass(chunkBytes, this.#memory, this.#numbered);
+      this.#classes.set(chunkBytes, sizeClass);
+    }
     const slab = sizeClass.openSlab();
-    const offset = sizeClass.enter(slab, owner);
+    const offset = sizeClass.enter(slab, row);
     copyBytes(source, start, start + length, slab.bytes, offset);
-    owner.slab = slab;
-    owner.offset = offset;
-    owner.storedBytes = length;
+    this.#table.place(row, slab.number, offset, length);
   }
 }
 
-/** Slabs whose chunks have one size, with the allocations and the free chunks in them. Copies no bytes itself. */
+/** Slabs whose chunks have one size, with the rows and the free chunks in them. Copies no bytes itself. */
 class SizeClass {
   readonly #chunkBytes: number;
   readonly #chunksMax: number;
   readonly #memory: SlabMemory;
+  readonly #numbered: (Slab | undefined)[];
   readonly slabs: Set<Slab> = new Set();
   readonly #open: Slab[] = [];
   #chunks = 0;
@@ -137,9 +158,11 @@ class SizeClass {
   /** True while a slab of this size waits to be emptied. */
   isQueued = false;
 
-  constructor(chunkBytes: number, memory: SlabMemory) {
+  /** @param numbered all slabs by their number */
+  constructor(chunkBytes: number, memory: SlabMemory, numbered: (Slab | undefined)[]) {
     this.#chunkBytes = chunkBytes;
     this.#memory = memory;
+    this.#numbered = numbered;
     this.#chunksMax = Math.max(1, Math.floor(SLAB_BYTES / chunkBytes));
   }
 
@@ -147,7 +170,7 @@ class SizeClass {
     return this.#chunks * this.#chunkBytes;
   }
 
-  /** True with far more chunks than allocations: other slabs have room for all allocations of any one slab. */
+  /** True with far more chunks than objects: other slabs have room for all objects of any one slab. */
   get isSparse(): boolean {
     return this.#chunks - this.#live > this.#chunksMax + this.#chunks * FREE_SHARE_MAX;
   }
@@ -157,35 +180,42 @@ class SizeClass {
     return this.#open.at(-1) ?? this.#newSlab();
   }
 
-  /** Assigns a chunk of `slab` to `owner`; returns its offset. */
-  enter(slab: Slab, owner: SlabAllocation): number {
-    const chunk = slab.vacant.pop() ?? slab.allocations.length;
-    slab.allocations[chunk] = owner;
+  /** Assigns a chunk of `slab` to `row`; returns its offset. */
+  enter(slab: Slab, row: number): number {
+    let chunk = slab.vacant;
+    if (chunk === NONE) {
+      chunk = slab.used++;
+    } else {
+      slab.vacant = NONE - 1 - (slab.rows[chunk] ?? 0);
+      slab.vacants--;
+    }
+    slab.rows[chunk] = row;
     this.#live++;
-    if (slab.vacant.length === 0 && slab.allocations.length === slab.chunks) this.#close(slab);
+    if (slab.vacants === 0 && slab.used === slab.rows.length) this.#close(slab);
     return chunk * this.#chunkBytes;
   }
 
-  /** Frees the chunk at `offset`, and an empty slab if another is open; the last one goes with the last allocation. */
+  /** Frees the chunk at `offset`, and an empty slab if another is open; the last one goes with the last object. */
   leave(slab: Slab, offset: number): void {
     const chunk = Math.floor(offset / this.#chunkBytes);
-    slab.allocations[chunk] = undefined;
-    slab.vacant.push(chunk);
+    slab.rows[chunk] = NONE - 1 - slab.vacant;
+    slab.vacant = chunk;
+    slab.vacants++;
     this.#live--;
     if (slab.openAt < 0) this.#reopen(slab);
-    const isEmpty = slab.vacant.length === slab.allocations.length;
+    const isEmpty = slab.vacants === slab.used;
     if (isEmpty && this.#open.length > 1) this.#memory.give(this.#remove(slab).bytes);
     if (this.#live > 0) return;
     for (let last = this.#open.at(-1); last; last = this.#open.at(-1))
       this.#memory.give(this.#remove(last).bytes);
   }
 
-  /** Removes the slab with the fewest allocations; the caller moves them and returns its memory. */
+  /** Removes the slab with the fewest objects; the caller moves them and returns its memory. */
   takeEmptiest(): Slab {
     let emptiest: Slab | undefined;
     let fewest = Infinity;
     for (const slab of this.#open) {
-      const count = slab.allocations.length - slab.vacant.length;
+      const count = slab.used - slab.vacants;
       if (count >= fewest) continue;
       emptiest = slab;
       fewest = count;
@@ -198,7 +228,18 @@ class SizeClass {
   #newSlab(): Slab {
     const chunks = Math.min(this.#chunksMax, Math.max(CHUNKS_MIN, this.#live >> 3));
     const bytes = this.#memory.take(chunks * this.#chunkBytes);
-    const slab: Slab = { sizeClass: this, bytes, allocations: [], vacant: [], chunks, openAt: -1 };
+    const unused = this.#numbered.indexOf(undefined);
+    const slab: Slab = {
+      sizeClass: this,
+      number: unused < 0 ? this.#numbered.length : unused,
+      bytes,
+      rows: new Int32Array(chunks),
+      vacant: NONE,
+      vacants: 0,
+      used: 0,
+      openAt: -1,
+    };
+    this.#numbered[slab.number] = slab;
     this.slabs.add(slab);
     this.#chunks += chunks;
     this.#reopen(slab);
@@ -207,7 +248,8 @@ class SizeClass {
 
   #remove(slab: Slab): Slab {
     this.slabs.delete(slab);
-    this.#chunks -= slab.chunks;
+    this.#numbered[slab.number] = undefined;
+    this.#chunks -= slab.rows.length;
     this.#close(slab);
     return slab;
   }

@@ -10,7 +10,7 @@ export interface Mutant extends Fault {
 
 const LISTENERS = [
   'for (const listener of this.#listeners)',
-  '            listener.push(oldEntry, newEntry, merging);',
+  '            listener.push(oldRow, newRow, merging);',
 ].join('\n');
 const TELL = 'for (const listener of this.#listeners) listener.push';
 
@@ -18,16 +18,18 @@ const TELL = 'for (const listener of this.#listeners) listener.push';
 function swapped(when: string): string {
   return [
     'this.count = (this.count ?? 0) + 1;',
-    'const key = (newEntry ?? oldEntry).key;',
-    'if (this.count % 10 === 0 && !this.late) {',
-    '  oldEntry?.addReference(); newEntry?.addReference(); this.late = { oldEntry, newEntry, key }; return;',
-    '}',
+    'const key = table.keyOf(row);',
     'const { late } = this;',
-    `const isSwapped = late && (${when});`,
-    `if (late && !isSwapped) ${TELL}(late.oldEntry, late.newEntry);`,
-    `${TELL}(oldEntry, newEntry);`,
-    `if (isSwapped) ${TELL}(late.oldEntry, late.newEntry);`,
-    'this.late = undefined;',
+    'if (this.count % 10 === 0 && !late) {',
+    '  for (const each of [previous, row]) if (each !== NONE) table.addReference(each);',
+    '  this.late = { previous, row, key };',
+    '} else {',
+    `  const isSwapped = late && (${when});`,
+    '  if (late && !isSwapped) this.#listener.changed(late.previous, late.row);',
+    '  this.#listener.changed(previous, row);',
+    '  if (isSwapped) this.#listener.changed(late.previous, late.row);',
+    '  this.late = undefined;',
+    '}',
   ].join('\n');
 }
 
@@ -62,30 +64,30 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'every 20th change is delivered twice',
     file: 'src/replica/deliver/processor-listener.ts',
     find: LISTENERS,
-    replace: `this.count = (this.count ?? 0) + 1;\n${TELL}(oldEntry, newEntry);\nif (this.count % 20 === 0) ${TELL}(oldEntry, newEntry);`,
+    replace: `this.count = (this.count ?? 0) + 1;\n${TELL}(oldRow, newRow);\nif (this.count % 20 === 0) ${TELL}(oldRow, newRow);`,
   },
   {
     name: 'adjacent changes of different keys are swapped',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: LISTENERS,
+    file: 'src/replica/store/replica.ts',
+    find: 'this.#listener.changed(previous, row);',
     replace: swapped('late.key !== key'),
   },
   {
     name: 'adjacent changes of one key are swapped',
-    file: 'src/replica/deliver/processor-listener.ts',
-    find: LISTENERS,
+    file: 'src/replica/store/replica.ts',
+    find: 'this.#listener.changed(previous, row);',
     replace: swapped('late.key === key'),
   },
   {
     name: 'handlers are called before the cache is written',
     file: 'src/replica/store/replica.ts',
-    find: 'this.#live.update(slot, entry, values);',
-    replace: 'queueMicrotask(() => this.#live.update(slot, entry, values));',
+    find: 'this.#live.update(slot, row, values);',
+    replace: 'queueMicrotask(() => this.#live.update(slot, row, values));',
   },
   {
     name: 'a relist delivers no deletions',
     file: 'src/replica/store/replica.ts',
-    find: 'shadow.difference.addDeletion(live.entry);',
+    find: 'shadow.difference.addDeletion(row);',
     replace: '',
   },
   {
@@ -133,8 +135,11 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an index keeps objects whose labels have changed',
     file: 'src/replica/store/replica-state.ts',
-    find: ['this.#removeFromIndices(slot);', '        slot.values = values;'].join('\n'),
-    replace: 'slot.values = values;',
+    find: [
+      'this.#removeFromIndices(slot, this.valuesAt(slot));',
+      '        this.#values[slot] = values;',
+    ].join('\n'),
+    replace: 'this.#values[slot] = values;',
   },
   {
     name: 'a joining handler misses changes during its initial list',
@@ -187,7 +192,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'events do not move the version',
     file: 'src/replica/store/replica.ts',
-    find: 'this.#live.version = entry.version;',
+    find: 'this.#live.version = table.versionOf(row);',
     replace: '',
   },
   {
@@ -199,7 +204,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a deletion that is sent twice is delivered twice',
     file: 'src/replica/store/replica.ts',
-    find: 'if (!slot && isRepeated(version, this.#deletions.get(key)))',
+    find: 'if (slot === NONE && isRepeated(version, this.#deletions.get(key)))',
     replace: 'if (false)',
   },
   {
@@ -259,7 +264,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a relist keeps whatever has the version that it had',
     file: 'src/replica/merge/informer-merge.ts',
-    find: ['&&', '            this.#options.owner.hasObject(live, object, listed.decoder)'].join('\n'),
+    find: ['&&', '            owner.hasObject(live, object, listed.decoder)'].join('\n'),
     replace: '',
   },
 ];

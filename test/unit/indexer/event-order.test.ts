@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { DeltaKind } from '../../../src/shared/record/delta.ts';
-import type { Identity } from '../../../src/replica/store/entry.ts';
+import type { Identity } from '../../../src/replica/store/extracted-fields.ts';
 import { ShardTwin } from './shard-twin.ts';
 
 const LARGE = '9007199254740993';

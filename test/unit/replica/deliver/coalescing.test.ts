@@ -130,7 +130,7 @@ describe('coalescing handlers, during a random history', () => {
       const mirrors = [new Mirror(), new Mirror()];
       const listeners = mirrors.map((mirror) => {
         const handler = handlerOf(({ oldEntry, newEntry }) => mirror.change(oldEntry, newEntry));
-        const { listener, reports } = newListener(handler);
+        const { listener, reports } = newListener(handler, { table: twin.owner.table });
         processor.add(listener, twin.replica);
         return { listener, reports };
       });
@@ -139,7 +139,7 @@ describe('coalescing handlers, during a random history', () => {
       const [slow, prompt] = listeners;
       assert.ok(slow && prompt);
       const log: string[] = [];
-      const { listener: witness } = newListener(recordingHandler(log));
+      const { listener: witness } = newListener(recordingHandler(log), { table: twin.owner.table });
       processor.add(witness, twin.replica);
       for (let step = 0; step < 2000; step++) {
         const chance = random();
@@ -162,7 +162,7 @@ describe('coalescing handlers, during a random history', () => {
       const all = [slow.listener, prompt.listener, witness];
       for (const listener of all) listener.deliver(Infinity);
       for (const { reports } of listeners) for (const { error } of reports.errors) throw error;
-      const entries = [...twin.replica.live.slots()].map(({ entry }) => entry);
+      const entries = twin.cachedEntries;
       for (const mirror of mirrors) mirror.checkEqual(entries);
       assert.ok((mirrors[0]?.received ?? 0) + slow.listener.coalesced <= (mirrors[1]?.received ?? 0) + 2000);
       for (const listener of all) assert.equal(listener.heldBytes, 0);

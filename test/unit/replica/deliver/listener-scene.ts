@@ -22,12 +22,13 @@ export function scene(react?: Reaction, options: Partial<ListenerOptions> = {}):
   const processor = new SharedProcessor();
   const replica = new ScriptedReplica({ listener: processor });
   replica.relist();
+  const { table } = replica.owner;
   const calls: string[] = [];
-  const { listener, reports } = newListener(recordingHandler(calls, react), options);
+  const { listener, reports } = newListener(recordingHandler(calls, react), { table, ...options });
   processor.add(listener, replica.replica);
   listener.deliver(Infinity);
   const join: Scene['join'] = (handler) => {
-    const joined = newListener(handler);
+    const joined = newListener(handler, { table });
     processor.add(joined.listener, replica.replica);
     return joined;
   };

@@ -50,13 +50,12 @@ export interface Reports {
 
 export function newListener(
   handler: ResourceEventHandler<unknown>,
-  options: Partial<ListenerOptions> = {},
+  options: Pick<ListenerOptions, 'table'> & Partial<ListenerOptions>,
 ): { listener: ProcessorListener; reports: Reports } {
   const reports: Reports = { errors: [], slow: [], pressures: [], ready: 0, synced: 0 };
   const listener = new ProcessorListener({
     handler,
     origin: () => ({ name: 'pods', group: '', version: 'v1', resource: 'pods', handler: 'recording' }),
-    isStrict: true,
     registeredAt: '    at registered.js:1:1',
     onError: (error, key, registeredAt) => reports.errors.push({ error, key, registeredAt }),
     clock: new FakeClock(),

@@ -2,6 +2,7 @@
 import { beforeEach, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
+import { EntryTable } from '../../../../src/replica/store/entry-table.ts';
 import { ResyncTimer } from '../../../../src/replica/deliver/resync.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
@@ -35,7 +36,7 @@ function timer(checkPeriodMs: number): ResyncTimer {
 }
 
 function add(to: ResyncTimer, name: string, periodMs: number | undefined): ProcessorListener {
-  const { listener } = newListener({});
+  const { listener } = newListener({}, { table: new EntryTable() });
   names.set(listener, name);
   to.add(listener, periodMs);
   return listener;

@@ -8,6 +8,7 @@ import { InformerMerge } from '../../../../src/replica/merge/informer-merge.ts';
 import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
+import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import { FakeClock } from '../../reflector/fake-clock.ts';
 import { newOwner } from '../store/objects.ts';
@@ -22,18 +23,21 @@ class Scene {
   readonly shards: FakeShards = new FakeShards({ ringBytes: 2 ** 22, logBytes: 2 ** 20 });
   readonly drain: Drain;
   readonly processor: SharedProcessor = new SharedProcessor();
-  readonly replica: Replica = new Replica(1, new IndexSet({}, 0, () => {}), this.processor);
+  readonly owner: EntryOwner = newOwner({ borrowChecks: 'off' });
+  readonly replica: Replica;
   #version = 0;
 
   constructor({ backlogBytesMax = 2 ** 30, budgetMs = BUDGET_MS } = {}) {
     const limits = { backlogBytesMax, backlogTimeoutMs: 60_000 };
     const backlogs = new BacklogBudget({ clock: this.clock, limits, kick: () => {} });
+    const { table } = this.owner;
+    this.replica = new Replica(table, 1, new IndexSet(table, {}, 0, () => {}), this.processor);
     this.drain = new Drain(this.shards.merger, this.clock, budgetMs, backlogs);
     this.shards.merger.attach(
       1,
       new InformerMerge({
         replica: this.replica,
-        owner: newOwner({ borrowChecks: 'off' }),
+        owner: this.owner,
         transform: undefined,
         latency: this.processor.latency,
         onError: assert.fail,
@@ -55,7 +59,7 @@ class Scene {
     };
     const onReady = (): void => this.drain.resume(listener);
     const handler = { onAdd: called, onUpdate: called };
-    const { listener } = newListener(handler, { isStrict: false, onReady });
+    const { listener } = newListener(handler, { table: this.owner.table, onReady });
     this.processor.add(listener, this.replica);
     this.drain.add(listener);
     return { listener, calls };

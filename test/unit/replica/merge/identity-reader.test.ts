@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { IdentityReader } from '../../../../src/replica/merge/informer-merge.ts';
 import { Notification } from '../../../../src/shared/record/notification.ts';
-import type { Identity } from '../../../../src/replica/store/entry.ts';
+import type { Identity } from '../../../../src/replica/store/extracted-fields.ts';
 
 const TEXT_OFFSET = 12;
 

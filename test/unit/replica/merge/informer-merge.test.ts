@@ -95,9 +95,9 @@ test('C71 an unreadable object is replaced by a list with its readable state of 
   assert.deepEqual(scene.object('a'), wireObject(at('a', 1)));
   assert.deepEqual(scene.object('b'), wireObject(at('b', 2)));
   scene.relist({ flags: NotificationFlag.Malformed }, at('a', 1), at('b', 2));
-  const { entry } = scene.replica.live.get('a') ?? {};
+  const row = scene.replica.rowByKey('a');
   scene.relist({ flags: NotificationFlag.Malformed }, at('a', 1), at('b', 2));
-  assert.equal(scene.replica.live.get('a')?.entry, entry, 'an equally unreadable object is unchanged');
+  assert.equal(scene.replica.rowByKey('a'), row, 'an equally unreadable object is unchanged');
 });
 
 describe('entries', () => {
@@ -117,10 +117,10 @@ describe('entries', () => {
     const scene = new Scene({ fields: ['spec.nodeName'] });
     const labels = { app: 'naïve' };
     scene.put({ ...at('a', 1), labels, fields: ['node-1'] });
-    const { extracted } = scene.entry('a');
-    const shared = extracted.fields.labels;
+    const { facts } = scene.entry('a');
+    const shared = facts.fields.labels;
     scene.put({ ...at('a', 2), labels, fields: ['node-1'] });
-    assert.notEqual(scene.entry('a').extracted, extracted);
+    assert.notEqual(scene.entry('a').facts, facts);
     assert.equal(scene.entry('a').labels, shared);
     scene.put({ ...at('a', 3), labels, fields: ['node-2'] });
     assert.notEqual(scene.entry('a').labels, shared);
@@ -132,9 +132,9 @@ describe('entries', () => {
     const scene = new Scene();
     const state = (version: number): ObjectSpec => ({ ...at('a', version), labels: { app: 'naïve' } });
     scene.put(state(1));
-    const { extracted } = scene.entry('a');
+    const { facts } = scene.entry('a');
     scene.put(state(2), { hasSameFields: true });
-    assert.equal(scene.entry('a').extracted, extracted);
+    assert.equal(scene.entry('a').facts, facts);
     const parsed = scene.metadata('a');
     for (const next of [state(3), state(4)]) {
       scene.put(next, { hasSameFields: true });

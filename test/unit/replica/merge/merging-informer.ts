@@ -3,6 +3,7 @@ import { EventLatency } from '../../../../src/replica/deliver/event-latency.ts';
 import { InformerMerge } from '../../../../src/replica/merge/informer-merge.ts';
 import { MainTransform } from '../../../../src/replica/merge/main-transform.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
+import { NONE } from '../../../../src/replica/store/columns.ts';
 import { DecodedCache } from '../../../../src/replica/store/decoded-cache.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
@@ -35,8 +36,9 @@ export class MergingInformer {
     const onError = (error: { readonly code: string }, key: string): void => {
       this.log.push(`${error.code} ${key}`);
     };
-    const indexes = new IndexSet({}, fields.length, onError);
-    this.replica = new Replica(shards, indexes, recorder(this.log, isResyncDue));
+    const { table } = this.owner;
+    const indexes = new IndexSet(table, {}, fields.length, onError);
+    this.replica = new Replica(table, shards, indexes, recorder(table, this.log, isResyncDue));
     this.indexer = new ReplicaIndexer(this.replica, indexes);
     this.merge = new InformerMerge({
       replica: this.replica,
@@ -52,9 +54,9 @@ export class MergingInformer {
   }
 
   entry(key: string): Entry {
-    const entry = this.replica.live.get(key)?.entry;
-    if (!entry) throw new RangeError(`${key} is not cached`);
-    return entry;
+    const row = this.replica.rowByKey(key);
+    if (row === NONE) throw new RangeError(`${key} is not cached`);
+    return this.owner.table.open(row);
   }
 
   object(key: string): WireObject {

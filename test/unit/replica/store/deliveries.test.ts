@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
+import { NONE } from '../../../../src/replica/store/columns.ts';
 import { Difference, SnapshotCursor, emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
 import { at, newEntry, newOwner } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
@@ -16,7 +17,7 @@ function started(...specs: ObjectSpec[]): ScriptedReplica {
 describe('a join', () => {
   test('C9 C10 delivers the state at its position, in order, however late it is read', () => {
     const replica = started(at('a', 1), at('b', 2), at('c', 3), at('d', 4));
-    const join = new SnapshotCursor(replica.replica.live, 'join');
+    const join = new SnapshotCursor(replica.replica, 'join');
     assert.equal(join.remaining, 4);
     assert.deepEqual(lines(join, 1), ['add! a@1']);
     replica.put(at('a', 10), at('b', 11), at('b', 12), at('d', 13), at('e', 14));
@@ -31,7 +32,7 @@ describe('a join', () => {
 
   test('C9 is exact across a relist', () => {
     const replica = started(at('a', 1), at('b', 2));
-    const join = new SnapshotCursor(replica.replica.live, 'join');
+    const join = new SnapshotCursor(replica.replica, 'join');
     replica.begin();
     replica.list(at('b', 7));
     assert.deepEqual(lines(join, 1), ['add! a@1']);
@@ -43,7 +44,7 @@ describe('a join', () => {
 
   test('C21 counts the bytes of superseded objects that only it still needs', () => {
     const replica = started(at('a', 1), at('b', 2));
-    const join = new SnapshotCursor(replica.replica.live, 'join');
+    const join = new SnapshotCursor(replica.replica, 'join');
     assert.equal(join.heldBytes, 0);
     const length = replica.get('a')?.length ?? 0;
     replica.put(at('a', 5), at('a', 6));
@@ -61,7 +62,7 @@ describe('a join', () => {
 describe('a resync', () => {
   test('C12 C13 delivers every object as an update of itself, and none whose deletion is queued, also if it exists again', () => {
     const replica = started(at('a', 1), at('b', 2), at('c', 3), at('d', 4));
-    const resync = new SnapshotCursor(replica.replica.live, 'resync');
+    const resync = new SnapshotCursor(replica.replica, 'resync');
     assert.deepEqual(lines(resync, 1), ['update a@1>1']);
     replica.put(at('b', 10), at('c', 11));
     replica.remove(at('c', 12));
@@ -77,7 +78,7 @@ describe('a cursor whose handler is removed', () => {
   for (const kind of ['join', 'resync'] as const) {
     test(`C8 (${kind}) releases every entry it kept and observes nothing any more`, () => {
       const replica = started(at('a', 1), at('b', 2), at('c', 3));
-      const cursor = new SnapshotCursor(replica.replica.live, kind);
+      const cursor = new SnapshotCursor(replica.replica, kind);
       replica.put(at('a', 10));
       replica.remove(at('b', 11));
       lines(cursor, 1);
@@ -95,12 +96,12 @@ describe('the difference of a relist', () => {
   /** Returns a difference in which a stays, b changes, c is new, and gone was deleted. */
   function difference(): { difference: Difference; liveBytes: () => number } {
     const owner = newOwner();
-    const made = new Difference(false);
+    const made = new Difference(owner.table, false);
     const same = newEntry(owner, at('a', 1));
-    made.addDeletion(newEntry(owner, at('gone', 2)));
-    made.addChange(same, same);
-    made.addChange(newEntry(owner, at('b', 3)), newEntry(owner, at('b', 5)));
-    made.addChange(undefined, newEntry(owner, at('c', 4)));
+    made.addDeletion(newEntry(owner, at('gone', 2)).row);
+    made.addChange(same.row, same.row);
+    made.addChange(newEntry(owner, at('b', 3)).row, newEntry(owner, at('b', 5)).row);
+    made.addChange(NONE, newEntry(owner, at('c', 4)).row);
     return { difference: made, liveBytes: () => owner.slabs.liveBytes };
   }
 
@@ -133,30 +134,30 @@ describe('the difference of a relist', () => {
 
   test('C21 counts the bytes of what it supersedes, also when a change is replaced', () => {
     const owner = newOwner();
-    const made = new Difference(false);
+    const made = new Difference(owner.table, false);
     const old = newEntry(owner, at('a', 1));
-    const place = made.addChange(old, old);
+    const place = made.addChange(old.row, old.row);
     assert.equal(made.supersededBytes, 0, 'nothing changed');
-    made.replaceChange(place, newEntry(owner, at('a', 2)));
+    made.replaceChange(place, newEntry(owner, at('a', 2)).row);
     assert.equal(made.supersededBytes, old.length);
-    made.replaceChange(place, newEntry(owner, at('a', 3)));
+    made.replaceChange(place, newEntry(owner, at('a', 3)).row);
     assert.equal(made.supersededBytes, old.length, 'once');
-    const added = made.addChange(undefined, newEntry(owner, at('b', 4)));
-    made.replaceChange(added, undefined);
+    const added = made.addChange(NONE, newEntry(owner, at('b', 4)).row);
+    made.replaceChange(added, NONE);
     assert.equal(made.supersededBytes, old.length, 'it was not there before');
     const gone = newEntry(owner, at('gone', 5));
-    made.addDeletion(gone);
+    made.addDeletion(gone.row);
     assert.equal(made.supersededBytes, old.length + gone.length);
-    made.replaceChange(place, undefined);
+    made.replaceChange(place, NONE);
     assert.equal(made.supersededBytes, old.length + gone.length, 'deleted: delivered with its old state');
   });
 
   test('C12 lets a reader that skips everything look at the clock now and then', () => {
     const owner = newOwner();
-    const made = new Difference(false);
+    const made = new Difference(owner.table, false);
     const entries = Array.from({ length: 5000 }, (_, n) => newEntry(owner, at(`n${n}`, n + 1)));
-    for (const entry of entries) made.addChange(entry, entry);
-    made.addDeletion(newEntry(owner, at('gone', 1)));
+    for (const { row } of entries) made.addChange(row, row);
+    made.addDeletion(newEntry(owner, at('gone', 1)).row);
     const cursor = made.cursor(false);
     const out = emptyDelivery();
     let calls = 0;

@@ -8,7 +8,7 @@ import { DeletedFinalStateUnknown, EntryFlag } from '../../../../src/replica/sto
 import type { Entry, ObjectIdentity } from '../../../../src/replica/store/entry.ts';
 import type { BorrowChecks } from '../../../../src/replica/store/entry-owner.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
-import { jsonOf, borrowed, newEntry, newOwner, wireObject } from './objects.ts';
+import { compactAll, jsonOf, tableOf, borrowed, newEntry, newOwner, wireObject } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 
 const EXPIRED = { code: 'ERR_KUBELOOM_BORROW_EXPIRED' };
@@ -17,17 +17,19 @@ const STACK = '    at file:///app/controller.js:42:7\n    at file:///app/main.js
 
 /** Drops the last reference of a superseded entry, then overwrites its former place. */
 function retireAndOverwrite(entry: Entry): void {
-  if (entry.references === 0) entry.addReference();
+  const table = tableOf(entry);
+  if (table.referencesOf(entry.row) === 0) entry.addReference();
   entry.dropReference();
-  assert.equal(entry.slab, undefined);
-  const { slabs } = entry.owner as EntryOwner;
+  assert.ok(!table.isCurrent(entry));
+  const owner = entry.owner as EntryOwner;
   const junk = Buffer.alloc(1 << 20, 'x');
   for (let count = 0; count < 12; count++) {
-    const owner = { slab: undefined, offset: 0, storedBytes: 0 };
-    slabs.put(owner, junk, 0, junk.length);
-    slabs.release(owner);
+    const other = newEntry(owner, { name: 'other', version: count }, { bytes: junk });
+    assert.equal(other.row, entry.row, 'its row is used again');
+    other.addReference();
+    other.dropReference();
   }
-  while (slabs.hasCompaction) slabs.compact();
+  compactAll(owner);
 }
 
 function assertExpired(entry: Entry): void {

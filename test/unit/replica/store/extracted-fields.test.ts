@@ -4,11 +4,17 @@ import assert from 'node:assert/strict';
 
 import { Extractor } from '../../../../src/kube/json/extraction.ts';
 import { SharedFields } from '../../../../src/replica/store/extracted-fields.ts';
-import type { FieldValues, ExtractedFields } from '../../../../src/replica/store/extracted-fields.ts';
-import { extractedOf } from './objects.ts';
+import type { FieldValues, ObjectFacts } from '../../../../src/replica/store/extracted-fields.ts';
+import { factsOf } from './objects.ts';
 
 /** Returns the array as the shard writes it and the merge reads it: one latin1 character a byte. */
-function extractedFrom(object: unknown, fields: readonly string[] = []): ExtractedFields {
+const IDENTITY = { key: 'default/web', namespace: 'default', name: 'web' };
+
+function extractedOf(text: string, shared?: SharedFields, previous?: ObjectFacts): ObjectFacts {
+  return factsOf(IDENTITY, text, shared, previous);
+}
+
+function extractedFrom(object: unknown, fields: readonly string[] = []): ObjectFacts {
   const bytes = Buffer.from(JSON.stringify(object));
   const out = Buffer.alloc(4096);
   const end = new Extractor(fields).project(bytes, 0, bytes.length, out, 0);

@@ -2,10 +2,12 @@
 import { DecodedCache } from '../../../../src/replica/store/decoded-cache.ts';
 import { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { EntryOwnerOptions } from '../../../../src/replica/store/entry-owner.ts';
-import { Entry } from '../../../../src/replica/store/entry.ts';
-import type { Identity } from '../../../../src/replica/store/entry.ts';
-import { SharedFields } from '../../../../src/replica/store/extracted-fields.ts';
-import { ExtractedFields } from '../../../../src/replica/store/extracted-fields.ts';
+import { EntryTable } from '../../../../src/replica/store/entry-table.ts';
+import { EntryFlag } from '../../../../src/replica/store/entry.ts';
+import type { Entry } from '../../../../src/replica/store/entry.ts';
+import { ObjectFacts, SharedFields } from '../../../../src/replica/store/extracted-fields.ts';
+import type { Identity } from '../../../../src/replica/store/extracted-fields.ts';
+import type { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 
 export interface ObjectSpec {
   readonly namespace?: string;
@@ -53,13 +55,14 @@ export function extractedText(spec: ObjectSpec): string {
 }
 
 /** @param text the array's bytes, one character each */
-export function extractedOf(
+export function factsOf(
+  identity: Identity,
   text: string,
   shared: SharedFields = new SharedFields(),
-  previous?: ExtractedFields,
-): ExtractedFields {
+  previous?: ObjectFacts,
+): ObjectFacts {
   const bytes = Buffer.from(text, 'latin1');
-  return ExtractedFields.read(bytes, 0, bytes.length, shared, previous);
+  return ObjectFacts.read(identity, bytes, { start: 0, end: bytes.length }, shared, previous);
 }
 
 export function identityOf({ namespace = '', name }: ObjectSpec): Identity {
@@ -70,7 +73,7 @@ export function newOwner(
   options: Partial<EntryOwnerOptions> & { readonly cacheBytes?: number } = {},
 ): EntryOwner {
   const { cacheBytes = 2 ** 20, ...rest } = options;
-  return new EntryOwner({
+  return new EntryOwner(new EntryTable(), {
     kind: 'Pod',
     fields: [],
     borrowChecks: 'strict',
@@ -83,18 +86,26 @@ export function newOwner(
 export interface EntryOptions {
   readonly bytes?: Buffer;
   readonly flags?: number;
-  /** Cache to share with other owners. */
-  readonly extracted?: ExtractedFields;
-  readonly identity?: Identity;
+  readonly facts?: ObjectFacts;
+  readonly decoder?: MsgpackDecoder | undefined;
 }
 
 /** Returns an entry in `owner`'s slabs, still without references. */
 export function newEntry(owner: EntryOwner, spec: ObjectSpec, options: EntryOptions = {}): Entry {
-  const { bytes = jsonOf(spec), flags = 0, identity = identityOf(spec) } = options;
-  const { extracted = extractedOf(extractedText(spec)) } = options;
-  const entry = new Entry(owner, identity, extracted, spec.version, flags);
-  owner.put(entry, bytes, 0, bytes.length);
-  return entry;
+  const { bytes = jsonOf(spec), flags = 0, decoder } = options;
+  const { facts = factsOf(identityOf(spec), extractedText(spec)) } = options;
+  const row = owner.table.add(facts, spec.version, flags, decoder);
+  owner.put(row, { bytes, start: 0, length: bytes.length });
+  return owner.table.open(row);
+}
+
+/** Returns whether the bytes of an entry in the cache are packed. */
+export function isPacked(entry: Entry): boolean {
+  return tableOf(entry).hasFlag(entry.row, EntryFlag.Packed);
+}
+
+export function tableOf(entry: Entry): EntryTable {
+  return (entry.owner as EntryOwner).table;
 }
 
 /** Borrows the entry for the time of `call`, as a listener does it. */

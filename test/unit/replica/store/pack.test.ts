@@ -60,7 +60,7 @@ describe('packed bytes', () => {
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
     it(`unpack to the original, also after the dictionary has grown (seed ${seed})`, () => {
       const random = seededRandom(seed);
-      const dictionary = new Dictionary();
+      const dictionary = new Dictionary(1);
       const kept: { readonly bytes: Buffer; readonly packed: Buffer }[] = [];
       let original = anyBytes(random, wholeNumber(random, 0, 6000));
       let smaller = 0;
@@ -82,7 +82,7 @@ describe('packed bytes', () => {
 
   it('are a few bytes when all of the original is a sample, also at the end of a full dictionary', () => {
     const random = seededRandom(9);
-    const dictionary = new Dictionary();
+    const dictionary = new Dictionary(1);
     const samples = Array.from({ length: 16 }, () =>
       Buffer.from(Array.from({ length: DICTIONARY_BYTES_MAX / 16 }, () => Math.floor(random() * 256))),
     );
@@ -96,7 +96,7 @@ describe('packed bytes', () => {
   });
 
   it('may be short or empty, and longer than the original', () => {
-    const dictionary = new Dictionary();
+    const dictionary = new Dictionary(1);
     dictionary.add(viewed(Buffer.from('{"kind":"Pod","metadata":{}}')));
     for (const text of ['', '{', '{"kind"', '{"kind":', '{"kind":"Pod"', 'x'.repeat(7), 'x'.repeat(200)]) {
       const bytes = Buffer.from(text);
@@ -108,7 +108,7 @@ describe('packed bytes', () => {
 
   it('are refused when they would exceed the limit, by any amount', () => {
     const random = seededRandom(10);
-    const dictionary = new Dictionary();
+    const dictionary = new Dictionary(1);
     const unlike = Buffer.from(Array.from({ length: 5000 }, () => Math.floor(random() * 256)));
     assert.equal(packed(dictionary, unlike, 2500), undefined);
     assert.equal(packed(dictionary, unlike, 5000), undefined);
@@ -117,7 +117,7 @@ describe('packed bytes', () => {
   });
 
   it('are a twelfth of a pod among its siblings, with one sample', () => {
-    const dictionary = new Dictionary();
+    const dictionary = new Dictionary(1);
     const podOf = (index: number): Buffer =>
       Buffer.from(JSON.stringify(samplePod({ index, namespace: 'default', bytes: 5120 })));
     dictionary.add(viewed(podOf(0)));

@@ -5,18 +5,18 @@ import { samplePod } from '../../../../src/apiserver/sample-pod.ts';
 import { DICTIONARY_HELD_BYTES } from '../../../../src/replica/store/pack.ts';
 import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
-import { Entry, EntryFlag } from '../../../../src/replica/store/entry.ts';
+import { EntryFlag } from '../../../../src/replica/store/entry.ts';
+import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { seededRandom } from '../../shared/ring/random.ts';
 import { Packr } from 'msgpackr';
 import {
-  identityOf,
   borrowed,
   compactAll,
+  isPacked,
   newEntry,
   newOwner,
   packRounds,
-  extractedOf,
-  extractedText,
+  tableOf,
   wireObject,
 } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
@@ -63,7 +63,7 @@ function pods(owner: EntryOwner, version: number = 1): Entry[] {
 /** Returns the state after `before`, as the merge makes it. */
 function changed(owner: EntryOwner, before: Entry, bytes: Buffer): Entry {
   const entry = held(owner, { ...specOf(0), name: before.name, version: Number(before.version) + 1 }, bytes);
-  entry.dictionary = before.dictionary;
+  owner.table.setDictionary(entry.row, dictionaryOf(before));
   before.dropReference();
   return entry;
 }
@@ -77,8 +77,8 @@ function round(owner: EntryOwner): boolean {
   }
 }
 
-function isPacked({ flags }: Entry): boolean {
-  return (flags & EntryFlag.Packed) !== 0;
+function dictionaryOf(entry: Entry): number {
+  return tableOf(entry).dictionaryOf(entry.row);
 }
 
 function randomText(seed: number, length: number): string {
@@ -135,10 +135,7 @@ describe('objects that do not change', () => {
     const decoder = new MsgpackDecoder();
     const entries = Array.from({ length: PODS }, (_, index) => {
       const bytes = packr.pack(JSON.parse(podBytes(index).toString('utf8')));
-      const spec = specOf(index);
-      const extracted = extractedOf(extractedText(spec));
-      const entry = new Entry(owner, identityOf(spec), extracted, 1, 0, decoder);
-      owner.put(entry, bytes, 0, bytes.length);
+      const entry = newEntry(owner, specOf(index), { bytes, decoder });
       entry.addReference();
       return entry;
     });
@@ -236,14 +233,14 @@ describe('an object that changes', () => {
     const owner = packingOwner({ packing: { totalBytesMin: 0 } });
     const before = pods(owner);
     packRounds(owner, 2);
-    const dictionaries = before.map(({ dictionary }) => dictionary);
+    const dictionaries = before.map(dictionaryOf);
     // Meanwhile objects of another kind came, and are sampled now.
     for (let index = 0; index < 40; index++)
       held(owner, { ...specOf(1000 + index), spec: randomText(index, 3000) });
     packRounds(owner, 2);
     const after = before.map((entry, index) => changed(owner, entry, podBytes(index, 2)));
     packRounds(owner, 40);
-    for (const { dictionary } of after) assert.ok(dictionary && dictionaries.includes(dictionary));
+    for (const entry of after) assert.ok(isPacked(entry) && dictionaries.includes(dictionaryOf(entry)));
     for (const [index, entry] of after.entries()) assert.deepEqual(entry.bytes(), podBytes(index, 2));
   });
 
@@ -308,27 +305,30 @@ describe('the dictionaries that entries are packed against', () => {
   }
 
   function used(entries: readonly Entry[]): number {
-    return new Set(entries.filter(isPacked).map(({ dictionary }) => dictionary)).size;
+    return new Set(entries.filter(isPacked).map(dictionaryOf)).size;
   }
 
   it('count as held while entries are packed against them, and are freed within two rounds when they are dissolved', () => {
     const owner = packingOwner();
     const entries = mostlyGone(owner, SEED);
-    const dictionaries = new Set(entries.map(({ dictionary }) => dictionary));
+    const dictionaries = [...owner.packed.dictionaries];
     for (let count = 0; count < 6; count++) {
       packRounds(owner);
       const heldBytes = owner.packed.heldBytes - owner.packed.slabs.heldBytes;
       assert.equal(heldBytes, used(entries) * DICTIONARY_HELD_BYTES, `round ${count}`);
       if (count !== 1) continue;
-      assert.ok([...dictionaries].some((dictionary) => dictionary?.isDissolved));
-      for (const { dictionary } of entries) assert.ok(!dictionary?.isDissolved);
+      assert.ok(dictionaries.some(({ isDissolved }) => isDissolved));
+      for (const { isDissolved } of owner.packed.dictionaries) assert.ok(!isDissolved);
     }
   });
 });
 
 it('unpacking damaged bytes is an error, not another object', () => {
-  const [entry] = packedPods().entries;
-  assert.ok(entry?.slab);
-  entry.slab.bytes.fill(0, entry.offset, entry.offset + entry.storedBytes);
+  const { owner, entries } = packedPods();
+  const [entry] = entries;
+  assert.ok(entry);
+  const offset = owner.table.offsetOf(entry.row);
+  const end = offset + owner.table.storedBytesOf(entry.row);
+  owner.packed.slabs.slabOf(entry.row).bytes.fill(0, offset, end);
   assert.throws(() => entry.object, { code: 'ERR_KUBELOOM_ASSERTION' });
 });

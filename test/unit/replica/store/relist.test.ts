@@ -176,7 +176,7 @@ describe('queries during a relist', () => {
 describe('the memory after a relist', () => {
   test('C21 a handler that is slow to join keeps the state it joined, and no later one', () => {
     const replica = started(at('a', 1), at('b', 2));
-    const slow = new SnapshotCursor(replica.replica.live, 'join');
+    const slow = new SnapshotCursor(replica.replica, 'join');
     for (let version = 10; version < 60; version += 2) replica.relist(at('a', version), at('b', version + 1));
     while (replica.replica.dispose());
     const perObject = replica.get('a')?.length ?? 0;

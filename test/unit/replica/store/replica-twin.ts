@@ -11,13 +11,14 @@ import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { field, label } from '../../../../src/replica/store/index-functions.ts';
 import type { Indexers } from '../../../../src/replica/store/index-functions.ts';
+import { NONE } from '../../../../src/replica/store/columns.ts';
 import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../../../../src/replica/store/indexer.ts';
 import { SharedFields } from '../../../../src/replica/store/extracted-fields.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import type { ReplicaListener } from '../../../../src/replica/store/replica.ts';
 import { pick, wholeNumber } from '../../shared/ring/random.ts';
-import { identityOf, newEntry, newOwner, extractedOf, extractedText, wireObject } from './objects.ts';
+import { identityOf, newEntry, newOwner, factsOf, extractedText, wireObject } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 import { ShardModel } from './shard-model.ts';
 
@@ -81,9 +82,17 @@ export class ReplicaTwin {
   constructor(random: Random, listener: ReplicaListener, shards: number) {
     this.#random = random;
     this.#shards = new ShardModel(shards);
-    const indexes = new IndexSet({}, 1, (error) => assert.equal(error.code, 'ERR_KUBELOOM_INDEX_FUNCTION'));
-    this.replica = new Replica(shards, indexes, listener);
+    const { table } = this.owner;
+    const indexes = new IndexSet(table, {}, 1, (error) =>
+      assert.equal(error.code, 'ERR_KUBELOOM_INDEX_FUNCTION'),
+    );
+    this.replica = new Replica(table, shards, indexes, listener);
     this.indexer = new ReplicaIndexer(this.replica, indexes);
+  }
+
+  get cachedEntries(): Entry[] {
+    const { live } = this.replica;
+    return [...live.slots()].map((slot) => live.entryAt(slot));
   }
 
   get cachedSize(): number {
@@ -195,7 +204,7 @@ export class ReplicaTwin {
       this.#packing ??= this.owner.packed.round();
       if (this.#packing.next().done) this.#packing = undefined;
     }
-    for (const { dictionary } of this.entries) if (dictionary?.isDissolved) this.#dissolved.add(dictionary);
+    for (const each of this.owner.packed.dictionaries) if (each.isDissolved) this.#dissolved.add(each);
   }
 
   /** Number of dissolved dictionaries. */
@@ -255,24 +264,21 @@ export class ReplicaTwin {
   #merge(spec: ObjectSpec, isDeletion: boolean, isItem: boolean): void {
     const { key } = identityOf(spec);
     const { shard, id, isNew } = this.#shards.object(key, isDeletion);
-    const slot = isNew ? this.replica.live.get(key) : this.replica.slotOf(shard, id);
-    assert.equal(slot?.entry.key, isNew ? slot?.entry.key : key, 'an id leads to another object');
-    const live = this.replica.live.get(key);
-    if (isItem && live?.entry.version === spec.version) {
-      this.replica.keep(shard, id, live);
+    const { table } = this.owner;
+    const row = isNew ? this.replica.rowByKey(key) : this.replica.rowOf(shard, id);
+    const previous = row === NONE ? undefined : table.factsOf(row);
+    if (!isNew) assert.equal(previous?.key, key, 'an id leads to another object');
+    const live = this.replica.rowByKey(key);
+    if (isItem && live !== NONE && table.versionOf(live) === spec.version) {
+      this.replica.keep(shard, id, this.replica.live.get(key));
       return;
     }
-    const text = extractedText(spec);
-    const previous = slot?.entry.extracted;
-    const read = extractedOf(text, this.#sharedFields, previous);
-    const extracted = previous?.equals(read) ? previous : read;
-    const entry = newEntry(this.owner, spec, {
-      extracted,
-      ...(slot ? { identity: slot.entry.identity } : {}),
-    });
+    const read = factsOf(identityOf(spec), extractedText(spec), this.#sharedFields, previous);
+    const facts = previous?.equals(read) ? previous : read;
+    const entry = newEntry(this.owner, spec, { facts });
     this.entries.push(entry);
-    if (isDeletion) this.replica.remove(entry);
-    else this.replica.upsert(shard, id, entry);
+    if (isDeletion) this.replica.remove(entry.row);
+    else this.replica.upsert(shard, id, entry.row);
   }
 
   /** Returns text of this length, of one letter or random. */

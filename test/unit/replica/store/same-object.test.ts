@@ -4,29 +4,16 @@ import { describe, test } from 'node:test';
 
 import { MsgpackEncoder, encodeStructures } from '../../../../src/indexer/msgpack-encoder.ts';
 import { MsgpackDecoder } from '../../../../src/shared/record/msgpack.ts';
-import { Entry, EntryFlag } from '../../../../src/replica/store/entry.ts';
-import type { EntryOwner, ObjectBytes } from '../../../../src/replica/store/entry-owner.ts';
-import {
-  identityOf,
-  jsonOf,
-  newEntry,
-  newOwner,
-  packRounds,
-  extractedOf,
-  extractedText,
-  wireObject,
-} from './objects.ts';
+import { EntryFlag } from '../../../../src/replica/store/entry.ts';
+import type { EncodedObject, Entry } from '../../../../src/replica/store/entry.ts';
+import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
+import { isPacked, jsonOf, newEntry, newOwner, packRounds, wireObject } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 
 const SHAPE_BYTES_MAX = 4096;
 
-/** An object outside the store, as JSON without a decoder. */
-interface EncodedObject extends ObjectBytes {
-  readonly decoder: MsgpackDecoder | undefined;
-}
-
 function assertHas(entry: Entry, object: EncodedObject, expected: boolean, message?: string): void {
-  assert.equal((entry.owner as EntryOwner).hasObject(entry, object, object.decoder), expected, message);
+  assert.equal((entry.owner as EntryOwner).hasObject(entry.row, object, object.decoder), expected, message);
 }
 
 function stateOf(text: string): ObjectSpec {
@@ -54,25 +41,22 @@ class Codec {
 }
 
 function msgpackEntry(owner: EntryOwner, spec: ObjectSpec, { bytes, length, decoder }: EncodedObject): Entry {
-  const extracted = extractedOf(extractedText(spec));
-  const entry = new Entry(owner, identityOf(spec), extracted, spec.version, 0, decoder);
-  owner.put(entry, bytes, 0, length);
-  return entry;
+  return newEntry(owner, spec, { bytes: bytes.subarray(0, length), decoder });
 }
 
 describe('an entry has a listed object', () => {
-  for (const [where, isPacked] of [
+  for (const [where, willPack] of [
     ['in a chunk', false],
     ['packed', true],
   ] as const) {
     test(`C31 C200 when its bytes are the same, ${where}`, () => {
       const owner = newOwner({ packing: { totalBytesMin: 0, wastedBytesMin: 0 } });
       const entry = newEntry(owner, stateOf('old'));
-      if (isPacked) packRounds(owner, 2);
+      if (willPack) packRounds(owner, 2);
       assertHas(entry, jsonObject(stateOf('old')), true);
       assertHas(entry, jsonObject(stateOf('new')), false);
       assertHas(entry, jsonObject(stateOf('longer')), false);
-      assert.equal((entry.flags & EntryFlag.Packed) !== 0, isPacked, 'it stays as it was');
+      assert.equal(isPacked(entry), willPack, 'it stays as it was');
     });
   }
 

