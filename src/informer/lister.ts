@@ -6,7 +6,7 @@ import { KubeloomError } from '../base/errors.ts';
 import { LabelSelector, parseLabelSelector } from '../kube/label-selector.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { groupResource } from './factory/resource-query.ts';
-import type { CachedObject } from '../replica/store/entry.ts';
+import type { Borrowed, CachedObject } from '../replica/store/entry.ts';
 import type { SelectableStore } from '../replica/store/indexer.ts';
 
 /** A label selector as text (`app=web,tier in (a,b)`) or parsed. Absent or empty selects everything. */
@@ -31,6 +31,17 @@ export class Lister<T> {
    */
   list(selector: SelectorLike = ''): CachedObject<T>[] {
     return this.#all.list(selector);
+  }
+
+  /**
+   * Walks over the objects of all namespaces as they are now, for collections so large that reading them at once would
+   * block the event loop: it lets other tasks run after every `drainBudgetMs`. Each object is readable until the next one
+   * is asked for; `retain()` keeps it. Leave the loop with `break` or `return`, so that the snapshot is released.
+   *
+   * @throws ERR_KUBELOOM_SELECTOR when the text is no label selector
+   */
+  scan(selector: SelectorLike = ''): AsyncGenerator<Borrowed<T>, void, undefined> {
+    return this.#all.scan(selector);
   }
 
   /** Returns a cluster-scoped object; undefined when it is not in the cache. */
@@ -69,6 +80,12 @@ export class NamespaceLister<T> {
   list(selector: SelectorLike = ''): CachedObject<T>[] {
     this.#store.wantStarted?.();
     return this.#store.select(selectorOf(selector), this.#namespace);
+  }
+
+  /** Walks over the objects of this namespace, as `Lister.scan` over all. */
+  scan(selector: SelectorLike = ''): AsyncGenerator<Borrowed<T>, void, undefined> {
+    this.#store.wantStarted?.();
+    return this.#store.scan(selectorOf(selector), this.#namespace);
   }
 
   /** Returns the object; undefined when it is not in the cache. */

@@ -45,6 +45,7 @@ export interface PipelineOptions<T> {
   readonly resolved: ResolvedInformerOptions;
   readonly reflectorSpec: Omit<ReflectorSpec, 'objectBytesMax'>;
   readonly shards: number;
+  readonly drainBudgetMs: number;
   readonly listener: SharedProcessor;
   readonly reports: ErrorReporter;
   readonly activity: InformerActivity;
@@ -102,7 +103,7 @@ export class InformerPipeline<T> {
    * @param wantStarted throws when the informer was never started
    */
   constructor(options: PipelineOptions<T>, admit: () => boolean, wantStarted: () => void) {
-    const { name, clock, shards, listener, reports, resolved } = options;
+    const { name, clock, shards, drainBudgetMs, listener, reports, resolved } = options;
     this.#options = options;
     if (resolved.mutationDetector === 'compare')
       this.#detector = new CacheMutationDetector({ name, clock, failureFunc: reports.mutation });
@@ -117,6 +118,7 @@ export class InformerPipeline<T> {
       this.#indexes,
       (added) => this.#admitIndexers(added as Indexers, admit()),
       wantStarted,
+      { clock, budgetMs: drainBudgetMs },
     );
   }
 

@@ -81,11 +81,11 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
     const activity = new InformerActivity(this.name, resource);
     const threads = new ThreadsHandle(options.threads);
     const { name } = this;
-    const { shards } = threads;
+    const { shards, drainBudgetMs } = threads;
     const listener = new SharedProcessor();
     const common = { name, resource, reports, activity, clock };
     const pipeline = new InformerPipeline<T>(
-      { ...common, source, options, resolved, reflectorSpec: spec, shards, listener },
+      { ...common, source, options, resolved, reflectorSpec: spec, shards, drainBudgetMs, listener },
       this.#admitIndexers,
       () => this.#lifecycle.wantStarted(),
     );

@@ -50,6 +50,9 @@ export const PROGRAM_MUTANTS: readonly Mutant[] = inFiles({
   'src/informer/mutation/cache-mutation-detector.ts': {
     C149: ['watched.copy = snapshotOf(object);', ''],
   },
+  'src/replica/store/scan.ts': {
+    C204: ['entry.owner.endBorrow(entry, BORROWER);', ''],
+  },
   'src/informer/lister.ts': {
     C155: [
       'return this.#store.select(selectorOf(selector), this.#namespace);',

@@ -147,6 +147,7 @@ test('C203 a lister of an informer that was never started throws, and its store 
     () => lister.list(),
     () => lister.get('a'),
     () => lister.require('a'),
+    () => lister.scan(),
     () => lister.namespace('default').list(),
     () => lister.namespace('default').get('a'),
   ])

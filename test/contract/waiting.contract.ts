@@ -1,7 +1,7 @@
 /** Waiting and queries of a program: versions, several informers at once, health, listers, writes to the cache. */
 import assert from 'node:assert/strict';
 import { Lister, waitFor } from '../../src/index.ts';
-import type { CachedObject, HealthChange } from '../../src/index.ts';
+import type { Borrowed, CachedObject, HealthChange } from '../../src/index.ts';
 import { FakeClock } from '../../src/apiserver/testing/index.ts';
 import type { V1Pod } from '@kubernetes/client-node';
 import { bookmark, event, status } from '../kit/scripted-server.ts';
@@ -121,6 +121,36 @@ test('C155 listers answer by selector, namespace and name without parsing, and t
   assert.equal(lister.namespace('two').require('web'), informer.getStore().getByKey('two/web'));
   const missing = { code: 'ERR_KUBELOOM_NOT_FOUND', httpStatus: 404, message: 'pods "db" not found' };
   assert.throws(() => lister.namespace('two').require('db'), missing);
+});
+
+test('C204 a scan yields one snapshot, each object until the next is asked for, and lets other tasks run', async (scene) => {
+  const informer = scene.informer({ borrowChecks: 'strict' });
+  const names = Array.from({ length: 200 }, (_, index) => `pod-${1000 + index}`);
+  await scene.put(...names.map((name) => pod(name, { step: 'before' })));
+  const handler = new RecordingHandler();
+  await scene.watched(informer, handler);
+  const lister = new Lister<V1Pod>(informer.getIndexer(), PODS);
+  const found: string[] = [];
+  const lent: Borrowed<V1Pod>[] = [];
+  for await (const entry of lister.scan('step=before')) {
+    if (found.length === 0) {
+      await scene.put(
+        ...names.slice(100).map((name) => pod(name, { step: 'after' })),
+        pod('new', { step: 'before' }),
+      );
+      await scene.remove('pod-1150');
+      await handler.count(302);
+    }
+    found.push(`${entry.name} ${entry.object.metadata?.labels?.['step']}`);
+    lent.push(entry);
+  }
+  assert.deepEqual(
+    found.toSorted(),
+    names.map((name) => `${name} before`),
+  );
+  assert.throws(() => lent[0]?.object, { code: 'ERR_KUBELOOM_BORROW_EXPIRED' });
+  assert.equal(lister.list('step=before').length, 101);
+  assert.throws(() => lister.scan('step in before'), { code: 'ERR_KUBELOOM_SELECTOR' });
 });
 
 test('C113 rejected credentials are renewed once, and the request is repeated at once', async (scene) => {

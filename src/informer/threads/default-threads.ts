@@ -43,6 +43,13 @@ export class ThreadsHandle {
     return this.threads?.shards ?? Math.max(1, this.#shared?.options.shards ?? 1);
   }
 
+  /** Known before the threads start. */
+  get drainBudgetMs(): number {
+    const given = this.threads ?? this.#shared;
+    assert(given !== undefined, 'threads are given or shared');
+    return given.options.drainBudgetMs;
+  }
+
   /** Starts the threads unless they run already. */
   take(): InformerThreads {
     const shared = this.#shared;

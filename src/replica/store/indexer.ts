@@ -3,15 +3,18 @@
  * one state (contract C5) and returns a new array of entries, readable for as long as you keep them.
  */
 import type { IndexerReader, StoreReader } from '../../kube/store.ts';
+import { realClock } from '../../base/clock.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import type { LabelSelector } from '../../kube/label-selector.ts';
 import { NONE } from './columns.ts';
-import type { CachedObject, Entry } from './entry.ts';
+import type { Borrowed, CachedObject, Entry } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
 import { NAMESPACE_INDEX } from './index-functions.ts';
 import type { Indexers } from './index-functions.ts';
 import type { IndexSet } from './replica-state.ts';
 import type { Replica } from './replica.ts';
+import { scan } from './scan.ts';
+import type { ScanPace } from './scan.ts';
 
 /** An entry of any type, or an object as the server sends it. */
 export type Keyed =
@@ -28,6 +31,8 @@ export interface SelectableStore<T> {
   getByKey(key: string): CachedObject<T> | undefined;
   /** Selects in one namespace, or in all for ''. Reads extracted labels: no object is parsed. */
   select(selector: LabelSelector, namespace: string): CachedObject<T>[];
+  /** Selects in the same way over one snapshot, and lets the event loop run in between. */
+  scan(selector: LabelSelector, namespace: string): AsyncGenerator<Borrowed<T>, void, undefined>;
   /**
    * @internal
    * @throws ERR_KUBELOOM_NOT_STARTED while the informer was never started, because an empty result would be wrong
@@ -53,6 +58,7 @@ export interface InformerIndexer<T, Name extends string = string>
 export class ReplicaIndexer<T> implements InformerIndexer<T> {
   readonly #replica: Replica;
   readonly #indexes: IndexSet;
+  readonly #pace: ScanPace;
   readonly #admit: (indexers: Indexers<T>) => void;
   readonly wantStarted: () => void;
 
@@ -62,9 +68,11 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
     indexes: IndexSet,
     admit: (indexers: Indexers<T>) => void = () => undefined,
     wantStarted: () => void = () => undefined,
+    pace: ScanPace = { clock: realClock, budgetMs: 1 },
   ) {
     this.#replica = replica;
     this.#indexes = indexes;
+    this.#pace = pace;
     this.#admit = admit;
     this.wantStarted = wantStarted;
   }
@@ -83,6 +91,18 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
       }
     }
     return entries;
+  }
+
+  scan(selector: LabelSelector, namespace: string): AsyncGenerator<Borrowed<T>, void, undefined> {
+    const matches = (entry: Entry): boolean =>
+      (namespace === '' || entry.namespace === namespace) &&
+      (selector.isEverything || selector.matches(entry.labels));
+    const scanned = scan(this.#replica, this.#pace, matches);
+    return scanned as AsyncGenerator<unknown, void, undefined> as AsyncGenerator<
+      Borrowed<T>,
+      void,
+      undefined
+    >;
   }
 
   listKeys(): string[] {

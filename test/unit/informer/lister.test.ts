@@ -45,7 +45,7 @@ for (const variant of VARIANTS) {
 }
 
 test('a lister of a cluster-scoped resource finds by name, and says which group it did not find it in', () => {
-  const store = { getByKey: () => undefined, select: () => [] };
+  const store = { getByKey: () => undefined, select: () => [], async *scan() {} };
   const lister = new Lister(store, { ...CONFIG_OF_NODES, group: 'example.com' });
   assert.equal(lister.get('n'), undefined);
   assert.throws(() => lister.require('n'), { message: 'nodes.example.com "n" not found' });

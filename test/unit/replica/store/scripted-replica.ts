@@ -16,6 +16,7 @@ import type { Entry } from '../../../../src/replica/store/entry.ts';
 import type { Indexers } from '../../../../src/replica/store/index-functions.ts';
 import { IndexSet } from '../../../../src/replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../../../../src/replica/store/indexer.ts';
+import type { ScanPace } from '../../../../src/replica/store/scan.ts';
 import { Replica } from '../../../../src/replica/store/replica.ts';
 import type { ReplicaListener } from '../../../../src/replica/store/replica.ts';
 import { identityOf, newEntry, newOwner } from './objects.ts';
@@ -27,6 +28,7 @@ export interface ScriptOptions {
   readonly fields?: readonly string[];
   /** Listener instead of the recorder. */
   readonly listener?: ReplicaListener;
+  readonly pace?: ScanPace;
 }
 
 export class ScriptedReplica {
@@ -39,14 +41,14 @@ export class ScriptedReplica {
   readonly #shards: ShardModel = new ShardModel(2);
   #epoch = 0;
 
-  constructor({ indexers = {}, fields = [], listener }: ScriptOptions = {}) {
+  constructor({ indexers = {}, fields = [], listener, pace }: ScriptOptions = {}) {
     this.owner = newOwner({ fields });
     const { table } = this.owner;
     const indexes = new IndexSet(table, indexers, fields.length, (error, key) =>
       this.errors.push({ error, key }),
     );
     this.replica = new Replica(table, 2, indexes, listener ?? recorder(table, this.log));
-    this.indexer = new ReplicaIndexer(this.replica, indexes);
+    this.indexer = new ReplicaIndexer(this.replica, indexes, undefined, undefined, pace);
   }
 
   put(...specs: ObjectSpec[]): void {
