@@ -25,7 +25,7 @@ export const SECURITY_MUTANTS: readonly Mutant[] = inFiles({
     C187: ['!good || !isFileToBlame(error)', 'true'],
   },
   'src/reflector/transport/kubeconfig.ts': {
-    C188: ["error.name === 'YAMLException'", 'false'],
+    C188: ['error instanceof YAMLException', 'false'],
     C194: ['file.size > FILE_BYTES_MAX', 'false'],
   },
   'src/base/errors.ts': {

@@ -127,8 +127,8 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   'src/reflector/transport/exec-credentials.ts': {
     C114: ['this.#run ??= this.#start(command, request)', 'this.#run = this.#start(command, request)'],
   },
-  'src/reflector/transport/kubeconfig.ts': {
-    C115: ['const { token: _token, ...others } = known;', 'const others = known;'],
+  'src/reflector/transport/kubeconfig-file.ts': {
+    C115: ['...(tokenFile === undefined', '...(true'],
   },
   'src/reflector/reports.ts': {
     C120: ['>= PROGRESS_INTERVAL_MS', '>= 0'],
