@@ -1,10 +1,15 @@
 /**
- * Columns of a table, addressed by a row's number. The numbers of one row are beside each other, in one typed array that
- * doubles when it is full: at a million rows that is a copy of 20 MB, some milliseconds. Chunks that are never copied cost
- * a tenth of the main thread's time an event (docs/decisions/0023).
+ * Columns of a table, addressed by a row's number. The numbers of one row are beside each other, in one typed array: chunks
+ * cost a tenth of the main thread's time an event. A large table reserves addresses and takes memory as it grows, so its
+ * rows are never copied: at a million of them a copy was a stretch of 30 ms (docs/decisions/0023).
  */
 
 const ROWS_MIN = 64;
+/** Smaller tables are copied when they double. */
+const COPIED_BYTES_MAX: number = 2 ** 21;
+/** Addresses of a large table: 6 million rows of the largest. With more it is copied once, and has eight times as many. */
+const RESERVED_BYTES: number = 2 ** 28;
+const WORD_BYTES = 4;
 const TWO_POW_32 = 2 ** 32;
 
 /** Absence of a row where a row's number is expected. */
@@ -15,6 +20,8 @@ export class NumberColumns {
   readonly #columns: number;
   /** The numbers; another array after `reserve`. */
   words: Int32Array;
+  /** The memory of a large table. V8 does not count shared memory against its heap (docs/decisions/0016). */
+  #memory: SharedArrayBuffer | undefined;
 
   constructor(columns: number) {
     this.#columns = columns;
@@ -31,8 +38,18 @@ export class NumberColumns {
     let rows = this.end;
     if (row < rows) return;
     while (row >= rows) rows *= 2;
+    const length = rows * this.#columns;
+    const bytes = length * WORD_BYTES;
     const { words } = this;
-    this.words = new Int32Array(rows * this.#columns);
+    if (this.#memory && bytes <= this.#memory.maxByteLength) {
+      this.#memory.grow(bytes);
+      this.words = new Int32Array(this.#memory, 0, length);
+      return;
+    }
+    if (bytes > COPIED_BYTES_MAX) {
+      this.#memory = new SharedArrayBuffer(bytes, { maxByteLength: Math.max(RESERVED_BYTES, bytes * 8) });
+    }
+    this.words = this.#memory ? new Int32Array(this.#memory, 0, length) : new Int32Array(length);
     this.words.set(words);
   }
 
