@@ -96,7 +96,7 @@ describe('kubeloom get', () => {
     // A change while the second one lists is in its list. The first one paces the changes.
     for (let change = 1; !changes.stdout.includes('settings'); change++) {
       await put('configmaps', 'settings', { data: { color: `red ${change}` } });
-      await all.until('stdout', new RegExp(`(settings\n.*){${change + 1}}`, 's'));
+      await all.until('stdout', new RegExp(`(configmap/settings\n){${change + 1}}`));
     }
     for (const run of [all, changes]) {
       run.kill('SIGINT');
