@@ -61,6 +61,13 @@ type State =
   /** Delivers nothing more. A last call may be in progress, and pending entries are released step by step. */
   | 'removed';
 
+/** Begin and end of a list in the notifications of one handler: its initial list, or the changes of a relist. */
+export interface ListEvents {
+  listBegins(): void;
+  /** @param version the server's version of the state that the handler has received then */
+  listEnds(version: number | string): void;
+}
+
 export interface ListenerOptions extends HandlerCallsOptions {
   /** The table whose rows are pushed. */
   readonly table: EntryTable;
@@ -68,6 +75,8 @@ export interface ListenerOptions extends HandlerCallsOptions {
   readonly onReady: () => void;
   /** Called when the initial list was delivered and all its calls have returned. */
   readonly onSynced: () => void;
+  /** Called around the notifications of each cursor. */
+  readonly lists?: ListEvents | undefined;
   /** Called when the backlog budget is short and this handler holds much of it. */
   readonly onPressure: (pressure: BacklogPressure) => void;
 }
@@ -89,6 +98,8 @@ export class ProcessorListener {
   #arrived = 0;
   #state: State = 'open';
   readonly #cursors: Set<DeliveryCursor> = new Set();
+  /** The cursor whose notifications are being delivered, for `lists`. */
+  #begun: DeliveryCursor | undefined;
   /** The cursor of the initial list while it is being delivered. */
   #initial: DeliveryCursor | undefined;
   #hasInitial = false;
@@ -287,7 +298,13 @@ export class ProcessorListener {
     const delivery = this.#delivery;
     const { table } = this.#options;
     if (isCursor(first)) {
+      const { lists } = this.#options;
+      if (lists && this.#begun !== first) {
+        this.#begun = first;
+        lists.listBegins();
+      }
       if (first.next(delivery)) return true;
+      lists?.listEnds(first.version);
       queue.shift();
       this.#cursors.delete(first);
       if (this.#initial === first) {

@@ -57,6 +57,40 @@ export class EntryTable {
   /** Adds a state without bytes and without references. */
   add(facts: ObjectFacts, version: number | string, flags: number, decoder?: MsgpackDecoder): number {
     const row = this.#free.pop() ?? this.#newRow();
+    this.#fill(row, facts, version, flags, decoder);
+    return row;
+  }
+
+  /** Adds a state under the number that it has in the table of another thread. A table has either such rows or its own. */
+  addAt(
+    row: number,
+    facts: ObjectFacts,
+    version: number | string,
+    flags: number,
+    decoder?: MsgpackDecoder,
+  ): void {
+    assert(this.#facts[row] === undefined, 'a row was lent twice', row);
+    this.#numbers.reserve(row);
+    this.#fill(row, facts, version, flags, decoder);
+  }
+
+  /** Returns the number of a row that has ended, for the thread that has lent it; undefined when there is none. */
+  takeEnded(): number | undefined {
+    return this.#free.pop();
+  }
+
+  /** Takes back a number that could not be returned now. */
+  keepEnded(row: number): void {
+    this.#free.push(row);
+  }
+
+  #fill(
+    row: number,
+    facts: ObjectFacts,
+    version: number | string,
+    flags: number,
+    decoder: MsgpackDecoder | undefined,
+  ): void {
     const words = this.#numbers.words;
     const at = row * COLUMNS;
     words[at + FLAGS] = flags;
@@ -71,7 +105,6 @@ export class EntryTable {
       words[at + FLAGS] = flags | VersionText;
     }
     this.#facts[row] = facts;
-    return row;
   }
 
   /** Adds a reference; returns the length of the object. */

@@ -12,13 +12,13 @@ import { DICTIONARY_BYTES_MAX, DICTIONARY_HELD_BYTES, Dictionary, allocateViewed
 import { PACK_SLACK_BYTES, pack, unpack } from './pack.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
-import type { SlabMemory } from './store-memory.ts';
+import type { SharedMemory, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 import type { Slab } from './slabs.ts';
 
 /** Shorter objects gain nothing, longer ones resemble no sample. */
 const OBJECT_BYTES_MIN = 128;
-const OBJECT_BYTES_MAX = 2 ** 16;
+export const OBJECT_BYTES_MAX: number = 2 ** 16;
 const SAMPLE_BYTES_MAX: number = DICTIONARY_BYTES_MAX / 2;
 /** An informer whose objects have less than this in total is not packed. */
 const TOTAL_BYTES_MIN: number = 2 ** 18;
@@ -36,6 +36,8 @@ export interface PackedObjectsOptions {
   readonly memory?: SlabMemory | undefined;
   readonly totalBytesMin?: number | undefined;
   readonly wastedBytesMin?: number | undefined;
+  /** Called when no row is in a slab, or packed against a dictionary, that other threads have been told of. */
+  readonly dropped?: ((memory: SharedMemory) => void) | undefined;
 }
 
 /** Scratch memory for one step; one thread does all of this. */
@@ -48,6 +50,7 @@ export class PackedObjects {
   readonly #loose: Slabs;
   readonly #totalBytesMin: number;
   readonly #wastedBytesMin: number;
+  readonly #dropped: ((memory: SharedMemory) => void) | undefined;
   /** Dictionaries with packed rows by number, dissolved ones included, because they still save something. */
   readonly #dictionaries: Map<number, Dictionary> = new Map();
   #current: Dictionary | undefined;
@@ -59,7 +62,8 @@ export class PackedObjects {
   constructor(options: PackedObjectsOptions) {
     this.#table = options.table;
     this.#loose = options.loose;
-    this.slabs = new Slabs(options.table, options.memory);
+    this.slabs = new Slabs(options.table, options.memory, options.dropped);
+    this.#dropped = options.dropped;
     this.#totalBytesMin = options.totalBytesMin ?? TOTAL_BYTES_MIN;
     this.#wastedBytesMin = options.wastedBytesMin ?? WASTED_BYTES_MIN;
   }
@@ -77,16 +81,19 @@ export class PackedObjects {
   unpacked(row: number): Buffer {
     const start = this.#table.offsetOf(row);
     const end = start + this.#table.storedBytesOf(row);
-    const length = unpack(this.#dictionaryOf(row), this.slabs.slabOf(row).bytes, start, end, plain.bytes);
+    const length = unpack(this.dictionaryOf(row), this.slabs.slabOf(row).bytes, start, end, plain.bytes);
     assert(length === this.#table.lengthOf(row), 'unpacked to another length', row);
     return plain.bytes;
   }
 
   release(row: number): void {
-    const dictionary = this.#dictionaryOf(row);
+    const dictionary = this.dictionaryOf(row);
     dictionary.savedBytes -= this.#savedBy(row);
     this.slabs.release(row);
-    if (dictionary.savedBytes === 0) this.#dictionaries.delete(dictionary.number);
+    if (dictionary.savedBytes === 0) {
+      this.#dictionaries.delete(dictionary.number);
+      if (dictionary.isShared) this.#dropped?.(dictionary);
+    }
     this.#table.setFlag(row, EntryFlag.Packed, false);
   }
 
@@ -113,6 +120,7 @@ export class PackedObjects {
     for (const slab of drained(this.#loose.list())) {
       for (const row of this.#loose.rowsIn(slab)) {
         if (this.#table.hasFlag(row, EntryFlag.Unpackable)) continue;
+        if (this.#table.hasFlag(row, EntryFlag.Lent)) continue;
         if (this.#table.hasFlag(row, EntryFlag.Aged)) {
           this.#pack(row);
           if (this.#rests > 0) return;
@@ -175,7 +183,8 @@ export class PackedObjects {
     return (this.#current = new Dictionary(++this.#created));
   }
 
-  #dictionaryOf(row: number): Dictionary {
+  /** Returns the dictionary of a packed row. */
+  dictionaryOf(row: number): Dictionary {
     const dictionary = this.#dictionaries.get(this.#table.dictionaryOf(row));
     assert(dictionary !== undefined && this.#table.hasFlag(row, EntryFlag.Packed), 'not packed', row);
     return dictionary;
@@ -193,7 +202,7 @@ export class PackedObjects {
     if (!this.#chooseDissolved()) return;
     for (const slab of drained(this.slabs.list())) {
       for (const row of this.slabs.rowsIn(slab)) {
-        if (!this.#dictionaryOf(row).isDissolved) continue;
+        if (!this.dictionaryOf(row).isDissolved || this.#table.hasFlag(row, EntryFlag.Lent)) continue;
         this.#unpack(row);
         yield* this.#tidied();
       }

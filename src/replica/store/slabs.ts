@@ -11,13 +11,14 @@ import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { NONE } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
+import { EntryFlag } from './entry.ts';
 import { SLAB_BYTES, SlabMemory } from './store-memory.ts';
+import type { SharedMemory } from './store-memory.ts';
 
-export interface Slab {
+export interface Slab extends SharedMemory {
   readonly sizeClass: SizeClass;
   /** Its place in the list of slabs, by which rows name it. */
   readonly number: number;
-  readonly bytes: Buffer;
   /** The row of each chunk. A vacant one has the previous vacant chunk instead: `NONE - 1 - chunk`, or `NONE`. */
   readonly rows: Int32Array;
   /** The chunk that was released last, and number of released ones. */
@@ -45,6 +46,7 @@ export function chunkBytesFor(bytes: number): number {
 
 export class Slabs {
   readonly #table: EntryTable;
+  readonly #free: (slab: Slab) => void;
   readonly #memory: SlabMemory;
   readonly #numbered: (Slab | undefined)[] = [];
   readonly #classes: Map<number, SizeClass> = new Map();
@@ -53,10 +55,18 @@ export class Slabs {
   /** Bytes released while slabs waited to be emptied: `compact` must keep up with them. */
   #owedBytes = 0;
 
-  /** @param table the rows whose bytes are put here */
-  constructor(table: EntryTable, memory: SlabMemory = new SlabMemory()) {
+  /** @param table the rows whose bytes are put here @param dropped called when a slab is empty that others were told of */
+  constructor(
+    table: EntryTable,
+    memory: SlabMemory = new SlabMemory(),
+    dropped: (slab: Slab) => void = () => undefined,
+  ) {
     this.#table = table;
     this.#memory = memory;
+    this.#free = (slab) => {
+      memory.give(slab.bytes);
+      if (slab.isShared) dropped(slab);
+    };
   }
 
   put(row: number, source: Buffer, start: number, length: number): void {
@@ -94,18 +104,18 @@ export class Slabs {
     do {
       const sizeClass = this.#sparse.at(-1);
       if (!sizeClass) break;
-      if (sizeClass.isSparse) {
-        const slab = sizeClass.takeEmptiest();
+      const slab = sizeClass.isSparse ? sizeClass.takeEmptiest((other) => !this.#hasLent(other)) : undefined;
+      if (slab) {
         for (const row of slab.rows.subarray(0, slab.used)) {
           if (row < 0) continue;
           const storedBytes = this.#table.storedBytesOf(row);
           this.#place(row, slab.bytes, this.#table.offsetOf(row), storedBytes);
           movedBytes += storedBytes;
         }
-        this.#memory.give(slab.bytes);
+        this.#free(slab);
         this.#owedBytes -= slab.bytes.length;
+        if (sizeClass.isSparse) continue;
       }
-      if (sizeClass.isSparse) continue;
       sizeClass.isQueued = false;
       this.#sparse.pop();
     } while (this.#owedBytes > 0);
@@ -131,11 +141,19 @@ export class Slabs {
     return bytes;
   }
 
+  /** Returns whether another thread reads a row in this slab. */
+  #hasLent(slab: Slab): boolean {
+    if (!slab.isShared) return false;
+    return slab.rows
+      .subarray(0, slab.used)
+      .some((row) => row >= 0 && this.#table.hasFlag(row, EntryFlag.Lent));
+  }
+
   #place(row: number, source: Buffer, start: number, length: number): void {
     const chunkBytes = chunkBytesFor(length);
     let sizeClass = this.#classes.get(chunkBytes);
     if (!sizeClass) {
-      sizeClass = new SizeClass(chunkBytes, this.#memory, this.#numbered);
+      sizeClass = new SizeClass(chunkBytes, this.#memory, this.#numbered, this.#free);
       this.#classes.set(chunkBytes, sizeClass);
     }
     const slab = sizeClass.openSlab();
@@ -151,6 +169,7 @@ class SizeClass {
   readonly #chunksMax: number;
   readonly #memory: SlabMemory;
   readonly #numbered: (Slab | undefined)[];
+  readonly #free: (slab: Slab) => void;
   readonly slabs: Set<Slab> = new Set();
   readonly #open: Slab[] = [];
   #chunks = 0;
@@ -158,8 +177,14 @@ class SizeClass {
   /** True while a slab of this size waits to be emptied. */
   isQueued = false;
 
-  /** @param numbered all slabs by their number */
-  constructor(chunkBytes: number, memory: SlabMemory, numbered: (Slab | undefined)[]) {
+  /** @param numbered all slabs by their number @param free takes back a slab that is empty */
+  constructor(
+    chunkBytes: number,
+    memory: SlabMemory,
+    numbered: (Slab | undefined)[],
+    free: (slab: Slab) => void,
+  ) {
+    this.#free = free;
     this.#chunkBytes = chunkBytes;
     this.#memory = memory;
     this.#numbered = numbered;
@@ -204,23 +229,25 @@ class SizeClass {
     this.#live--;
     if (slab.openAt < 0) this.#reopen(slab);
     const isEmpty = slab.vacants === slab.used;
-    if (isEmpty && this.#open.length > 1) this.#memory.give(this.#remove(slab).bytes);
+    if (isEmpty && this.#open.length > 1) this.#free(this.#remove(slab));
     if (this.#live > 0) return;
-    for (let last = this.#open.at(-1); last; last = this.#open.at(-1))
-      this.#memory.give(this.#remove(last).bytes);
+    for (let last = this.#open.at(-1); last; last = this.#open.at(-1)) this.#free(this.#remove(last));
   }
 
-  /** Removes the slab with the fewest objects; the caller moves them and returns its memory. */
-  takeEmptiest(): Slab {
+  /**
+   * Removes the slab with the fewest objects of those that may be emptied; undefined when there is none. The caller moves
+   * the objects and frees the slab.
+   */
+  takeEmptiest(mayEmpty: (slab: Slab) => boolean): Slab | undefined {
     let emptiest: Slab | undefined;
     let fewest = Infinity;
     for (const slab of this.#open) {
       const count = slab.used - slab.vacants;
-      if (count >= fewest) continue;
+      if (count >= fewest || !mayEmpty(slab)) continue;
       emptiest = slab;
       fewest = count;
     }
-    assert(emptiest !== undefined, 'no slab of this size is open');
+    if (!emptiest) return undefined;
     this.#live -= fewest;
     return this.#remove(emptiest);
   }
@@ -233,6 +260,7 @@ class SizeClass {
       sizeClass: this,
       number: unused < 0 ? this.#numbered.length : unused,
       bytes,
+      isShared: false,
       rows: new Int32Array(chunks),
       vacant: NONE,
       vacants: 0,
