@@ -20,6 +20,7 @@ import { declaredFields, wantIndexers } from '../replica/store/index-functions.t
 import type { Indexers } from '../replica/store/index-functions.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../replica/store/indexer.ts';
+import { Lending } from '../replica/share/lending.ts';
 import { Replica } from '../replica/store/replica.ts';
 import type { Slabs } from '../replica/store/slabs.ts';
 import type { PipelineClient } from './threads/attachments.ts';
@@ -88,6 +89,8 @@ export class InformerPipeline<T> {
   readonly #indexes: IndexSet;
   readonly replica: Replica;
   readonly indexer: ReplicaIndexer<T>;
+  /** The other threads that read the cache. */
+  #lending: Lending | undefined;
   readonly #detector: CacheMutationDetector | undefined;
   /** Transform that was set last before start. */
   #transform: Transform<T> | undefined;
@@ -150,6 +153,25 @@ export class InformerPipeline<T> {
     attached.number = await threads.attach(this.#client(attached, events), signal);
   }
 
+  /** Storage of the objects; undefined before `attach`. */
+  get owner(): EntryOwner | undefined {
+    return this.#attached?.owner;
+  }
+
+  /** The other threads that read the cache; made when the first one asks. */
+  get lending(): Lending {
+    return (this.#lending ??= new Lending(this.replica.table));
+  }
+
+  get objectBytesMax(): number {
+    return this.#attached?.threads.options.objectBytesMax ?? 0;
+  }
+
+  /** Declared paths, and indexes, from which the shards extract values; final after start. */
+  get extracted(): { readonly fields: readonly string[]; readonly indexers: Indexers } {
+    return { fields: this.#fields, indexers: this.#indexes.indexers };
+  }
+
   get latency(): EventLatency {
     return this.#options.listener.latency;
   }
@@ -196,7 +218,7 @@ export class InformerPipeline<T> {
 
   #newOwner({ storeMemory, options }: InformerThreads): EntryOwner {
     const { resource, resolved } = this.#options;
-    return new EntryOwner(this.replica.table, {
+    const owner = new EntryOwner(this.replica.table, {
       // Used in messages. A resource that was given without its kind has an empty kind.
       kind: resource.kind || resource.resource,
       fields: this.#fields,
@@ -207,6 +229,8 @@ export class InformerPipeline<T> {
       objectBytesMax: options.objectBytesMax,
       guard: this.#guard(),
     });
+    owner.onDropped = (memory) => this.#lending?.dropped(memory);
+    return owner;
   }
 
   /** Returns the function that receives every decoded object before its reader; undefined when detection is off. */
@@ -285,6 +309,7 @@ export class InformerPipeline<T> {
     const { merge, owner } = this.#attached;
     if (merge.records !== this.#records) this.#merged(merge.records);
     const { slabs, packed } = owner;
+    this.#lending?.turn();
     const hasMore = compact(slabs) || compact(packed.slabs);
     return this.replica.dispose() || hasMore;
   };

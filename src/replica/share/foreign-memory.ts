@@ -1,5 +1,5 @@
 /** Memory of the main thread that a thread reads: slabs, dictionaries, and tables of msgpack, by number. */
-import { assert } from '../../base/errors.ts';
+import { KubeloomError, assert } from '../../base/errors.ts';
 import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import { NONE } from '../store/columns.ts';
 import type { EntryTable } from '../store/entry-table.ts';
@@ -13,14 +13,15 @@ export class ForeignMemory {
   readonly #receive: () => boolean;
   readonly #memories: Map<number, Buffer> = new Map();
   readonly #decoders: Map<number, MsgpackDecoder> = new Map();
+  #isClosed = false;
 
-  /** @param receive takes the messages that were sent so far, and calls `take` with each of memory */
+  /** @param receive takes one of the messages that were sent so far, and passes it to `take`; false without one */
   constructor(receive: () => boolean) {
     this.#receive = receive;
   }
 
-  /** Takes a message about memory. */
-  take(message: Exclude<ToReader, { readonly type: 'stopped' }>): void {
+  /** Takes a message; ignores those that are not about memory. */
+  take(message: ToReader): void {
     switch (message.type) {
       case 'memory':
         this.#memories.set(message.number, Buffer.from(message.memory, 0, message.memory.byteLength));
@@ -29,16 +30,27 @@ export class ForeignMemory {
         this.#memories.delete(message.number);
         break;
       case 'structures':
-        this.#newDecoder(message.decoder).update(message.record);
+        this.decoder(message.decoder).update(message.record);
         break;
+      default:
     }
   }
 
   /** Returns the memory with this number. */
   get(number: number): Buffer {
     const memory = this.#memories.get(number);
+    if (this.#isClosed) {
+      const message = 'the cache of this thread is closed: its objects were in the memory of the main thread';
+      throw new KubeloomError('ERR_KUBELOOM_STOPPED', message);
+    }
     assert(memory !== undefined, 'a record names unknown memory', number);
     return memory;
+  }
+
+  /** Ends all reads: the main thread uses the memory for something else from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#memories.clear();
   }
 
   /** Takes all messages that were sent before the record being read. */
@@ -51,10 +63,6 @@ export class ForeignMemory {
   }
 
   decoder(number: number): MsgpackDecoder {
-    return this.#newDecoder(number);
-  }
-
-  #newDecoder(number: number): MsgpackDecoder {
     let decoder = this.#decoders.get(number);
     if (!decoder) this.#decoders.set(number, (decoder = new MsgpackDecoder()));
     return decoder;

@@ -2,7 +2,8 @@
  * One informer's cache for one other thread, on the main thread: a handler whose calls write records. While the ring is
  * full a call is a promise, so a thread that does not read is a slow handler, with all that follows.
  */
-import type { ErrorMessage } from '../../base/errors.ts';
+import { toErrorMessage } from '../../base/errors.ts';
+import type { KubeloomError } from '../../base/errors.ts';
 import { StateKind, StateRecord, writeState } from '../../shared/record/state.ts';
 import type { ResourceEventHandler } from '../deliver/handler.ts';
 import type { ListEvents } from '../deliver/processor-listener.ts';
@@ -14,7 +15,7 @@ import type { ObjectFacts } from '../store/extracted-fields.ts';
 import type { Replica } from '../store/replica.ts';
 import { ThreadLoans } from './loans.ts';
 import type { Loans } from './loans.ts';
-import type { ReaderLink } from './reader-link.ts';
+import type { LinkedCache, ReaderLink } from './reader-link.ts';
 
 /** Flags of a row that are about its object, not about this thread. */
 const OBJECT_FLAGS: number =
@@ -27,7 +28,8 @@ const OBJECT_FLAGS: number =
 const NO_TEXT: Buffer = Buffer.alloc(0);
 
 export interface LenderOptions {
-  readonly owner: EntryOwner;
+  /** Returns the storage of the rows, from the first delivery on. */
+  readonly owner: () => EntryOwner;
   readonly replica: Pick<Replica, 'live' | 'hasSynced'>;
   readonly loans: Loans;
   /** Returns whether all notifications before now were delivered. */
@@ -36,7 +38,7 @@ export interface LenderOptions {
   readonly remove: () => void;
 }
 
-export class Lender implements ResourceEventHandler<unknown>, ListEvents {
+export class Lender implements ResourceEventHandler<unknown>, ListEvents, LinkedCache {
   readonly #informer: number;
   readonly #options: LenderOptions;
   readonly #link: ReaderLink;
@@ -92,9 +94,12 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents {
     for (const row of rows) this.#loans.end(row);
   }
 
-  /** Ends the informer for the thread, which still runs. */
-  stop(error: ErrorMessage): void {
-    if (!this.#isClosed) this.#link.post({ type: 'stopped', informer: this.#informer, error });
+  /** Called when the last call has returned: the cache of the thread changes no more. @param failure the reason */
+  ended(failure: KubeloomError | undefined): void {
+    if (this.#isClosed) return;
+    this.#link.turn();
+    const error = failure && toErrorMessage(failure);
+    this.#link.post({ type: 'stopped', informer: this.#informer, error });
   }
 
   /** Ends all deliveries. Nothing is written from now on; `release` ends the loans. */
@@ -132,7 +137,7 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents {
     return writeState(this.#link.ring, record, text);
   }
 
-  /** Writes the record with the place that the row has now; the row is lent with it. */
+  /** Writes the record with the place that the row has now; the thread has the row from then on. */
   #write(entry: Entry, kind: StateKind, previous: Entry | undefined): boolean {
     const record = this.#record;
     const { row, facts } = entry;
@@ -157,8 +162,7 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents {
   }
 
   #locate(record: StateRecord, row: number): void {
-    const { owner } = this.#options;
-    const { table, packed, slabs } = owner;
+    const { table, packed, slabs } = this.#options.owner();
     const isPacked = table.hasFlag(row, EntryFlag.Packed);
     record.memory = this.#link.numberOf((isPacked ? packed.slabs : slabs).slabOf(row));
     record.dictionary = isPacked ? this.#link.numberOf(packed.dictionaryOf(row)) : NONE;

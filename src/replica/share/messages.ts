@@ -8,13 +8,20 @@ import { BELL_LINES } from '../../shared/ring/bell.ts';
 import { allocateRing } from '../../shared/ring/ring.ts';
 import { allocateWords } from '../../shared/ring/word.ts';
 
+/** Version of the records and messages: both threads must have the same. */
+export const PORT_VERSION = 1;
+
 export type ToReader =
   | { readonly type: 'memory'; readonly number: number; readonly memory: SharedArrayBuffer }
   /** No row is in the memory any more. */
   | { readonly type: 'forget'; readonly number: number }
   | { readonly type: 'structures'; readonly decoder: number; readonly record: Uint8Array }
   /** The cache changes no more. */
-  | { readonly type: 'stopped'; readonly informer: number; readonly error: ErrorMessage };
+  | { readonly type: 'stopped'; readonly informer: number; readonly error: ErrorMessage | undefined }
+  /** The main thread delivers from now on. */
+  | { readonly type: 'opened' }
+  /** The thread shall close the port. */
+  | { readonly type: 'close' };
 
 export type FromReader =
   | { readonly type: 'open' }

@@ -9,9 +9,20 @@ import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.t
 import { Word } from '../../shared/ring/word.ts';
 import { shareMemory } from '../store/store-memory.ts';
 import type { SharedMemory } from '../store/store-memory.ts';
-import type { Lender } from './lender.ts';
 import { BELL_LINE, WAITING_LINE } from './messages.ts';
 import type { LinkMemory, ToReader } from './messages.ts';
+
+/** One informer's cache for the thread: its records come from it, and rows return to it. */
+export interface LinkedCache {
+  /** Number of rows that the thread has. */
+  readonly lentRows: number;
+  takeBack(rows: Int32Array): void;
+  /** Writes the version of the cache if it alone has changed. */
+  writePosition(): void;
+  close(): void;
+  /** Ends some of the loans of a closed link; true while there are more. */
+  release(): boolean;
+}
 
 /** A record that waits for room. */
 interface Waiting {
@@ -33,7 +44,7 @@ export class ReaderLink {
   readonly #returned: RingConsumer;
   readonly #bell: Bell;
   readonly #waitingWord: Word;
-  readonly #lenders: Map<number, Lender> = new Map();
+  readonly #caches: Map<number, LinkedCache> = new Map();
   #waiting: Waiting[] = [];
   readonly #memories: Map<SharedMemory, number> = new Map();
   readonly #decoders: Map<MsgpackDecoder, KnownDecoder> = new Map();
@@ -56,12 +67,12 @@ export class ReaderLink {
   /** Number of rows that the thread has. */
   get lentRows(): number {
     let rows = 0;
-    for (const { lentRows } of this.#lenders.values()) rows += lentRows;
+    for (const { lentRows } of this.#caches.values()) rows += lentRows;
     return rows;
   }
 
-  add(informer: number, lender: Lender): void {
-    this.#lenders.set(informer, lender);
+  add(informer: number, cache: LinkedCache): void {
+    this.#caches.set(informer, cache);
   }
 
   /** Writes a record now, or after those that wait for room: then a promise. @param write returns whether it had room */
@@ -107,17 +118,17 @@ export class ReaderLink {
   turn(): void {
     if (this.#isClosed) return;
     this.#takeReturned();
-    for (const lender of this.#lenders.values()) lender.writePosition();
+    for (const cache of this.#caches.values()) cache.writePosition();
     this.#writeWaiting();
     if (this.ring.publish()) this.#bell.ring();
   }
 
-  /** Ends the link: nothing is written any more, nobody waits, and `release` ends the loans. */
+  /** Ends the link: the main thread writes nothing any more, waits end, and `release` ends the loans. */
   close(): void {
     if (this.#isClosed) return;
     this.#takeReturned();
     this.#isClosed = true;
-    for (const lender of this.#lenders.values()) lender.close();
+    for (const cache of this.#caches.values()) cache.close();
     for (const { written } of this.#waiting) written();
     this.#waiting = [];
     this.#memories.clear();
@@ -127,7 +138,7 @@ export class ReaderLink {
   /** Ends some of the loans of a closed link; true while there are more. */
   release(): boolean {
     let hasMore = false;
-    for (const lender of this.#lenders.values()) hasMore = lender.release() || hasMore;
+    for (const cache of this.#caches.values()) hasMore = cache.release() || hasMore;
     return hasMore;
   }
 
@@ -135,7 +146,7 @@ export class ReaderLink {
     const ring = this.#returned;
     while (ring.peek()) {
       const { informer, rows } = readReturned(ring);
-      this.#lenders.get(informer)?.takeBack(rows);
+      this.#caches.get(informer)?.takeBack(rows);
       ring.advance();
     }
     // Rows that had no room stay with the thread until it has something to do.

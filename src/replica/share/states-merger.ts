@@ -10,7 +10,7 @@ import type { StateMerge } from './state-merge.ts';
 
 /** Rows in a record. */
 const RETURNED_PER_RECORD = 256;
-/** Returned rows after which the main thread is told: otherwise it finds them when it does something next. */
+/** Returned rows after which a message wakes the main thread: otherwise it finds them when it does something next. */
 const UNTOLD_ROWS_MAX = 1024;
 
 export interface StatesMergerOptions {

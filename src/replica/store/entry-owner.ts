@@ -59,7 +59,7 @@ export class EntryOwner implements EntryStorage {
   readonly decodedCache: DecodedCache;
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
   readonly table: EntryTable;
-  /** Called when no row is in some memory any more that other threads have been told of. */
+  /** Called when no row is in some memory any more whose number other threads may have. */
   onDropped: ((memory: SharedMemory) => void) | undefined;
   readonly #isStrict: boolean;
   readonly #options: EntryOwnerOptions;

@@ -69,12 +69,12 @@ export class EntryTable {
     flags: number,
     decoder?: MsgpackDecoder,
   ): void {
-    assert(this.#facts[row] === undefined, 'a row was lent twice', row);
+    assert(this.#facts[row] === undefined, 'the row is in use', row);
     this.#numbers.reserve(row);
     this.#fill(row, facts, version, flags, decoder);
   }
 
-  /** Returns the number of a row that has ended, for the thread that has lent it; undefined when there is none. */
+  /** Returns the number of a row that has ended, for the thread that stored it; undefined when there is none. */
   takeEnded(): number | undefined {
     return this.#free.pop();
   }

@@ -36,7 +36,7 @@ export interface PackedObjectsOptions {
   readonly memory?: SlabMemory | undefined;
   readonly totalBytesMin?: number | undefined;
   readonly wastedBytesMin?: number | undefined;
-  /** Called when no row is in a slab, or packed against a dictionary, that other threads have been told of. */
+  /** Called when no row is in a slab, or packed against a dictionary, whose number other threads may have. */
   readonly dropped?: ((memory: SharedMemory) => void) | undefined;
 }
 

@@ -55,7 +55,7 @@ export class Slabs {
   /** Bytes released while slabs waited to be emptied: `compact` must keep up with them. */
   #owedBytes = 0;
 
-  /** @param table the rows whose bytes are put here @param dropped called when a slab is empty that others were told of */
+  /** @param table the rows whose bytes are put here @param dropped called when a slab is empty whose number other threads may have */
   constructor(
     table: EntryTable,
     memory: SlabMemory = new SlabMemory(),

@@ -110,11 +110,11 @@ function mapped(): Buffer {
   return Buffer.from(memory, 0, SLAB_BYTES);
 }
 
-/** Memory that other threads can be told of: a slab, or a dictionary. */
+/** Memory that other threads may read: a slab, or a dictionary. */
 export interface SharedMemory {
   /** In shared memory, once `shareMemory` was called. */
   bytes: Buffer;
-  /** Whether another thread may have been told of it. */
+  /** Whether another thread may have its number. */
   isShared: boolean;
 }
 

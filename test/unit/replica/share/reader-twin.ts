@@ -58,7 +58,7 @@ export class ReaderTwin {
     this.link = new ReaderLink(memory, (message) => this.#messages.push(message));
     const { replica, owner, loans, processor } = main;
     this.#lender = new Lender(INFORMER, this.link, {
-      owner,
+      owner: () => owner,
       replica,
       loans,
       isIdle: () => this.lent.isIdle,
@@ -168,7 +168,7 @@ export class ReaderTwin {
   /** Takes one message of those that were sent. */
   #receive(): boolean {
     const message = this.#messages.shift();
-    if (message && message.type !== 'stopped') this.#memory.take(message);
+    if (message) this.#memory.take(message);
     return message !== undefined;
   }
 }

@@ -82,7 +82,7 @@ class World {
   }
 
   checkRetained({ retained }: ReaderTwin): void {
-    for (const entry of retained.splice(0)) this.checkObject(entry as unknown as Entry);
+    for (const entry of retained.splice(0)) this.checkObject(entry);
   }
 
   /** Checks that a reader's cache is a state that the main thread had, not older than the one before, byte for byte. */
@@ -205,7 +205,7 @@ function storedBytes(twin: ReplicaTwin): number {
 
 describe('readers of one cache through random histories', () => {
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
-    test(`each reader has a state that the main thread had, byte for byte, and in the end nothing is lent (seed ${seed})`, async () => {
+    test(`each reader has a state that the main thread had, byte for byte, and in the end the main thread holds only what is cached (seed ${seed})`, async () => {
       const world = new World(seed);
       const { twin } = world;
       world.join();

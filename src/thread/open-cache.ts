@@ -1,0 +1,173 @@
+/** Opens the caches of a port in the thread that received it. */
+import { receiveMessageOnPort } from 'node:worker_threads';
+import { backgroundClock, realClock } from '../base/clock.ts';
+import { KubeloomError, fromErrorMessage } from '../base/errors.ts';
+import { callback, refuse, wantOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import type { ErrorListener } from '../informer/error-reporter.ts';
+import type { CachePort } from '../informer/share/shared-cache.ts';
+import { MainLoop } from '../informer/threads/main-loop.ts';
+import { resolveThreadsOptions } from '../informer/threads/options.ts';
+import { BacklogBudget } from '../replica/deliver/backlog-budget.ts';
+import { Drain } from '../replica/merge/drain.ts';
+import { ForeignMemory } from '../replica/share/foreign-memory.ts';
+import { BELL_LINE, PORT_VERSION } from '../replica/share/messages.ts';
+import type { ToReader } from '../replica/share/messages.ts';
+import { StatesMerger } from '../replica/share/states-merger.ts';
+import { DecodedCache } from '../replica/store/decoded-cache.ts';
+import { BellWatch } from '../shared/ring/bell-watch.ts';
+import { Bell } from '../shared/ring/bell.ts';
+import { ThreadInformer } from './thread-informer.ts';
+
+export interface OpenCacheOptions {
+  /** Receives the errors of handlers and index functions. Default: each becomes a process warning. */
+  readonly onError?: ErrorListener;
+}
+
+const CHECKS: OptionChecks<OpenCacheOptions> = { onError: callback };
+
+/**
+ * Opens the caches of a port that the main thread made with `SharedCache`. Resolves when the main thread has begun to
+ * deliver; wait for the sync of the informers then.
+ *
+ * @typeParam Types types of the objects by the names of the informers: `openCache<{ pods: V1Pod }>(workerData)`
+ * @throws ERR_KUBELOOM_OPTION for a value that is no port; ERR_KUBELOOM_STOPPED when the main thread has closed it
+ */
+export async function openCache<Types extends Readonly<Record<string, unknown>>>(
+  port: CachePort,
+  options: OpenCacheOptions = {},
+): Promise<ThreadCache<Types>> {
+  wantOptions('options of a cache', options, CHECKS);
+  const version: unknown = Reflect.get(Object(port), 'kubeloomCache');
+  if (version !== PORT_VERSION) {
+    const isOther = version !== undefined;
+    refuse(
+      'a cache port',
+      port,
+      isOther ? 'one of the same version of kubeloom' : 'what port() of a SharedCache returned',
+    );
+  }
+  const cache = new ThreadCache<Types>(port, options);
+  await cache.opened;
+  return cache;
+}
+
+/** The caches of one port. */
+export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
+  readonly #port: CachePort['transferList'][0];
+  readonly #informers: Map<string, ThreadInformer> = new Map();
+  readonly #numbered: readonly ThreadInformer[];
+  readonly #memory: ForeignMemory = new ForeignMemory(() => this.#receive());
+  readonly #merger: StatesMerger;
+  readonly #loop: MainLoop = new MainLoop();
+  readonly #watch: BellWatch;
+  #records = 0;
+  #isOpened = false;
+  #isClosed = false;
+  /** @internal */
+  readonly opened: Promise<void>;
+  #open!: { readonly resolve: () => void; readonly reject: (error: KubeloomError) => void };
+  #closed: Promise<void> | undefined;
+
+  /** @internal */
+  constructor({ transferList: [port], memory, informers }: CachePort, { onError }: OpenCacheOptions) {
+    this.#port = port;
+    this.opened = new Promise((resolve, reject) => (this.#open = { resolve, reject }));
+    const { drainBudgetMs, decodedCacheBytes, ...limits } = resolveThreadsOptions();
+    this.#merger = new StatesMerger({
+      memory,
+      progress: () => port.postMessage({ type: 'progress' }),
+      broken: (error) => void this.#shutDown(error),
+    });
+    const kick = this.#loop.wake;
+    const drain = new Drain(
+      this.#merger,
+      realClock,
+      drainBudgetMs,
+      new BacklogBudget({ clock: backgroundClock, limits, kick }),
+    );
+    const parts = {
+      thread: { drain, kick },
+      memory: this.#memory,
+      decodedCache: new DecodedCache(decodedCacheBytes),
+      onError,
+    };
+    this.#numbered = informers.map((lent) => new ThreadInformer(lent, parts));
+    for (const [number, informer] of this.#numbered.entries()) {
+      this.#informers.set(informers[number]?.key ?? '', informer);
+      this.#merger.attach(number, informer.merge);
+    }
+    drain.addUpkeep(() => this.#afterRound());
+    const bell = new Bell(new Int32Array(memory.words), BELL_LINE);
+    this.#watch = new BellWatch(bell, backgroundClock, () => this.#merger.hasWork());
+    port.once('close', () => void this.#shutDown(undefined));
+    port.on('message', (message: ToReader) => this.#take(message));
+    this.#loop.start({ drain, bell: this.#watch, inProcess: undefined });
+    port.postMessage({ type: 'open' });
+  }
+
+  /** Returns the informer that the main thread has shared under this name. */
+  informer<Name extends keyof Types & string>(name: Name): ThreadInformer<Types[Name]> {
+    const informer = this.#informers.get(name);
+    if (!informer)
+      refuse('the name of an informer', name, `one of ${[...this.#informers.keys()].join(', ')}`);
+    return informer as unknown as ThreadInformer<Types[Name]>;
+  }
+
+  /** Closes the port. Handlers receive what is pending; resolves when their last calls have returned. */
+  close(): Promise<void> {
+    return this.#shutDown(undefined);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #afterRound(): boolean {
+    if (this.#isClosed) return false;
+    if (this.#merger.records !== this.#records) {
+      this.#records = this.#merger.records;
+      for (const informer of this.#numbered) informer.merged();
+    }
+    return this.#merger.giveBack();
+  }
+
+  /** Takes one of the messages that have come; false without one. */
+  #receive(): boolean {
+    const received = receiveMessageOnPort(this.#port);
+    if (received) this.#take(received.message as ToReader);
+    return received !== undefined;
+  }
+
+  #take(message: ToReader): void {
+    if (message.type === 'opened') {
+      this.#isOpened = true;
+      this.#open.resolve();
+    } else if (message.type === 'stopped') {
+      const { informer, error } = message;
+      void this.#numbered[informer]?.stop(error && fromErrorMessage(error));
+    } else if (message.type === 'close') {
+      void this.close();
+    } else {
+      this.#memory.take(message);
+    }
+  }
+
+  #shutDown(failure: KubeloomError | undefined): Promise<void> {
+    return (this.#closed ??= this.#end(failure));
+  }
+
+  /** Ends the handlers, then the reads, and then the port: after that the main thread reuses the memory. */
+  async #end(failure: KubeloomError | undefined): Promise<void> {
+    if (!this.#isOpened) {
+      const message = 'the main thread closed the shared cache before this thread opened it';
+      this.#open.reject(new KubeloomError('ERR_KUBELOOM_STOPPED', message));
+    }
+    await Promise.all(this.#numbered.map((informer) => informer.stop(failure)));
+    this.#isClosed = true;
+    this.#watch.close();
+    this.#loop.stop();
+    this.#memory.close();
+    this.#port.close();
+  }
+}
