@@ -158,9 +158,11 @@ export class InformerPipeline<T> {
     return this.#attached?.owner;
   }
 
-  /** The other threads that read the cache; made when the first one asks. */
+  /** The other threads that read the cache; made when the first one asks, after `attach`. */
   get lending(): Lending {
-    return (this.#lending ??= new Lending(this.replica.table));
+    this.#lending ??= new Lending(this.replica.table);
+    if (this.#attached) this.#attached.owner.readers = this.#lending;
+    return this.#lending;
   }
 
   get objectBytesMax(): number {
@@ -218,7 +220,7 @@ export class InformerPipeline<T> {
 
   #newOwner({ storeMemory, options }: InformerThreads): EntryOwner {
     const { resource, resolved } = this.#options;
-    const owner = new EntryOwner(this.replica.table, {
+    return new EntryOwner(this.replica.table, {
       // Used in messages. A resource that was given without its kind has an empty kind.
       kind: resource.kind || resource.resource,
       fields: this.#fields,
@@ -229,8 +231,6 @@ export class InformerPipeline<T> {
       objectBytesMax: options.objectBytesMax,
       guard: this.#guard(),
     });
-    owner.onDropped = (memory) => this.#lending?.dropped(memory);
-    return owner;
   }
 
   /** Returns the function that receives every decoded object before its reader; undefined when detection is off. */

@@ -53,7 +53,7 @@ export function lend(
     remove: () => handlers.removeEventHandler(registration),
   });
   link.add(informer, lender);
-  lending.add(link);
+  lending.add(lender);
   const registration = handlers.addEventHandler(lender, { name: `a thread's cache` });
-  return () => lending.remove(link);
+  return () => lending.remove(lender);
 }

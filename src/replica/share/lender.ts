@@ -41,7 +41,7 @@ export interface LenderOptions {
 export class Lender implements ResourceEventHandler<unknown>, ListEvents, LinkedCache {
   readonly #informer: number;
   readonly #options: LenderOptions;
-  readonly #link: ReaderLink;
+  readonly link: ReaderLink;
   readonly #loans: ThreadLoans;
   readonly #record: StateRecord = new StateRecord();
   readonly #text: TextWriter = new TextWriter();
@@ -51,7 +51,7 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
 
   constructor(informer: number, link: ReaderLink, options: LenderOptions) {
     this.#informer = informer;
-    this.#link = link;
+    this.link = link;
     this.#options = options;
     this.#loans = new ThreadLoans(options.loans);
   }
@@ -90,6 +90,13 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
     this.#sendControl(StateKind.Position, version);
   }
 
+  /** Writes where the row is now. The thread reads the former row until it has taken that record. */
+  moved(row: number, former: number): void {
+    if (this.#isClosed || !this.#loans.has(row)) return;
+    this.#loans.begin(former);
+    void this.link.send(() => this.#isClosed || this.#writeMoved(row, former));
+  }
+
   takeBack(rows: Int32Array): void {
     for (const row of rows) this.#loans.end(row);
   }
@@ -97,9 +104,9 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
   /** Called when the last call has returned: the cache of the thread changes no more. @param failure the reason */
   ended(failure: KubeloomError | undefined): void {
     if (this.#isClosed) return;
-    this.#link.turn();
+    this.link.turn();
     const error = failure && toErrorMessage(failure);
-    this.#link.post({ type: 'stopped', informer: this.#informer, error });
+    this.link.post({ type: 'stopped', informer: this.#informer, error });
   }
 
   /** Ends all deliveries. Nothing is written from now on; `release` ends the loans. */
@@ -115,12 +122,12 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
   }
 
   #send(entry: Entry, kind: StateKind, previous: Entry | undefined): Promise<void> | undefined {
-    return this.#link.send(() => this.#isClosed || this.#write(entry, kind, previous));
+    return this.link.send(() => this.#isClosed || this.#write(entry, kind, previous));
   }
 
   #sendControl(kind: StateKind, version: number | string): void {
     this.#version = version;
-    void this.#link.send(() => this.#isClosed || this.#writeControl(kind, version));
+    void this.link.send(() => this.#isClosed || this.#writeControl(kind, version));
   }
 
   #writeControl(kind: StateKind, version: number | string): boolean {
@@ -134,7 +141,7 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
     record.nameLength = 0;
     record.resourceVersionTextLength = text.length;
     record.extractedLength = 0;
-    return writeState(this.#link.ring, record, text);
+    return writeState(this.link.ring, record, text);
   }
 
   /** Writes the record with the place that the row has now; the thread has the row from then on. */
@@ -149,30 +156,50 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
     record.extractedLength = 0;
     if (this.#loans.has(row)) {
       record.kind = kind === StateKind.Put ? StateKind.Kept : kind;
-      return writeState(this.#link.ring, record, NO_TEXT);
+      return writeState(this.link.ring, record, NO_TEXT);
     }
     record.kind = kind;
     this.#locate(record, row);
     const text = this.#text.write(record, facts, entry.version, previous?.facts);
     record.previousRow = previous?.row ?? NONE;
-    if (!writeState(this.#link.ring, record, text)) return false;
+    if (!writeState(this.link.ring, record, text)) return false;
     this.#loans.begin(row);
     this.#version = entry.version;
     return true;
   }
 
+  #writeMoved(row: number, former: number): boolean {
+    // The thread may have returned the row while the record waited for room.
+    if (!this.#loans.has(row)) {
+      this.#loans.end(former);
+      return true;
+    }
+    const record = this.#record;
+    record.informer = this.#informer;
+    record.kind = StateKind.Moved;
+    record.row = row;
+    record.previousRow = former;
+    this.#locate(record, row);
+    record.namespaceLength = 0;
+    record.nameLength = 0;
+    record.resourceVersionTextLength = 0;
+    record.extractedLength = 0;
+    record.version = 0;
+    return writeState(this.link.ring, record, NO_TEXT);
+  }
+
   #locate(record: StateRecord, row: number): void {
     const { table, packed, slabs } = this.#options.owner();
     const isPacked = table.hasFlag(row, EntryFlag.Packed);
-    record.memory = this.#link.numberOf((isPacked ? packed.slabs : slabs).slabOf(row));
-    record.dictionary = isPacked ? this.#link.numberOf(packed.dictionaryOf(row)) : NONE;
+    record.memory = this.link.numberOf((isPacked ? packed.slabs : slabs).slabOf(row));
+    record.dictionary = isPacked ? this.link.numberOf(packed.dictionaryOf(row)) : NONE;
     record.offset = table.offsetOf(row);
     record.storedBytes = table.storedBytesOf(row);
     record.length = table.lengthOf(row);
     record.flags = table.flagsOf(row) & OBJECT_FLAGS;
     record.version = table.versionOf(row);
     const decoder = table.decoderOf(row);
-    record.decoder = decoder ? this.#link.decoderNumberOf(decoder) : 0;
+    record.decoder = decoder ? this.link.decoderNumberOf(decoder) : 0;
   }
 }
 

@@ -1,32 +1,45 @@
 /** The threads that read one informer’s cache, on the main thread. */
 import type { EntryTable } from '../store/entry-table.ts';
-import type { SharedMemory } from '../store/store-memory.ts';
+import type { BytesReaders, SharedMemory } from '../store/store-memory.ts';
+import type { Lender } from './lender.ts';
 import { Loans } from './loans.ts';
-import type { ReaderLink } from './reader-link.ts';
 
-export class Lending {
+export class Lending implements BytesReaders {
   readonly loans: Loans;
-  readonly #links: Set<ReaderLink> = new Set();
+  readonly #table: EntryTable;
+  readonly #lenders: Set<Lender> = new Set();
 
   constructor(table: EntryTable) {
+    this.#table = table;
     this.loans = new Loans(table);
   }
 
-  add(link: ReaderLink): void {
-    this.#links.add(link);
+  add(lender: Lender): void {
+    this.#lenders.add(lender);
   }
 
-  remove(link: ReaderLink): void {
-    this.#links.delete(link);
+  remove(lender: Lender): void {
+    this.#lenders.delete(lender);
   }
 
   /** Runs after each round of the drain. */
   turn(): void {
-    for (const link of this.#links) link.turn();
+    for (const { link } of this.#lenders) link.turn();
   }
 
-  /** Called when no row is in the memory any more. */
+  mayMove(): boolean {
+    for (const { link } of this.#lenders) if (link.isWaiting) return false;
+    return true;
+  }
+
+  moved(row: number, former: number): void {
+    // Without a thread that has the row, the former one ends here.
+    this.#table.addReference(former);
+    for (const lender of this.#lenders) lender.moved(row, former);
+    this.#table.dropReference(former);
+  }
+
   dropped(memory: SharedMemory): void {
-    for (const link of this.#links) link.forget(memory);
+    for (const { link } of this.#lenders) link.forget(memory);
   }
 }

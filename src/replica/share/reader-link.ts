@@ -60,8 +60,9 @@ export class ReaderLink {
     this.post = post;
   }
 
-  get isClosed(): boolean {
-    return this.#isClosed;
+  /** Whether records wait for room. */
+  get isWaiting(): boolean {
+    return this.#waiting.length > 0;
   }
 
   /** Number of rows that the thread has. */

@@ -8,6 +8,7 @@ import { StateKind } from '../../shared/record/state.ts';
 import type { StateRecord } from '../../shared/record/state.ts';
 import { IdentityReader } from '../merge/informer-merge.ts';
 import { NONE } from '../store/columns.ts';
+import { EntryFlag } from '../store/entry.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 import { ObjectFacts, SharedFields } from '../store/extracted-fields.ts';
 import type { Replica } from '../store/replica.ts';
@@ -74,6 +75,9 @@ export class StateMerge {
       case StateKind.Position:
         replica.control(DeltaKind.Bookmark, this.#epoch, String(record.version));
         break;
+      case StateKind.Moved:
+        this.#move(record);
+        break;
     }
     this.#applied(record.kind === StateKind.ListEnd);
   }
@@ -83,13 +87,34 @@ export class StateMerge {
     const { table } = this;
     const memory = this.#memory;
     const { row } = record;
-    const isKnown = memory.has(record.memory) && memory.has(record.dictionary);
-    if (!isKnown || record.decoder !== 0) memory.catchUp();
+    this.#learn(record);
     const decoder = record.decoder === 0 ? undefined : memory.decoder(record.decoder);
     table.addAt(row, this.#factsOf(record, text), record.version, record.flags, decoder);
-    table.place(row, record.memory, record.offset, record.storedBytes);
     table.setLength(row, record.length);
-    if (record.dictionary !== NONE) table.setDictionary(row, record.dictionary);
+    this.#place(record);
+  }
+
+  /** Sets the place of a row, unless it has ended here, and returns its former one. */
+  #move(record: StateRecord): void {
+    const { table } = this;
+    const { row } = record;
+    this.#learn(record);
+    if (table.has(row)) {
+      table.setFlag(row, EntryFlag.Packed, record.dictionary !== NONE);
+      this.#place(record);
+    }
+    table.keepEnded(record.previousRow);
+  }
+
+  /** Takes the messages about memory that the record names. */
+  #learn({ memory, dictionary, decoder }: StateRecord): void {
+    const isKnown = this.#memory.has(memory) && this.#memory.has(dictionary);
+    if (!isKnown || decoder !== 0) this.#memory.catchUp();
+  }
+
+  #place({ row, memory, offset, storedBytes, dictionary }: StateRecord): void {
+    this.table.place(row, memory, offset, storedBytes);
+    if (dictionary !== NONE) this.table.setDictionary(row, dictionary);
   }
 
   #factsOf(record: StateRecord, text: Buffer): ObjectFacts {

@@ -14,7 +14,7 @@ import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } fr
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
 import type { FieldValues, ObjectFacts } from './extracted-fields.ts';
-import type { SharedMemory, SlabMemory } from './store-memory.ts';
+import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 
 /** `strict` refuses a borrowed entry as soon as its call has ended, `off` once its bytes are gone. */
@@ -59,8 +59,8 @@ export class EntryOwner implements EntryStorage {
   readonly decodedCache: DecodedCache;
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
   readonly table: EntryTable;
-  /** Called when no row is in some memory any more whose number other threads may have. */
-  onDropped: ((memory: SharedMemory) => void) | undefined;
+  /** Other threads that read the bytes of rows. */
+  readers: BytesReaders | undefined;
   readonly #isStrict: boolean;
   readonly #options: EntryOwnerOptions;
 
@@ -71,14 +71,14 @@ export class EntryOwner implements EntryStorage {
     this.kind = options.kind;
     this.fields = options.fields;
     this.#isStrict = options.borrowChecks === 'strict';
-    const dropped = (memory: SharedMemory): void => this.onDropped?.(memory);
-    this.slabs = new Slabs(table, options.slabMemory, dropped);
+    const readers = (): BytesReaders | undefined => this.readers;
+    this.slabs = new Slabs({ table, memory: options.slabMemory, readers });
     this.packed = new PackedObjects({
       ...options.packing,
       table,
       loose: this.slabs,
       memory: options.slabMemory,
-      dropped,
+      readers,
     });
     this.decodedCache = options.decodedCache;
     this.#options = options;

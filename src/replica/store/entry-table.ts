@@ -34,7 +34,7 @@ const USES = 10;
 const COLUMNS = 11;
 
 const TWO_POW_32 = 2 ** 32;
-const { Open, VersionText } = EntryFlag;
+const { Open, VersionText, Lent, Former } = EntryFlag;
 
 export class EntryTable {
   readonly #numbers: NumberColumns = new NumberColumns(COLUMNS);
@@ -74,9 +74,24 @@ export class EntryTable {
     this.#fill(row, facts, version, flags, decoder);
   }
 
+  /** Adds a row with the bytes of another one, which will get other bytes. It has no references. */
+  split(row: number): number {
+    const flags = (this.flagsOf(row) & ~(Open | VersionText | Lent)) | Former;
+    const former = this.add(this.factsOf(row), this.versionOf(row), flags, this.decoderOf(row));
+    this.place(former, this.slabOf(row), this.offsetOf(row), this.storedBytesOf(row));
+    this.setLength(former, this.lengthOf(row));
+    this.setDictionary(former, this.dictionaryOf(row));
+    return former;
+  }
+
   /** Returns the number of a row that has ended, for the thread that stored it; undefined when there is none. */
   takeEnded(): number | undefined {
     return this.#free.pop();
+  }
+
+  /** Returns whether there is a state under this number. */
+  has(row: number): boolean {
+    return this.#facts[row] !== undefined;
   }
 
   /** Takes back a number that could not be returned now. */

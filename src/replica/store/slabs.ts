@@ -13,7 +13,7 @@ import { NONE } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
 import { SLAB_BYTES, SlabMemory } from './store-memory.ts';
-import type { SharedMemory } from './store-memory.ts';
+import type { BytesReaders, SharedMemory } from './store-memory.ts';
 
 export interface Slab extends SharedMemory {
   readonly sizeClass: SizeClass;
@@ -26,6 +26,10 @@ export interface Slab extends SharedMemory {
   vacants: number;
   /** Chunks that were used at least once: the first ones. */
   used: number;
+  /** True when its rows were moved, and it remains for former rows only. */
+  isEmptied: boolean;
+  /** Number of former rows in it. */
+  formers: number;
   /** Index among the open slabs of its size; -1 while it is full. */
   openAt: number;
 }
@@ -44,28 +48,38 @@ export function chunkBytesFor(bytes: number): number {
   return Math.max(CHUNK_BYTES_MIN, (bytes + mask) & ~mask);
 }
 
+export interface SlabsOptions {
+  /** The rows whose bytes are put here. */
+  readonly table: EntryTable;
+  readonly memory?: SlabMemory | undefined;
+  readonly readers?: (() => BytesReaders | undefined) | undefined;
+  /** Called when compaction has moved a row that threads read. Default: tells the readers. */
+  readonly moved?: (row: number, former: number) => void;
+}
+
 export class Slabs {
   readonly #table: EntryTable;
   readonly #free: (slab: Slab) => void;
+  readonly #readers: () => BytesReaders | undefined;
+  readonly #moved: (row: number, former: number) => void;
   readonly #memory: SlabMemory;
   readonly #numbered: (Slab | undefined)[] = [];
   readonly #classes: Map<number, SizeClass> = new Map();
   readonly #sparse: SizeClass[] = [];
   liveBytes = 0;
+  /** Bytes of slabs that were emptied except for former rows. */
+  #emptiedBytes = 0;
   /** Bytes released while slabs waited to be emptied: `compact` must keep up with them. */
   #owedBytes = 0;
 
-  /** @param table the rows whose bytes are put here @param dropped called when a slab is empty whose number other threads may have */
-  constructor(
-    table: EntryTable,
-    memory: SlabMemory = new SlabMemory(),
-    dropped: (slab: Slab) => void = () => undefined,
-  ) {
+  constructor({ table, memory = new SlabMemory(), readers = () => undefined, moved }: SlabsOptions) {
     this.#table = table;
     this.#memory = memory;
+    this.#readers = readers;
+    this.#moved = moved ?? ((row, former) => readers()?.moved(row, former));
     this.#free = (slab) => {
       memory.give(slab.bytes);
-      if (slab.isShared) dropped(slab);
+      if (slab.isShared) readers()?.dropped(slab);
     };
   }
 
@@ -84,14 +98,35 @@ export class Slabs {
     const slab = this.slabOf(row);
     const storedBytes = this.#table.storedBytesOf(row);
     const { sizeClass } = slab;
-    sizeClass.leave(slab, this.#table.offsetOf(row));
+    const offset = this.#table.offsetOf(row);
     this.#table.place(row, NONE, 0, 0);
     this.liveBytes -= storedBytes;
+    if (this.#table.hasFlag(row, EntryFlag.Former)) slab.formers--;
+    if (slab.isEmptied) {
+      this.#freeEmptied(slab);
+      return;
+    }
+    sizeClass.leave(slab, offset);
     if (this.#sparse.length > 0) this.#owedBytes += storedBytes;
     if (!sizeClass.isQueued && sizeClass.isSparse) {
       sizeClass.isQueued = true;
       this.#sparse.push(sizeClass);
     }
+  }
+
+  /** Ends the row's place: frees it, or leaves it to a former row, which it returns, while threads read there. */
+  vacate(row: number): number {
+    const table = this.#table;
+    if (!table.hasFlag(row, EntryFlag.Lent)) {
+      this.release(row);
+      return NONE;
+    }
+    const slab = this.slabOf(row);
+    const former = table.split(row);
+    slab.rows[slab.sizeClass.chunkAt(table.offsetOf(row))] = former;
+    slab.formers++;
+    table.place(row, NONE, 0, 0);
+    return former;
   }
 
   get hasCompaction(): boolean {
@@ -104,15 +139,9 @@ export class Slabs {
     do {
       const sizeClass = this.#sparse.at(-1);
       if (!sizeClass) break;
-      const slab = sizeClass.isSparse ? sizeClass.takeEmptiest((other) => !this.#hasLent(other)) : undefined;
+      const slab = sizeClass.isSparse ? sizeClass.takeEmptiest((other) => this.#mayEmpty(other)) : undefined;
       if (slab) {
-        for (const row of slab.rows.subarray(0, slab.used)) {
-          if (row < 0) continue;
-          const storedBytes = this.#table.storedBytesOf(row);
-          this.#place(row, slab.bytes, this.#table.offsetOf(row), storedBytes);
-          movedBytes += storedBytes;
-        }
-        this.#free(slab);
+        movedBytes += this.#empty(slab);
         this.#owedBytes -= slab.bytes.length;
         if (sizeClass.isSparse) continue;
       }
@@ -136,17 +165,43 @@ export class Slabs {
   }
 
   get heldBytes(): number {
-    let bytes = 0;
+    let bytes = this.#emptiedBytes;
     for (const { heldBytes } of this.#classes.values()) bytes += heldBytes;
     return bytes;
   }
 
-  /** Returns whether another thread reads a row in this slab. */
-  #hasLent(slab: Slab): boolean {
-    if (!slab.isShared) return false;
-    return slab.rows
-      .subarray(0, slab.used)
-      .some((row) => row >= 0 && this.#table.hasFlag(row, EntryFlag.Lent));
+  /** Moves all rows of a slab that was removed; returns their bytes. Where threads read, former rows stay. */
+  #empty(slab: Slab): number {
+    const table = this.#table;
+    let movedBytes = 0;
+    slab.isEmptied = true;
+    this.#numbered[slab.number] = slab;
+    this.#emptiedBytes += slab.bytes.length;
+    for (const row of slab.rows.slice(0, slab.used)) {
+      if (row < 0) continue;
+      const storedBytes = table.storedBytesOf(row);
+      const offset = table.offsetOf(row);
+      const former = table.hasFlag(row, EntryFlag.Lent) ? this.vacate(row) : NONE;
+      this.#place(row, slab.bytes, offset, storedBytes);
+      movedBytes += storedBytes;
+      if (former === NONE) continue;
+      this.liveBytes += storedBytes;
+      this.#moved(row, former);
+    }
+    if (this.#numbered[slab.number] === slab) this.#freeEmptied(slab);
+    return movedBytes;
+  }
+
+  #freeEmptied(slab: Slab): void {
+    if (slab.formers > 0) return;
+    this.#numbered[slab.number] = undefined;
+    this.#emptiedBytes -= slab.bytes.length;
+    this.#free(slab);
+  }
+
+  #mayEmpty(slab: Slab): boolean {
+    if (!slab.isShared) return true;
+    return slab.formers === 0 && (this.#readers()?.mayMove() ?? true);
   }
 
   #place(row: number, source: Buffer, start: number, length: number): void {
@@ -220,9 +275,13 @@ class SizeClass {
     return chunk * this.#chunkBytes;
   }
 
+  chunkAt(offset: number): number {
+    return Math.floor(offset / this.#chunkBytes);
+  }
+
   /** Frees the chunk at `offset`, and an empty slab if another is open; the last one goes with the last object. */
   leave(slab: Slab, offset: number): void {
-    const chunk = Math.floor(offset / this.#chunkBytes);
+    const chunk = this.chunkAt(offset);
     slab.rows[chunk] = NONE - 1 - slab.vacant;
     slab.vacant = chunk;
     slab.vacants++;
@@ -261,6 +320,8 @@ class SizeClass {
       number: unused < 0 ? this.#numbered.length : unused,
       bytes,
       isShared: false,
+      isEmptied: false,
+      formers: 0,
       rows: new Int32Array(chunks),
       vacant: NONE,
       vacants: 0,

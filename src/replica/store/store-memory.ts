@@ -118,6 +118,16 @@ export interface SharedMemory {
   isShared: boolean;
 }
 
+/** The threads that read the bytes of rows. */
+export interface BytesReaders {
+  /** Returns whether rows may be moved that threads read: not while those are far behind. */
+  mayMove(): boolean;
+  /** Called when a row has other bytes. The former row keeps the bytes that it had, until no thread reads them. */
+  moved(row: number, former: number): void;
+  /** Called when no row is in the memory any more. */
+  dropped(memory: SharedMemory): void;
+}
+
 /**
  * Moves the bytes into shared memory, unless they are there, and returns that. Small slabs are private memory until then:
  * their caches are mostly never shared.

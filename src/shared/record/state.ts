@@ -36,6 +36,8 @@ export const StateKind = {
   ListEnd: 6,
   /** The version has changed, the objects have not. */
   Position: 7,
+  /** The row is at another place. Its former place has the row number of a previous state. */
+  Moved: 8,
 } as const;
 export type StateKind = (typeof StateKind)[keyof typeof StateKind];
 

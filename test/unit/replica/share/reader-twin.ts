@@ -5,7 +5,7 @@ import type { ProcessorListener } from '../../../../src/replica/deliver/processo
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { ForeignMemory, ForeignRows } from '../../../../src/replica/share/foreign-memory.ts';
 import { Lender } from '../../../../src/replica/share/lender.ts';
-import type { Loans } from '../../../../src/replica/share/loans.ts';
+import type { Lending } from '../../../../src/replica/share/lending.ts';
 import { allocateLink } from '../../../../src/replica/share/messages.ts';
 import type { ToReader } from '../../../../src/replica/share/messages.ts';
 import { ReaderLink } from '../../../../src/replica/share/reader-link.ts';
@@ -26,7 +26,7 @@ export interface SharedReplica {
   readonly owner: EntryOwner;
   readonly replica: Replica;
   readonly processor: SharedProcessor;
-  readonly loans: Loans;
+  readonly lending: Lending;
 }
 
 const INFORMER = 3;
@@ -56,15 +56,16 @@ export class ReaderTwin {
     this.#main = main;
     const memory = allocateLink(statesBytes);
     this.link = new ReaderLink(memory, (message) => this.#messages.push(message));
-    const { replica, owner, loans, processor } = main;
+    const { replica, owner, lending, processor } = main;
     this.#lender = new Lender(INFORMER, this.link, {
       owner: () => owner,
       replica,
-      loans,
+      loans: lending.loans,
       isIdle: () => this.lent.isIdle,
       remove: () => processor.remove(this.lent),
     });
     this.link.add(INFORMER, this.#lender);
+    lending.add(this.#lender);
     const { listener, reports } = newListener(this.#lender, { table: owner.table, lists: this.#lender });
     this.lent = listener;
     this.owner = new EntryOwner(this.table, {
@@ -126,6 +127,7 @@ export class ReaderTwin {
   /** Ends the reader at this moment: only the main thread's end is used from now on. */
   kill(): void {
     this.link.close();
+    this.#main.lending.remove(this.#lender);
   }
 
   /** Ends all loans of a reader that was killed. */
