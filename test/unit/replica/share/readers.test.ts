@@ -8,7 +8,7 @@ import type { Random } from '../../../../src/base/clock.ts';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
 import { Lending } from '../../../../src/replica/share/lending.ts';
 import type { Difference } from '../../../../src/replica/store/deliveries.ts';
-import type { Entry } from '../../../../src/replica/store/entry.ts';
+import type { CachedObject, Entry } from '../../../../src/replica/store/entry.ts';
 import { NONE } from '../../../../src/replica/store/columns.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 import { borrowed, tableOf } from '../store/objects.ts';
@@ -33,7 +33,7 @@ class World {
   readonly objects: Map<string, string> = new Map();
   kills = 0;
   fullRings = 0;
-  packedAtMost = 0;
+  moves = 0;
 
   constructor(seed: number) {
     this.random = seededRandom(seed);
@@ -52,14 +52,29 @@ class World {
       1 + (seed % 3),
     );
     this.lending = new Lending(this.twin.owner.table);
-    this.twin.owner.readers = this.lending;
+    const { lending } = this;
+    this.twin.owner.readers = {
+      mayMove: () => lending.mayMove(),
+      moved: (row, former) => {
+        this.moves++;
+        lending.moved(row, former);
+      },
+      dropped: (memory) => {
+        // No thread may read it any more.
+        memory.bytes.fill(0x58);
+        lending.dropped(memory);
+      },
+    };
   }
 
   join(): void {
     const { owner, replica } = this.twin;
     const { processor, lending } = this;
-    const reader = new ReaderTwin({ owner, replica, processor, lending }, this.random, STATES_BYTES, (entry) =>
-      this.checkObject(entry),
+    const reader = new ReaderTwin(
+      { owner, replica, processor, lending },
+      this.random,
+      STATES_BYTES,
+      (entry) => this.checkObject(entry),
     );
     this.readers.push({ reader, stateAt: 0 });
   }
@@ -186,8 +201,12 @@ function deleteOne(twin: ReplicaTwin, isUnseen: boolean): void {
   if (deleted) twin.event(deleted, true);
 }
 
-function stateOf(entries: Iterable<{ readonly key: string; readonly resourceVersion: string }>): string {
-  return Array.from(entries, ({ key, resourceVersion }) => `${key}@${resourceVersion}`)
+type Read = Pick<CachedObject<unknown>, 'key' | 'uid' | 'resourceVersion' | 'labels' | 'fields'>;
+
+function stateOf(entries: Iterable<Read>): string {
+  return Array.from(entries, ({ key, uid, resourceVersion, labels, fields }) =>
+    JSON.stringify([key, uid, resourceVersion, labels, fields]),
+  )
     .sort()
     .join();
 }
@@ -214,6 +233,7 @@ describe('readers of one cache through random histories', () => {
       world.join_();
       await world.level();
       twin.dispose();
+      twin.bookmark();
       // Compaction has moved rows, of which the readers return the former ones.
       await world.level();
       const { slabs, packed } = twin.owner;
@@ -230,6 +250,7 @@ describe('readers of one cache through random histories', () => {
         storedBytes(twin),
         'more is held than is cached',
       );
+      assert.ok(world.moves > 20, `${world.moves} moves of rows that readers have`);
       assert.ok(
         world.kills > 3 && world.fullRings > 3,
         `${world.kills} kills, ${world.fullRings} full rings`,

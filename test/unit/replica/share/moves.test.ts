@@ -1,0 +1,79 @@
+/** Compaction of slabs while threads read their rows: a former row keeps each place until no thread reads there. */
+import { test } from 'node:test';
+import assert from 'node:assert/strict';
+import { Lending } from '../../../../src/replica/share/lending.ts';
+import { EntryFlag } from '../../../../src/replica/store/entry.ts';
+import type { EntryOwner } from '../../../../src/replica/store/entry-owner.ts';
+import { at, newEntry, newOwner } from '../store/objects.ts';
+
+const OBJECTS = 3000;
+/** Bytes of each object: 500 in a slab. */
+const OBJECT_BYTES = 1024;
+
+/** Returns rows with an object each, of which a thread reads all. */
+function lentRows(owner: EntryOwner, lending: Lending): number[] {
+  return Array.from({ length: OBJECTS }, (_, number) => {
+    const text = 'x'.repeat(OBJECT_BYTES - 200) + String(number).padStart(8, '0');
+    const { row } = newEntry(owner, { ...at(`pod-${number}`, 1), spec: { text } });
+    owner.table.addReference(row);
+    lending.loans.begin(row);
+    return row;
+  });
+}
+
+function bytesAt(owner: EntryOwner, row: number): string {
+  const { table, slabs } = owner;
+  const start = table.offsetOf(row);
+  return slabs.slabOf(row).bytes.toString('latin1', start, start + table.storedBytesOf(row));
+}
+
+test('a slab that compaction empties is freed when no thread reads a former row in it', () => {
+  const owner = newOwner();
+  const { table, slabs } = owner;
+  const lending = new Lending(table);
+  const formers: { readonly row: number; readonly former: number; readonly bytes: string }[] = [];
+  let isFarBehind = true;
+  const dropped: Buffer[] = [];
+  owner.readers = {
+    mayMove: () => !isFarBehind,
+    moved: (row, former) => {
+      lending.loans.begin(former);
+      formers.push({ row, former, bytes: bytesAt(owner, row) });
+    },
+    dropped: ({ bytes }) => dropped.push(bytes),
+  };
+  const rows = lentRows(owner, lending);
+  for (const row of rows) slabs.slabOf(row).isShared = true;
+  const kept = rows.filter((_, number) => number % 4 === 0);
+  for (const row of rows.filter((_, number) => number % 4 !== 0)) {
+    lending.loans.end(row);
+    table.dropReference(row);
+  }
+  while (slabs.hasCompaction) slabs.compact();
+  assert.equal(formers.length, 0, 'rows were moved although a thread is far behind');
+  isFarBehind = false;
+  const { heldBytes } = slabs;
+  dropped.length = 0;
+  // The next release makes the slabs of its size compact again.
+  const [first = 0] = kept.splice(0, 1);
+  lending.loans.end(first);
+  table.dropReference(first);
+  while (slabs.hasCompaction) slabs.compact();
+  assert.ok(formers.length > 100, `${formers.length} rows were moved`);
+  for (const { row, former, bytes } of formers) {
+    assert.ok(table.hasFlag(former, EntryFlag.Former));
+    assert.equal(bytesAt(owner, former), bytes);
+    assert.equal(bytesAt(owner, row), bytes);
+  }
+  assert.ok(slabs.heldBytes >= heldBytes, 'memory was freed that threads read');
+  assert.equal(dropped.length, 0);
+  for (const { former } of formers) lending.loans.end(former);
+  assert.ok(slabs.heldBytes < heldBytes * 0.6, `${slabs.heldBytes} of ${heldBytes} bytes are held`);
+  assert.ok(dropped.length > 1);
+  for (const row of kept) {
+    lending.loans.end(row);
+    table.dropReference(row);
+  }
+  assert.equal(slabs.liveBytes, 0);
+  assert.equal(slabs.heldBytes, 0);
+});
