@@ -52,12 +52,12 @@ test('a slab that compaction empties is freed when no thread reads a former row 
   while (slabs.hasCompaction) slabs.compact();
   assert.equal(formers.length, 0, 'rows were moved although a thread is far behind');
   isFarBehind = false;
-  const { heldBytes } = slabs;
-  dropped.length = 0;
   // The next release makes the slabs of its size compact again.
   const [first = 0] = kept.splice(0, 1);
   lending.loans.end(first);
   table.dropReference(first);
+  const { heldBytes } = slabs;
+  dropped.length = 0;
   while (slabs.hasCompaction) slabs.compact();
   assert.ok(formers.length > 100, `${formers.length} rows were moved`);
   for (const { row, former, bytes } of formers) {
