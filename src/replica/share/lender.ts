@@ -2,9 +2,8 @@
  * One informer's cache for one other thread, on the main thread: a handler whose calls write records. While the ring is
  * full a call is a promise, so a thread that does not read is a slow handler, with all that follows.
  */
-import { toErrorMessage } from '../../base/errors.ts';
-import type { KubeloomError } from '../../base/errors.ts';
-import { StateKind, StateRecord, writeState } from '../../shared/record/state.ts';
+import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
+import { StateKind, StateRecord, stateBytes, writeState } from '../../shared/record/state.ts';
 import type { ResourceEventHandler } from '../deliver/handler.ts';
 import type { ListEvents } from '../deliver/processor-listener.ts';
 import { NONE } from '../store/columns.ts';
@@ -162,10 +161,25 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
     this.#locate(record, row);
     const text = this.#text.write(record, facts, entry.version, previous?.facts);
     record.previousRow = previous?.row ?? NONE;
+    if (stateBytes(text) > this.link.ring.payloadBytesMax) {
+      this.#fail(facts, text.length);
+      return true;
+    }
     if (!writeState(this.link.ring, record, text)) return false;
     this.#loans.begin(row);
     this.#version = entry.version;
     return true;
+  }
+
+  /** Ends the informer for the thread, which would lack the object. */
+  #fail({ key }: ObjectFacts, bytes: number): void {
+    const bytesMax = this.link.ring.payloadBytesMax;
+    const message =
+      `${key}: its name, labels and declared fields have ${bytes} bytes, and other threads receive up to ${bytesMax}; ` +
+      'declare fields with shorter values';
+    const error = toErrorMessage(new KubeloomError('ERR_KUBELOOM_OBJECT_TOO_LARGE', message));
+    this.link.post({ type: 'stopped', informer: this.#informer, error });
+    this.close();
   }
 
   #writeMoved(row: number, former: number): boolean {

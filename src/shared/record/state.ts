@@ -72,9 +72,14 @@ export class StateRecord {
   textOffset = 0;
 }
 
+/** Returns the length of a record with this text. */
+export function stateBytes(text: Buffer): number {
+  return FIXED_WORDS * 4 + text.length;
+}
+
 /** Writes the record with `text`, all of its variable part. Returns false when the ring has no room. */
 export function writeState(ring: RingProducer, record: StateRecord, text: Buffer): boolean {
-  const payload = FIXED_WORDS * 4 + text.length;
+  const payload = stateBytes(text);
   const at = ring.tryClaim(RECORD_TYPE_STATE, payload);
   if (at === INSUFFICIENT_CAPACITY) return false;
   const { words } = ring;

@@ -47,10 +47,12 @@ export class ReaderTwin {
   readonly #main: SharedReplica;
   readonly #lender: Lender;
   readonly #messages: ToReader[] = [];
-  readonly #memory: ForeignMemory = new ForeignMemory(() => this.#receive());
+  readonly #memory: ForeignMemory = new ForeignMemory(() => this.receive());
   /** Number of times that the reader woke the main thread. */
   progress = 0;
   lists = 0;
+  /** Code of the error that ended the informer. */
+  stopped: string | undefined;
 
   constructor(main: SharedReplica, random: Random, statesBytes: number, check: (entry: Entry) => void) {
     this.#main = main;
@@ -168,8 +170,9 @@ export class ReaderTwin {
   }
 
   /** Takes one message of those that were sent. */
-  #receive(): boolean {
+  receive(): boolean {
     const message = this.#messages.shift();
+    if (message?.type === 'stopped') this.stopped = message.error?.code;
     if (message) this.#memory.take(message);
     return message !== undefined;
   }
