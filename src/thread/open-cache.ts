@@ -1,6 +1,6 @@
 /** Opens the caches of a port in the thread that received it. */
 import { receiveMessageOnPort } from 'node:worker_threads';
-import { backgroundClock, realClock } from '../base/clock.ts';
+import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
 import { KubeloomError, fromErrorMessage } from '../base/errors.ts';
 import { callback, refuse, wantOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
@@ -144,13 +144,20 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
       this.#isOpened = true;
       this.#open.resolve();
     } else if (message.type === 'stopped') {
-      const { informer, error } = message;
-      void this.#numbered[informer]?.stop(error && fromErrorMessage(error));
+      void this.#stop(this.#numbered[message.informer], message.error && fromErrorMessage(message.error));
     } else if (message.type === 'close') {
       void this.close();
     } else {
       this.#memory.take(message);
     }
+  }
+
+  /** Ends an informer when everything that the main thread wrote before is in its cache. */
+  async #stop(informer: ThreadInformer | undefined, failure: KubeloomError | undefined): Promise<void> {
+    while (this.#merger.hasWork() && !this.#closed) {
+      await new Promise((resolve) => void realTimers.setImmediate(resolve));
+    }
+    await informer?.stop(failure);
   }
 
   #shutDown(failure: KubeloomError | undefined): Promise<void> {

@@ -45,7 +45,7 @@ export interface CachePort {
   /** @internal */
   readonly informers: readonly LentInformer[];
   /** The list of the call that sends the port. */
-  readonly transferList: readonly [MessagePort];
+  readonly transferList: [MessagePort];
 }
 
 /**

@@ -21,7 +21,7 @@ class Reading {
   private constructor(port: CachePort) {
     this.worker = new Worker(WORKER, {
       workerData: port,
-      transferList: [...port.transferList],
+      transferList: port.transferList,
       resourceLimits: { maxOldGenerationSizeMb: 32 },
     });
     // A failure of the worker is part of the test.
