@@ -92,6 +92,31 @@ test('a cache whose informer has stopped has its last state, and stays readable'
   assert.deepEqual(names, ['a', 'b']);
 });
 
+for (const codec of ['json', 'msgpack'] as const) {
+  test(`the cache follows a relist, and reads ${codec}`, async () => {
+    await using scene = new Scene();
+    for (let number = 0; number < 5; number++) scene.source.add(pod(`pod-${number}`));
+    const informer = scene.informer({ codec });
+    await scene.started(informer);
+    await using cache = informer.share();
+    await using opened = await openCache<Types>(cache.port());
+    const pods = opened.informer('pods');
+    await pods.waitForSync();
+    const read = (): unknown[] => pods.lister.list().map(({ object }) => object);
+    const expected = (): unknown[] =>
+      informer
+        .getIndexer()
+        .list()
+        .map(({ object }) => object);
+    assert.deepEqual(read(), expected());
+    scene.source.modify({ ...pod('pod-1', { app: 'web' }), spec: { nodeName: 'node-1', hostNetwork: true } });
+    await scene.relisted(informer);
+    await pods.waitForResourceVersion(informer.lastSyncResourceVersion());
+    assert.equal(pods.getIndexer().size, 6);
+    assert.deepEqual(read(), expected());
+  });
+}
+
 test('indexes that are data come with the cache, and functions are added in the thread', async () => {
   await using scene = new Scene();
   scene.source.add(pod('a', { app: 'web' }));

@@ -11,8 +11,8 @@ const OBJECTS = 3000;
 const OBJECT_BYTES = 1024;
 
 /** Returns rows with an object each, of which a thread reads all. */
-function lentRows(owner: EntryOwner, lending: Lending): number[] {
-  return Array.from({ length: OBJECTS }, (_, number) => {
+function lentRows(owner: EntryOwner, lending: Lending, objects: number = OBJECTS): number[] {
+  return Array.from({ length: objects }, (_, number) => {
     const text = 'x'.repeat(OBJECT_BYTES - 200) + String(number).padStart(8, '0');
     const { row } = newEntry(owner, { ...at(`pod-${number}`, 1), spec: { text } });
     owner.table.addReference(row);
@@ -76,4 +76,50 @@ test('a slab that compaction empties is freed when no thread reads a former row 
   }
   assert.equal(slabs.liveBytes, 0);
   assert.equal(slabs.heldBytes, 0);
+});
+
+test('packed rows that compaction moves save the same bytes as before, and their dictionary ends with the last of them', () => {
+  const owner = newOwner({ packing: { totalBytesMin: 0 } });
+  const { table, slabs, packed } = owner;
+  const lending = new Lending(table);
+  const formers: number[] = [];
+  owner.readers = {
+    mayMove: () => true,
+    moved: (_, former) => {
+      lending.loans.begin(former);
+      formers.push(former);
+    },
+    dropped: () => undefined,
+  };
+  // More than one slab of packed objects.
+  const rows = lentRows(owner, lending, 4 * OBJECTS);
+  for (const row of rows) slabs.slabOf(row).isShared = true;
+  for (let round = 0; round < 3; round++) for (const _ of packed.round());
+  assert.ok(
+    rows.every((row) => table.hasFlag(row, EntryFlag.Packed)),
+    'a row was not packed',
+  );
+  assert.ok(formers.length >= rows.length, `${formers.length} moves`);
+  for (const former of formers.splice(0)) lending.loans.end(former);
+  for (const row of rows) packed.slabs.slabOf(row).isShared = true;
+  const savedBytes = [...packed.dictionaries].map((dictionary) => dictionary.savedBytes);
+  const [kept, released] = [rows.filter((_, at) => at % 8 === 0), rows.filter((_, at) => at % 8 !== 0)];
+  for (const row of released) {
+    lending.loans.end(row);
+    table.dropReference(row);
+  }
+  while (packed.slabs.hasCompaction) packed.slabs.compact();
+  assert.ok(formers.length > 10, `${formers.length} packed rows were moved`);
+  for (const former of formers) lending.loans.end(former);
+  const left = [...packed.dictionaries].reduce((sum, dictionary) => sum + dictionary.savedBytes, 0);
+  const expected = kept.reduce((sum, row) => sum + table.lengthOf(row) - table.storedBytesOf(row), 0);
+  assert.equal(left, expected);
+  assert.ok(left < (savedBytes[0] ?? 0));
+  for (const row of kept) {
+    assert.equal(packed.unpacked(row).toString('latin1', 0, 15), '{"kind":"Pod","');
+    lending.loans.end(row);
+    table.dropReference(row);
+  }
+  assert.equal([...packed.dictionaries].length, 0);
+  assert.equal(slabs.liveBytes + packed.slabs.liveBytes, 0);
 });
