@@ -121,7 +121,9 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
   }
 
   #send(entry: Entry, kind: StateKind, previous: Entry | undefined): Promise<void> | undefined {
-    return this.link.send(() => this.#isClosed || this.#write(entry, kind, previous));
+    const { link } = this;
+    if (this.#isClosed || (!link.isWaiting && this.#write(entry, kind, previous))) return undefined;
+    return link.send(() => this.#isClosed || this.#write(entry, kind, previous));
   }
 
   #sendControl(kind: StateKind, version: number | string): void {
@@ -233,7 +235,10 @@ class TextWriter {
     previous: ObjectFacts | undefined,
   ): Buffer {
     const { namespace, name, uid, fields } = facts;
-    const versionText = typeof version === 'number' ? '' : version;
+    const isText = typeof version === 'string';
+    record.hasSameFields = previous !== undefined && facts.equals(previous);
+    if (record.hasSameFields && !isText) return NO_TEXT;
+    const versionText = isText ? version : '';
     const units =
       namespace.length + name.length + versionText.length + 6 * uid.length + fields.text.length + 8;
     if (units * BYTES_PER_UNIT > this.#bytes.length)
@@ -244,8 +249,7 @@ class TextWriter {
       end = record.namespaceLength = bytes.write(namespace, 0, 'utf8');
       end += record.nameLength = bytes.write(name, end, 'utf8');
     }
-    end += record.resourceVersionTextLength = bytes.write(versionText, end, 'latin1');
-    record.hasSameFields = facts === previous;
+    if (isText) end += record.resourceVersionTextLength = bytes.write(versionText, end, 'latin1');
     const hasArray = !record.hasSameFields && (uid !== '' || fields.text !== '');
     if (hasArray) {
       const start = end;

@@ -102,7 +102,7 @@ export function writeState(ring: RingProducer, record: StateRecord, text: Buffer
   words[word + 14] = record.nameLength;
   words[word + 15] = record.resourceVersionTextLength;
   words[word + 16] = record.hasSameFields ? NOTHING : record.extractedLength;
-  ring.bytes.set(text, at + FIXED_WORDS * 4);
+  if (text.length > 0) ring.bytes.set(text, at + FIXED_WORDS * 4);
   ring.commit(payload);
   return true;
 }
