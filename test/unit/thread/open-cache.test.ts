@@ -132,3 +132,16 @@ test('attaching and closing 1,000 times leaves no handler and no reference', asy
   await settled(informer);
   assert.deepEqual(informer.stats().storeBytes, { plain: 0, packed: 0 });
 });
+
+test('a worker thread that ends before it opens its port leaves nothing behind', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 1);
+  const cache = informer.share();
+  const port = cache.port();
+  const { transferList } = port;
+  const worker = new Worker('process.exit()', { eval: true, workerData: port, transferList });
+  await once(worker, 'exit');
+  assert.equal(cache.threads, 0);
+  await cache.close();
+  assert.equal(informer.stats().handlers.length, 0);
+});
