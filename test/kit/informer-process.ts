@@ -8,6 +8,9 @@ import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import type { ChildOptions, ChildState } from './informer-child.ts';
 import { TemporaryFolder } from './temporary-folder.ts';
 
+/** Characters of a process's last words that its end quotes. */
+const SAID_MAX = 2000;
+
 export class InformerProcess implements AsyncDisposable {
   readonly folder: TemporaryFolder = new TemporaryFolder();
   readonly child: ChildProcess;
@@ -28,8 +31,12 @@ export class InformerProcess implements AsyncDisposable {
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
       },
     );
-    this.#ended = once(this.child, 'exit').then(([code, signal]) => {
-      throw new Error(`the process ended: ${String(code ?? signal)}`);
+    let said = '';
+    this.child.stderr
+      ?.setEncoding('utf8')
+      .on('data', (text: string) => (said = (said + text).slice(-SAID_MAX)));
+    this.#ended = once(this.child, 'close').then(([code, signal]) => {
+      throw new Error(`the process ended: ${String(code ?? signal)}: ${said}`);
     });
     this.#ended.catch(() => undefined);
   }

@@ -121,8 +121,9 @@ interface Condition {
 }
 
 export function isTrue(status: unknown, type: string): boolean {
-  const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly Condition[] };
-  return conditions.some((condition) => condition.type === type && condition.status === 'True');
+  // A kube-apiserver answers null until its first controller has looked at the definition.
+  const { conditions } = (status ?? {}) as { readonly conditions?: readonly Condition[] | null };
+  return (conditions ?? []).some((condition) => condition.type === type && condition.status === 'True');
 }
 
 interface Cause {

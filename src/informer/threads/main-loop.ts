@@ -1,7 +1,6 @@
 /**
  * Schedule of the main thread's drains. It drains at once while there is work (through setImmediate, which lets other
- * tasks run), after 1 ms when the last turn was large, and otherwise when its bell rings: then in the task that the bell
- * has started, because at low rates another one costs a fifth of the wake-up (docs/decisions/0024).
+ * tasks run), after 1 ms when the last turn was large, and otherwise when its bell rings.
  *
  * The pause of 1 ms is moderation: at high rates a wake-up costs more than the work (docs/decisions/0004).
  */
@@ -77,10 +76,9 @@ export class MainLoop {
     this.#isParked = true;
     void bell
       .parkAsync(() => drain.hasWork())
-      .then((result) => {
+      .then(() => {
         this.#isParked = false;
-        if (result === 'woken' && !this.#isScheduled) this.#turn();
-        else this.wake();
+        this.wake();
       });
   }
 }

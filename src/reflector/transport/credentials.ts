@@ -4,8 +4,8 @@
  * certificates, keys, CA) are read each time; plugins run when needed (exec-credentials.ts). A file that
  * cannot be used leaves its last good content in use (last-good.ts).
  *
- * Of client-node's KubeConfig only `applyToHTTPSOptions` is used, which 1.4 and 2.x share. The agent that it
- * makes is not used (its certificates may be old), nor its caches of token files and plugins.
+ * From client-node's KubeConfig, `Credentials` calls `applyToHTTPSOptions` alone, which exists in 1.4 and 2.x. It ignores the
+ * agent in the result, whose certificates may be old, and client-node's caches of token files and plugins.
  */
 import { readFileSync, statSync } from 'node:fs';
 import type { RequestOptions } from 'node:https';

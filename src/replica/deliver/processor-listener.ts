@@ -279,13 +279,11 @@ export class ProcessorListener {
       const queue = this.#coalesced.length > 0 ? this.#coalesced : this.#queue;
       if (queue.length === 0) break;
       const { first = NONE, second = NONE } = queue;
-      if (isCursor(first)) {
-        if (first.close()) break;
-      } else if (first !== NONE) {
-        table.dropReference(first);
-      }
-      if (second !== NONE) table.dropReference(second);
+      if (isCursor(first) && first.close()) break;
+      // Before the references: the queue reads the key of what it removes.
       queue.shift();
+      if (!isCursor(first) && first !== NONE) table.dropReference(first);
+      if (second !== NONE) table.dropReference(second);
     }
     this.#checkEnded();
     return this.#isHolding;

@@ -38,13 +38,12 @@ export class BellWatch {
   }
 
   /** Parks as `Bell.parkAsync` does; as there, one wait may be open. */
-  async parkAsync(hasWork: () => boolean): ReturnType<Bell['parkAsync']> {
+  async parkAsync(hasWork: () => boolean): Promise<void> {
     this.#hasWork = hasWork;
     this.#isOverdue = false;
     this.watch();
-    const result = await this.#bell.parkAsync(hasWork);
+    await this.#bell.parkAsync(hasWork);
     this.#hasWork = undefined;
-    return result;
   }
 
   /**

@@ -82,19 +82,13 @@ export class Bell {
     return this.#bell.load() !== this.#seen;
   }
 
-  /**
-   * Parks a consumer on a thread with an event loop; at most one such wait may be open per bell.
-   *
-   * @returns `woken` in a new task of the event loop, or `at once` because there was work or the bell rang meanwhile
-   */
-  async parkAsync(hasWork: () => boolean): Promise<'woken' | 'at once'> {
+  /** Parks a consumer on a thread with an event loop; at most one such wait may be open per bell. */
+  async parkAsync(hasWork: () => boolean): Promise<void> {
     const seen = this.#bell.load();
     this.#seen = seen;
-    if (hasWork()) return 'at once';
+    if (hasWork()) return;
     this.#parked.store(1);
-    const waiting = hasWork() ? undefined : this.#bell.waitAsync(seen);
-    await waiting;
+    if (!hasWork()) await this.#bell.waitAsync(seen);
     this.#parked.store(0);
-    return waiting ? 'woken' : 'at once';
   }
 }

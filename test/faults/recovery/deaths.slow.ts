@@ -27,6 +27,8 @@ test(
     const watching = await scene.watching();
     const { handler } = watching;
     await using inside = await InsideThreads.open();
+    /** Errors but the report that a busy machine lets the handler fall behind, which delays nothing else. */
+    const codes = (): string[] => scene.codes().filter((code) => code !== 'ERR_KUBELOOM_SLOW_HANDLER');
     let isLoaded = false;
     const mix = { update: 0.8, create: 0.1, delete: 0.1 };
     const load = scene.server
@@ -40,7 +42,7 @@ test(
       // One of the shards, or now and then the reflector.
       if (deaths % 5 === 0) await inside.run('reflector.js', EXIT);
       else await inside.run('piscina/dist/worker.js', THROW);
-      while (scene.errors.length < deaths) await setTimeout(5);
+      while (codes().length < deaths) await setTimeout(5);
       slowestMs = Math.max(slowestMs, performance.now() - diedMs);
       // Wait for records after it.
       if (!isLoaded) underLoad++;
@@ -50,7 +52,7 @@ test(
     await scene.assertHistory(watching, from, toRevision);
     const events = handler.calls.length - 1000;
     assert.deepEqual(
-      scene.codes(),
+      codes(),
       Array.from({ length: DEATHS }, () => 'ERR_KUBELOOM_THREAD_RESTARTED'),
     );
     context.diagnostic(

@@ -136,12 +136,12 @@ test('a supervisor of roles on the calling thread needs no timer', () => {
 
 test('C177 no thread counts as stalled after the process was suspended for an hour', () => {
   const scene = new Scene();
-  scene.pass(1000);
+  const tickMs = heartbeatMsOf(LIMITS.stallTimeoutMs);
   for (let hours = 0; hours < 5; hours++) {
+    scene.pass(tickMs);
     scene.stoppedMs += 3_600_000;
     // Threads continue later than the timer of the main thread.
-    scene.clock.advance(250);
-    scene.pass(1000);
+    scene.clock.advance(tickMs);
   }
   assert.deepEqual(
     scene.threads.map(({ calls }) => calls),

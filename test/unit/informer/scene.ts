@@ -39,6 +39,7 @@ export class Scene implements AsyncDisposable {
   readonly threads: InformerThreads = new InformerThreads({ shards: 0 });
   readonly reported: Reported[] = [];
   readonly #informers: SharedIndexInformer<Pod>[] = [];
+  readonly #gates: Gate[] = [];
   /** A source without sockets keeps no process alive, and neither do promises. */
   readonly #alive: NodeJS.Timeout = setInterval(() => undefined, 60_000);
   #relists = 0;
@@ -47,6 +48,13 @@ export class Scene implements AsyncDisposable {
     const informer = new SharedIndexInformer<Pod>(this.source, PODS, this.options(options));
     this.#informers.push(informer);
     return informer;
+  }
+
+  /** A gate that opens with the scene's end. */
+  gate(): Gate {
+    const gate = new Gate();
+    this.#gates.push(gate);
+    return gate;
   }
 
   options(options: InformerOptions<Pod> = {}): InformerOptions<Pod> {
@@ -80,10 +88,14 @@ export class Scene implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#alive);
+    for (const gate of this.#gates) gate.open();
     // A test that failed may have left calls open: that must not hide why.
     const signal = AbortSignal.timeout(5000);
-    for (const informer of this.#informers) await informer.shutdown({ signal });
-    await this.threads.close();
+    try {
+      for (const informer of this.#informers) await informer.shutdown({ signal });
+    } finally {
+      await this.threads.close();
+    }
   }
 }
 
@@ -150,8 +162,8 @@ export class Gate implements Disposable {
   }
 }
 
-/** A handler whose calls for additions wait until the test opens its gate. */
-export class HeldHandler {
+/** A handler whose calls for additions wait until the test opens its gate, or ends. */
+export class HeldHandler implements Disposable {
   /** `add a`, `delete a`, `gone a`. */
   readonly lines: string[] = [];
   /** Resolves in the first call. */
@@ -167,6 +179,10 @@ export class HeldHandler {
     this.lines.push(`add ${name}`);
     this.#begin();
     return this.gate.opened;
+  }
+
+  [Symbol.dispose](): void {
+    this.gate.open();
   }
 
   onDelete({
@@ -191,7 +207,7 @@ export interface Busy {
 
 export async function busy(scene: Scene, signal?: AbortSignal): Promise<Busy> {
   const informer = scene.informer();
-  const gate = new Gate();
+  const gate = scene.gate();
   const lines = new Lines(() => gate.opened);
   const registration = informer.addEventHandler(lines, { name: 'slow one' });
   for (const name of ['a', 'b']) scene.source.add(pod(name));

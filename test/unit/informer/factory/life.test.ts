@@ -172,7 +172,8 @@ describe('shutdown', () => {
       await scene.create('pods', object('p'));
       await scene.create('services', object('s'));
       const factory = scene.typed();
-      const [ofPods, ofServices] = [new HeldHandler(), new HeldHandler()];
+      using ofPods = new HeldHandler();
+      using ofServices = new HeldHandler();
       factory.core.v1.pods.informer.addEventHandler(ofPods);
       factory.core.v1.services.informer.addEventHandler(ofServices);
       await synced(factory);
@@ -196,8 +197,7 @@ describe('shutdown', () => {
     await using scene = await Scene.start(0);
     await scene.create('pods', object('p'));
     const factory = scene.typed();
-    const held = new HeldHandler();
-    await using _opened = { [Symbol.asyncDispose]: () => Promise.resolve(held.gate.open()) };
+    using held = new HeldHandler();
     factory.core.v1.pods.informer.addEventHandler(held, { name: 'stubborn' });
     factory.core.v1.services.informer.addEventHandler({ onAdd: () => undefined }, { name: 'obedient' });
     await synced(factory);
@@ -221,7 +221,7 @@ describe('shutdown', () => {
       await using scene = await Scene.start(0);
       await scene.create('pods', object('a'), object('b'), object('c'));
       const factory = scene.typed();
-      const held = new HeldHandler();
+      using held = new HeldHandler();
       factory.core.v1.pods.informer.addEventHandler(held);
       await synced(factory);
       await held.begun;

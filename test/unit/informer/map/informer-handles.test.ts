@@ -152,7 +152,7 @@ describe('release', () => {
     await scene.create('pods', pod('x', 'a'), pod('y', 'a'));
     const cache = scene.cache();
     const one = await cache.informerFor(POD);
-    const held = new HeldHandler();
+    using held = new HeldHandler();
     one.addEventHandler(held);
     await held.begun;
     const releasing = one.release();
@@ -277,7 +277,7 @@ describe('shutdown', () => {
     await scene.create('pods', pod('x', 'a'));
     const cache = scene.cache();
     const pods: InformerHandle<KubeObject> = await cache.informerFor(POD);
-    const held = new HeldHandler();
+    using held = new HeldHandler();
     pods.addEventHandler(held);
     await held.begun;
     const error = await rejection(cache.shutdown({ signal: AbortSignal.abort(new Error('enough')) }));

@@ -91,7 +91,7 @@ test('a call that waits for one of another namespace is not made when the handle
   await scene.create('pods', pod('x', 'a'), pod('x', 'b'));
   const cache = scene.cache({ namespaces: ['a', 'b'] });
   const pods = await cache.informerFor(POD);
-  const held = new HeldHandler();
+  using held = new HeldHandler();
   pods.addEventHandler(held);
   await held.begun;
   await turns();
@@ -220,7 +220,7 @@ describe('removeNamespaces', () => {
     await scene.create('pods', pod('w', 'a'), pod('x', 'b'), pod('y', 'b'));
     const cache = scene.cache({ namespaces: ['a', 'b'] });
     await using pods = await cache.informerFor(POD);
-    const held = new HeldHandler();
+    using held = new HeldHandler();
     pods.addEventHandler(held);
     await held.begun;
     const removing = cache.removeNamespaces(POD, ['b']);

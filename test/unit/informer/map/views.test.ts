@@ -174,7 +174,7 @@ describe('from metadata to whole objects', () => {
     await scene.create('pods', pod('x', 'a'), pod('y', 'a'));
     const cache = scene.cache();
     await using metadata = await cache.informerFor(POD, { view: 'metadata' });
-    const held = new HeldHandler();
+    using held = new HeldHandler();
     const slow = metadata.addEventHandler(held);
     const quick = new Lines();
     metadata.addEventHandler(quick);

@@ -39,7 +39,7 @@ for (const variant of VARIANTS) {
     await harness.server.populate({ count: 50 });
     const informer = harness.informer();
     const steady = new Recorder();
-    const held = new HeldHandler();
+    using held = new HeldHandler();
     const throwing = informer.addEventHandler({
       onAdd: () => {
         throw new Error('thrown by the handler');

@@ -53,7 +53,7 @@ test('an informer that runs after the others have ended starts the shared thread
 test('C8 stopping waits for the call in progress of a handler that was removed before', async () => {
   await using harness = await Harness.start({ threads: 0, codec: 'json' });
   const informer = harness.informer();
-  const held = new HeldHandler();
+  using held = new HeldHandler();
   const registration = informer.addEventHandler(held);
   await harness.server.apply([{ type: 'create', resource: 'pods', object: pod('a') }]);
   await harness.synced(informer);

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { SharedProcessor } from '../../../../src/replica/deliver/processor-listener.ts';
+import type { ProcessorListener } from '../../../../src/replica/deliver/processor-listener.ts';
 import type { Entry } from '../../../../src/replica/store/entry.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 import { Mirror } from '../store/mirror.ts';
@@ -141,6 +142,13 @@ describe('coalescing handlers, during a random history', () => {
       const log: string[] = [];
       const { listener: witness } = newListener(recordingHandler(log), { table: twin.owner.table });
       processor.add(witness, twin.replica);
+      // It is removed again and again with whatever is pending, and another one joins.
+      const join = (): ProcessorListener => {
+        const { listener } = newListener(recordingHandler([]), { table: twin.owner.table });
+        processor.add(listener, twin.replica);
+        return listener;
+      };
+      let leaver = join();
       for (let step = 0; step < 2000; step++) {
         const chance = random();
         if (chance < 0.7) twin.event(twin.write(), false);
@@ -156,10 +164,16 @@ describe('coalescing handlers, during a random history', () => {
         witness.deliver(Infinity);
         if (random() < 0.3) slow.listener.coalesce(wholeNumber(random, 1, 50));
         if (random() < 0.1) slow.listener.deliver(wholeNumber(random, 0, 12));
+        if (random() < 0.2) leaver.coalesce(wholeNumber(random, 1, 50));
+        if (random() < 0.02) {
+          processor.remove(leaver);
+          while (leaver.release());
+          leaver = join();
+        }
       }
       assert.ok(slow.listener.coalesced > 50, `${slow.listener.coalesced} merged`);
       assert.equal(prompt.listener.coalesced, 0);
-      const all = [slow.listener, prompt.listener, witness];
+      const all = [slow.listener, prompt.listener, witness, leaver];
       for (const listener of all) listener.deliver(Infinity);
       for (const { reports } of listeners) for (const { error } of reports.errors) throw error;
       const entries = twin.cachedEntries;

@@ -47,6 +47,16 @@ describe('a handler that is removed', () => {
     assert.ok(slabs.liveBytes < 2 * one);
   });
 
+  test('C8 with a coalesced backlog releases it, also what only the backlog still kept', async () => {
+    const { replica, processor, listener } = scene();
+    replica.put(at('a', 1), at('b', 2));
+    assert.equal(listener.coalesce(Infinity), false);
+    replica.remove(at('a', 3));
+    processor.remove(listener);
+    assert.equal(await callsOfRelease(listener, replica.owner.slabs, Infinity), 0);
+    assert.ok(replica.dispose());
+  });
+
   test('C8 releases the entries of a cursor step by step, too', async () => {
     const { replica, processor, listener: other, join } = scene();
     processor.remove(other);

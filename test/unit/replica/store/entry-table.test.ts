@@ -20,7 +20,11 @@ describe('a row has one entry', () => {
       borrowed(entry, 'inner', () => assert.equal(owner.table.open(entry.row), entry));
       assert.equal(owner.table.open(entry.row), entry);
     });
-    assert.notEqual(owner.table.open(entry.row), entry, 'nobody may compare it any more');
+    assert.notEqual(
+      owner.table.open(entry.row),
+      entry,
+      'the table has forgotten the entry, because no call borrows it',
+    );
   });
 
   test('C29 as long as it lasts, when the entry was retained or handed out', () => {

@@ -123,15 +123,6 @@ describe('a thread with an event loop that waits for its bell', () => {
     scene.watch.close();
   });
 
-  test('says whether it was woken, or found work at once', async () => {
-    const scene = new Scene();
-    const waiting = scene.watch.parkAsync(() => false);
-    scene.bell.ring();
-    assert.equal(await waiting, 'woken');
-    assert.equal(await scene.watch.parkAsync(() => true), 'at once');
-    scene.watch.close();
-  });
-
   test('is not checked while it works, and no timer is left at the end', async () => {
     const scene = new Scene();
     scene.park();
