@@ -98,6 +98,8 @@ export {
   newSharedInformer,
 } from './informer/shared-index-informer.ts';
 export type { InformerController } from './informer/shared-index-informer.ts';
+export { SharedCache } from './informer/share/shared-cache.ts';
+export type { CachePort, Lendable } from './informer/share/shared-cache.ts';
 export type { HandlerOptions, HandlerStats, RemovalOptions, ShutDownOptions } from './informer/handlers.ts';
 export {
   FilteringResourceEventHandler,

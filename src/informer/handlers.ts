@@ -16,7 +16,8 @@ import { ResyncTimer } from '../replica/deliver/resync.ts';
 import type { ResolvedInformerOptions } from './options.ts';
 import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import type { Replica } from '../replica/store/replica.ts';
-import type { InformerThreads } from './threads/informer-threads.ts';
+import { Lender } from '../replica/share/lender.ts';
+import type { Drain } from '../replica/merge/drain.ts';
 import { abortable } from './wait-condition.ts';
 import { SettableDoneChecker } from './wait-for.ts';
 import type { HandlerHealth } from './health.ts';
@@ -51,6 +52,13 @@ const HANDLER_CHECKS: OptionChecks<HandlerOptions> = {
 };
 const REMOVAL_CHECKS: OptionChecks<RemovalOptions> = { drain: flag };
 export const SHUT_DOWN_CHECKS: OptionChecks<ShutDownOptions> = { ...REMOVAL_CHECKS, signal };
+
+/** @internal The thread that calls the handlers. */
+export interface HandlerThread {
+  readonly drain: Drain;
+  /** Requests a turn of the drain. */
+  kick(): void;
+}
 
 /** @internal */
 export interface HandlersOptions {
@@ -98,7 +106,7 @@ export class Handlers {
   readonly #listeners: Map<Registration, ProcessorListener> = new Map();
   readonly #resync: ResyncTimer;
   /** Undefined until the informer runs: before that there is nothing to deliver. */
-  #threads: InformerThreads | undefined;
+  #threads: HandlerThread | undefined;
   /** Coalesced notifications of handlers that have ended. */
   #coalescedBefore = 0;
 
@@ -139,15 +147,17 @@ export class Handlers {
       this.#listeners.delete(registration);
       this.#threads?.drain.remove(listener);
       this.#coalescedBefore += listener.coalesced;
+      if (handler instanceof Lender) handler.ended(registration.failure);
     });
-    this.#resync.add(listener, options.resyncPeriodMs);
+    // The cache of another thread needs the unchanged objects of every relist, and no others twice.
+    if (!(handler instanceof Lender)) this.#resync.add(listener, options.resyncPeriodMs);
     processor.add(listener, replica);
     this.#threads?.drain.add(listener);
     this.#threads?.kick();
     return registration;
   }
 
-  start(threads: InformerThreads): void {
+  start(threads: HandlerThread): void {
     this.#threads = threads;
     for (const listener of this.#listeners.values()) threads.drain.add(listener);
     threads.kick();
@@ -251,6 +261,7 @@ export class Handlers {
       clock,
       slowLimits: resolved,
       durations,
+      writer: handler instanceof Lender ? handler : undefined,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
       onSlow: (callMs) => {
         reports.slowHandler(name, callMs, listener.backlog);

@@ -20,6 +20,8 @@ import { declaredFields, wantIndexers } from '../replica/store/index-functions.t
 import type { Indexers } from '../replica/store/index-functions.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../replica/store/indexer.ts';
+import { Lending } from '../replica/share/lending.ts';
+import type { LendingStats } from '../replica/share/lending.ts';
 import { Replica } from '../replica/store/replica.ts';
 import type { Slabs } from '../replica/store/slabs.ts';
 import type { PipelineClient } from './threads/attachments.ts';
@@ -88,6 +90,8 @@ export class InformerPipeline<T> {
   readonly #indexes: IndexSet;
   readonly replica: Replica;
   readonly indexer: ReplicaIndexer<T>;
+  /** The other threads that read the cache. */
+  #lending: Lending | undefined;
   readonly #detector: CacheMutationDetector | undefined;
   /** Transform that was set last before start. */
   #transform: Transform<T> | undefined;
@@ -148,6 +152,32 @@ export class InformerPipeline<T> {
     threads.drain.addUpkeep(this.#maintain);
     threads.storeMemory.packing.add(owner.packed);
     attached.number = await threads.attach(this.#client(attached, events), signal);
+  }
+
+  /** Storage of the objects; undefined before `attach`. */
+  get owner(): EntryOwner | undefined {
+    return this.#attached?.owner;
+  }
+
+  /** The other threads that read the cache; made when the first one asks, after `attach`. */
+  get lending(): Lending {
+    this.#lending ??= new Lending(this.replica.table);
+    if (this.#attached) this.#attached.owner.readers = this.#lending;
+    return this.#lending;
+  }
+
+  /** Figures of other threads; undefined while none has asked. */
+  get lent(): LendingStats | undefined {
+    return this.#lending?.stats;
+  }
+
+  get objectBytesMax(): number {
+    return this.#attached?.threads.options.objectBytesMax ?? 0;
+  }
+
+  /** Declared paths, and indexes, from which the shards extract values; final after start. */
+  get extracted(): { readonly fields: readonly string[]; readonly indexers: Indexers } {
+    return { fields: this.#fields, indexers: this.#indexes.indexers };
   }
 
   get latency(): EventLatency {
@@ -285,6 +315,7 @@ export class InformerPipeline<T> {
     const { merge, owner } = this.#attached;
     if (merge.records !== this.#records) this.#merged(merge.records);
     const { slabs, packed } = owner;
+    this.#lending?.turn();
     const hasMore = compact(slabs) || compact(packed.slabs);
     return this.replica.dispose() || hasMore;
   };

@@ -21,6 +21,10 @@ import { Handlers } from './handlers.ts';
 import type { HandlerOptions, RemovalOptions, ShutDownOptions } from './handlers.ts';
 import { Health } from './health.ts';
 import { InformerActivity } from './informer-activity.ts';
+import { lend, lentInformer } from './share/lend.ts';
+import { SharedCache } from './share/shared-cache.ts';
+import type { LentInformer } from './share/shared-cache.ts';
+import type { ReaderLink } from '../replica/share/reader-link.ts';
 import { InformerMetrics } from './informer-metrics.ts';
 import type { InformerStats } from './informer-stats.ts';
 import type { HealthListener, InformerHealth } from './health.ts';
@@ -328,6 +332,24 @@ export class SharedIndexInformer<T = unknown, Name extends string = string> {
       hasSyncedChecker: this.hasSyncedChecker,
       lastSyncResourceVersion: () => this.lastSyncResourceVersion(),
     };
+  }
+
+  /** Returns this cache for other threads of the program, under the name of the resource. */
+  share(): SharedCache {
+    return new SharedCache({ [this.resource.resource]: this });
+  }
+
+  /** @internal */
+  get lent(): Omit<LentInformer, 'key'> {
+    return lentInformer(this, this.#pipeline);
+  }
+
+  /** @internal */
+  lend(link: ReaderLink, informer: number): () => void {
+    return lend(link, informer, this.#pipeline, {
+      addEventHandler: (lender, options) => this.addEventHandler(lender, options),
+      removeEventHandler: (registration) => this.removeEventHandler(registration),
+    });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

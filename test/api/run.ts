@@ -16,6 +16,7 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'kubeloom-client-go': 'dist/src/client-go/index.d.ts',
   'kubeloom-controller': 'dist/src/controller/index.d.ts',
   'kubeloom-client-node': 'dist/src/client-node/index.d.ts',
+  'kubeloom-thread': 'dist/src/thread/index.d.ts',
   'kubeloom-testing': 'dist/src/apiserver/testing/index.d.ts',
   'kubeloom-prometheus': 'dist/src/base/metrics/prometheus.d.ts',
   'kubeloom-opentelemetry': 'dist/src/base/metrics/opentelemetry.d.ts',

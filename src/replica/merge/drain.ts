@@ -5,7 +5,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { BacklogBudget } from '../deliver/backlog-budget.ts';
 import type { ProcessorListener } from '../deliver/processor-listener.ts';
-import type { SequenceMerger } from './sequence-merger.ts';
 
 /** Records merged between two rounds of deliveries. */
 const MERGE_BATCH = 256;
@@ -18,10 +17,20 @@ const CONGESTED_NOTIFICATIONS = 4096;
 /** Calls of one handler between two readings of the clock; fewer until the duration of its calls is measured. */
 const DELIVER_BATCH_MAX = 16;
 
+/** The source of changes: the records of the shards, or those of the thread that shares its cache. */
+export interface Merger {
+  /** Takes up to `count` records; returns how many. */
+  merge(count: number): number;
+  /** Returns memory to the writers of the records; called after a merge. */
+  publish(): void;
+  /** Returns whether the next record has come. */
+  hasWork(): boolean;
+}
+
 export type Upkeep = () => boolean;
 
 export class Drain {
-  readonly #merger: SequenceMerger;
+  readonly #merger: Merger;
   readonly #clock: Clock;
   readonly #backlogs: BacklogBudget;
   readonly #budgetMs: number;
@@ -37,7 +46,7 @@ export class Drain {
   /** Records merged by the last turn: decides between parking and a short sleep. */
   lastMerged = 0;
 
-  constructor(merger: SequenceMerger, clock: Clock, budgetMs: number, backlogs: BacklogBudget) {
+  constructor(merger: Merger, clock: Clock, budgetMs: number, backlogs: BacklogBudget) {
     this.#merger = merger;
     this.#clock = clock;
     this.#budgetMs = budgetMs;

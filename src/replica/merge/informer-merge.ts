@@ -232,7 +232,14 @@ export class IdentityReader {
   #bytes: Buffer = Buffer.alloc(KEY_BYTES);
   #namespace = '';
 
-  read({ textOffset, namespaceLength, nameLength }: Notification, text: Buffer): Identity {
+  read(
+    {
+      textOffset,
+      namespaceLength,
+      nameLength,
+    }: Pick<Notification, 'textOffset' | 'namespaceLength' | 'nameLength'>,
+    text: Buffer,
+  ): Identity {
     if (namespaceLength === 0) {
       return new KeyIdentity(text.toString('utf8', textOffset, textOffset + nameLength), '');
     }

@@ -30,6 +30,8 @@ export interface DeliveryCursor {
   next(out: Delivery): boolean;
   /** Ends the cursor early. Each call releases some of the entries kept for the reader; true while there are more. */
   close(): boolean;
+  /** The server's version of the state in which the reader is at the end. */
+  readonly version: number | string;
   /** Upper bound of the notifications still to come. */
   readonly remaining: number;
   /** Upper bound of the bytes of superseded objects that it may still need. */
@@ -50,6 +52,7 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
   readonly #state: ReplicaState;
   readonly #kind: 'join' | 'resync';
   readonly #orderEnd: number;
+  readonly version: number | string;
   /** The first slot that the walk has not reached, or `NONE`. */
   #next: number;
   /** Rows of slots that changed or were removed before the walk reached them. */
@@ -70,6 +73,7 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
     this.#kind = kind;
     this.#next = live.first;
     this.#orderEnd = live.orderEnd;
+    this.version = live.version;
     this.remaining = live.size;
     live.cursors.add(this);
   }
@@ -165,6 +169,8 @@ export class SnapshotCursor implements DeliveryCursor, StateObserver {
 export class Difference {
   readonly #table: EntryTable;
   readonly isInitial: boolean;
+  /** The server's version of the list; set at the swap. */
+  version: number | string = '';
   readonly #deletions: number[] = [];
   readonly #olds: number[] = [];
   readonly #news: number[] = [];
@@ -280,6 +286,10 @@ export class DifferenceCursor implements DeliveryCursor {
   constructor(difference: Difference, isResyncDue: boolean) {
     this.#difference = difference;
     this.#isResyncDue = isResyncDue;
+  }
+
+  get version(): number | string {
+    return this.#difference.version;
   }
 
   get remaining(): number {

@@ -10,11 +10,11 @@ import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
 import type { DecodedCache } from './decoded-cache.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag, UNREADABLE, expiredError } from './entry.ts';
-import type { EncodedObject, Entry, EntryStorage, ObjectBytes } from './entry.ts';
+import type { EncodedObject, Entry, EntryStorage, ForeignBytes, ObjectBytes } from './entry.ts';
 import { PackedObjects } from './packed-objects.ts';
 import type { PackedObjectsOptions } from './packed-objects.ts';
 import type { FieldValues, ObjectFacts } from './extracted-fields.ts';
-import type { SlabMemory } from './store-memory.ts';
+import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 
 /** `strict` refuses a borrowed entry as soon as its call has ended, `off` once its bytes are gone. */
@@ -31,6 +31,8 @@ export interface EntryOwnerOptions {
   readonly objectBytesMax: number;
   /** Receives every shared tree before any caller does: freezes it, or records its content. */
   readonly guard?: ((tree: unknown, key: string) => void) | undefined;
+  /** Bytes of all rows, when another thread has stored them: then this one stores none. */
+  readonly foreign?: ForeignBytes;
 }
 
 /** Heap bytes of a parsed object for each byte of its JSON (docs/decisions/0005). */
@@ -57,6 +59,8 @@ export class EntryOwner implements EntryStorage {
   readonly decodedCache: DecodedCache;
   readonly decoders: Map<number, MsgpackDecoder> = new Map();
   readonly table: EntryTable;
+  /** Other threads that read the bytes of rows. */
+  readers: BytesReaders | undefined;
   readonly #isStrict: boolean;
   readonly #options: EntryOwnerOptions;
 
@@ -67,12 +71,14 @@ export class EntryOwner implements EntryStorage {
     this.kind = options.kind;
     this.fields = options.fields;
     this.#isStrict = options.borrowChecks === 'strict';
-    this.slabs = new Slabs(table, options.slabMemory);
+    const readers = (): BytesReaders | undefined => this.readers;
+    this.slabs = new Slabs({ table, memory: options.slabMemory, readers });
     this.packed = new PackedObjects({
       ...options.packing,
       table,
       loose: this.slabs,
       memory: options.slabMemory,
+      readers,
     });
     this.decodedCache = options.decodedCache;
     this.#options = options;
@@ -138,6 +144,7 @@ export class EntryOwner implements EntryStorage {
   retire(row: number, flags: number, entry: Entry | undefined): void {
     if (entry && entry.flags & EntryFlag.Kept) entry.privateCopy = this.#copyOf(row);
     else entry?.forgetDecoded();
+    if (this.#options.foreign) return;
     if (flags & EntryFlag.Packed) this.packed.release(row);
     else this.slabs.release(row);
   }
@@ -250,6 +257,11 @@ export class EntryOwner implements EntryStorage {
     const { table } = this;
     const length = table.lengthOf(row);
     const decoder = table.decoderOf(row);
+    const { foreign } = this.#options;
+    if (foreign) {
+      const { bytes, start } = foreign.read(row);
+      return { bytes, start, length, decoder };
+    }
     if (table.hasFlag(row, EntryFlag.Packed)) {
       return { bytes: this.packed.unpacked(row), start: 0, length, decoder };
     }

@@ -34,7 +34,7 @@ const USES = 10;
 const COLUMNS = 11;
 
 const TWO_POW_32 = 2 ** 32;
-const { Open, VersionText } = EntryFlag;
+const { Open, VersionText, Lent, Former } = EntryFlag;
 
 export class EntryTable {
   readonly #numbers: NumberColumns = new NumberColumns(COLUMNS);
@@ -57,6 +57,55 @@ export class EntryTable {
   /** Adds a state without bytes and without references. */
   add(facts: ObjectFacts, version: number | string, flags: number, decoder?: MsgpackDecoder): number {
     const row = this.#free.pop() ?? this.#newRow();
+    this.#fill(row, facts, version, flags, decoder);
+    return row;
+  }
+
+  /** Adds a state under the number that it has in the table of another thread. A table has either such rows or its own. */
+  addAt(
+    row: number,
+    facts: ObjectFacts,
+    version: number | string,
+    flags: number,
+    decoder?: MsgpackDecoder,
+  ): void {
+    assert(this.#facts[row] === undefined, 'the row is in use', row);
+    this.#numbers.reserve(row);
+    this.#fill(row, facts, version, flags, decoder);
+  }
+
+  /** Adds a row with the bytes of another one, which will get other bytes. It has no references. */
+  split(row: number): number {
+    const flags = (this.flagsOf(row) & ~(Open | VersionText | Lent)) | Former;
+    const former = this.add(this.factsOf(row), this.versionOf(row), flags, this.decoderOf(row));
+    this.place(former, this.slabOf(row), this.offsetOf(row), this.storedBytesOf(row));
+    this.setLength(former, this.lengthOf(row));
+    this.setDictionary(former, this.dictionaryOf(row));
+    return former;
+  }
+
+  /** Returns the number of a row that has ended, for the thread that stored it; undefined when there is none. */
+  takeEnded(): number | undefined {
+    return this.#free.pop();
+  }
+
+  /** Returns whether there is a state under this number. */
+  has(row: number): boolean {
+    return this.#facts[row] !== undefined;
+  }
+
+  /** Takes back a number that could not be returned now. */
+  keepEnded(row: number): void {
+    this.#free.push(row);
+  }
+
+  #fill(
+    row: number,
+    facts: ObjectFacts,
+    version: number | string,
+    flags: number,
+    decoder: MsgpackDecoder | undefined,
+  ): void {
     const words = this.#numbers.words;
     const at = row * COLUMNS;
     words[at + FLAGS] = flags;
@@ -71,7 +120,6 @@ export class EntryTable {
       words[at + FLAGS] = flags | VersionText;
     }
     this.#facts[row] = facts;
-    return row;
   }
 
   /** Adds a reference; returns the length of the object. */
@@ -80,6 +128,13 @@ export class EntryTable {
     const at = row * COLUMNS;
     words[at + REFERENCES] = (words[at + REFERENCES] ?? 0) + 1;
     return words[at + LENGTH] ?? 0;
+  }
+
+  /** Adds the reference of another thread, and marks the row: its bytes move only with that thread's knowledge. Returns its length. */
+  lend(row: number): number {
+    const words = this.#numbers.words;
+    words[row * COLUMNS + FLAGS] = (words[row * COLUMNS + FLAGS] ?? 0) | Lent;
+    return this.addReference(row);
   }
 
   /** Drops one reference; the last one returns the bytes to the slabs and frees the row. */

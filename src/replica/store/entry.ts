@@ -67,6 +67,12 @@ export interface EncodedObject extends Readonly<ObjectBytes> {
   readonly decoder: MsgpackDecoder | undefined;
 }
 
+/** @internal The bytes of rows that are in the memory of another thread. */
+export interface ForeignBytes {
+  /** Returns the object of a row, valid until the next read. */
+  read(row: number): Readonly<ObjectBytes>;
+}
+
 /** @internal The storage and the decoder of entries: `EntryOwner`, one for each informer. */
 export interface EntryStorage {
   readonly kind: string;
@@ -113,6 +119,10 @@ export const EntryFlag = {
   Open: 1024,
   /** Its version is text, because it is not a number below 2^53. */
   VersionText: 512,
+  /** Another thread reads its bytes, or has read them. */
+  Lent: 2048,
+  /** It is the former place of a row that was moved: threads may still read there. */
+  Former: 4096,
 } as const;
 
 /** @internal */

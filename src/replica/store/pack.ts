@@ -39,8 +39,10 @@ export const DICTIONARY_HELD_BYTES: number = DICTIONARY_BYTES_MAX + 2 * 2 ** IND
 export class Dictionary implements Viewed {
   /** The number by which packed objects name it, above 0. */
   readonly number: number;
+  /** Shared memory, because threads that read packed objects need the samples. */
   readonly bytes: Buffer;
   readonly view: DataView;
+  isShared = false;
   length = 0;
   /** Steps by the hash of eight bytes: the number of the latest step with them, plus one. */
   readonly #steps: Uint16Array = new Uint16Array(2 ** INDEX_BITS);
@@ -52,7 +54,9 @@ export class Dictionary implements Viewed {
 
   constructor(number: number) {
     this.number = number;
-    ({ bytes: this.bytes, view: this.view } = allocateViewed(DICTIONARY_BYTES_MAX));
+    const memory = new SharedArrayBuffer(DICTIONARY_BYTES_MAX);
+    this.bytes = Buffer.from(memory);
+    this.view = new DataView(memory);
   }
 
   hasRoom(bytes: number): boolean {
@@ -130,7 +134,7 @@ export function pack(dictionary: Dictionary, source: Viewed, target: Buffer, byt
 
 /** Unpacks [start, end) of `packed` to the beginning of `target`; returns the unpacked length. */
 export function unpack(
-  dictionary: Dictionary,
+  dictionary: Pick<Dictionary, 'bytes'>,
   packed: Buffer,
   start: number,
   end: number,

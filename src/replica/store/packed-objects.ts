@@ -10,15 +10,16 @@ import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { DICTIONARY_BYTES_MAX, DICTIONARY_HELD_BYTES, Dictionary, allocateViewed } from './pack.ts';
 import { PACK_SLACK_BYTES, pack, unpack } from './pack.ts';
+import { NONE } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import { EntryFlag } from './entry.ts';
-import type { SlabMemory } from './store-memory.ts';
+import type { BytesReaders, SlabMemory } from './store-memory.ts';
 import { Slabs } from './slabs.ts';
 import type { Slab } from './slabs.ts';
 
 /** Shorter objects gain nothing, longer ones resemble no sample. */
 const OBJECT_BYTES_MIN = 128;
-const OBJECT_BYTES_MAX = 2 ** 16;
+export const OBJECT_BYTES_MAX: number = 2 ** 16;
 const SAMPLE_BYTES_MAX: number = DICTIONARY_BYTES_MAX / 2;
 /** An informer whose objects have less than this in total is not packed. */
 const TOTAL_BYTES_MIN: number = 2 ** 18;
@@ -36,6 +37,7 @@ export interface PackedObjectsOptions {
   readonly memory?: SlabMemory | undefined;
   readonly totalBytesMin?: number | undefined;
   readonly wastedBytesMin?: number | undefined;
+  readonly readers?: (() => BytesReaders | undefined) | undefined;
 }
 
 /** Scratch memory for one step; one thread does all of this. */
@@ -48,6 +50,7 @@ export class PackedObjects {
   readonly #loose: Slabs;
   readonly #totalBytesMin: number;
   readonly #wastedBytesMin: number;
+  readonly #readers: () => BytesReaders | undefined;
   /** Dictionaries with packed rows by number, dissolved ones included, because they still save something. */
   readonly #dictionaries: Map<number, Dictionary> = new Map();
   #current: Dictionary | undefined;
@@ -59,7 +62,13 @@ export class PackedObjects {
   constructor(options: PackedObjectsOptions) {
     this.#table = options.table;
     this.#loose = options.loose;
-    this.slabs = new Slabs(options.table, options.memory);
+    const { table, memory, readers = () => undefined } = options;
+    const moved = (row: number, former: number): void => {
+      this.dictionaryOf(former).savedBytes += this.#savedBy(former);
+      readers()?.moved(row, former);
+    };
+    this.slabs = new Slabs({ table, memory, readers, moved });
+    this.#readers = readers;
     this.#totalBytesMin = options.totalBytesMin ?? TOTAL_BYTES_MIN;
     this.#wastedBytesMin = options.wastedBytesMin ?? WASTED_BYTES_MIN;
   }
@@ -77,16 +86,14 @@ export class PackedObjects {
   unpacked(row: number): Buffer {
     const start = this.#table.offsetOf(row);
     const end = start + this.#table.storedBytesOf(row);
-    const length = unpack(this.#dictionaryOf(row), this.slabs.slabOf(row).bytes, start, end, plain.bytes);
+    const length = unpack(this.dictionaryOf(row), this.slabs.slabOf(row).bytes, start, end, plain.bytes);
     assert(length === this.#table.lengthOf(row), 'unpacked to another length', row);
     return plain.bytes;
   }
 
   release(row: number): void {
-    const dictionary = this.#dictionaryOf(row);
-    dictionary.savedBytes -= this.#savedBy(row);
+    this.#save(row, -this.#savedBy(row));
     this.slabs.release(row);
-    if (dictionary.savedBytes === 0) this.#dictionaries.delete(dictionary.number);
     this.#table.setFlag(row, EntryFlag.Packed, false);
   }
 
@@ -113,6 +120,7 @@ export class PackedObjects {
     for (const slab of drained(this.#loose.list())) {
       for (const row of this.#loose.rowsIn(slab)) {
         if (this.#table.hasFlag(row, EntryFlag.Unpackable)) continue;
+        if (this.#isFixed(row)) continue;
         if (this.#table.hasFlag(row, EntryFlag.Aged)) {
           this.#pack(row);
           if (this.#rests > 0) return;
@@ -162,20 +170,38 @@ export class PackedObjects {
   }
 
   #keep(row: number, dictionary: Dictionary, packedBytes: number): void {
-    this.#loose.release(row);
+    const former = this.#loose.vacate(row);
     this.slabs.put(row, packed, 0, packedBytes);
     this.#table.setDictionary(row, dictionary.number);
     this.#table.setFlag(row, EntryFlag.Packed);
     dictionary.savedBytes += this.#savedBy(row);
     // The map lacks a dictionary while no row is packed against it.
     this.#dictionaries.set(dictionary.number, dictionary);
+    if (former !== NONE) this.#readers()?.moved(row, former);
+  }
+
+  /** Changes the bytes that the row's dictionary saves. It ends with the last of them. */
+  #save(row: number, bytes: number): void {
+    const dictionary = this.dictionaryOf(row);
+    dictionary.savedBytes += bytes;
+    if (dictionary.savedBytes > 0) return;
+    this.#dictionaries.delete(dictionary.number);
+    if (dictionary.isShared) this.#readers()?.dropped(dictionary);
+  }
+
+  /** Returns whether the row stays where it is: a former place, or one where threads read that are far behind. */
+  #isFixed(row: number): boolean {
+    const flags = this.#table.flagsOf(row);
+    if (flags & EntryFlag.Former) return true;
+    return (flags & EntryFlag.Lent) !== 0 && this.#readers()?.mayMove() === false;
   }
 
   #next(): Dictionary {
     return (this.#current = new Dictionary(++this.#created));
   }
 
-  #dictionaryOf(row: number): Dictionary {
+  /** Returns the dictionary of a packed row. */
+  dictionaryOf(row: number): Dictionary {
     const dictionary = this.#dictionaries.get(this.#table.dictionaryOf(row));
     assert(dictionary !== undefined && this.#table.hasFlag(row, EntryFlag.Packed), 'not packed', row);
     return dictionary;
@@ -193,7 +219,7 @@ export class PackedObjects {
     if (!this.#chooseDissolved()) return;
     for (const slab of drained(this.slabs.list())) {
       for (const row of this.slabs.rowsIn(slab)) {
-        if (!this.#dictionaryOf(row).isDissolved) continue;
+        if (!this.dictionaryOf(row).isDissolved || this.#isFixed(row)) continue;
         this.#unpack(row);
         yield* this.#tidied();
       }
@@ -229,12 +255,22 @@ export class PackedObjects {
     }
   }
 
+  /** Ends the packed place of a row. A former row, which it returns, takes over the bytes that it saves. */
+  #vacate(row: number): number {
+    const isLent = this.#table.hasFlag(row, EntryFlag.Lent);
+    if (!isLent) this.#save(row, -this.#savedBy(row));
+    const former = this.slabs.vacate(row);
+    this.#table.setFlag(row, EntryFlag.Packed, false);
+    return former;
+  }
+
   #unpack(row: number): void {
     const bytes = this.unpacked(row);
     this.#isActive = true;
-    this.release(row);
+    const former = this.#vacate(row);
     this.#table.setDictionary(row, 0);
     this.#loose.put(row, bytes, 0, this.#table.lengthOf(row));
+    if (former !== NONE) this.#readers()?.moved(row, former);
   }
 }
 

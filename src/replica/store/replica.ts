@@ -11,6 +11,7 @@ import { DeltaKind } from '../../shared/record/delta.ts';
 import { NONE } from './columns.ts';
 import { Difference } from './deliveries.ts';
 import type { EntryTable } from './entry-table.ts';
+import { EntryFlag } from './entry.ts';
 import type { Identity } from './extracted-fields.ts';
 import { ReplicaState } from './replica-state.ts';
 import type { IndexSet, IndexValues } from './replica-state.ts';
@@ -127,7 +128,8 @@ export class Replica {
     const before = previous === NONE ? undefined : table.factsOf(previous);
     assert(!before || before === facts || before.key === facts.key, 'the id is of another object', facts.key);
     const values = this.#indexes.valuesOf(row, before?.equals(facts) ?? false, state, previousSlot);
-    if (previous !== NONE) table.setDictionary(row, table.dictionaryOf(previous));
+    if (previous !== NONE && !table.hasFlag(row, EntryFlag.Packed))
+      table.setDictionary(row, table.dictionaryOf(previous));
     table.addReference(row);
     if (this.#shadow) {
       const known = values ?? state.valuesAt(previousSlot);
@@ -287,6 +289,7 @@ export class Replica {
       'a relist neither contains nor deletes an object',
     );
     shadow.state.version = resourceVersion;
+    difference.version = resourceVersion;
     this.#live = shadow.state;
     this.#shadow = undefined;
     this.#hasSynced = true;

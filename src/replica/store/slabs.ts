@@ -11,13 +11,14 @@ import { assert } from '../../base/errors.ts';
 import { copyBytes } from '../../shared/log/log.ts';
 import { NONE } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
+import { EntryFlag } from './entry.ts';
 import { SLAB_BYTES, SlabMemory } from './store-memory.ts';
+import type { BytesReaders, SharedMemory } from './store-memory.ts';
 
-export interface Slab {
+export interface Slab extends SharedMemory {
   readonly sizeClass: SizeClass;
   /** Its place in the list of slabs, by which rows name it. */
   readonly number: number;
-  readonly bytes: Buffer;
   /** The row of each chunk. A vacant one has the previous vacant chunk instead: `NONE - 1 - chunk`, or `NONE`. */
   readonly rows: Int32Array;
   /** The chunk that was released last, and number of released ones. */
@@ -25,6 +26,10 @@ export interface Slab {
   vacants: number;
   /** Chunks that were used at least once: the first ones. */
   used: number;
+  /** True when its rows were moved, and it remains for former rows only. */
+  isEmptied: boolean;
+  /** Number of former rows in it. */
+  formers: number;
   /** Index among the open slabs of its size; -1 while it is full. */
   openAt: number;
 }
@@ -43,20 +48,39 @@ export function chunkBytesFor(bytes: number): number {
   return Math.max(CHUNK_BYTES_MIN, (bytes + mask) & ~mask);
 }
 
+export interface SlabsOptions {
+  /** The rows whose bytes are put here. */
+  readonly table: EntryTable;
+  readonly memory?: SlabMemory | undefined;
+  readonly readers?: (() => BytesReaders | undefined) | undefined;
+  /** Called when compaction has moved a row that threads read. Default: tells the readers. */
+  readonly moved?: (row: number, former: number) => void;
+}
+
 export class Slabs {
   readonly #table: EntryTable;
+  readonly #free: (slab: Slab) => void;
+  readonly #readers: () => BytesReaders | undefined;
+  readonly #moved: (row: number, former: number) => void;
   readonly #memory: SlabMemory;
   readonly #numbered: (Slab | undefined)[] = [];
   readonly #classes: Map<number, SizeClass> = new Map();
   readonly #sparse: SizeClass[] = [];
   liveBytes = 0;
+  /** Bytes of slabs that were emptied except for former rows. */
+  #emptiedBytes = 0;
   /** Bytes released while slabs waited to be emptied: `compact` must keep up with them. */
   #owedBytes = 0;
 
-  /** @param table the rows whose bytes are put here */
-  constructor(table: EntryTable, memory: SlabMemory = new SlabMemory()) {
+  constructor({ table, memory = new SlabMemory(), readers = () => undefined, moved }: SlabsOptions) {
     this.#table = table;
     this.#memory = memory;
+    this.#readers = readers;
+    this.#moved = moved ?? ((row, former) => readers()?.moved(row, former));
+    this.#free = (slab) => {
+      memory.give(slab.bytes);
+      if (slab.isShared) readers()?.dropped(slab);
+    };
   }
 
   put(row: number, source: Buffer, start: number, length: number): void {
@@ -74,14 +98,35 @@ export class Slabs {
     const slab = this.slabOf(row);
     const storedBytes = this.#table.storedBytesOf(row);
     const { sizeClass } = slab;
-    sizeClass.leave(slab, this.#table.offsetOf(row));
+    const offset = this.#table.offsetOf(row);
     this.#table.place(row, NONE, 0, 0);
     this.liveBytes -= storedBytes;
+    if (this.#table.hasFlag(row, EntryFlag.Former)) slab.formers--;
+    if (slab.isEmptied) {
+      this.#freeEmptied(slab);
+      return;
+    }
+    sizeClass.leave(slab, offset);
     if (this.#sparse.length > 0) this.#owedBytes += storedBytes;
     if (!sizeClass.isQueued && sizeClass.isSparse) {
       sizeClass.isQueued = true;
       this.#sparse.push(sizeClass);
     }
+  }
+
+  /** Ends the row's place: frees it, or leaves it to a former row, which it returns, while threads read there. */
+  vacate(row: number): number {
+    const table = this.#table;
+    if (!table.hasFlag(row, EntryFlag.Lent)) {
+      this.release(row);
+      return NONE;
+    }
+    const slab = this.slabOf(row);
+    const former = table.split(row);
+    slab.rows[slab.sizeClass.chunkAt(table.offsetOf(row))] = former;
+    slab.formers++;
+    table.place(row, NONE, 0, 0);
+    return former;
   }
 
   get hasCompaction(): boolean {
@@ -94,18 +139,12 @@ export class Slabs {
     do {
       const sizeClass = this.#sparse.at(-1);
       if (!sizeClass) break;
-      if (sizeClass.isSparse) {
-        const slab = sizeClass.takeEmptiest();
-        for (const row of slab.rows.subarray(0, slab.used)) {
-          if (row < 0) continue;
-          const storedBytes = this.#table.storedBytesOf(row);
-          this.#place(row, slab.bytes, this.#table.offsetOf(row), storedBytes);
-          movedBytes += storedBytes;
-        }
-        this.#memory.give(slab.bytes);
+      const slab = sizeClass.isSparse ? sizeClass.takeEmptiest((other) => this.#mayEmpty(other)) : undefined;
+      if (slab) {
+        movedBytes += this.#empty(slab);
         this.#owedBytes -= slab.bytes.length;
+        if (sizeClass.isSparse) continue;
       }
-      if (sizeClass.isSparse) continue;
       sizeClass.isQueued = false;
       this.#sparse.pop();
     } while (this.#owedBytes > 0);
@@ -126,16 +165,53 @@ export class Slabs {
   }
 
   get heldBytes(): number {
-    let bytes = 0;
+    let bytes = this.#emptiedBytes;
     for (const { heldBytes } of this.#classes.values()) bytes += heldBytes;
     return bytes;
+  }
+
+  /** Moves all rows of a slab that was removed; returns their bytes. Where threads read, former rows stay. */
+  #empty(slab: Slab): number {
+    const table = this.#table;
+    let movedBytes = 0;
+    slab.isEmptied = true;
+    // Rows are still in it, although former ones may end at once.
+    slab.formers++;
+    this.#numbered[slab.number] = slab;
+    this.#emptiedBytes += slab.bytes.length;
+    for (const row of slab.rows.slice(0, slab.used)) {
+      if (row < 0) continue;
+      const storedBytes = table.storedBytesOf(row);
+      const offset = table.offsetOf(row);
+      const former = table.hasFlag(row, EntryFlag.Lent) ? this.vacate(row) : NONE;
+      this.#place(row, slab.bytes, offset, storedBytes);
+      movedBytes += storedBytes;
+      if (former === NONE) continue;
+      this.liveBytes += storedBytes;
+      this.#moved(row, former);
+    }
+    slab.formers--;
+    this.#freeEmptied(slab);
+    return movedBytes;
+  }
+
+  #freeEmptied(slab: Slab): void {
+    if (slab.formers > 0) return;
+    this.#numbered[slab.number] = undefined;
+    this.#emptiedBytes -= slab.bytes.length;
+    this.#free(slab);
+  }
+
+  #mayEmpty(slab: Slab): boolean {
+    if (!slab.isShared) return true;
+    return slab.formers === 0 && (this.#readers()?.mayMove() ?? true);
   }
 
   #place(row: number, source: Buffer, start: number, length: number): void {
     const chunkBytes = chunkBytesFor(length);
     let sizeClass = this.#classes.get(chunkBytes);
     if (!sizeClass) {
-      sizeClass = new SizeClass(chunkBytes, this.#memory, this.#numbered);
+      sizeClass = new SizeClass(chunkBytes, this.#memory, this.#numbered, this.#free);
       this.#classes.set(chunkBytes, sizeClass);
     }
     const slab = sizeClass.openSlab();
@@ -151,6 +227,7 @@ class SizeClass {
   readonly #chunksMax: number;
   readonly #memory: SlabMemory;
   readonly #numbered: (Slab | undefined)[];
+  readonly #free: (slab: Slab) => void;
   readonly slabs: Set<Slab> = new Set();
   readonly #open: Slab[] = [];
   #chunks = 0;
@@ -158,8 +235,14 @@ class SizeClass {
   /** True while a slab of this size waits to be emptied. */
   isQueued = false;
 
-  /** @param numbered all slabs by their number */
-  constructor(chunkBytes: number, memory: SlabMemory, numbered: (Slab | undefined)[]) {
+  /** @param numbered all slabs by their number @param free takes back a slab that is empty */
+  constructor(
+    chunkBytes: number,
+    memory: SlabMemory,
+    numbered: (Slab | undefined)[],
+    free: (slab: Slab) => void,
+  ) {
+    this.#free = free;
     this.#chunkBytes = chunkBytes;
     this.#memory = memory;
     this.#numbered = numbered;
@@ -195,32 +278,38 @@ class SizeClass {
     return chunk * this.#chunkBytes;
   }
 
+  chunkAt(offset: number): number {
+    return Math.floor(offset / this.#chunkBytes);
+  }
+
   /** Frees the chunk at `offset`, and an empty slab if another is open; the last one goes with the last object. */
   leave(slab: Slab, offset: number): void {
-    const chunk = Math.floor(offset / this.#chunkBytes);
+    const chunk = this.chunkAt(offset);
     slab.rows[chunk] = NONE - 1 - slab.vacant;
     slab.vacant = chunk;
     slab.vacants++;
     this.#live--;
     if (slab.openAt < 0) this.#reopen(slab);
     const isEmpty = slab.vacants === slab.used;
-    if (isEmpty && this.#open.length > 1) this.#memory.give(this.#remove(slab).bytes);
+    if (isEmpty && this.#open.length > 1) this.#free(this.#remove(slab));
     if (this.#live > 0) return;
-    for (let last = this.#open.at(-1); last; last = this.#open.at(-1))
-      this.#memory.give(this.#remove(last).bytes);
+    for (let last = this.#open.at(-1); last; last = this.#open.at(-1)) this.#free(this.#remove(last));
   }
 
-  /** Removes the slab with the fewest objects; the caller moves them and returns its memory. */
-  takeEmptiest(): Slab {
+  /**
+   * Removes the slab with the fewest objects of those that may be emptied; undefined when there is none. The caller moves
+   * the objects and frees the slab.
+   */
+  takeEmptiest(mayEmpty: (slab: Slab) => boolean): Slab | undefined {
     let emptiest: Slab | undefined;
     let fewest = Infinity;
     for (const slab of this.#open) {
       const count = slab.used - slab.vacants;
-      if (count >= fewest) continue;
+      if (count >= fewest || !mayEmpty(slab)) continue;
       emptiest = slab;
       fewest = count;
     }
-    assert(emptiest !== undefined, 'no slab of this size is open');
+    if (!emptiest) return undefined;
     this.#live -= fewest;
     return this.#remove(emptiest);
   }
@@ -233,6 +322,9 @@ class SizeClass {
       sizeClass: this,
       number: unused < 0 ? this.#numbered.length : unused,
       bytes,
+      isShared: false,
+      isEmptied: false,
+      formers: 0,
       rows: new Int32Array(chunks),
       vacant: NONE,
       vacants: 0,

@@ -110,6 +110,39 @@ function mapped(): Buffer {
   return Buffer.from(memory, 0, SLAB_BYTES);
 }
 
+/** Memory that other threads may read: a slab, or a dictionary. */
+export interface SharedMemory {
+  /** In shared memory, once `shareMemory` was called. */
+  bytes: Buffer;
+  /** Whether another thread may have its number. */
+  isShared: boolean;
+}
+
+/** The threads that read the bytes of rows. */
+export interface BytesReaders {
+  /** Returns whether rows may be moved that threads read: not while those are far behind. */
+  mayMove(): boolean;
+  /** Called when a row has other bytes. The former row keeps the bytes that it had, until no thread reads them. */
+  moved(row: number, former: number): void;
+  /** Called when no row is in the memory any more. */
+  dropped(memory: SharedMemory): void;
+}
+
+/**
+ * Moves the bytes into shared memory, unless they are there, and returns that. Small slabs are private memory until then:
+ * their caches are mostly never shared.
+ */
+export function shareMemory(memory: SharedMemory): SharedArrayBuffer {
+  memory.isShared = true;
+  const { buffer } = memory.bytes;
+  if (buffer instanceof SharedArrayBuffer) return buffer;
+  const shared = new SharedArrayBuffer(memory.bytes.length);
+  const bytes = Buffer.from(shared);
+  memory.bytes.copy(bytes);
+  memory.bytes = bytes;
+  return shared;
+}
+
 /** A store with objects to pack: its round does one step at a time. */
 export interface Packable {
   /** @returns whether the next round has something to do even if nothing changes before it */

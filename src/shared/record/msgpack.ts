@@ -25,6 +25,20 @@ export class MsgpackDecoder {
     structures.forEach((structure, index) => (this.#structures[first + index] = structure));
   }
 
+  /** Number of structures so far, unused numbers included. */
+  get end(): number {
+    return this.#structures.length;
+  }
+
+  /** Returns a Structures record of those from this number on. */
+  since(first: number): Buffer {
+    const start = Math.max(
+      first,
+      this.#structures.findIndex((structure) => structure !== undefined),
+    );
+    return Buffer.from(JSON.stringify({ first: start, structures: this.#structures.slice(start) }));
+  }
+
   /** Decodes exactly one object. `bytes` must not be shared memory. Throws when the range is not one object. */
   decode(bytes: Uint8Array, start: number, end: number): unknown {
     try {

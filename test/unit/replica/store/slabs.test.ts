@@ -46,7 +46,7 @@ class ScribblingMemory extends SlabMemory {
 /** Slabs compared with a model of private copies: every step changes both. */
 class SlabTwin {
   readonly #table: EntryTable = new EntryTable();
-  readonly slabs: Slabs = new Slabs(this.#table, new ScribblingMemory());
+  readonly slabs: Slabs = new Slabs({ table: this.#table, memory: new ScribblingMemory() });
   readonly #allocations: TestAllocation[] = [];
   readonly #random: Random;
   readonly #source: Buffer;
@@ -164,7 +164,7 @@ describe('random churn of 20x the allocated bytes', () => {
 describe('releasing', () => {
   test('twice is refused, and frees the bytes once', () => {
     const table = new EntryTable();
-    const slabs = new Slabs(table);
+    const slabs = new Slabs({ table });
     const row = newRow(table);
     slabs.put(row, Buffer.from('once'), 0, 4);
     slabs.release(row);
@@ -174,7 +174,7 @@ describe('releasing', () => {
 
   test('does not give the chunk of an empty object to another', () => {
     const table = new EntryTable();
-    const slabs = new Slabs(table);
+    const slabs = new Slabs({ table });
     const empties = Array.from({ length: 3 }, () => newRow(table));
     for (const empty of empties) slabs.put(empty, Buffer.alloc(1), 0, 0);
     const places = empties.map((row) => `${table.slabOf(row)} ${table.offsetOf(row)}`);
@@ -267,7 +267,7 @@ describe('memory of slabs', () => {
   test('that slabs no longer need serves slabs of other sizes', () => {
     const memory = new SlabMemory();
     const table = new EntryTable();
-    const slabs = new Slabs(table, memory);
+    const slabs = new Slabs({ table, memory });
     const fill = (length: number): number[] =>
       Array.from({ length: 2000 }, () => {
         const row = newRow(table);

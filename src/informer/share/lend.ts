@@ -1,0 +1,59 @@
+/** Connects one informer with the link to one thread. */
+import { assert } from '../../base/errors.ts';
+import type { HandlerRegistration } from '../../replica/deliver/handler.ts';
+import { Lender } from '../../replica/share/lender.ts';
+import type { ReaderLink } from '../../replica/share/reader-link.ts';
+import type { HandlerOptions } from '../handlers.ts';
+import type { InformerPipeline } from '../pipeline.ts';
+import type { LentInformer } from './shared-cache.ts';
+
+interface HandlerCalls {
+  addEventHandler(lender: Lender, options: HandlerOptions): HandlerRegistration;
+  removeEventHandler(registration: HandlerRegistration): void;
+}
+
+type LentPipeline = Pick<
+  InformerPipeline<never>,
+  'replica' | 'owner' | 'lending' | 'extracted' | 'objectBytesMax'
+>;
+
+/** Returns the settings that a thread needs; they are final after start. */
+export function lentInformer(
+  { name, resource }: Pick<LentInformer, 'name' | 'resource'>,
+  { extracted, objectBytesMax }: LentPipeline,
+): Omit<LentInformer, 'key'> {
+  const { fields, indexers } = extracted;
+  const data = Object.entries(indexers).filter(([, indexer]) => typeof indexer === 'object');
+  const { group, version, resource: plural, kind, isNamespaced } = resource;
+  return {
+    name,
+    resource: { group, version, resource: plural, kind, isNamespaced },
+    fields: [...fields],
+    indexers: Object.fromEntries(data) as LentInformer['indexers'],
+    objectBytesMax,
+  };
+}
+
+/** Delivers to the thread from now on; returns a function that ends it. */
+export function lend(
+  link: ReaderLink,
+  informer: number,
+  pipeline: LentPipeline,
+  handlers: HandlerCalls,
+): () => void {
+  const { replica, lending } = pipeline;
+  const lender = new Lender(informer, link, {
+    table: replica.table,
+    owner: () => {
+      assert(pipeline.owner !== undefined, 'an object of an informer that was not started');
+      return pipeline.owner;
+    },
+    replica,
+    isIdle: () => registration.backlog.notifications === 0,
+    remove: () => handlers.removeEventHandler(registration),
+  });
+  link.add(informer, lender);
+  lending.add(lender);
+  const registration = handlers.addEventHandler(lender, { name: `a thread's cache` });
+  return () => lending.remove(lender);
+}

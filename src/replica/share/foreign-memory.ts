@@ -1,0 +1,97 @@
+/** Memory of the main thread that a thread reads: slabs, dictionaries, and tables of msgpack, by number. */
+import { KubeloomError, assert } from '../../base/errors.ts';
+import { MsgpackDecoder } from '../../shared/record/msgpack.ts';
+import { NONE } from '../store/columns.ts';
+import type { EntryTable } from '../store/entry-table.ts';
+import { EntryFlag } from '../store/entry.ts';
+import type { ForeignBytes, ObjectBytes } from '../store/entry.ts';
+import { unpack } from '../store/pack.ts';
+import { OBJECT_BYTES_MAX } from '../store/packed-objects.ts';
+import type { ToReader } from './messages.ts';
+
+export class ForeignMemory {
+  readonly #receive: () => boolean;
+  readonly #memories: Map<number, Buffer> = new Map();
+  readonly #decoders: Map<number, MsgpackDecoder> = new Map();
+  #isClosed = false;
+
+  /** @param receive takes one of the messages that were sent so far, and passes it to `take`; false without one */
+  constructor(receive: () => boolean) {
+    this.#receive = receive;
+  }
+
+  /** Takes a message; ignores those that are not about memory. */
+  take(message: ToReader): void {
+    switch (message.type) {
+      case 'memory':
+        this.#memories.set(message.number, Buffer.from(message.memory, 0, message.memory.byteLength));
+        break;
+      case 'forget':
+        this.#memories.delete(message.number);
+        break;
+      case 'structures':
+        this.decoder(message.decoder).update(message.record);
+        break;
+      default:
+    }
+  }
+
+  /** Returns the memory with this number. */
+  get(number: number): Buffer {
+    const memory = this.#memories.get(number);
+    if (this.#isClosed) {
+      const message = 'the cache of this thread is closed: its objects were in the memory of the main thread';
+      throw new KubeloomError('ERR_KUBELOOM_STOPPED', message);
+    }
+    assert(memory !== undefined, 'a record names unknown memory', number);
+    return memory;
+  }
+
+  /** Ends all reads: the main thread uses the memory for something else from now on. */
+  close(): void {
+    this.#isClosed = true;
+    this.#memories.clear();
+  }
+
+  /** Takes all messages that were sent before the record being read. */
+  catchUp(): void {
+    while (this.#receive());
+  }
+
+  has(number: number): boolean {
+    return number === NONE || this.#memories.has(number);
+  }
+
+  decoder(number: number): MsgpackDecoder {
+    let decoder = this.#decoders.get(number);
+    if (!decoder) this.#decoders.set(number, (decoder = new MsgpackDecoder()));
+    return decoder;
+  }
+}
+
+/** Scratch memory for one read; one thread does all of this. */
+let scratch: Buffer | undefined;
+
+/** The bytes of one informer's rows. Their columns name foreign memory instead of slabs and dictionaries. */
+export class ForeignRows implements ForeignBytes {
+  readonly #table: EntryTable;
+  readonly #memory: ForeignMemory;
+
+  constructor(table: EntryTable, memory: ForeignMemory) {
+    this.#table = table;
+    this.#memory = memory;
+  }
+
+  read(row: number): Readonly<ObjectBytes> {
+    const table = this.#table;
+    const bytes = this.#memory.get(table.slabOf(row));
+    const start = table.offsetOf(row);
+    const length = table.lengthOf(row);
+    if (!table.hasFlag(row, EntryFlag.Packed)) return { bytes, start, length };
+    scratch ??= Buffer.allocUnsafeSlow(OBJECT_BYTES_MAX);
+    const dictionary = this.#memory.get(table.dictionaryOf(row));
+    const unpacked = unpack({ bytes: dictionary }, bytes, start, start + table.storedBytesOf(row), scratch);
+    assert(unpacked === length, 'unpacked to another length', row);
+    return { bytes: scratch, start: 0, length };
+  }
+}

@@ -1,0 +1,297 @@
+/**
+ * One informer's cache for one other thread, on the main thread: a handler whose calls write records. While the ring is
+ * full a call is a promise, so a thread that does not read is a slow handler, with all that follows.
+ */
+import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
+import { StateKind, StateRecord, stateBytes, writeState } from '../../shared/record/state.ts';
+import type { ResourceEventHandler } from '../deliver/handler.ts';
+import type { CacheWriter } from '../deliver/processor-listener.ts';
+import { NONE } from '../store/columns.ts';
+import type { EntryOwner } from '../store/entry-owner.ts';
+import { EntryFlag } from '../store/entry.ts';
+import type { EntryTable } from '../store/entry-table.ts';
+import type { Borrowed, DeletedFinalStateUnknown, Entry } from '../store/entry.ts';
+import type { ObjectFacts } from '../store/extracted-fields.ts';
+import type { Replica } from '../store/replica.ts';
+import { Loans } from './loans.ts';
+import type { LinkedCache, ReaderLink } from './reader-link.ts';
+
+/** Flags of a row that are about its object, not about this thread. */
+const OBJECT_FLAGS: number =
+  EntryFlag.TooLarge |
+  EntryFlag.TransformFailed |
+  EntryFlag.Malformed |
+  EntryFlag.Quarantined |
+  EntryFlag.Packed;
+
+const NO_TEXT: Buffer = Buffer.alloc(0);
+
+export interface LenderOptions {
+  readonly table: EntryTable;
+  /** Returns the storage of the rows, from the first delivery on. */
+  readonly owner: () => EntryOwner;
+  readonly replica: Pick<Replica, 'live' | 'hasSynced'>;
+  /** Returns whether all notifications before now were delivered. */
+  readonly isIdle: () => boolean;
+  /** Ends the delivery to this lender. */
+  readonly remove: () => void;
+}
+
+export class Lender implements ResourceEventHandler<unknown>, CacheWriter, LinkedCache {
+  readonly #informer: number;
+  readonly #options: LenderOptions;
+  readonly link: ReaderLink;
+  readonly #loans: Loans;
+  readonly #record: StateRecord = new StateRecord();
+  readonly #text: TextWriter = new TextWriter();
+  /** The last version that was written. */
+  #version: number | string = '';
+  /** True when the informer has ended for the thread. Its rows stay readable there until the link ends. */
+  #hasFailed = false;
+  #isClosed = false;
+
+  constructor(informer: number, link: ReaderLink, options: LenderOptions) {
+    this.#informer = informer;
+    this.link = link;
+    this.#options = options;
+    this.#loans = new Loans(options.table);
+  }
+
+  /** Number of rows that the thread has. */
+  get lentRows(): number {
+    return this.#loans.count;
+  }
+
+  /** Length of these rows' objects. */
+  get lentBytes(): number {
+    return this.#loans.bytes;
+  }
+
+  changed(oldRow: number, newRow: number): boolean {
+    if (this.#isEnded) return true;
+    if (this.link.isWaiting) return false;
+    return newRow === NONE
+      ? this.#write(oldRow, StateKind.Deleted, NONE)
+      : this.#write(newRow, StateKind.Put, oldRow);
+  }
+
+  onAdd(added: Borrowed<unknown>): Promise<void> | undefined {
+    return this.#send(added, StateKind.Put, undefined);
+  }
+
+  onUpdate(previous: Borrowed<unknown>, current: Borrowed<unknown>): Promise<void> | undefined {
+    return this.#send(current, StateKind.Put, previous);
+  }
+
+  onDelete(deleted: Borrowed<unknown> | DeletedFinalStateUnknown<unknown>): Promise<void> | undefined {
+    if (!deleted.finalStateUnknown) return this.#send(deleted, StateKind.Deleted, undefined);
+    return this.#send(deleted.last, StateKind.Missing, undefined);
+  }
+
+  listBegins(): void {
+    this.#sendControl(StateKind.ListBegin, '');
+  }
+
+  listEnds(version: number | string): void {
+    this.#sendControl(StateKind.ListEnd, version);
+  }
+
+  /** Writes the version of the cache if it alone has changed. */
+  writePosition(): void {
+    const { replica, isIdle } = this.#options;
+    const { version } = replica.live;
+    if (this.#isEnded || !replica.hasSynced || version === this.#version || !isIdle()) return;
+    this.#sendControl(StateKind.Position, version);
+  }
+
+  /**
+   * Writes where the row is now, if the thread has it, and returns that. The thread reads the former row until it has
+   * taken that record.
+   */
+  moved(row: number, former: number): boolean {
+    if (this.#isClosed || !this.#loans.has(row)) return false;
+    this.#loans.begin(former);
+    void this.link.send(() => this.#isClosed || this.#writeMoved(row, former));
+    return true;
+  }
+
+  takeBack(rows: Int32Array): void {
+    for (const row of rows) this.#loans.end(row);
+  }
+
+  /** Called when the last call has returned: the cache of the thread changes no more. @param failure the reason */
+  ended(failure: KubeloomError | undefined): void {
+    if (this.#isEnded) return;
+    this.link.turn();
+    const error = failure && toErrorMessage(failure);
+    this.link.post({ type: 'stopped', informer: this.#informer, error });
+  }
+
+  /** Ends all deliveries. Nothing is written from now on; `release` ends the loans. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (!this.#hasFailed) this.#options.remove();
+  }
+
+  /** Ends some of the loans of a closed lender; true while there are more. */
+  release(): boolean {
+    return this.#loans.endAll();
+  }
+
+  get #isEnded(): boolean {
+    return this.#isClosed || this.#hasFailed;
+  }
+
+  #send(
+    entry: Borrowed<unknown>,
+    kind: StateKind,
+    previous: Borrowed<unknown> | undefined,
+  ): Promise<void> | undefined {
+    const { link } = this;
+    const { row } = entry as Entry;
+    const previousRow = previous ? (previous as Entry).row : NONE;
+    if (this.#isEnded || (!link.isWaiting && this.#write(row, kind, previousRow))) return undefined;
+    return link.send(() => this.#isEnded || this.#write(row, kind, previousRow));
+  }
+
+  #sendControl(kind: StateKind, version: number | string): void {
+    this.#version = version;
+    void this.link.send(() => this.#isEnded || this.#writeControl(kind, version));
+  }
+
+  #writeControl(kind: StateKind, version: number | string): boolean {
+    const record = this.#record;
+    const text = Buffer.from(String(version), 'latin1');
+    record.informer = this.#informer;
+    record.kind = kind;
+    record.row = NONE;
+    record.version = String(version);
+    record.namespaceLength = 0;
+    record.nameLength = 0;
+    record.resourceVersionTextLength = text.length;
+    record.extractedLength = 0;
+    return writeState(this.link.ring, record, text);
+  }
+
+  /** Writes the record with the place that the row has now; the thread has the row from then on. */
+  #write(row: number, kind: StateKind, previousRow: number): boolean {
+    const record = this.#record;
+    const { table } = this.#options;
+    const { ring } = this.link;
+    record.informer = this.#informer;
+    record.row = row;
+    record.namespaceLength = 0;
+    record.nameLength = 0;
+    record.resourceVersionTextLength = 0;
+    record.extractedLength = 0;
+    if (this.#loans.has(row)) {
+      record.kind = kind === StateKind.Put ? StateKind.Kept : kind;
+      return writeState(ring, record, NO_TEXT);
+    }
+    record.kind = kind;
+    this.#locate(record, row);
+    const facts = table.factsOf(row);
+    const previous = previousRow === NONE ? undefined : table.factsOf(previousRow);
+    const text = this.#text.write(record, facts, record.version, previous);
+    record.previousRow = previousRow;
+    if (stateBytes(text) > ring.payloadBytesMax) {
+      this.#fail(facts, text.length);
+      return true;
+    }
+    if (!writeState(ring, record, text)) return false;
+    this.#loans.begin(row);
+    this.#version = record.version;
+    return true;
+  }
+
+  /** Ends the informer for the thread, which would lack the object. What it has stays readable, so it learns of moves. */
+  #fail({ key }: ObjectFacts, bytes: number): void {
+    const bytesMax = this.link.ring.payloadBytesMax;
+    const message =
+      `${key}: its name, labels and declared fields have ${bytes} bytes, and other threads receive up to ${bytesMax}; ` +
+      'declare fields with shorter values';
+    const error = toErrorMessage(new KubeloomError('ERR_KUBELOOM_OBJECT_TOO_LARGE', message));
+    this.link.post({ type: 'stopped', informer: this.#informer, error });
+    this.#hasFailed = true;
+    this.#options.remove();
+  }
+
+  #writeMoved(row: number, former: number): boolean {
+    // The thread may have returned the row while the record waited for room.
+    if (!this.#loans.has(row)) {
+      this.#loans.end(former);
+      return true;
+    }
+    const record = this.#record;
+    record.informer = this.#informer;
+    record.kind = StateKind.Moved;
+    record.row = row;
+    record.previousRow = former;
+    this.#locate(record, row);
+    record.namespaceLength = 0;
+    record.nameLength = 0;
+    record.resourceVersionTextLength = 0;
+    record.extractedLength = 0;
+    record.version = 0;
+    return writeState(this.link.ring, record, NO_TEXT);
+  }
+
+  #locate(record: StateRecord, row: number): void {
+    const { table, owner } = this.#options;
+    const { packed, slabs } = owner();
+    const flags = table.flagsOf(row);
+    const isPacked = (flags & EntryFlag.Packed) !== 0;
+    record.memory = this.link.numberOf((isPacked ? packed.slabs : slabs).slabOf(row));
+    record.dictionary = isPacked ? this.link.numberOf(packed.dictionaryOf(row)) : NONE;
+    record.offset = table.offsetOf(row);
+    record.storedBytes = table.storedBytesOf(row);
+    record.length = table.lengthOf(row);
+    record.flags = flags & OBJECT_FLAGS;
+    record.version = table.versionOf(row);
+    const decoder = table.decoderOf(row);
+    record.decoder = decoder ? this.link.decoderNumberOf(decoder) : 0;
+  }
+}
+
+const TEXT_BYTES = 1024;
+/** Bytes of a character in UTF-8, at most, for each unit of a string. */
+const BYTES_PER_UNIT = 3;
+
+/** Writes the variable part of a record into one buffer. */
+class TextWriter {
+  #bytes: Buffer = Buffer.allocUnsafeSlow(TEXT_BYTES);
+
+  /** @param previous the facts of the object's previous state, which the thread has */
+  write(
+    record: StateRecord,
+    facts: ObjectFacts,
+    version: number | string,
+    previous: ObjectFacts | undefined,
+  ): Buffer {
+    const { namespace, name, uid, fields } = facts;
+    const isText = typeof version === 'string';
+    record.hasSameFields = previous !== undefined && facts.equals(previous);
+    if (record.hasSameFields && !isText) return NO_TEXT;
+    const versionText = isText ? version : '';
+    const units =
+      namespace.length + name.length + versionText.length + 6 * uid.length + fields.text.length + 8;
+    if (units * BYTES_PER_UNIT > this.#bytes.length)
+      this.#bytes = Buffer.allocUnsafeSlow(units * BYTES_PER_UNIT);
+    const bytes = this.#bytes;
+    let end = 0;
+    if (!previous) {
+      end = record.namespaceLength = bytes.write(namespace, 0, 'utf8');
+      end += record.nameLength = bytes.write(name, end, 'utf8');
+    }
+    if (isText) end += record.resourceVersionTextLength = bytes.write(versionText, end, 'latin1');
+    const hasArray = !record.hasSameFields && (uid !== '' || fields.text !== '');
+    if (hasArray) {
+      const start = end;
+      end += bytes.write(`[${JSON.stringify(uid)}`, end, 'utf8');
+      end += bytes.write(fields.text, end, 'latin1');
+      record.extractedLength = end - start;
+    }
+    return bytes.subarray(0, end);
+  }
+}

@@ -1,0 +1,66 @@
+/** The threads that read one informer’s cache, on the main thread. */
+import type { EntryTable } from '../store/entry-table.ts';
+import { EntryFlag } from '../store/entry.ts';
+import type { BytesReaders, SharedMemory } from '../store/store-memory.ts';
+import type { Lender } from './lender.ts';
+
+/** Figures of one informer's cache in other threads. */
+export interface LendingStats {
+  readonly threads: number;
+  /** States that threads have, and their bytes, summed over the threads. */
+  readonly states: number;
+  readonly bytes: number;
+  /** Threads so far. */
+  readonly attached: number;
+}
+
+export class Lending implements BytesReaders {
+  readonly #table: EntryTable;
+  readonly #lenders: Set<Lender> = new Set();
+  #attached = 0;
+
+  constructor(table: EntryTable) {
+    this.#table = table;
+  }
+
+  add(lender: Lender): void {
+    this.#lenders.add(lender);
+    this.#attached++;
+  }
+
+  remove(lender: Lender): void {
+    this.#lenders.delete(lender);
+  }
+
+  get stats(): LendingStats {
+    const stats = { threads: this.#lenders.size, states: 0, bytes: 0, attached: this.#attached };
+    for (const { lentRows, lentBytes } of this.#lenders) {
+      stats.states += lentRows;
+      stats.bytes += lentBytes;
+    }
+    return stats;
+  }
+
+  /** Runs after each round of the drain. */
+  turn(): void {
+    for (const { link } of this.#lenders) link.turn();
+  }
+
+  mayMove(): boolean {
+    for (const { link } of this.#lenders) if (link.isWaiting) return false;
+    return true;
+  }
+
+  moved(row: number, former: number): void {
+    // Without a thread that has the row, the former one ends here.
+    this.#table.addReference(former);
+    let isLent = false;
+    for (const lender of this.#lenders) isLent = lender.moved(row, former) || isLent;
+    if (!isLent) this.#table.setFlag(row, EntryFlag.Lent, false);
+    this.#table.dropReference(former);
+  }
+
+  dropped(memory: SharedMemory): void {
+    for (const { link } of this.#lenders) link.forget(memory);
+  }
+}

@@ -1,0 +1,117 @@
+/** The reading thread's end of the link: takes the records of all informers, and returns the rows that have ended. */
+import { KubeloomError } from '../../base/errors.ts';
+import { StateRecord, readState, writeReturned } from '../../shared/record/state.ts';
+import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.ts';
+import { Word } from '../../shared/ring/word.ts';
+import type { Merger } from '../merge/drain.ts';
+import { WAITING_LINE } from './messages.ts';
+import type { LinkMemory } from './messages.ts';
+import type { StateMerge } from './state-merge.ts';
+
+/** Rows in a record. */
+const RETURNED_PER_RECORD = 256;
+/** Returned rows after which a message wakes the main thread: otherwise it finds them when it does something next. */
+const UNTOLD_ROWS_MAX = 1024;
+
+export interface StatesMergerOptions {
+  readonly memory: LinkMemory;
+  /** Wakes the main thread. */
+  readonly progress: () => void;
+  /** Called when a record is invalid; nothing more is merged. */
+  readonly broken: (error: KubeloomError) => void;
+}
+
+export class StatesMerger implements Merger {
+  readonly #options: StatesMergerOptions;
+  readonly #states: RingConsumer;
+  readonly #text: Buffer;
+  readonly #returned: RingProducer;
+  readonly #waiting: Word;
+  readonly #merges: Map<number, StateMerge> = new Map();
+  readonly #record: StateRecord = new StateRecord();
+  /** Rows that have ended and are not in the ring yet. */
+  readonly #ended: number[] = [];
+  #untold = 0;
+  #isBroken = false;
+  /** Number of records merged so far. */
+  records = 0;
+
+  constructor(options: StatesMergerOptions) {
+    const { states, returned, words } = options.memory;
+    this.#options = options;
+    this.#states = new RingConsumer(new RingMemory(states));
+    const { buffer, byteOffset, byteLength } = this.#states.bytes;
+    this.#text = Buffer.from(buffer, byteOffset, byteLength);
+    this.#returned = new RingProducer(new RingMemory(returned));
+    this.#waiting = new Word(new Int32Array(words), WAITING_LINE);
+  }
+
+  attach(informer: number, merge: StateMerge): void {
+    this.#merges.set(informer, merge);
+  }
+
+  merge(count: number): number {
+    let taken = 0;
+    try {
+      while (taken < count && !this.#isBroken && this.#states.peek()) {
+        readState(this.#states, this.#text, this.#record);
+        this.#merges.get(this.#record.informer)?.take(this.#record, this.#text);
+        this.#states.advance();
+        taken++;
+      }
+    } catch (error) {
+      if (!(error instanceof KubeloomError) || error.code !== 'ERR_KUBELOOM_ASSERTION') throw error;
+      this.#isBroken = true;
+      this.#options.broken(error);
+    }
+    this.records += taken;
+    return taken;
+  }
+
+  publish(): void {
+    const hasReleased = this.#states.release();
+    if (hasReleased && this.#waiting.load() !== 0) this.#options.progress();
+  }
+
+  hasWork(): boolean {
+    return !this.#isBroken && this.#states.hasRecord;
+  }
+
+  /** Whether this thread has everything that the main thread has written, or waits to write. */
+  get isLevel(): boolean {
+    return !this.#states.hasRecord && this.#waiting.load() === 0;
+  }
+
+  /** Returns the rows that have ended; called after each round of the drain. */
+  giveBack(): boolean {
+    let isFull = false;
+    for (const [informer, { table }] of this.#merges) isFull = !this.#giveBack(informer, table) || isFull;
+    if (
+      this.#returned.publish() &&
+      (isFull || this.#untold >= UNTOLD_ROWS_MAX || this.#waiting.load() !== 0)
+    ) {
+      this.#untold = 0;
+      this.#options.progress();
+    }
+    return false;
+  }
+
+  /** Returns whether all of them are in the ring. The others stay in the table's list. */
+  #giveBack(informer: number, table: StateMerge['table']): boolean {
+    const rows = this.#ended;
+    for (;;) {
+      while (rows.length < RETURNED_PER_RECORD) {
+        const row = table.takeEnded();
+        if (row === undefined) break;
+        rows.push(row);
+      }
+      if (rows.length === 0) return true;
+      const isWritten = writeReturned(this.#returned, informer, rows);
+      if (!isWritten) {
+        for (const row of rows) table.keepEnded(row);
+      } else this.#untold += rows.length;
+      rows.length = 0;
+      if (!isWritten) return false;
+    }
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Records between the main thread and a thread that reads its cache. States of objects go to the thread; their bytes stay
+ * where they are, so a record names the place. Rows that the thread needs no more come back.
+ *
+ * ```
+ *  state payload (words)
+ *  0  informer (16) │ kind (8)                    9  number of the decoder
+ *  1  row: the state's number on both threads    10  flags of the entry
+ *  2  row of the object's previous state, or -1  11  resourceVersion, low 32 bits   (0 when it is text)
+ *  3  number of the memory                       12  resourceVersion, high 21 bits  (-1 when it is text)
+ *  4  offset in it                               13  length of namespace
+ *  5  length there                               14  length of name
+ *  6  length of the object, not packed           15  length of the resourceVersion's text
+ *  7  number of the dictionary's memory, or -1   16  length of the extracted fields; -1: those of the previous state
+ *  8  0                                          17… namespace, name, resourceVersion's text, extracted fields
+ *
+ *  returned payload (words): 0  informer   1… rows
+ * ```
+ */
+import { INSUFFICIENT_CAPACITY } from '../ring/ring.ts';
+import type { RingConsumer, RingProducer } from '../ring/ring.ts';
+
+export const RECORD_TYPE_STATE = 6;
+export const RECORD_TYPE_RETURNED = 7;
+
+export const StateKind = {
+  /** A state that the thread does not have. */
+  Put: 1,
+  /** The last state of a deleted object, which the thread does not have. */
+  Deleted: 2,
+  /** In a list: the thread has this state. */
+  Kept: 3,
+  /** In a list: the object is not in it. The row is its last known state. */
+  Missing: 4,
+  ListBegin: 5,
+  ListEnd: 6,
+  /** The version has changed, the objects have not. */
+  Position: 7,
+  /** The row is at another place. Its former place has the row number of a previous state. */
+  Moved: 8,
+} as const;
+export type StateKind = (typeof StateKind)[keyof typeof StateKind];
+
+const FIXED_WORDS = 17;
+const NOTHING = -1;
+const TWO_POW_32 = 2 ** 32;
+
+/** A state, reused for every record. */
+export class StateRecord {
+  informer = 0;
+  kind: StateKind = StateKind.Put;
+  row = 0;
+  /** -1 without one. */
+  previousRow: number = NOTHING;
+  memory = 0;
+  offset = 0;
+  storedBytes = 0;
+  length = 0;
+  /** -1 when the bytes are not packed. */
+  dictionary: number = NOTHING;
+  /** 0: the object is JSON. */
+  decoder = 0;
+  flags = 0;
+  version: number | string = 0;
+  namespaceLength = 0;
+  nameLength = 0;
+  resourceVersionTextLength = 0;
+  extractedLength = 0;
+  /** True when the previous state has the same extracted fields. */
+  hasSameFields = false;
+  /** Where the text begins in the ring's memory, valid until `release`. */
+  textOffset = 0;
+}
+
+/** Returns the length of a record with this text. */
+export function stateBytes(text: Buffer): number {
+  return FIXED_WORDS * 4 + text.length;
+}
+
+/** Writes the record with `text`, all of its variable part. Returns false when the ring has no room. */
+export function writeState(ring: RingProducer, record: StateRecord, text: Buffer): boolean {
+  const payload = stateBytes(text);
+  const at = ring.tryClaim(RECORD_TYPE_STATE, payload);
+  if (at === INSUFFICIENT_CAPACITY) return false;
+  const { words } = ring;
+  const word = at >> 2;
+  const isNumber = typeof record.version === 'number';
+  words[word] = record.informer | (record.kind << 16);
+  words[word + 1] = record.row;
+  words[word + 2] = record.previousRow;
+  words[word + 3] = record.memory;
+  words[word + 4] = record.offset;
+  words[word + 5] = record.storedBytes;
+  words[word + 6] = record.length;
+  words[word + 7] = record.dictionary;
+  words[word + 8] = 0;
+  words[word + 9] = record.decoder;
+  words[word + 10] = record.flags;
+  words[word + 11] = isNumber ? Number(record.version) | 0 : 0;
+  words[word + 12] = isNumber ? Number(record.version) / TWO_POW_32 : NOTHING;
+  words[word + 13] = record.namespaceLength;
+  words[word + 14] = record.nameLength;
+  words[word + 15] = record.resourceVersionTextLength;
+  words[word + 16] = record.hasSameFields ? NOTHING : record.extractedLength;
+  if (text.length > 0) ring.bytes.set(text, at + FIXED_WORDS * 4);
+  ring.commit(payload);
+  return true;
+}
+
+/** Reads the record that `ring.peek()` found into `out`. @param text the ring's memory */
+export function readState(ring: RingConsumer, text: Buffer, out: StateRecord): void {
+  const { words } = ring;
+  const word = ring.offset >> 2;
+  const head = words[word] ?? 0;
+  out.informer = head & 0xffff;
+  out.kind = ((head >>> 16) & 0xff) as StateKind;
+  out.row = words[word + 1] ?? 0;
+  out.previousRow = words[word + 2] ?? NOTHING;
+  out.memory = words[word + 3] ?? 0;
+  out.offset = words[word + 4] ?? 0;
+  out.storedBytes = words[word + 5] ?? 0;
+  out.length = words[word + 6] ?? 0;
+  out.dictionary = words[word + 7] ?? NOTHING;
+  out.decoder = words[word + 9] ?? 0;
+  out.flags = words[word + 10] ?? 0;
+  out.namespaceLength = words[word + 13] ?? 0;
+  out.nameLength = words[word + 14] ?? 0;
+  out.resourceVersionTextLength = words[word + 15] ?? 0;
+  const extractedLength = words[word + 16] ?? 0;
+  out.hasSameFields = extractedLength === NOTHING;
+  out.extractedLength = out.hasSameFields ? 0 : extractedLength;
+  out.textOffset = ring.offset + FIXED_WORDS * 4;
+  const high = words[word + 12] ?? 0;
+  const versionAt = out.textOffset + out.namespaceLength + out.nameLength;
+  out.version =
+    high === NOTHING
+      ? text.toString('latin1', versionAt, versionAt + out.resourceVersionTextLength)
+      : ((words[word + 11] ?? 0) >>> 0) + high * TWO_POW_32;
+}
+
+/** Writes the rows that a thread returns; false when the ring has no room. */
+export function writeReturned(ring: RingProducer, informer: number, rows: readonly number[]): boolean {
+  const payload = 4 + rows.length * 4;
+  const at = ring.tryClaim(RECORD_TYPE_RETURNED, payload);
+  if (at === INSUFFICIENT_CAPACITY) return false;
+  const word = at >> 2;
+  ring.words[word] = informer | (rows.length << 16);
+  ring.words.set(rows, word + 1);
+  ring.commit(payload);
+  return true;
+}
+
+/** Reads the record that `ring.peek()` found. */
+export function readReturned(ring: RingConsumer): { readonly informer: number; readonly rows: Int32Array } {
+  const word = ring.offset >> 2;
+  const head = ring.words[word] ?? 0;
+  return { informer: head & 0xffff, rows: ring.words.subarray(word + 1, word + 1 + (head >>> 16)) };
+}

@@ -1,0 +1,8 @@
+/**
+ * `kubeloom/thread`: the caches of the main thread in a worker thread of the program. It loads nothing that lists or
+ * watches.
+ */
+export { openCache } from './open-cache.ts';
+export type { OpenCacheOptions, ThreadCache } from './open-cache.ts';
+export type { ThreadHealth, ThreadInformer } from './thread-informer.ts';
+export type { CachePort } from '../informer/share/shared-cache.ts';

@@ -1,0 +1,226 @@
+/** Opens the caches of a port in the thread that received it. */
+import { receiveMessageOnPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
+import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
+import type { Clock, RealTimers } from '../base/clock.ts';
+import { KubeloomError, fromErrorMessage } from '../base/errors.ts';
+import { callback, refuse, wantOptions } from '../base/option-checks.ts';
+import type { OptionChecks } from '../base/option-checks.ts';
+import type { ErrorListener } from '../informer/error-reporter.ts';
+import type { CachePort } from '../informer/share/shared-cache.ts';
+import { MainLoop } from '../informer/threads/main-loop.ts';
+import { resolveThreadsOptions } from '../informer/threads/options.ts';
+import { BacklogBudget } from '../replica/deliver/backlog-budget.ts';
+import { Drain } from '../replica/merge/drain.ts';
+import { ForeignMemory } from '../replica/share/foreign-memory.ts';
+import { BELL_LINE, PORT_VERSION } from '../replica/share/messages.ts';
+import type { ToReader } from '../replica/share/messages.ts';
+import { StatesMerger } from '../replica/share/states-merger.ts';
+import { DecodedCache } from '../replica/store/decoded-cache.ts';
+import { BellWatch } from '../shared/ring/bell-watch.ts';
+import { Bell } from '../shared/ring/bell.ts';
+import { ThreadInformer } from './thread-informer.ts';
+
+export interface OpenCacheOptions {
+  /** Receives the errors of handlers and index functions. Default: each becomes a process warning. */
+  readonly onError?: ErrorListener;
+}
+
+/** @internal Parts that tests replace. */
+export interface ThreadCacheParts {
+  readonly clock: Clock;
+  /** Its timers do not keep the process alive. */
+  readonly background: Clock;
+  readonly timers: Pick<RealTimers, 'setImmediate' | 'setTimeout'>;
+  /** Returns the message that was sent to the port first, and not received yet. */
+  readonly receive: (port: MessagePort) => { readonly message: unknown } | undefined;
+  /** False: the main thread's bell wakes nobody, and the test calls `wake`. */
+  readonly hasBell: boolean;
+}
+
+const REAL_PARTS: ThreadCacheParts = {
+  clock: realClock,
+  background: backgroundClock,
+  timers: realTimers,
+  receive: receiveMessageOnPort,
+  hasBell: true,
+};
+
+const CHECKS: OptionChecks<OpenCacheOptions> = { onError: callback };
+
+/**
+ * Opens the caches of a port that the main thread made with `SharedCache`. Resolves when the main thread has begun to
+ * deliver; wait for the sync of the informers then.
+ *
+ * @typeParam Types types of the objects by the names of the informers: `openCache<{ pods: V1Pod }>(workerData)`
+ * @throws ERR_KUBELOOM_OPTION for a value that is no port; ERR_KUBELOOM_STOPPED when the main thread has closed it
+ */
+export async function openCache<Types extends Readonly<Record<string, unknown>>>(
+  port: CachePort,
+  options: OpenCacheOptions = {},
+): Promise<ThreadCache<Types>> {
+  wantOptions('options of a cache', options, CHECKS);
+  const version: unknown = Reflect.get(Object(port), 'kubeloomCache');
+  if (version !== PORT_VERSION) {
+    const isOther = version !== undefined;
+    refuse(
+      'a cache port',
+      port,
+      isOther ? 'one of the same version of kubeloom' : 'what port() of a SharedCache returned',
+    );
+  }
+  const cache = new ThreadCache<Types>(port, options);
+  await cache.opened;
+  return cache;
+}
+
+/** The caches of one port. */
+export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
+  readonly #port: MessagePort;
+  readonly #parts: ThreadCacheParts;
+  readonly #informers: Map<string, ThreadInformer> = new Map();
+  readonly #numbered: readonly ThreadInformer[];
+  readonly #memory: ForeignMemory = new ForeignMemory(() => this.#receive());
+  readonly #merger: StatesMerger;
+  /** It pauses after every record: until it parks again, the main thread need not wake it, which costs more than a record. */
+  readonly #loop: MainLoop;
+  readonly #watch: BellWatch;
+  #records = 0;
+  /** Time at which this thread had everything that was written for it. */
+  #levelMs: number;
+  #isOpened = false;
+  #isClosed = false;
+  /** @internal */
+  readonly opened: Promise<void>;
+  #open!: { readonly resolve: () => void; readonly reject: (error: KubeloomError) => void };
+  #closed: Promise<void> | undefined;
+
+  /** @internal */
+  constructor(
+    { transferList: [port], memory, informers }: CachePort,
+    { onError }: OpenCacheOptions,
+    parts: ThreadCacheParts = REAL_PARTS,
+  ) {
+    const { clock, background } = parts;
+    this.#port = port;
+    this.#parts = parts;
+    this.#loop = new MainLoop(parts.timers, 0);
+    this.#levelMs = clock.now();
+    this.opened = new Promise((resolve, reject) => (this.#open = { resolve, reject }));
+    const { drainBudgetMs, decodedCacheBytes, ...limits } = resolveThreadsOptions();
+    this.#merger = new StatesMerger({
+      memory,
+      progress: () => port.postMessage({ type: 'progress' }),
+      broken: (error) => void this.#shutDown(error),
+    });
+    const kick = this.#loop.wake;
+    const drain = new Drain(
+      this.#merger,
+      clock,
+      drainBudgetMs,
+      new BacklogBudget({ clock: background, limits, kick }),
+    );
+    const shared = {
+      thread: { drain, kick },
+      clock,
+      lagMs: () => this.#lagMs(),
+      memory: this.#memory,
+      decodedCache: new DecodedCache(decodedCacheBytes),
+      onError,
+    };
+    this.#numbered = informers.map((lent) => new ThreadInformer(lent, shared));
+    for (const [number, informer] of this.#numbered.entries()) {
+      this.#informers.set(informers[number]?.key ?? '', informer);
+      this.#merger.attach(number, informer.merge);
+    }
+    drain.addUpkeep(() => this.#afterRound());
+    const bell = new Bell(new Int32Array(memory.words), BELL_LINE);
+    this.#watch = new BellWatch(bell, background, () => this.#merger.hasWork());
+    port.once('close', () => void this.#shutDown(undefined));
+    port.on('message', (message: ToReader) => this.#take(message));
+    this.#loop.start({ drain, bell: parts.hasBell ? this.#watch : undefined, inProcess: undefined });
+    port.postMessage({ type: 'open' });
+  }
+
+  /** Returns the informer that the main thread has shared under this name. */
+  informer<Name extends keyof Types & string>(name: Name): ThreadInformer<Types[Name]> {
+    const informer = this.#informers.get(name);
+    if (!informer)
+      refuse('the name of an informer', name, `one of ${[...this.#informers.keys()].join(', ')}`);
+    return informer as unknown as ThreadInformer<Types[Name]>;
+  }
+
+  /** Closes the port. Handlers receive what is pending; resolves when their last calls have returned. */
+  close(): Promise<void> {
+    return this.#shutDown(undefined);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** @internal Requests a turn, in tests without a bell. */
+  wake(): void {
+    if (this.#merger.hasWork()) this.#loop.wake();
+  }
+
+  #lagMs(): number {
+    return this.#merger.isLevel ? 0 : this.#parts.clock.now() - this.#levelMs;
+  }
+
+  #afterRound(): boolean {
+    if (this.#isClosed) return false;
+    if (this.#merger.isLevel) this.#levelMs = this.#parts.clock.now();
+    if (this.#merger.records !== this.#records) {
+      this.#records = this.#merger.records;
+      for (const informer of this.#numbered) informer.merged();
+    }
+    return this.#merger.giveBack();
+  }
+
+  /** Takes one of the messages that have come; false without one. */
+  #receive(): boolean {
+    const received = this.#parts.receive(this.#port);
+    if (received) this.#take(received.message as ToReader);
+    return received !== undefined;
+  }
+
+  #take(message: ToReader): void {
+    if (message.type === 'opened') {
+      this.#isOpened = true;
+      this.#open.resolve();
+    } else if (message.type === 'stopped') {
+      void this.#stop(this.#numbered[message.informer], message.error && fromErrorMessage(message.error));
+    } else if (message.type === 'close') {
+      void this.close();
+    } else {
+      this.#memory.take(message);
+    }
+  }
+
+  /** Ends an informer when everything that the main thread wrote before is in its cache. */
+  async #stop(informer: ThreadInformer | undefined, failure: KubeloomError | undefined): Promise<void> {
+    while (this.#merger.hasWork() && !this.#closed) {
+      await new Promise((resolve) => void this.#parts.timers.setImmediate(resolve));
+    }
+    await informer?.stop(failure);
+  }
+
+  #shutDown(failure: KubeloomError | undefined): Promise<void> {
+    return (this.#closed ??= this.#end(failure));
+  }
+
+  /** Ends the handlers, then the reads, and then the port: after that the main thread reuses the memory. */
+  async #end(failure: KubeloomError | undefined): Promise<void> {
+    if (!this.#isOpened) {
+      const message = 'the main thread closed the shared cache before this thread opened it';
+      this.#open.reject(new KubeloomError('ERR_KUBELOOM_STOPPED', message));
+    }
+    await Promise.all(this.#numbered.map((informer) => informer.stop(failure)));
+    this.#isClosed = true;
+    this.#watch.close();
+    this.#loop.stop();
+    this.#memory.close();
+    this.#port.close();
+  }
+}

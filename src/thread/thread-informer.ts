@@ -1,0 +1,239 @@
+/**
+ * An informer's cache in another thread: the same queries and handlers as on the main thread, over the main thread's
+ * memory.
+ */
+import type { Clock } from '../base/clock.ts';
+import { KubeloomError } from '../base/errors.ts';
+import type { ResourceRef } from '../kube/resource.ts';
+import { ErrorReporter } from '../informer/error-reporter.ts';
+import type { ErrorListener } from '../informer/error-reporter.ts';
+import { Handlers } from '../informer/handlers.ts';
+import type { HandlerOptions, HandlerThread, RemovalOptions, ShutDownOptions } from '../informer/handlers.ts';
+import type { HandlerHealth } from '../informer/health.ts';
+import { InformerActivity } from '../informer/informer-activity.ts';
+import { Lister } from '../informer/lister.ts';
+import type { LentInformer } from '../informer/share/shared-cache.ts';
+import { deepFreeze } from '../informer/mutation/snapshot.ts';
+import { VersionWaiters } from '../informer/version-waiters.ts';
+import { WaitCondition } from '../informer/wait-condition.ts';
+import { NotSyncedError } from '../informer/wait-for.ts';
+import { defaultBorrowChecks } from '../informer/threads/options.ts';
+import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
+import { SLOW_LIMITS } from '../replica/deliver/handler-calls.ts';
+import { SharedProcessor } from '../replica/deliver/processor-listener.ts';
+import { ForeignRows } from '../replica/share/foreign-memory.ts';
+import type { ForeignMemory } from '../replica/share/foreign-memory.ts';
+import { StateMerge } from '../replica/share/state-merge.ts';
+import type { DecodedCache } from '../replica/store/decoded-cache.ts';
+import { EntryOwner } from '../replica/store/entry-owner.ts';
+import { EntryTable } from '../replica/store/entry-table.ts';
+import { declaredFields, wantIndexers } from '../replica/store/index-functions.ts';
+import type { Indexers } from '../replica/store/index-functions.ts';
+import { ReplicaIndexer } from '../replica/store/indexer.ts';
+import type { InformerIndexer } from '../replica/store/indexer.ts';
+import { IndexSet } from '../replica/store/replica-state.ts';
+import { Replica } from '../replica/store/replica.ts';
+
+/** Health of an informer's cache in this thread. Whether the main thread follows the server is in that informer's health. */
+export interface ThreadHealth {
+  /** `syncing`: the first list is not in this thread's cache yet. */
+  readonly state: 'syncing' | 'synced' | 'stopped';
+  /** Time since this thread had everything that the main thread had written for it; 0 when it has. */
+  readonly lagMs: number;
+  /** The error that ended the informer in this thread. */
+  readonly lastError: KubeloomError | undefined;
+  /** resourceVersion of this thread's cache; '' before the first list. */
+  readonly resourceVersion: string;
+  /** Backlog of each handler in this thread. */
+  readonly handlers: readonly HandlerHealth[];
+  /** Notifications that coalescing merged into others in this thread. */
+  readonly coalesced: number;
+}
+
+/** Parts that the informers of one port share. */
+export interface ThreadParts {
+  readonly thread: HandlerThread;
+  readonly clock: Clock;
+  /** Returns the time since this thread had everything that was written for it. */
+  readonly lagMs: () => number;
+  readonly memory: ForeignMemory;
+  readonly decodedCache: DecodedCache;
+  readonly onError: ErrorListener | undefined;
+}
+
+export class ThreadInformer<T = unknown> {
+  readonly resource: ResourceRef;
+  /** Name of the informer in errors. */
+  readonly name: string;
+  readonly lister: Lister<T>;
+  readonly #fields: readonly string[];
+  readonly #replica: Replica;
+  readonly #indexer: ReplicaIndexer<T>;
+  readonly #handlers: Handlers;
+  readonly #waiters: VersionWaiters;
+  readonly #changed: WaitCondition = new WaitCondition();
+  readonly #lagMs: () => number;
+  /** @internal */
+  readonly merge: StateMerge;
+  #isStopped = false;
+  #failure: KubeloomError | undefined;
+
+  /** @internal */
+  constructor({ name, resource, fields, indexers, objectBytesMax }: LentInformer, parts: ThreadParts) {
+    const { thread, clock, memory, decodedCache, onError } = parts;
+    this.name = name;
+    this.resource = resource;
+    this.#fields = fields;
+    this.#lagMs = parts.lagMs;
+    this.#waiters = new VersionWaiters(name);
+    const table = new EntryTable();
+    const borrowChecks = defaultBorrowChecks();
+    // The table reaches its owner, which nothing else needs.
+    void new EntryOwner(table, {
+      kind: resource.kind || resource.resource,
+      fields,
+      borrowChecks,
+      decodedCache,
+      objectBytesMax,
+      foreign: new ForeignRows(table, memory),
+      guard: borrowChecks === 'strict' ? deepFreeze : undefined,
+    });
+    const reports = new ErrorReporter(name, onError, clock);
+    const activity = new InformerActivity(name, resource);
+    const processor = new SharedProcessor();
+    const indexes = new IndexSet(table, indexers, fields.length, reports.object);
+    this.#replica = new Replica(table, 1, indexes, processor);
+    this.#indexer = new ReplicaIndexer<T>(this.#replica, indexes, (added) => this.#admit(added as Indexers));
+    this.lister = new Lister<T>(this.#indexer, resource);
+    this.#handlers = new Handlers({
+      replica: this.#replica,
+      processor,
+      resolved: {
+        ...SLOW_LIMITS,
+        fields,
+        borrowChecks,
+        resyncPeriodMs: 0,
+        staleAfterMs: 0,
+        mutationDetector: 'off',
+      },
+      clock,
+      reports,
+      activity,
+      syncName: `${resource.resource} in a thread`,
+      metricLabels: () => ({ ...activity.labels }),
+      onProgress: () => this.#changed.changed(),
+    });
+    this.#handlers.start(thread);
+    this.merge = new StateMerge(this.#replica, memory, (isListEnd) => {
+      if (isListEnd) this.#handlers.startResync();
+    });
+    thread.drain.addUpkeep(() => this.#replica.dispose());
+  }
+
+  /**
+   * Registers a handler. It receives the cache as its initial list, followed by all later changes.
+   *
+   * @throws ERR_KUBELOOM_STOPPED after the informer stopped
+   */
+  addEventHandler(handler: ResourceEventHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
+    if (this.#isStopped) throw this.#stoppedError('accepts no handlers');
+    return this.#handlers.add(handler, options);
+  }
+
+  /** Removes a handler, as an informer on the main thread does. */
+  removeEventHandler(registration: HandlerRegistration, options: RemovalOptions = {}): void {
+    this.#handlers.remove(registration, options);
+  }
+
+  /** Removes a handler and resolves when its last call has returned. */
+  shutDownEventHandler(registration: HandlerRegistration, options: ShutDownOptions = {}): Promise<void> {
+    return this.#handlers.shutDown(registration, options);
+  }
+
+  getIndexer(): InformerIndexer<T> {
+    return this.#indexer;
+  }
+
+  /** Returns whether the first list is in this thread's cache. Stays true. */
+  hasSynced(): boolean {
+    return this.#replica.hasSynced;
+  }
+
+  /**
+   * Resolves when the first list is in this thread's cache; with a registration, when that handler has received its
+   * initial list too. Rejects with the error that ended the informer.
+   *
+   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first
+   */
+  async waitForSync(signal?: AbortSignal, registration?: HandlerRegistration): Promise<void> {
+    const isSynced = (): boolean => (registration ?? this).hasSynced();
+    const failure = (): KubeloomError | undefined => registration?.failure;
+    try {
+      await this.#changed.until(() => isSynced() || failure() !== undefined || this.#isStopped, signal);
+    } catch (cause) {
+      const { name } = this;
+      const reason = 'the main thread has not sent its first list to this thread yet';
+      const late = registration && this.hasSynced() ? registration.hasSyncedChecker : undefined;
+      throw new NotSyncedError('', [late ?? { name, isDone: false, reason }], cause);
+    }
+    if (!isSynced()) throw failure() ?? this.#failure ?? this.#stoppedError('did not sync before that');
+  }
+
+  /** Current health: whether this thread has what the main thread has written for it, and the backlogs of its handlers. */
+  get health(): ThreadHealth {
+    return {
+      state: this.#isStopped ? 'stopped' : this.hasSynced() ? 'synced' : 'syncing',
+      lagMs: this.#lagMs(),
+      lastError: this.#failure,
+      resourceVersion: this.lastSyncResourceVersion(),
+      handlers: this.#handlers.backlogs,
+      coalesced: this.#handlers.coalesced,
+    };
+  }
+
+  /** Resolves when this thread's cache has this version or a newer one, as the informer's method of this name. */
+  waitForResourceVersion(resourceVersion: string, signal?: AbortSignal): Promise<void> {
+    return this.#waiters.wait(resourceVersion, this.lastSyncResourceVersion(), signal);
+  }
+
+  /** Returns the resourceVersion of this thread's cache; empty before the first list. */
+  lastSyncResourceVersion(): string {
+    return this.#replica.live.resourceVersion;
+  }
+
+  /** Returns whether the cache changes no more. It stays readable until the port is closed. */
+  isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** @internal Tells waiting callers of what was merged. */
+  merged(): void {
+    this.#waiters.advance(this.lastSyncResourceVersion());
+    this.#changed.changed();
+  }
+
+  /** @internal Ends the informer. Handlers receive what is pending. */
+  async stop(failure: KubeloomError | undefined): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#failure = failure;
+    this.#waiters.close();
+    this.#changed.changed();
+    await this.#handlers.close(true);
+  }
+
+  #stoppedError(what: string): KubeloomError {
+    return new KubeloomError('ERR_KUBELOOM_STOPPED', `${this.name} has stopped and ${what}`);
+  }
+
+  /** Accepts functions, and data about fields that the shards extract. */
+  #admit(indexers: Indexers): void {
+    wantIndexers(indexers);
+    const missing = declaredFields(indexers).filter((path) => !this.#fields.includes(path));
+    if (missing.length === 0) return;
+    throw new KubeloomError(
+      'ERR_KUBELOOM_STARTED',
+      `${missing.join(', ')} is not a declared field: name it in \`fields\` or \`indexers\` on the main thread`,
+    );
+  }
+}

@@ -1,0 +1,140 @@
+/** Wrong uses of a port, and the ends of an opened cache, with both ends in this thread. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SharedCache } from '../../../src/index.ts';
+import { settled } from '../../../src/apiserver/testing/index.ts';
+import { openCache } from '../../../src/thread/index.ts';
+import type { CachePort } from '../../../src/thread/index.ts';
+import { Scene, pod } from '../informer/scene.ts';
+import type { Pod } from '../informer/scene.ts';
+
+interface Types extends Readonly<Record<string, unknown>> {
+  readonly pods: Pod;
+}
+
+test('C215 a cache is not shared before its informer runs, nor without an informer', async () => {
+  await using scene = new Scene();
+  const informer = scene.informer();
+  assert.throws(() => informer.share().port(), {
+    code: 'ERR_KUBELOOM_NOT_STARTED',
+    message: /call run\(\) first/,
+  });
+  assert.throws(() => new SharedCache({}), { code: 'ERR_KUBELOOM_OPTION' });
+  assert.throws(() => new SharedCache({ pods: {} as never }), {
+    code: 'ERR_KUBELOOM_OPTION',
+    message: /pods/,
+  });
+});
+
+test('C215 a value that is no port, and a name that is no informer, are refused', async () => {
+  await assert.rejects(openCache({} as CachePort), { code: 'ERR_KUBELOOM_OPTION', message: /port\(\)/ });
+  await assert.rejects(openCache({ kubeloomCache: 99 } as unknown as CachePort), {
+    code: 'ERR_KUBELOOM_OPTION',
+    message: /same version/,
+  });
+  await using scene = new Scene();
+  const informer = scene.informer();
+  await scene.started(informer);
+  await using cache = informer.share();
+  await using opened = await openCache<Readonly<Record<string, unknown>>>(cache.port());
+  assert.throws(() => opened.informer('nodes'), { code: 'ERR_KUBELOOM_OPTION', message: /pods/ });
+});
+
+test('C214 a port that the main thread closed cannot be opened', async () => {
+  await using scene = new Scene();
+  const informer = scene.informer();
+  await scene.started(informer);
+  const cache = informer.share();
+  const port = cache.port();
+  await cache.close();
+  assert.throws(() => cache.port(), { code: 'ERR_KUBELOOM_STOPPED' });
+  await assert.rejects(openCache(port), { code: 'ERR_KUBELOOM_STOPPED' });
+});
+
+test('C214 the close of the main thread ends waits and reads in the thread, after the pending calls', async () => {
+  await using scene = new Scene();
+  scene.source.add(pod('a'));
+  const informer = scene.informer();
+  await scene.started(informer);
+  const cache = informer.share();
+  const opened = await openCache<Types>(cache.port());
+  const pods = opened.informer('pods');
+  const names: string[] = [];
+  pods.addEventHandler({ onAdd: (added) => names.push(added.object.metadata.name) });
+  await pods.waitForSync();
+  const waiting = assert.rejects(pods.waitForResourceVersion('999999'), { code: 'ERR_KUBELOOM_STOPPED' });
+  const [entry] = pods.lister.list();
+  await cache.close();
+  await waiting;
+  assert.deepEqual(names, ['a']);
+  assert.ok(pods.isStopped());
+  assert.equal(entry?.name, 'a');
+  assert.throws(() => entry?.copy(), { code: 'ERR_KUBELOOM_STOPPED' });
+  assert.throws(() => pods.addEventHandler({ onAdd: () => undefined }), { code: 'ERR_KUBELOOM_STOPPED' });
+  assert.equal(informer.stats().handlers.length, 0);
+});
+
+test('C210 a cache whose informer has stopped has its last state, and stays readable', async () => {
+  await using scene = new Scene();
+  scene.source.add(pod('a'));
+  const informer = scene.informer();
+  await scene.started(informer);
+  await using cache = informer.share();
+  await using opened = await openCache<Types>(cache.port());
+  const pods = opened.informer('pods');
+  await pods.waitForSync();
+  scene.source.add(pod('b'));
+  await settled(informer);
+  const waiting = assert.rejects(pods.waitForResourceVersion('999999'), { code: 'ERR_KUBELOOM_STOPPED' });
+  await informer.shutdown({ drain: true });
+  await waiting;
+  const names = pods.lister.list().map(({ object }) => object.metadata.name);
+  assert.deepEqual(names, ['a', 'b']);
+});
+
+for (const codec of ['json', 'msgpack'] as const) {
+  test(`the cache follows a relist, and reads ${codec}`, async () => {
+    await using scene = new Scene();
+    for (let number = 0; number < 5; number++) scene.source.add(pod(`pod-${number}`));
+    const informer = scene.informer({ codec });
+    await scene.started(informer);
+    await using cache = informer.share();
+    await using opened = await openCache<Types>(cache.port());
+    const pods = opened.informer('pods');
+    await pods.waitForSync();
+    const read = (): unknown[] => pods.lister.list().map(({ object }) => object);
+    const expected = (): unknown[] =>
+      informer
+        .getIndexer()
+        .list()
+        .map(({ object }) => object);
+    assert.deepEqual(read(), expected());
+    scene.source.modify({ ...pod('pod-1', { app: 'web' }), spec: { nodeName: 'node-1', hostNetwork: true } });
+    await scene.relisted(informer);
+    await pods.waitForResourceVersion(informer.lastSyncResourceVersion());
+    assert.equal(pods.getIndexer().size, 6);
+    assert.deepEqual(read(), expected());
+  });
+}
+
+test('C215 indexes that are data come with the cache, and functions are added in the thread', async () => {
+  await using scene = new Scene();
+  scene.source.add(pod('a', { app: 'web' }));
+  const informer = scene.informer({
+    indexers: { app: { index: 'label', label: 'app' }, own: (entry) => [entry.name] },
+  });
+  await scene.started(informer);
+  await using cache = informer.share();
+  await using opened = await openCache<Types>(cache.port());
+  const pods = opened.informer('pods');
+  await pods.waitForSync();
+  const indexer = pods.getIndexer();
+  assert.deepEqual(indexer.indexKeys('app', 'web'), ['ns/a']);
+  assert.throws(() => indexer.indexKeys('own', 'a'), { code: 'ERR_KUBELOOM_NO_INDEX' });
+  indexer.addIndexers({ own: (entry) => [entry.object.metadata.name] });
+  assert.deepEqual(indexer.indexKeys('own', 'a'), ['ns/a']);
+  assert.throws(() => indexer.addIndexers({ node: { index: 'field', path: 'spec.nodeName' } }), {
+    code: 'ERR_KUBELOOM_STARTED',
+    message: /spec\.nodeName/,
+  });
+});

@@ -1,0 +1,152 @@
+/** Shared caches in worker threads of the program: what they read, and what is left when they end. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { SharedCache } from '../../../src/index.ts';
+import type { SharedIndexInformer } from '../../../src/index.ts';
+import { settled } from '../../../src/apiserver/testing/index.ts';
+import { openCache } from '../../../src/thread/index.ts';
+import type { CachePort } from '../../../src/thread/index.ts';
+import { Scene, pod } from '../informer/scene.ts';
+import type { Pod } from '../informer/scene.ts';
+import type { Command } from './reading-worker.ts';
+
+const WORKER = new URL('./reading-worker.js', import.meta.url);
+
+/** A worker thread, which ends with its test. */
+class Reading {
+  readonly worker: Worker;
+  readonly exited: Promise<unknown>;
+
+  private constructor(port: CachePort) {
+    this.worker = new Worker(WORKER, {
+      workerData: port,
+      transferList: port.transferList,
+      resourceLimits: { maxOldGenerationSizeMb: 32 },
+    });
+    // A failure of the worker is part of the test.
+    this.worker.on('error', () => undefined);
+    this.exited = new Promise((resolve) => this.worker.once('exit', resolve));
+  }
+
+  static async start(port: CachePort): Promise<Reading> {
+    const reading = new Reading(port);
+    await Promise.race([once(reading.worker, 'message'), reading.exited]);
+    return reading;
+  }
+
+  async ask(command: Command): Promise<unknown> {
+    const answer = once(this.worker, 'message');
+    this.worker.postMessage(command);
+    return ((await answer) as unknown[])[0];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.worker.terminate();
+  }
+}
+
+async function started(scene: Scene, count: number): Promise<SharedIndexInformer<Pod>> {
+  for (let number = 0; number < count; number++) scene.source.add(pod(`pod-${number}`, { app: 'web' }));
+  const informer = scene.informer();
+  await scene.started(informer);
+  return informer;
+}
+
+/** Resolves when no thread has the cache. */
+async function ended(cache: SharedCache): Promise<void> {
+  while (cache.threads > 0) await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('C205 a worker thread reads the objects, receives the changes, and waits for versions', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 3);
+  await using cache = informer.share();
+  await using reading = await Reading.start(cache.port());
+  assert.deepEqual(
+    await reading.ask({ type: 'list' }),
+    informer
+      .getIndexer()
+      .list()
+      .map((entry) => entry.object.metadata),
+  );
+  scene.source.modify(pod('pod-1', { app: 'api' }));
+  scene.source.delete(pod('pod-2'));
+  scene.source.add(pod('pod-3'));
+  await settled(informer);
+  const version = informer.lastSyncResourceVersion();
+  assert.equal(await reading.ask({ type: 'wait', resourceVersion: version }), version);
+  assert.deepEqual(
+    await reading.ask({ type: 'list' }),
+    informer
+      .getIndexer()
+      .list()
+      .map((entry) => entry.object.metadata),
+  );
+  const calls = ['add! pod-0', 'add! pod-1', 'add! pod-2', 'update pod-1', 'delete pod-2', 'add pod-3'];
+  assert.deepEqual(await reading.ask({ type: 'calls' }), calls);
+  reading.worker.postMessage({ type: 'close' });
+  await reading.exited;
+  await ended(cache);
+  await cache.close();
+});
+
+for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
+  test(`C213 a worker thread leaves nothing behind: ${type}`, async () => {
+    await using scene = new Scene();
+    const informer = await started(scene, 20);
+    await using cache = informer.share();
+    await using dying = await Reading.start(cache.port());
+    assert.equal(cache.threads, 1);
+    assert.equal(cache.lentStates, 20);
+    assert.equal(informer.stats().handlers.length, 1);
+    if (type === 'block') {
+      await dying.ask({ type });
+      scene.source.modify(pod('pod-1', { app: 'later' }));
+      await dying.worker.terminate();
+    } else {
+      dying.worker.postMessage({ type });
+    }
+    await dying.exited;
+    await ended(cache);
+    await cache.close();
+    assert.equal(informer.stats().handlers.length, 0);
+    for (let number = 0; number < 20; number++) scene.source.delete(pod(`pod-${number}`));
+    await settled(informer);
+    assert.deepEqual(informer.stats().storeBytes, { plain: 0, packed: 0 });
+  });
+}
+
+test('C213 attaching and closing 1,000 times leaves no handler and no reference', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 5);
+  await using cache = informer.share();
+  for (let count = 0; count < 1000; count++) {
+    const opened = await openCache<{ pods: Pod }>(cache.port());
+    const pods = opened.informer('pods');
+    if (count % 3 === 0) await pods.waitForSync();
+    if (count % 7 === 0) scene.source.modify(pod('pod-1', { count: String(count) }));
+    if (count % 2 === 0) await opened.close();
+    else await Promise.all([ended(cache), opened.close()]);
+  }
+  await ended(cache);
+  await cache.close();
+  assert.equal(informer.stats().handlers.length, 0);
+  for (let number = 0; number < 5; number++) scene.source.delete(pod(`pod-${number}`));
+  await settled(informer);
+  assert.deepEqual(informer.stats().storeBytes, { plain: 0, packed: 0 });
+});
+
+test('C213 a worker thread that ends before it opens its port leaves nothing behind', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 1);
+  await using cache = informer.share();
+  const port = cache.port();
+  const { transferList } = port;
+  const worker = new Worker('process.exit()', { eval: true, workerData: port, transferList });
+  await once(worker, 'exit');
+  assert.equal(cache.threads, 0);
+  await cache.close();
+  assert.equal(informer.stats().handlers.length, 0);
+});
