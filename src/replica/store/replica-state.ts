@@ -8,13 +8,16 @@ import { KubeloomError, assert } from '../../base/errors.ts';
 import { NONE, NumberColumns } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
-import type { Identity } from './extracted-fields.ts';
 import { NAMESPACE_INDEX, isExtracted, namespaceIndex, extractedValues } from './index-functions.ts';
 import type { IndexFunction, Indexers } from './index-functions.ts';
-import { SplitMap } from './split-map.ts';
+import { KeyTable } from './key-table.ts';
+import { NamespaceIndex } from './namespace-index.ts';
+import type { SlotIndex } from './namespace-index.ts';
 
-/** Values of one object by index, in the order of the index names. */
+/** Values of one object by index, in the order of the index names. The index that every informer has is not among them. */
 export type IndexValues = readonly (readonly string[])[];
+
+const NO_VALUES: IndexValues = [];
 
 /** Receives a slot before it changes, to keep the row that it has not delivered yet. */
 export interface StateObserver {
@@ -43,8 +46,10 @@ const SLOT_COLUMNS = 6;
 export class ReplicaState {
   readonly #table: EntryTable;
   readonly #shards: number;
-  readonly #byKey: SplitMap<number> = new SplitMap();
+  readonly #byKey: KeyTable;
+  readonly #byNamespace: NamespaceIndex = new NamespaceIndex();
   readonly #slots: NumberColumns = new NumberColumns(SLOT_COLUMNS);
+  /** Values by slot; none while there is no index but the namespaces. */
   readonly #values: (IndexValues | undefined)[] = [];
   /** The slots in order of arrival, which is the order of every delivery of the whole state. */
   first: number = NONE;
@@ -59,6 +64,7 @@ export class ReplicaState {
   constructor(table: EntryTable, shards: number, indexNames: readonly string[]) {
     this.#table = table;
     this.#shards = shards;
+    this.#byKey = new KeyTable((slot) => table.keyOf(this.rowAt(slot)));
     for (const name of indexNames) this.#indices.set(name, new Map());
   }
 
@@ -72,7 +78,7 @@ export class ReplicaState {
 
   /** Returns the slot with this key, or `NONE`. */
   get(key: string): number {
-    return this.#byKey.get(key) ?? NONE;
+    return this.#byKey.get(key);
   }
 
   /** Returns the slot of the object with a shard's id, or `NONE`. */
@@ -91,7 +97,7 @@ export class ReplicaState {
   }
 
   valuesAt(slot: number): IndexValues {
-    return this.#values[slot] ?? [];
+    return this.#values[slot] ?? NO_VALUES;
   }
 
   orderAt(slot: number): number {
@@ -126,17 +132,18 @@ export class ReplicaState {
   }
 
   insert(shard: number, id: number, row: number, values: IndexValues): number {
-    const key = this.#table.keyOf(row);
+    const { key, namespace } = this.#table.factsOf(row);
     const slot = id * this.#shards + shard;
-    assert(this.#byKey.add(key, slot), 'the key is in the state already', key);
+    assert(this.#byKey.get(key) === NONE, 'the key is in the state already', key);
+    this.#byKey.add(key, slot);
+    this.#byNamespace.add(namespace, slot);
     const slots = this.#slots;
     slots.reserve(slot);
     slots.set(slot, SlotColumn.Row, row + 1);
     slots.setWide(slot, SlotColumn.Order, this.orderEnd++);
     this.#link(this.#last, slot);
     this.#link(slot, NONE);
-    this.#values[slot] = values;
-    this.#addToIndices(slot, values);
+    this.#index(slot, values);
     return slot;
   }
 
@@ -145,16 +152,15 @@ export class ReplicaState {
     for (const observer of this.cursors) observer.beforeChange(slot);
     this.#slots.set(slot, SlotColumn.Row, row + 1);
     if (!values) return;
-    this.#removeFromIndices(slot, this.valuesAt(slot));
-    this.#values[slot] = values;
-    this.#addToIndices(slot, values);
+    this.#removeFromIndices(slot);
+    this.#index(slot, values);
   }
 
   remove(slot: number): void {
     for (const observer of this.cursors) observer.beforeRemove(slot);
-    this.#byKey.delete(this.#table.keyOf(this.rowAt(slot)));
-    this.#removeFromIndices(slot, this.valuesAt(slot));
-    this.#values[slot] = undefined;
+    this.#byKey.remove(slot);
+    this.#byNamespace.remove(this.#table.factsOf(this.rowAt(slot)).namespace, slot);
+    this.#removeFromIndices(slot);
     this.#link(this.#slots.get(slot, SlotColumn.Previous) - 1, this.after(slot));
     this.#slots.set(slot, SlotColumn.Row, 0);
   }
@@ -167,22 +173,27 @@ export class ReplicaState {
     else this.#slots.set(next, SlotColumn.Previous, previous + 1);
   }
 
-  index(name: string): ReadonlyMap<string, ReadonlySet<number>> | undefined {
-    return this.#indices.get(name);
+  index(name: string): SlotIndex | undefined {
+    return this.#indices.get(name) ?? (name === NAMESPACE_INDEX ? this.#byNamespace : undefined);
+  }
+
+  /** Returns the slots of a namespace, also where the index of that name is another one. */
+  inNamespace(namespace: string): Iterable<number> {
+    return this.#byNamespace.get(namespace) ?? [];
   }
 
   /** Adds indexes over the present slots; `valuesOf` returns a slot's values of all indexes, new ones last. */
   addIndices(names: readonly string[], valuesOf: (slot: number) => IndexValues): void {
     for (const name of names) this.#indices.set(name, new Map());
     for (const slot of this.slots()) {
-      const values = valuesOf(slot);
-      this.#values[slot] = values;
       // The slot is in the other indexes already, under the same values.
-      this.#addToIndices(slot, values);
+      this.#index(slot, valuesOf(slot));
     }
   }
 
-  #addToIndices(slot: number, values: IndexValues): void {
+  #index(slot: number, values: IndexValues): void {
+    if (this.#indices.size === 0) return;
+    this.#values[slot] = values;
     let at = 0;
     for (const index of this.#indices.values()) {
       for (const value of values[at] ?? []) addTo(index, value, slot);
@@ -190,7 +201,10 @@ export class ReplicaState {
     }
   }
 
-  #removeFromIndices(slot: number, values: IndexValues): void {
+  #removeFromIndices(slot: number): void {
+    if (this.#indices.size === 0) return;
+    const values = this.valuesAt(slot);
+    this.#values[slot] = undefined;
     let at = 0;
     for (const index of this.#indices.values()) {
       for (const value of values[at] ?? []) removeFrom(index, value, slot);
@@ -214,15 +228,11 @@ function removeFrom(index: Map<string, Set<number>>, value: string, slot: number
 /** The indexers of one informer. They reuse the values of the previous entry where these cannot have changed. */
 export class IndexSet {
   readonly #table: EntryTable;
-  readonly #indexers: Map<string, IndexFunction> = new Map([[NAMESPACE_INDEX, namespaceIndex()]]);
+  readonly #indexers: Map<string, IndexFunction> = new Map();
   readonly #onError: (error: KubeloomError, key: string) => void;
   /** Number of declared fields; the extracted fields after them are the values of index modules. */
   fieldCount: number;
   #hasPlain = false;
-  /** True while the only index is the one that every informer has. */
-  #hasOnlyNamespace = true;
-  /** Values of the latest new object. Listed objects of one namespace come in a row and share them. */
-  #ofNamespace: IndexValues = [[]];
 
   constructor(
     table: EntryTable,
@@ -241,12 +251,13 @@ export class IndexSet {
   }
 
   get indexers(): Indexers {
-    return Object.fromEntries(this.#indexers);
+    return { [NAMESPACE_INDEX]: namespaceIndex(), ...Object.fromEntries(this.#indexers) };
   }
 
   /** Adds all or none: one existing name rejects the whole call (client-go: "indexer conflict"). */
   add(indexers: Indexers): void {
-    const conflicts = Object.keys(indexers).filter((name) => this.#indexers.has(name));
+    const present = this.indexers;
+    const conflicts = Object.keys(indexers).filter((name) => Object.hasOwn(present, name));
     if (conflicts.length > 0) {
       throw new KubeloomError(
         'ERR_KUBELOOM_INDEXER_CONFLICT',
@@ -264,13 +275,10 @@ export class IndexSet {
    * @param slot of the previous state, in `state`; `NONE` for a new object
    */
   valuesOf(row: number, isUnchanged: boolean, state: ReplicaState, slot: number): IndexValues | undefined {
+    if (this.#indexers.size === 0) return slot === NONE ? NO_VALUES : undefined;
     const table = this.#table;
-    if (slot === NONE) {
-      return this.#hasOnlyNamespace
-        ? this.#namespaceValues(table.factsOf(row))
-        : this.valuesOfEntry(table.open(row));
-    }
-    if (this.#hasOnlyNamespace || (isUnchanged && !this.#hasPlain)) return undefined;
+    if (slot === NONE) return this.#evaluate(table.open(row), () => undefined);
+    if (isUnchanged && !this.#hasPlain) return undefined;
     const before = state.valuesAt(slot);
     const values = this.#evaluate(table.open(row), (at, indexer) =>
       isUnchanged && isExtracted(indexer) ? before[at] : undefined,
@@ -283,9 +291,12 @@ export class IndexSet {
     return this.#evaluate(this.#table.open(row), (at) => known[at]);
   }
 
-  /** Returns the values of an entry, whether it is in the cache or not. */
-  valuesOfEntry(entry: Entry): IndexValues {
-    return this.#evaluate(entry, () => undefined);
+  /** Returns the values of an entry in one index, whether the entry is in the cache or not. */
+  valuesIn(indexName: string, entry: Entry): readonly string[] {
+    const indexer = this.#indexers.get(indexName) ?? namespaceIndex();
+    const values = this.#valuesOf(indexName, indexer, entry);
+    entry.owner.settle(entry);
+    return values;
   }
 
   #evaluate(
@@ -294,19 +305,16 @@ export class IndexSet {
   ): IndexValues {
     const values: (readonly string[])[] = [];
     for (const [name, indexer] of this.#indexers) {
-      const before = known(values.length, indexer);
-      if (before !== undefined) values.push(before);
-      else if (isExtracted(indexer)) values.push(extractedValues(name, indexer, entry, this.fieldCount));
-      else values.push(this.#plainValues(name, indexer, entry));
+      values.push(known(values.length, indexer) ?? this.#valuesOf(name, indexer, entry));
     }
     entry.owner.settle(entry);
     return values;
   }
 
-  #namespaceValues({ namespace }: Identity): IndexValues {
-    const [values] = this.#ofNamespace;
-    if ((values?.[0] ?? '') !== namespace) this.#ofNamespace = [namespace === '' ? [] : [namespace]];
-    return this.#ofNamespace;
+  #valuesOf(name: string, indexer: IndexFunction, entry: Entry): readonly string[] {
+    return isExtracted(indexer)
+      ? extractedValues(name, indexer, entry, this.fieldCount)
+      : this.#plainValues(name, indexer, entry);
   }
 
   #plainValues(name: string, indexer: (entry: Entry) => readonly string[], entry: Entry): readonly string[] {
@@ -325,7 +333,6 @@ export class IndexSet {
   #set(indexers: Indexers): void {
     for (const [name, indexer] of Object.entries(indexers)) {
       this.#indexers.set(name, indexer);
-      this.#hasOnlyNamespace = false;
       if (!isExtracted(indexer)) this.#hasPlain = true;
     }
   }
