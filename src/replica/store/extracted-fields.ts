@@ -101,14 +101,14 @@ export class SharedFields {
 
   of(text: string): FieldValues {
     if (text === this.#last.text) return this.#last;
+    if (text.length > TEXT_LENGTH_MAX) return new FieldValues(text);
     const byText = this.#byText;
     const known = byText.get(text);
-    const fields = known ?? new FieldValues(text);
-    this.#last = fields;
-    if (known || text.length > TEXT_LENGTH_MAX) return fields;
-    byText.set(text, fields);
+    this.#last = known ?? new FieldValues(text);
+    if (known) return known;
+    byText.set(text, this.#last);
     if (byText.size > TEXTS_MAX) byText.delete(byText.keys().next().value ?? '');
-    return fields;
+    return this.#last;
   }
 }
 

@@ -10,7 +10,7 @@ import { NONE } from './columns.ts';
 import type { Borrowed, CachedObject, Entry } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
 import type { NAMESPACE_INDEX, Indexers } from './index-functions.ts';
-import type { SlotIndex } from './namespace-index.ts';
+import type { SlotIndex } from './slots-by-namespace.ts';
 import type { IndexSet } from './replica-state.ts';
 import type { Replica } from './replica.ts';
 import { scan } from './scan.ts';

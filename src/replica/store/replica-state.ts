@@ -10,9 +10,10 @@ import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
 import { NAMESPACE_INDEX, isExtracted, namespaceIndex, extractedValues } from './index-functions.ts';
 import type { IndexFunction, Indexers } from './index-functions.ts';
-import { KeyTable } from './key-table.ts';
-import { NamespaceIndex } from './namespace-index.ts';
-import type { SlotIndex } from './namespace-index.ts';
+import { SlotList } from './slot-list.ts';
+import { SlotsByKey } from './slots-by-key.ts';
+import { SlotsByNamespace } from './slots-by-namespace.ts';
+import type { SlotIndex } from './slots-by-namespace.ts';
 
 /** Values of one object by index, in the order of the index names. The index that every informer has is not among them. */
 export type IndexValues = readonly (readonly string[])[];
@@ -29,15 +30,21 @@ export interface StateObserver {
 const SlotColumn = {
   /** The object's current state in the table of entries. */
   Row: 0,
-  /** The slots that arrived before and after it. */
+  /** See `ListColumns`: the list of all slots. */
   Previous: 1,
   Next: 2,
   /** The object's place in the difference of the relist in progress. */
   DifferenceAt: 3,
   /** Two columns. */
   Order: 4,
+  /** See `KeyColumns`. */
+  KeyHash: 6,
+  KeyNext: 7,
+  /** See `ListColumns`: the list of its namespace. */
+  NamespacePrevious: 8,
+  NamespaceNext: 9,
 } as const;
-const SLOT_COLUMNS = 6;
+const SLOT_COLUMNS = 10;
 
 /**
  * Each object has a slot, which stays the same while the object's states change. Its number follows from the id that a
@@ -46,14 +53,13 @@ const SLOT_COLUMNS = 6;
 export class ReplicaState {
   readonly #table: EntryTable;
   readonly #shards: number;
-  readonly #byKey: KeyTable;
-  readonly #byNamespace: NamespaceIndex = new NamespaceIndex();
   readonly #slots: NumberColumns = new NumberColumns(SLOT_COLUMNS);
+  readonly #byKey: SlotsByKey;
+  readonly #byNamespace: SlotsByNamespace;
   /** Values by slot; none while there is no index but the namespaces. */
   readonly #values: (IndexValues | undefined)[] = [];
   /** The slots in order of arrival, which is the order of every delivery of the whole state. */
-  first: number = NONE;
-  #last: number = NONE;
+  readonly #all: SlotList;
   /** Order of the next slot: it grows with every new one, and cursors compare it with their position. */
   orderEnd = 0;
   readonly #indices: Map<string, Map<string, Set<number>>> = new Map();
@@ -64,7 +70,12 @@ export class ReplicaState {
   constructor(table: EntryTable, shards: number, indexNames: readonly string[]) {
     this.#table = table;
     this.#shards = shards;
-    this.#byKey = new KeyTable((slot) => table.keyOf(this.rowAt(slot)));
+    const slots = this.#slots;
+    const { KeyHash, KeyNext, Previous, Next, NamespacePrevious, NamespaceNext } = SlotColumn;
+    const keyOf = (slot: number): string => table.keyOf(this.rowAt(slot));
+    this.#byKey = new SlotsByKey({ slots, hash: KeyHash, next: KeyNext }, keyOf);
+    this.#all = new SlotList({ slots, previous: Previous, next: Next });
+    this.#byNamespace = new SlotsByNamespace({ slots, previous: NamespacePrevious, next: NamespaceNext });
     for (const name of indexNames) this.#indices.set(name, new Map());
   }
 
@@ -73,7 +84,7 @@ export class ReplicaState {
   }
 
   get size(): number {
-    return this.#byKey.size;
+    return this.#all.size;
   }
 
   /** Returns the slot with this key, or `NONE`. */
@@ -104,9 +115,14 @@ export class ReplicaState {
     return this.#slots.getWide(slot, SlotColumn.Order);
   }
 
+  /** Returns the slot that arrived first, or `NONE`. */
+  get first(): number {
+    return this.#all.first;
+  }
+
   /** Returns the slot that arrived next, or `NONE`. */
   after(slot: number): number {
-    return this.#slots.get(slot, SlotColumn.Next) - 1;
+    return this.#all.after(slot);
   }
 
   differenceAt(slot: number): number {
@@ -126,23 +142,22 @@ export class ReplicaState {
     for (const slot of this.slots()) yield this.#table.keyOf(this.rowAt(slot));
   }
 
-  /** Yields all slots. None may be removed meanwhile. */
-  *slots(): Generator<number> {
-    for (let slot = this.first; slot !== NONE; slot = this.after(slot)) yield slot;
+  /** Returns all slots in order of arrival. None may be removed during a walk. */
+  slots(): Iterable<number> {
+    return this.#all;
   }
 
   insert(shard: number, id: number, row: number, values: IndexValues): number {
     const { key, namespace } = this.#table.factsOf(row);
     const slot = id * this.#shards + shard;
     assert(this.#byKey.get(key) === NONE, 'the key is in the state already', key);
-    this.#byKey.add(key, slot);
-    this.#byNamespace.add(namespace, slot);
     const slots = this.#slots;
     slots.reserve(slot);
+    this.#byKey.add(key, slot);
+    this.#byNamespace.add(namespace, slot);
     slots.set(slot, SlotColumn.Row, row + 1);
     slots.setWide(slot, SlotColumn.Order, this.orderEnd++);
-    this.#link(this.#last, slot);
-    this.#link(slot, NONE);
+    this.#all.append(slot);
     this.#index(slot, values);
     return slot;
   }
@@ -161,16 +176,8 @@ export class ReplicaState {
     this.#byKey.remove(slot);
     this.#byNamespace.remove(this.#table.factsOf(this.rowAt(slot)).namespace, slot);
     this.#removeFromIndices(slot);
-    this.#link(this.#slots.get(slot, SlotColumn.Previous) - 1, this.after(slot));
+    this.#all.remove(slot);
     this.#slots.set(slot, SlotColumn.Row, 0);
-  }
-
-  /** Makes two slots neighbours in the order of arrival; one may be `NONE`, the end of the list. */
-  #link(previous: number, next: number): void {
-    if (previous === NONE) this.first = next;
-    else this.#slots.set(previous, SlotColumn.Next, next + 1);
-    if (next === NONE) this.#last = previous;
-    else this.#slots.set(next, SlotColumn.Previous, previous + 1);
   }
 
   index(name: string): SlotIndex | undefined {

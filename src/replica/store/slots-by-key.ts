@@ -11,28 +11,38 @@
  *
  * The hash is keyed: a client that may create objects could otherwise choose names of one bucket.
  */
+import { assert } from '../../base/errors.ts';
 import { HalfSipHash } from '../../shared/record/key-hash.ts';
 import { NONE, NumberColumns } from './columns.ts';
 
-// Numbers of slots are stored plus one, so that 0 means `NONE`.
-const HASH = 0;
-const NEXT = 1;
+/** Columns of a slot that the table uses. Numbers of slots are stored plus one, so that 0 means `NONE`. */
+export interface KeyColumns {
+  readonly slots: NumberColumns;
+  readonly hash: number;
+  /** The next slot of the bucket. */
+  readonly next: number;
+}
 
-export class KeyTable {
+export class SlotsByKey {
+  readonly #slots: NumberColumns;
+  readonly #hashColumn: number;
+  readonly #nextColumn: number;
   readonly #keyOf: (slot: number) => string;
   readonly #hash: HalfSipHash = new HalfSipHash();
   readonly #buckets: NumberColumns = new NumberColumns(1);
-  readonly #slots: NumberColumns = new NumberColumns(2);
   /** Number of buckets, and the smallest power of two that is not below it, less one. */
   #bucketEnd = 1;
   #mask = 0;
   /** The last key that was hashed: a new object is looked up before it is added. */
-  #lastKey = '';
+  #lastKey: string | undefined;
   #lastHash = 0;
   size = 0;
 
   /** @param keyOf returns the key of a slot that is in the table */
-  constructor(keyOf: (slot: number) => string) {
+  constructor({ slots, hash, next }: KeyColumns, keyOf: (slot: number) => string) {
+    this.#slots = slots;
+    this.#hashColumn = hash;
+    this.#nextColumn = next;
     this.#keyOf = keyOf;
   }
 
@@ -40,18 +50,17 @@ export class KeyTable {
   get(key: string): number {
     if (this.size === 0) return NONE;
     const hash = this.#hashOf(key);
-    let slot = this.#buckets.get(this.#bucketOf(hash), 0) - 1;
-    while (slot !== NONE && (this.#slots.get(slot, HASH) !== hash || this.#keyOf(slot) !== key)) {
-      slot = this.#slots.get(slot, NEXT) - 1;
+    let slot = this.#firstOf(this.#bucketOf(hash));
+    while (slot !== NONE && (this.#hashAt(slot) !== hash || this.#keyOf(slot) !== key)) {
+      slot = this.#after(slot);
     }
     return slot;
   }
 
-  /** Adds a key that is not in the table. */
+  /** Adds a key that is not in the table. There is room for the slot. */
   add(key: string, slot: number): void {
     const hash = this.#hashOf(key);
-    this.#slots.reserve(slot);
-    this.#slots.set(slot, HASH, hash);
+    this.#slots.set(slot, this.#hashColumn, hash);
     this.#push(this.#bucketOf(hash), slot);
     this.size++;
     if (this.size > this.#bucketEnd) this.#split();
@@ -59,13 +68,14 @@ export class KeyTable {
 
   /** Removes a slot that is in the table. */
   remove(slot: number): void {
-    const bucket = this.#bucketOf(this.#slots.get(slot, HASH));
-    const next = this.#slots.get(slot, NEXT);
-    let previous = this.#buckets.get(bucket, 0) - 1;
-    if (previous === slot) this.#buckets.set(bucket, 0, next);
+    const bucket = this.#bucketOf(this.#hashAt(slot));
+    const next = this.#after(slot);
+    let previous = this.#firstOf(bucket);
+    if (previous === slot) this.#buckets.set(bucket, 0, next + 1);
     else {
-      while (this.#slots.get(previous, NEXT) - 1 !== slot) previous = this.#slots.get(previous, NEXT) - 1;
-      this.#slots.set(previous, NEXT, next);
+      while (previous !== NONE && this.#after(previous) !== slot) previous = this.#after(previous);
+      assert(previous !== NONE, 'the slot is not in the table', slot);
+      this.#slots.set(previous, this.#nextColumn, next + 1);
     }
     this.size--;
   }
@@ -81,13 +91,25 @@ export class KeyTable {
     return hash.low;
   }
 
+  #hashAt(slot: number): number {
+    return this.#slots.get(slot, this.#hashColumn);
+  }
+
+  #after(slot: number): number {
+    return this.#slots.get(slot, this.#nextColumn) - 1;
+  }
+
+  #firstOf(bucket: number): number {
+    return this.#buckets.get(bucket, 0) - 1;
+  }
+
   #bucketOf(hash: number): number {
     const bucket = hash & this.#mask;
     return bucket < this.#bucketEnd ? bucket : bucket & (this.#mask >>> 1);
   }
 
   #push(bucket: number, slot: number): void {
-    this.#slots.set(slot, NEXT, this.#buckets.get(bucket, 0));
+    this.#slots.set(slot, this.#nextColumn, this.#buckets.get(bucket, 0));
     this.#buckets.set(bucket, 0, slot + 1);
   }
 
@@ -97,11 +119,11 @@ export class KeyTable {
     if (added > this.#mask) this.#mask = this.#mask * 2 + 1;
     this.#buckets.reserve(added);
     const divided = added & (this.#mask >>> 1);
-    let slot = this.#buckets.get(divided, 0) - 1;
+    let slot = this.#firstOf(divided);
     this.#buckets.set(divided, 0, 0);
     while (slot !== NONE) {
-      const next = this.#slots.get(slot, NEXT) - 1;
-      this.#push(this.#bucketOf(this.#slots.get(slot, HASH)), slot);
+      const next = this.#after(slot);
+      this.#push(this.#bucketOf(this.#hashAt(slot)), slot);
       slot = next;
     }
   }
