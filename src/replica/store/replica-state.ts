@@ -26,25 +26,30 @@ export interface StateObserver {
   beforeRemove(slot: number): void;
 }
 
-/** Columns of a slot. Numbers of rows and slots are stored plus one, so that 0 means `NONE`. */
+/** Columns of a slot that events and walks read. */
 const SlotColumn = {
-  /** The object's current state in the table of entries. */
+  /** The object's current state in the table of entries, plus one, so that 0 means `NONE`. */
   Row: 0,
-  /** See `ListColumns`: the list of all slots. */
-  Previous: 1,
-  Next: 2,
   /** The object's place in the difference of the relist in progress. */
-  DifferenceAt: 3,
+  DifferenceAt: 1,
   /** Two columns. */
-  Order: 4,
-  /** See `KeyColumns`. */
-  KeyHash: 6,
-  KeyNext: 7,
-  /** See `ListColumns`: the list of its namespace. */
-  NamespacePrevious: 8,
-  NamespaceNext: 9,
+  Order: 2,
 } as const;
-const SLOT_COLUMNS = 10;
+const SLOT_COLUMNS = 4;
+
+/** Columns of a slot that change only when it is added or removed. They are apart, so that an event finds its row in less memory. */
+const LinkColumn = {
+  /** See `ListColumns`: the list of all slots. */
+  Previous: 0,
+  Next: 1,
+  /** The same of its namespace. */
+  NamespacePrevious: 2,
+  NamespaceNext: 3,
+  /** See `KeyColumns`. */
+  KeyHash: 4,
+  KeyNext: 5,
+} as const;
+const LINK_COLUMNS = 6;
 
 /**
  * Each object has a slot, which stays the same while the object's states change. Its number follows from the id that a
@@ -54,6 +59,7 @@ export class ReplicaState {
   readonly #table: EntryTable;
   readonly #shards: number;
   readonly #slots: NumberColumns = new NumberColumns(SLOT_COLUMNS);
+  readonly #links: NumberColumns = new NumberColumns(LINK_COLUMNS);
   readonly #byKey: SlotsByKey;
   readonly #byNamespace: SlotsByNamespace;
   /** Values by slot; none while there is no index but the namespaces. */
@@ -70,12 +76,12 @@ export class ReplicaState {
   constructor(table: EntryTable, shards: number, indexNames: readonly string[]) {
     this.#table = table;
     this.#shards = shards;
-    const slots = this.#slots;
-    const { KeyHash, KeyNext, Previous, Next, NamespacePrevious, NamespaceNext } = SlotColumn;
+    const links = this.#links;
+    const { KeyHash, KeyNext, Previous, Next, NamespacePrevious, NamespaceNext } = LinkColumn;
     const keyOf = (slot: number): string => table.keyOf(this.rowAt(slot));
-    this.#byKey = new SlotsByKey({ slots, hash: KeyHash, next: KeyNext }, keyOf);
-    this.#all = new SlotList({ slots, previous: Previous, next: Next });
-    this.#byNamespace = new SlotsByNamespace({ slots, previous: NamespacePrevious, next: NamespaceNext });
+    this.#byKey = new SlotsByKey({ links, hash: KeyHash, next: KeyNext }, keyOf);
+    this.#all = new SlotList({ links, previous: Previous, next: Next });
+    this.#byNamespace = new SlotsByNamespace({ links, previous: NamespacePrevious, next: NamespaceNext });
     for (const name of indexNames) this.#indices.set(name, new Map());
   }
 
@@ -153,6 +159,7 @@ export class ReplicaState {
     assert(this.#byKey.get(key) === NONE, 'the key is in the state already', key);
     const slots = this.#slots;
     slots.reserve(slot);
+    this.#links.reserve(slot);
     this.#byKey.add(key, slot);
     this.#byNamespace.add(namespace, slot);
     slots.set(slot, SlotColumn.Row, row + 1);

@@ -4,7 +4,7 @@ import type { NumberColumns } from './columns.ts';
 
 /** The columns of a list. Numbers of slots are stored plus one, so that 0 means `NONE`. */
 export interface ListColumns {
-  readonly slots: NumberColumns;
+  readonly links: NumberColumns;
   /** The slots that arrived before and after it. */
   readonly previous: number;
   readonly next: number;
@@ -27,7 +27,7 @@ export class SlotList implements Iterable<number> {
 
   /** Returns the slot that arrived next, or `NONE`. A removed slot still has the one that it had. */
   after(slot: number): number {
-    return this.#columns.slots.get(slot, this.#columns.next) - 1;
+    return this.#columns.links.get(slot, this.#columns.next) - 1;
   }
 
   append(slot: number): void {
@@ -37,16 +37,16 @@ export class SlotList implements Iterable<number> {
   }
 
   remove(slot: number): void {
-    this.#link(this.#columns.slots.get(slot, this.#columns.previous) - 1, this.after(slot));
+    this.#link(this.#columns.links.get(slot, this.#columns.previous) - 1, this.after(slot));
     this.size--;
   }
 
   /** Makes two slots neighbours; one may be `NONE`, the end of the list. */
   #link(before: number, after: number): void {
-    const { slots, previous, next } = this.#columns;
+    const { links, previous, next } = this.#columns;
     if (before === NONE) this.first = after;
-    else slots.set(before, next, after + 1);
+    else links.set(before, next, after + 1);
     if (after === NONE) this.#last = before;
-    else slots.set(after, previous, before + 1);
+    else links.set(after, previous, before + 1);
   }
 }

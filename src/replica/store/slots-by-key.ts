@@ -17,14 +17,14 @@ import { NONE, NumberColumns } from './columns.ts';
 
 /** Columns of a slot that the table uses. Numbers of slots are stored plus one, so that 0 means `NONE`. */
 export interface KeyColumns {
-  readonly slots: NumberColumns;
+  readonly links: NumberColumns;
   readonly hash: number;
   /** The next slot of the bucket. */
   readonly next: number;
 }
 
 export class SlotsByKey {
-  readonly #slots: NumberColumns;
+  readonly #links: NumberColumns;
   readonly #hashColumn: number;
   readonly #nextColumn: number;
   readonly #keyOf: (slot: number) => string;
@@ -39,8 +39,8 @@ export class SlotsByKey {
   size = 0;
 
   /** @param keyOf returns the key of a slot that is in the table */
-  constructor({ slots, hash, next }: KeyColumns, keyOf: (slot: number) => string) {
-    this.#slots = slots;
+  constructor({ links, hash, next }: KeyColumns, keyOf: (slot: number) => string) {
+    this.#links = links;
     this.#hashColumn = hash;
     this.#nextColumn = next;
     this.#keyOf = keyOf;
@@ -60,7 +60,7 @@ export class SlotsByKey {
   /** Adds a key that is not in the table. There is room for the slot. */
   add(key: string, slot: number): void {
     const hash = this.#hashOf(key);
-    this.#slots.set(slot, this.#hashColumn, hash);
+    this.#links.set(slot, this.#hashColumn, hash);
     this.#push(this.#bucketOf(hash), slot);
     this.size++;
     if (this.size > this.#bucketEnd) this.#split();
@@ -75,7 +75,7 @@ export class SlotsByKey {
     else {
       while (previous !== NONE && this.#after(previous) !== slot) previous = this.#after(previous);
       assert(previous !== NONE, 'the slot is not in the table', slot);
-      this.#slots.set(previous, this.#nextColumn, next + 1);
+      this.#links.set(previous, this.#nextColumn, next + 1);
     }
     this.size--;
   }
@@ -92,11 +92,11 @@ export class SlotsByKey {
   }
 
   #hashAt(slot: number): number {
-    return this.#slots.get(slot, this.#hashColumn);
+    return this.#links.get(slot, this.#hashColumn);
   }
 
   #after(slot: number): number {
-    return this.#slots.get(slot, this.#nextColumn) - 1;
+    return this.#links.get(slot, this.#nextColumn) - 1;
   }
 
   #firstOf(bucket: number): number {
@@ -109,7 +109,7 @@ export class SlotsByKey {
   }
 
   #push(bucket: number, slot: number): void {
-    this.#slots.set(slot, this.#nextColumn, this.#buckets.get(bucket, 0));
+    this.#links.set(slot, this.#nextColumn, this.#buckets.get(bucket, 0));
     this.#buckets.set(bucket, 0, slot + 1);
   }
 

@@ -9,13 +9,13 @@ import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 /** A table over slots whose keys are in an array. */
 class Scene {
   readonly #keys: string[] = [];
-  readonly #slots: NumberColumns = new NumberColumns(2);
-  readonly table: SlotsByKey = new SlotsByKey({ slots: this.#slots, hash: 0, next: 1 }, (slot) => {
+  readonly #links: NumberColumns = new NumberColumns(2);
+  readonly table: SlotsByKey = new SlotsByKey({ links: this.#links, hash: 0, next: 1 }, (slot) => {
     return this.#keys[slot] ?? '';
   });
 
   add(key: string, slot: number): void {
-    this.#slots.reserve(slot);
+    this.#links.reserve(slot);
     this.#keys[slot] = key;
     this.table.add(key, slot);
   }

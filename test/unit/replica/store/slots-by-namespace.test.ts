@@ -6,8 +6,8 @@ import { NumberColumns } from '../../../../src/replica/store/columns.ts';
 import { SlotsByNamespace } from '../../../../src/replica/store/slots-by-namespace.ts';
 
 function indexOf(...namespaces: readonly string[]): SlotsByNamespace {
-  const slots = new NumberColumns(2);
-  const index = new SlotsByNamespace({ slots, previous: 0, next: 1 });
+  const links = new NumberColumns(2);
+  const index = new SlotsByNamespace({ links, previous: 0, next: 1 });
   for (const [slot, namespace] of namespaces.entries()) index.add(namespace, slot);
   return index;
 }
