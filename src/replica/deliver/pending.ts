@@ -5,7 +5,7 @@
 import { NONE } from '../store/columns.ts';
 import type { DeliveryCursor } from '../store/deliveries.ts';
 import type { EntryTable } from '../store/entry-table.ts';
-import { SplitMap } from '../store/split-map.ts';
+import { SplitMap } from './split-map.ts';
 
 /** A row, `NONE` where an added object has no previous state, or a cursor. */
 export type Pending = number | DeliveryCursor;

@@ -22,6 +22,8 @@ import type { MainTransform } from './main-transform.ts';
 const SLASH = 0x2f;
 /** Initial size: names in Kubernetes have at most 253 characters, namespaces 63. It grows for longer ones. */
 const KEY_BYTES = 512;
+/** Most clusters have fewer; with more, some namespaces have two equal strings. */
+const NAMESPACES_MAX = 4096;
 
 /** Report of a shard about the object with this key. */
 type Warning = ErrorMessage & { readonly key: string };
@@ -226,11 +228,13 @@ class KeyIdentity implements Identity {
 
 /**
  * Reads key, namespace and name out of the first record of an object. They are kept as long as the object exists, so
- * they take little memory: one string for the key with the name, and one for a namespace whose objects come in a row.
+ * they take little memory: one string for the key with the name, and one for the objects of a namespace.
  */
 export class IdentityReader {
   #bytes: Buffer = Buffer.alloc(KEY_BYTES);
   #namespace = '';
+  /** The latest namespaces, the oldest first. */
+  readonly #namespaces: Map<string, string> = new Map();
 
   read(
     {
@@ -246,12 +250,27 @@ export class IdentityReader {
     const length = namespaceLength + 1 + nameLength;
     if (length > this.#bytes.length) this.#bytes = Buffer.alloc(length);
     const bytes = this.#bytes;
-    for (let at = 0; at < namespaceLength; at++) bytes[at] = text[textOffset + at] ?? 0;
+    const last = this.#namespace;
+    let isLast = last.length === namespaceLength;
+    for (let at = 0; at < namespaceLength; at++) {
+      const byte = text[textOffset + at] ?? 0;
+      bytes[at] = byte;
+      // A byte of UTF-8 over 0x7f is no ASCII, so it is never the last namespace.
+      if (isLast && (byte !== last.charCodeAt(at) || byte > 0x7f)) isLast = false;
+    }
     bytes[namespaceLength] = SLASH;
     for (let at = namespaceLength; at < length - 1; at++) bytes[at + 1] = text[textOffset + at] ?? 0;
     const key = bytes.toString('utf8', 0, length);
-    const namespace = bytes.toString('utf8', 0, namespaceLength);
-    if (namespace !== this.#namespace) this.#namespace = namespace;
+    if (!isLast) this.#namespace = this.#known(bytes.toString('utf8', 0, namespaceLength));
     return new KeyIdentity(key, this.#namespace);
+  }
+
+  #known(namespace: string): string {
+    const namespaces = this.#namespaces;
+    const known = namespaces.get(namespace);
+    if (known !== undefined) return known;
+    namespaces.set(namespace, namespace);
+    if (namespaces.size > NAMESPACES_MAX) namespaces.delete(namespaces.keys().next().value ?? '');
+    return namespace;
   }
 }

@@ -96,16 +96,19 @@ const TEXT_LENGTH_MAX = 1024;
 /** @internal The latest fields of one informer's objects, by their text. */
 export class SharedFields {
   readonly #byText: Map<string, FieldValues> = new Map();
+  /** The last one: listed siblings come in a row, and comparing two texts takes less time than hashing one. */
+  #last: FieldValues = NO_FIELDS;
 
   of(text: string): FieldValues {
+    if (text === this.#last.text) return this.#last;
+    if (text.length > TEXT_LENGTH_MAX) return new FieldValues(text);
     const byText = this.#byText;
     const known = byText.get(text);
+    this.#last = known ?? new FieldValues(text);
     if (known) return known;
-    const fields = new FieldValues(text);
-    if (text.length > TEXT_LENGTH_MAX) return fields;
-    byText.set(text, fields);
+    byText.set(text, this.#last);
     if (byText.size > TEXTS_MAX) byText.delete(byText.keys().next().value ?? '');
-    return fields;
+    return this.#last;
   }
 }
 

@@ -9,8 +9,8 @@ import type { LabelSelector } from '../../kube/label-selector.ts';
 import { NONE } from './columns.ts';
 import type { Borrowed, CachedObject, Entry } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
-import { NAMESPACE_INDEX } from './index-functions.ts';
-import type { Indexers } from './index-functions.ts';
+import type { NAMESPACE_INDEX, Indexers } from './index-functions.ts';
+import type { SlotIndex } from './slots-by-namespace.ts';
 import type { IndexSet } from './replica-state.ts';
 import type { Replica } from './replica.ts';
 import { scan } from './scan.ts';
@@ -128,9 +128,9 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
 
   index(indexName: string, object: CachedObject<T>): CachedObject<T>[] {
     const index = this.#require(indexName);
-    const values = this.#indexes.valuesOfEntry(object as unknown as Entry);
+    const values = this.#indexes.valuesIn(indexName, object as unknown as Entry);
     const found = new Set<number>();
-    for (const value of values[this.#indexes.names.indexOf(indexName)] ?? []) {
+    for (const value of values) {
       for (const slot of index.get(value) ?? []) found.add(slot);
     }
     return Array.from(found, (slot) => this.#handOut(slot));
@@ -165,10 +165,10 @@ export class ReplicaIndexer<T> implements InformerIndexer<T> {
 
   #slotsIn(namespace: string): Iterable<number> {
     if (namespace === '') return this.#replica.live.slots();
-    return this.#require(NAMESPACE_INDEX).get(namespace) ?? [];
+    return this.#replica.live.inNamespace(namespace);
   }
 
-  #require(indexName: string): ReadonlyMap<string, ReadonlySet<number>> {
+  #require(indexName: string): SlotIndex {
     const index = this.#replica.live.index(indexName);
     if (index) return index;
     throw new KubeloomError(

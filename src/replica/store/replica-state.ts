@@ -8,13 +8,17 @@ import { KubeloomError, assert } from '../../base/errors.ts';
 import { NONE, NumberColumns } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
-import type { Identity } from './extracted-fields.ts';
 import { NAMESPACE_INDEX, isExtracted, namespaceIndex, extractedValues } from './index-functions.ts';
 import type { IndexFunction, Indexers } from './index-functions.ts';
-import { SplitMap } from './split-map.ts';
+import { SlotList } from './slot-list.ts';
+import { SlotsByKey } from './slots-by-key.ts';
+import { SlotsByNamespace } from './slots-by-namespace.ts';
+import type { SlotIndex } from './slots-by-namespace.ts';
 
-/** Values of one object by index, in the order of the index names. */
+/** Values of one object by index, in the order of the index names. The index that every informer has is not among them. */
 export type IndexValues = readonly (readonly string[])[];
+
+const NO_VALUES: IndexValues = [];
 
 /** Receives a slot before it changes, to keep the row that it has not delivered yet. */
 export interface StateObserver {
@@ -22,19 +26,30 @@ export interface StateObserver {
   beforeRemove(slot: number): void;
 }
 
-/** Columns of a slot. Numbers of rows and slots are stored plus one, so that 0 means `NONE`. */
+/** Columns of a slot that events and walks read. */
 const SlotColumn = {
-  /** The object's current state in the table of entries. */
+  /** The object's current state in the table of entries, plus one, so that 0 means `NONE`. */
   Row: 0,
-  /** The slots that arrived before and after it. */
-  Previous: 1,
-  Next: 2,
   /** The object's place in the difference of the relist in progress. */
-  DifferenceAt: 3,
+  DifferenceAt: 1,
   /** Two columns. */
-  Order: 4,
+  Order: 2,
 } as const;
-const SLOT_COLUMNS = 6;
+const SLOT_COLUMNS = 4;
+
+/** Columns of a slot that change only when it is added or removed. They are apart, so that an event finds its row in less memory. */
+const LinkColumn = {
+  /** See `ListColumns`: the list of all slots. */
+  Previous: 0,
+  Next: 1,
+  /** The same of its namespace. */
+  NamespacePrevious: 2,
+  NamespaceNext: 3,
+  /** See `KeyColumns`. */
+  KeyHash: 4,
+  KeyNext: 5,
+} as const;
+const LINK_COLUMNS = 6;
 
 /**
  * Each object has a slot, which stays the same while the object's states change. Its number follows from the id that a
@@ -43,12 +58,14 @@ const SLOT_COLUMNS = 6;
 export class ReplicaState {
   readonly #table: EntryTable;
   readonly #shards: number;
-  readonly #byKey: SplitMap<number> = new SplitMap();
   readonly #slots: NumberColumns = new NumberColumns(SLOT_COLUMNS);
+  readonly #links: NumberColumns = new NumberColumns(LINK_COLUMNS);
+  readonly #byKey: SlotsByKey;
+  readonly #byNamespace: SlotsByNamespace;
+  /** Values by slot; none while there is no index but the namespaces. */
   readonly #values: (IndexValues | undefined)[] = [];
   /** The slots in order of arrival, which is the order of every delivery of the whole state. */
-  first: number = NONE;
-  #last: number = NONE;
+  readonly #all: SlotList;
   /** Order of the next slot: it grows with every new one, and cursors compare it with their position. */
   orderEnd = 0;
   readonly #indices: Map<string, Map<string, Set<number>>> = new Map();
@@ -59,6 +76,12 @@ export class ReplicaState {
   constructor(table: EntryTable, shards: number, indexNames: readonly string[]) {
     this.#table = table;
     this.#shards = shards;
+    const links = this.#links;
+    const { KeyHash, KeyNext, Previous, Next, NamespacePrevious, NamespaceNext } = LinkColumn;
+    const keyOf = (slot: number): string => table.keyOf(this.rowAt(slot));
+    this.#byKey = new SlotsByKey({ links, hash: KeyHash, next: KeyNext }, keyOf);
+    this.#all = new SlotList({ links, previous: Previous, next: Next });
+    this.#byNamespace = new SlotsByNamespace({ links, previous: NamespacePrevious, next: NamespaceNext });
     for (const name of indexNames) this.#indices.set(name, new Map());
   }
 
@@ -67,12 +90,12 @@ export class ReplicaState {
   }
 
   get size(): number {
-    return this.#byKey.size;
+    return this.#all.size;
   }
 
   /** Returns the slot with this key, or `NONE`. */
   get(key: string): number {
-    return this.#byKey.get(key) ?? NONE;
+    return this.#byKey.get(key);
   }
 
   /** Returns the slot of the object with a shard's id, or `NONE`. */
@@ -91,16 +114,21 @@ export class ReplicaState {
   }
 
   valuesAt(slot: number): IndexValues {
-    return this.#values[slot] ?? [];
+    return this.#values[slot] ?? NO_VALUES;
   }
 
   orderAt(slot: number): number {
     return this.#slots.getWide(slot, SlotColumn.Order);
   }
 
+  /** Returns the slot that arrived first, or `NONE`. */
+  get first(): number {
+    return this.#all.first;
+  }
+
   /** Returns the slot that arrived next, or `NONE`. */
   after(slot: number): number {
-    return this.#slots.get(slot, SlotColumn.Next) - 1;
+    return this.#all.after(slot);
   }
 
   differenceAt(slot: number): number {
@@ -120,23 +148,24 @@ export class ReplicaState {
     for (const slot of this.slots()) yield this.#table.keyOf(this.rowAt(slot));
   }
 
-  /** Yields all slots. None may be removed meanwhile. */
-  *slots(): Generator<number> {
-    for (let slot = this.first; slot !== NONE; slot = this.after(slot)) yield slot;
+  /** Returns all slots in order of arrival. None may be removed during a walk. */
+  slots(): Iterable<number> {
+    return this.#all;
   }
 
   insert(shard: number, id: number, row: number, values: IndexValues): number {
-    const key = this.#table.keyOf(row);
+    const { key, namespace } = this.#table.factsOf(row);
     const slot = id * this.#shards + shard;
-    assert(this.#byKey.add(key, slot), 'the key is in the state already', key);
+    assert(this.#byKey.get(key) === NONE, 'the key is in the state already', key);
     const slots = this.#slots;
     slots.reserve(slot);
+    this.#links.reserve(slot);
+    this.#byKey.add(key, slot);
+    this.#byNamespace.add(namespace, slot);
     slots.set(slot, SlotColumn.Row, row + 1);
     slots.setWide(slot, SlotColumn.Order, this.orderEnd++);
-    this.#link(this.#last, slot);
-    this.#link(slot, NONE);
-    this.#values[slot] = values;
-    this.#addToIndices(slot, values);
+    this.#all.append(slot);
+    this.#index(slot, values);
     return slot;
   }
 
@@ -145,44 +174,40 @@ export class ReplicaState {
     for (const observer of this.cursors) observer.beforeChange(slot);
     this.#slots.set(slot, SlotColumn.Row, row + 1);
     if (!values) return;
-    this.#removeFromIndices(slot, this.valuesAt(slot));
-    this.#values[slot] = values;
-    this.#addToIndices(slot, values);
+    this.#removeFromIndices(slot);
+    this.#index(slot, values);
   }
 
   remove(slot: number): void {
     for (const observer of this.cursors) observer.beforeRemove(slot);
-    this.#byKey.delete(this.#table.keyOf(this.rowAt(slot)));
-    this.#removeFromIndices(slot, this.valuesAt(slot));
-    this.#values[slot] = undefined;
-    this.#link(this.#slots.get(slot, SlotColumn.Previous) - 1, this.after(slot));
+    this.#byKey.remove(slot);
+    this.#byNamespace.remove(this.#table.factsOf(this.rowAt(slot)).namespace, slot);
+    this.#removeFromIndices(slot);
+    this.#all.remove(slot);
     this.#slots.set(slot, SlotColumn.Row, 0);
   }
 
-  /** Makes two slots neighbours in the order of arrival; one may be `NONE`, the end of the list. */
-  #link(previous: number, next: number): void {
-    if (previous === NONE) this.first = next;
-    else this.#slots.set(previous, SlotColumn.Next, next + 1);
-    if (next === NONE) this.#last = previous;
-    else this.#slots.set(next, SlotColumn.Previous, previous + 1);
+  index(name: string): SlotIndex | undefined {
+    return this.#indices.get(name) ?? (name === NAMESPACE_INDEX ? this.#byNamespace : undefined);
   }
 
-  index(name: string): ReadonlyMap<string, ReadonlySet<number>> | undefined {
-    return this.#indices.get(name);
+  /** Returns the slots of a namespace, also where the index of that name is another one. */
+  inNamespace(namespace: string): Iterable<number> {
+    return this.#byNamespace.get(namespace) ?? [];
   }
 
   /** Adds indexes over the present slots; `valuesOf` returns a slot's values of all indexes, new ones last. */
   addIndices(names: readonly string[], valuesOf: (slot: number) => IndexValues): void {
     for (const name of names) this.#indices.set(name, new Map());
     for (const slot of this.slots()) {
-      const values = valuesOf(slot);
-      this.#values[slot] = values;
       // The slot is in the other indexes already, under the same values.
-      this.#addToIndices(slot, values);
+      this.#index(slot, valuesOf(slot));
     }
   }
 
-  #addToIndices(slot: number, values: IndexValues): void {
+  #index(slot: number, values: IndexValues): void {
+    if (this.#indices.size === 0) return;
+    this.#values[slot] = values;
     let at = 0;
     for (const index of this.#indices.values()) {
       for (const value of values[at] ?? []) addTo(index, value, slot);
@@ -190,7 +215,10 @@ export class ReplicaState {
     }
   }
 
-  #removeFromIndices(slot: number, values: IndexValues): void {
+  #removeFromIndices(slot: number): void {
+    if (this.#indices.size === 0) return;
+    const values = this.valuesAt(slot);
+    this.#values[slot] = undefined;
     let at = 0;
     for (const index of this.#indices.values()) {
       for (const value of values[at] ?? []) removeFrom(index, value, slot);
@@ -214,15 +242,11 @@ function removeFrom(index: Map<string, Set<number>>, value: string, slot: number
 /** The indexers of one informer. They reuse the values of the previous entry where these cannot have changed. */
 export class IndexSet {
   readonly #table: EntryTable;
-  readonly #indexers: Map<string, IndexFunction> = new Map([[NAMESPACE_INDEX, namespaceIndex()]]);
+  readonly #indexers: Map<string, IndexFunction> = new Map();
   readonly #onError: (error: KubeloomError, key: string) => void;
   /** Number of declared fields; the extracted fields after them are the values of index modules. */
   fieldCount: number;
   #hasPlain = false;
-  /** True while the only index is the one that every informer has. */
-  #hasOnlyNamespace = true;
-  /** Values of the latest new object. Listed objects of one namespace come in a row and share them. */
-  #ofNamespace: IndexValues = [[]];
 
   constructor(
     table: EntryTable,
@@ -241,12 +265,13 @@ export class IndexSet {
   }
 
   get indexers(): Indexers {
-    return Object.fromEntries(this.#indexers);
+    return { [NAMESPACE_INDEX]: namespaceIndex(), ...Object.fromEntries(this.#indexers) };
   }
 
   /** Adds all or none: one existing name rejects the whole call (client-go: "indexer conflict"). */
   add(indexers: Indexers): void {
-    const conflicts = Object.keys(indexers).filter((name) => this.#indexers.has(name));
+    const present = this.indexers;
+    const conflicts = Object.keys(indexers).filter((name) => Object.hasOwn(present, name));
     if (conflicts.length > 0) {
       throw new KubeloomError(
         'ERR_KUBELOOM_INDEXER_CONFLICT',
@@ -264,13 +289,10 @@ export class IndexSet {
    * @param slot of the previous state, in `state`; `NONE` for a new object
    */
   valuesOf(row: number, isUnchanged: boolean, state: ReplicaState, slot: number): IndexValues | undefined {
+    if (this.#indexers.size === 0) return slot === NONE ? NO_VALUES : undefined;
     const table = this.#table;
-    if (slot === NONE) {
-      return this.#hasOnlyNamespace
-        ? this.#namespaceValues(table.factsOf(row))
-        : this.valuesOfEntry(table.open(row));
-    }
-    if (this.#hasOnlyNamespace || (isUnchanged && !this.#hasPlain)) return undefined;
+    if (slot === NONE) return this.#evaluate(table.open(row), () => undefined);
+    if (isUnchanged && !this.#hasPlain) return undefined;
     const before = state.valuesAt(slot);
     const values = this.#evaluate(table.open(row), (at, indexer) =>
       isUnchanged && isExtracted(indexer) ? before[at] : undefined,
@@ -283,9 +305,12 @@ export class IndexSet {
     return this.#evaluate(this.#table.open(row), (at) => known[at]);
   }
 
-  /** Returns the values of an entry, whether it is in the cache or not. */
-  valuesOfEntry(entry: Entry): IndexValues {
-    return this.#evaluate(entry, () => undefined);
+  /** Returns the values of an entry in one index, whether the entry is in the cache or not. */
+  valuesIn(indexName: string, entry: Entry): readonly string[] {
+    const indexer = this.#indexers.get(indexName) ?? namespaceIndex();
+    const values = this.#valuesOf(indexName, indexer, entry);
+    entry.owner.settle(entry);
+    return values;
   }
 
   #evaluate(
@@ -294,19 +319,16 @@ export class IndexSet {
   ): IndexValues {
     const values: (readonly string[])[] = [];
     for (const [name, indexer] of this.#indexers) {
-      const before = known(values.length, indexer);
-      if (before !== undefined) values.push(before);
-      else if (isExtracted(indexer)) values.push(extractedValues(name, indexer, entry, this.fieldCount));
-      else values.push(this.#plainValues(name, indexer, entry));
+      values.push(known(values.length, indexer) ?? this.#valuesOf(name, indexer, entry));
     }
     entry.owner.settle(entry);
     return values;
   }
 
-  #namespaceValues({ namespace }: Identity): IndexValues {
-    const [values] = this.#ofNamespace;
-    if ((values?.[0] ?? '') !== namespace) this.#ofNamespace = [namespace === '' ? [] : [namespace]];
-    return this.#ofNamespace;
+  #valuesOf(name: string, indexer: IndexFunction, entry: Entry): readonly string[] {
+    return isExtracted(indexer)
+      ? extractedValues(name, indexer, entry, this.fieldCount)
+      : this.#plainValues(name, indexer, entry);
   }
 
   #plainValues(name: string, indexer: (entry: Entry) => readonly string[], entry: Entry): readonly string[] {
@@ -325,7 +347,6 @@ export class IndexSet {
   #set(indexers: Indexers): void {
     for (const [name, indexer] of Object.entries(indexers)) {
       this.#indexers.set(name, indexer);
-      this.#hasOnlyNamespace = false;
       if (!isExtracted(indexer)) this.#hasPlain = true;
     }
   }

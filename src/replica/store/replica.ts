@@ -239,7 +239,8 @@ export class Replica {
     }
     const key = this.table.keyOf(row);
     // The last state of this key that handlers have received when the difference reaches it.
-    const oldRow = shadow.deleted.has(key) ? NONE : this.rowByKey(key);
+    const isDeleted = shadow.deleted.size > 0 && shadow.deleted.has(key);
+    const oldRow = isDeleted ? NONE : this.rowByKey(key);
     const added = shadow.state.insert(shard, id, row, values ?? []);
     shadow.state.setDifferenceAt(added, shadow.difference.addChange(oldRow, row));
   }

@@ -44,6 +44,10 @@ export class KeyHash {
 }
 
 const LAST_ROUNDS = 3;
+/** Code units of a text that are hashed at once; a multiple of four, and more than keys mostly have. */
+const UNITS_MAX = 256;
+const units: Uint8Array = new Uint8Array(UNITS_MAX);
+const unitsView: DataView = new DataView(units.buffer);
 
 /** A text is given in spans, each of which is padded to whole words; so the caller begins with their lengths. */
 export class HalfSipHash {
@@ -75,9 +79,25 @@ export class HalfSipHash {
     this.#v0 ^= word;
   }
 
-  /** As `word` for each four bytes, in locals: a third of the time. */
   span(bytes: Uint8Array, start: number, end: number): void {
-    const view = wideView(bytes);
+    this.#words(wideView(bytes), start, end);
+  }
+
+  /** @returns all code units or-ed @param shift 0 for their low bytes, 8 for their high ones */
+  #units(text: string, start: number, shift: 0 | 8): number {
+    const end = Math.min(text.length - start, UNITS_MAX);
+    let all = 0;
+    for (let at = 0; at < end; at++) {
+      const unit = text.charCodeAt(start + at);
+      all |= unit;
+      units[at] = unit >> shift;
+    }
+    this.#words(unitsView, 0, end);
+    return all;
+  }
+
+  /** As `word` for each four bytes, in locals: a third of the time. */
+  #words(view: DataView, start: number, end: number): void {
     const wideEnd = end - 4;
     let v0 = this.#v0;
     let v1 = this.#v1;
@@ -105,8 +125,18 @@ export class HalfSipHash {
     this.#v3 = v3;
     if (at === end) return;
     let word = 0;
-    for (let shift = 0; at < end; at++, shift += 8) word |= (bytes[at] ?? 0) << shift;
+    for (let shift = 0; at < end; at++, shift += 8) word |= view.getUint8(at) << shift;
     this.word(word);
+  }
+
+  /** As `span` for the length of a text and its code units: a byte each, and the high bytes behind if one is not 0. */
+  text(text: string): void {
+    const { length } = text;
+    this.word(length);
+    let all = 0;
+    for (let start = 0; start < length; start += UNITS_MAX) all |= this.#units(text, start, 0);
+    if (all <= 0xff) return;
+    for (let start = 0; start < length; start += UNITS_MAX) this.#units(text, start, 8);
   }
 
   /** Computes `low` alone. */

@@ -33,7 +33,8 @@ for (const [title, namespace, name] of [
 
 test('objects in changing namespaces get their own identities', () => {
   const reader = new IdentityReader();
-  const wanted = ['a/long-name', 'a/b', 'b/b', 'a/b', 'c', 'a/c'];
+  // The characters of the third last one have the codes of the bytes of the next one.
+  const wanted = ['a/long-name', 'a/b', 'b/b', 'a/b', 'c', 'a/c', 'Ã©/a', 'é/a', 'è/a'];
   const got = wanted.map((key) => {
     const [namespace = '', name = ''] = key.includes('/') ? key.split('/') : ['', key];
     return read(reader, namespace, name);

@@ -2,6 +2,7 @@
 import { describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
+import { parseLabelSelector } from '../../../../src/kube/label-selector.ts';
 import { field, label, ownerUid } from '../../../../src/replica/store/index-functions.ts';
 import type { CachedObject } from '../../../../src/replica/store/entry.ts';
 import { ScriptedReplica } from './scripted-replica.ts';
@@ -90,6 +91,22 @@ describe('the indexer', () => {
     assert.deepEqual(keys(indexer.byIndex('namespace', 'default')), ['default/api-0', 'default/web-0']);
     assert.deepEqual(indexer.listIndexFuncValues('namespace').sort(), ['default', 'kube-system']);
     assert.deepEqual(Object.keys(indexer.getIndexers()), ['namespace']);
+    assert.deepEqual(keys(indexer.index('namespace', indexer.getByKey('default/api-0') as never)), [
+      'default/api-0',
+      'default/web-0',
+    ]);
+  });
+
+  test('has another index under the name of the namespaces when it is given one; listers still find theirs', () => {
+    const { indexer } = filled({ indexers: { namespace: ({ name }) => [name] } });
+    assert.deepEqual(keys(indexer.byIndex('namespace', 'web-0')), ['default/web-0']);
+    assert.deepEqual(keys(indexer.select(parseLabelSelector(''), 'default')), [
+      'default/api-0',
+      'default/web-0',
+    ]);
+    assert.throws(() => indexer.addIndexers({ namespace: label('app') }), {
+      code: 'ERR_KUBELOOM_INDEXER_CONFLICT',
+    });
   });
 
   test('finds by label, field and owner, and drops values that no object has any more', () => {

@@ -111,4 +111,31 @@ describe('HalfSipHash', () => {
     const mean = changed / (text.length * 8);
     assert.ok(mean > 30 && mean < 34, `${mean} bits change on average`);
   });
+
+  it('gives texts different hashes that differ in a code unit, in its high byte or in their length', () => {
+    const long = 'x'.repeat(600);
+    const texts = [
+      '',
+      '\0',
+      'a',
+      'a\0',
+      'i',
+      'ĩ',
+      'i\u0001',
+      'ĩ\0',
+      '名',
+      long,
+      `${long}i`,
+      `${long}ĩ`,
+      `ĩ${long}`,
+    ];
+    const hash = new HalfSipHash(KEY);
+    const hashes = texts.map((each) => {
+      hash.begin();
+      hash.text(each);
+      hash.endLow();
+      return hash.low;
+    });
+    assert.equal(new Set(hashes).size, texts.length);
+  });
 });

@@ -8,32 +8,21 @@ const HASHED_LENGTH = 8;
 
 export class SplitMap<Value> {
   readonly #parts: (Map<string, Value> | undefined)[] = [];
-  size = 0;
 
   get(key: string): Value | undefined {
     return this.#parts[partOf(key)]?.get(key);
   }
 
   set(key: string, value: Value): void {
-    if (!this.add(key, value)) this.#parts[partOf(key)]?.set(key, value);
-  }
-
-  /** Returns false, and changes nothing, when the key is there already. */
-  add(key: string, value: Value): boolean {
-    const part = (this.#parts[partOf(key)] ??= new Map());
-    if (part.has(key)) return false;
-    part.set(key, value);
-    this.size++;
-    return true;
+    (this.#parts[partOf(key)] ??= new Map()).set(key, value);
   }
 
   delete(key: string): void {
-    if (this.#parts[partOf(key)]?.delete(key)) this.size--;
+    this.#parts[partOf(key)]?.delete(key);
   }
 
   clear(): void {
     this.#parts.length = 0;
-    this.size = 0;
   }
 }
 
