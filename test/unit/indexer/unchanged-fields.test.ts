@@ -87,7 +87,11 @@ test('without managedFields all of metadata is compared', async () => {
   scene.sends(DeltaKind.Modified, bare);
   assert.equal(scene.sends(DeltaKind.Modified, { ...bare, phase: 2 }), true);
   assert.equal(scene.sends(DeltaKind.Modified, { ...bare, annotation: 2 }), false);
-  assert.equal(scene.sends(DeltaKind.Modified, { ...FIRST, annotation: 2 }), false, 'managedFields are added');
+  assert.equal(
+    scene.sends(DeltaKind.Modified, { ...FIRST, annotation: 2 }),
+    false,
+    'managedFields are added',
+  );
   assert.equal(scene.sends(DeltaKind.Modified, { ...bare, annotation: 2 }), false, 'they are removed');
   assert.equal(scene.sends(DeltaKind.Modified, { ...bare, annotation: 2, phase: 2 }), true);
 });
