@@ -132,8 +132,8 @@ const PAYING = 8;
 const PAUSE_FACTOR = 8;
 
 /**
- * Fingerprint of each object's head at its last change. The head is all metadata before managedFields, without the
- * version; most changes are of status and managedFields only.
+ * Fingerprint of each object's head at its last change. The head is all metadata before managedFields, or all of it, without
+ * the version; most changes are of status and managedFields only.
  *
  * ```
  *  {"metadata":{"name":"web-0","uid":"…","resourceVersion":"12345","creationTimestamp":…,"managedFields":[…
@@ -173,7 +173,7 @@ export class MetadataFingerprints {
   /**
    * Keeps the head of a changed object. If `isSame` was called, this must be the next call, for the same object.
    *
-   * @param headEnd start of managedFields
+   * @param headEnd start of managedFields, or end of a metadata without them
    */
   set(id: number, bytes: Uint8Array, span: HeadSpan, headEnd: number): void {
     if (this.#pause > 0) {

@@ -87,7 +87,7 @@ export class ObjectConversion {
    */
   get headEnd(): number {
     const isPlain = !this.#dropped && !this.#transform && !this.#encoder && this.#indexes.length === 0;
-    return isPlain && this.#extractor.readsOnlyHead ? this.#extractor.managedFieldsStart : -1;
+    return isPlain && this.#extractor.readsOnlyHead ? this.#extractor.headEnd : -1;
   }
 
   /** Runs the steps. Appends the extracted fields to the notification's text. */

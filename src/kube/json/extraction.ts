@@ -87,12 +87,12 @@ export class Extractor {
   readonly #canBeginBehindVersion: boolean;
   /**
    * True when all requested fields stand in metadata before managedFields, and the resourceVersion is not
-   * requested. Then two objects in Go's order with equal metadata before managedFields, that version aside, have
-   * equal extracted fields.
+   * requested. Then two objects in Go's order with equal metadata up to `headEnd`, that version aside, have equal
+   * extracted fields.
    */
   readonly readsOnlyHead: boolean;
-  /** Start of the managedFields before which the last walk ended, or -1. */
-  managedFieldsStart = -1;
+  /** Where the last walk left metadata: at the start of managedFields, or without these at its end; else -1. */
+  headEnd = -1;
   /** Span of every slot's token; -1 while absent. Not 32 bits: a log may have 4 GiB. */
   readonly #starts: Float64Array;
   readonly #ends: Float64Array;
@@ -143,7 +143,7 @@ export class Extractor {
     this.#starts.fill(-1);
     this.#unresolved = this.#starts.length;
     this.#goOrderSeen = 0;
-    this.managedFieldsStart = -1;
+    this.headEnd = -1;
     const walked =
       goHead && this.#canBeginBehindVersion
         ? this.#walkBehind(goHead, bytes, end)
@@ -165,7 +165,9 @@ export class Extractor {
     const unresolvedAfter = this.#unresolved - (metadata.slotsInSubtree - 1);
     const next = afterMember(bytes, versionEnd, end);
     const metadataEnd = this.#members(metadata, bytes, next, end, metadata.slotsInSubtree - 1);
-    if (metadataEnd < 0 || unresolvedAfter === 0) return metadataEnd;
+    if (metadataEnd < 0) return metadataEnd;
+    this.headEnd = metadataEnd;
+    if (unresolvedAfter === 0) return metadataEnd;
     this.#unresolved = unresolvedAfter;
     return this.#members(this.#root, bytes, afterMember(bytes, metadataEnd, end), end, unresolvedAfter);
   }
@@ -191,7 +193,7 @@ export class Extractor {
       } else {
         child.seenInWalk = this.#walk;
         if (node === this.#metadata && this.#isRestOfMetadataUseless(child, wanted)) {
-          this.managedFieldsStart = value;
+          this.headEnd = value;
           return COMPLETE;
         }
         valueEnd = this.#member(child, bytes, value, end);

@@ -15,7 +15,7 @@ interface PodState {
   readonly label: number;
   readonly annotation: number;
   readonly phase: number;
-  /** Number of writes of managedFields. */
+  /** Number of writes of managedFields; 0: there are none. */
   readonly written: number;
 }
 
@@ -30,7 +30,7 @@ function podJson(name: string, version: string, state: PodState): string {
     creationTimestamp: '2026-01-15T10:00:00Z',
     labels: { app: `app-${state.label}` },
     annotations: { note: 'n'.repeat(state.annotation) },
-    managedFields: [{ manager: 'kubelet', time: `${state.written}` }],
+    ...(state.written > 0 ? { managedFields: [{ manager: 'kubelet', time: `${state.written}` }] } : {}),
   };
   const spec = { nodeName: `node-${state.phase}` };
   return JSON.stringify({ kind: 'Pod', apiVersion: 'v1', metadata, spec, status: { phase: state.phase } });
@@ -78,6 +78,22 @@ test('a change of status, version and managedFields needs no new extraction', as
   for (let phase = 2; phase < 12; phase++) {
     assert.equal(scene.sends(DeltaKind.Modified, { ...FIRST, phase, written: phase }), true);
   }
+});
+
+test('without managedFields all of metadata is compared', async () => {
+  const scene = await Scene.attached();
+  const bare = { ...FIRST, written: 0 };
+  scene.sends(DeltaKind.Added, bare);
+  scene.sends(DeltaKind.Modified, bare);
+  assert.equal(scene.sends(DeltaKind.Modified, { ...bare, phase: 2 }), true);
+  assert.equal(scene.sends(DeltaKind.Modified, { ...bare, annotation: 2 }), false);
+  assert.equal(
+    scene.sends(DeltaKind.Modified, { ...FIRST, annotation: 2 }),
+    false,
+    'managedFields are added',
+  );
+  assert.equal(scene.sends(DeltaKind.Modified, { ...bare, annotation: 2 }), false, 'they are removed');
+  assert.equal(scene.sends(DeltaKind.Modified, { ...bare, annotation: 2, phase: 2 }), true);
 });
 
 for (const [changed, fields] of [
@@ -144,7 +160,8 @@ function step(
     scene.sends(DeltaKind.Deleted, states.get(name) ?? FIRST, name);
   } else {
     const changed = pick(random, ['uid', 'label', 'annotation', 'phase', 'phase', 'written']);
-    const state = { ...(states.get(name) ?? FIRST), [changed]: 1 + wholeNumber(random, 0, 1) };
+    const least = changed === 'written' ? 0 : 1;
+    const state = { ...(states.get(name) ?? FIRST), [changed]: least + wholeNumber(random, 0, 1) };
     states.set(name, state);
     const whole = epoch.isOpen ? DeltaKind.Replaced : DeltaKind.Added;
     scene.sends(random() < 0.2 ? whole : DeltaKind.Modified, state, name);
