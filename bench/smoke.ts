@@ -1,6 +1,7 @@
 /** The check of a smoke: every case gave a valid row for every client of it. Figures mean nothing at that size. */
 import { clientsOf } from './case.ts';
 import type { BenchCase } from './case.ts';
+import type { Unit } from './names.ts';
 import { FIGURE } from './row.ts';
 import type { Row } from './row.ts';
 
@@ -23,6 +24,9 @@ export function smokeFindings(cases: readonly BenchCase[], rows: readonly Row[])
   );
 }
 
+/** A wait may take no time, and a busy thread may not wait at all. */
+const MAY_BE_ZERO: ReadonlySet<Unit> = new Set(['ms', 'wake-ups/s']);
+
 /** A toolchain that is absent, in contrast to one that fails. */
 const NO_TOOLCHAIN = /^not measured: no \w+ on this machine$/;
 
@@ -30,6 +34,6 @@ function madness({ value, min, max, error, unit }: Row): string[] {
   if (error !== undefined) return NO_TOOLCHAIN.test(error) ? [] : [error];
   if (value === null || min === null || max === null) return ['no value'];
   const isOrdered = min <= value && value <= max;
-  const isNumber = Number.isFinite(value) && (unit === 'ms' ? value >= 0 : value > 0);
+  const isNumber = Number.isFinite(value) && (value > 0 || (value === 0 && MAY_BE_ZERO.has(unit)));
   return isOrdered && isNumber ? [] : [`${min} ≤ ${value} ≤ ${max} ${unit} is not a valid figure`];
 }
