@@ -114,6 +114,17 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     return informer as unknown as ThreadInformer<Types[Name]>;
   }
 
+  /** @internal Resolves when the cache of each informer has this version or a newer one; '' is every version. */
+  async waitForResourceVersions(versions: readonly string[], signal: AbortSignal): Promise<void> {
+    const behind = this.#numbered.flatMap((informer, number) => {
+      const version = versions[number] ?? '';
+      return version === '' || version === informer.lastSyncResourceVersion() ? [] : [{ informer, version }];
+    });
+    await Promise.all(
+      behind.map(({ informer, version }) => informer.waitForResourceVersion(version, signal)),
+    );
+  }
+
   /** Closes the port. Handlers receive what is pending; resolves when their last calls have returned. */
   close(): Promise<void> {
     return this.#shutDown(undefined);

@@ -54,7 +54,7 @@ const ENTRIES = [
     what: 'kubeloom',
     file: 'index.js',
     packages: ['js-yaml', 'msgpackr', 'piscina'],
-    files: 210,
+    files: 215,
     bytes: 850_000,
   },
   {
