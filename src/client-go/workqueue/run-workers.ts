@@ -42,7 +42,7 @@ type Reconcile<T> = (item: T, signal: AbortSignal | undefined) => Promise<Reconc
 export async function runWorkers<T>(
   queue: RateLimitingQueue<T>,
   count: number,
-  reconcile: Reconcile<T>,
+  reconcile: (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult,
   options?: RunWorkersOptions<T>,
 ): Promise<void>;
 /** The same with a pool, one worker for each of its threads. */

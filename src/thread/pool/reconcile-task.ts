@@ -7,10 +7,8 @@ import type { ThreadCache } from '../open-cache.ts';
 import { failureOf } from './messages.ts';
 import type { Answer, PoolTask, ReconcileTask } from './messages.ts';
 
-type Informers = Readonly<Record<string, unknown>>;
-
 /** Tools of a reconciliation in a thread. */
-export interface ThreadContext<Types extends Informers = Informers> {
+export interface ThreadContext<Types extends Readonly<Record<string, unknown>>> {
   /** The shared cache. It has everything that the main thread's caches had when the key was handed to this thread. */
   readonly cache: ThreadCache<Types>;
   /** Aborted with the signal of the workers: pass it to every request. */
@@ -23,20 +21,22 @@ export interface ThreadContext<Types extends Informers = Informers> {
  *
  * @typeParam Types types of the objects by the names of the informers
  */
-export type ThreadReconcile<Types extends Informers = Informers> = (
+export type ThreadReconcile<Types extends Readonly<Record<string, unknown>>> = (
   key: string,
   context: ThreadContext<Types>,
 ) => Promise<ReconcileResult> | ReconcileResult;
 
+type AnyTypes = Readonly<Record<string, unknown>>;
+
 /** The cache and the function of one thread. */
 export class ThreadReconciler {
-  readonly #cache: ThreadCache<Informers>;
-  readonly #reconcile: ThreadReconcile;
+  readonly #cache: ThreadCache<AnyTypes>;
+  readonly #reconcile: ThreadReconcile<AnyTypes>;
   #current: { readonly number: number; readonly controller: AbortController } | undefined;
   /** The last number that came on the port. It may come before its task: they use different ports. */
   #aborted = 0;
 
-  constructor(cache: ThreadCache<Informers>, reconcile: ThreadReconcile, aborts: MessagePort) {
+  constructor(cache: ThreadCache<AnyTypes>, reconcile: ThreadReconcile<AnyTypes>, aborts: MessagePort) {
     this.#cache = cache;
     this.#reconcile = reconcile;
     aborts.on('message', (number: number) => {
@@ -83,7 +83,7 @@ export async function runTask(task: PoolTask): Promise<Answer> {
 }
 
 /** @throws ERR_KUBELOOM_MODULE */
-async function functionOf(module: string): Promise<ThreadReconcile> {
+async function functionOf(module: string): Promise<ThreadReconcile<AnyTypes>> {
   let found: unknown;
   try {
     found = ((await import(module)) as { readonly default?: unknown }).default;
@@ -93,7 +93,7 @@ async function functionOf(module: string): Promise<ThreadReconcile> {
   }
   // The default export of an ES module that was compiled to CommonJS.
   if (typeof found === 'object' && found !== null && 'default' in found) found = found.default;
-  if (typeof found === 'function') return found as ThreadReconcile;
+  if (typeof found === 'function') return found as ThreadReconcile<AnyTypes>;
   const message = `${module} reconciles nothing: its default export must be a function of the key`;
   throw new KubeloomError('ERR_KUBELOOM_MODULE', message);
 }
