@@ -16,7 +16,7 @@ import type { SharedIndexInformer } from '../../../../src/index.ts';
 import { settled } from '../../../../src/apiserver/testing/index.ts';
 import { Scene, pod } from '../../informer/scene.ts';
 import type { Pod } from '../../informer/scene.ts';
-import { BEGUN, FIRST_OWNER, OVERLAPS } from './reconciling.ts';
+import { BEGUN, FIRST_OWNER, OVERLAPS, THROW } from './reconciling.ts';
 
 const MODULE = new URL('./reconciling.js', import.meta.url);
 
@@ -121,6 +121,7 @@ for (const action of ['exit', 'heap', 'background'] as const) {
     const first = at.pool.reconcile(`ns/${action}`);
     if (action === 'background') {
       await first;
+      Atomics.store(at.words, THROW, 1);
       while (warned.length === 0) await new Promise((resolve) => setImmediate(resolve));
       assert.match(String(warned[0]), /ended without a key: outside of a reconciliation/);
     } else {

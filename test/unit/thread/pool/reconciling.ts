@@ -10,7 +10,9 @@ import type { Pod } from '../../informer/scene.ts';
 /** Words of the shared memory. */
 export const OVERLAPS = 0;
 export const BEGUN = 1;
-export const FIRST_OWNER = 2;
+/** 1: threads that had `background` throw. */
+export const THROW = 2;
+export const FIRST_OWNER = 3;
 
 const words = getEnvironmentData('reconciling') as Int32Array | undefined;
 
@@ -23,6 +25,12 @@ function begin(owner: number): void {
 
 function end(owner: number): void {
   if (words) Atomics.store(words, owner, 0);
+}
+
+/** Throws when the main thread asks for it: it has the result by then. */
+function throwLater(): void {
+  if (words && Atomics.load(words, THROW) !== 0) throw new Error('outside of a reconciliation');
+  setImmediate(throwLater);
 }
 
 function fillHeap(): never {
@@ -53,9 +61,7 @@ const reconcile: ThreadReconcile<{ pods: Pod }> = async (key, { cache, signal })
         process.exit(3);
       // falls through
       case 'background':
-        setImmediate(() => {
-          throw new Error('outside of a reconciliation');
-        });
+        throwLater();
         return undefined;
       case 'heap':
         fillHeap();
