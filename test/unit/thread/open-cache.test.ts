@@ -14,6 +14,7 @@ import type { Command } from './reading-worker.ts';
 
 const WORKER = new URL('./reading-worker.js', import.meta.url);
 
+/** A worker thread, which ends with its test. */
 class Reading {
   readonly worker: Worker;
   readonly exited: Promise<unknown>;
@@ -31,7 +32,7 @@ class Reading {
 
   static async start(port: CachePort): Promise<Reading> {
     const reading = new Reading(port);
-    await once(reading.worker, 'message');
+    await Promise.race([once(reading.worker, 'message'), reading.exited]);
     return reading;
   }
 
@@ -39,6 +40,10 @@ class Reading {
     const answer = once(this.worker, 'message');
     this.worker.postMessage(command);
     return ((await answer) as unknown[])[0];
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.worker.terminate();
   }
 }
 
@@ -57,8 +62,8 @@ async function ended(cache: SharedCache): Promise<void> {
 test('a worker thread reads the objects, receives the changes, and waits for versions', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 3);
-  const cache = informer.share();
-  const reading = await Reading.start(cache.port());
+  await using cache = informer.share();
+  await using reading = await Reading.start(cache.port());
   assert.deepEqual(
     await reading.ask({ type: 'list' }),
     informer
@@ -91,8 +96,8 @@ for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
   test(`a worker thread leaves nothing behind: ${type}`, async () => {
     await using scene = new Scene();
     const informer = await started(scene, 20);
-    const cache = informer.share();
-    const dying = await Reading.start(cache.port());
+    await using cache = informer.share();
+    await using dying = await Reading.start(cache.port());
     assert.equal(cache.threads, 1);
     assert.equal(cache.lentStates, 20);
     assert.equal(informer.stats().handlers.length, 1);
@@ -116,7 +121,7 @@ for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
 test('attaching and closing 1,000 times leaves no handler and no reference', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 5);
-  const cache = informer.share();
+  await using cache = informer.share();
   for (let count = 0; count < 1000; count++) {
     const opened = await openCache<{ pods: Pod }>(cache.port());
     const pods = opened.informer('pods');
@@ -136,7 +141,7 @@ test('attaching and closing 1,000 times leaves no handler and no reference', asy
 test('a worker thread that ends before it opens its port leaves nothing behind', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 1);
-  const cache = informer.share();
+  await using cache = informer.share();
   const port = cache.port();
   const { transferList } = port;
   const worker = new Worker('process.exit()', { eval: true, workerData: port, transferList });
