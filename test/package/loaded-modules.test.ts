@@ -55,7 +55,7 @@ const ENTRIES = [
     file: 'index.js',
     packages: ['js-yaml', 'msgpackr', 'piscina'],
     files: 215,
-    bytes: 850_000,
+    bytes: 870_000,
   },
   {
     what: 'kubeloom/thread',
