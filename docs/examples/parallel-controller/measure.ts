@@ -6,9 +6,11 @@ const RESOLUTION_MS = 1;
 
 export async function measured(name: string, count: number, work: () => Promise<void>): Promise<void> {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  // It records from its second tick on.
+  await new Promise((resolve) => setTimeout(resolve, 5 * RESOLUTION_MS));
   const startMs = performance.now();
   const startCpu = process.cpuUsage();
-  delay.enable();
   await work();
   const elapsedMs = performance.now() - startMs;
   const { user, system } = process.cpuUsage(startCpu);

@@ -1,4 +1,5 @@
 /** A thread of a pool of reconcilers: opens its cache, then reconciles one key after the other. */
+import { constants, setPriority } from 'node:os';
 import type { MessagePort } from 'node:worker_threads';
 import { KubeloomError, messageOf } from '../../base/errors.ts';
 import type { ReconcileResult } from '../../client-go/workqueue/run-workers.ts';
@@ -72,6 +73,7 @@ let reconciler: ThreadReconciler | undefined;
 /** Runs a task of the pool. The first one opens the thread. */
 export async function runTask(task: PoolTask): Promise<Answer> {
   if (task.type === 'reconcile') return (reconciler as ThreadReconciler).reconcile(task);
+  yieldToMainThread();
   try {
     // Both take a while, the module's own imports above all.
     const [cache, reconcile] = await Promise.all([openCache(task.cache), functionOf(task.module)]);
@@ -79,6 +81,17 @@ export async function runTask(task: PoolTask): Promise<Answer> {
     return { outcome: 'done', requeueAfterMs: undefined };
   } catch (error) {
     return { outcome: 'unusable', failure: failureOf(error) };
+  }
+}
+
+/** Lets the main thread, and kubeloom's own threads, run first when there are fewer cores than threads with work. */
+function yieldToMainThread(): void {
+  // Elsewhere it would be the priority of the whole process.
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // A sandbox may forbid it. Then the threads share the cores as equals.
   }
 }
 
