@@ -109,7 +109,7 @@ export class AttachedThread {
       {
         clock: { now, schedule: (ms, callback) => clock.schedule(ms, callback) },
         background: clock,
-        timers: this.#tasks.timersOn(clock) as typeof globalThis,
+        timers: this.#tasks.timersOn(clock),
         receive: () => thread.receive(),
         hasBell: false,
       },
