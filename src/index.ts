@@ -188,7 +188,13 @@ export {
 export type { RateLimiter } from './client-go/workqueue/rate-limiters.ts';
 export { TerminalError } from './client-go/workqueue/terminal-error.ts';
 export { runWorkers } from './client-go/workqueue/run-workers.ts';
-export type { ReconcileResult, RunWorkersOptions } from './client-go/workqueue/run-workers.ts';
+export type {
+  ItemReconciler,
+  ReconcileResult,
+  RunWorkersOptions,
+} from './client-go/workqueue/run-workers.ts';
+export { ReconcilerPool } from './thread/pool/reconciler-pool.ts';
+export type { ReconcilerPoolOptions } from './thread/pool/reconciler-pool.ts';
 export { parallelizeUntil } from './client-go/workqueue/parallelize-until.ts';
 export type { ParallelizeOptions } from './client-go/workqueue/parallelize-until.ts';
 

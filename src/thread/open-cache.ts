@@ -34,7 +34,7 @@ export interface ThreadCacheParts {
   readonly timers: Pick<RealTimers, 'setImmediate' | 'setTimeout'>;
   /** Returns the message that was sent to the port first, and not received yet. */
   readonly receive: (port: MessagePort) => { readonly message: unknown } | undefined;
-  /** False: the main thread's bell wakes nobody, and the test calls `wake`. */
+  /** False: the bell of the main thread has no effect, and the test calls `wake`. */
   readonly hasBell: boolean;
 }
 
@@ -148,6 +148,17 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     if (!informer)
       refuse('the name of an informer', name, `one of ${[...this.#informers.keys()].join(', ')}`);
     return informer as unknown as ThreadInformer<Types[Name]>;
+  }
+
+  /** @internal Resolves when the cache of each informer has this version or a newer one; '' is every version. */
+  async waitForResourceVersions(versions: readonly string[], signal: AbortSignal): Promise<void> {
+    const behind = this.#numbered.flatMap((informer, number) => {
+      const version = versions[number] ?? '';
+      return version === '' || version === informer.lastSyncResourceVersion() ? [] : [{ informer, version }];
+    });
+    await Promise.all(
+      behind.map(({ informer, version }) => informer.waitForResourceVersion(version, signal)),
+    );
   }
 
   /** Closes the port. Handlers receive what is pending; resolves when their last calls have returned. */

@@ -19,8 +19,8 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
     C209: ['table.setFlag(row, EntryFlag.Packed, record.dictionary !== NONE);', ''],
   },
   'src/replica/share/reader-link.ts': {
-    C207: ['this.#writeWaiting();', ''],
-    C216: ['number: this.#decoders.size + 1', 'number: 1'],
+    C212: ['this.#writeWaiting();', ''],
+    C216: ['if (known.end !== decoder.end)', 'if (known.end < 0)'],
   },
   'src/replica/share/foreign-memory.ts': {
     C205: ['const start = table.offsetOf(row);', 'const start = 0;'],

@@ -48,15 +48,18 @@ await Promise.all([
     format: 'esm',
     splitting: true,
   }),
-  // Each thread has one file. The indexer's CommonJS entry imports it.
+  // Each thread has one file. The CommonJS entries import theirs.
   build({
     ...COMMON,
     entryPoints: {
       'workers/reflector': 'dist/workers/reflector.js',
       'src/indexer/shard-loop': 'dist/src/indexer/shard-loop.js',
+      'src/thread/pool/reconcile-task': 'dist/src/thread/pool/reconcile-task.js',
     },
     outdir: LIB,
     format: 'esm',
   }),
 ]);
-copyFileSync(join(ROOT, 'dist/workers/indexer.cjs'), join(LIB, 'workers/indexer.cjs'));
+for (const entry of ['indexer.cjs', 'reconciler.cjs']) {
+  copyFileSync(join(ROOT, 'dist/workers', entry), join(LIB, 'workers', entry));
+}

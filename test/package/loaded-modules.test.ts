@@ -54,8 +54,8 @@ const ENTRIES = [
     what: 'kubeloom',
     file: 'index.js',
     packages: ['js-yaml', 'msgpackr', 'piscina'],
-    files: 210,
-    bytes: 850_000,
+    files: 215,
+    bytes: 870_000,
   },
   {
     what: 'kubeloom/thread',

@@ -52,7 +52,7 @@ export const RUNNING_ERRORS = {
   ],
   ERR_KUBELOOM_MODULE: [
     ['thrown', 'onError'],
-    'A module of a transform or an index cannot be loaded, or lacks the named export.',
+    'A module of a transform, an index or a pool of reconcilers cannot be loaded, or lacks the export.',
     'Pass the URL of a module that a thread can import, and an export that is a function.',
   ],
   ERR_KUBELOOM_PROCESS: [
@@ -76,8 +76,8 @@ export const RUNNING_ERRORS = {
     'Check the modules of transforms and indexes: they may not exit, loop for ever or take all memory.',
   ],
   ERR_KUBELOOM_THREAD_RESTARTED: [
-    ['onError'],
-    'A thread ended and was replaced. Caches stay readable and catch up.',
+    ['thrown', 'onError', 'warning'],
+    'A thread ended and was replaced. Caches stay readable and catch up; a key that it reconciled is queued again.',
     'Read the `cause`; if it repeats, check modules and memory.',
   ],
   ERR_KUBELOOM_THREAD: [

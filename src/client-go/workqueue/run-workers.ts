@@ -25,6 +25,15 @@ export interface RunWorkersOptions<T> {
   readonly clock?: Clock;
 }
 
+/** Reconciles items elsewhere: a `ReconcilerPool` does it in other threads. */
+export interface ItemReconciler<T> {
+  /** Number of items that it reconciles at the same time. */
+  readonly threads: number;
+  reconcile(item: T, signal: AbortSignal | undefined): Promise<ReconcileResult>;
+}
+
+type Reconcile<T> = (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult;
+
 /**
  * Runs `count` workers until the queue is shut down and empty, or the signal is aborted. An item whose
  * `reconcile` throws is added again with the delay of the rate limiter, which forgets an item that succeeds; an item that
@@ -34,8 +43,24 @@ export async function runWorkers<T>(
   queue: RateLimitingQueue<T>,
   count: number,
   reconcile: (item: T, signal: AbortSignal | undefined) => Promise<ReconcileResult> | ReconcileResult,
-  options: RunWorkersOptions<T> = {},
+  options?: RunWorkersOptions<T>,
+): Promise<void>;
+/** The same with a pool, one worker for each of its threads. */
+export async function runWorkers<T>(
+  queue: RateLimitingQueue<T>,
+  pool: ItemReconciler<T>,
+  options?: RunWorkersOptions<T>,
+): Promise<void>;
+export async function runWorkers<T>(
+  queue: RateLimitingQueue<T>,
+  workers: number | ItemReconciler<T>,
+  second: Reconcile<T> | RunWorkersOptions<T> = {},
+  third: RunWorkersOptions<T> = {},
 ): Promise<void> {
+  const isPool = typeof workers === 'object';
+  const count = isPool ? workers.threads : workers;
+  const reconcile = isPool ? workers.reconcile.bind(workers) : (second as Reconcile<T>);
+  const options = isPool ? (second as RunWorkersOptions<T>) : third;
   const metrics = queue.name === '' ? undefined : new ControllerMetrics(queue.name, count);
   try {
     await Promise.all(Array.from({ length: count }, () => work(queue, reconcile, options, metrics)));
@@ -46,7 +71,7 @@ export async function runWorkers<T>(
 
 async function work<T>(
   queue: RateLimitingQueue<T>,
-  reconcile: Parameters<typeof runWorkers<T>>[2],
+  reconcile: Reconcile<T>,
   options: RunWorkersOptions<T>,
   metrics: ControllerMetrics | undefined,
 ): Promise<void> {
@@ -72,7 +97,7 @@ async function work<T>(
 async function reconcileOne<T>(
   queue: RateLimitingQueue<T>,
   item: T,
-  reconcile: Parameters<typeof runWorkers<T>>[2],
+  reconcile: Reconcile<T>,
   options: RunWorkersOptions<T>,
 ): Promise<Reconciled> {
   try {
@@ -91,7 +116,7 @@ async function reconcileOne<T>(
 function reconcilePublished<T>(
   queue: RateLimitingQueue<T>,
   item: T,
-  reconcile: Parameters<typeof runWorkers<T>>[2],
+  reconcile: Reconcile<T>,
   options: RunWorkersOptions<T>,
 ): Promise<Reconciled> {
   const message: ReconcileMessage = {

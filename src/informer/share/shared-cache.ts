@@ -30,6 +30,7 @@ export interface LentInformer {
 export interface Lendable {
   readonly name: string;
   hasStarted(): boolean;
+  lastSyncResourceVersion(): string;
   /** @internal */
   readonly lent: Omit<LentInformer, 'key'>;
   /** @internal Delivers to the link from now on; returns a function that ends that. */
@@ -80,6 +81,11 @@ export class SharedCache {
     let states = 0;
     for (const { lentStates } of this.#readers) states += lentStates;
     return states;
+  }
+
+  /** @internal The versions of the caches on this thread, in the order of a port's informers. */
+  get resourceVersions(): readonly string[] {
+    return Array.from(this.#informers.values(), (informer) => informer.lastSyncResourceVersion());
   }
 
   /**

@@ -243,11 +243,12 @@ function unrefPort(worker: object): void {
 }
 
 /**
- * Entry files by thread. The indexer's is CommonJS; that file gives the reason. A CommonJS bundle may name it `.js`.
+ * Entry files by thread. Those that Piscina loads are CommonJS; these files give the reason. A CommonJS bundle may name it `.js`.
  */
-const ENTRIES: Readonly<Record<'reflector' | 'indexer', readonly string[]>> = {
+const ENTRIES: Readonly<Record<'reflector' | 'indexer' | 'reconciler', readonly string[]>> = {
   reflector: ['reflector.js'],
   indexer: ['indexer.cjs', 'indexer.js'],
+  reconciler: ['reconciler.cjs', 'reconciler.js'],
 };
 
 export function workerUrl(name: keyof typeof ENTRIES): URL {

@@ -66,6 +66,7 @@ async function compile(folder: string, clientNode: string, files: readonly strin
         'kubeloom/client-node': [inRoot('src/client-node/index.ts')],
         'kubeloom/client-go': [inRoot('src/client-go/index.ts')],
         'kubeloom/controller': [inRoot('src/controller/index.ts')],
+        'kubeloom/thread': [inRoot('src/thread/index.ts')],
         'kubeloom/testing': [inRoot('src/apiserver/testing/index.ts')],
         '@kubernetes/client-node': [inRoot(`node_modules/${clientNode}/dist/index.d.ts`)],
       },

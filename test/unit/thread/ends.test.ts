@@ -138,3 +138,42 @@ test('C215 indexes that are data come with the cache, and functions are added in
     message: /spec\.nodeName/,
   });
 });
+
+const ENDS = ['informer', 'threads', 'shared cache', 'cache of the thread'] as const;
+
+function orders<T>(items: readonly T[]): T[][] {
+  if (items.length === 0) return [[]];
+  return items.flatMap((item) =>
+    orders(items.filter((other) => other !== item)).map((rest) => [item, ...rest]),
+  );
+}
+
+test('C213 C214 informer, threads, shared cache and the cache of a thread end in any order, with changes pending', async () => {
+  for (const order of orders(ENDS)) {
+    await using scene = new Scene();
+    for (let number = 0; number < 5; number++) scene.source.add(pod(`pod-${number}`));
+    const informer = scene.informer();
+    // It ends with an error when the threads are closed first.
+    const run = informer.run().catch((error: unknown) => error);
+    await settled(informer);
+    const shared = informer.share();
+    const opened = await openCache<Types>(shared.port());
+    const pods = opened.informer('pods');
+    await pods.waitForSync();
+    const waiting = assert.rejects(pods.waitForResourceVersion('999999'), { code: 'ERR_KUBELOOM_STOPPED' });
+    const end: Readonly<Record<(typeof ENDS)[number], () => Promise<void>>> = {
+      informer: () => informer.shutdown(),
+      threads: () => scene.threads.close(),
+      'shared cache': () => shared.close(),
+      'cache of the thread': () => opened.close(),
+    };
+    for (const part of order) {
+      scene.source.modify(pod('pod-1', { before: part }));
+      await end[part]();
+    }
+    await Promise.all([waiting, run]);
+    assert.equal(shared.threads + shared.lentStates, 0, order.join());
+    assert.equal(informer.stats().handlers.length, 0, order.join());
+    assert.throws(() => pods.lister.list()[0]?.copy(), { code: 'ERR_KUBELOOM_STOPPED' });
+  }
+});

@@ -1,0 +1,73 @@
+/**
+ * Messages between a pool of reconcilers and its threads. Errors cross with message, stack, code and the scalars beside
+ * it, whatever package they come from.
+ */
+import type { MessagePort } from 'node:worker_threads';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
+import type { ErrorCode } from '../../base/error-codes/table.ts';
+import { TerminalError } from '../../client-go/workqueue/terminal-error.ts';
+import type { CachePort } from '../../informer/share/shared-cache.ts';
+
+export type PoolTask =
+  /** The first task of a thread. */
+  | {
+      readonly type: 'open';
+      /** URL of the module that reconciles. */
+      readonly module: string;
+      readonly cache: CachePort;
+      /** Receives the number of each key whose signal was aborted. */
+      readonly aborts: MessagePort;
+    }
+  | {
+      readonly type: 'reconcile';
+      readonly number: number;
+      readonly key: string;
+      /** Versions of the caches on the main thread, in the order of the port. */
+      readonly resourceVersions: readonly string[];
+    };
+
+export type ReconcileTask = Extract<PoolTask, { type: 'reconcile' }>;
+
+export type Answer =
+  /** The function has returned, or the thread is open. */
+  | { readonly outcome: 'done'; readonly requeueAfterMs: number | undefined }
+  /** The function ended with the reason of its signal. */
+  | { readonly outcome: 'aborted' }
+  | { readonly outcome: 'failed'; readonly failure: Failure }
+  /** The thread cannot reconcile any key: it has no function, or its caches have ended. */
+  | { readonly outcome: 'unusable'; readonly failure: Failure };
+
+/** An error, or another value that a function threw, as data. */
+export interface Failure {
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** Own members that are scalars: `code`, `httpStatus`, `retryAfterMs`. */
+  readonly details: Readonly<Record<string, Scalar>>;
+}
+
+type Scalar = string | number | boolean;
+
+export function failureOf(error: unknown): Failure {
+  const isError = error instanceof Error;
+  const own = isError ? Object.entries(error) : [];
+  const isScalar = (entry: [string, unknown]): entry is [string, Scalar] =>
+    ['string', 'number', 'boolean'].includes(typeof entry[1]);
+  return {
+    message: messageOf(error),
+    stack: isError ? error.stack : undefined,
+    details: Object.fromEntries(own.filter(isScalar)),
+  };
+}
+
+/** Returns the error again: a `TerminalError`, an error of kubeloom, or an `Error`. */
+export function errorOf({ message, stack, details }: Failure): Error {
+  const { code = '' } = details;
+  const error =
+    code === 'ERR_KUBELOOM_TERMINAL'
+      ? new TerminalError(message)
+      : String(code).startsWith('ERR_KUBELOOM_')
+        ? new KubeloomError(code as ErrorCode, message)
+        : new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return Object.assign(error, details);
+}

@@ -1,0 +1,143 @@
+/** The place of one thread in a pool: starts the thread with the first key, and again with the first key after its end. */
+import type { ResourceLimits } from 'node:worker_threads';
+import type { Clock } from '../../base/clock.ts';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
+import { onAbort } from '../../base/on-abort.ts';
+import type { ReconcileResult } from '../../client-go/workqueue/run-workers.ts';
+import type { SharedCache } from '../../informer/share/shared-cache.ts';
+import { WaitCondition, abortable } from '../../informer/wait-condition.ts';
+import { errorOf } from './messages.ts';
+import type { ReconcileTask } from './messages.ts';
+import type { ReconcilerThread, ThreadSettings } from './reconciler-thread.ts';
+
+/** Delays of the start of a thread after one that did not finish a key: doubled each time. */
+const RESTART_MS_MIN = 100;
+const RESTART_MS_MAX = 10_000;
+
+/** Parts that tests replace. */
+export interface PoolParts {
+  readonly clock: Clock;
+  readonly startThread: (settings: ThreadSettings) => ReconcilerThread;
+}
+
+export interface SlotSettings {
+  /** URL of the module that reconciles. */
+  readonly module: string;
+  readonly cache: SharedCache;
+  readonly resourceLimits: ResourceLimits | undefined;
+}
+
+export class PoolSlot {
+  readonly #settings: SlotSettings;
+  readonly #parts: PoolParts;
+  #thread: ReconcilerThread | undefined;
+  /** The thread when it is open; rejected, and forgotten, when it could not be opened. */
+  #opened: Promise<ReconcilerThread> | undefined;
+  #number = 0;
+  #isReconciling = false;
+  #restartMs = 0;
+  #isClosed = false;
+  readonly #changed: WaitCondition = new WaitCondition();
+
+  constructor(settings: SlotSettings, parts: PoolParts) {
+    this.#settings = settings;
+    this.#parts = parts;
+  }
+
+  /** Reconciles a key; the call before has settled. */
+  async reconcile(key: string, signal: AbortSignal | undefined): Promise<ReconcileResult> {
+    const thread = await abortable((this.#opened ??= this.#open()), signal);
+    signal?.throwIfAborted();
+    const number = ++this.#number;
+    const unlisten = signal && onAbort(signal, () => thread.abort(number));
+    this.#isReconciling = true;
+    try {
+      const { resourceVersions } = this.#settings.cache;
+      return await this.#run(thread, { type: 'reconcile', number, key, resourceVersions }, signal);
+    } finally {
+      this.#isReconciling = false;
+      unlisten?.();
+    }
+  }
+
+  /** Terminates the thread; resolves when it has exited. No other one is started. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#changed.changed();
+    await this.#thread?.end();
+  }
+
+  async #run(
+    thread: ReconcilerThread,
+    task: ReconcileTask,
+    signal: AbortSignal | undefined,
+  ): Promise<ReconcileResult> {
+    const answer = await thread.run(task).catch((cause: unknown) => {
+      throw this.#endedError(`while it reconciled ${task.key}`, cause);
+    });
+    if (answer.outcome === 'unusable') {
+      await thread.end();
+      throw errorOf(answer.failure);
+    }
+    this.#restartMs = 0;
+    if (answer.outcome === 'failed') throw errorOf(answer.failure);
+    if (answer.outcome === 'aborted') throw signal?.reason;
+    return answer.requeueAfterMs === undefined ? undefined : { requeueAfterMs: answer.requeueAfterMs };
+  }
+
+  async #open(): Promise<ReconcilerThread> {
+    const { module, cache, resourceLimits } = this.#settings;
+    try {
+      await this.#delay();
+      if (this.#isClosed) throw this.#endedError('before its start', undefined);
+      const thread = this.#parts.startThread({ module, cache: cache.port(), resourceLimits });
+      this.#thread = thread;
+      const answer = await thread.open().catch((cause: unknown) => {
+        throw this.#endedError('before it had loaded its module', cause);
+      });
+      if (answer.outcome === 'unusable') {
+        await thread.end();
+        throw errorOf(answer.failure);
+      }
+      void thread.exited.then((reason) => this.#exited(reason));
+      return thread;
+    } catch (error) {
+      this.#forget();
+      throw error;
+    }
+  }
+
+  async #delay(): Promise<void> {
+    let isOver = this.#restartMs === 0;
+    const cancel = this.#parts.clock.schedule(this.#restartMs, () => {
+      isOver = true;
+      this.#changed.changed();
+    });
+    await this.#changed.until(() => isOver || this.#isClosed);
+    cancel();
+  }
+
+  /** Runs before the call for the key in the thread is rejected. */
+  #exited(reason: unknown): void {
+    this.#forget();
+    if (this.#isReconciling || this.#isClosed) return;
+    const { message, code } = this.#endedError('without a key', reason);
+    process.emitWarning(message, { type: 'KubeloomWarning', code });
+  }
+
+  /** Makes the next key start another thread, after a delay. */
+  #forget(): void {
+    this.#thread = undefined;
+    this.#opened = undefined;
+    this.#restartMs = Math.min(RESTART_MS_MAX, Math.max(RESTART_MS_MIN, 2 * this.#restartMs));
+  }
+
+  #endedError(when: string, cause: unknown): KubeloomError {
+    const { module } = this.#settings;
+    if (this.#isClosed) {
+      return new KubeloomError('ERR_KUBELOOM_STOPPED', `the pool was closed: its thread ended ${when}`);
+    }
+    const message = `a thread of ${module} ended ${when}: ${messageOf(cause)}`;
+    return new KubeloomError('ERR_KUBELOOM_THREAD_RESTARTED', message, { cause });
+  }
+}

@@ -1,0 +1,112 @@
+/** A thread of a pool of reconcilers: opens its cache, then reconciles one key after the other. */
+import { constants, setPriority } from 'node:os';
+import type { MessagePort } from 'node:worker_threads';
+import { KubeloomError, messageOf } from '../../base/errors.ts';
+import type { ReconcileResult } from '../../client-go/workqueue/run-workers.ts';
+import { openCache } from '../open-cache.ts';
+import type { ThreadCache } from '../open-cache.ts';
+import { failureOf } from './messages.ts';
+import type { Answer, PoolTask, ReconcileTask } from './messages.ts';
+
+/** Tools of a reconciliation in a thread. */
+export interface ThreadContext<Types extends Readonly<Record<string, unknown>>> {
+  /** The shared cache. It has everything that the main thread's caches had when the key was handed to this thread. */
+  readonly cache: ThreadCache<Types>;
+  /** Aborted with the signal of the workers: pass it to every request. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The default export of a module for a `ReconcilerPool`. It may do everything that a reconcile function on the main thread
+ * may: throw, throw a `TerminalError`, return `{ requeueAfterMs }`.
+ *
+ * @typeParam Types types of the objects by the names of the informers
+ */
+export type ThreadReconcile<Types extends Readonly<Record<string, unknown>>> = (
+  key: string,
+  context: ThreadContext<Types>,
+) => Promise<ReconcileResult> | ReconcileResult;
+
+type AnyTypes = Readonly<Record<string, unknown>>;
+
+/** The cache and the function of one thread. */
+export class ThreadReconciler {
+  readonly #cache: ThreadCache<AnyTypes>;
+  readonly #reconcile: ThreadReconcile<AnyTypes>;
+  #current: { readonly number: number; readonly controller: AbortController } | undefined;
+  /** The last number that came on the port. It may come before its task: they use different ports. */
+  #aborted = 0;
+
+  constructor(cache: ThreadCache<AnyTypes>, reconcile: ThreadReconcile<AnyTypes>, aborts: MessagePort) {
+    this.#cache = cache;
+    this.#reconcile = reconcile;
+    aborts.on('message', (number: number) => {
+      this.#aborted = number;
+      if (this.#current?.number === number) this.#current.controller.abort();
+    });
+  }
+
+  async reconcile({ number, key, resourceVersions }: ReconcileTask): Promise<Answer> {
+    const controller = new AbortController();
+    const { signal } = controller;
+    this.#current = { number, controller };
+    if (this.#aborted === number) controller.abort();
+    let hasBegun = false;
+    try {
+      await this.#cache.waitForResourceVersions(resourceVersions, signal);
+      signal.throwIfAborted();
+      hasBegun = true;
+      const result = await this.#reconcile(key, { cache: this.#cache, signal });
+      return { outcome: 'done', requeueAfterMs: result?.requeueAfterMs };
+    } catch (error) {
+      if (signal.aborted && error === signal.reason) return { outcome: 'aborted' };
+      const failure = failureOf(error);
+      // A cache that ends before it has reached the main thread's never does: another thread has to take over.
+      const isCacheStopped = !hasBegun && failure.details['code'] === 'ERR_KUBELOOM_STOPPED';
+      return { outcome: isCacheStopped ? 'unusable' : 'failed', failure };
+    }
+  }
+}
+
+let reconciler: ThreadReconciler | undefined;
+
+/** Runs a task of the pool. The first one opens the thread. */
+export async function runTask(task: PoolTask): Promise<Answer> {
+  if (task.type === 'reconcile') return (reconciler as ThreadReconciler).reconcile(task);
+  yieldToMainThread();
+  try {
+    // Both take a while, the module's own imports above all.
+    const [cache, reconcile] = await Promise.all([openCache(task.cache), functionOf(task.module)]);
+    reconciler = new ThreadReconciler(cache, reconcile, task.aborts);
+    return { outcome: 'done', requeueAfterMs: undefined };
+  } catch (error) {
+    return { outcome: 'unusable', failure: failureOf(error) };
+  }
+}
+
+/** Lets the main thread, and kubeloom's own threads, run first when there are fewer cores than threads with work. */
+function yieldToMainThread(): void {
+  // Elsewhere it would be the priority of the whole process.
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  } catch {
+    // A sandbox may forbid it. Then the threads share the cores as equals.
+  }
+}
+
+/** @throws ERR_KUBELOOM_MODULE */
+async function functionOf(module: string): Promise<ThreadReconcile<AnyTypes>> {
+  let found: unknown;
+  try {
+    found = ((await import(module)) as { readonly default?: unknown }).default;
+  } catch (cause) {
+    const message = `cannot load ${module}, which should reconcile in a thread: ${messageOf(cause)}`;
+    throw new KubeloomError('ERR_KUBELOOM_MODULE', message, { cause });
+  }
+  // The default export of an ES module that was compiled to CommonJS.
+  if (typeof found === 'object' && found !== null && 'default' in found) found = found.default;
+  if (typeof found === 'function') return found as ThreadReconcile<AnyTypes>;
+  const message = `${module} reconciles nothing: its default export must be a function of the key`;
+  throw new KubeloomError('ERR_KUBELOOM_MODULE', message);
+}

@@ -1,0 +1,14 @@
+/**
+ * Entry of a thread that reconciles: Piscina calls the exported function with each task.
+ *
+ * A CommonJS file that imports the rest. Piscina loads its file with `require`, and a thread that ends while `require`
+ * links an ES module aborts the whole process (Node 20); one that ends while `import` does so just ends.
+ */
+async function reconcile(
+  task: import('../src/thread/pool/messages.ts').PoolTask,
+): Promise<import('../src/thread/pool/messages.ts').Answer> {
+  const { runTask } = await import('../src/thread/pool/reconcile-task.ts');
+  return runTask(task);
+}
+
+module.exports = reconcile;
