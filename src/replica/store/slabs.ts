@@ -175,6 +175,8 @@ export class Slabs {
     const table = this.#table;
     let movedBytes = 0;
     slab.isEmptied = true;
+    // One more until the end: former rows that no thread takes end at once, and the slab must outlast the other rows.
+    slab.formers++;
     this.#numbered[slab.number] = slab;
     this.#emptiedBytes += slab.bytes.length;
     for (const row of slab.rows.slice(0, slab.used)) {
@@ -188,7 +190,8 @@ export class Slabs {
       this.liveBytes += storedBytes;
       this.#moved(row, former);
     }
-    if (this.#numbered[slab.number] === slab) this.#freeEmptied(slab);
+    slab.formers--;
+    this.#freeEmptied(slab);
     return movedBytes;
   }
 

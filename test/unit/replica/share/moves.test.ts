@@ -78,6 +78,39 @@ test('a slab that compaction empties is freed when no thread reads a former row 
   assert.equal(slabs.heldBytes, 0);
 });
 
+test('a slab is emptied while the references of a thread that ended are dropped in steps', () => {
+  const owner = newOwner();
+  const { table, slabs } = owner;
+  const lending = new Lending(table);
+  owner.readers = {
+    mayMove: () => true,
+    // No thread takes the former row, so it ends at once.
+    moved: (_, former) => {
+      table.addReference(former);
+      table.dropReference(former);
+    },
+    dropped: () => undefined,
+  };
+  const rows = lentRows(owner, lending);
+  for (const row of rows) slabs.slabOf(row).isShared = true;
+  const expected = new Map(rows.map((row) => [row, bytesAt(owner, row)]));
+  for (const row of rows.filter((_, number) => number % 4 !== 0)) {
+    expected.delete(row);
+    lending.loans.end(row);
+    table.dropReference(row);
+  }
+  const { heldBytes } = slabs;
+  while (slabs.hasCompaction) slabs.compact();
+  assert.ok(slabs.heldBytes < heldBytes * 0.6, `${slabs.heldBytes} of ${heldBytes} bytes are held`);
+  for (const [row, bytes] of expected) {
+    assert.equal(bytesAt(owner, row), bytes);
+    lending.loans.end(row);
+    table.dropReference(row);
+  }
+  assert.equal(slabs.liveBytes, 0);
+  assert.equal(slabs.heldBytes, 0);
+});
+
 test('packed rows that compaction moves save the same bytes as before, and their dictionary ends with the last of them', () => {
   const owner = newOwner({ packing: { totalBytesMin: 0 } });
   const { table, slabs, packed } = owner;
