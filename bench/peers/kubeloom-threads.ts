@@ -23,23 +23,14 @@ const SETTLE_MS = 500;
 
 /** A thread of the program; it reads no cache before `open`. */
 class ReadingThread {
-  readonly #worker: Worker;
-  /** Rejects when the thread fails. */
-  readonly #failed: Promise<never>;
+  readonly #worker: Worker = new Worker(THREAD, { env: { ...process.env, NODE_ENV: 'production' } });
   checksum = 0;
 
-  constructor() {
-    this.#worker = new Worker(THREAD, { env: { ...process.env, NODE_ENV: 'production' } });
-    this.#failed = once(this.#worker, 'error').then(([error]) => {
-      throw error as Error;
-    });
-    this.#failed.catch(() => undefined);
-  }
-
+  /** Rejects when the thread fails. */
   async ask(command: ThreadCommand): Promise<number> {
     const answered = once(this.#worker, 'message');
     this.#worker.postMessage(command, command.type === 'open' ? command.port.transferList : []);
-    const [{ value, checksum }] = (await Promise.race([answered, this.#failed])) as [ThreadAnswer];
+    const [{ value, checksum }] = (await answered) as [ThreadAnswer];
     this.checksum = checksum;
     return value;
   }
@@ -49,51 +40,61 @@ class ReadingThread {
   }
 }
 
+interface Scan {
+  readonly elapsedMs: number;
+  readonly loopDelay: LoopDelay;
+  /** CPU time of the thread that needed more; a busy machine changes it less. */
+  readonly cpuMs: number;
+}
+
 /** One thread and two take turns; the delays are those of the main thread meanwhile. */
 async function scans(informer: Informer, { cellMs }: Task): Promise<Result> {
   await informer.waitForSync();
   const cache = informer.share();
   const threads = [new ReadingThread(), new ReadingThread()];
   await Promise.all(threads.map((thread) => thread.open(cache)));
-  const turns = cellMs === undefined ? SCAN_TURNS : 1;
-  const scan = async (parts: number): Promise<{ elapsedMs: number; loopDelay: LoopDelay }> => {
+  const scan = async (parts: number): Promise<Scan> => {
     await after(cellMs ?? SETTLE_MS);
     const meter = new Meter();
     const reading = threads.slice(0, parts);
-    await Promise.all(reading.map((thread, part) => thread.ask({ type: 'scan', part, parts })));
-    return meter.stop();
+    const cpusMs = await Promise.all(
+      reading.map((thread, part) => thread.ask({ type: 'scan', part, parts })),
+    );
+    return { ...meter.stop(), cpuMs: Math.max(...cpusMs) };
   };
-  const one: Awaited<ReturnType<typeof scan>>[] = [];
-  const two: typeof one = [];
-  for (let turn = 0; turn < turns; turn++) {
-    one.push(await scan(1));
-    two.push(await scan(2));
+  const turns: { readonly one: Scan; readonly two: Scan }[] = [];
+  for (let turn = 0; turn < (cellMs === undefined ? SCAN_TURNS : 1); turn++) {
+    turns.push({ one: await scan(1), two: await scan(2) });
   }
-  const times = (of: typeof one): number => median(of.map(({ elapsedMs }) => elapsedMs));
-  const ratio = median(two.map(({ elapsedMs }, turn) => elapsedMs / (one[turn]?.elapsedMs ?? Number.NaN)));
+  const ratio = (figure: 'elapsedMs' | 'cpuMs'): number =>
+    median(turns.map(({ one, two }) => two[figure] / one[figure]));
   const rows: OutcomeRow[] = [
-    { case: 'one thread', unit: 'ms', value: times(one) },
-    { case: 'two threads', unit: 'ms', value: times(two) },
-    { case: 'two threads/one', unit: 'ratio', value: ratio },
-    ...delayRows(
+    { case: 'two threads/one', unit: 'ratio', value: ratio('elapsedMs') },
+    { case: 'two threads/one, cpu', unit: 'ratio', value: ratio('cpuMs') },
+    ...scanRows(
       'one thread',
-      one.map(({ loopDelay }) => loopDelay),
+      turns.map(({ one }) => one),
     ),
-    ...delayRows(
+    ...scanRows(
       'two threads',
-      two.map(({ loopDelay }) => loopDelay),
+      turns.map(({ two }) => two),
     ),
   ];
   return { rows, checksum: threads.reduce((sum, { checksum }) => sum + checksum, 0) };
 }
 
-/** The worst of all scans. */
-function delayRows(name: string, delays: readonly LoopDelay[]): OutcomeRow[] {
+/** The median of the times, and the worst delays. */
+function scanRows(name: string, runs: readonly Scan[]): OutcomeRow[] {
   const figures = { 'own-p99': 'ownP99Ms', 'own-max': 'ownMaxMs', max: 'maxMs' } as const;
-  return Object.entries(figures).flatMap(([figure, field]): OutcomeRow[] => {
-    const values = delays.flatMap((delay) => delay[field] ?? []);
+  const delays = Object.entries(figures).flatMap(([figure, field]): OutcomeRow[] => {
+    const values = runs.flatMap(({ loopDelay }) => loopDelay[field] ?? []);
     return values.length === 0 ? [] : [{ case: `${name}/${figure}`, unit: 'ms', value: Math.max(...values) }];
   });
+  return [
+    { case: name, unit: 'ms', value: median(runs.map(({ elapsedMs }) => elapsedMs)) },
+    { case: `${name}/cpu`, unit: 'ms', value: median(runs.map(({ cpuMs }) => cpuMs)) },
+    ...delays,
+  ];
 }
 
 /** The main thread's memory and that of the thread, before the thread has the cache and with it. */

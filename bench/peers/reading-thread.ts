@@ -1,5 +1,6 @@
 /** A thread that reads the main thread's cache, for kubeloom-threads.ts. It answers every command once. */
 import { parentPort } from 'node:worker_threads';
+import { threadCpuMs } from '../../src/base/thread-cpu.ts';
 import type { KubeObject } from '../../src/index.ts';
 import { openCache } from '../../src/thread/index.ts';
 import type { CachePort, ThreadCache, ThreadInformer } from '../../src/thread/index.ts';
@@ -10,7 +11,7 @@ export type ThreadCommand =
   /** Answers when the cache has synced. */
   | { readonly type: 'open'; readonly port: CachePort }
   | { readonly type: 'close' }
-  /** Reads the objects whose place in the list is `part` modulo `parts`; answers with their number. */
+  /** Reads the objects whose place in the list is `part` modulo `parts`; answers with milliseconds of CPU time. */
   | { readonly type: 'scan'; readonly part: number; readonly parts: number }
   /** Adds a handler that reads whole objects; answers after its initial list. */
   | { readonly type: 'handle' }
@@ -60,13 +61,11 @@ class Reader {
   }
 
   #scan(part: number, parts: number): number {
-    let read = 0;
+    const cpuBeforeMs = threadCpuMs() ?? 0;
     for (const [place, entry] of this.#pods.lister.list().entries()) {
-      if (place % parts !== part) continue;
-      this.checksum += touchParsed(entry.object, 'object');
-      read++;
+      if (place % parts === part) this.checksum += touchParsed(entry.object, 'object');
     }
-    return read;
+    return (threadCpuMs() ?? 0) - cpuBeforeMs;
   }
 
   async #handle(): Promise<number> {

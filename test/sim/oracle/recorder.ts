@@ -15,6 +15,12 @@ import { scrapedSamples } from './scrape.ts';
 /** Index → the values by which it must find an object. */
 export type IndexValues = Readonly<Record<string, (entry: Borrowed<unknown>) => readonly string[]>>;
 
+/** The part of an informer that is recorded; those of attached threads have it, too. */
+export type RecordedCache = Pick<
+  SharedIndexInformer,
+  'name' | 'addEventHandler' | 'getIndexer' | 'lastSyncResourceVersion'
+>;
+
 export interface InformerRecording {
   /** The informer's name in the histories. Default: its own name. */
   readonly name?: string;
@@ -27,7 +33,7 @@ export interface InformerRecording {
 }
 
 interface RecordedInformer extends Required<InformerRecording> {
-  readonly informer: SharedIndexInformer;
+  readonly informer: RecordedCache;
 }
 
 export interface HandlerRecording {
@@ -39,7 +45,7 @@ export interface HandlerRecording {
 export class Recorder {
   readonly histories: Histories = emptyHistories();
   readonly now: () => number;
-  readonly #informers = new Map<SharedIndexInformer, RecordedInformer>();
+  readonly #informers = new Map<RecordedCache, RecordedInformer>();
   readonly #unsynced = new Map<string, HandlerRegistration>();
   /** Names of informers by handler. */
   readonly #informerOf = new Map<string, string>();
@@ -50,7 +56,7 @@ export class Recorder {
   }
 
   /** Records an informer; call it before its handlers are added. */
-  informer(informer: SharedIndexInformer, recording: InformerRecording = {}): void {
+  informer(informer: RecordedCache, recording: InformerRecording = {}): void {
     const { name = informer.name, scope = {}, indices = {} } = recording;
     const { hasBodies = true, mayRepeat = false } = recording;
     this.#informers.set(informer, { informer, name, scope, indices, hasBodies, mayRepeat });
@@ -58,11 +64,7 @@ export class Recorder {
   }
 
   /** Registers a handler that records its notifications and then calls `react`. */
-  handler(
-    informer: SharedIndexInformer,
-    name: string,
-    recording: HandlerRecording = {},
-  ): HandlerRegistration {
+  handler(informer: RecordedCache, name: string, recording: HandlerRecording = {}): HandlerRegistration {
     const recorded = this.#of(informer);
     const { resyncPeriodMs } = recording;
     this.histories.delivered.push({
@@ -96,7 +98,7 @@ export class Recorder {
   }
 
   /** Records the present cache. */
-  snapshot(informer: SharedIndexInformer, isFinal: boolean = false): void {
+  snapshot(informer: RecordedCache, isFinal: boolean = false): void {
     const { name, indices, hasBodies } = this.#of(informer);
     const indexer = informer.getIndexer();
     const valuesOf = Object.entries(indices);
@@ -151,7 +153,7 @@ export class Recorder {
     this.histories.reports.push({ at: this.now(), code, message: error.message });
   };
 
-  #of(informer: SharedIndexInformer): RecordedInformer {
+  #of(informer: RecordedCache): RecordedInformer {
     const recorded = this.#informers.get(informer);
     if (!recorded) throw new RangeError(`record the informer ${informer.name} first`);
     return recorded;
