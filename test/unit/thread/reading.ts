@@ -11,15 +11,17 @@ const WORKER = new URL('./reading-worker.js', import.meta.url);
 export class Reading implements AsyncDisposable {
   readonly worker: Worker;
   readonly exited: Promise<unknown>;
+  /** Errors that ended the thread. */
+  readonly failures: NodeJS.ErrnoException[] = [];
 
-  private constructor(port: CachePort) {
+  private constructor(port: CachePort, maxOldGenerationSizeMb: number = 32) {
     this.worker = new Worker(WORKER, {
       workerData: port,
       transferList: port.transferList,
-      resourceLimits: { maxOldGenerationSizeMb: 32 },
+      resourceLimits: { maxOldGenerationSizeMb },
     });
     // A failure of the worker is part of the test.
-    this.worker.on('error', () => undefined);
+    this.worker.on('error', (error: NodeJS.ErrnoException) => this.failures.push(error));
     this.exited = new Promise((resolve) => this.worker.once('exit', resolve));
   }
 
@@ -31,8 +33,8 @@ export class Reading implements AsyncDisposable {
   }
 
   /** Starts a thread and does not wait for it. */
-  static begin(port: CachePort): Reading {
-    return new Reading(port);
+  static begin(port: CachePort, maxOldGenerationSizeMb?: number): Reading {
+    return new Reading(port, maxOldGenerationSizeMb);
   }
 
   async ask(command: Command): Promise<unknown> {
