@@ -14,7 +14,8 @@ export type AttachedCommand =
   | { readonly type: 'begin'; readonly window: number }
   /** Ends the window at this version, and answers with its histories. */
   | { readonly type: 'end'; readonly resourceVersion: string }
-  | { readonly type: 'close' };
+  /** Closes the cache after its last window, and collects garbage. */
+  | { readonly type: 'rest'; readonly isOver: boolean };
 
 interface Types extends Readonly<Record<string, unknown>> {
   readonly pods: unknown;
@@ -42,7 +43,6 @@ async function end(opened: ThreadCache<Types>, resourceVersion: string): Promise
 
 async function take(command: AttachedCommand): Promise<Histories | undefined> {
   if (command.type === 'open') await open(command.port);
-  if (command.type === 'close') await cache?.close();
   if (!cache) throw new Error('the thread has no cache');
   if (command.type === 'end') return await end(cache, command.resourceVersion);
   if (command.type === 'begin') {
@@ -50,6 +50,10 @@ async function take(command: AttachedCommand): Promise<Histories | undefined> {
     const pods = cache.informer('pods');
     recorder.informer(pods, { hasBodies: false, mayRepeat: true });
     registrations = joinHandlers(pods, recorder, command.window, () => undefined);
+  }
+  if (command.type === 'rest') {
+    if (command.isOver) await cache.close();
+    globalThis.gc?.();
   }
   return undefined;
 }

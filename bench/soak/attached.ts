@@ -49,10 +49,9 @@ export class AttachedThreads implements AsyncDisposable {
     return (await Promise.all(ended)) as Histories[];
   }
 
-  /** Closes the ports that are of one window. */
-  async leave(): Promise<void> {
-    const leaving = this.#threads.filter(({ isOpen }) => !isOpen);
-    await Promise.all(leaving.map((thread) => thread.ask({ type: 'close' })));
+  /** Closes the ports that are of one window, and collects garbage in all threads. */
+  async rest(): Promise<void> {
+    await Promise.all(this.#threads.map((thread) => thread.ask({ type: 'rest', isOver: !thread.isOpen })));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -65,7 +65,7 @@ export async function runWindow(
   recorder.snapshot(informer, true);
   const attached = await plan.attached.end(informer.lastSyncResourceVersion());
   const { violations, changes } = await judged(server, recorder, attached, since, plan);
-  await plan.attached.leave();
+  await plan.attached.rest();
   for (const registration of registrations) informer.removeEventHandler(registration);
   await settled(informer);
   return {
