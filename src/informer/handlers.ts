@@ -261,7 +261,7 @@ export class Handlers {
       clock,
       slowLimits: resolved,
       durations,
-      lists: handler instanceof Lender ? handler : undefined,
+      writer: handler instanceof Lender ? handler : undefined,
       onError: (error, key, registeredAt) => reports.handler(error, key, name, registeredAt),
       onSlow: (callMs) => {
         reports.slowHandler(name, callMs, listener.backlog);

@@ -59,7 +59,8 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
   readonly #numbered: readonly ThreadInformer[];
   readonly #memory: ForeignMemory = new ForeignMemory(() => this.#receive());
   readonly #merger: StatesMerger;
-  readonly #loop: MainLoop = new MainLoop();
+  /** It pauses after every record: until it parks again, the main thread need not wake it, which costs more than a record. */
+  readonly #loop: MainLoop = new MainLoop(realTimers, 0);
   readonly #watch: BellWatch;
   #records = 0;
   #isOpened = false;

@@ -43,12 +43,12 @@ export function lend(
 ): () => void {
   const { replica, lending } = pipeline;
   const lender = new Lender(informer, link, {
+    table: replica.table,
     owner: () => {
       assert(pipeline.owner !== undefined, 'an object of an informer that was not started');
       return pipeline.owner;
     },
     replica,
-    loans: lending.loans,
     isIdle: () => registration.backlog.notifications === 0,
     remove: () => handlers.removeEventHandler(registration),
   });

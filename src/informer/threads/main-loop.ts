@@ -24,14 +24,17 @@ export interface LoopWork {
 
 export class MainLoop {
   readonly #timers: LoopTimers;
+  readonly #pauseAfter: number;
   /** Undefined before the first informer runs: until then there is nothing to do. */
   #work: LoopWork | undefined;
   #isScheduled = false;
   #isParked = false;
   #isStopped = false;
 
-  constructor(timers: LoopTimers = realTimers) {
+  /** @param pauseAfter number of records above which a turn is followed by a pause */
+  constructor(timers: LoopTimers = realTimers, pauseAfter: number = MODERATION_SEQUENCES) {
     this.#timers = timers;
+    this.#pauseAfter = pauseAfter;
   }
 
   start(work: LoopWork): void {
@@ -58,7 +61,7 @@ export class MainLoop {
     const didWork = inProcess?.turn() ?? false;
     const hasMore = drain.turn() || didWork;
     if (hasMore) this.wake();
-    else if (drain.lastMerged > MODERATION_SEQUENCES) this.#pause();
+    else if (drain.lastMerged > this.#pauseAfter) this.#pause();
     else this.#park(this.#work);
   };
 

@@ -61,8 +61,15 @@ type State =
   /** Delivers nothing more. A last call may be in progress, and pending entries are released step by step. */
   | 'removed';
 
-/** Begin and end of a list in the notifications of one handler: its initial list, or the changes of a relist. */
-export interface ListEvents {
+/** A handler that writes the cache of another thread. */
+export interface CacheWriter {
+  /**
+   * Writes a change at once, when nothing is pending before it; false: the change waits, as one for any other handler.
+   *
+   * @param oldRow `NONE` for an added object @param newRow `NONE` for a deleted one
+   */
+  changed(oldRow: number, newRow: number): boolean;
+  /** Called before the notifications of an initial list, or of the changes of a relist. */
   listBegins(): void;
   /** @param version the server's version of the state that the handler has received then */
   listEnds(version: number | string): void;
@@ -75,8 +82,8 @@ export interface ListenerOptions extends HandlerCallsOptions {
   readonly onReady: () => void;
   /** Called when the initial list was delivered and all its calls have returned. */
   readonly onSynced: () => void;
-  /** Called around the notifications of each cursor. */
-  readonly lists?: ListEvents | undefined;
+  /** Set when the handler is one. */
+  readonly writer?: CacheWriter | undefined;
   /** Called when the backlog budget is short and this handler holds much of it. */
   readonly onPressure: (pressure: BacklogPressure) => void;
 }
@@ -98,7 +105,7 @@ export class ProcessorListener {
   #arrived = 0;
   #state: State = 'open';
   readonly #cursors: Set<DeliveryCursor> = new Set();
-  /** The cursor whose notifications are being delivered, for `lists`. */
+  /** The cursor whose notifications are being delivered, for `writer`. */
   #begun: DeliveryCursor | undefined;
   /** The cursor of the initial list while it is being delivered. */
   #initial: DeliveryCursor | undefined;
@@ -125,7 +132,11 @@ export class ProcessorListener {
   /** Appends a committed change. Runs no user code. @param sampled its event, when it is in the sample */
   push(oldRow: number, newRow: number, sampled?: SampledEvent): void {
     if (this.#state !== 'open') return;
-    const { table } = this.#options;
+    const { table, writer } = this.#options;
+    if (writer && this.isIdle && writer.changed(oldRow, newRow)) {
+      this.#calls.calls++;
+      return;
+    }
     const oldBytes = oldRow === NONE ? undefined : table.addReference(oldRow);
     const newBytes = newRow === NONE ? undefined : table.addReference(newRow);
     this.#bytes.count(oldBytes, newBytes, 1);
@@ -296,13 +307,13 @@ export class ProcessorListener {
     const delivery = this.#delivery;
     const { table } = this.#options;
     if (isCursor(first)) {
-      const { lists } = this.#options;
-      if (lists && this.#begun !== first) {
+      const { writer } = this.#options;
+      if (writer && this.#begun !== first) {
         this.#begun = first;
-        lists.listBegins();
+        writer.listBegins();
       }
       if (first.next(delivery)) return true;
-      lists?.listEnds(first.version);
+      writer?.listEnds(first.version);
       queue.shift();
       this.#cursors.delete(first);
       if (this.#initial === first) {

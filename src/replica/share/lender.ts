@@ -5,15 +5,15 @@
 import { KubeloomError, toErrorMessage } from '../../base/errors.ts';
 import { StateKind, StateRecord, stateBytes, writeState } from '../../shared/record/state.ts';
 import type { ResourceEventHandler } from '../deliver/handler.ts';
-import type { ListEvents } from '../deliver/processor-listener.ts';
+import type { CacheWriter } from '../deliver/processor-listener.ts';
 import { NONE } from '../store/columns.ts';
 import type { EntryOwner } from '../store/entry-owner.ts';
 import { EntryFlag } from '../store/entry.ts';
+import type { EntryTable } from '../store/entry-table.ts';
 import type { Borrowed, DeletedFinalStateUnknown, Entry } from '../store/entry.ts';
 import type { ObjectFacts } from '../store/extracted-fields.ts';
 import type { Replica } from '../store/replica.ts';
-import { ThreadLoans } from './loans.ts';
-import type { Loans } from './loans.ts';
+import { Loans } from './loans.ts';
 import type { LinkedCache, ReaderLink } from './reader-link.ts';
 
 /** Flags of a row that are about its object, not about this thread. */
@@ -27,32 +27,34 @@ const OBJECT_FLAGS: number =
 const NO_TEXT: Buffer = Buffer.alloc(0);
 
 export interface LenderOptions {
+  readonly table: EntryTable;
   /** Returns the storage of the rows, from the first delivery on. */
   readonly owner: () => EntryOwner;
   readonly replica: Pick<Replica, 'live' | 'hasSynced'>;
-  readonly loans: Loans;
   /** Returns whether all notifications before now were delivered. */
   readonly isIdle: () => boolean;
   /** Ends the delivery to this lender. */
   readonly remove: () => void;
 }
 
-export class Lender implements ResourceEventHandler<unknown>, ListEvents, LinkedCache {
+export class Lender implements ResourceEventHandler<unknown>, CacheWriter, LinkedCache {
   readonly #informer: number;
   readonly #options: LenderOptions;
   readonly link: ReaderLink;
-  readonly #loans: ThreadLoans;
+  readonly #loans: Loans;
   readonly #record: StateRecord = new StateRecord();
   readonly #text: TextWriter = new TextWriter();
   /** The last version that was written. */
   #version: number | string = '';
+  /** True when the informer has ended for the thread. Its rows stay readable there until the link ends. */
+  #hasFailed = false;
   #isClosed = false;
 
   constructor(informer: number, link: ReaderLink, options: LenderOptions) {
     this.#informer = informer;
     this.link = link;
     this.#options = options;
-    this.#loans = new ThreadLoans(options.loans);
+    this.#loans = new Loans(options.table);
   }
 
   /** Number of rows that the thread has. */
@@ -60,17 +62,25 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
     return this.#loans.count;
   }
 
+  changed(oldRow: number, newRow: number): boolean {
+    if (this.#isEnded) return true;
+    if (this.link.isWaiting) return false;
+    return newRow === NONE
+      ? this.#write(oldRow, StateKind.Deleted, NONE)
+      : this.#write(newRow, StateKind.Put, oldRow);
+  }
+
   onAdd(added: Borrowed<unknown>): Promise<void> | undefined {
-    return this.#send(added as Entry, StateKind.Put, undefined);
+    return this.#send(added, StateKind.Put, undefined);
   }
 
   onUpdate(previous: Borrowed<unknown>, current: Borrowed<unknown>): Promise<void> | undefined {
-    return this.#send(current as Entry, StateKind.Put, previous as Entry);
+    return this.#send(current, StateKind.Put, previous);
   }
 
   onDelete(deleted: Borrowed<unknown> | DeletedFinalStateUnknown<unknown>): Promise<void> | undefined {
-    if (!deleted.finalStateUnknown) return this.#send(deleted as Entry, StateKind.Deleted, undefined);
-    return this.#send(deleted.last as Entry, StateKind.Missing, undefined);
+    if (!deleted.finalStateUnknown) return this.#send(deleted, StateKind.Deleted, undefined);
+    return this.#send(deleted.last, StateKind.Missing, undefined);
   }
 
   listBegins(): void {
@@ -85,15 +95,19 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
   writePosition(): void {
     const { replica, isIdle } = this.#options;
     const { version } = replica.live;
-    if (this.#isClosed || !replica.hasSynced || version === this.#version || !isIdle()) return;
+    if (this.#isEnded || !replica.hasSynced || version === this.#version || !isIdle()) return;
     this.#sendControl(StateKind.Position, version);
   }
 
-  /** Writes where the row is now. The thread reads the former row until it has taken that record. */
-  moved(row: number, former: number): void {
-    if (this.#isClosed || !this.#loans.has(row)) return;
+  /**
+   * Writes where the row is now, if the thread has it, and returns that. The thread reads the former row until it has
+   * taken that record.
+   */
+  moved(row: number, former: number): boolean {
+    if (this.#isClosed || !this.#loans.has(row)) return false;
     this.#loans.begin(former);
     void this.link.send(() => this.#isClosed || this.#writeMoved(row, former));
+    return true;
   }
 
   takeBack(rows: Int32Array): void {
@@ -102,7 +116,7 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
 
   /** Called when the last call has returned: the cache of the thread changes no more. @param failure the reason */
   ended(failure: KubeloomError | undefined): void {
-    if (this.#isClosed) return;
+    if (this.#isEnded) return;
     this.link.turn();
     const error = failure && toErrorMessage(failure);
     this.link.post({ type: 'stopped', informer: this.#informer, error });
@@ -112,7 +126,7 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#options.remove();
+    if (!this.#hasFailed) this.#options.remove();
   }
 
   /** Ends some of the loans of a closed lender; true while there are more. */
@@ -120,15 +134,25 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
     return this.#loans.endAll();
   }
 
-  #send(entry: Entry, kind: StateKind, previous: Entry | undefined): Promise<void> | undefined {
+  get #isEnded(): boolean {
+    return this.#isClosed || this.#hasFailed;
+  }
+
+  #send(
+    entry: Borrowed<unknown>,
+    kind: StateKind,
+    previous: Borrowed<unknown> | undefined,
+  ): Promise<void> | undefined {
     const { link } = this;
-    if (this.#isClosed || (!link.isWaiting && this.#write(entry, kind, previous))) return undefined;
-    return link.send(() => this.#isClosed || this.#write(entry, kind, previous));
+    const { row } = entry as Entry;
+    const previousRow = previous ? (previous as Entry).row : NONE;
+    if (this.#isEnded || (!link.isWaiting && this.#write(row, kind, previousRow))) return undefined;
+    return link.send(() => this.#isEnded || this.#write(row, kind, previousRow));
   }
 
   #sendControl(kind: StateKind, version: number | string): void {
     this.#version = version;
-    void this.link.send(() => this.#isClosed || this.#writeControl(kind, version));
+    void this.link.send(() => this.#isEnded || this.#writeControl(kind, version));
   }
 
   #writeControl(kind: StateKind, version: number | string): boolean {
@@ -146,9 +170,10 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
   }
 
   /** Writes the record with the place that the row has now; the thread has the row from then on. */
-  #write(entry: Entry, kind: StateKind, previous: Entry | undefined): boolean {
+  #write(row: number, kind: StateKind, previousRow: number): boolean {
     const record = this.#record;
-    const { row, facts } = entry;
+    const { table } = this.#options;
+    const { ring } = this.link;
     record.informer = this.#informer;
     record.row = row;
     record.namespaceLength = 0;
@@ -157,23 +182,25 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
     record.extractedLength = 0;
     if (this.#loans.has(row)) {
       record.kind = kind === StateKind.Put ? StateKind.Kept : kind;
-      return writeState(this.link.ring, record, NO_TEXT);
+      return writeState(ring, record, NO_TEXT);
     }
     record.kind = kind;
     this.#locate(record, row);
-    const text = this.#text.write(record, facts, entry.version, previous?.facts);
-    record.previousRow = previous?.row ?? NONE;
-    if (stateBytes(text) > this.link.ring.payloadBytesMax) {
+    const facts = table.factsOf(row);
+    const previous = previousRow === NONE ? undefined : table.factsOf(previousRow);
+    const text = this.#text.write(record, facts, record.version, previous);
+    record.previousRow = previousRow;
+    if (stateBytes(text) > ring.payloadBytesMax) {
       this.#fail(facts, text.length);
       return true;
     }
-    if (!writeState(this.link.ring, record, text)) return false;
+    if (!writeState(ring, record, text)) return false;
     this.#loans.begin(row);
-    this.#version = entry.version;
+    this.#version = record.version;
     return true;
   }
 
-  /** Ends the informer for the thread, which would lack the object. */
+  /** Ends the informer for the thread, which would lack the object. What it has stays readable, so it learns of moves. */
   #fail({ key }: ObjectFacts, bytes: number): void {
     const bytesMax = this.link.ring.payloadBytesMax;
     const message =
@@ -181,7 +208,8 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
       'declare fields with shorter values';
     const error = toErrorMessage(new KubeloomError('ERR_KUBELOOM_OBJECT_TOO_LARGE', message));
     this.link.post({ type: 'stopped', informer: this.#informer, error });
-    this.close();
+    this.#hasFailed = true;
+    this.#options.remove();
   }
 
   #writeMoved(row: number, former: number): boolean {
@@ -205,14 +233,16 @@ export class Lender implements ResourceEventHandler<unknown>, ListEvents, Linked
   }
 
   #locate(record: StateRecord, row: number): void {
-    const { table, packed, slabs } = this.#options.owner();
-    const isPacked = table.hasFlag(row, EntryFlag.Packed);
+    const { table, owner } = this.#options;
+    const { packed, slabs } = owner();
+    const flags = table.flagsOf(row);
+    const isPacked = (flags & EntryFlag.Packed) !== 0;
     record.memory = this.link.numberOf((isPacked ? packed.slabs : slabs).slabOf(row));
     record.dictionary = isPacked ? this.link.numberOf(packed.dictionaryOf(row)) : NONE;
     record.offset = table.offsetOf(row);
     record.storedBytes = table.storedBytesOf(row);
     record.length = table.lengthOf(row);
-    record.flags = table.flagsOf(row) & OBJECT_FLAGS;
+    record.flags = flags & OBJECT_FLAGS;
     record.version = table.versionOf(row);
     const decoder = table.decoderOf(row);
     record.decoder = decoder ? this.link.decoderNumberOf(decoder) : 0;

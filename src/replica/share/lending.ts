@@ -1,17 +1,15 @@
 /** The threads that read one informer’s cache, on the main thread. */
 import type { EntryTable } from '../store/entry-table.ts';
+import { EntryFlag } from '../store/entry.ts';
 import type { BytesReaders, SharedMemory } from '../store/store-memory.ts';
 import type { Lender } from './lender.ts';
-import { Loans } from './loans.ts';
 
 export class Lending implements BytesReaders {
-  readonly loans: Loans;
   readonly #table: EntryTable;
   readonly #lenders: Set<Lender> = new Set();
 
   constructor(table: EntryTable) {
     this.#table = table;
-    this.loans = new Loans(table);
   }
 
   add(lender: Lender): void {
@@ -35,7 +33,9 @@ export class Lending implements BytesReaders {
   moved(row: number, former: number): void {
     // Without a thread that has the row, the former one ends here.
     this.#table.addReference(former);
-    for (const lender of this.#lenders) lender.moved(row, former);
+    let isLent = false;
+    for (const lender of this.#lenders) isLent = lender.moved(row, former) || isLent;
+    if (!isLent) this.#table.setFlag(row, EntryFlag.Lent, false);
     this.#table.dropReference(former);
   }
 

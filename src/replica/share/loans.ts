@@ -1,52 +1,24 @@
 /**
- * Rows of one informer that other threads read. A thread that has a row keeps one reference on it, so its bytes are
- * neither freed nor moved until the thread returns it: no locks, no epochs (docs/decisions/0025).
+ * The rows of one informer that one other thread reads. It keeps one reference on each, so their bytes are neither freed
+ * nor moved until the thread returns them: no locks, no epochs (docs/decisions/0025).
  */
 import { assert } from '../../base/errors.ts';
 import { NumberColumns } from '../store/columns.ts';
 import type { EntryTable } from '../store/entry-table.ts';
-import { EntryFlag } from '../store/entry.ts';
 
 /** Rows that are looked at in one call of `endAll`. */
 const ENDED_PER_CALL = 1024;
 
 export class Loans {
   readonly #table: EntryTable;
-  /** Number of threads by row. */
-  readonly #threads: NumberColumns = new NumberColumns(1);
-
-  constructor(table: EntryTable) {
-    this.#table = table;
-  }
-
-  begin(row: number): void {
-    this.#threads.reserve(row);
-    const threads = this.#threads.get(row, 0) + 1;
-    this.#threads.set(row, 0, threads);
-    if (threads === 1) this.#table.setFlag(row, EntryFlag.Lent);
-    this.#table.addReference(row);
-  }
-
-  end(row: number): void {
-    const threads = this.#threads.get(row, 0) - 1;
-    assert(threads >= 0, 'a row was returned that was not lent', row);
-    this.#threads.set(row, 0, threads);
-    if (threads === 0) this.#table.setFlag(row, EntryFlag.Lent, false);
-    this.#table.dropReference(row);
-  }
-}
-
-/** The rows that one thread has. */
-export class ThreadLoans {
-  readonly #loans: Loans;
   /** 1 for each row that the thread has. */
   readonly #rows: NumberColumns = new NumberColumns(1);
   /** The first row that `endAll` has not looked at. */
   #next = 0;
   count = 0;
 
-  constructor(loans: Loans) {
-    this.#loans = loans;
+  constructor(table: EntryTable) {
+    this.#table = table;
   }
 
   has(row: number): boolean {
@@ -58,14 +30,14 @@ export class ThreadLoans {
     this.#rows.reserve(row);
     this.#rows.set(row, 0, 1);
     this.count++;
-    this.#loans.begin(row);
+    this.#table.lend(row);
   }
 
   end(row: number): void {
     assert(this.has(row), 'a thread returned a row that it does not have', row);
     this.#rows.set(row, 0, 0);
     this.count--;
-    this.#loans.end(row);
+    this.#table.dropReference(row);
   }
 
   /** Ends some of the loans of a thread that has ended; true while there are more. */

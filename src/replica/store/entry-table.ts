@@ -130,6 +130,14 @@ export class EntryTable {
     return words[at + LENGTH] ?? 0;
   }
 
+  /** Adds the reference of another thread, and marks the row: from now on its bytes move only with that thread's knowledge. */
+  lend(row: number): void {
+    const words = this.#numbers.words;
+    const at = row * COLUMNS;
+    words[at + REFERENCES] = (words[at + REFERENCES] ?? 0) + 1;
+    words[at + FLAGS] = (words[at + FLAGS] ?? 0) | Lent;
+  }
+
   /** Drops one reference; the last one returns the bytes to the slabs and frees the row. */
   dropReference(row: number): void {
     const words = this.#numbers.words;

@@ -119,7 +119,7 @@ export const EntryFlag = {
   Open: 1024,
   /** Its version is text, because it is not a number below 2^53. */
   VersionText: 512,
-  /** Another thread reads its bytes. */
+  /** Another thread reads its bytes, or has read them. */
   Lent: 2048,
   /** It is the former place of a row that was moved: threads may still read there. */
   Former: 4096,

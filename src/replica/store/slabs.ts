@@ -175,7 +175,7 @@ export class Slabs {
     const table = this.#table;
     let movedBytes = 0;
     slab.isEmptied = true;
-    // One more until the end: former rows that no thread takes end at once, and the slab must outlast the other rows.
+    // Rows are still in it, although former ones may end at once.
     slab.formers++;
     this.#numbered[slab.number] = slab;
     this.#emptiedBytes += slab.bytes.length;

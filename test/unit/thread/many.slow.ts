@@ -95,7 +95,7 @@ test(`${THREADS} threads have the server's objects after shards and reflectors o
 
 /** Ends of a thread, by the parent or from within. */
 const ENDS = ['terminate', 'exit', 'throw', 'fill the heap', 'block', 'close'] as const;
-const LIVES = 90;
+const LIVES = 60;
 const AT_ONCE = 3;
 const OBJECTS = 200;
 
@@ -166,11 +166,11 @@ test('a thread that ends at any point leaves nothing held, and nobody waits for 
 
 test('a thread whose heap is too small for the cache ends during its first list, and leaves nothing', async () => {
   await using scene = new Scene();
-  for (let number = 0; number < 60_000; number++) scene.source.add(pod(`pod-${number}`));
+  for (let number = 0; number < 40_000; number++) scene.source.add(pod(`pod-${number}`));
   const informer = scene.informer();
   await scene.started(informer);
   const cache = informer.share();
-  await using reading = Reading.begin(cache.port(), 12);
+  await using reading = Reading.begin(cache.port(), 10);
   await reading.exited;
   assert.deepEqual(
     reading.failures.map(({ code }) => code),

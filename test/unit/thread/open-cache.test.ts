@@ -20,7 +20,7 @@ async function started(scene: Scene, count: number): Promise<SharedIndexInformer
 test('a worker thread reads the objects, receives the changes, and waits for versions', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 3);
-  const cache = informer.share();
+  await using cache = informer.share();
   await using reading = await Reading.start(cache.port());
   assert.deepEqual(
     await reading.ask({ type: 'list' }),
@@ -54,7 +54,7 @@ for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
   test(`a worker thread leaves nothing behind: ${type}`, async () => {
     await using scene = new Scene();
     const informer = await started(scene, 20);
-    const cache = informer.share();
+    await using cache = informer.share();
     await using dying = await Reading.start(cache.port());
     assert.equal(cache.threads, 1);
     assert.equal(cache.lentStates, 20);
@@ -79,7 +79,7 @@ for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
 test('attaching and closing 1,000 times leaves no handler and no reference', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 5);
-  const cache = informer.share();
+  await using cache = informer.share();
   for (let count = 0; count < 1000; count++) {
     const opened = await openCache<{ pods: Pod }>(cache.port());
     const pods = opened.informer('pods');
@@ -99,7 +99,7 @@ test('attaching and closing 1,000 times leaves no handler and no reference', asy
 test('a worker thread that ends before it opens its port leaves nothing behind', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 1);
-  const cache = informer.share();
+  await using cache = informer.share();
   const port = cache.port();
   const { transferList } = port;
   const worker = new Worker('process.exit()', { eval: true, workerData: port, transferList });

@@ -25,10 +25,10 @@ export class Reading implements AsyncDisposable {
     this.exited = new Promise((resolve) => this.worker.once('exit', resolve));
   }
 
-  /** Resolves when the thread's cache has synced. */
+  /** Resolves when the thread's cache has synced, or the thread has ended. */
   static async start(port: CachePort): Promise<Reading> {
     const reading = new Reading(port);
-    await once(reading.worker, 'message');
+    await Promise.race([once(reading.worker, 'message'), reading.exited]);
     return reading;
   }
 

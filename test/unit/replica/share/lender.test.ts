@@ -54,6 +54,28 @@ test('an object whose fields do not fit into the ring ends the informer for the 
   assert.equal(reader.rows, 0);
 });
 
+test('what a thread has stays readable after its informer has ended there, wherever the main thread moves it', async () => {
+  const { main, join } = scene();
+  const { owner, indexer } = main;
+  const reader = join();
+  const text = 'x'.repeat(1024);
+  for (let number = 0; number < 400; number++)
+    main.put({ ...at(`pod-${number}`, number + 1), spec: { text } });
+  await level(reader);
+  main.put({ ...at('large', 500), labels: { long: 'x'.repeat(STATES_BYTES) } });
+  main.remove({ ...at('large', 501) });
+  await level(reader);
+  for (let round = 0; round < 3; round++) for (const _ of owner.packed.round());
+  assert.ok(owner.packed.slabs.liveBytes > 0, 'nothing was packed');
+  for (let turn = 0; turn < 20; turn++) await level(reader);
+  const bytesOf = (entries: readonly { bytes(): Buffer }[]): string[] =>
+    entries.map((entry) => entry.bytes().toString());
+  while (reader.receive());
+  assert.equal(reader.stopped, 'ERR_KUBELOOM_OBJECT_TOO_LARGE');
+  assert.deepEqual(bytesOf(reader.indexer.list()), bytesOf(indexer.list()));
+  assert.equal(reader.rows, 400);
+});
+
 test('a thread that does not read is a slow handler: its notifications wait, and the bytes of old states are counted', () => {
   const { main, join } = scene();
   const reader = join();

@@ -60,15 +60,15 @@ export class ReaderTwin {
     this.link = new ReaderLink(memory, (message) => this.#messages.push(message));
     const { replica, owner, lending, processor } = main;
     this.#lender = new Lender(INFORMER, this.link, {
+      table: owner.table,
       owner: () => owner,
       replica,
-      loans: lending.loans,
       isIdle: () => this.lent.isIdle,
       remove: () => processor.remove(this.lent),
     });
     this.link.add(INFORMER, this.#lender);
     lending.add(this.#lender);
-    const { listener, reports } = newListener(this.#lender, { table: owner.table, lists: this.#lender });
+    const { listener, reports } = newListener(this.#lender, { table: owner.table, writer: this.#lender });
     this.lent = listener;
     this.owner = new EntryOwner(this.table, {
       kind: 'Pod',
