@@ -1,9 +1,8 @@
 /** A worker thread that reads a shared cache, as its parent sees it. It ends with its scope. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { CachedObject, SharedCache } from '../../../src/index.ts';
+import type { SharedCache } from '../../../src/index.ts';
 import type { CachePort } from '../../../src/thread/index.ts';
-import { bodyHash } from '../../sim/oracle/body-hash.ts';
 import type { Command } from './reading-worker.ts';
 
 const WORKER = new URL('./reading-worker.js', import.meta.url);
@@ -52,12 +51,4 @@ export class Reading implements AsyncDisposable {
 /** Resolves when no thread has the cache. */
 export async function ended(cache: SharedCache): Promise<void> {
   while (cache.threads > 0) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** The objects of a cache as `ns/a@5` with the hash of their bytes, by key. */
-export function stateOf(indexer: { readonly list: () => readonly CachedObject<unknown>[] }): string[] {
-  return indexer
-    .list()
-    .map((entry) => `${entry.key}@${entry.resourceVersion} ${bodyHash(entry.bytes().toString())}`)
-    .sort();
 }

@@ -6,8 +6,9 @@ import type { KubeConfig, V1Pod } from '@kubernetes/client-node';
 import { SharedIndexInformer } from '../../../src/index.ts';
 import type { InformerThreads } from '../../../src/index.ts';
 import { PODS } from '../../kit/objects.ts';
-import { Reading, stateOf } from './reading.ts';
-import type { ReaderState } from './reading-worker.ts';
+import { stateOf } from './reader-state.ts';
+import type { ReaderState } from './reader-state.ts';
+import { Reading } from './reading.ts';
 
 export interface ServerTarget {
   readonly kubeConfig: KubeConfig;
