@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { HandlerRegistration } from '../../src/index.ts';
 import type { ChangeRecord } from '../../test/sim/oracle/histories.ts';
-import type { RecordedCache, Recorder } from '../../test/sim/oracle/recorder.ts';
+import type { Recordable, Recorder } from '../../test/sim/oracle/recorder.ts';
 
 const SLOW_EVERY = 200;
 const SLOW_MS = 100;
@@ -10,7 +10,7 @@ const THROW_EVERY = 1000;
 
 /** @param prompt the prompt handler's own work */
 export function joinHandlers(
-  cache: RecordedCache,
+  cache: Recordable,
   recorder: Recorder,
   window: number,
   prompt: (change: ChangeRecord) => void,

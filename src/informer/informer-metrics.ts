@@ -3,6 +3,7 @@ import { registerMetrics } from '../base/metrics/collect.ts';
 import type { AddSample, MetricSource } from '../base/metrics/collect.ts';
 import type { MetricLabels } from '../base/metrics/table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
+import type { LendingStats } from '../replica/share/lending.ts';
 import type { HandlerStats } from './handlers.ts';
 import type { Health } from './health.ts';
 import type { InformerActivity } from './informer-activity.ts';
@@ -12,7 +13,8 @@ import type { InformerStats, InformerStatsSource } from './informer-stats.ts';
 
 export interface MeasuredInformer extends InformerStatsSource {
   readonly resource: ResourceRef;
-  readonly pipeline: InformerStatsSource['pipeline'] & Pick<InformerPipeline<never>, 'ignored' | 'latency'>;
+  readonly pipeline: InformerStatsSource['pipeline'] &
+    Pick<InformerPipeline<never>, 'ignored' | 'latency' | 'lent'>;
   readonly health: Health;
   readonly activity: InformerActivity;
 }
@@ -72,8 +74,17 @@ export class InformerMetrics implements MetricSource {
     activity.addMetrics(add, labels, pipeline.ignored);
     for (const [stage, data] of pipeline.latency.data)
       add('kubeloom_latency_seconds', { ...labels, stage }, data);
+    if (pipeline.lent) addLent(add, labels, pipeline.lent);
     for (const handler of handlers) addHandler(add, { ...labels, handler: handler.name }, handler);
   }
+}
+
+function addLent(add: AddSample, of: MetricLabels, { threads, states, bytes, attached }: LendingStats): void {
+  add('kubeloom_shared_threads', of, threads);
+  add('kubeloom_shared_states', of, states);
+  add('kubeloom_shared_bytes', of, bytes);
+  add('kubeloom_shared_attached_total', of, attached);
+  add('kubeloom_shared_detached_total', of, attached - threads);
 }
 
 function addHandler(add: AddSample, of: MetricLabels, stats: HandlerStats): void {

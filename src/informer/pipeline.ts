@@ -21,6 +21,7 @@ import type { Indexers } from '../replica/store/index-functions.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
 import { ReplicaIndexer } from '../replica/store/indexer.ts';
 import { Lending } from '../replica/share/lending.ts';
+import type { LendingStats } from '../replica/share/lending.ts';
 import { Replica } from '../replica/store/replica.ts';
 import type { Slabs } from '../replica/store/slabs.ts';
 import type { PipelineClient } from './threads/attachments.ts';
@@ -163,6 +164,11 @@ export class InformerPipeline<T> {
     this.#lending ??= new Lending(this.replica.table);
     if (this.#attached) this.#attached.owner.readers = this.#lending;
     return this.#lending;
+  }
+
+  /** Figures of other threads; undefined while none has asked. */
+  get lent(): LendingStats | undefined {
+    return this.#lending?.stats;
   }
 
   get objectBytesMax(): number {

@@ -4,5 +4,5 @@
  */
 export { openCache } from './open-cache.ts';
 export type { OpenCacheOptions, ThreadCache } from './open-cache.ts';
-export type { ThreadInformer } from './thread-informer.ts';
+export type { ThreadHealth, ThreadInformer } from './thread-informer.ts';
 export type { CachePort } from '../informer/share/shared-cache.ts';

@@ -1,6 +1,8 @@
 /** Opens the caches of a port in the thread that received it. */
 import { receiveMessageOnPort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import { backgroundClock, realClock, realTimers } from '../base/clock.ts';
+import type { Clock, RealTimers } from '../base/clock.ts';
 import { KubeloomError, fromErrorMessage } from '../base/errors.ts';
 import { callback, refuse, wantOptions } from '../base/option-checks.ts';
 import type { OptionChecks } from '../base/option-checks.ts';
@@ -23,6 +25,26 @@ export interface OpenCacheOptions {
   /** Receives the errors of handlers and index functions. Default: each becomes a process warning. */
   readonly onError?: ErrorListener;
 }
+
+/** @internal Parts that tests replace. */
+export interface ThreadCacheParts {
+  readonly clock: Clock;
+  /** Its timers do not keep the process alive. */
+  readonly background: Clock;
+  readonly timers: Pick<RealTimers, 'setImmediate' | 'setTimeout'>;
+  /** Returns the message that was sent to the port first, and not received yet. */
+  readonly receive: (port: MessagePort) => { readonly message: unknown } | undefined;
+  /** False: the main thread's bell wakes nobody, and the test calls `wake`. */
+  readonly hasBell: boolean;
+}
+
+const REAL_PARTS: ThreadCacheParts = {
+  clock: realClock,
+  background: backgroundClock,
+  timers: realTimers,
+  receive: receiveMessageOnPort,
+  hasBell: true,
+};
 
 const CHECKS: OptionChecks<OpenCacheOptions> = { onError: callback };
 
@@ -54,15 +76,18 @@ export async function openCache<Types extends Readonly<Record<string, unknown>>>
 
 /** The caches of one port. */
 export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
-  readonly #port: CachePort['transferList'][0];
+  readonly #port: MessagePort;
+  readonly #parts: ThreadCacheParts;
   readonly #informers: Map<string, ThreadInformer> = new Map();
   readonly #numbered: readonly ThreadInformer[];
   readonly #memory: ForeignMemory = new ForeignMemory(() => this.#receive());
   readonly #merger: StatesMerger;
   /** It pauses after every record: until it parks again, the main thread need not wake it, which costs more than a record. */
-  readonly #loop: MainLoop = new MainLoop(realTimers, 0);
+  readonly #loop: MainLoop;
   readonly #watch: BellWatch;
   #records = 0;
+  /** Time at which this thread had everything that was written for it. */
+  #levelMs: number;
   #isOpened = false;
   #isClosed = false;
   /** @internal */
@@ -71,8 +96,16 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
   #closed: Promise<void> | undefined;
 
   /** @internal */
-  constructor({ transferList: [port], memory, informers }: CachePort, { onError }: OpenCacheOptions) {
+  constructor(
+    { transferList: [port], memory, informers }: CachePort,
+    { onError }: OpenCacheOptions,
+    parts: ThreadCacheParts = REAL_PARTS,
+  ) {
+    const { clock, background } = parts;
     this.#port = port;
+    this.#parts = parts;
+    this.#loop = new MainLoop(parts.timers, 0);
+    this.#levelMs = clock.now();
     this.opened = new Promise((resolve, reject) => (this.#open = { resolve, reject }));
     const { drainBudgetMs, decodedCacheBytes, ...limits } = resolveThreadsOptions();
     this.#merger = new StatesMerger({
@@ -83,27 +116,29 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     const kick = this.#loop.wake;
     const drain = new Drain(
       this.#merger,
-      realClock,
+      clock,
       drainBudgetMs,
-      new BacklogBudget({ clock: backgroundClock, limits, kick }),
+      new BacklogBudget({ clock: background, limits, kick }),
     );
-    const parts = {
+    const shared = {
       thread: { drain, kick },
+      clock,
+      lagMs: () => this.#lagMs(),
       memory: this.#memory,
       decodedCache: new DecodedCache(decodedCacheBytes),
       onError,
     };
-    this.#numbered = informers.map((lent) => new ThreadInformer(lent, parts));
+    this.#numbered = informers.map((lent) => new ThreadInformer(lent, shared));
     for (const [number, informer] of this.#numbered.entries()) {
       this.#informers.set(informers[number]?.key ?? '', informer);
       this.#merger.attach(number, informer.merge);
     }
     drain.addUpkeep(() => this.#afterRound());
     const bell = new Bell(new Int32Array(memory.words), BELL_LINE);
-    this.#watch = new BellWatch(bell, backgroundClock, () => this.#merger.hasWork());
+    this.#watch = new BellWatch(bell, background, () => this.#merger.hasWork());
     port.once('close', () => void this.#shutDown(undefined));
     port.on('message', (message: ToReader) => this.#take(message));
-    this.#loop.start({ drain, bell: this.#watch, inProcess: undefined });
+    this.#loop.start({ drain, bell: parts.hasBell ? this.#watch : undefined, inProcess: undefined });
     port.postMessage({ type: 'open' });
   }
 
@@ -124,8 +159,18 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     return this.close();
   }
 
+  /** @internal Requests a turn, in tests without a bell. */
+  wake(): void {
+    if (this.#merger.hasWork()) this.#loop.wake();
+  }
+
+  #lagMs(): number {
+    return this.#merger.isLevel ? 0 : this.#parts.clock.now() - this.#levelMs;
+  }
+
   #afterRound(): boolean {
     if (this.#isClosed) return false;
+    if (this.#merger.isLevel) this.#levelMs = this.#parts.clock.now();
     if (this.#merger.records !== this.#records) {
       this.#records = this.#merger.records;
       for (const informer of this.#numbered) informer.merged();
@@ -135,7 +180,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
 
   /** Takes one of the messages that have come; false without one. */
   #receive(): boolean {
-    const received = receiveMessageOnPort(this.#port);
+    const received = this.#parts.receive(this.#port);
     if (received) this.#take(received.message as ToReader);
     return received !== undefined;
   }
@@ -156,7 +201,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
   /** Ends an informer when everything that the main thread wrote before is in its cache. */
   async #stop(informer: ThreadInformer | undefined, failure: KubeloomError | undefined): Promise<void> {
     while (this.#merger.hasWork() && !this.#closed) {
-      await new Promise((resolve) => void realTimers.setImmediate(resolve));
+      await new Promise((resolve) => void this.#parts.timers.setImmediate(resolve));
     }
     await informer?.stop(failure);
   }

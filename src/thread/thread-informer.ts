@@ -2,19 +2,21 @@
  * An informer's cache in another thread: the same queries and handlers as on the main thread, over the main thread's
  * memory.
  */
-import { realClock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import { ErrorReporter } from '../informer/error-reporter.ts';
 import type { ErrorListener } from '../informer/error-reporter.ts';
 import { Handlers } from '../informer/handlers.ts';
 import type { HandlerOptions, HandlerThread, RemovalOptions, ShutDownOptions } from '../informer/handlers.ts';
+import type { HandlerHealth } from '../informer/health.ts';
 import { InformerActivity } from '../informer/informer-activity.ts';
 import { Lister } from '../informer/lister.ts';
 import type { LentInformer } from '../informer/share/shared-cache.ts';
 import { deepFreeze } from '../informer/mutation/snapshot.ts';
 import { VersionWaiters } from '../informer/version-waiters.ts';
 import { WaitCondition } from '../informer/wait-condition.ts';
+import { NotSyncedError } from '../informer/wait-for.ts';
 import { defaultBorrowChecks } from '../informer/threads/options.ts';
 import type { HandlerRegistration, ResourceEventHandler } from '../replica/deliver/handler.ts';
 import { SLOW_LIMITS } from '../replica/deliver/handler-calls.ts';
@@ -32,9 +34,28 @@ import type { InformerIndexer } from '../replica/store/indexer.ts';
 import { IndexSet } from '../replica/store/replica-state.ts';
 import { Replica } from '../replica/store/replica.ts';
 
+/** Health of an informer's cache in this thread. Whether the main thread follows the server is in that informer's health. */
+export interface ThreadHealth {
+  /** `syncing`: the first list is not in this thread's cache yet. */
+  readonly state: 'syncing' | 'synced' | 'stopped';
+  /** Time since this thread had everything that the main thread had written for it; 0 when it has. */
+  readonly lagMs: number;
+  /** The error that ended the informer in this thread. */
+  readonly lastError: KubeloomError | undefined;
+  /** resourceVersion of this thread's cache; '' before the first list. */
+  readonly resourceVersion: string;
+  /** Backlog of each handler in this thread. */
+  readonly handlers: readonly HandlerHealth[];
+  /** Notifications that coalescing merged into others in this thread. */
+  readonly coalesced: number;
+}
+
 /** Parts that the informers of one port share. */
 export interface ThreadParts {
   readonly thread: HandlerThread;
+  readonly clock: Clock;
+  /** Returns the time since this thread had everything that was written for it. */
+  readonly lagMs: () => number;
   readonly memory: ForeignMemory;
   readonly decodedCache: DecodedCache;
   readonly onError: ErrorListener | undefined;
@@ -51,6 +72,7 @@ export class ThreadInformer<T = unknown> {
   readonly #handlers: Handlers;
   readonly #waiters: VersionWaiters;
   readonly #changed: WaitCondition = new WaitCondition();
+  readonly #lagMs: () => number;
   /** @internal */
   readonly merge: StateMerge;
   #isStopped = false;
@@ -58,10 +80,11 @@ export class ThreadInformer<T = unknown> {
 
   /** @internal */
   constructor({ name, resource, fields, indexers, objectBytesMax }: LentInformer, parts: ThreadParts) {
-    const { thread, memory, decodedCache, onError } = parts;
+    const { thread, clock, memory, decodedCache, onError } = parts;
     this.name = name;
     this.resource = resource;
     this.#fields = fields;
+    this.#lagMs = parts.lagMs;
     this.#waiters = new VersionWaiters(name);
     const table = new EntryTable();
     const borrowChecks = defaultBorrowChecks();
@@ -75,7 +98,7 @@ export class ThreadInformer<T = unknown> {
       foreign: new ForeignRows(table, memory),
       guard: borrowChecks === 'strict' ? deepFreeze : undefined,
     });
-    const reports = new ErrorReporter(name, onError, realClock);
+    const reports = new ErrorReporter(name, onError, clock);
     const activity = new InformerActivity(name, resource);
     const processor = new SharedProcessor();
     const indexes = new IndexSet(table, indexers, fields.length, reports.object);
@@ -93,7 +116,7 @@ export class ThreadInformer<T = unknown> {
         staleAfterMs: 0,
         mutationDetector: 'off',
       },
-      clock: realClock,
+      clock,
       reports,
       activity,
       syncName: `${resource.resource} in a thread`,
@@ -136,10 +159,36 @@ export class ThreadInformer<T = unknown> {
     return this.#replica.hasSynced;
   }
 
-  /** Resolves when the first list is in this thread's cache. Rejects with the reason when the informer stops first. */
-  async waitForSync(signal?: AbortSignal): Promise<void> {
-    await this.#changed.until(() => this.hasSynced() || this.#isStopped, signal);
-    if (!this.hasSynced()) throw this.#failure ?? this.#stoppedError('did not sync before that');
+  /**
+   * Resolves when the first list is in this thread's cache; with a registration, when that handler has received its
+   * initial list too. Rejects with the error that ended the informer.
+   *
+   * @throws NotSyncedError (ERR_KUBELOOM_NOT_SYNCED) when the signal is aborted first
+   */
+  async waitForSync(signal?: AbortSignal, registration?: HandlerRegistration): Promise<void> {
+    const isSynced = (): boolean => (registration ?? this).hasSynced();
+    const failure = (): KubeloomError | undefined => registration?.failure;
+    try {
+      await this.#changed.until(() => isSynced() || failure() !== undefined || this.#isStopped, signal);
+    } catch (cause) {
+      const { name } = this;
+      const reason = 'the main thread has not sent its first list to this thread yet';
+      const late = registration && this.hasSynced() ? registration.hasSyncedChecker : undefined;
+      throw new NotSyncedError('', [late ?? { name, isDone: false, reason }], cause);
+    }
+    if (!isSynced()) throw failure() ?? this.#failure ?? this.#stoppedError('did not sync before that');
+  }
+
+  /** Current health: whether this thread has what the main thread has written for it, and the backlogs of its handlers. */
+  get health(): ThreadHealth {
+    return {
+      state: this.#isStopped ? 'stopped' : this.hasSynced() ? 'synced' : 'syncing',
+      lagMs: this.#lagMs(),
+      lastError: this.#failure,
+      resourceVersion: this.lastSyncResourceVersion(),
+      handlers: this.#handlers.backlogs,
+      coalesced: this.#handlers.coalesced,
+    };
   }
 
   /** Resolves when this thread's cache has this version or a newer one, as the informer's method of this name. */

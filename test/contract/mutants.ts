@@ -8,6 +8,7 @@ import { PROGRAM_MUTANTS } from './mutants-of-the-program.ts';
 import { RECOVERY_MUTANTS } from './mutants-of-recovery.ts';
 import { SECURITY_MUTANTS } from './mutants-of-security.ts';
 import { SERVER_MUTANTS } from './mutants-of-the-server.ts';
+import { THREAD_MUTANTS } from './mutants-of-threads.ts';
 
 export const MUTANTS: readonly Mutant[] = [
   ...CACHE_MUTANTS,
@@ -18,4 +19,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...RECOVERY_MUTANTS,
   ...BACKLOG_MUTANTS,
   ...SECURITY_MUTANTS,
+  ...THREAD_MUTANTS,
 ];

@@ -9,6 +9,7 @@ import { judge } from './oracle/judge.ts';
 import { violation } from './oracle/violation.ts';
 import type { Violation } from './oracle/violation.ts';
 import { Chance } from './chance.ts';
+import { AttachedThreads } from './attached.ts';
 import { cancelDeath } from './death.ts';
 import { Handlers } from './handlers.ts';
 import { Scenery } from './scenery.ts';
@@ -46,6 +47,8 @@ export async function live(seed: number): Promise<Life> {
   for (let count = chance.integer(0, 30); count > 0; count--) writer.write();
   // An informer that fails is stopped at the end, which is a violation.
   for (const informer of informers) informer.run().catch(() => undefined);
+  const attached = new AttachedThreads(scenery, new Chance(~seed));
+  steps.attached = attached;
   recorder.scrape();
 
   await steps.storm(Math.round(chance.magnitude(200, 2000)));
@@ -56,15 +59,19 @@ export async function live(seed: number): Promise<Life> {
   recorder.histories.faults.push({ id: '1', kind: 'everything', landedAt: 0, healedAt });
   const problem = await steps.calm(STEPS_MAX, healedAt + CONVERGENCE_MS);
   recorder.look();
+  for (const thread of attached.present) thread.snapshot();
   for (const informer of informers) recorder.snapshot(informer, true);
   recorder.scrape(problem === undefined);
   const ended = await steps.until(Promise.all(informers.map((informer) => informer.shutdown())));
+  const released = await steps.until(attached.close());
   if (ended) await steps.until(scenery.threads.close());
 
   const mayLoseLists = landed.has('reflector dies') || landed.has('shard dies');
   const found = [...judge(recorder.histories, { mayLoseLists })];
   if (problem !== undefined) found.unshift(violation('I2', problem, clock.now()));
   if (!ended) found.push(violation('I2', 'informers did not stop', clock.now()));
+  if (!released || attached.leftStates > 0)
+    found.push(violation('I2', `threads that ended have ${attached.leftStates} states`, clock.now()));
   return {
     seed,
     histories: recorder.histories,

@@ -10,7 +10,7 @@ import type { PipelineMemory } from '../../src/shared/layout.ts';
 import type { HttpRequest, HttpTransport, ResponseSink } from '../../src/reflector/transport/http.ts';
 import type { WireRecord } from './oracle/histories.ts';
 import { Recorder } from './oracle/recorder.ts';
-import type { IndexValues } from './oracle/recorder.ts';
+import type { IndexValues, InformerRecording } from './oracle/recorder.ts';
 import { PODS } from '../kit/objects.ts';
 import { SimulatedBackend } from './backend.ts';
 import type { BackendOptions } from './backend.ts';
@@ -40,6 +40,7 @@ export class Scenery {
   readonly writer: Writer;
   readonly threads: InformerThreads;
   readonly informers: readonly SharedIndexInformer[];
+  readonly recordings: Map<SharedIndexInformer, InformerRecording> = new Map();
   readonly connections: Set<Connection> = new Set();
   #requests = 0;
   /** Requests that the server has not answered yet. */
@@ -152,7 +153,9 @@ export class Scenery {
       kind === 'label' ? `app=${app}` : '',
     );
     const indices = { ...INDICES, ...(hasNodes ? NODE_INDEX : {}) };
-    this.recorder.informer(informer, { name, scope, indices, mayRepeat: isResyncing });
+    const recording = { name, scope, indices, mayRepeat: isResyncing };
+    this.recordings.set(informer, recording);
+    this.recorder.informer(informer, recording);
     return informer;
   }
 }

@@ -3,6 +3,7 @@ import type { SharedIndexInformer } from '../../src/index.ts';
 import { StatusError } from '../../src/apiserver/status.ts';
 import { dieAfter, cancelDeath } from './death.ts';
 import { cutAnswer, strikeRequest, strikeStream } from './disasters.ts';
+import type { AttachedThreads } from './attached.ts';
 import type { Handlers } from './handlers.ts';
 import type { Scenery } from './scenery.ts';
 import type { Fault, Weather } from './weather.ts';
@@ -29,6 +30,8 @@ export class Steps {
   #blockedUntil = 0;
   #snapshots = 0;
   #steps = 0;
+  /** Other threads that have the cache of an informer; none at first. */
+  attached: AttachedThreads | undefined;
   /** The first uncaught error. */
   thrown: Error | undefined;
 
@@ -87,12 +90,13 @@ export class Steps {
         informer.hasSynced() &&
         informer.busyHandlers.length === 0;
       const late = informers.filter((informer) => !isCalm(informer));
-      if (late.length === 0) return undefined;
+      const behind = this.attached?.present.filter((thread) => !thread.isCalm(version)) ?? [];
+      if (late.length + behind.length === 0) return undefined;
       for (const stream of server.streams) {
         if (stream.revision < server.log.revision) server.bookmark(stream, server.log.revision);
       }
       if (this.#pipeline().length > 0) continue;
-      if (clock.now() > until || !clock.advanceToNext()) return describe(late, version);
+      if (clock.now() > until || !clock.advanceToNext()) return describe(late, behind.length, version);
       await microtasks();
     }
     return this.thrown ? `thrown: ${this.thrown.message}` : `not at rest after ${stepsMax} steps`;
@@ -146,6 +150,7 @@ export class Steps {
       if (shard?.hasWork() !== true) continue;
       steps.push({ weight: paces.shard, take: () => backend?.turnShard(index, chance.integer(1, 64)) });
     }
+    for (const queue of this.attached?.queues ?? []) steps.push({ weight: paces.main, take: () => queue.next() });
     for (const queue of backend?.queues ?? []) {
       if (queue.length > 0) steps.push({ weight: paces.ports, take: () => queue.next() });
     }
@@ -194,6 +199,10 @@ export class Steps {
       this.#blockedUntil = clock.now() + chance.magnitude(10, 60_000);
     });
     for (const fault of ['shard dies', 'reflector dies'] as const) add(fault, 0.01, () => this.#kill(fault));
+    if (this.attached?.isEnabled === true) {
+      const { attached } = this;
+      steps.push({ weight: 0.02, take: () => attached.attach() }, { weight: 0.01, take: () => attached.end() });
+    }
     add('handlers come and go', 0.05, () => {
       if (this.#handlers.count < 6 && chance.happens(0.6)) this.#handlers.add();
       else this.#handlers.remove();
@@ -267,16 +276,18 @@ export class Steps {
   #look(): void {
     if (++this.#snapshots > SNAPSHOTS_MAX) return;
     const { informers, recorder } = this.#scenery;
+    for (const thread of this.attached?.present ?? []) thread.snapshot();
     for (const informer of informers) recorder.snapshot(informer);
   }
 }
 
-function describe(late: readonly SharedIndexInformer[], version: string): string {
+function describe(late: readonly SharedIndexInformer[], behind: number, version: string): string {
   const each = late.map((informer) => {
     const busy = informer.busyHandlers.length > 0 ? `, with ${informer.busyHandlers.join(', ')} busy` : '';
     return `${informer.name} is ${informer.phase} at ${informer.lastSyncResourceVersion()}${busy}`;
   });
-  return `not converged to ${version}: ${each.join('; ')}`;
+  const threads = behind > 0 ? `, and ${behind} attached threads` : '';
+  return `not converged to ${version}: ${each.join('; ')}${threads}`;
 }
 
 /** Resolves after all settled promises and those that they settle, without a turn of the real event loop. */

@@ -117,8 +117,8 @@ export class SharedCache {
   }
 }
 
-/** One thread. Its port closes when the thread ends, however it ends: then nothing is left of it. */
-class Reader {
+/** @internal One thread. Its port closes when the thread ends, however it ends: then nothing is left of it. */
+export class Reader {
   readonly #port: MessagePort;
   readonly #link: ReaderLink;
   readonly #informers: readonly Lendable[];

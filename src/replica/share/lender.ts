@@ -62,6 +62,11 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     return this.#loans.count;
   }
 
+  /** Length of these rows' objects. */
+  get lentBytes(): number {
+    return this.#loans.bytes;
+  }
+
   changed(oldRow: number, newRow: number): boolean {
     if (this.#isEnded) return true;
     if (this.link.isWaiting) return false;

@@ -4,9 +4,20 @@ import { EntryFlag } from '../store/entry.ts';
 import type { BytesReaders, SharedMemory } from '../store/store-memory.ts';
 import type { Lender } from './lender.ts';
 
+/** Figures of one informer's cache in other threads. */
+export interface LendingStats {
+  readonly threads: number;
+  /** States that threads have, and their bytes, summed over the threads. */
+  readonly states: number;
+  readonly bytes: number;
+  /** Threads so far. */
+  readonly attached: number;
+}
+
 export class Lending implements BytesReaders {
   readonly #table: EntryTable;
   readonly #lenders: Set<Lender> = new Set();
+  #attached = 0;
 
   constructor(table: EntryTable) {
     this.#table = table;
@@ -14,10 +25,20 @@ export class Lending implements BytesReaders {
 
   add(lender: Lender): void {
     this.#lenders.add(lender);
+    this.#attached++;
   }
 
   remove(lender: Lender): void {
     this.#lenders.delete(lender);
+  }
+
+  get stats(): LendingStats {
+    const stats = { threads: this.#lenders.size, states: 0, bytes: 0, attached: this.#attached };
+    for (const { lentRows, lentBytes } of this.#lenders) {
+      stats.states += lentRows;
+      stats.bytes += lentBytes;
+    }
+    return stats;
   }
 
   /** Runs after each round of the drain. */

@@ -16,6 +16,8 @@ export class Loans {
   /** The first row that `endAll` has not looked at. */
   #next = 0;
   count = 0;
+  /** Length of these rows' objects. */
+  bytes = 0;
 
   constructor(table: EntryTable) {
     this.#table = table;
@@ -30,13 +32,14 @@ export class Loans {
     this.#rows.reserve(row);
     this.#rows.set(row, 0, 1);
     this.count++;
-    this.#table.lend(row);
+    this.bytes += this.#table.lend(row);
   }
 
   end(row: number): void {
     assert(this.has(row), 'a thread returned a row that it does not have', row);
     this.#rows.set(row, 0, 0);
     this.count--;
+    this.bytes -= this.#table.lengthOf(row);
     this.#table.dropReference(row);
   }
 

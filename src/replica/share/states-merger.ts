@@ -77,6 +77,11 @@ export class StatesMerger implements Merger {
     return !this.#isBroken && this.#states.hasRecord;
   }
 
+  /** Whether this thread has everything that the main thread has written, or waits to write. */
+  get isLevel(): boolean {
+    return !this.#states.hasRecord && this.#waiting.load() === 0;
+  }
+
   /** Returns the rows that have ended; called after each round of the drain. */
   giveBack(): boolean {
     let isFull = false;

@@ -130,12 +130,11 @@ export class EntryTable {
     return words[at + LENGTH] ?? 0;
   }
 
-  /** Adds the reference of another thread, and marks the row: from now on its bytes move only with that thread's knowledge. */
-  lend(row: number): void {
+  /** Adds the reference of another thread, and marks the row: its bytes move only with that thread's knowledge. Returns its length. */
+  lend(row: number): number {
     const words = this.#numbers.words;
-    const at = row * COLUMNS;
-    words[at + REFERENCES] = (words[at + REFERENCES] ?? 0) + 1;
-    words[at + FLAGS] = (words[at + FLAGS] ?? 0) | Lent;
+    words[row * COLUMNS + FLAGS] = (words[row * COLUMNS + FLAGS] ?? 0) | Lent;
+    return this.addReference(row);
   }
 
   /** Drops one reference; the last one returns the bytes to the slabs and frees the row. */

@@ -35,6 +35,19 @@ function swapped(when: string): string {
 
 export const MUTANTS: readonly Mutant[] = [
   {
+    name: 'a thread misses every 20th change that needs no wait',
+    file: 'src/replica/share/lender.ts',
+    find: 'changed(oldRow, newRow) {',
+    replace:
+      'changed(oldRow, newRow) {\nthis.count = (this.count ?? 0) + 1;\nif (this.count % 20 === 0) return true;',
+  },
+  {
+    name: 'changes pass the list that a thread waits for',
+    file: 'src/replica/deliver/processor-listener.ts',
+    find: 'if (writer && this.isIdle && writer.changed(oldRow, newRow)) {',
+    replace: 'if (writer && writer.changed(oldRow, newRow)) {',
+  },
+  {
     name: 'a state has the metadata of the one before, whatever changed',
     file: 'src/indexer/last-states.ts',
     find: 'const isSame = chunk[at + LOW] === this.#hash.low && chunk[at + HIGH] === this.#hash.high;',

@@ -84,6 +84,8 @@ export interface RegisteredRecord {
   readonly revision: number;
   /** Whether it may receive more than its initial list and one notification an event, as in a resync. */
   readonly mayRepeat?: boolean;
+  /** False: it is in another thread, and no scrape has its figures. */
+  readonly hasMetrics?: boolean;
 }
 
 export interface ChangeRecord {

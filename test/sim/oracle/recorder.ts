@@ -15,10 +15,10 @@ import { scrapedSamples } from './scrape.ts';
 /** Index → the values by which it must find an object. */
 export type IndexValues = Readonly<Record<string, (entry: Borrowed<unknown>) => readonly string[]>>;
 
-/** The part of an informer that is recorded; those of attached threads have it, too. */
-export type RecordedCache = Pick<
+/** An informer of the main thread, or its twin in another thread. */
+export type Recordable = Pick<
   SharedIndexInformer,
-  'name' | 'addEventHandler' | 'getIndexer' | 'lastSyncResourceVersion'
+  'name' | 'lastSyncResourceVersion' | 'addEventHandler' | 'getIndexer'
 >;
 
 export interface InformerRecording {
@@ -30,10 +30,12 @@ export interface InformerRecording {
   readonly hasBodies?: boolean;
   /** Whether its handlers may receive more than one notification an event: in resyncs, or for events sent twice. */
   readonly mayRepeat?: boolean;
+  /** False for a twin in another thread: it counts nothing, and the scraped version is not its own. Default true. */
+  readonly hasMetrics?: boolean;
 }
 
 interface RecordedInformer extends Required<InformerRecording> {
-  readonly informer: RecordedCache;
+  readonly informer: Recordable;
 }
 
 export interface HandlerRecording {
@@ -45,7 +47,7 @@ export interface HandlerRecording {
 export class Recorder {
   readonly histories: Histories = emptyHistories();
   readonly now: () => number;
-  readonly #informers = new Map<RecordedCache, RecordedInformer>();
+  readonly #informers = new Map<Recordable, RecordedInformer>();
   readonly #unsynced = new Map<string, HandlerRegistration>();
   /** Names of informers by handler. */
   readonly #informerOf = new Map<string, string>();
@@ -56,15 +58,19 @@ export class Recorder {
   }
 
   /** Records an informer; call it before its handlers are added. */
-  informer(informer: RecordedCache, recording: InformerRecording = {}): void {
+  informer(informer: Recordable, recording: InformerRecording = {}): void {
     const { name = informer.name, scope = {}, indices = {} } = recording;
-    const { hasBodies = true, mayRepeat = false } = recording;
-    this.#informers.set(informer, { informer, name, scope, indices, hasBodies, mayRepeat });
+    const { hasBodies = true, mayRepeat = false, hasMetrics = true } = recording;
+    this.#informers.set(informer, { informer, name, scope, indices, hasBodies, mayRepeat, hasMetrics });
     this.histories.scopes[name] = scope;
   }
 
   /** Registers a handler that records its notifications and then calls `react`. */
-  handler(informer: RecordedCache, name: string, recording: HandlerRecording = {}): HandlerRegistration {
+  handler(
+    informer: Recordable,
+    name: string,
+    recording: HandlerRecording = {},
+  ): HandlerRegistration {
     const recorded = this.#of(informer);
     const { resyncPeriodMs } = recording;
     this.histories.delivered.push({
@@ -74,8 +80,9 @@ export class Recorder {
       at: this.now(),
       revision: Number(informer.lastSyncResourceVersion()),
       ...(recorded.mayRepeat || resyncPeriodMs !== undefined ? { mayRepeat: true } : {}),
+      ...(recorded.hasMetrics ? {} : { hasMetrics: false }),
     });
-    this.#informerOf.set(name, recorded.name);
+    if (recorded.hasMetrics) this.#informerOf.set(name, recorded.name);
     const handler = new RecordedHandler(this, recorded, name, recording);
     const options = resyncPeriodMs === undefined ? { name } : { name, resyncPeriodMs };
     const registration = informer.addEventHandler(handler, options);
@@ -98,7 +105,7 @@ export class Recorder {
   }
 
   /** Records the present cache. */
-  snapshot(informer: RecordedCache, isFinal: boolean = false): void {
+  snapshot(informer: Recordable, isFinal: boolean = false): void {
     const { name, indices, hasBodies } = this.#of(informer);
     const indexer = informer.getIndexer();
     const valuesOf = Object.entries(indices);
@@ -125,7 +132,8 @@ export class Recorder {
   /** Records the metrics of the informers that have handlers. */
   scrape(isFinal: boolean = false): void {
     const { wire, applied, delivered, reports, scrapes } = this.histories;
-    const revisions = Array.from(this.#informers.values(), ({ informer, name }): [string, number] => {
+    const counted = [...this.#informers.values()].filter(({ hasMetrics }) => hasMetrics);
+    const revisions = counted.map(({ informer, name }): [string, number] => {
       return [name, Number(informer.lastSyncResourceVersion())];
     });
     scrapes.push({
@@ -153,7 +161,7 @@ export class Recorder {
     this.histories.reports.push({ at: this.now(), code, message: error.message });
   };
 
-  #of(informer: RecordedCache): RecordedInformer {
+  #of(informer: Recordable): RecordedInformer {
     const recorded = this.#informers.get(informer);
     if (!recorded) throw new RangeError(`record the informer ${informer.name} first`);
     return recorded;

@@ -21,10 +21,13 @@ export function scrapedSamples(informerOf: ReadonlyMap<string, string>): Scraped
     const informer = informerOf.get(handler);
     if (informer !== undefined) informers.set(name, informer);
   }
-  return families.filter(isCountable).flatMap(({ name: metric, samples }) =>
+  return families.filter(isCountable).flatMap(({ name: metric, type, samples }) =>
     samples.flatMap(({ labels: { name = '', group: _g, version: _v, resource: _r, ...labels }, value }) => {
       const informer = informers.get(name);
       if (informer === undefined || typeof value !== 'number') return [];
+      // The cache of another thread is a handler that no recorder has registered, and that ends with its thread.
+      const { handler } = labels;
+      if (type === 'counter' && handler !== undefined && !informerOf.has(handler)) return [];
       return [{ metric, informer, labels, value }];
     }),
   );

@@ -17,6 +17,7 @@ import {
 } from '../../../src/index.ts';
 import { Scene } from '../../kit/scene.ts';
 import { PODS, pod } from '../../kit/objects.ts';
+import { openCache } from '../../../src/thread/index.ts';
 import { Gate } from './scene.ts';
 import { LeaderElector } from '../../../src/controller/index.ts';
 import { MemoryLease, MemoryLock } from '../controller/leader-election/memory-lock.ts';
@@ -47,6 +48,9 @@ describe('metrics of a running program', () => {
     const election = new LeaderElector({ lock }).run(stop.signal, () => Promise.resolve());
     void informer.run();
     await settled(informer);
+    await using shared = informer.share();
+    await using cache = await openCache(shared.port());
+    await cache.informer('pods').waitForSync();
     // One event in 64 is timed.
     for (let step = 0; step < 64; step++) await scene.put(pod('a', { step: `${step}` }));
     await scene.until(() => now().histogram('kubeloom_latency_seconds', { stage: 'done' }) !== undefined);

@@ -12,7 +12,7 @@ interface Types extends Readonly<Record<string, unknown>> {
   readonly pods: Pod;
 }
 
-test('a cache is not shared before its informer runs, nor without an informer', async () => {
+test('C215 a cache is not shared before its informer runs, nor without an informer', async () => {
   await using scene = new Scene();
   const informer = scene.informer();
   assert.throws(() => informer.share().port(), {
@@ -26,7 +26,7 @@ test('a cache is not shared before its informer runs, nor without an informer', 
   });
 });
 
-test('a value that is no port, and a name that is no informer, are refused', async () => {
+test('C215 a value that is no port, and a name that is no informer, are refused', async () => {
   await assert.rejects(openCache({} as CachePort), { code: 'ERR_KUBELOOM_OPTION', message: /port\(\)/ });
   await assert.rejects(openCache({ kubeloomCache: 99 } as unknown as CachePort), {
     code: 'ERR_KUBELOOM_OPTION',
@@ -40,7 +40,7 @@ test('a value that is no port, and a name that is no informer, are refused', asy
   assert.throws(() => opened.informer('nodes'), { code: 'ERR_KUBELOOM_OPTION', message: /pods/ });
 });
 
-test('a port that the main thread closed cannot be opened', async () => {
+test('C214 a port that the main thread closed cannot be opened', async () => {
   await using scene = new Scene();
   const informer = scene.informer();
   await scene.started(informer);
@@ -51,7 +51,7 @@ test('a port that the main thread closed cannot be opened', async () => {
   await assert.rejects(openCache(port), { code: 'ERR_KUBELOOM_STOPPED' });
 });
 
-test('the close of the main thread ends waits and reads in the thread, after the pending calls', async () => {
+test('C214 the close of the main thread ends waits and reads in the thread, after the pending calls', async () => {
   await using scene = new Scene();
   scene.source.add(pod('a'));
   const informer = scene.informer();
@@ -74,7 +74,7 @@ test('the close of the main thread ends waits and reads in the thread, after the
   assert.equal(informer.stats().handlers.length, 0);
 });
 
-test('a cache whose informer has stopped has its last state, and stays readable', async () => {
+test('C210 a cache whose informer has stopped has its last state, and stays readable', async () => {
   await using scene = new Scene();
   scene.source.add(pod('a'));
   const informer = scene.informer();
@@ -117,7 +117,7 @@ for (const codec of ['json', 'msgpack'] as const) {
   });
 }
 
-test('indexes that are data come with the cache, and functions are added in the thread', async () => {
+test('C215 indexes that are data come with the cache, and functions are added in the thread', async () => {
   await using scene = new Scene();
   scene.source.add(pod('a', { app: 'web' }));
   const informer = scene.informer({

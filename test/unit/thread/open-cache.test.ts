@@ -17,7 +17,7 @@ async function started(scene: Scene, count: number): Promise<SharedIndexInformer
   return informer;
 }
 
-test('a worker thread reads the objects, receives the changes, and waits for versions', async () => {
+test('C205 a worker thread reads the objects, receives the changes, and waits for versions', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 3);
   await using cache = informer.share();
@@ -51,7 +51,7 @@ test('a worker thread reads the objects, receives the changes, and waits for ver
 });
 
 for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
-  test(`a worker thread leaves nothing behind: ${type}`, async () => {
+  test(`C213 a worker thread leaves nothing behind: ${type}`, async () => {
     await using scene = new Scene();
     const informer = await started(scene, 20);
     await using cache = informer.share();
@@ -76,7 +76,7 @@ for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
   });
 }
 
-test('attaching and closing 1,000 times leaves no handler and no reference', async () => {
+test('C213 attaching and closing 1,000 times leaves no handler and no reference', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 5);
   await using cache = informer.share();
@@ -96,7 +96,7 @@ test('attaching and closing 1,000 times leaves no handler and no reference', asy
   assert.deepEqual(informer.stats().storeBytes, { plain: 0, packed: 0 });
 });
 
-test('a worker thread that ends before it opens its port leaves nothing behind', async () => {
+test('C213 a worker thread that ends before it opens its port leaves nothing behind', async () => {
   await using scene = new Scene();
   const informer = await started(scene, 1);
   await using cache = informer.share();

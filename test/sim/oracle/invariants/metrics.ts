@@ -108,7 +108,8 @@ class Counts {
 
   #deliver(record: DeliveredRecord): void {
     if (record.kind === 'registered') {
-      const { handler, informer, revision: joinedAt, mayRepeat = false } = record;
+      const { handler, informer, revision: joinedAt, mayRepeat = false, hasMetrics = true } = record;
+      if (!hasMetrics) return;
       const none = { calls: 0, failures: 0, isRemoved: false };
       this.handlers.set(handler, { handler, informer, joinedAt, mayRepeat, ...none, received: new Map() });
       return;

@@ -38,7 +38,7 @@ async function level(reader: ReaderTwin): Promise<void> {
   reader.checkErrors();
 }
 
-test('an object whose fields do not fit into the ring ends the informer for the thread, with a code', async () => {
+test('C212 an object whose fields do not fit into the ring ends the informer for the thread, with a code', async () => {
   const { main, join } = scene();
   const reader = join();
   main.put(at('small', 1));
@@ -54,7 +54,7 @@ test('an object whose fields do not fit into the ring ends the informer for the 
   assert.equal(reader.rows, 0);
 });
 
-test('what a thread has stays readable after its informer has ended there, wherever the main thread moves it', async () => {
+test('C212 what a thread has stays readable after its informer has ended there, wherever the main thread moves it', async () => {
   const { main, join } = scene();
   const { owner, indexer } = main;
   const reader = join();
@@ -76,7 +76,7 @@ test('what a thread has stays readable after its informer has ended there, where
   assert.equal(reader.rows, 400);
 });
 
-test('a thread that does not read is a slow handler: its notifications wait, and the bytes of old states are counted', () => {
+test('C212 a thread that does not read is a slow handler: its notifications wait, and the bytes of old states are counted', () => {
   const { main, join } = scene();
   const reader = join();
   for (let version = 1; version <= 200; version++) main.put(at('a', version));
@@ -87,7 +87,7 @@ test('a thread that does not read is a slow handler: its notifications wait, and
   assert.equal(reader.lent.isReady, false, 'a call waits for room in the ring');
 });
 
-test('a thread that was far behind receives the merged notifications, and has the same objects then', async () => {
+test('C212 a thread that was far behind receives the merged notifications, and has the same objects then', async () => {
   const { main, join } = scene();
   const reader = join();
   await level(reader);
@@ -107,7 +107,7 @@ test('a thread that was far behind receives the merged notifications, and has th
   assert.equal(reader.rows, 4);
 });
 
-test('the references of a thread that has ended are dropped in steps', async () => {
+test('C213 the references of a thread that has ended are dropped in steps', async () => {
   const { main, join } = scene();
   const reader = join();
   for (let number = 0; number < 3000; number++) main.put(at(`pod-${number}`, number + 1));

@@ -1,0 +1,52 @@
+/** Mutants of the clauses about caches in other threads. */
+import { inFiles } from './mutant.ts';
+import type { Mutant } from './mutant.ts';
+
+export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
+  'src/replica/share/lender.ts': {
+    C205: ['? this.#write(oldRow, StateKind.Deleted, NONE)', '? true'],
+    C206: [
+      'this.#send(deleted.last, StateKind.Missing, undefined)',
+      'this.#send(deleted.last, StateKind.Deleted, undefined)',
+    ],
+    C209: ['this.#loans.begin(former);', ''],
+    C211: ['this.#sendControl(StateKind.Position, version);', ''],
+    C212: ['this.#hasFailed = true;', 'this.close();'],
+  },
+  'src/replica/share/state-merge.ts': {
+    C205: ['(this.#freeIds.pop() ?? this.#idEnd++)', '0'],
+    C206: ["replica.control(DeltaKind.ReplaceBegin, ++this.#epoch, '');", '++this.#epoch;'],
+    C209: ['table.setFlag(row, EntryFlag.Packed, record.dictionary !== NONE);', ''],
+  },
+  'src/replica/share/reader-link.ts': {
+    C212: ['this.#writeWaiting();', ''],
+    C216: ['if (known.end !== decoder.end)', 'if (known.end < 0)'],
+  },
+  'src/replica/share/foreign-memory.ts': {
+    C205: ['const start = table.offsetOf(row);', 'const start = 0;'],
+    C214: ['this.#isClosed = true;', ''],
+  },
+  'src/replica/share/loans.ts': {
+    C209: ['this.#table.lend(row);', ''],
+    C213: ['return this.count > 0;', 'return false;'],
+  },
+  'src/replica/deliver/processor-listener.ts': {
+    C207: [
+      'writer && this.isIdle && writer.changed(oldRow, newRow)',
+      'writer && writer.changed(oldRow, newRow)',
+    ],
+  },
+  'src/informer/share/shared-cache.ts': {
+    C213: ['this.#link.close();', ''],
+    C215: ['!informer.hasStarted()', 'false'],
+  },
+  'src/thread/open-cache.ts': {
+    C208: ['const kick = this.#loop.wake;', 'const kick = () => void drain.turn();'],
+    C210: ['for (const informer of this.#numbered) informer.merged();', ''],
+    C214: ['this.#memory.close();', ''],
+    C215: ['if (version !== PORT_VERSION)', 'if (false)'],
+  },
+  'src/thread/thread-informer.ts': {
+    C210: ['this.#waiters.close();', ''],
+  },
+});

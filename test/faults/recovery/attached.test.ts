@@ -1,0 +1,70 @@
+/** Threads of the pipeline that are replaced while another thread of the program has the cache. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { V1Pod } from '@kubernetes/client-node';
+import { SharedIndexInformer } from '../../../src/index.ts';
+import { FakeControllerSource, settled } from '../../../src/apiserver/testing/index.ts';
+import type { Role } from '../../../src/informer/threads/backend.ts';
+import { InProcessBackend } from '../../../src/informer/threads/in-process-backend.ts';
+import { InformerThreads } from '../../../src/informer/threads/informer-threads.ts';
+import { openCache } from '../../../src/thread/index.ts';
+import { PODS, pod, pods } from '../../kit/objects.ts';
+import { RecordingHandler } from '../../kit/recording-handler.ts';
+import { turns } from '../../kit/scene.ts';
+
+const ROUNDS = 3;
+/** 50 additions; in each round a change of each object, and a deletion. */
+const CHANGES: number = 50 + 51 + 50 + 49;
+
+for (const codec of ['json', 'msgpack'] as const) {
+  for (const role of [0, 'reflector'] satisfies Role[]) {
+    const name = role === 0 ? 'a shard' : 'the reflector';
+    test(`C216 the cache of another thread misses nothing when ${name} is replaced, with ${codec}`, async () => {
+      const source = new FakeControllerSource<V1Pod>();
+      let backend: InProcessBackend | undefined;
+      await using threads = new InformerThreads(
+        { shards: 0 },
+        { backend: (...args) => (backend = new InProcessBackend(...args)) },
+      );
+      const errors: Error[] = [];
+      await using informer = new SharedIndexInformer<V1Pod>(source, PODS, {
+        threads,
+        codec,
+        onError: (error) => errors.push(error),
+      });
+      const all = pods(50);
+      for (const one of all) source.add(one);
+      void informer.run();
+      await informer.waitForSync();
+      await using shared = informer.share();
+      await using cache = await openCache<{ readonly pods: V1Pod }>(shared.port());
+      const there = cache.informer('pods');
+      const handler = new RecordingHandler();
+      there.addEventHandler(handler);
+      await there.waitForSync();
+      for (let round = 0; round < ROUNDS; round++) {
+        for (const one of all) source.modify({ ...one, spec: { containers: [], nodeName: `node-${round}` } });
+        await turns(round);
+        backend?.kill(role);
+        while (errors.length <= round) await turns(1);
+        source.delete(pod(`pod-${round}`));
+        all.shift();
+      }
+      await settled(informer);
+      await there.waitForResourceVersion(informer.lastSyncResourceVersion());
+      await handler.reached(CHANGES);
+      const objects = (of: Pick<typeof there, 'lister'>): unknown[] =>
+        of.lister.list().map((entry) => entry.object);
+      assert.deepEqual(
+        objects(there),
+        informer
+          .getIndexer()
+          .list()
+          .map((entry) => entry.object),
+      );
+      const versions = Array.from({ length: CHANGES }, (_, index) => `${index + 1}`);
+      assert.deepEqual(handler.versions.slice(50), versions.slice(50));
+      assert.equal(errors.length, ROUNDS);
+    });
+  }
+}
