@@ -48,7 +48,7 @@ class Attached implements AsyncDisposable {
   /** Asserts that the cache has the same objects, byte for byte. The main thread's does not change meanwhile. */
   async assertEquals(informer: SharedIndexInformer<V1Pod>): Promise<void> {
     await this.pods.waitForResourceVersion(informer.lastSyncResourceVersion());
-    assert.deepEqual([...contents(this.pods)].sort(), [...contents(informer)].sort());
+    assert.deepEqual(contents(this.pods), contents(informer));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -57,9 +57,10 @@ class Attached implements AsyncDisposable {
   }
 }
 
-function contents(informer: Pick<ThreadInformer<V1Pod>, 'getIndexer'>): ReadonlyMap<string, string> {
+/** Returns the objects, sorted: a thread that joined late may list them in another order. */
+function contents(informer: Pick<ThreadInformer<V1Pod>, 'getIndexer'>): readonly string[] {
   const entries = informer.getIndexer().list();
-  return new Map(entries.map((entry) => [`${entry.key}@${entry.resourceVersion}`, String(entry.bytes())]));
+  return entries.map((entry) => `${entry.key}@${entry.resourceVersion} ${String(entry.bytes())}`).sort();
 }
 
 const LOAD = {
@@ -122,9 +123,9 @@ test('C207 a thread that attaches while objects change has one state, and every 
   await scene.populate(200);
   const { informer } = await scene.watching();
   const from = Number(informer.lastSyncResourceVersion());
-  let isAttached = false;
+  const attached = new AbortController();
   const writeUntilAttached = async (): Promise<void> => {
-    for (let step = 0; step < 10 || !isAttached; step++) {
+    for (let step = 0; step < 10 || !attached.signal.aborted; step++) {
       await scene.put(...manyPods(20, { step: `${step}` }));
       await turns(1);
     }
@@ -132,7 +133,7 @@ test('C207 a thread that attaches while objects change has one state, and every 
   const written = writeUntilAttached();
   await using first = await Attached.to(informer);
   await using second = await Attached.to(informer);
-  isAttached = true;
+  attached.abort();
   await written;
   await scene.put(pod('last'));
   const toRevision = await scene.server.revision();

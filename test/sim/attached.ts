@@ -109,7 +109,7 @@ export class AttachedThread {
       {
         clock: { now, schedule: (ms, callback) => clock.schedule(ms, callback) },
         background: clock,
-        timers: this.#tasks.timersOn(clock) as typeof globalThis,
+        timers: this.#tasks.timersOn(clock),
         receive: () => thread.receive(),
         hasBell: false,
       },
@@ -142,7 +142,9 @@ export class AttachedThread {
   isCalm(version: string): boolean {
     const { health } = this.#pods;
     const isServed = health.handlers.every(({ notifications }) => notifications === 0);
-    return this.#informer.isStopped() || (isServed && health.resourceVersion === version && health.lagMs === 0);
+    return (
+      this.#informer.isStopped() || (isServed && health.resourceVersion === version && health.lagMs === 0)
+    );
   }
 
   snapshot(): void {

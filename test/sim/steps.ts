@@ -150,7 +150,8 @@ export class Steps {
       if (shard?.hasWork() !== true) continue;
       steps.push({ weight: paces.shard, take: () => backend?.turnShard(index, chance.integer(1, 64)) });
     }
-    for (const queue of this.attached?.queues ?? []) steps.push({ weight: paces.main, take: () => queue.next() });
+    for (const queue of this.attached?.queues ?? [])
+      steps.push({ weight: paces.main, take: () => queue.next() });
     for (const queue of backend?.queues ?? []) {
       if (queue.length > 0) steps.push({ weight: paces.ports, take: () => queue.next() });
     }
@@ -201,7 +202,10 @@ export class Steps {
     for (const fault of ['shard dies', 'reflector dies'] as const) add(fault, 0.01, () => this.#kill(fault));
     if (this.attached?.isEnabled === true) {
       const { attached } = this;
-      steps.push({ weight: 0.02, take: () => attached.attach() }, { weight: 0.01, take: () => attached.end() });
+      steps.push(
+        { weight: 0.02, take: () => attached.attach() },
+        { weight: 0.01, take: () => attached.end() },
+      );
     }
     add('handlers come and go', 0.05, () => {
       if (this.#handlers.count < 6 && chance.happens(0.6)) this.#handlers.add();

@@ -66,11 +66,7 @@ export class Recorder {
   }
 
   /** Registers a handler that records its notifications and then calls `react`. */
-  handler(
-    informer: Recordable,
-    name: string,
-    recording: HandlerRecording = {},
-  ): HandlerRegistration {
+  handler(informer: Recordable, name: string, recording: HandlerRecording = {}): HandlerRegistration {
     const recorded = this.#of(informer);
     const { resyncPeriodMs } = recording;
     this.histories.delivered.push({

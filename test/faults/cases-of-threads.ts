@@ -1,0 +1,120 @@
+/** Cases about other threads of the program that have the informer's cache. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { SharedCache } from '../../src/index.ts';
+import type { Command } from '../unit/thread/reading-worker.ts';
+import type { FaultCase } from './fault-case.ts';
+import type { Scene } from './scene.ts';
+
+const WORKER = new URL(`../unit/thread/reading-worker.js`, import.meta.url);
+const ROUNDS = 3;
+const BLOCKED_RATE = 4000;
+
+export const CASES_OF_THREADS: readonly FaultCase[] = [
+  {
+    id: '83',
+    what: 'worker threads with the cache exit, throw, fill their heap and are terminated, while others attach',
+    expected: 'nothing of theirs is left; the caches of the other threads are equal to the main one',
+    run: dyingThreads,
+  },
+  {
+    id: '84',
+    what: 'a worker thread with the cache blocks for ever, and the budget of backlogs is 256 KiB',
+    expected: 'only its changes wait, until it is removed with a code; its termination releases everything',
+    objects: 1000,
+    threads: { backlogBytesMax: 2 ** 18, backlogTimeoutMs: 1000 },
+    codes: ['ERR_KUBELOOM_HANDLER_OVERFLOW'],
+    mayReport: ['ERR_KUBELOOM_BACKLOG_COALESCED', 'ERR_KUBELOOM_BACKLOG_PAUSED', 'ERR_KUBELOOM_SLOW_HANDLER'],
+    // The recorded handler waits during the pause, and may be coalesced too.
+    excused: ['I4b'],
+    run: blockedThread,
+  },
+];
+
+/** A worker thread with the cache, which ends with its case. */
+class Thread implements AsyncDisposable {
+  readonly worker: Worker;
+
+  private constructor(worker: Worker) {
+    this.worker = worker;
+    // Its failure is the fault.
+    worker.on('error', () => undefined);
+  }
+
+  static async attach(shared: SharedCache): Promise<Thread> {
+    const port = shared.port();
+    const { transferList } = port;
+    const resourceLimits = { maxOldGenerationSizeMb: 32 };
+    const thread = new Thread(new Worker(WORKER, { workerData: port, transferList, resourceLimits }));
+    await once(thread.worker, 'message');
+    return thread;
+  }
+
+  tell(command: Command): void {
+    this.worker.postMessage(command);
+  }
+
+  async ask(command: Command): Promise<unknown> {
+    const answer = once(this.worker, 'message');
+    this.tell(command);
+    const [value] = (await answer) as unknown[];
+    return value;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.worker.terminate();
+  }
+}
+
+async function dyingThreads(scene: Scene): Promise<string> {
+  const { informer } = scene;
+  await using shared = informer.share();
+  await using survivor = await Thread.attach(shared);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const type of ['exit', 'throw', 'fill the heap', 'terminate'] as const) {
+      await using dying = await Thread.attach(shared);
+      const exited = new Promise((resolve) => dying.worker.once('exit', resolve));
+      if (type === 'terminate') await dying.worker.terminate();
+      else dying.tell({ type });
+      await exited;
+      scene.own.push(type);
+    }
+  }
+  await scene.until(() => shared.threads === 1, 'all but one thread have ended');
+  await scene.stopLoad();
+  const revision = await scene.server.revision();
+  await scene.until(() => Number(informer.lastSyncResourceVersion()) >= revision, 'the cache has everything');
+  const resourceVersion = informer.lastSyncResourceVersion();
+  await survivor.ask({ type: 'wait', resourceVersion });
+  const expected = informer
+    .getIndexer()
+    .list()
+    .map(({ object }) => (object as { readonly metadata: unknown }).metadata);
+  assert.deepEqual(byName(await survivor.ask({ type: 'list' })), byName(expected));
+  return `${ROUNDS * 4} threads ended; ${expected.length} objects are equal in the other one`;
+}
+
+async function blockedThread(scene: Scene): Promise<string> {
+  const { informer } = scene;
+  await using shared = informer.share();
+  await using blocked = await Thread.attach(shared);
+  await blocked.ask({ type: 'block' });
+  await scene.stopLoad();
+  // The ring has room for some 13,000 changes.
+  scene.startLoad(BLOCKED_RATE);
+  scene.own.push('a thread blocks');
+  await scene.untilReported('ERR_KUBELOOM_HANDLER_OVERFLOW');
+  const removed = scene.errors.find(({ code }) => code === 'ERR_KUBELOOM_HANDLER_OVERFLOW');
+  assert.match(removed?.message ?? '', /a thread's cache/);
+  const { lentStates } = shared;
+  assert.ok(lentStates > scene.cached, `${lentStates} states are held for it`);
+  await blocked.worker.terminate();
+  await scene.until(() => shared.threads === 0 && shared.lentStates === 0, 'everything is released');
+  return `${lentStates} states were held for the thread`;
+}
+
+function byName(metadata: unknown): readonly unknown[] {
+  const all = [...(metadata as { readonly name: string }[])];
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
