@@ -34,7 +34,7 @@ export interface ThreadCacheParts {
   readonly timers: Pick<RealTimers, 'setImmediate' | 'setTimeout'>;
   /** Returns the message that was sent to the port first, and not received yet. */
   readonly receive: (port: MessagePort) => { readonly message: unknown } | undefined;
-  /** False: the main thread's bell wakes nobody, and the test calls `wake`. */
+  /** False: the bell of the main thread has no effect, and the test calls `wake`. */
   readonly hasBell: boolean;
 }
 

@@ -18,8 +18,8 @@ test('every clause of the contract has a unique number', () => {
   assert.equal(new Set(NUMBERS).size, NUMBERS.length);
 });
 
-test('every clause names one mutant, whose fault occurs once in the compiled code', () => {
-  assert.deepEqual(MUTANTS.map(({ clause }) => clause).toSorted(), NUMBERS.toSorted());
+test('every clause names a mutant, whose fault occurs once in the compiled code', () => {
+  assert.deepEqual([...new Set(MUTANTS.map(({ clause }) => clause))].toSorted(), NUMBERS.toSorted());
   const lost = MUTANTS.filter(({ file, find, replace }) => {
     const code = readFileSync(join(DIST, file.replace(/\.ts$/, '.js')), 'utf8');
     return splitAt(code, find).length !== 2 || find === replace;

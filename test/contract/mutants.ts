@@ -1,4 +1,4 @@
-/** All mutants, one for each clause. */
+/** All mutants, at least one for each clause. */
 import type { Mutant } from './mutant.ts';
 import { BACKLOG_MUTANTS } from './mutants-of-backlogs.ts';
 import { CACHE_MUTANTS } from './mutants-of-the-cache.ts';
