@@ -56,9 +56,14 @@ async function reopen(port: CachePort): Promise<number> {
   return pods.getIndexer().size;
 }
 
+/** Resolves when the handler has received what is in the cache: the cache has a version before the handler does. */
+async function delivered(): Promise<void> {
+  while (registration.backlog.notifications > 0) await new Promise(setImmediate);
+}
+
 async function stateAt(resourceVersion: string): Promise<ReaderState> {
   await pods.waitForResourceVersion(resourceVersion);
-  while (registration.backlog.notifications > 0) await new Promise(setImmediate);
+  await delivered();
   const versions = Array.from(received, ([key, version]) => `${key}@${version}`);
   return { cached: stateOf(pods.getIndexer()), received: versions.sort(), errors };
 }
@@ -76,6 +81,7 @@ async function take(command: Command): Promise<void> {
       answer(pods.lister.list().map((entry) => entry.object.metadata));
       break;
     case 'calls':
+      await delivered();
       answer(calls);
       break;
     case 'wait':
