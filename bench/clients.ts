@@ -39,6 +39,8 @@ const PREPARE: Readonly<Record<ClientName, () => Promise<Prepared>>> = {
   'kube-rs': () => binary(kubeRs()),
 };
 
+const threads = (): Promise<Prepared> => here('kubeloom-threads');
+
 /** Kinds of cases for which a client has another program than its ordinary one. */
 const PREPARE_OTHERS: Readonly<
   Partial<Record<TaskKind, Partial<Record<ClientName, () => Promise<Prepared>>>>>
@@ -49,6 +51,10 @@ const PREPARE_OTHERS: Readonly<
   },
   micro: { kubeloom: () => here('micro') },
   metrics: { kubeloom: () => here('kubeloom-metrics') },
+  'thread-scan': { kubeloom: threads },
+  'thread-handler': { kubeloom: threads },
+  'thread-memory': { kubeloom: threads },
+  'thread-idle': { kubeloom: threads },
   start: {
     kubeloom: () => here('start', 'kubeloom'),
     'kubeloom-lts': () => onLts('start', ['kubeloom']),

@@ -36,6 +36,10 @@ const EXTRA_SECONDS: Readonly<Record<string, number>> = {
   micro: 8,
   metrics: 30,
   rest: 43,
+  'thread-scan': 20,
+  'thread-handler': 5,
+  'thread-memory': 20,
+  'thread-idle': 30,
 };
 
 export function estimateSeconds(cases: readonly BenchCase[], runOptions: RunOptions): number {

@@ -9,10 +9,11 @@ export function figuresOf(task: Task, outcome: Outcome): Figure[] {
 }
 
 function mainFigures(task: Task, outcome: Outcome): Figure[] {
-  const { events, elapsedMs, rssBytes, rows = [] } = outcome;
+  const { events, elapsedMs, rssBytes } = outcome;
   switch (task.case) {
     case 'watch':
-      return [{ suffix: '', unit: 'events/s', value: (events / elapsedMs) * 1000 }];
+    case 'thread-handler':
+      return [{ suffix: '', unit: 'events/s', value: (events / elapsedMs) * 1000 }, ...rowFigures(outcome)];
     case 'latency':
       return latencyFigures(outcome);
     case 'memory':
@@ -22,17 +23,24 @@ function mainFigures(task: Task, outcome: Outcome): Figure[] {
     case 'metrics':
     case 'rest':
     case 'start':
-      return rows.map(({ case: suffix, unit, value }) => ({
-        suffix,
-        unit: unit === 'reads/s' ? 'events/s' : unit,
-        value,
-      }));
+    case 'thread-scan':
+    case 'thread-memory':
+    case 'thread-idle':
+      return rowFigures(outcome);
     default:
       return [
         { suffix: '', unit: 'ms', value: elapsedMs },
         { suffix: 'rss-max', unit: 'bytes', value: rssBytes },
       ];
   }
+}
+
+function rowFigures({ rows = [] }: Outcome): Figure[] {
+  return rows.map(({ case: suffix, unit, value }) => ({
+    suffix,
+    unit: unit === 'reads/s' ? 'events/s' : unit,
+    value,
+  }));
 }
 
 function latencyFigures({ latency }: Outcome): Figure[] {

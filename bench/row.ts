@@ -123,6 +123,7 @@ const UNITS: Readonly<Record<SuiteName, Unit>> = {
   metrics: 'events/s',
   rest: 'cpu-ms/s',
   start: 'ms',
+  threads: 'ms',
 };
 
 function failedRow(benchCase: BenchCase, client: ClientName, runs: readonly Run[]): Row {

@@ -8,6 +8,7 @@ import { READERS_CASES } from './suites/readers.ts';
 import { REST_CASES } from './suites/rest.ts';
 import { START_CASES } from './suites/start.ts';
 import { SYNC_CASES } from './suites/sync.ts';
+import { THREADS_CASES } from './suites/threads.ts';
 import { GROWTH_CASES, LATENCY_CASES, WATCH_CASES } from './suites/watch.ts';
 
 /** Single parts, in operations a second (bench/peers/micro.ts and its imports). */
@@ -33,4 +34,5 @@ export const SUITE_CASES: Readonly<Record<SuiteName, readonly BenchCase[]>> = {
   metrics: METRICS_CASES,
   rest: REST_CASES,
   start: START_CASES,
+  threads: THREADS_CASES,
 };

@@ -23,7 +23,11 @@ export type TaskKind =
   | 'micro'
   | 'metrics'
   | 'rest'
-  | 'start';
+  | 'start'
+  | 'thread-scan'
+  | 'thread-handler'
+  | 'thread-memory'
+  | 'thread-idle';
 
 export type Listing = 'list' | 'pages' | 'watch-list';
 
@@ -39,7 +43,7 @@ export interface Task {
   readonly events: number;
   readonly handler: Handler;
   readonly objects: number;
-  /** The grid of `readers`: sizes of caches, numbers of readers, and the duration of each cell (also of `metrics`, `rest`). */
+  /** The grid of `readers`: sizes of caches, numbers of readers, and the duration of each cell (also of `metrics`, `rest`, `thread-idle`). */
   readonly podCounts?: readonly number[];
   readonly readers?: readonly number[];
   readonly cellMs?: number;
@@ -55,7 +59,7 @@ export interface Task {
   readonly handlers?: number;
   /** Informers, each of a resource of its own. Default 1. */
   readonly informers?: number;
-  /** Time before memory is read (`memory`; default 3,000), or before the section (`rest`). */
+  /** Time before memory is read (`memory`, `thread-memory`; default 3,000), or before the section (`rest`). */
   readonly settleMs?: number;
   /** True: the server's address is a connection object in place of a kubeconfig (`start`). */
   readonly connection?: boolean;
@@ -104,7 +108,7 @@ export interface Outcome {
   readonly loopDelay?: LoopDelay;
   /** Number of shards. */
   readonly shards?: number;
-  /** Figures of cases that have several (`readers`, `micro`, `metrics`, `rest`, `start`). */
+  /** Figures of cases that have several (`readers`, `micro`, `metrics`, `rest`, `start`, threads). */
   readonly rows?: readonly OutcomeRow[];
   /** Sum of the lengths of all keys that were read; it shows skipped work. */
   readonly checksum: number;

@@ -4,11 +4,10 @@
  */
 import { setTimeout as after } from 'node:timers/promises';
 import type { Task } from '../task.ts';
+import { collectedHeapBytes } from './collected-heap.ts';
 import { LatencyHistogram } from './latency-histogram.ts';
 import { Meter } from './meter.ts';
 import type { Result } from './program.ts';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 
 const SETTLE_MS = 3000;
 
@@ -89,13 +88,4 @@ export class Receiver {
       });
     });
   }
-}
-
-/** The heap of this thread after a collection: what V8 has not collected yet is a matter of chance, and no cost of an object. */
-function collectedHeapBytes(): number {
-  setFlagsFromString('--expose-gc');
-  // The function is in contexts that are made after the flag.
-  const collect = runInNewContext('gc') as () => void;
-  collect();
-  return process.memoryUsage().heapUsed;
 }

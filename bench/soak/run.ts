@@ -9,6 +9,7 @@ import { InformerThreads, SharedIndexInformer, label } from '../../src/index.ts'
 import { seededRandom, startEmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
 import { Recorder } from '../../test/sim/oracle/recorder.ts';
 import { PODS, kubeConfigOf } from '../../test/unit/informer/pipeline/harness.ts';
+import { AttachedThreads } from './attached.ts';
 import { gatesOf } from './gates.ts';
 import type { WindowResult } from './gates.ts';
 import { SOAK_FAULTS } from './soak-faults.ts';
@@ -22,13 +23,23 @@ interface Flags {
   readonly windowSeconds: string;
   readonly seed: string;
   readonly reconnections: string;
+  readonly threads: string;
   readonly json?: string;
 }
 
 const FAULT_INTERVAL_MS = 30_000;
 const HISTORY_EVENTS_MAX = 1_000_000;
 
-const { minutes, pods, rate, windowSeconds, seed, reconnections, json } = new Command()
+const {
+  minutes,
+  pods,
+  rate,
+  windowSeconds,
+  seed,
+  reconnections,
+  threads: threadCount,
+  json,
+} = new Command()
   .description('a steady load with faults; fails when a gate is not met')
   .option('--minutes <count>', 'how long', '60')
   .option('--pods <count>', 'objects', '10000')
@@ -36,6 +47,7 @@ const { minutes, pods, rate, windowSeconds, seed, reconnections, json } = new Co
   .option('--window-seconds <count>', 'how long each window is under load', '60')
   .option('--seed <number>', 'seed of the order of faults', '1')
   .option('--reconnections <count>', 'watches broken before the first window', '5000')
+  .option('--threads <count>', 'threads that read the cache', '2')
   .option('--json <file>', 'write every window and gate to this file')
   .parse()
   .opts<Flags>();
@@ -78,6 +90,7 @@ for (let broken = 0; broken < Number(reconnections); broken++) {
   await server.waitForWatches(1);
 }
 
+await using attached = new AttachedThreads(informer.share(), Number(threadCount));
 const windows: WindowResult[] = [];
 const startedAtMs = performance.now();
 while (performance.now() - startedAtMs < Number(minutes) * 60_000) {
@@ -90,6 +103,7 @@ while (performance.now() - startedAtMs < Number(minutes) * 60_000) {
     loadMs,
     rate: Number(rate),
     faults,
+    attached,
   });
   windows.push({ ...window, violations: [...window.violations, ...unhandled.splice(0)] });
   const { gauges, changes, violations, missed } = window;
@@ -106,10 +120,17 @@ const failed = gates.filter(({ isMet }) => !isMet).length;
 const changes = windows.reduce((sum, window) => sum + window.changes, 0);
 const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}, Node ${process.version}`;
 console.log(
-  `\n${windows.length} windows, ${changes} changes, ${pods} objects, ${rate} changes/s, seed ${seed}; ${machine}`,
+  `\n${windows.length} windows, ${changes} changes, ${pods} objects, ${rate} changes/s, ${threadCount} threads, seed ${seed}; ${machine}`,
 );
 for (const { name, isMet, seen } of gates) console.log(`${isMet ? 'passed' : 'FAILED'}  ${name}: ${seen}`);
 console.log(`${gates.length - failed} passed, ${failed} failed`);
 if (json !== undefined)
-  await writeFile(json, JSON.stringify({ machine, pods, rate, seed, minutes, gates, windows }, undefined, 1));
+  await writeFile(
+    json,
+    JSON.stringify(
+      { machine, pods, rate, threads: threadCount, seed, minutes, gates, windows },
+      undefined,
+      1,
+    ),
+  );
 process.exitCode = failed === 0 ? 0 : 1;

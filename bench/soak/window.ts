@@ -6,17 +6,19 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { HandlerRegistration, InformerThreads, SharedIndexInformer } from '../../src/index.ts';
+import type { InformerThreads, SharedIndexInformer } from '../../src/index.ts';
 import { settled } from '../../src/apiserver/testing/index.ts';
 import type { EmbeddedApiServer } from '../../src/apiserver/testing/index.ts';
-import type { ChangeRecord, Commit } from '../../test/sim/oracle/histories.ts';
+import type { ChangeRecord, Commit, Histories } from '../../test/sim/oracle/histories.ts';
 import { judge } from '../../test/sim/oracle/judge.ts';
 import type { Recorder } from '../../test/sim/oracle/recorder.ts';
 import { commitsOf, wireOf } from '../../test/sim/oracle/server-history.ts';
 import { describe } from '../../test/sim/oracle/violation.ts';
+import type { AttachedThreads } from './attached.ts';
 import type { GaugeName, WindowResult } from './gates.ts';
 import { Probes } from './probes.ts';
 import type { SoakFault } from './soak-faults.ts';
+import { joinHandlers } from './window-handlers.ts';
 
 export interface WindowPlan {
   readonly index: number;
@@ -24,11 +26,9 @@ export interface WindowPlan {
   readonly loadMs: number;
   readonly rate: number;
   readonly faults: readonly SoakFault[];
+  readonly attached: AttachedThreads;
 }
 
-const SLOW_EVERY = 200;
-const SLOW_MS = 100;
-const THROW_EVERY = 1000;
 const HOUR_MS = 3_600_000;
 const POLL_MS = 20;
 const MIX = { update: 80, create: 10, delete: 10 };
@@ -49,7 +49,11 @@ export async function runWindow(
   await server.clearRequests();
   recorder.informer(informer, { hasBodies: false, mayRepeat: true });
   const probes = new Probes(server);
-  const registrations = join(informer, recorder, probes, plan.index);
+  const store = informer.getStore();
+  const registrations = joinHandlers(informer, recorder, plan.index, ({ kind, key }: ChangeRecord): void => {
+    if (kind !== 'delete') probes.received(key, store.getByKey(key)?.labels ?? {});
+  });
+  await plan.attached.begin(plan.index);
   recorder.scrape();
   const loopDelay = monitorEventLoopDelay({ resolution: 1 });
   loopDelay.enable();
@@ -59,7 +63,9 @@ export async function runWindow(
   await settled(informer);
   recorder.look();
   recorder.snapshot(informer, true);
-  const { violations, changes } = await judged(server, recorder, since, plan);
+  const attached = await plan.attached.end(informer.lastSyncResourceVersion());
+  const { violations, changes } = await judged(server, recorder, attached, since, plan);
+  await plan.attached.rest();
   for (const registration of registrations) informer.removeEventHandler(registration);
   await settled(informer);
   return {
@@ -98,28 +104,6 @@ async function underLoad(
   return missed;
 }
 
-/** Adds a prompt handler, one that falls behind, and one that throws. */
-function join(
-  informer: SharedIndexInformer,
-  recorder: Recorder,
-  probes: Probes,
-  window: number,
-): HandlerRegistration[] {
-  const store = informer.getStore();
-  let slowCalls = 0;
-  let throwingCalls = 0;
-  const prompt = ({ kind, key }: ChangeRecord): void => {
-    if (kind !== 'delete') probes.received(key, store.getByKey(key)?.labels ?? {});
-  };
-  const slow = (): Promise<void> | undefined => (++slowCalls % SLOW_EVERY === 0 ? delay(SLOW_MS) : undefined);
-  const throwing = (): void => {
-    if (++throwingCalls % THROW_EVERY === 0) throw new Error('thrown by a handler of the soak');
-  };
-  return Object.entries({ prompt, slow, throwing }).map(([name, react]) =>
-    recorder.handler(informer, `${name} ${window}`, { react }),
-  );
-}
-
 /** The server's objects as if they had just been created: the truth before the window. */
 async function stateAsCommits(server: EmbeddedApiServer): Promise<Commit[]> {
   const state = await server.state('pods');
@@ -131,6 +115,7 @@ async function stateAsCommits(server: EmbeddedApiServer): Promise<Commit[]> {
 async function judged(
   server: EmbeddedApiServer,
   recorder: Recorder,
+  attached: readonly Histories[],
   since: number,
   plan: WindowPlan,
 ): Promise<{ violations: string[]; changes: number }> {
@@ -143,7 +128,12 @@ async function judged(
   const lists = histories.wire.filter(({ what }) => what === 'listed').length;
   const expected = plan.faults.reduce((sum, { listsMax }) => sum + listsMax, 0);
   const spurious = lists > expected ? [`${lists} lists, and faults that lead to ${expected}`] : [];
-  return { violations: [...judge(histories).map(describe), ...spurious], changes: log.length };
+  const { commits, wire } = histories;
+  const inThreads = attached.flatMap((own, thread) =>
+    judge({ ...own, commits, wire }).map((violation) => `thread ${thread}: ${describe(violation)}`),
+  );
+  const violations = [...judge(histories).map(describe), ...inThreads, ...spurious];
+  return { violations, changes: log.length };
 }
 
 /** Finalizers run between collections; more collections change nothing. */

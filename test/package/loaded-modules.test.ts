@@ -28,6 +28,8 @@ const FRAME = `
 
 interface Loaded {
   readonly packages: readonly string[];
+  /** Folders of `src`. */
+  readonly rooms: readonly string[];
   readonly ownFiles: number;
   readonly ownBytes: number;
 }
@@ -41,6 +43,7 @@ async function loadedBy(program: string): Promise<Loaded> {
   const names = [...paths].map((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? '');
   return {
     packages: [...new Set(names)].filter((name) => name !== '').sort(),
+    rooms: [...new Set(own.map((path) => path.slice(SOURCE.length).split('/')[0] ?? ''))].sort(),
     ownFiles: own.length,
     ownBytes: own.reduce((bytes, path) => bytes + statSync(path).size, 0),
   };
@@ -92,6 +95,11 @@ for (const { what, file, packages, files, bytes } of ENTRIES) {
     assert.ok(loaded.ownBytes <= bytes, `${loaded.ownBytes} bytes`);
   });
 }
+
+test('kubeloom/thread loads neither what lists and watches nor the apiserver', async () => {
+  const { rooms } = await loadedBy(`await import('file://${join(SOURCE, 'thread/index.js')}');`);
+  assert.deepEqual(rooms, ['base', 'informer', 'kube', 'replica', 'shared', 'thread']);
+});
 
 test('a kubeconfig is loaded, and a connection made of it, without client-node', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'kubeloom-loaded-'));

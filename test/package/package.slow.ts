@@ -15,6 +15,14 @@ import { recipeOf, save } from './recipes.ts';
 
 const PODS = 25;
 const TIMEOUT_MS = 120_000;
+const FIXTURE_FILES = [
+  'app.mjs',
+  'app.cjs',
+  'app.test.mjs',
+  'app.jest.mjs',
+  'threads.mjs',
+  'reader.mjs',
+] as const;
 
 interface Recipe {
   readonly command: string;
@@ -32,6 +40,18 @@ const RECIPES: readonly Recipe[] = Array.from(
     isAlone: !command.includes('--packages=external'),
   }),
 );
+
+function nameOf({ isAlone, isCommonJs }: Recipe): string {
+  return `${isAlone ? 'one folder' : 'packages outside'}, ${isCommonJs ? 'CommonJS' : 'ES modules'}`;
+}
+
+/** Returns the commands for the program `threads.mjs`, whose thread is one more entry. */
+function withThread({ command, isAlone }: Recipe): string[] {
+  if (isAlone) return [command.replace('app=app.ts', 'threads=threads.mjs reader=reader.mjs')];
+  return ['threads', 'reader'].map((name) =>
+    command.replace('app.ts', `${name}.mjs`).replace('out/app', `out/${name}`),
+  );
+}
 
 /** The first program of the README, with a line that prints what it saw. */
 async function readmeProgram(isCommonJs: boolean): Promise<string> {
@@ -66,7 +86,7 @@ describe('the installed package', () => {
       '@types/node@20',
     ];
     await install(folder, [await pack(folder), ...tools]);
-    for (const name of ['app.mjs', 'app.cjs', 'app.test.mjs', 'app.jest.mjs']) {
+    for (const name of FIXTURE_FILES) {
       await copyFile(join(FIXTURES, name), join(folder, name));
     }
   });
@@ -89,9 +109,9 @@ describe('the installed package', () => {
     assert.deepEqual(await output('app.cjs'), { added: PODS, cached: PODS });
   });
 
-  for (const { command, isCommonJs, isAlone } of RECIPES) {
-    const what = `${isAlone ? 'one folder' : 'packages outside'}, ${isCommonJs ? 'CommonJS' : 'ES modules'}`;
-    test(`runs the README’s program from a bundle by the documented recipe: ${what}`, async () => {
+  for (const recipe of RECIPES) {
+    const { command, isCommonJs, isAlone } = recipe;
+    test(`runs the README’s program from a bundle by the documented recipe: ${nameOf(recipe)}`, async () => {
       await rm(join(folder, 'out'), { recursive: true, force: true });
       const program = await readmeProgram(isCommonJs);
       await writeFile(join(folder, 'app.ts'), program);
@@ -106,6 +126,30 @@ describe('the installed package', () => {
       await rm(away, { recursive: true });
       // The program also prints what its handler receives.
       assert.deepEqual(JSON.parse(/^\{.*\}$/m.exec(stdout)?.[0] ?? ''), { cached: PODS });
+    });
+  }
+
+  test('opens the cache in a thread of the program, and the process ends', async () => {
+    const command = ['threads.mjs', kubeconfig, join(folder, 'reader.mjs')];
+    const { stdout } = await run(process.execPath, command, { cwd: folder, timeout: TIMEOUT_MS });
+    assert.deepEqual(JSON.parse(stdout), { added: PODS, cached: PODS });
+  });
+
+  for (const recipe of RECIPES) {
+    test(`opens the cache in a thread of a bundled program: ${nameOf(recipe)}`, async () => {
+      await rm(join(folder, 'out'), { recursive: true, force: true });
+      for (const command of withThread(recipe)) {
+        await run('sh', ['-c', command], { cwd: folder, timeout: TIMEOUT_MS });
+      }
+      const files = await readdir(join(folder, 'out'));
+      const fileOf = (name: string): string => files.find((file) => file.startsWith(`${name}.`)) ?? name;
+      const away = await mkdtemp(join(tmpdir(), 'kubeloom-bundle-'));
+      if (recipe.isAlone) await cp(join(folder, 'out'), away, { recursive: true });
+      const place = recipe.isAlone ? away : join(folder, 'out');
+      const command = [join(place, fileOf('threads')), kubeconfig, join(place, fileOf('reader'))];
+      const { stdout } = await run(process.execPath, command, { timeout: TIMEOUT_MS });
+      await rm(away, { recursive: true });
+      assert.deepEqual(JSON.parse(stdout), { added: PODS, cached: PODS });
     });
   }
 

@@ -3,60 +3,18 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { SharedCache } from '../../../src/index.ts';
 import type { SharedIndexInformer } from '../../../src/index.ts';
 import { settled } from '../../../src/apiserver/testing/index.ts';
 import { openCache } from '../../../src/thread/index.ts';
-import type { CachePort } from '../../../src/thread/index.ts';
 import { Scene, pod } from '../informer/scene.ts';
 import type { Pod } from '../informer/scene.ts';
-import type { Command } from './reading-worker.ts';
-
-const WORKER = new URL('./reading-worker.js', import.meta.url);
-
-/** A worker thread, which ends with its test. */
-class Reading {
-  readonly worker: Worker;
-  readonly exited: Promise<unknown>;
-
-  private constructor(port: CachePort) {
-    this.worker = new Worker(WORKER, {
-      workerData: port,
-      transferList: port.transferList,
-      resourceLimits: { maxOldGenerationSizeMb: 32 },
-    });
-    // A failure of the worker is part of the test.
-    this.worker.on('error', () => undefined);
-    this.exited = new Promise((resolve) => this.worker.once('exit', resolve));
-  }
-
-  static async start(port: CachePort): Promise<Reading> {
-    const reading = new Reading(port);
-    await Promise.race([once(reading.worker, 'message'), reading.exited]);
-    return reading;
-  }
-
-  async ask(command: Command): Promise<unknown> {
-    const answer = once(this.worker, 'message');
-    this.worker.postMessage(command);
-    return ((await answer) as unknown[])[0];
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.worker.terminate();
-  }
-}
+import { Reading, ended } from './reading.ts';
 
 async function started(scene: Scene, count: number): Promise<SharedIndexInformer<Pod>> {
   for (let number = 0; number < count; number++) scene.source.add(pod(`pod-${number}`, { app: 'web' }));
   const informer = scene.informer();
   await scene.started(informer);
   return informer;
-}
-
-/** Resolves when no thread has the cache. */
-async function ended(cache: SharedCache): Promise<void> {
-  while (cache.threads > 0) await new Promise((resolve) => setImmediate(resolve));
 }
 
 test('C205 a worker thread reads the objects, receives the changes, and waits for versions', async () => {

@@ -1,0 +1,11 @@
+/** The heap of the calling thread after a collection: what V8 has not collected yet is a matter of chance. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+export function collectedHeapBytes(): number {
+  setFlagsFromString('--expose-gc');
+  // The function is in contexts that are made after the flag.
+  const collect = runInNewContext('gc') as () => void;
+  collect();
+  return process.memoryUsage().heapUsed;
+}
