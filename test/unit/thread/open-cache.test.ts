@@ -85,7 +85,7 @@ test('C205 a worker thread reads the objects, receives the changes, and waits fo
       .map((entry) => entry.object.metadata),
   );
   const calls = ['add! pod-0', 'add! pod-1', 'add! pod-2', 'update pod-1', 'delete pod-2', 'add pod-3'];
-  assert.deepEqual(await reading.ask({ type: 'calls' }), calls);
+  assert.deepEqual(await reading.ask({ type: 'calls', count: calls.length }), calls);
   reading.worker.postMessage({ type: 'close' });
   await reading.exited;
   await ended(cache);

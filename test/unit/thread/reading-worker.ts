@@ -5,7 +5,9 @@ import type { CachePort } from '../../../src/thread/index.ts';
 import type { Pod } from '../informer/scene.ts';
 
 export type Command =
-  | { readonly type: 'list' | 'calls' | 'throw' | 'exit' | 'fill the heap' | 'block' | 'close' }
+  | { readonly type: 'list' | 'throw' | 'exit' | 'fill the heap' | 'block' | 'close' }
+  /** Answers when there are so many calls. */
+  | { readonly type: 'calls'; readonly count: number }
   | { readonly type: 'wait'; readonly resourceVersion: string };
 
 const cache = await openCache<{ pods: Pod }>(workerData as CachePort);
@@ -29,6 +31,7 @@ async function take(command: Command): Promise<void> {
       answer(pods.lister.list().map((entry) => entry.object.metadata));
       break;
     case 'calls':
+      while (calls.length < command.count) await new Promise((resolve) => setImmediate(resolve));
       answer(calls);
       break;
     case 'wait':
