@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.ts';
 
 export const CACHE_MUTANTS: readonly Mutant[] = inFiles({
   'src/replica/store/replica.ts': {
-    C1: ['shadow.deleted.has(key) ? NONE :', '!shadow.deleted.has(key) ? NONE :'],
+    C1: ['isDeleted ? NONE :', '!isDeleted ? NONE :'],
     C2: [
       'if (this.#shadow?.epoch === epoch) this.#swap(',
       'if (this.#shadow?.epoch === epoch && !this.#hasSynced) this.#swap(',

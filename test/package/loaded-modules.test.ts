@@ -98,7 +98,8 @@ for (const { what, file, packages, files, bytes } of ENTRIES) {
 
 test('kubeloom/thread loads neither what lists and watches nor the apiserver', async () => {
   const { rooms } = await loadedBy(`await import('file://${join(SOURCE, 'thread/index.js')}');`);
-  assert.deepEqual(rooms, ['base', 'informer', 'kube', 'replica', 'shared', 'thread']);
+  // Of `client-go` it has the error that reconcile functions throw.
+  assert.deepEqual(rooms, ['base', 'client-go', 'informer', 'kube', 'replica', 'shared', 'thread']);
 });
 
 test('a kubeconfig is loaded, and a connection made of it, without client-node', async () => {
