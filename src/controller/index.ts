@@ -43,3 +43,6 @@ export type {
 } from './leader-election/leader-elector.ts';
 export type { OnLeading } from './leader-election/election.ts';
 export type { LeaderElectionRecord, ResourceLock, StoredRecord } from './leader-election/resource-lock.ts';
+
+export { SlotGroup } from './slots/slot-group.ts';
+export type { SlotGroupParts } from './slots/slot-group.ts';

@@ -57,7 +57,8 @@ export class LeaseLock implements ResourceLock {
   }
 }
 
-function storedOf(lease: Lease): StoredRecord {
+/** Returns the record of a lease. */
+export function storedOf(lease: Lease): StoredRecord {
   const { spec = {} } = lease;
   const record = {
     holderIdentity: spec.holderIdentity ?? '',
