@@ -51,7 +51,10 @@ export class SlotGroup {
     const { group, rules, slotCount = SLOTS, lockOf, work, onError, random = Math.random } = parts;
     this.#clock = parts.clock ?? realClock;
     const common = { rules, clock: this.#clock, random, onError, onChanged: () => this.#decideSoon() };
-    this.#slotNames = Array.from({ length: slotCount }, (_, slot) => `${group}-slot-${String(slot).padStart(2, '0')}`);
+    this.#slotNames = Array.from(
+      { length: slotCount },
+      (_, slot) => `${group}-slot-${String(slot).padStart(2, '0')}`,
+    );
     this.#slots = this.#slotNames.map((name, slot) => {
       const wish = (): Wish => this.#wishes[slot] ?? 'leave';
       return new SlotRunner({ ...common, slot, lock: lockOf(name), wish, work });
@@ -132,7 +135,8 @@ export class SlotGroup {
     const owners = this.#phase === 'running' ? this.owners : undefined;
     const before = this.#wishes;
     this.#wishes = wishesOf(states, owners, this.#parts.rules.identity);
-    for (const [slot, runner] of this.#slots.entries()) if (this.#wishes[slot] !== before[slot]) runner.tick();
+    for (const [slot, runner] of this.#slots.entries())
+      if (this.#wishes[slot] !== before[slot]) runner.tick();
     const isDone = this.#phase === 'leaving' && this.states.every(({ kind }) => kind === 'free');
     // The heartbeat ends last: the other members expect this one to hand its slots over.
     const heartbeatWish = isDone ? 'leave' : 'own';
@@ -144,7 +148,9 @@ export class SlotGroup {
     if (isDone && this.#heartbeat.state.kind === 'free') return this.#end();
     const nextMs = Math.min(...Array.from(this.#heartbeats.values(), (seen) => this.#aliveUntilMs(seen)));
     if (nextMs < Infinity)
-      this.#cancelTimer = this.#clock.schedule(Math.ceil(nextMs - this.#clock.now()), () => this.#decideSoon());
+      this.#cancelTimer = this.#clock.schedule(Math.ceil(nextMs - this.#clock.now()), () =>
+        this.#decideSoon(),
+      );
     return undefined;
   }
 
@@ -155,7 +161,8 @@ export class SlotGroup {
 
   #liveMembers(): string[] {
     const live = new Set([this.#parts.rules.identity]);
-    for (const [identity, seen] of this.#heartbeats) if (this.#aliveUntilMs(seen) < Infinity) live.add(identity);
+    for (const [identity, seen] of this.#heartbeats)
+      if (this.#aliveUntilMs(seen) < Infinity) live.add(identity);
     return [...live].toSorted();
   }
 

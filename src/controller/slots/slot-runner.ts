@@ -105,7 +105,9 @@ export class SlotRunner {
       case 'end-work':
         return this.#endWork(effect.loss && this.#lostError(effect.loss, 'its work is aborted'));
       case 'overdue':
-        return onError(this.#lostError(effect.loss, 'its work has not ended; let it end when its signal is aborted'));
+        return onError(
+          this.#lostError(effect.loss, 'its work has not ended; let it end when its signal is aborted'),
+        );
       default:
         return this.#calls.perform(effect);
     }
@@ -135,7 +137,8 @@ export class SlotRunner {
 
   #lostError({ holder, failure }: Loss, consequence: string): KubeloomError {
     const last = failure === undefined ? '' : ` (${firstLineOf(failure)})`;
-    const why = holder === undefined ? `its lease could not be renewed in time${last}` : `${holder} holds its lease`;
+    const why =
+      holder === undefined ? `its lease could not be renewed in time${last}` : `${holder} holds its lease`;
     const message = `${this.#parts.lock.describe()}: the slot is lost: ${why}; ${consequence}`;
     return new KubeloomError('ERR_KUBELOOM_LEADER_LOST', message, { cause: failure });
   }

@@ -101,7 +101,11 @@ export function slotDueMs(state: SlotState, wish: Wish, rules: SlotRules): numbe
 }
 
 /** Returns the time at which the slot is claimed; undefined when it is not. */
-export function claimMs({ observed, sinceMs, notBeforeMs }: Free, wish: Wish, rules: SlotRules): number | undefined {
+export function claimMs(
+  { observed, sinceMs, notBeforeMs }: Free,
+  wish: Wish,
+  rules: SlotRules,
+): number | undefined {
   if (wish === 'leave') return undefined;
   const freeMs = observed ? heldUntilMs(observed, rules) : sinceMs;
   if (wish === 'own') return Math.max(notBeforeMs, freeMs);

@@ -4,10 +4,25 @@
  * and that a member never has two works for one slot.
  */
 import { newCandidate } from '../leader-election/election-state.ts';
-import type { ElectionEffect, ElectionEvent, ElectionState, Moment, Observation } from '../leader-election/election-state.ts';
+import type {
+  ElectionEffect,
+  ElectionEvent,
+  ElectionState,
+  Moment,
+  Observation,
+} from '../leader-election/election-state.ts';
 import { observationOf, step } from '../leader-election/election-step.ts';
 import { claimMs, isHeld } from './slot-state.ts';
-import type { Free, Held, SlotEffect, SlotEvent, SlotMoment, SlotRules, SlotState, SlotStep } from './slot-state.ts';
+import type {
+  Free,
+  Held,
+  SlotEffect,
+  SlotEvent,
+  SlotMoment,
+  SlotRules,
+  SlotState,
+  SlotStep,
+} from './slot-state.ts';
 
 export function slotStep(state: SlotState, event: SlotEvent, moment: SlotMoment, rules: SlotRules): SlotStep {
   switch (state.kind) {
@@ -16,7 +31,8 @@ export function slotStep(state: SlotState, event: SlotEvent, moment: SlotMoment,
     case 'claiming': {
       const { election } = state;
       if (moment.wish === 'leave') return after(state, { type: 'stop' }, moment, rules);
-      if (event.type !== 'seen') return isElectionEvent(event) ? after(state, event, moment, rules) : unchanged(state);
+      if (event.type !== 'seen')
+        return isElectionEvent(event) ? after(state, event, moment, rules) : unchanged(state);
       const observed = observationOf(election.observed, event.stored, moment.nowMs);
       return unchanged({ ...state, election: { ...election, observed } });
     }
@@ -30,11 +46,17 @@ export function slotStep(state: SlotState, event: SlotEvent, moment: SlotMoment,
 
 function stepFree(state: Free, event: SlotEvent, moment: SlotMoment, rules: SlotRules): SlotStep {
   const { nowMs, wish } = moment;
-  const observed = event.type === 'seen' ? observationOf(state.observed, event.stored, nowMs) : state.observed;
+  const observed =
+    event.type === 'seen' ? observationOf(state.observed, event.stored, nowMs) : state.observed;
   const free: Free = { ...state, observed };
   const due = claimMs(free, wish, rules);
   if (due === undefined || nowMs < due) return unchanged(free);
-  return after({ kind: 'claiming', election: newCandidate(nowMs, observed) }, { type: 'tick' }, moment, rules);
+  return after(
+    { kind: 'claiming', election: newCandidate(nowMs, observed) },
+    { type: 'tick' },
+    moment,
+    rules,
+  );
 }
 
 function stepOwned(state: Held, event: SlotEvent, moment: SlotMoment, rules: SlotRules): SlotStep {
@@ -56,7 +78,10 @@ function after(
 ): SlotStep {
   const { state: election, effects } = step(before.election, event, moment, rules);
   const isWorking = hadWork(before) && event.type !== 'worked';
-  return { state: stateOf(before, election, isWorking, moment, rules), effects: effects.flatMap((effect) => effectsOf(effect, election, isWorking)) };
+  return {
+    state: stateOf(before, election, isWorking, moment, rules),
+    effects: effects.flatMap((effect) => effectsOf(effect, election, isWorking)),
+  };
 }
 
 function stateOf(
@@ -113,6 +138,8 @@ function unchanged(state: SlotState): SlotStep {
   return { state, effects: [] };
 }
 
-function isElectionEvent(event: SlotEvent): event is Exclude<SlotEvent, { readonly type: 'seen' | 'synced' }> {
+function isElectionEvent(
+  event: SlotEvent,
+): event is Exclude<SlotEvent, { readonly type: 'seen' | 'synced' }> {
   return event.type !== 'seen' && event.type !== 'synced';
 }

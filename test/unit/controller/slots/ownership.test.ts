@@ -12,7 +12,10 @@ describe('preferredOwners', () => {
     test(`gives ${count} members equally many of 16 slots, or one more`, () => {
       const owners = preferredOwners(16, members(count));
       const counts = members(count).map((member) => owners.filter((owner) => owner === member).length);
-      assert.equal(counts.reduce((sum, slots) => sum + slots), 16);
+      assert.equal(
+        counts.reduce((sum, slots) => sum + slots),
+        16,
+      );
       assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, String(counts));
     });
   }

@@ -62,7 +62,8 @@ const releasedEarly: typeof slotStep = (state, event, moment, rules) => {
 };
 
 const fromTheAnswer: typeof slotStep = (state, event, moment, rules) => {
-  if (state.kind !== 'claiming' || state.election.pace.kind !== 'calling') return slotStep(state, event, moment, rules);
+  if (state.kind !== 'claiming' || state.election.pace.kind !== 'calling')
+    return slotStep(state, event, moment, rules);
   const pace = { ...state.election.pace, sentMs: moment.nowMs };
   const later = { ...state, election: { ...state.election, pace } };
   return slotStep(event.type === 'answered' ? later : state, event, moment, rules);
@@ -76,12 +77,27 @@ const forgetful: typeof slotStep = (state, event, moment, rules) => {
 describe('the checker finds wrong rules', () => {
   const CHANGE: Partial<Bounds> = { second: ['b'] };
   const BROKEN: readonly [string, RegExp, Partial<Protocol>, Partial<Bounds>][] = [
-    ['an owner renews until the lease of others ends, and later', /two members/, { rules: { ...RULES, renewDeadlineMs: 5 * TICK_MS } }, CHANGE],
+    [
+      'an owner renews until the lease of others ends, and later',
+      /two members/,
+      { rules: { ...RULES, renewDeadlineMs: 5 * TICK_MS } },
+      CHANGE,
+    ],
     ['times in the record are compared with the own clock', /two members/, { step: byTimestamps }, CHANGE],
-    ['a slot is released before its work has ended', /two members/, { step: releasedEarly }, { ...CHANGE, faultsMax: 0 }],
+    [
+      'a slot is released before its work has ended',
+      /two members/,
+      { step: releasedEarly },
+      { ...CHANGE, faultsMax: 0 },
+    ],
     ['a lease counts from the answer, not from the request', /two members/, { step: fromTheAnswer }, CHANGE],
     ['a slot is claimed again while an aborted work runs', /two works/, { step: forgetful }, {}],
-    ['a lease is left alone for too long', /no owner/, { rules: { ...COVERING, leaseDurationMs: 9 * TICK_MS } }, { progressTicks: PROGRESS_TICKS }],
+    [
+      'a lease is left alone for too long',
+      /no owner/,
+      { rules: { ...COVERING, leaseDurationMs: 9 * TICK_MS } },
+      { progressTicks: PROGRESS_TICKS },
+    ],
   ];
   for (const [fault, promise, protocol, bounds] of BROKEN) {
     test(`when ${fault}`, () => assert.match(check(protocol, bounds).broken?.at(-1) ?? 'nothing', promise));

@@ -11,7 +11,13 @@
 import type { LeaderElectionRecord, StoredRecord } from '../../../../src/controller/index.ts';
 import { wishesOf } from '../../../../src/controller/slots/ownership.ts';
 import { isHeld, newSlot, slotDueMs } from '../../../../src/controller/slots/slot-state.ts';
-import type { SlotEffect, SlotEvent, SlotRules, SlotState, Wish } from '../../../../src/controller/slots/slot-state.ts';
+import type {
+  SlotEffect,
+  SlotEvent,
+  SlotRules,
+  SlotState,
+  Wish,
+} from '../../../../src/controller/slots/slot-state.ts';
 import type { slotStep } from '../../../../src/controller/slots/slot-step.ts';
 
 export const TICK_MS = 1000;
@@ -132,7 +138,13 @@ export class SlotModel {
       hasSecondView: false,
       isBlind: false,
     }));
-    return { tick: 0, faultsLeft: faultsMax, records: first.map(() => undefined), members, broken: undefined };
+    return {
+      tick: 0,
+      faultsLeft: faultsMax,
+      records: first.map(() => undefined),
+      members,
+      broken: undefined,
+    };
   }
 
   /** S1: names a slot that two members work on. */
@@ -147,10 +159,11 @@ export class SlotModel {
   /** Progress: names a slot that stays without an owner on the schedule on which nothing else goes wrong. */
   #stuck(world: World): string | undefined {
     const { progressTicks, first } = this.#bounds;
-    if (progressTicks === undefined || world.members.every(({ condition }) => condition !== 'running')) return undefined;
+    if (progressTicks === undefined || world.members.every(({ condition }) => condition !== 'running'))
+      return undefined;
     const missing = new Set(first.keys());
     const endTick = world.tick + progressTicks;
-    for (let now: World | undefined = world; now; ) {
+    for (let now: World | undefined = world; now;) {
       for (const slot of missing) {
         const { tick, members } = now;
         if (members.some((member, index) => this.#works(tick, member, index, slot))) missing.delete(slot);
@@ -188,13 +201,18 @@ export class SlotModel {
         ...withMember(world, index, { ...member, ...change }),
         faultsLeft: world.faultsLeft - faults,
       });
-      if (member.condition === 'running' && !member.hasSecondView && this.#bounds.second !== this.#bounds.first)
+      if (
+        member.condition === 'running' &&
+        !member.hasSecondView &&
+        this.#bounds.second !== this.#bounds.first
+      )
         moves.push({ name: `${name}: other members`, world: set({ hasSecondView: true }, 0), isFair: false });
       if (member.condition === 'frozen')
         moves.push({ name: `${name} continues`, world: set({ condition: 'running' }, 0), isFair: false });
       if (world.faultsLeft === 0 || member.condition !== 'running') continue;
       moves.push({ name: `${name} is frozen`, world: set({ condition: 'frozen' }, 1), isFair: false });
-      if (!member.isBlind) moves.push({ name: `${name} is blind`, world: set({ isBlind: true }, 1), isFair: false });
+      if (!member.isBlind)
+        moves.push({ name: `${name} is blind`, world: set({ isBlind: true }, 1), isFair: false });
       const slots = member.slots.map(killed);
       moves.push({ name: `${name} is killed`, world: set({ condition: 'dead', slots }, 1), isFair: false });
     }
@@ -202,7 +220,8 @@ export class SlotModel {
       slots.some(({ calls }) => calls.some(({ isLate, answer }) => !isLate && !answer)),
     );
     const later = { ...world, tick: world.tick + 1 };
-    if (!isDue && !isPending && world.tick < ticksMax) moves.push({ name: `tick ${later.tick}`, world: later, isFair: true });
+    if (!isDue && !isPending && world.tick < ticksMax)
+      moves.push({ name: `tick ${later.tick}`, world: later, isFair: true });
     return moves;
   }
 
@@ -223,13 +242,22 @@ export class SlotModel {
     if (work === 'ending' || work === 'aborted') {
       const ended = withSlot(world, member, slot, { ...of, work: 'none' });
       const event = { type: 'worked', failure: undefined } as const;
-      moves.push({ name: `${name}: work ends`, world: this.#happen(ended, member, slot, event), isFair: true });
+      moves.push({
+        name: `${name}: work ends`,
+        world: this.#happen(ended, member, slot, event),
+        isFair: true,
+      });
     }
     const wish = this.#wish(world, member, slot);
     const due = slotDueMs(state, wish, this.#rules(member));
-    const isLeft = wish === 'leave' && (state.kind === 'syncing' || state.kind === 'active' || state.kind === 'claiming');
+    const isLeft =
+      wish === 'leave' && (state.kind === 'syncing' || state.kind === 'active' || state.kind === 'claiming');
     if (!isLeft && (due === undefined || this.#nowMs(world.tick, member) < due)) return false;
-    moves.push({ name: `${name}: tick`, world: this.#happen(world, member, slot, { type: 'tick' }), isFair: true });
+    moves.push({
+      name: `${name}: tick`,
+      world: this.#happen(world, member, slot, { type: 'tick' }),
+      isFair: true,
+    });
     return true;
   }
 
@@ -261,7 +289,11 @@ export class SlotModel {
         : change(served, { answer }, 0);
     const moves: Move[] = [{ name: text, world: next, isFair: !call.isLate }];
     if (call.isLate || world.faultsLeft === 0) return moves;
-    moves.push({ name: `${text}: the request is late`, world: change(world, { isLate: true }, 1), isFair: false });
+    moves.push({
+      name: `${text}: the request is late`,
+      world: change(world, { isLate: true }, 1),
+      isFair: false,
+    });
     const late = change({ ...world, records }, { answer, isLate: true }, 1);
     moves.push({ name: `${text}: the answer is late`, world: late, isFair: false });
     return moves;
