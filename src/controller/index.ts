@@ -46,3 +46,6 @@ export type { LeaderElectionRecord, ResourceLock, StoredRecord } from './leader-
 
 export { SlotGroup } from './slots/slot-group.ts';
 export type { SlotGroupParts } from './slots/slot-group.ts';
+export type { Tenure, WorkOnSlot } from './slots/slot-runner.ts';
+export type { SlotRules } from './slots/slot-state.ts';
+export type { ElectionRules } from './leader-election/election-state.ts';

@@ -16,7 +16,7 @@ import type { SlotRules, SlotState, Wish } from './slot-state.ts';
 
 const SLOTS = 16;
 
-/** @internal */
+/** What a member is made of. Not final: see docs/decisions/0029-slots.md. */
 export interface SlotGroupParts {
   /** Name of the group: leases are `GROUP-slot-07` and `GROUP-member-IDENTITY`. */
   readonly group: string;
@@ -30,7 +30,7 @@ export interface SlotGroupParts {
   readonly random?: Random;
 }
 
-/** @internal */
+/** A member of a group. Not final: an informer on the leases and checked options are missing. */
 export class SlotGroup {
   readonly #parts: SlotGroupParts;
   readonly #clock: Clock;
@@ -71,12 +71,12 @@ export class SlotGroup {
     });
   }
 
-  /** States of the slots, by the clock of this moment. */
+  /** @internal States of the slots, by the clock of this moment. */
   get states(): readonly SlotState[] {
     return this.#slots.map(({ state }) => state);
   }
 
-  /** Preferred owners of the slots, as this member sees the group. */
+  /** @internal Preferred owners of the slots, as this member sees the group. */
   get owners(): readonly (string | undefined)[] {
     return preferredOwners(this.#slots.length, this.#liveMembers());
   }

@@ -27,10 +27,10 @@ function check(protocol: Partial<Protocol>, bounds: Partial<Bounds>): CheckResul
 
 describe('the rules of slots', () => {
   const CASES: readonly [string, Partial<Protocol>, Partial<Bounds>][] = [
-    ['while its preferred owner changes, with a fault', {}, { second: ['b'], ticksMax: 4 }],
-    ['while the other member covers it, with a fault', { rules: COVERING }, { ticksMax: 6 }],
+    ['while its preferred owner changes, with a fault', {}, { second: ['b'], ticksMax: 3 }],
+    ['while the other member covers it, with a fault', { rules: COVERING }, { ticksMax: 5 }],
     ['and one of two slots moves', {}, { first: ['a', 'b'], second: ['a', 'a'], faultsMax: 0 }],
-    ['and two slots change places', {}, { first: ['a', 'b'], second: ['b', 'a'], ticksMax: 2, faultsMax: 0 }],
+    ['and two slots change places', {}, { first: ['a', 'b'], second: ['b', 'a'], ticksMax: 1, faultsMax: 0 }],
   ];
   for (const [title, protocol, bounds] of CASES) {
     test(`S1: two members never work on one slot ${title}`, (t) => {
@@ -42,7 +42,7 @@ describe('the rules of slots', () => {
   }
 
   test('a slot has an owner within the lease duration and four periods, whatever has happened before', () => {
-    const { broken } = check({ rules: COVERING }, { progressTicks: PROGRESS_TICKS });
+    const { broken } = check({ rules: COVERING }, { ticksMax: 4, progressTicks: PROGRESS_TICKS });
     assert.equal(broken, undefined, broken?.join('\n'));
   });
 });
