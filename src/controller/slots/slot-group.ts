@@ -16,7 +16,7 @@ import type { SlotRules, SlotState, Wish } from './slot-state.ts';
 
 const SLOTS = 16;
 
-/** What a member is made of. Not final: see docs/decisions/0029-slots.md. */
+/** Parts of a member. Not final: see docs/decisions/0029-slots.md. */
 export interface SlotGroupParts {
   /** Name of the group: leases are `GROUP-slot-07` and `GROUP-member-IDENTITY`. */
   readonly group: string;
