@@ -24,7 +24,7 @@ const EXPECTED = [
   /^dist\/(src|lib)\/[\w./-]+\.(js|cjs|d\.ts)$/,
   /^src\/loadtest\/[\w./-]+\.(json|yaml)$/,
   /^docs\/[\w./-]+\.(md|svg|png)$/,
-  /^docs\/examples\/[\w.-]+\.(ts|txt|yaml)$/,
+  /^docs\/examples\/([\w-]+\/)?[\w.-]+\.(ts|txt|yaml)$/,
   /^docs\/(grafana|loadtest)\/[\w.-]+$/,
   /^(README|CHANGELOG|CONTRIBUTING|SECURITY)\.md$/,
   /^(LICENSE|package\.json)$/,
