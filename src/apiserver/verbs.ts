@@ -117,7 +117,11 @@ async function list({ log, options }: Services, call: Call): Promise<void> {
 }
 
 /** Returns the confirmation of a shard selector, which lists of custom resources and of metadata do not have. */
-function shardInfoOf({ collection, query }: Call, { sharding }: ResolvedOptions, partial: boolean): JsonObject {
+function shardInfoOf(
+  { collection, query }: Call,
+  { sharding }: ResolvedOptions,
+  partial: boolean,
+): JsonObject {
   const selector = query.get('shardSelector') ?? '';
   const isConfirmed =
     sharding === 'echoes' && selector !== '' && !partial && collection.definition.custom !== true;

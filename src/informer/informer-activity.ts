@@ -58,7 +58,7 @@ export class InformerActivity {
   readonly #watchesEnded: LabelledCounter = new LabelledCounter('kubeloom_watches_ended_total');
   #watchesStarted = 0;
   #isWatching = false;
-  /** What the server does with the shard selector; undefined until a list has shown it. */
+  /** Treatment of the shard selector by the server; undefined until a list has shown it. */
   shardFiltering: ShardFiltering | undefined;
   /** Samples of the counters; their labels are made once, because each scrape reads them. */
   #counted: readonly CountedSample[] = [];

@@ -21,7 +21,7 @@ export interface InformerStats {
   readonly records: number;
   /** Number of reported errors by code. */
   readonly errors: Readonly<Record<string, number>>;
-  /** What the server does with the shard selector; undefined without one, and until a list has shown it. */
+  /** Treatment of the shard selector by the server; undefined without one, and until a list has shown it. */
   readonly shardFiltering: ShardFiltering | undefined;
   /** Handlers in the order of registration. */
   readonly handlers: readonly HandlerStats[];

@@ -30,8 +30,7 @@ const SLOTS = 16;
 const SLOTS_MAX = 256;
 const HASHES = 2n ** 64n;
 const BOUND = /^0x[\da-f]{1,17}$/i;
-const RANGE =
-  /^\s*shardRange\(\s*object\.metadata\.(uid|namespace)\s*,\s*'([^']*)'\s*,\s*'([^']*)'\s*\)\s*$/;
+const RANGE = /^\s*shardRange\(\s*object\.metadata\.(uid|namespace)\s*,\s*'([^']*)'\s*,\s*'([^']*)'\s*\)\s*$/;
 
 /**
  * Returns the selector of some of `count` slots, which have equal parts of all hashes. @throws ERR_KUBELOOM_SELECTOR
@@ -96,7 +95,8 @@ export function checkShardSelector(selector: unknown): asserts selector is Shard
   for (const range of ranges as readonly unknown[]) {
     const { start, end } = (range ?? {}) as Partial<Record<keyof ShardRange, unknown>>;
     if (hashOfBound(start) >= hashOfBound(end)) {
-      throw selectorError(`a range of a shard selector must end after its start, got ${start} to ${end}`);
+      const shown = `${String(start)} to ${String(end)}`;
+      throw selectorError(`a range of a shard selector must end after its start, got ${shown}`);
     }
   }
 }

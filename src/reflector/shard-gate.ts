@@ -20,11 +20,7 @@ export class ShardGate {
   #isEchoed = false;
 
   /** @param counts the counters of the reflector @param onChange called when the server proves to be another */
-  constructor(
-    selector: ShardSelector,
-    counts: Float64Array,
-    onChange: (filtering: ShardFiltering) => void,
-  ) {
+  constructor(selector: ShardSelector, counts: Float64Array, onChange: (filtering: ShardFiltering) => void) {
     this.#filter = new ShardFilter(selector);
     this.#counts = counts;
     this.#onChange = onChange;

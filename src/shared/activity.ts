@@ -58,7 +58,7 @@ export type ListCause =
 export type WatchEnd = FailureReason | 'server' | 'short_watch' | 'torn' | 'stopped';
 
 /**
- * What the server does with a shard selector. `filtered`: the last list said so. `filtered-without-echo`: the last list
+ * Treatment of a shard selector by the server. `filtered`: the last list said so. `filtered-without-echo`: the last list
  * did not say so and had no object of another shard. `ignored`: the server has sent one since the last list began.
  */
 export type ShardFiltering = 'filtered' | 'filtered-without-echo' | 'ignored';
