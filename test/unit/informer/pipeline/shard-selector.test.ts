@@ -196,6 +196,23 @@ describe('an informer with a shard selector', () => {
     }
   });
 
+  test('drops objects of other shards that are too large, too, and keeps the identity of its own', async () => {
+    await using own = await Scene.start({ threads: { shards: 0, objectBytesMax: 10_000 } });
+    const large = { text: 'x'.repeat(1_200_000) };
+    const both = [withUid(pod('mine'), UPPER_UID), withUid(pod('other'), LOWER_UID)];
+    await own.put(...both.map((object) => annotated(object, large)));
+    const handler = new RecordingHandler();
+    const listing = own.informer({ ...PAGES, shardSelector: UPPER });
+    await own.watched(listing, handler);
+    assert.deepEqual(handler.names, ['add mine']);
+    await own.put(...both.map((object) => annotated(object, { ...large, changed: 'yes' })));
+    await handler.until(() => handler.calls.length === 2);
+    assert.deepEqual(handler.names, ['add mine', 'update mine']);
+    assert.deepEqual(cached(listing), ['mine']);
+    await own.until(() => foreign() === 2);
+    await own.reported();
+  });
+
   test('keeps its selector when tweakListOptions changes it, and reports the change once', async () => {
     await using own = await scene('filters');
     await own.put(...podsOf(20));
