@@ -14,6 +14,7 @@ import {
   shardSlots,
 } from '../../../../src/index.ts';
 import type { InformerOptions, ListOptions, ShardFiltering, ShardSelector } from '../../../../src/index.ts';
+import { InProcessBackend } from '../../../../src/informer/threads/in-process-backend.ts';
 import { PODS, WIDGETS, annotated, pod } from '../../../kit/objects.ts';
 import { RecordingHandler } from '../../../kit/recording-handler.ts';
 import { Scene, kubeConfigOf } from '../../../kit/scene.ts';
@@ -189,7 +190,7 @@ describe('an informer with a shard selector', () => {
     );
     await own.until(() => server.requests.length === 3);
     assert.equal(server.requests[2]?.query['resourceVersion'], '9');
-    assert.equal(informer.stats().shardFiltering, 'ignored');
+    await own.until(() => informer.stats().shardFiltering === 'ignored');
     assert.deepEqual(cached(informer), ['mine']);
     for (const { query } of server.requests) {
       assert.equal(query['shardSelector'], shardSelectorText(UPPER));
@@ -211,6 +212,25 @@ describe('an informer with a shard selector', () => {
     assert.deepEqual(cached(listing), ['mine']);
     await own.until(() => foreign() === 2);
     await own.reported();
+  });
+
+  test('filters on after its reflector was replaced', async () => {
+    let backend: InProcessBackend | undefined;
+    const threads = new InformerThreads(
+      { shards: 0 },
+      { backend: (...given) => (backend = new InProcessBackend(...given)) },
+    );
+    await using own = await Scene.start({ threads });
+    own.ends(threads);
+    const objects = podsOf(20);
+    const { informer, handler } = await own.watching({ shardSelector: UPPER });
+    await own.put(...objects.slice(0, 10));
+    await handler.until(() => handler.calls.length === namesOf(objects.slice(0, 10), UPPER).length);
+    backend?.kill('reflector');
+    await own.put(...objects.slice(10));
+    await handler.until(() => handler.calls.length === namesOf(objects, UPPER).length);
+    assert.deepEqual(cached(informer), namesOf(objects, UPPER).sort());
+    await own.until(() => informer.stats().shardFiltering === 'ignored');
   });
 
   test('keeps its selector when tweakListOptions changes it, and reports the change once', async () => {
