@@ -45,7 +45,6 @@ export type { OnLeading } from './leader-election/election.ts';
 export type { LeaderElectionRecord, ResourceLock, StoredRecord } from './leader-election/resource-lock.ts';
 
 export { SlotGroup } from './slots/slot-group.ts';
-export type { SlotGroupParts } from './slots/slot-group.ts';
+export type { SlotGroupOptions } from './slots/slot-group.ts';
 export type { Tenure, WorkOnSlot } from './slots/slot-runner.ts';
-export type { SlotRules } from './slots/slot-state.ts';
-export type { ElectionRules } from './leader-election/election-state.ts';
+export type { ElectionTimes } from './leader-election/election-times.ts';

@@ -10,12 +10,12 @@ import { isHeld, newSlot, slotDueMs } from './slot-state.ts';
 import type { SlotEffect, SlotEvent, SlotRules, SlotState, Wish } from './slot-state.ts';
 import { slotStep } from './slot-step.ts';
 
-/** Time for which a member owns a slot. */
+/** A period in which a member owns a slot. */
 export interface Tenure {
   readonly slot: number;
-  /** Number of changes of the owner: it grows from member to member. */
+  /** Number of the period: greater than those of all earlier ones of the slot, whichever member had them. */
   readonly epoch: number;
-  /** Aborted when the slot is lost: before another member can own it. The work must end at once. */
+  /** Aborted when the slot is lost, before another member can own it, and when draining takes too long. */
   readonly signal: AbortSignal;
   /** Aborted when the slot is handed over, or lost: the work finishes what it has begun, while the lease is renewed. */
   readonly drainSignal: AbortSignal;
@@ -35,14 +35,15 @@ export interface SlotParts {
   readonly random: Random;
   readonly wish: () => Wish;
   readonly work: WorkOnSlot;
-  /** Called after each step that has changed the kind of the state: the wishes of other slots may change. */
-  readonly onChanged: () => void;
+  /** Called after each step that has changed the kind of the state. */
+  readonly onChanged: (before: SlotState, after: SlotState) => void;
   readonly onError: (error: KubeloomError) => void;
 }
 
 interface Work {
   readonly lost: AbortController;
   readonly drain: AbortController;
+  cancelLimit: () => void;
 }
 
 /** @internal */
@@ -81,9 +82,9 @@ export class SlotRunner {
 
   #happened(event: SlotEvent): void {
     const { clock, random, rules, wish, onChanged } = this.#parts;
-    const { kind } = this.#state;
+    const before = this.#state;
     const moment = { nowMs: clock.now(), random: random(), wish: wish() };
-    const { state, effects } = slotStep(this.#state, event, moment, rules);
+    const { state, effects } = slotStep(before, event, moment, rules);
     this.#state = state;
     for (const effect of effects) this.#perform(effect);
     this.#cancelTimer();
@@ -92,7 +93,7 @@ export class SlotRunner {
       const delayMs = Math.max(0, Math.ceil(due - clock.now()));
       this.#cancelTimer = clock.schedule(delayMs, () => this.tick());
     }
-    if (this.#state.kind !== kind) onChanged();
+    if (state.kind !== before.kind) onChanged(before, state);
   }
 
   #perform(effect: SlotEffect): void {
@@ -103,7 +104,7 @@ export class SlotRunner {
       case 'start-work':
         return void this.#start(effect.epoch);
       case 'end-work':
-        return this.#endWork(effect.loss && this.#lostError(effect.loss, 'its work is aborted'));
+        return this.#endWork(effect.loss);
       case 'overdue':
         return onError(
           this.#lostError(effect.loss, 'its work has not ended; let it end when its signal is aborted'),
@@ -113,13 +114,38 @@ export class SlotRunner {
     }
   }
 
-  #endWork(loss: KubeloomError | undefined): void {
-    if (loss) this.#work?.lost.abort(loss);
-    this.#work?.drain.abort(loss);
+  #endWork(loss: Loss | undefined): void {
+    const work = this.#work;
+    if (loss) {
+      const error = this.#lostError(loss, 'its work is aborted');
+      work?.lost.abort(error);
+      work?.drain.abort(error);
+      this.#parts.onError(error);
+    } else if (work && !work.drain.signal.aborted) {
+      this.#limitDrain(work);
+      work.drain.abort();
+    }
+  }
+
+  #limitDrain(work: Work): void {
+    const { clock, lock, rules, onError } = this.#parts;
+    const { drainTimeoutMs } = rules;
+    work.cancelLimit = clock.schedule(drainTimeoutMs, () => {
+      const message =
+        `${lock.describe()}: the work on the slot has not ended within ${drainTimeoutMs} ms (drainTimeoutMs), and is aborted; ` +
+        'the slot is kept until it ends';
+      const error = new KubeloomError('ERR_KUBELOOM_STILL_RUNNING', message);
+      onError(error);
+      work.lost.abort(error);
+    });
   }
 
   async #start(epoch: number): Promise<void> {
-    const work: Work = { lost: new AbortController(), drain: new AbortController() };
+    const work: Work = {
+      lost: new AbortController(),
+      drain: new AbortController(),
+      cancelLimit: () => undefined,
+    };
     this.#work = work;
     const { slot, onError } = this.#parts;
     const signal = signalWithCheck(work.lost, () => this.#check());
@@ -128,6 +154,7 @@ export class SlotRunner {
     };
     const tenure: Tenure = { slot, epoch, signal, drainSignal: work.drain.signal, synced };
     const failure: Failure | undefined = await failureOf(() => this.#parts.work(tenure), tenure.drainSignal);
+    work.cancelLimit();
     this.#work = undefined;
     const { kind } = this.#state;
     this.#happened({ type: 'worked', failure });

@@ -34,6 +34,8 @@ import type { StoredRecord } from '../leader-election/resource-lock.ts';
 export interface SlotRules extends ElectionRules {
   /** Time for which a slot must be free before a member takes it that is not its preferred owner. */
   readonly coverAfterMs: number;
+  /** Time for which a work may drain before it is aborted. */
+  readonly drainTimeoutMs: number;
 }
 
 /**
@@ -77,7 +79,7 @@ export type SlotEvent =
 
 export type SlotEffect =
   | Exclude<ElectionEffect, { readonly type: 'new-leader' | 'lead' | 'end' }>
-  /** The work begins. No two members have the same epoch of a slot. */
+  /** The work begins, in an epoch that is greater than those of all earlier works on the slot. */
   | { readonly type: 'start-work'; readonly epoch: number }
   /** Another member may own the slot from now on, and the work of this one has not ended. */
   | { readonly type: 'overdue'; readonly loss: Loss };

@@ -80,7 +80,7 @@ function after(
   const isWorking = hadWork(before) && event.type !== 'worked';
   return {
     state: stateOf(before, election, isWorking, moment, rules),
-    effects: effects.flatMap((effect) => effectsOf(effect, election, isWorking)),
+    effects: effects.flatMap((effect) => effectsOf(before, effect, election, isWorking)),
   };
 }
 
@@ -109,8 +109,15 @@ function stateOf(
   }
 }
 
-function effectsOf(effect: ElectionEffect, election: ElectionState, isWorking: boolean): SlotEffect[] {
+function effectsOf(
+  before: Exclude<SlotState, Free>,
+  effect: ElectionEffect,
+  election: ElectionState,
+  isWorking: boolean,
+): SlotEffect[] {
   switch (effect.type) {
+    case 'update':
+      return [before.kind === 'claiming' ? withNewEpoch(effect) : effect];
     case 'new-leader':
       return [];
     case 'lead': {
@@ -123,6 +130,12 @@ function effectsOf(effect: ElectionEffect, election: ElectionState, isWorking: b
     default:
       return [effect];
   }
+}
+
+/** Each claim counts, also that of a member which holds the lease: a work never has the epoch of an earlier one. */
+function withNewEpoch(effect: Extract<ElectionEffect, { readonly type: 'update' }>): SlotEffect {
+  const leaseTransitions = effect.stored.record.leaseTransitions + 1;
+  return { ...effect, draft: { ...effect.draft, leaseTransitions, acquireTime: '' } };
 }
 
 /** Returns whether a work ran before this step, which only its own event ends. */

@@ -13,6 +13,7 @@ const RULES: Omit<SlotRules, 'identity'> = {
   renewDeadlineMs: 2 * TICK_MS,
   retryPeriodMs: TICK_MS,
   coverAfterMs: 100 * TICK_MS,
+  drainTimeoutMs: 100 * TICK_MS,
   releaseOnCancel: true,
 };
 const COVERING: typeof RULES = { ...RULES, coverAfterMs: TICK_MS };

@@ -12,6 +12,7 @@ const RULES: SlotRules = {
   renewDeadlineMs: 2000,
   retryPeriodMs: 1000,
   coverAfterMs: 500,
+  drainTimeoutMs: 1000,
   releaseOnCancel: true,
 };
 const MINE = stored('me', 1);

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { FakeClock, startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
-import { ObjectClient, SlotGroup } from '../../../../src/controller/index.ts';
+import { ObjectClient } from '../../../../src/controller/index.ts';
 import type { ResourceLock } from '../../../../src/controller/index.ts';
 import { LeaseLock } from '../../../../src/controller/leader-election/lease-lock.ts';
+import { SlotMember } from '../../../../src/controller/slots/slot-member.ts';
 import type { Tenure } from '../../../../src/controller/slots/slot-runner.ts';
 
 const SLOTS = 4;
@@ -13,6 +14,7 @@ const RULES = {
   renewDeadlineMs: 10_000,
   retryPeriodMs: 2000,
   coverAfterMs: 15_000,
+  drainTimeoutMs: 30_000,
   releaseOnCancel: true,
 };
 const NEVER = new AbortController().signal;
@@ -70,7 +72,7 @@ class Group implements Disposable {
 }
 
 class Member {
-  readonly group: SlotGroup;
+  readonly group: SlotMember;
   readonly stop: AbortController = new AbortController();
   readonly tenures: Map<number, Tenure> = new Map();
   run: Promise<void> | undefined;
@@ -87,12 +89,14 @@ class Member {
       this.tenures.delete(tenure.slot);
       scene.log.push(`${identity} ends ${tenure.slot}${tenure.signal.aborted ? ': lost' : ''}`);
     };
-    this.group = new SlotGroup({
+    this.group = new SlotMember({
       group: 'g',
       rules: { ...RULES, identity },
       slotCount: SLOTS,
       lockOf: (name) => this.#counted(scene.lock(identity, name)),
       work,
+      forget: (name) => scene.log.push(`${identity} forgets ${name}`),
+      onChanged: () => undefined,
       onError: ({ code }) => scene.log.push(`${identity}: ${code}`),
       clock: scene.fake,
       random: () => 0,
@@ -138,7 +142,7 @@ async function withGroup(body: (group: Group) => Promise<void>): Promise<void> {
   await body(group);
 }
 
-describe('SlotGroup', () => {
+describe('a member', () => {
   test('takes all slots, hands half of them to a second member, and takes them back when that one leaves', () =>
     withGroup(async (group) => {
       const a = await group.join('a');
@@ -165,11 +169,5 @@ describe('SlotGroup', () => {
       assert.equal(lost.length, SLOTS / 2);
       assert.equal(b.tenures.size, 0);
       b.isCut = false;
-    }));
-
-  test('refuses a second run', () =>
-    withGroup(async (group) => {
-      const a = await group.join('a');
-      await assert.rejects(a.group.run(NEVER), { code: 'ERR_KUBELOOM_STARTED' });
     }));
 });
