@@ -4,6 +4,7 @@ import { KubeloomError, assert } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { callback, wantOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
+import type { ShardFilter } from '../kube/shard-filter.ts';
 import { PriorityQueue, runWorkers, waitFor } from '../index.ts';
 import type {
   HandlerRegistration,
@@ -17,7 +18,7 @@ import type { ObjectClient } from './object-client.ts';
 import { WATCH_CHECKS } from './options.ts';
 import type { ControllerBuilder, ControllerOptions, MapToKeys, Reconcile, WatchOptions } from './options.ts';
 import type { Predicate } from './predicates.ts';
-import { controllerKeys, queueingHandler } from './queueing.ts';
+import { controllerKeys, keysOfSlot, queueingHandler } from './queueing.ts';
 import type { KeysOf } from './queueing.ts';
 
 /** A kind whose changes queue keys. The types of its objects are known to the caller of the builder only. */
@@ -28,10 +29,13 @@ interface Source {
   readonly keysFor: (owner: ResourceRef, cache: InformersMap) => KeysOf<KubeObject>;
 }
 
-interface ControllerParts {
+/** @internal */
+export interface ControllerParts {
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   readonly clock: Clock;
+  /** The slot whose keys are reconciled. Default: all keys. */
+  readonly filter?: ShardFilter;
 }
 
 type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
@@ -136,11 +140,18 @@ export class ManagedController implements ControllerBuilder {
     for (const [, handle] of this.#followed) void handle.failed.then(failed);
   }
 
+  /** The caches of its kinds, once they are filled. */
+  get handles(): readonly InformerHandle<KubeObject>[] {
+    return this.#followed.map(([, handle]) => handle);
+  }
+
   /**
    * Queues all objects, at low priority, and reconciles until the signal is aborted. Resolves when the reconciliations in
    * progress have ended.
+   *
+   * @param workSignal signal of the reconciliations
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, workSignal: AbortSignal = signal): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter, onError } = this.#options;
     const limited = rateLimiter ? { rateLimiter } : {};
@@ -151,7 +162,7 @@ export class ManagedController implements ControllerBuilder {
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
       this.#queue = queue;
       const options = { signal, clock, ...(onError ? { onError } : {}) };
-      await runWorkers(queue, concurrency, (key) => this.#reconcile(key, signal), options);
+      await runWorkers(queue, concurrency, (key) => this.#reconcile(key, signal, workSignal), options);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
@@ -169,11 +180,13 @@ export class ManagedController implements ControllerBuilder {
   ): { readonly handle: InformerHandle<KubeObject>; readonly registration: HandlerRegistration } {
     const [own] = this.#followed;
     assert(own !== undefined, 'the caches are filled before the controller runs');
-    const handler = queueingHandler(queue, keysFor(own[1].resource, this.#parts.cache), predicate);
+    const { cache, filter } = this.#parts;
+    const keysOf = keysFor(own[1].resource, cache);
+    const handler = queueingHandler(queue, filter ? keysOfSlot(filter, keysOf) : keysOf, predicate);
     return { handle, registration: handle.addEventHandler(handler, { name: `controller ${this.name}` }) };
   }
 
-  async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
+  async #reconcile(key: string, stopSignal: AbortSignal, signal: AbortSignal): Promise<ReconcileResult> {
     assert(this.#state.kind === 'started', 'a controller runs after its start');
     const written: Written[] = [];
     const client = this.#parts.client.observed((resource, answer) => written.push([resource, answer]));
@@ -181,7 +194,7 @@ export class ManagedController implements ControllerBuilder {
     try {
       return await this.#state.reconcile(key, { cache: this.#parts.cache, client, signal });
     } finally {
-      await this.#catchUp(written, signal);
+      await this.#catchUp(written, stopSignal);
       this.#inWork.delete(key);
     }
   }
@@ -206,6 +219,10 @@ export class ManagedController implements ControllerBuilder {
 
   #watch<T>(kind: KindLike, { predicate }: WatchOptions<T>, keysFor: Source['keysFor']): this {
     this.#wantDeclared();
+    if (this.#parts.filter?.key === 'uid') {
+      const message = `controller ${this.name} follows a second kind, whose uids lead to other slots: use the key 'namespace'`;
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+    }
     this.#sources.push({ kind, predicate: predicate as Predicate<KubeObject> | undefined, keysFor });
     return this;
   }

@@ -132,14 +132,14 @@ export class SlotMember {
     const owners = this.#phase === 'running' ? this.owners : undefined;
     const before = this.#wishes;
     this.#wishes = wishesOf(states, owners, this.#parts.rules.identity);
-    for (const [slot, runner] of this.#slots.entries())
-      if (this.#wishes[slot] !== before[slot]) runner.tick();
     // Without a heartbeat the other members are the preferred owners at once, and claim each slot as it is released.
     const heartbeatWish = owners ? 'own' : 'leave';
     if (heartbeatWish !== this.#heartbeatWish) {
       this.#heartbeatWish = heartbeatWish;
       this.#heartbeat.tick();
     }
+    for (const [slot, runner] of this.#slots.entries())
+      if (this.#wishes[slot] !== before[slot]) runner.tick();
     this.#cancelTimer();
     const isIdle = [...this.states, this.#heartbeat.state].every(({ kind }) => kind === 'free');
     if (!owners && isIdle) return this.#end();
