@@ -145,7 +145,14 @@ export class SlotGroup {
     const leave = new AbortController();
     const unlisten = onAbort(signal, () => leave.abort());
     const end = new AbortController();
-    const following = informer.run(end.signal).finally(() => leave.abort());
+    let failure: { readonly error: unknown } | undefined;
+    const failed = (error: unknown): void => {
+      failure = { error };
+    };
+    const following = informer
+      .run(end.signal)
+      .catch(failed)
+      .finally(() => leave.abort());
     try {
       if (!signal.aborted && (await this.#isSynced(informer, leave.signal))) await this.#member.run(leave.signal);
     } finally {
@@ -154,6 +161,7 @@ export class SlotGroup {
       registration.end();
       await following;
     }
+    if (failure) throw failure.error;
   }
 
   /** Waits until the member has seen all leases; false when it is stopped before. */

@@ -1,0 +1,70 @@
+/** What a new owner of a slot begins with: no state that is older than the hand-over. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { InformersMap, shardSlots } from '../../../../src/index.ts';
+import { SlotCaches } from '../../../../src/controller/slots/slot-caches.ts';
+import { GroupScene, SLOTS, pods, turn } from './scene.ts';
+
+function cachesOf({ server, threads, clock }: GroupScene): SlotCaches {
+  const options = { threads, firstList: 'mostRecent', watchList: 'off' } as const;
+  return new SlotCaches(server.connection, options, 'default', clock);
+}
+
+describe('the caches of slots', () => {
+  test('begin with the most recent list, where each slot has its own', async () => {
+    await using scene = await GroupScene.start('echoes');
+    const caches = cachesOf(scene);
+    await using own = await caches.open(shardSlots('uid', [0], SLOTS));
+    await own.cache.informerFor(pods);
+    const lists = (await scene.server.requests()).filter(({ path, watch }) => path.endsWith('/pods') && !watch);
+    assert.deepEqual(
+      lists.map(({ query }) => query['resourceVersion'] ?? ''),
+      [''],
+    );
+    await caches.close();
+  });
+
+  test('reach the version that the server had after the hand-over, where all slots have common ones', async () => {
+    await using scene = await GroupScene.start('ignores');
+    const caches = cachesOf(scene);
+    const opening = caches.open(shardSlots('uid', [0], SLOTS));
+    let first: InformersMap | undefined;
+    void opening.then(({ cache }) => (first = cache));
+    await scene.until(() => first !== undefined);
+    await using one = await opening;
+    const handle = await one.cache.informerFor(pods);
+    await one.current([handle], new AbortController().signal);
+    // The watch carries nothing of this change, so only a bookmark shows its version.
+    await scene.server.apply([
+      { type: 'create', resource: 'configmaps', object: { metadata: { name: 'a', namespace: 'default' } } },
+    ]);
+    const revision = await scene.server.revision();
+    await using two = await caches.open(shardSlots('uid', [1], SLOTS));
+    assert.equal(two.cache, one.cache);
+    const again = await two.cache.informerFor(pods);
+    let isCurrent = false;
+    const current = two.current([again], new AbortController().signal).then(() => (isCurrent = true));
+    const version = (): number => Number(two.cache.informers[0]?.lastSyncResourceVersion());
+    let atEnd: number | undefined;
+    void current.then(() => (atEnd = version()));
+    while (!isCurrent) {
+      await turn();
+      await scene.server.sendBookmarks();
+    }
+    await turn();
+    assert.ok(atEnd !== undefined && atEnd >= revision, `${atEnd} is older than ${revision}`);
+    await caches.close();
+  });
+
+  test('ask the server again after a failed probe', async () => {
+    await using scene = await GroupScene.start('echoes');
+    const caches = cachesOf(scene);
+    const rule = { faultId: 'probe', match: { resource: 'leases' }, times: 1, action: { type: 'answer', status: 503 } };
+    await scene.server.setFaults({ rules: [rule as never] });
+    const selector = shardSlots('uid', [0], SLOTS);
+    await assert.rejects(caches.open(selector));
+    await using own = await caches.open(selector);
+    assert.ok(own.cache instanceof InformersMap);
+    await caches.close();
+  });
+});
