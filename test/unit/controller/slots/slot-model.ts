@@ -18,6 +18,7 @@ import type {
   SlotState,
   Wish,
 } from '../../../../src/controller/slots/slot-state.ts';
+import { keyOf as keyOfWorld } from './slot-model-key.ts';
 import type { slotStep } from '../../../../src/controller/slots/slot-step.ts';
 
 export const TICK_MS = 1000;
@@ -51,7 +52,7 @@ export interface CheckResult {
 type Answer = Extract<SlotEvent, { readonly type: 'answered' | 'failed' }>;
 
 /** A request on its way, or its answer. */
-interface Call {
+export interface Call {
   readonly write: { readonly draft: LeaderElectionRecord; readonly version: unknown } | undefined;
   readonly answer: Answer | undefined;
   /** Time may pass before it arrives. A message that never arrives is the same until then. */
@@ -59,7 +60,7 @@ interface Call {
   readonly isCancelled: boolean;
 }
 
-interface OfSlot {
+export interface OfSlot {
   readonly state: SlotState;
   readonly work: 'none' | 'running' | 'ending' | 'aborted';
   readonly calls: readonly Call[];
@@ -73,10 +74,12 @@ interface Member {
   readonly isBlind: boolean;
 }
 
-interface World {
+export interface World {
   readonly tick: number;
   readonly faultsLeft: number;
   readonly records: readonly (StoredRecord | undefined)[];
+  /** Epoch of the last work on each slot; -1 before the first. */
+  readonly epochs: readonly number[];
   readonly members: readonly Member[];
   /** A promise that the last move has broken. */
   readonly broken: string | undefined;
@@ -103,29 +106,30 @@ export class SlotModel {
     this.#bounds = bounds;
   }
 
-  /** Visits every reachable state, breadth first: the first broken promise has the shortest history. */
+  /**
+   * Visits every reachable state, tick by tick: within the first tick with a broken promise, the shortest history of one.
+   * States that differ only in the time that has passed since the beginning are one state.
+   */
   check(): CheckResult {
     const start = this.#start();
-    const visits = new Map<string, Visit>([[JSON.stringify(start), { from: undefined, move: 'start' }]]);
-    let open: World[] = [start];
+    const visits = new Map<string, Visit>([[keyOf(start), { from: undefined, move: 'start' }]]);
+    const byTick: World[][] = [[start]];
     let takenCount = 0;
-    while (open.length > 0) {
-      const next: World[] = [];
-      for (const world of open) {
-        const key = JSON.stringify(world);
+    for (let tick = 0; tick < byTick.length; tick++) {
+      for (const world of byTick[tick] ?? []) {
+        const key = keyOf(world);
         if (world.records.some((record) => (record?.record.leaseTransitions ?? 0) > 0)) takenCount++;
         const broken = world.broken ?? this.#overlap(world) ?? this.#stuck(world);
         if (broken !== undefined) {
           return { stateCount: visits.size, takenCount, broken: [...traceTo(visits, key), broken] };
         }
         for (const move of this.#moves(world, this.#bounds.ticksMax)) {
-          const nextKey = JSON.stringify(move.world);
+          const nextKey = keyOf(move.world);
           if (visits.has(nextKey)) continue;
           visits.set(nextKey, { from: key, move: move.name });
-          next.push(move.world);
+          (byTick[move.world.tick] ??= []).push(move.world);
         }
       }
-      open = next;
     }
     return { stateCount: visits.size, takenCount, broken: undefined };
   }
@@ -142,6 +146,7 @@ export class SlotModel {
       tick: 0,
       faultsLeft: faultsMax,
       records: first.map(() => undefined),
+      epochs: first.map(() => -1),
       members,
       broken: undefined,
     };
@@ -341,8 +346,10 @@ function perform(world: World, member: number, slot: number, effect: SlotEffect,
           .map((call) => ({ ...call, isLate: true, isCancelled: true })),
       });
     case 'start-work':
-      if (of.work !== 'none') return { ...set({}), broken: `two works on slot ${slot} in one member` };
-      return set({ work: 'running' });
+      if (of.work !== 'none') return { ...world, broken: `two works on slot ${slot} in one member` };
+      if (effect.epoch <= (world.epochs[slot] ?? -1))
+        return { ...world, broken: `two works on slot ${slot} have epoch ${effect.epoch}` };
+      return { ...set({ work: 'running' }), epochs: world.epochs.with(slot, effect.epoch) };
     case 'end-work':
       // An election also says so when the work has ended.
       return of.work === 'none' ? world : set({ work: effect.loss ? 'aborted' : 'ending' });
@@ -395,4 +402,8 @@ function traceTo(visits: ReadonlyMap<string, Visit>, last: string): string[] {
     visit = visit.from === undefined ? undefined : visits.get(visit.from);
   }
   return moves;
+}
+
+function keyOf(world: World): string {
+  return keyOfWorld(world, TICK_MS, CLOCK_OFFSETS_MS);
 }
