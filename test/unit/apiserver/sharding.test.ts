@@ -9,7 +9,7 @@ import { call, watch } from './http.ts';
 
 /** FNV-1a of `a` is in the upper half of all hashes, that of `pod-1` in the lower one. */
 const UIDS = ['a', 'pod-1'];
-const SELECTOR = shardSelectorText(shardSlots('uid', [1], 2));
+const SELECTOR = shardSelectorText(shardSlots([1], 2));
 const PARTIAL = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 interface ListBody {
