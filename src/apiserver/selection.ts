@@ -24,7 +24,7 @@ export function selectionOf(
   definition: ResourceDefinition,
   path: ResourcePath,
   query: URLSearchParams,
-  sharding: ResolvedOptions['sharding'] = 'ignores',
+  sharding: ResolvedOptions['sharding'],
 ): Selection {
   const labels = parsed(parseLabelSelector, query.get('labelSelector'));
   const fields = parsed(parseFieldSelector, query.get('fieldSelector'));

@@ -213,7 +213,7 @@ async function deleteOne(services: Services, call: Call): Promise<void> {
 /** Deletes the selected objects, and answers with the list as it was before. */
 async function deleteMany(services: Services, call: Call): Promise<void> {
   const { collection, path, query } = call;
-  const selection = selectionOf(collection.definition, path, query);
+  const selection = selectionOf(collection.definition, path, query, services.options.sharding);
   const options = parseListOptions(query);
   const { dryRun = false, propagation } = await deleteOptions(services, call);
   const { freshnessTimeoutMs } = services.options;

@@ -5,19 +5,19 @@
  */
 import { KubeloomError } from '../base/errors.ts';
 
-/** A range of hashes, in hexadecimal: `start` belongs to it, `end` does not. */
+/** A range of hashes, as the server writes them: `start` belongs to it, `end` does not. */
 export interface ShardRange {
-  /** `0x0` to `0xffffffffffffffff`. */
+  /** `0x` and 16 hexadecimal digits in lower case. */
   readonly start: string;
-  /** Up to `0x10000000000000000`, the end of all hashes. */
+  /** The same, or `0x10000000000000000`, the end of all hashes. */
   readonly end: string;
 }
 
 /** The objects whose hash is in one of the ranges. */
 export interface ShardSelector {
   /**
-   * The text that is hashed. `namespace` keeps the objects of a namespace together; cluster-scoped objects all have
-   * the hash of an empty text.
+   * The text that is hashed. Uids spread objects evenly. `namespace` keeps the objects of a namespace together, but
+   * namespaces whose names differ at the end only are mostly in one slot; cluster-scoped objects have an empty text.
    */
   readonly key: 'uid' | 'namespace';
   /** At least one. */
@@ -29,7 +29,7 @@ const SLOTS = 16;
 /** More slots would make selectors that no URL holds. */
 const SLOTS_MAX = 256;
 const HASHES = 2n ** 64n;
-const BOUND = /^0x[\da-f]{1,17}$/i;
+const BOUND = /^0x(?:[\da-f]{16}|10{16})$/;
 const RANGE = /^\s*shardRange\(\s*object\.metadata\.(uid|namespace)\s*,\s*'([^']*)'\s*,\s*'([^']*)'\s*\)\s*$/;
 
 /**
@@ -37,9 +37,9 @@ const RANGE = /^\s*shardRange\(\s*object\.metadata\.(uid|namespace)\s*,\s*'([^']
  * when a slot is not one of 0 to count - 1
  */
 export function shardSlots(
-  key: ShardSelector['key'],
   slots: readonly number[],
   count: number = SLOTS,
+  key: ShardSelector['key'] = 'uid',
 ): ShardSelector {
   if (!Number.isInteger(count) || count < 1 || count > SLOTS_MAX) {
     throw selectorError(`the number of slots must be an integer from 1 to ${SLOTS_MAX}, got ${count}`);
@@ -103,10 +103,9 @@ export function checkShardSelector(selector: unknown): asserts selector is Shard
 
 /** Returns the number of a bound. @throws ERR_KUBELOOM_SELECTOR */
 export function hashOfBound(bound: unknown): bigint {
-  const hash = typeof bound === 'string' && BOUND.test(bound) ? BigInt(bound) : -1n;
-  if (hash >= 0n && hash <= HASHES) return hash;
+  if (typeof bound === 'string' && BOUND.test(bound)) return BigInt(bound);
   throw selectorError(
-    `a bound of a shard selector must be text from '0x0' to '0x10000000000000000', got ${String(bound)}`,
+    `a bound of a shard selector must be '0x' and 16 digits 0-9a-f, or '0x10000000000000000', got ${String(bound)}`,
   );
 }
 

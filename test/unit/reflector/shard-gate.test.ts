@@ -16,7 +16,7 @@ type Input = 'list' | 'own' | 'foreign' | 'echo' | 'page' | 'end';
 class Judged {
   readonly counts: Float64Array = new Float64Array(Object.keys(ActivityCounter).length);
   readonly changes: ShardFiltering[] = [];
-  readonly #gate = new ShardGate(shardSlots('uid', [1], 2), this.counts, (filtering) =>
+  readonly #gate = new ShardGate(shardSlots([1], 2), this.counts, (filtering) =>
     this.changes.push(filtering),
   );
 
