@@ -107,7 +107,7 @@ export class ShardedManager {
   async #work(tenure: Tenure): Promise<void> {
     const { key, declare, cacheSyncTimeoutMs, clock = realClock } = this.#options;
     const { slot, epoch, signal, drainSignal } = tenure;
-    const selector = shardSlots(key, [slot], this.#group.slots);
+    const selector = shardSlots([slot], this.#group.slots, key);
     const stop = new AbortController();
     let failure: { readonly error: unknown } | undefined;
     const failed = (error: unknown): void => {

@@ -85,7 +85,7 @@ export class SlotCaches {
 
   /** Returns whether the server filters: then it repeats the selector in a list of a built-in type. */
   async #probe(): Promise<boolean> {
-    const everything = shardSelectorText(shardSlots('uid', [0], 1));
+    const everything = shardSelectorText(shardSlots([0], 1));
     const list = await this.#read(
       resourcePath(resources.coordination.v1.leases, this.#namespace),
       { shardSelector: everything },

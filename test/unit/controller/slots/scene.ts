@@ -106,7 +106,7 @@ let uids = 0;
 
 /** Returns a new uid whose hash is in the slot. */
 function uidOf(slot: number): string {
-  const filter = new ShardFilter(shardSlots('uid', [slot], SLOTS));
+  const filter = new ShardFilter(shardSlots([slot], SLOTS));
   for (;;) {
     const uid = `${(uids++ * 7919) % 100_003}-0000-4000`;
     if (filter.matchesText(uid)) return uid;

@@ -29,7 +29,7 @@ async function createPods(scene: GroupScene): Promise<void> {
 
 for (const sharding of ['echoes', 'filters', 'ignores'] as const) {
   describe(`a sharded manager on a server that ${sharding} shard selectors`, () => {
-    test('reconciles every key in its slot, and another member has the slots that it gets', async () => {
+    test('C229 reconciles every key in its slot, and another member has the slots that it gets', async () => {
       await using scene = await GroupScene.start(sharding);
       await createPods(scene);
       const lines: string[] = [];
@@ -56,7 +56,7 @@ for (const sharding of ['echoes', 'filters', 'ignores'] as const) {
       assert.deepEqual(scene.errors, []);
     });
 
-    test('has one watch a slot where the server confirms that it filters, and else one for all', async () => {
+    test('C234 has one watch a slot where the server confirms that it filters, and else one for all', async () => {
       await using scene = await GroupScene.start(sharding);
       await createPods(scene);
       const lines: string[] = [];
@@ -69,7 +69,7 @@ for (const sharding of ['echoes', 'filters', 'ignores'] as const) {
 }
 
 describe('a sharded manager', () => {
-  test('hands a slot over when the reconciliation in progress has ended, whose signal is not aborted', async () => {
+  test('C228 hands a slot over when the reconciliation in progress has ended, whose signal is not aborted', async () => {
     await using scene = await GroupScene.start('echoes');
     using gate = new Gate();
     await createPods(scene);
@@ -90,7 +90,7 @@ describe('a sharded manager', () => {
     assert.ok(!lines.includes('a ended, aborted'));
   });
 
-  test('aborts a reconciliation that has not ended in time, and keeps the slot until it ends', async () => {
+  test('C228 aborts a reconciliation that has not ended in time, and keeps the slot until it ends', async () => {
     await using scene = await GroupScene.start('echoes');
     using gate = new Gate();
     await createPods(scene);
@@ -117,6 +117,27 @@ describe('a sharded manager', () => {
     gate.open();
   });
 
+  test('C231 tells a new owner nothing of a deletion while the slot had no owner, unless a finalizer keeps the object', async () => {
+    await using scene = await GroupScene.start('echoes');
+    await createPods(scene);
+    const finalizers = ['example.com/cleanup'];
+    await scene.client.patch(pods, 'default/pod-1', { metadata: { finalizers } });
+    const before: string[] = [];
+    const a = scene.join('a', podsOf('a', before));
+    await scene.until(() => before.length === SLOTS);
+    await a.leave();
+    for (const key of ['default/pod-0', 'default/pod-1']) await scene.client.delete(pods, key);
+    const lines: string[] = [];
+    const deleted: string[] = [];
+    const work: Reconcile = (key, { cache }) =>
+      void (cache.get(pods, key)?.deletionTimestamp === undefined || deleted.push(key));
+    scene.join('b', podsOf('b', lines, work));
+    await scene.until(() => lines.length === SLOTS - 1);
+    assert.deepEqual(lines.toSorted(), ['b 1 default/pod-1', 'b 2 default/pod-2', 'b 3 default/pod-3']);
+    assert.deepEqual(deleted, ['default/pod-1']);
+    await scene.client.patch(pods, 'default/pod-1', { metadata: { finalizers: null } });
+  });
+
   test('gives a slot back whose controllers cannot be declared, and takes it again after a pause', async () => {
     await using scene = await GroupScene.start('echoes');
     await createPods(scene);
@@ -139,7 +160,7 @@ describe('a sharded manager', () => {
     }
   });
 
-  test('has all objects of a namespace in one slot, and follows cluster-scoped kinds in every slot', async () => {
+  test('C228 has all objects of a namespace in one slot, and follows cluster-scoped kinds in every slot', async () => {
     await using scene = await GroupScene.start('echoes');
     const objects = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => ({
       metadata: { name, namespace: `${name}-team` },

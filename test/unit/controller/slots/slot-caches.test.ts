@@ -11,10 +11,10 @@ function cachesOf({ server, threads, clock }: GroupScene): SlotCaches {
 }
 
 describe('the caches of slots', () => {
-  test('begin with the most recent list, where each slot has its own', async () => {
+  test('C229 begin with the most recent list, where each slot has its own', async () => {
     await using scene = await GroupScene.start('echoes');
     const caches = cachesOf(scene);
-    await using own = await caches.open(shardSlots('uid', [0], SLOTS));
+    await using own = await caches.open(shardSlots([0], SLOTS));
     await own.cache.informerFor(pods);
     const lists = (await scene.server.requests()).filter(({ path, watch }) => path.endsWith('/pods') && !watch);
     assert.deepEqual(
@@ -24,10 +24,10 @@ describe('the caches of slots', () => {
     await caches.close();
   });
 
-  test('reach the version that the server had after the hand-over, where all slots have common ones', async () => {
+  test('C229 reach the version that the server had after the hand-over, where all slots have common ones', async () => {
     await using scene = await GroupScene.start('ignores');
     const caches = cachesOf(scene);
-    const opening = caches.open(shardSlots('uid', [0], SLOTS));
+    const opening = caches.open(shardSlots([0], SLOTS));
     let first: InformersMap | undefined;
     void opening.then(({ cache }) => (first = cache));
     await scene.until(() => first !== undefined);
@@ -39,7 +39,7 @@ describe('the caches of slots', () => {
       { type: 'create', resource: 'configmaps', object: { metadata: { name: 'a', namespace: 'default' } } },
     ]);
     const revision = await scene.server.revision();
-    await using two = await caches.open(shardSlots('uid', [1], SLOTS));
+    await using two = await caches.open(shardSlots([1], SLOTS));
     assert.equal(two.cache, one.cache);
     const again = await two.cache.informerFor(pods);
     let isCurrent = false;
@@ -61,7 +61,7 @@ describe('the caches of slots', () => {
     const caches = cachesOf(scene);
     const rule = { faultId: 'probe', match: { resource: 'leases' }, times: 1, action: { type: 'answer', status: 503 } };
     await scene.server.setFaults({ rules: [rule as never] });
-    const selector = shardSlots('uid', [0], SLOTS);
+    const selector = shardSlots([0], SLOTS);
     await assert.rejects(caches.open(selector));
     await using own = await caches.open(selector);
     assert.ok(own.cache instanceof InformersMap);

@@ -37,7 +37,7 @@ function join(scene: GroupScene, options: Partial<SlotGroupOptions> = {}, work: 
 }
 
 describe('a group of slots', () => {
-  test('counts an epoch for each work on a slot, also when one member has it twice', async () => {
+  test('C230 counts an epoch for each work on a slot, also when one member has it twice', async () => {
     await using scene = await GroupScene.start('echoes');
     const epochs: number[] = [];
     let ended = 0;
@@ -63,7 +63,7 @@ describe('a group of slots', () => {
     assert.ok(scene.errors.some(({ code }) => code === 'ERR_KUBELOOM_LEADER_LOST'));
   });
 
-  test('refuses a member that divides keys differently from one that runs', async () => {
+  test('C228 refuses a member that divides keys differently from one that runs', async () => {
     await using scene = await GroupScene.start('echoes');
     await using first = join(scene);
     await scene.until(() => first.group.owned.length === SLOTS);

@@ -155,7 +155,7 @@ describe('a member', () => {
       assert.ok(!group.log.some((line) => line.includes('ERR')), group.log.join('\n'));
     }));
 
-  test('aborts the works of a member that is cut off before another one begins them', () =>
+  test('C228 aborts the works of a member that is cut off before another one begins them', () =>
     withGroup(async (group) => {
       const a = await group.join('a');
       await group.until(() => a.activeCount === SLOTS);

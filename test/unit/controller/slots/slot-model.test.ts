@@ -34,7 +34,7 @@ describe('the rules of slots', () => {
     ['and two slots change places', {}, { first: ['a', 'b'], second: ['b', 'a'], ticksMax: 1, faultsMax: 0 }],
   ];
   for (const [title, protocol, bounds] of CASES) {
-    test(`S1: two members never work on one slot ${title}`, (t) => {
+    test(`C228 C230 two members never work on one slot, and no two works have one epoch, ${title}`, (t) => {
       const { stateCount, takenCount, broken } = check(protocol, bounds);
       t.diagnostic(`${stateCount} states, ${takenCount} after a change of the owner`);
       assert.equal(broken, undefined, broken?.join('\n'));
@@ -42,7 +42,7 @@ describe('the rules of slots', () => {
     });
   }
 
-  test('a slot has an owner within the lease duration and four periods, whatever has happened before', () => {
+  test('C233 a slot has an owner within the lease duration and four periods, whatever has happened before', () => {
     const { broken } = check({ rules: COVERING }, { ticksMax: 4, progressTicks: PROGRESS_TICKS });
     assert.equal(broken, undefined, broken?.join('\n'));
   });
@@ -60,6 +60,14 @@ const releasedEarly: typeof slotStep = (state, event, moment, rules) => {
   if (next.state.kind !== 'draining') return next;
   const released = slotStep(next.state, { type: 'worked', failure: undefined }, moment, rules);
   return { ...released, effects: [...next.effects, ...released.effects] };
+};
+
+const sameEpoch: typeof slotStep = (state, event, moment, rules) => {
+  const next = slotStep(state, event, moment, rules);
+  const effects = next.effects.map((effect) =>
+    effect.type === 'update' ? { ...effect, draft: { ...effect.draft, leaseTransitions: 0 } } : effect,
+  );
+  return { ...next, effects };
 };
 
 const fromTheAnswer: typeof slotStep = (state, event, moment, rules) => {
@@ -92,6 +100,7 @@ describe('the checker finds wrong rules', () => {
       { ...CHANGE, faultsMax: 0 },
     ],
     ['a lease counts from the answer, not from the request', /two members/, { step: fromTheAnswer }, CHANGE],
+    ['a claim does not count', /have epoch 0/, { step: sameEpoch }, { ...CHANGE, faultsMax: 0 }],
     ['a slot is claimed again while an aborted work runs', /two works/, { step: forgetful }, {}],
     [
       'a lease is left alone for too long',
