@@ -1,0 +1,82 @@
+/**
+ * A member as a process: `node member.js KUBECONFIG IDENTITY LOG`. Its work on a key is a pause, and the removal of the
+ * finalizer of what is deleted. It appends a line to the log for each act, at once: a kill loses nothing. SIGTERM stops it.
+ */
+import { appendFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { MetricsReading } from '../../../src/base/metrics/reading.ts';
+import { withCode } from '../../../src/base/errors.ts';
+import { ShardedManager, removeFinalizer } from '../../../src/controller/index.ts';
+import type { ReconcileContext, SlotControllers } from '../../../src/controller/index.ts';
+import { collectMetrics, loadKubeConfig, resources } from '../../../src/index.ts';
+import { FINALIZER, LEASE, nowMs } from './history.ts';
+import type { MemberLine } from './history.ts';
+
+const [kubeconfig = '', member = '', log = ''] = process.argv.slice(2);
+const { configMaps } = resources.core.v1;
+const WORK_MS = 4;
+const RECEIVED_EVERY_MS = 250;
+
+function write(line: MemberLine): void {
+  appendFileSync(log, `${JSON.stringify(line)}\n`);
+}
+
+function report(error: unknown): void {
+  const { code, message } = withCode(error);
+  write({ kind: 'reports', atMs: nowMs(), member, code, message });
+}
+
+/** Times are taken before the look at the signal: a suspension in between makes no late act look like one in time. */
+async function work(
+  { slot, epoch }: SlotControllers,
+  key: string,
+  { cache, client, signal }: ReconcileContext,
+): Promise<void> {
+  const place = { member, slot, epoch, key };
+  const beginMs = nowMs();
+  if (signal.aborted) return;
+  const object = cache.get(configMaps, key);
+  write({ kind: 'begins', atMs: beginMs, ...place, version: Number(object?.resourceVersion ?? 0) });
+  let isDone = false;
+  try {
+    await setTimeout(WORK_MS);
+    if (object?.object.metadata?.deletionTimestamp)
+      await removeFinalizer(client, configMaps, object.object, FINALIZER);
+    isDone = true;
+  } finally {
+    const endMs = nowMs();
+    write({ kind: isDone && !signal.aborted ? 'ends' : 'stops', atMs: endMs, ...place });
+  }
+}
+
+const manager = new ShardedManager(loadKubeConfig({ path: kubeconfig }), {
+  ...LEASE,
+  name: 'members',
+  namespace: 'default',
+  identity: member,
+  key: 'uid',
+  onError: report,
+  cache: { onError: report },
+  declare: (controllers) => {
+    const { slot, epoch } = controllers;
+    write({ kind: 'owns', atMs: nowMs(), member, slot, epoch });
+    controllers
+      .controllerFor(configMaps, { onError: report })
+      .reconcile((key, context) => work(controllers, key, context));
+  },
+});
+const stop = new AbortController();
+process.once('SIGTERM', () => stop.abort());
+// The conductor holds the other end: a member does not outlive it.
+const parent = process.stdin.resume().once('end', () => process.exit(1)) as Socket;
+parent.unref();
+const timer = setInterval(() => {
+  const reading = new MetricsReading(collectMetrics());
+  const ofConfigMaps = { resource: 'configmaps' };
+  const events = reading.sum('kubeloom_watch_events_total', ofConfigMaps) ?? 0;
+  const bytes = reading.sum('kubeloom_received_bytes_total', ofConfigMaps) ?? 0;
+  write({ kind: 'received', atMs: nowMs(), member, events, bytes, slots: manager.owned.length });
+}, RECEIVED_EVERY_MS);
+await manager.run(stop.signal);
+clearInterval(timer);

@@ -1,0 +1,142 @@
+/** The members as processes, each behind a proxy of its own, and the faults that strike them. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { TemporaryFolder } from '../../kit/temporary-folder.ts';
+import { FaultyProxy } from './faulty-proxy.ts';
+import { nowMs } from './history.ts';
+import type { Line } from './history.ts';
+
+const PROGRAM = fileURLToPath(new URL('member.js', import.meta.url));
+
+export type Fault = 'kill' | 'terminate' | 'freeze' | 'slow' | 'silent' | 'cut';
+
+interface Member {
+  readonly identity: string;
+  readonly child: ChildProcess;
+  readonly proxy: FaultyProxy;
+  readonly exited: Promise<void>;
+  isStruck: boolean;
+  isEnding: boolean;
+}
+
+export class Members implements AsyncDisposable {
+  /** Faults so far, as lines of the history. */
+  readonly faults: Line[] = [];
+  /** Members that have ended although nobody asked them to, or with an error. */
+  readonly failures: string[] = [];
+  readonly #folder = new TemporaryFolder();
+  readonly #kubeconfig: string;
+  readonly #members: Map<string, Member> = new Map();
+  #started = 0;
+
+  /** @param kubeconfig its server is `https://127.0.0.1:PORT` */
+  constructor(kubeconfig: string) {
+    this.#kubeconfig = kubeconfig;
+  }
+
+  /** Members that no fault strikes now. */
+  get healthy(): readonly string[] {
+    return [...this.#members.values()].flatMap((each) =>
+      each.isStruck || each.isEnding ? [] : [each.identity],
+    );
+  }
+
+  /** The lines of all members, and the faults. */
+  lines(): Line[] {
+    const logs = Array.from({ length: this.#started }, (_, index) => this.#logOf(identityOf(index + 1)));
+    const ofMembers = logs.filter((log) => existsSync(log)).flatMap(linesOf);
+    return [...ofMembers, ...this.faults];
+  }
+
+  async start(): Promise<void> {
+    const identity = identityOf(++this.#started);
+    const [origin, port] = /https:\/\/127\.0\.0\.1:(\d+)/.exec(this.#kubeconfig) ?? [];
+    const proxy = await FaultyProxy.start(Number(port));
+    const text = this.#kubeconfig.replace(String(origin), `https://127.0.0.1:${proxy.port}`);
+    const kubeconfig = this.#folder.write(`${identity}.yaml`, text);
+    const child = spawn(process.execPath, [PROGRAM, kubeconfig, identity, this.#logOf(identity)], {
+      stdio: ['pipe', 'inherit', 'inherit'],
+    });
+    const exited = once(child, 'exit').then(async ([code, signal]) => {
+      this.#members.delete(identity);
+      await proxy[Symbol.asyncDispose]();
+      // A member that has not begun yet ends by SIGTERM itself.
+      if (code !== 0 && signal === null) this.failures.push(`${identity} ended with status ${code}`);
+    });
+    this.#members.set(identity, { identity, child, proxy, exited, isStruck: false, isEnding: false });
+  }
+
+  /** Strikes a member for a time; resolves when the fault is over. A member that has ended is replaced. */
+  async strike(identity: string, how: Fault, lastsMs: number): Promise<void> {
+    const member = this.#members.get(identity);
+    if (!member) return;
+    const isEnd = how === 'kill' || how === 'terminate';
+    const atMs = nowMs();
+    this.faults.push({
+      kind: 'disturbed',
+      atMs,
+      member: identity,
+      how,
+      untilMs: isEnd ? Infinity : atMs + lastsMs,
+    });
+    member.isStruck = true;
+    if (isEnd) {
+      await this.#end(member, how === 'kill' ? 'SIGKILL' : 'SIGTERM');
+      await this.start();
+      return;
+    }
+    if (how === 'freeze') member.child.kill('SIGSTOP');
+    else member.proxy.mode = how;
+    await setTimeout(lastsMs);
+    if (how === 'freeze') member.child.kill('SIGCONT');
+    else member.proxy.mode = 'open';
+    member.isStruck = false;
+  }
+
+  /** Ends members with SIGTERM, together, until this many are left. */
+  async leave(count: number): Promise<void> {
+    const leaving = [...this.#members.values()].slice(count);
+    await Promise.all(
+      leaving.map((member) => {
+        const atMs = nowMs();
+        this.faults.push({
+          kind: 'disturbed',
+          atMs,
+          member: member.identity,
+          how: 'leave',
+          untilMs: Infinity,
+        });
+        return this.#end(member, 'SIGTERM');
+      }),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all([...this.#members.values()].map((member) => this.#end(member, 'SIGKILL')));
+    await this.#folder[Symbol.asyncDispose]();
+  }
+
+  async #end(member: Member, signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    member.isEnding = true;
+    member.child.kill(signal);
+    await member.exited;
+  }
+
+  #logOf(identity: string): string {
+    return this.#folder.file(`${identity}.log`);
+  }
+}
+
+function identityOf(number: number): string {
+  return `member-${number}`;
+}
+
+/** A killed member may have left a part of its last line. */
+function linesOf(log: string): Line[] {
+  const complete = readFileSync(log, 'utf8').split('\n').slice(0, -1);
+  return complete.map((line) => JSON.parse(line) as Line);
+}
