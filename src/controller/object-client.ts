@@ -186,7 +186,11 @@ export class ObjectClient {
 }
 
 /** Refuses a write that is too late, or that would overwrite the successor's. */
-function wantFenced({ resource }: ResourceRef, { method, body, path }: SendRequest, fence: AbortSignal): void {
+function wantFenced(
+  { resource }: ResourceRef,
+  { method, body, path }: SendRequest,
+  fence: AbortSignal,
+): void {
   fence.throwIfAborted();
   if (method === 'POST') return;
   const { resourceVersion, uid }: Preconditions =

@@ -11,7 +11,10 @@ export const SLOT_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/controller/queueing.ts': {
     C228: ['keysOf(object).filter((key) =>', 'keysOf(object).filter((key) => true ||'],
-    C231: ['filter.matchesText(object.uid) ? keysOf(object) : []', "filter.key === 'namespace' ? keysOf(object) : []"],
+    C231: [
+      'filter.matchesText(object.uid) ? keysOf(object) : []',
+      "filter.key === 'namespace' ? keysOf(object) : []",
+    ],
   },
   'src/controller/slots/sharded-manager.ts': {
     C229: ['await caches.current(set.handles, stop.signal);', ''],

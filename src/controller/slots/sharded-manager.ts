@@ -33,10 +33,10 @@ export interface SlotControllers {
    * Declares a controller, as `Manager.controllerFor`. Its reconciliations end before the slot has another owner; their
    * signal is aborted when the slot is lost, not yet when it is handed over.
    */
-  controllerFor<T = KubeObject>(
+  readonly controllerFor: <T = KubeObject>(
     kind: ResourceOf<T> | KindLike,
     options?: ControllerOptions<T>,
-  ): ControllerBuilder;
+  ) => ControllerBuilder;
 }
 
 export interface ShardedManagerOptions extends Omit<SlotGroupOptions, 'threads'> {
@@ -138,5 +138,6 @@ export class ShardedManager {
 /** The rest is checked by the caches. */
 function wantCacheOptions(name: string, value: unknown): void {
   for (const option of ['shardSelector', 'firstList'])
-    if (Reflect.has(Object(value), option)) refuse(`${name}.${option}`, Reflect.get(Object(value), option), 'absent: it is the slot\'s');
+    if (Reflect.has(Object(value), option))
+      refuse(`${name}.${option}`, Reflect.get(Object(value), option), "absent: it is the slot's");
 }

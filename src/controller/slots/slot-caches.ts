@@ -108,7 +108,11 @@ export class SlotCaches {
   }
 
   /** Waits for the version that the server has now, in each namespace: with the next event of the kind, or a bookmark. */
-  async #catchUp(cache: InformersMap, handle: InformerHandle<KubeObject>, signal: AbortSignal): Promise<void> {
+  async #catchUp(
+    cache: InformersMap,
+    handle: InformerHandle<KubeObject>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { resource } = handle;
     const namespaces = cache.namespaces(resource);
     const waits = (namespaces.length > 0 ? namespaces : ['']).map(async (namespace) => {
@@ -120,7 +124,11 @@ export class SlotCaches {
   }
 
   /** Reads the metadata of a list, with one object at most. */
-  async #read(path: string, query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<ListOfOne> {
+  async #read(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<ListOfOne> {
     const parameters = new URLSearchParams({ limit: '1', ...query }).toString();
     return (await this.#api.getJson(`${path}?${parameters}`, signal)) as ListOfOne;
   }

@@ -154,7 +154,8 @@ export class SlotGroup {
       .catch(failed)
       .finally(() => leave.abort());
     try {
-      if (!signal.aborted && (await this.#isSynced(informer, leave.signal))) await this.#member.run(leave.signal);
+      if (!signal.aborted && (await this.#isSynced(informer, leave.signal)))
+        await this.#member.run(leave.signal);
     } finally {
       unlisten();
       end.abort();
@@ -225,7 +226,8 @@ export class SlotGroup {
     } catch (error) {
       const { code } = withCode(error);
       // Another member was first, or the lease is in use again.
-      if (code !== 'ERR_KUBELOOM_NOT_FOUND' && code !== 'ERR_KUBELOOM_CONFLICT') this.#report(withCode(error));
+      if (code !== 'ERR_KUBELOOM_NOT_FOUND' && code !== 'ERR_KUBELOOM_CONFLICT')
+        this.#report(withCode(error));
     }
   }
 }

@@ -20,7 +20,7 @@ export interface Tenure {
   /** Aborted when the slot is handed over, or lost: the work finishes what it has begun, while the lease is renewed. */
   readonly drainSignal: AbortSignal;
   /** Reports that the first list is complete. */
-  synced(): void;
+  readonly synced: () => void;
 }
 
 /** The work on a slot, until one of the signals is aborted. The slot is released when its promise settles. */

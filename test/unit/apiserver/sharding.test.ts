@@ -65,11 +65,12 @@ describe('the embedded apiserver', () => {
       const lines = await watch(`${server.url}/api/v1/pods?watch=1&${selected()}`);
       await call(`${server.url}/api/v1/namespaces/default/pods?${selected()}`, 'DELETE');
       assert.deepEqual(uidsOf(await listed(server, '')), ['pod-1']);
-      const events = await lines.count(2);
+      const events = await lines.count(3);
       assert.deepEqual(
         events.map(({ type, object }) => [type, (object as { metadata: { uid: string } }).metadata.uid]),
         [
           ['ADDED', 'a'],
+          ['MODIFIED', 'a'],
           ['DELETED', 'a'],
         ],
       );

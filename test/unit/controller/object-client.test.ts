@@ -48,7 +48,7 @@ describe('ObjectClient', () => {
     const client = clientOf(server);
     const lost = new AbortController();
     const fenced = client.fenced(lost.signal).observed(() => undefined);
-    const { metadata = {}, spec = undefined } = await fenced.create(deployments, WEB);
+    const { metadata = {}, spec } = await fenced.create(deployments, WEB);
     assert.ok(spec);
     const { resourceVersion = '', uid = '' } = metadata;
     const bare = { code: 'ERR_KUBELOOM_OPTION', message: /no precondition/ };

@@ -1,4 +1,4 @@
-/** What a new owner of a slot begins with: no state that is older than the hand-over. */
+/** The caches with which a new owner begins: none is older than the hand-over. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { InformersMap, shardSlots } from '../../../../src/index.ts';
@@ -16,7 +16,9 @@ describe('the caches of slots', () => {
     const caches = cachesOf(scene);
     await using own = await caches.open(shardSlots([0], SLOTS));
     await own.cache.informerFor(pods);
-    const lists = (await scene.server.requests()).filter(({ path, watch }) => path.endsWith('/pods') && !watch);
+    const lists = (await scene.server.requests()).filter(
+      ({ path, watch }) => path.endsWith('/pods') && !watch,
+    );
     assert.deepEqual(
       lists.map(({ query }) => query['resourceVersion'] ?? ''),
       [''],
@@ -42,16 +44,11 @@ describe('the caches of slots', () => {
     await using two = await caches.open(shardSlots([1], SLOTS));
     assert.equal(two.cache, one.cache);
     const again = await two.cache.informerFor(pods);
-    let isCurrent = false;
-    const current = two.current([again], new AbortController().signal).then(() => (isCurrent = true));
     const version = (): number => Number(two.cache.informers[0]?.lastSyncResourceVersion());
-    let atEnd: number | undefined;
-    void current.then(() => (atEnd = version()));
-    while (!isCurrent) {
-      await turn();
-      await scene.server.sendBookmarks();
-    }
-    await turn();
+    const seen: number[] = [];
+    void two.current([again], new AbortController().signal).then(() => seen.push(version()));
+    for (; seen.length === 0; await turn()) await scene.server.sendBookmarks();
+    const [atEnd] = seen;
     assert.ok(atEnd !== undefined && atEnd >= revision, `${atEnd} is older than ${revision}`);
     await caches.close();
   });
@@ -59,7 +56,12 @@ describe('the caches of slots', () => {
   test('ask the server again after a failed probe', async () => {
     await using scene = await GroupScene.start('echoes');
     const caches = cachesOf(scene);
-    const rule = { faultId: 'probe', match: { resource: 'leases' }, times: 1, action: { type: 'answer', status: 503 } };
+    const rule = {
+      faultId: 'probe',
+      match: { resource: 'leases' },
+      times: 1,
+      action: { type: 'answer', status: 503 },
+    };
     await scene.server.setFaults({ rules: [rule as never] });
     const selector = shardSlots([0], SLOTS);
     await assert.rejects(caches.open(selector));

@@ -105,7 +105,10 @@ describe('a group of slots', () => {
     assert.equal(reading.sum('kubeloom_slots_owned', match), SLOTS);
     assert.equal(reading.sum('kubeloom_slot_changes_total', { ...match, change: 'taken' }), SLOTS);
     const synced = reading.histogram('kubeloom_slot_sync_seconds', match);
-    assert.equal(synced?.counts.reduce((sum, count) => sum + count), SLOTS);
+    assert.equal(
+      synced?.counts.reduce((sum, count) => sum + count),
+      SLOTS,
+    );
     await member.leave();
     assert.equal(new MetricsReading(collectMetrics()).sum('kubeloom_slots_owned', match), undefined);
   });
@@ -113,7 +116,9 @@ describe('a group of slots', () => {
   test('runs once, and ends at once when it is stopped before', async () => {
     await using scene = await GroupScene.start('echoes');
     await using member = join(scene);
-    await assert.rejects(member.group.run(new AbortController().signal, idle), { code: 'ERR_KUBELOOM_STARTED' });
+    await assert.rejects(member.group.run(new AbortController().signal, idle), {
+      code: 'ERR_KUBELOOM_STARTED',
+    });
     await member.leave();
     const group = new SlotGroup(scene.server.connection, { name: 'web', namespace: 'default' });
     await group.run(AbortSignal.abort(), idle);
@@ -133,7 +138,13 @@ describe('a group of slots', () => {
   test('refuses wrong options', () => {
     const make = (change: object): SlotGroup =>
       new SlotGroup({ server: 'http://127.0.0.1:1' }, { name: 'web', namespace: 'default', ...change });
-    for (const change of [{ name: 'a_b' }, { identity: '' }, { slots: 1.5 }, { coverAfterMs: -1 }, { work: 1 }])
+    for (const change of [
+      { name: 'a_b' },
+      { identity: '' },
+      { slots: 1.5 },
+      { coverAfterMs: -1 },
+      { work: 1 },
+    ])
       assert.throws(() => make(change), { code: 'ERR_KUBELOOM_OPTION' }, JSON.stringify(change));
     assert.match(make({}).identity, /^[a-z0-9-]+$/);
   });

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { newSlot } from '../../../../src/controller/slots/slot-state.ts';
 import type { SlotRules } from '../../../../src/controller/slots/slot-state.ts';
 import { slotStep } from '../../../../src/controller/slots/slot-step.ts';
-import { SlotModel, TICK_MS } from './slot-model.ts';
+import { SlotModel } from './slot-model.ts';
+import { TICK_MS } from './slot-model-world.ts';
 import type { Bounds, CheckResult, Protocol } from './slot-model.ts';
 
 /** client-go's proportions. Only the preferred owner takes a slot, unless a test says otherwise. */
@@ -30,6 +31,11 @@ describe('the rules of slots', () => {
   const CASES: readonly [string, Partial<Protocol>, Partial<Bounds>][] = [
     ['while its preferred owner changes, with a fault', {}, { second: ['b'], ticksMax: 3 }],
     ['while the other member covers it, with a fault', { rules: COVERING }, { ticksMax: 5 }],
+    [
+      'while its preferred owner changes, however long that takes',
+      {},
+      { second: ['b'], ticksMax: 64, faultsMax: 0 },
+    ],
     ['and one of two slots moves', {}, { first: ['a', 'b'], second: ['a', 'a'], faultsMax: 0 }],
     ['and two slots change places', {}, { first: ['a', 'b'], second: ['b', 'a'], ticksMax: 1, faultsMax: 0 }],
   ];

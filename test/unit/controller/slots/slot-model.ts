@@ -8,23 +8,15 @@
  * - a member may be frozen while time passes, and may be killed: faults;
  * - time passes only when no timer of a member that runs is due. Clocks show different times, and run equally fast.
  */
-import type { LeaderElectionRecord, StoredRecord } from '../../../../src/controller/index.ts';
+import type { LeaderElectionRecord } from '../../../../src/controller/index.ts';
 import { wishesOf } from '../../../../src/controller/slots/ownership.ts';
 import { isHeld, newSlot, slotDueMs } from '../../../../src/controller/slots/slot-state.ts';
-import type {
-  SlotEffect,
-  SlotEvent,
-  SlotRules,
-  SlotState,
-  Wish,
-} from '../../../../src/controller/slots/slot-state.ts';
-import { keyOf as keyOfWorld } from './slot-model-key.ts';
+import type { SlotEffect, SlotEvent, SlotRules, Wish } from '../../../../src/controller/slots/slot-state.ts';
+import { CLOCK_OFFSETS_MS, TICK_MS, keyOf } from './slot-model-world.ts';
+import type { Answer, Call, Member, OfSlot, World } from './slot-model-world.ts';
 import type { slotStep } from '../../../../src/controller/slots/slot-step.ts';
 
-export const TICK_MS = 1000;
 const IDENTITIES = ['a', 'b'] as const;
-/** Clocks of the members: nothing may depend on the difference. */
-const CLOCK_OFFSETS_MS = [0, 4 * TICK_MS];
 
 export interface Protocol {
   readonly step: typeof slotStep;
@@ -47,42 +39,6 @@ export interface CheckResult {
   readonly takenCount: number;
   /** The moves that led to a broken promise, and which one; undefined when none does. */
   readonly broken: readonly string[] | undefined;
-}
-
-type Answer = Extract<SlotEvent, { readonly type: 'answered' | 'failed' }>;
-
-/** A request on its way, or its answer. */
-export interface Call {
-  readonly write: { readonly draft: LeaderElectionRecord; readonly version: unknown } | undefined;
-  readonly answer: Answer | undefined;
-  /** Time may pass before it arrives. A message that never arrives is the same until then. */
-  readonly isLate: boolean;
-  readonly isCancelled: boolean;
-}
-
-export interface OfSlot {
-  readonly state: SlotState;
-  readonly work: 'none' | 'running' | 'ending' | 'aborted';
-  readonly calls: readonly Call[];
-}
-
-interface Member {
-  readonly slots: readonly OfSlot[];
-  readonly condition: 'running' | 'frozen' | 'dead';
-  readonly hasSecondView: boolean;
-  /** The watch has failed: it sees records only when it claims a slot. */
-  readonly isBlind: boolean;
-}
-
-export interface World {
-  readonly tick: number;
-  readonly faultsLeft: number;
-  readonly records: readonly (StoredRecord | undefined)[];
-  /** Epoch of the last work on each slot; -1 before the first. */
-  readonly epochs: readonly number[];
-  readonly members: readonly Member[];
-  /** A promise that the last move has broken. */
-  readonly broken: string | undefined;
 }
 
 interface Move {
@@ -402,8 +358,4 @@ function traceTo(visits: ReadonlyMap<string, Visit>, last: string): string[] {
     visit = visit.from === undefined ? undefined : visits.get(visit.from);
   }
   return moves;
-}
-
-function keyOf(world: World): string {
-  return keyOfWorld(world, TICK_MS, CLOCK_OFFSETS_MS);
 }

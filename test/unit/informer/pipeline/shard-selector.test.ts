@@ -13,6 +13,7 @@ const UPPER = shardSlots([1], 2);
 const UPPER_UID = 'a';
 const LOWER_UID = 'pod-1';
 const PAGES = { watchList: 'off' } as const;
+const SERVER = { tls: false, isolation: 'none' } as const;
 
 function withUid(name: string, uid: string): V1Pod {
   return { ...pod(name), metadata: { name, namespace: 'default', uid } };
@@ -20,7 +21,7 @@ function withUid(name: string, uid: string): V1Pod {
 
 describe('an informer with a shard selector', () => {
   test('keeps namespaces together when their hash decides', async () => {
-    await using own = await Scene.start({ server: { tls: false }, threads: { shards: 0 } });
+    await using own = await Scene.start({ server: SERVER, threads: { shards: 0 } });
     await own.put(
       ...['foo', 'pod-1'].flatMap((namespace) => ['a', 'b'].map((name) => pod(name, {}, namespace))),
     );
@@ -29,7 +30,7 @@ describe('an informer with a shard selector', () => {
   });
 
   test('has no confirmation in lists of custom resources and of metadata, even if the server filters', async () => {
-    const server = { tls: false, sharding: 'echoes', resources: [WIDGETS] } as const;
+    const server = { ...SERVER, sharding: 'echoes', resources: [WIDGETS] } as const;
     await using own = await Scene.start({ server, threads: { shards: 0 } });
     await own.put(withUid('mine', UPPER_UID));
     await own.server.apply([
@@ -78,7 +79,7 @@ describe('an informer with a shard selector', () => {
       { shards: 0 },
       { backend: (...given) => (backend = new InProcessBackend(...given)) },
     );
-    await using own = await Scene.start({ server: { tls: false }, threads });
+    await using own = await Scene.start({ server: SERVER, threads });
     own.ends(threads);
     const handler = new RecordingHandler();
     const { informer } = await own.watching({ shardSelector: UPPER }, handler);
