@@ -58,6 +58,11 @@ export class Load {
     await this.#end();
   }
 
+  /** Changes one object beside the history: caches that wait for an event of the kind have one. */
+  async touch(): Promise<void> {
+    await this.#client.patch(configMaps, `${NAMESPACE}/kept-0`, { data: { touched: String(nowMs()) } });
+  }
+
   /** Returns the keys of deleted objects that the server still has: no member has removed their finalizer. */
   async held(): Promise<string[]> {
     const deleted = this.lines.flatMap((line) => (line.kind === 'deleted' && line.version ? [line.key] : []));

@@ -26,7 +26,7 @@ interface Member {
 export class Members implements AsyncDisposable {
   /** Faults so far, as lines of the history. */
   readonly faults: Line[] = [];
-  /** Members that have ended although nobody asked them to, or with an error. */
+  /** Members that have ended with an error. */
   readonly failures: string[] = [];
   readonly #folder = new TemporaryFolder();
   readonly #kubeconfig: string;

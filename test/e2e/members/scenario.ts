@@ -27,12 +27,12 @@ const PAUSE_MAX_MS = 1500;
 const FAULT_MAX_MS = 5000;
 /** Every second fault is a kill. */
 const OTHERS: readonly Fault[] = ['terminate', 'freeze', 'freeze', 'slow', 'silent', 'cut'];
-const SETTLE_MAX_MS = 30_000;
+const SETTLE_MAX_MS = 60_000;
 /**
  * A slot is free when its lease has ended. If its next owner was struck as well, that one's heartbeat ends first, and
  * another member waits for as long before it takes the slot. The rest is for lists, and for machines that are slow.
  */
-const WAIT_MAX_MS = 3 * LEASE.leaseDurationMs + 15_000;
+const WAIT_MAX_MS = 3 * LEASE.leaseDurationMs + 30_000;
 
 /** The server of a scenario. */
 export interface Target {
@@ -74,7 +74,10 @@ export async function runScenario(target: Target, kills: number, seed: number): 
     stop.abort();
     await loading;
   }
-  await until(async () => undelivered(lines()).length === 0 && (await load.held()).length === 0);
+  await until(async () => {
+    await load.touch();
+    return undelivered(lines()).length === 0 && (await load.held()).length === 0;
+  });
   const held = await load.held();
   await members.leave(0);
   const verdict = judge(lines(), WAIT_MAX_MS);
