@@ -18,6 +18,14 @@ interface InTenure extends At {
   readonly epoch: number;
 }
 
+/** Events of watches that a member has received so far, and the number of its slots: a line on its standard output. */
+export interface ReceivedLine extends At {
+  readonly kind: 'received';
+  readonly member: string;
+  readonly events: number;
+  readonly slots: number;
+}
+
 /** Lines of members. The time of a line is taken before the look at the signal that it depends on. */
 export type MemberLine =
   /** The member has a slot, and fills its caches from now on. */
@@ -28,14 +36,7 @@ export type MemberLine =
   | ({ readonly kind: 'ends'; readonly key: string } & InTenure)
   /** The work has stopped before its end: its signal was found aborted, or it has failed. */
   | ({ readonly kind: 'stops'; readonly key: string } & InTenure)
-  /** Events and bytes of watches that the member has received so far, and the slots it has. */
-  | ({
-      readonly kind: 'received';
-      readonly member: string;
-      readonly events: number;
-      readonly bytes: number;
-      readonly slots: number;
-    } & At)
+  | ReceivedLine
   | ({
       readonly kind: 'reports';
       readonly member: string;

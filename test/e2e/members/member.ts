@@ -11,7 +11,7 @@ import { ShardedManager, removeFinalizer } from '../../../src/controller/index.t
 import type { ReconcileContext, SlotControllers } from '../../../src/controller/index.ts';
 import { collectMetrics, loadKubeConfig, resources } from '../../../src/index.ts';
 import { FINALIZER, LEASE, nowMs } from './history.ts';
-import type { MemberLine } from './history.ts';
+import type { MemberLine, ReceivedLine } from './history.ts';
 
 const [kubeconfig = '', member = '', log = ''] = process.argv.slice(2);
 const { configMaps } = resources.core.v1;
@@ -73,10 +73,10 @@ const parent = process.stdin.resume().once('end', () => process.exit(1)) as Sock
 parent.unref();
 const timer = setInterval(() => {
   const reading = new MetricsReading(collectMetrics());
-  const ofConfigMaps = { resource: 'configmaps' };
-  const events = reading.sum('kubeloom_watch_events_total', ofConfigMaps) ?? 0;
-  const bytes = reading.sum('kubeloom_received_bytes_total', ofConfigMaps) ?? 0;
-  write({ kind: 'received', atMs: nowMs(), member, events, bytes, slots: manager.owned.length });
+  const events = reading.sum('kubeloom_watch_events_total', { resource: 'configmaps' }) ?? 0;
+  const slots = manager.owned.length;
+  const line: ReceivedLine = { kind: 'received', atMs: nowMs(), member, events, slots };
+  process.stdout.write(`${JSON.stringify(line)}\n`);
 }, RECEIVED_EVERY_MS);
 await manager.run(stop.signal);
 clearInterval(timer);

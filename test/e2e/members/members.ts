@@ -2,13 +2,14 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
 import { FaultyProxy } from './faulty-proxy.ts';
 import { nowMs } from './history.ts';
-import type { Line } from './history.ts';
+import type { Line, ReceivedLine } from './history.ts';
 
 const PROGRAM = fileURLToPath(new URL('member.js', import.meta.url));
 
@@ -19,6 +20,8 @@ interface Member {
   readonly child: ChildProcess;
   readonly proxy: FaultyProxy;
   readonly exited: Promise<void>;
+  /** Number of slots that the member last reported. */
+  slots: number;
   isStruck: boolean;
   isEnding: boolean;
 }
@@ -28,6 +31,7 @@ export class Members implements AsyncDisposable {
   readonly faults: Line[] = [];
   /** Members that have ended with an error. */
   readonly failures: string[] = [];
+  readonly #reports: Line[] = [];
   readonly #folder = new TemporaryFolder();
   readonly #kubeconfig: string;
   readonly #members: Map<string, Member> = new Map();
@@ -38,18 +42,16 @@ export class Members implements AsyncDisposable {
     this.#kubeconfig = kubeconfig;
   }
 
-  /** Members that no fault strikes now. */
-  get healthy(): readonly string[] {
-    return [...this.#members.values()].flatMap((each) =>
-      each.isStruck || each.isEnding ? [] : [each.identity],
-    );
+  /** Members that no fault strikes now, with the numbers of their slots. */
+  get healthy(): readonly { readonly identity: string; readonly slots: number }[] {
+    return [...this.#members.values()].filter((each) => !each.isStruck && !each.isEnding);
   }
 
   /** The lines of all members, and the faults. */
   lines(): Line[] {
     const logs = Array.from({ length: this.#started }, (_, index) => this.#logOf(identityOf(index + 1)));
     const ofMembers = logs.filter((log) => existsSync(log)).flatMap(linesOf);
-    return [...ofMembers, ...this.faults];
+    return [...ofMembers, ...this.#reports, ...this.faults];
   }
 
   async start(): Promise<void> {
@@ -59,7 +61,7 @@ export class Members implements AsyncDisposable {
     const text = this.#kubeconfig.replace(String(origin), `https://127.0.0.1:${proxy.port}`);
     const kubeconfig = this.#folder.write(`${identity}.yaml`, text);
     const child = spawn(process.execPath, [PROGRAM, kubeconfig, identity, this.#logOf(identity)], {
-      stdio: ['pipe', 'inherit', 'inherit'],
+      stdio: ['pipe', 'pipe', 'inherit'],
     });
     const exited = once(child, 'exit').then(async ([code, signal]) => {
       this.#members.delete(identity);
@@ -67,7 +69,13 @@ export class Members implements AsyncDisposable {
       // A member that has not begun yet ends by SIGTERM itself.
       if (code !== 0 && signal === null) this.failures.push(`${identity} ended with status ${code}`);
     });
-    this.#members.set(identity, { identity, child, proxy, exited, isStruck: false, isEnding: false });
+    const member: Member = { identity, child, proxy, exited, slots: 0, isStruck: false, isEnding: false };
+    this.#members.set(identity, member);
+    createInterface({ input: child.stdout }).on('line', (text) => {
+      const line = JSON.parse(text) as ReceivedLine;
+      member.slots = line.slots;
+      this.#reports.push(line);
+    });
   }
 
   /** Strikes a member for a time; resolves when the fault is over. A member that has ended is replaced. */

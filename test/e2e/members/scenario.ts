@@ -65,8 +65,8 @@ export async function runScenario(target: Target, kills: number, seed: number): 
     await members.start();
     await setTimeout(PHASE_MS);
     while (members.healthy.length < MEMBERS) await members.start();
-    await until(() => areEven(lines()));
-    counted = await countEvents(target, lines, members.healthy);
+    await until(() => members.healthy.every(({ slots }) => slots === SLOTS / MEMBERS));
+    counted = await countEvents(target, lines, members);
     await strikeAll(members, kills, seededRandom(seed));
     await members.leave(MEMBERS / 2);
     await setTimeout(PHASE_MS);
@@ -89,34 +89,29 @@ export async function runScenario(target: Target, kills: number, seed: number): 
   return { ...verdict, ...counted, violations, lines: lines() };
 }
 
+/** Strikes members one after the other. A fault may last while others begin, but one member with slots is left. */
 async function strikeAll(members: Members, kills: number, random: Random): Promise<void> {
   const strikes: Promise<void>[] = [];
   for (let killed = 0; killed < kills;) {
     const how = random() < 0.5 ? 'kill' : (OTHERS[Math.floor(random() * OTHERS.length)] ?? 'kill');
     const lastsMs = random() * FAULT_MAX_MS;
     const { healthy } = members;
-    const identity = healthy[Math.floor(random() * healthy.length)];
-    if (identity !== undefined) {
-      strikes.push(members.strike(identity, how, lastsMs));
+    const struck = healthy[Math.floor(random() * healthy.length)];
+    if (struck) {
+      strikes.push(members.strike(struck.identity, how, lastsMs));
       if (how === 'kill') killed++;
     }
     await setTimeout(random() * PAUSE_MAX_MS);
+    await until(() => members.healthy.filter(({ slots }) => slots > 0).length > 1);
   }
   await Promise.all(strikes);
-}
-
-/** Returns whether the newest count of each of four members is an even share of the slots. */
-function areEven(lines: readonly Line[]): boolean {
-  const slots = new Map<string, number>();
-  for (const line of lines) if (line.kind === 'received') slots.set(line.member, line.slots);
-  return slots.size === MEMBERS && [...slots.values()].every((count) => count === SLOTS / MEMBERS);
 }
 
 /** Counts for a time which changes each of the members receives. */
 async function countEvents(
   { sentEvents }: Target,
   lines: () => readonly Line[],
-  members: readonly string[],
+  members: Members,
 ): Promise<Pick<Outcome, 'shares' | 'sentPerChange'>> {
   const fromMs = nowMs();
   const sentBefore = await sentEvents();
@@ -124,9 +119,9 @@ async function countEvents(
   const sent = await sentEvents();
   const since = lines().filter(({ atMs }) => atMs >= fromMs);
   const changes = since.filter(({ kind }) => kind === 'wrote' || kind === 'deleted').length;
-  const shares = members.map((member) => {
+  const shares = members.healthy.map(({ identity }) => {
     const counts = since.flatMap((line) =>
-      line.kind === 'received' && line.member === member ? [line.events] : [],
+      line.kind === 'received' && line.member === identity ? [line.events] : [],
     );
     return ((counts.at(-1) ?? 0) - (counts[0] ?? 0)) / changes;
   });
