@@ -52,6 +52,8 @@ const SEEDS = 5;
 export function billOf({ objects, changesPerSecond, members, slots, isFiltered }: Deployment): Bill {
   const part = Math.ceil(slots / members) / slots;
   const own = changesPerSecond * part;
+  // Without a selector no state is matched: neither that before the event nor that after it.
+  const watchNs = COST.watchNs.value - (isFiltered ? 0 : 2 * COST.matchNs.value);
   const slotListMs = listMs({ objects, slots, isFiltered });
   const received = isFiltered ? own : changesPerSecond;
   const watches = isFiltered ? Math.max(slots, members) : members;
@@ -74,7 +76,9 @@ export function billOf({ objects, changesPerSecond, members, slots, isFiltered }
       objectCores: keyCores + (own * (COST.eventObjectUs.value - COST.eventKeyUs.value)) / 1e6,
       mainObjectCores: (own * COST.mainObjectUs.value) / 1e6,
       restBytes:
-        COST.processBytes.value + objectsOwn * COST.cachedBytes.value + own * UNPACKED_SECONDS * COST.objectBytes.value,
+        COST.processBytes.value +
+        objectsOwn * COST.cachedBytes.value +
+        own * UNPACKED_SECONDS * COST.objectBytes.value,
       listBytes: COST.processBytes.value + objectsOwn * COST.listedBytes.value,
       // Without filtering one list serves all slots of a member.
       startMs: isFiltered ? Math.ceil(slots / members) * slotListMs : slotListMs,
@@ -82,7 +86,7 @@ export function billOf({ objects, changesPerSecond, members, slots, isFiltered }
     slotListMs,
     slotListBytes: (isFiltered ? objects / slots : objects) * COST.objectBytes.value,
     server: {
-      watchCores: (changesPerSecond * watches * COST.watchNs.value) / 1e9,
+      watchCores: (changesPerSecond * watches * watchNs) / 1e9,
       encodeCores: (changesPerSecond * COST.encodeUs.value) / 1e6,
       cacheBytes: objects * COST.goObjectBytes.value,
     },
@@ -90,7 +94,11 @@ export function billOf({ objects, changesPerSecond, members, slots, isFiltered }
 }
 
 /** Returns how long a member lists one slot. A server that filters looks at all objects; one that does not sends them. */
-export function listMs({ objects, slots, isFiltered }: Pick<Deployment, 'objects' | 'slots' | 'isFiltered'>): number {
+export function listMs({
+  objects,
+  slots,
+  isFiltered,
+}: Pick<Deployment, 'objects' | 'slots' | 'isFiltered'>): number {
   const own = objects / slots;
   return isFiltered
     ? (objects * COST.matchNs.value) / 1e6 + (own * COST.listUs.value) / 1000

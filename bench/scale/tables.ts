@@ -14,12 +14,12 @@ export const DEPLOYMENTS: readonly (readonly [name: string, deployment: Deployme
   ['it ignores the selector', { ...LARGE, isFiltered: false }],
   ['one process', { ...LARGE, members: 1, slots: 1, isFiltered: true }],
   [
-    '1 million, 1,000/s, 4 members, 16 slots',
+    '1 million, 1,000/s: 4 members, 16 slots',
     { objects: 1_000_000, changesPerSecond: 1000, members: 4, slots: 16, isFiltered: true },
   ],
 ];
 
-const SLOT_COUNTS = [16, 64, 128, 256, 400, 800];
+const SLOT_COUNTS = [16, 64, 128, 400, 800];
 
 export function tableOf(name: TableName): string {
   if (name === 'bill') return billTable();
