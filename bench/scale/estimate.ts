@@ -47,7 +47,7 @@ export interface Bill {
 const DRAIN_MS_MAX = 1000;
 /** Objects that have changed are packed after 2 to 4 s. */
 const UNPACKED_SECONDS = 4;
-const SEEDS = 5;
+const SEEDS = 20;
 
 export function billOf({ objects, changesPerSecond, members, slots, isFiltered }: Deployment): Bill {
   const part = Math.ceil(slots / members) / slots;

@@ -18,6 +18,8 @@ export const RENEW_MS = 2000;
 /** Assumed: a write of a Lease and its way through the watch of another member take 25 ms each. */
 const WRITE_MS = 25;
 const WATCH_MS = 25;
+/** Numbers of the members of one seed, old and new. */
+const MEMBERS_MAX = 10_000;
 
 export interface GroupPlan {
   readonly members: number;
@@ -44,17 +46,18 @@ export interface Outcome {
 
 export function simulate(plan: GroupPlan, incident: Incident, seed: number): Outcome {
   const group = new Group(plan, seededRandom(seed));
-  const members = Array.from({ length: plan.members }, (_, index) => `member-${seed}-${index}`);
+  const members = Array.from({ length: plan.members }, (_, index) => seed * MEMBERS_MAX + index);
+  const [first = 0] = members;
+  const nextOf = (member: number): number => member + plan.members;
   group.start(members);
-  const [first = ''] = members;
-  if (incident === 'join') group.join('member-new');
+  if (incident === 'join') group.join(nextOf(first));
   else if (incident === 'kill') group.kill(first);
   else if (incident === 'leave') group.leave(first);
   else
     for (const member of members) {
       group.leave(member);
       group.settle();
-      group.join(`${member}-new`);
+      group.join(nextOf(member));
       group.settle();
     }
   group.settle();
@@ -70,7 +73,7 @@ interface Member {
 }
 
 interface Slot {
-  owner: string | undefined;
+  owner: number | undefined;
   state: 'free' | 'claimed' | 'active' | 'draining';
   /** Its last owner ended. */
   isOrphan: boolean;
@@ -83,11 +86,11 @@ class Group {
   readonly #random: Random;
   readonly #clock = new FakeClock(0);
   readonly #ownership: Ownership;
-  readonly #members = new Map<string, Member>();
+  readonly #members = new Map<number, Member>();
   readonly #slots: readonly Slot[];
   readonly #orphanGapsMs: number[] = [];
   readonly #movedGapsMs: number[] = [];
-  #owners: readonly (string | undefined)[] = [];
+  #owners: readonly (number | undefined)[] = [];
 
   constructor(plan: GroupPlan, random: Random) {
     this.#plan = plan;
@@ -102,7 +105,7 @@ class Group {
   }
 
   /** Begins with members that have owned their slots for long. */
-  start(members: readonly string[]): void {
+  start(members: readonly number[]): void {
     for (const member of members) this.#members.set(member, newMember());
     this.#owners = this.#ownership.among(members);
     for (const [index, slot] of this.#slots.entries()) {
@@ -111,13 +114,13 @@ class Group {
     }
   }
 
-  join(member: string): void {
+  join(member: number): void {
     this.#members.set(member, newMember());
     this.#membersChanged();
   }
 
   /** Ends a member without a word: its leases expire, each 15 s after its last renewal was seen. */
-  kill(member: string): void {
+  kill(member: number): void {
     for (const slot of this.#end(member)) {
       slot.state = 'draining';
       slot.idleSinceMs = this.#clock.now();
@@ -127,7 +130,7 @@ class Group {
   }
 
   /** Ends a member that drains all of its slots at once, and releases its heartbeat after the last of them. */
-  leave(member: string): void {
+  leave(member: number): void {
     const slots = this.#end(member);
     let left = slots.length;
     if (left === 0) this.#forget(member);
@@ -143,7 +146,7 @@ class Group {
   }
 
   outcome(): Outcome {
-    const counts = new Map<string | undefined, number>();
+    const counts = new Map<number | undefined, number>();
     for (const { owner } of this.#slots) counts.set(owner, (counts.get(owner) ?? 0) + 1);
     return {
       orphanGapsMs: this.#orphanGapsMs,
@@ -153,7 +156,7 @@ class Group {
     };
   }
 
-  #end(identity: string): readonly Slot[] {
+  #end(identity: number): readonly Slot[] {
     const member = this.#members.get(identity);
     if (member) member.isEnding = true;
     const slots = this.#slots.filter(({ owner }) => owner === identity);
@@ -166,7 +169,7 @@ class Group {
     return LEASE_MS + WRITE_MS + WATCH_MS - this.#random() * RENEW_MS;
   }
 
-  #forget(member: string): void {
+  #forget(member: number): void {
     this.#members.delete(member);
     this.#membersChanged();
   }
@@ -191,7 +194,7 @@ class Group {
     }
   }
 
-  #claim(slot: Slot, owner: string | undefined): void {
+  #claim(slot: Slot, owner: number | undefined): void {
     const member = owner === undefined ? undefined : this.#members.get(owner);
     if (!member || member.isEnding) return;
     slot.owner = owner;

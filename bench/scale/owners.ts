@@ -1,45 +1,43 @@
 /**
  * The preferred owner of each slot, by the rule of slots: rendezvous hashing among the members that have room, so that each
- * has equally many slots or one more.
+ * has equally many slots or one more. A member is a number, and its hashes of the slots are its random numbers.
  */
-import { createHash } from 'node:crypto';
+import { seededRandom } from '../../src/apiserver/testing/index.ts';
 
 export class Ownership {
   readonly #slotCount: number;
-  readonly #scores = new Map<string, readonly number[]>();
+  readonly #scores = new Map<number, readonly number[]>();
 
   constructor(slotCount: number) {
     this.#slotCount = slotCount;
   }
 
   /** Returns the preferred owner of each slot. */
-  among(members: readonly string[]): readonly (string | undefined)[] {
+  among(members: readonly number[]): readonly (number | undefined)[] {
     const few = Math.floor(this.#slotCount / members.length);
     let largerLeft = this.#slotCount % members.length;
-    const counts = new Map(members.map((member) => [member, 0]));
+    const candidates = members.map((member) => ({ member, scores: this.#scoresOf(member), count: 0 }));
     return Array.from({ length: this.#slotCount }, (_, slot) => {
-      let best: string | undefined;
-      let bestScore = -1;
-      for (const [member, count] of counts) {
-        const score = this.#scoresOf(member)[slot] ?? 0;
+      let best: (typeof candidates)[number] | undefined;
+      for (const candidate of candidates) {
+        const { count, scores } = candidate;
         const hasRoom = count < few || (count === few && largerLeft > 0);
-        if (hasRoom && score > bestScore) [best, bestScore] = [member, score];
+        if (hasRoom && (scores[slot] ?? 0) > (best?.scores[slot] ?? -1)) best = candidate;
       }
-      if (best === undefined) return undefined;
-      const count = counts.get(best) ?? 0;
-      if (count === few) largerLeft--;
-      counts.set(best, count + 1);
-      return best;
+      if (!best) return undefined;
+      if (best.count === few) largerLeft--;
+      best.count++;
+      return best.member;
     });
   }
 
-  #scoresOf(member: string): readonly number[] {
-    const known = this.#scores.get(member);
-    if (known) return known;
-    const scores = Array.from({ length: this.#slotCount }, (_, slot) =>
-      createHash('sha256').update(`${slot}/${member}`).digest().readUIntBE(0, 6),
-    );
-    this.#scores.set(member, scores);
+  #scoresOf(member: number): readonly number[] {
+    let scores = this.#scores.get(member);
+    if (!scores) {
+      const random = seededRandom(member);
+      scores = Array.from({ length: this.#slotCount }, () => random());
+      this.#scores.set(member, scores);
+    }
     return scores;
   }
 }
