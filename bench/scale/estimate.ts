@@ -20,7 +20,7 @@ export interface Bill {
   /** Bytes of all first lists together. */
   readonly firstListBytes: number;
   readonly leaseWritesPerSecond: number;
-  /** Of the member with the most slots. */
+  /** Costs of the member with the most slots. */
   readonly member: {
     readonly objects: number;
     readonly receivedPerSecond: number;
@@ -35,9 +35,9 @@ export interface Bill {
   readonly slotListMs: number;
   readonly slotListBytes: number;
   readonly server: {
-    /** Of all apiservers together: each event passes through every watch, also those that do not send it. */
+    /** Cores of all apiservers together: each event passes through every watch, also those that do not send it. */
     readonly watchCores: number;
-    /** Of each apiserver that has such watches, as the next one. */
+    /** Cores of each apiserver that has such watches. */
     readonly encodeCores: number;
     readonly cacheBytes: number;
   };
@@ -105,7 +105,7 @@ export function listMs({
     : ((objects - own) * (COST.readUs.value + COST.tlsUs.value) + own * COST.listUs.value) / 1000;
 }
 
-/** What an incident costs, over the runs of several seeds. */
+/** Costs of an incident, over the runs of several seeds. */
 export interface Course {
   /** Slots that lost their member: how long no member works them. */
   readonly orphans: Gaps;
