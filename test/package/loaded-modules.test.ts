@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,16 +14,20 @@ import { promisify } from 'node:util';
 import { kubeConfigOf } from '../../src/apiserver/kubeconfig.ts';
 
 const SOURCE = fileURLToPath(new URL('../../src/', import.meta.url));
-/** Prints the file of every module: of imports by a hook, which runs in another thread, of require() by its cache. */
-const HOOK = `import { writeSync } from 'node:fs';
+/**
+ * Writes down the file of every module: of imports by a hook, which runs in another thread, of require() by its cache. Not to
+ * a pipe: one that is full refuses the hook's write.
+ */
+const HOOK = `import { appendFileSync } from 'node:fs';
 export async function load(url, context, next) {
-  if (url.startsWith('file:')) writeSync(1, new URL(url).pathname + '\\n');
+  if (url.startsWith('file:')) appendFileSync(process.env.LOADED, new URL(url).pathname + '\\n');
   return next(url, context);
 }`;
 const FRAME = `
+  import { appendFileSync } from 'node:fs';
   import Module, { register } from 'node:module';
   register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(HOOK)}));
-  process.on('exit', () => console.log(Object.keys(Module._cache).join('\\n')));
+  process.on('exit', () => appendFileSync(process.env.LOADED, Object.keys(Module._cache).join('\\n')));
 `;
 
 interface Loaded {
@@ -34,10 +38,22 @@ interface Loaded {
   readonly ownBytes: number;
 }
 
+/** Returns the files of the modules that a program loads. */
+async function pathsLoadedBy(program: string): Promise<Set<string>> {
+  const folder = await mkdtemp(join(tmpdir(), 'kubeloom-loaded-'));
+  try {
+    const file = join(folder, 'modules');
+    const options = { env: { ...process.env, LOADED: file } };
+    await promisify(execFile)(process.execPath, ['--input-type=module', '-e', `${FRAME}${program}`], options);
+    return new Set((await readFile(file, 'utf8')).split('\n').filter((line) => line.startsWith('/')));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
 /** @param program the body of an ES module */
 async function loadedBy(program: string): Promise<Loaded> {
-  const run = promisify(execFile)(process.execPath, ['--input-type=module', '-e', `${FRAME}${program}`]);
-  const paths = new Set((await run).stdout.split('\n').filter((line) => line.startsWith('/')));
+  const paths = await pathsLoadedBy(program);
   const own = [...paths].filter((path) => path.startsWith(SOURCE));
   // The innermost folder counts: a dependency may be installed below another one.
   const names = [...paths].map((path) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? '');

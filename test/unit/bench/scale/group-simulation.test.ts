@@ -1,0 +1,66 @@
+/** The simulation of members that share slots: what must hold in each run of it. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { LEASE_MS, RENEW_MS, simulate } from '../../../../bench/scale/group-simulation.ts';
+import type { GroupPlan } from '../../../../bench/scale/group-simulation.ts';
+import { Ownership } from '../../../../bench/scale/owners.ts';
+
+const PLAN: GroupPlan = { members: 4, slots: 16, syncMs: 500, drainMsMax: 1000 };
+const REQUESTS_MS = 75;
+const SEEDS = [1, 2, 3, 4, 5];
+
+describe('a group', () => {
+  test('has a gap of a lease and of lists for each slot of a killed member', () => {
+    for (const seed of SEEDS) {
+      const { orphanGapsMs, movedGapsMs, slotsMax } = simulate(PLAN, 'kill', seed);
+      assert.deepEqual([orphanGapsMs.length, slotsMax], [4, 6]);
+      for (const gap of orphanGapsMs)
+        assert.ok(gap >= LEASE_MS - RENEW_MS && gap <= LEASE_MS + REQUESTS_MS + 4 * PLAN.syncMs, String(gap));
+      for (const gap of movedGapsMs) assert.ok(gap < LEASE_MS - RENEW_MS, String(gap));
+    }
+  });
+
+  test('hands over the slots of a leaving member within its drain and the lists', () => {
+    for (const seed of SEEDS) {
+      const { orphanGapsMs } = simulate(PLAN, 'leave', seed);
+      assert.equal(orphanGapsMs.length, 4);
+      for (const gap of orphanGapsMs)
+        assert.ok(gap <= PLAN.drainMsMax + 2 * REQUESTS_MS + 4 * PLAN.syncMs, String(gap));
+    }
+  });
+
+  test('gives a new member its part without a wait for leases', () => {
+    for (const seed of SEEDS) {
+      const { orphanGapsMs, movedGapsMs, slotsMax } = simulate(PLAN, 'join', seed);
+      assert.ok(orphanGapsMs.length === 0 && movedGapsMs.length >= 3 && slotsMax === 4);
+      for (const gap of movedGapsMs) assert.ok(gap <= REQUESTS_MS + 5 * PLAN.syncMs, String(gap));
+    }
+  });
+
+  test('has all slots active and evenly divided after each member was replaced', () => {
+    const { orphanGapsMs, slotsMax } = simulate(PLAN, 'replace', 1);
+    assert.equal(slotsMax, 4);
+    assert.equal(orphanGapsMs.length, PLAN.slots);
+  });
+
+  test('leaves members without a slot when there are more of them', () => {
+    const { slotsMax } = simulate({ ...PLAN, members: 50 }, 'leave', 1);
+    assert.equal(slotsMax, 1);
+  });
+
+  test('runs in the same way again with the same seed', () => {
+    assert.deepEqual(simulate(PLAN, 'kill', 7), simulate(PLAN, 'kill', 7));
+  });
+});
+
+describe('preferred owners', () => {
+  for (const count of [1, 3, 4, 16, 50]) {
+    test(`have equally many of 128 slots, or one more, when there are ${count} of them`, () => {
+      const members = Array.from({ length: count }, (_, index) => index);
+      const owners = new Ownership(128).among(members);
+      const counts = members.map((member) => owners.filter((owner) => owner === member).length);
+      assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, String(counts));
+      assert.equal(owners.filter((owner) => owner === undefined).length, 0);
+    });
+  }
+});
