@@ -20,9 +20,9 @@ const SLOTS = 16;
 const RATE_PER_SECOND = 500;
 const LOOK_MS = 250;
 /** Time in which the events of four members are counted. */
-const COUNT_MS = 3000;
-const PHASE_MS = 2000;
-const PAUSE_MAX_MS = 1500;
+const COUNT_MS = 2500;
+const PHASE_MS = 1000;
+const PAUSE_MAX_MS = 1000;
 /** Longer than the lease, and shorter. */
 const FAULT_MAX_MS = 5000;
 /** Every second fault is a kill. */
