@@ -30,6 +30,8 @@ export { LabelSelector, labelSelectorAsSelector, parseLabelSelector } from './ku
 export type { LabelSelectorObject, LabelSet, Requirement, SelectorOperator } from './kube/label-selector.ts';
 export { parseFieldSelector } from './kube/field-selector.ts';
 export type { FieldRequirement } from './kube/field-selector.ts';
+export { parseShardSelector, shardSelectorText, shardSlots } from './kube/shard-selector.ts';
+export type { ShardRange, ShardSelector } from './kube/shard-selector.ts';
 export { RestMapper } from './kube/rest-mapper.ts';
 export type { KindLike, KindName, ResourceName, RestMapperOptions } from './kube/rest-mapper.ts';
 export type { GetJson } from './kube/discovery.ts';
@@ -65,6 +67,7 @@ export type { Codec, ThreadsOptions } from './informer/threads/options.ts';
 export type { BorrowChecks } from './replica/store/entry-owner.ts';
 export { defaultThreads } from './informer/threads/options.ts';
 export type { ReflectorPhase } from './shared/protocol.ts';
+export type { ShardFiltering } from './shared/activity.ts';
 
 export { drop, transformModule } from './informer/transform.ts';
 export type { Transform, DropTransform, ModuleTransform, PlainTransform } from './informer/transform.ts';

@@ -5,6 +5,7 @@
 
 import type { Collection, Snapshot } from './event-log.ts';
 import type { LogView } from './fault-answers.ts';
+import type { JsonObject } from './json.ts';
 import { encodeContinue } from './list-options.ts';
 import type { ListOptions } from './list-options.ts';
 import { apiVersionOf } from './resources.ts';
@@ -96,7 +97,7 @@ export function* listPieces(
   collection: Collection,
   page: Page,
   partial: boolean,
-  moreMetadata: Readonly<Record<string, string>> = {},
+  moreMetadata: JsonObject = {},
 ): Generator<Buffer> {
   const { definition } = collection;
   const metadata = {

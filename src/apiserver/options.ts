@@ -48,6 +48,11 @@ export interface ApiServerOptions {
    * or with an HTTP status.
    */
   readonly expiredWatch?: 'event' | 'status';
+  /**
+   * Treatment of `shardSelector` in LIST and WATCH. `ignores` (default): as servers without the feature gate
+   * ShardedListAndWatch. `echoes`: filters, and typed lists say so, as servers with the gate. `filters`: says it nowhere.
+   */
+  readonly sharding?: 'ignores' | 'filters' | 'echoes';
   /** Custom resources; more can be registered later. */
   readonly resources?: readonly ResourceDefinition[];
 }
@@ -71,6 +76,7 @@ const CHECKS: OptionChecks<ApiServerOptions> = {
   freshnessTimeoutMs: number(0),
   requestBytesMax: integer(1),
   expiredWatch: oneOf('event', 'status'),
+  sharding: oneOf('ignores', 'filters', 'echoes'),
   resources: having('an array of resources', 'map'),
 };
 
@@ -92,6 +98,7 @@ export function resolveOptions(options: ApiServerOptions): ResolvedOptions {
     freshnessTimeoutMs: 3_000,
     requestBytesMax: 3 * MIB,
     expiredWatch: 'event',
+    sharding: 'ignores',
     resources: [],
     ...options,
   };

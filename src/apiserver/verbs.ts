@@ -105,12 +105,27 @@ async function list({ log, options }: Services, call: Call): Promise<void> {
   const { collection, path, query } = call;
   const partial = acceptsPartial(call.request);
   const listOptions = parseListOptions(query);
-  const selection = selectionOf(collection.definition, path, query);
+  const selection = selectionOf(collection.definition, path, query, options.sharding);
   const { view = log, listMetadata, versions } = call.faults;
   const page = await readPage(view, collection, listOptions, selection, options.freshnessTimeoutMs);
   call.record.listedRevision = page.revision;
-  const pieces = listPieces(collection, page, partial, listMetadata);
+  const pieces = listPieces(collection, page, partial, {
+    ...shardInfoOf(call, options, partial),
+    ...listMetadata,
+  });
   await sendPieces(call, versions ? [versions.rewrite(Buffer.concat([...pieces]))] : pieces);
+}
+
+/** Returns the confirmation of a shard selector, which lists of custom resources and of metadata do not have. */
+function shardInfoOf(
+  { collection, query }: Call,
+  { sharding }: ResolvedOptions,
+  partial: boolean,
+): JsonObject {
+  const selector = query.get('shardSelector') ?? '';
+  const isConfirmed =
+    sharding === 'echoes' && selector !== '' && !partial && collection.definition.custom !== true;
+  return isConfirmed ? { shardInfo: { selector } } : {};
 }
 
 async function create(services: Services, call: Call): Promise<void> {
@@ -198,7 +213,7 @@ async function deleteOne(services: Services, call: Call): Promise<void> {
 /** Deletes the selected objects, and answers with the list as it was before. */
 async function deleteMany(services: Services, call: Call): Promise<void> {
   const { collection, path, query } = call;
-  const selection = selectionOf(collection.definition, path, query);
+  const selection = selectionOf(collection.definition, path, query, services.options.sharding);
   const options = parseListOptions(query);
   const { dryRun = false, propagation } = await deleteOptions(services, call);
   const { freshnessTimeoutMs } = services.options;

@@ -54,7 +54,7 @@ export class Watches {
     const { request, response, query, collection } = call;
     const partial = acceptsPartial(request);
     const options = parseWatchOptions(query);
-    const selection = selectionOf(collection.definition, call.path, query);
+    const selection = selectionOf(collection.definition, call.path, query, this.#options.sharding);
     const { view } = call.faults;
     const start = await this.#findStart(collection, options, view ?? this.#log);
     if (start instanceof StatusError && this.#options.expiredWatch === 'status') throw start;

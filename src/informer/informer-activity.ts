@@ -12,7 +12,7 @@ import type { MetricLabels, MetricName } from '../base/metrics/table.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { HandlerBacklog } from '../replica/deliver/handler.ts';
 import { ActivityCounter, allocateActivity } from '../shared/activity.ts';
-import type { Activity, ListMode } from '../shared/activity.ts';
+import type { Activity, ListMode, ShardFiltering } from '../shared/activity.ts';
 import { CounterReader } from '../shared/counters.ts';
 import { REQUEST_SECONDS, countRequest } from './request-metrics.ts';
 
@@ -42,6 +42,7 @@ const COUNTED: readonly SampleOfCounter[] = [
   ['kubeloom_ignored_events_total', 'reason', 'unexpected', ActivityCounter.Unexpected],
   ['kubeloom_ignored_events_total', 'reason', 'too_large', ActivityCounter.TooLarge],
   ['kubeloom_ignored_events_total', 'reason', 'out_of_order', ActivityCounter.OutOfOrder],
+  ['kubeloom_ignored_events_total', 'reason', 'shard', ActivityCounter.OtherShard],
   ['kubeloom_ignored_events_total', 'reason', 'unknown_type', ActivityCounter.UnknownEvents],
 ];
 
@@ -57,6 +58,8 @@ export class InformerActivity {
   readonly #watchesEnded: LabelledCounter = new LabelledCounter('kubeloom_watches_ended_total');
   #watchesStarted = 0;
   #isWatching = false;
+  /** Treatment of the shard selector by the server; undefined until a list has shown it. */
+  shardFiltering: ShardFiltering | undefined;
   /** Samples of the counters; their labels are made once, because each scrape reads them. */
   #counted: readonly CountedSample[] = [];
   #watchDurations: Histogram | undefined;
@@ -89,6 +92,9 @@ export class InformerActivity {
         break;
       case 'watch':
         this.#watchEnded(activity);
+        break;
+      case 'shard-filtering':
+        this.shardFiltering = activity.filtering;
         break;
       default: {
         const { kind: _kind, ...request } = activity;

@@ -1,7 +1,9 @@
 /** Figures of one informer at one moment, as plain data: for its metrics, and for programs that look at one informer. */
+import type { ShardFiltering } from '../shared/activity.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
 import type { ErrorReporter } from './error-reporter.ts';
 import type { HandlerStats, Handlers } from './handlers.ts';
+import type { InformerActivity } from './informer-activity.ts';
 import type { InformerPipeline, StoreBytes } from './pipeline.ts';
 
 export interface InformerStats {
@@ -19,6 +21,8 @@ export interface InformerStats {
   readonly records: number;
   /** Number of reported errors by code. */
   readonly errors: Readonly<Record<string, number>>;
+  /** Treatment of the shard selector by the server; undefined without one, and until a list has shown it. */
+  readonly shardFiltering: ShardFiltering | undefined;
   /** Handlers in the order of registration. */
   readonly handlers: readonly HandlerStats[];
 }
@@ -30,11 +34,12 @@ export interface InformerStatsSource {
   readonly pipeline: Pick<InformerPipeline<never>, 'replica' | 'records' | 'storeBytes'>;
   readonly handlers: Pick<Handlers, 'stats'>;
   readonly reports: Pick<ErrorReporter, 'counts'>;
+  readonly activity: Pick<InformerActivity, 'shardFiltering'>;
 }
 
 /** @internal */
 export function informerStats(source: InformerStatsSource): InformerStats {
-  const { name, phase, pipeline, handlers, reports } = source;
+  const { name, phase, pipeline, handlers, reports, activity } = source;
   const { replica, records, storeBytes } = pipeline;
   return Object.freeze({
     name,
@@ -44,6 +49,7 @@ export function informerStats(source: InformerStatsSource): InformerStats {
     storeBytes: Object.freeze(storeBytes),
     records,
     errors: reports.counts.sumsBy('code'),
+    shardFiltering: activity.shardFiltering,
     handlers: handlers.stats,
   });
 }

@@ -20,6 +20,8 @@ import type { Transform } from './transform.ts';
 import type { TweakListOptions } from './tweak.ts';
 import { parseFieldSelector } from '../kube/field-selector.ts';
 import { parseLabelSelector } from '../kube/label-selector.ts';
+import { checkShardSelector, shardSelectorText } from '../kube/shard-selector.ts';
+import type { ShardSelector } from '../kube/shard-selector.ts';
 import { splitPath } from '../kube/json/read.ts';
 import {
   callback,
@@ -51,6 +53,12 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /**
+   * The part of all objects that this informer has: ranges of the hash of uid or namespace, such as
+   * `shardSlots([0, 1])`. Servers with Kubernetes' ShardedListAndWatch send only these. Other servers send
+   * everything, and the informer drops the rest before it is stored; `stats().shardFiltering` says which it is.
+   */
+  readonly shardSelector?: ShardSelector;
   /** Function that may change the options of every LIST and WATCH; see `TweakListOptions`. */
   readonly tweakListOptions?: TweakListOptions;
   /**
@@ -76,6 +84,11 @@ export interface InformerOptions<T, Name extends string = string> {
   readonly clock?: Clock;
   /** Streaming list of Kubernetes 1.35. `auto` (default) uses LIST when the server does not support it. */
   readonly watchList?: 'auto' | 'off';
+  /**
+   * State that the first list may have when it is not a streaming list. `any` (default): any, as client-go; the cheapest.
+   * `mostRecent`: none that is older than the request. A streaming list always is the most recent.
+   */
+  readonly firstList?: 'any' | 'mostRecent';
   /** Objects in a page of a LIST; 0 (default): client-go's rules. */
   readonly pageSize?: number;
   readonly backoff?: { readonly initialMs?: number; readonly maxMs?: number };
@@ -149,12 +162,16 @@ export function reflectorSpec<T>(
   }
   const isWatchListUnsupported = isOwn && source.isWatchListUnsupported === true;
   const { minWatchTimeoutMs = MIN_WATCH_TIMEOUT_MS, watchIdleTimeoutMs, watchListIdleTimeoutMs } = options;
+  const { shardSelector } = options;
   return {
     path: resourcePath(ref, options.namespace),
     query: {
       ...(options.labelSelector ? { labelSelector: options.labelSelector } : {}),
       ...(options.fieldSelector ? { fieldSelector: options.fieldSelector } : {}),
+      ...(shardSelector ? { shardSelector: shardSelectorText(shardSelector) } : {}),
     },
+    ...(shardSelector ? { shardSelector } : {}),
+    ...(options.firstList ? { firstList: options.firstList } : {}),
     ...(options.view === 'metadata' ? { accept: ACCEPT_METADATA } : {}),
     kind: options.view === 'metadata' ? '' : ref.kind,
     apiVersion: apiVersionOf(ref),
@@ -212,6 +229,7 @@ export const INFORMER_CHECKS: OptionChecks<InformerOptions<unknown>> = {
   namespace: wantNamespace,
   labelSelector: naming(parseLabelSelector),
   fieldSelector: naming(parseFieldSelector),
+  shardSelector: (_name, value) => checkShardSelector(value),
   tweakListOptions: callback,
   view: oneOf('object', 'metadata'),
   fields: wantFields,
@@ -224,6 +242,7 @@ export const INFORMER_CHECKS: OptionChecks<InformerOptions<unknown>> = {
   onError: callback,
   clock,
   watchList: oneOf('auto', 'off'),
+  firstList: oneOf('any', 'mostRecent'),
   pageSize: integer(0, 1_000_000),
   backoff: nested<NonNullable<InformerOptions<unknown>['backoff']>>({
     initialMs: number(1),

@@ -11,7 +11,7 @@ import type { Query } from '../shared/protocol.ts';
 /**
  * Function that receives the options of a request and returns the options to use. The informer calls it for every
  * LIST, each page of a LIST, every WATCH and streaming list. Changes of `resourceVersion`, `resourceVersionMatch`,
- * `continue`, `allowWatchBookmarks` and `sendInitialEvents` are ignored and reported once (ERR_KUBELOOM_OPTION).
+ * `continue`, `allowWatchBookmarks`, `sendInitialEvents` and `shardSelector` are ignored and reported once (ERR_KUBELOOM_OPTION).
  * When the function throws, the request has failed: the error is reported and the request is retried later.
  */
 export type TweakListOptions = (options: ListOptions) => ListOptions;
@@ -23,6 +23,7 @@ const OWN = [
   'continue',
   'allowWatchBookmarks',
   'sendInitialEvents',
+  'shardSelector',
 ] as const satisfies readonly (keyof ListOptions)[];
 
 /** Returns a function that applies the user's changes to a query. @param report receives the first ignored change */

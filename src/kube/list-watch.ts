@@ -7,6 +7,8 @@
 export interface ListOptions {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** Ranges of hashes, as `shardSelectorText` writes them; servers may ignore it. */
+  readonly shardSelector?: string;
   readonly resourceVersion?: string;
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
   /** Items in a page; `continue` requests the next one. */

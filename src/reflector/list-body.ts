@@ -47,13 +47,18 @@ export class ListBody implements Body, ItemSink {
   end(error: KubeloomError | undefined): void {
     try {
       if (error) throw error;
-      const { resourceVersion, continue: continueToken = '', remainingItemCount } = this.#items.finish();
+      const { resourceVersion, continue: continueToken = '', ...meta } = this.#items.finish();
       if (Buffer.byteLength(resourceVersion) > RESOURCE_VERSION_BYTES_MAX) {
         const quoted = JSON.stringify(resourceVersion.slice(0, RESOURCE_VERSION_BYTES_MAX));
         this.#owner.fail(malformed('a list with an unusable resourceVersion', this.#where, quoted));
       } else {
-        this.#owner.meter.page(remainingItemCount);
-        if (continueToken === '') this.#owner.meter.end();
+        const { meter, writer } = this.#owner;
+        meter.page(meta.remainingItemCount);
+        writer.shards?.page(meta.isShardEchoed === true);
+        if (continueToken === '') {
+          meter.end();
+          writer.shards?.endList();
+        }
         this.#owner.dispatch({ type: 'page', resourceVersion, continueToken });
       }
     } catch (cause) {

@@ -27,6 +27,7 @@ import { ListBody } from './list-body.ts';
 import { ObjectWriter } from './object-writer.ts';
 import { ErrorReports, ListMeter } from './reports.ts';
 import type { Router } from './router.ts';
+import { ShardGate } from './shard-gate.ts';
 import { initialState } from './rules/state.ts';
 import type { Effect, Failure, ReflectorEvent, State } from './rules/state.ts';
 import { step } from './rules/step.ts';
@@ -110,7 +111,18 @@ export class ListWatchSession implements ExchangeOwner {
     this.meter = new ListMeter(host.clock, (progress) =>
       host.post({ type: 'progress', informer, ...progress }),
     );
-    this.writer = new ObjectWriter(this.router, informer, spec, (error) => this.report('decode', error));
+    const shards =
+      spec.shardSelector &&
+      new ShardGate(spec.shardSelector, this.counts, (filtering) =>
+        this.#postActivity({ kind: 'shard-filtering', filtering }),
+      );
+    this.writer = new ObjectWriter(
+      this.router,
+      informer,
+      spec,
+      (error) => this.report('decode', error),
+      shards,
+    );
   }
 
   start(): void {
@@ -243,7 +255,7 @@ export class ListWatchSession implements ExchangeOwner {
         this.#close();
         return true;
       case 'control':
-        if (effect.kind === DeltaKind.ReplaceBegin) this.meter.begin();
+        if (effect.kind === DeltaKind.ReplaceBegin) this.#beginList();
         return this.router.offerControl(effect.kind, informer, effect.epoch, effect.resourceVersion);
       case 'wait':
         this.#cancelTimer = this.clock.schedule(jittered(effect.delay, this.#host.random()), () =>
@@ -264,6 +276,11 @@ export class ListWatchSession implements ExchangeOwner {
         this.#host.forget(informer);
         return true;
     }
+  }
+
+  #beginList(): void {
+    this.meter.begin();
+    this.writer.shards?.beginList();
   }
 
   #prepare(verb: 'list' | 'watch', asked: Query, isUnauthorized: boolean): void {

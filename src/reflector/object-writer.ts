@@ -15,9 +15,10 @@ import type { ReflectorSpec } from '../shared/protocol.ts';
 import type { ListHead } from './transport/list-items.ts';
 import { typeMetaOf } from './router.ts';
 import type { ObjectTarget, Router } from './router.ts';
+import type { ShardGate } from './shard-gate.ts';
 
 /**
- * `skipped`: it was reported and must not be offered again. `malformed`: it is no JSON object, so the start
+ * `written`: it is in the rings, or belongs to another shard and has no place there. `skipped`: it was reported and must not be offered again. `malformed`: it is no JSON object, so the start
  * of the next one is unknown.
  */
 export type Written = 'written' | 'no-room' | 'skipped' | 'malformed';
@@ -39,6 +40,8 @@ const EXCERPT_MEMBERS = ['type', 'kind', 'metadata.name', 'object.kind', 'object
 export class ObjectWriter {
   /** The positions in the object that was written last. */
   readonly spans: KeySpans = new KeySpans();
+  /** The filter of an informer with a shard selector. */
+  readonly shards: ShardGate | undefined;
   readonly #router: Router;
   #target: ObjectTarget;
   readonly #report: (error: KubeloomError) => void;
@@ -48,11 +51,18 @@ export class ObjectWriter {
    */
   readonly #beginnings: readonly Buffer[];
 
-  constructor(router: Router, informer: number, spec: ReflectorSpec, report: (error: KubeloomError) => void) {
+  constructor(
+    router: Router,
+    informer: number,
+    spec: ReflectorSpec,
+    report: (error: KubeloomError) => void,
+    shards?: ShardGate,
+  ) {
     const { kind, apiVersion, objectBytesMax } = spec;
     this.#router = router;
     this.#target = { informer, objectBytesMax, kind, apiVersion, typeMeta: typeMetaOf(kind, apiVersion) };
     this.#report = report;
+    this.shards = shards;
     const kindMember = `"kind":${JSON.stringify(kind)}`;
     const versionMember = `"apiVersion":${JSON.stringify(apiVersion)}`;
     const beginnings = [`{${kindMember},${versionMember},`, `{${versionMember},${kindMember},`, '{'];
@@ -79,6 +89,7 @@ export class ObjectWriter {
     const fault = faultOf(bytes, spans);
     if (fault === 'malformed') return 'malformed';
     if (fault === 'ambiguous') return this.#refuseName(bytes, start, end);
+    if (this.shards?.admits(bytes, spans) === false) return 'written';
     return this.#router.offerObject(this.#target, kind, bytes, start, end, spans) ? 'written' : 'no-room';
   }
 
@@ -98,6 +109,7 @@ export class ObjectWriter {
       return this.#refuseStranger(bytes, start, end);
     }
     if (fault === 'ambiguous') return this.#refuseName(bytes, start, end);
+    if (this.shards?.admits(bytes, spans) === false) return 'written';
     return this.#router.offerIdentity(this.#target, kind, bytes, spans) ? 'written' : 'no-room';
   }
 

@@ -257,6 +257,7 @@ export class WatchBody implements Body, FrameSink {
   #endInitial(resourceVersion: string): void {
     this.#stage = 'live';
     this.#deadline?.stop();
+    this.#owner.writer.shards?.endList();
     this.#position.startAt(resourceVersion);
     this.#owner.dispatch({ type: 'initial-events-end', resourceVersion });
   }

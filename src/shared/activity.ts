@@ -19,6 +19,7 @@ export const ActivityCounter = {
   Unexpected: 10,
   TooLarge: 11,
   OutOfOrder: 12,
+  OtherShard: 13,
 } as const;
 export type ActivityCounter = (typeof ActivityCounter)[keyof typeof ActivityCounter];
 
@@ -56,6 +57,12 @@ export type ListCause =
 /** End of a watch. `server`: the server closed it, as it does every few minutes. `torn`: the connection broke. */
 export type WatchEnd = FailureReason | 'server' | 'short_watch' | 'torn' | 'stopped';
 
+/**
+ * Treatment of a shard selector by the server. `filtered`: the last list said so. `filtered-without-echo`: the last list
+ * did not say so and had no object of another shard. `ignored`: the server has sent one since the last list began.
+ */
+export type ShardFiltering = 'filtered' | 'filtered-without-echo' | 'ignored';
+
 /** Mode of a list: a watch that begins with every object, or requests of pages. */
 export type ListMode = 'stream' | 'pages';
 
@@ -78,6 +85,8 @@ export type Activity =
       readonly events: number;
       readonly durationMs: number;
     }
+  /** The server proves to do something else with the shard selector than before. */
+  | { readonly kind: 'shard-filtering'; readonly filtering: ShardFiltering }
   /** A request was answered, or ended without an answer: then its code is `<error>`, as in client-go. */
   | {
       readonly kind: 'request';

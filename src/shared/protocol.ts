@@ -3,6 +3,7 @@
  * log and rings. Everything in this file is structured-cloneable.
  */
 import type { ErrorMessage } from '../base/errors.ts';
+import type { ShardSelector } from '../kube/shard-selector.ts';
 import type { Activity } from './activity.ts';
 
 /** Header values by name; a list is one line for each of its values. */
@@ -33,6 +34,8 @@ export interface ReflectorSpec {
   readonly path: string;
   /** Selectors and all other parameters of every request. */
   readonly query: Query;
+  /** The filter of the reflector itself, beside the parameter of that name. */
+  readonly shardSelector?: ShardSelector;
   /** The Accept headers of the requests. Default: application/json. */
   readonly accept?: { readonly list: string; readonly watch: string };
   /**
@@ -43,6 +46,8 @@ export interface ReflectorSpec {
   readonly apiVersion: string;
   /** `auto`: try the streaming list first and fall back, as client-go does. */
   readonly watchList: 'auto' | 'off';
+  /** Version of the first list that is no streaming list. `any` (default): any state, the cheapest; as client-go. */
+  readonly firstList?: 'any' | 'mostRecent';
   /** client-go's WatchListPageSize: the page size of every list; 0: client-go's rules decide. */
   readonly pageSize: number;
   /** Size in bytes above which only the identity of an object is kept. */

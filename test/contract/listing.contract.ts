@@ -51,6 +51,12 @@ test('C80 a list asks for version 0 at first, for the latest received version la
   ]);
 });
 
+test('C80 the first list asks for the most recent state when the informer requires it', async (scene) => {
+  const options = { watchList: 'off', firstList: 'mostRecent' } as const;
+  const { server } = await scene.followed((request) => request.answer(200, list('9', [])), options);
+  assert.deepEqual((await server.request(0)).query, { limit: '500' });
+});
+
 test('C81 a list in pages is complete, of one version, and follows the server’s continue token', async (scene) => {
   await scene.put(...pods(35));
   // At version 0 a server returns everything at once, whatever the limit; let it fail.

@@ -81,7 +81,7 @@ export const SERVER_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/reflector/rules/queries.ts': {
     C78: ["resourceVersionMatch: 'NotOlderThan',", "resourceVersionMatch: 'Exact',"],
-    C80: ["return lastSeen === '' ? '0' : lastSeen;", "return '0';"],
+    C80: ["return lastSeen === '' && first === 'any' ? '0' : lastSeen;", "return '0';"],
     C88: ["return isUnavailable ? '' : lastSeen;", "return '';"],
   },
   'src/reflector/rules/transitions.ts': {

@@ -8,6 +8,7 @@ import { PROGRAM_MUTANTS } from './mutants-of-the-program.ts';
 import { RECOVERY_MUTANTS } from './mutants-of-recovery.ts';
 import { SECURITY_MUTANTS } from './mutants-of-security.ts';
 import { SERVER_MUTANTS } from './mutants-of-the-server.ts';
+import { SHARDING_MUTANTS } from './mutants-of-sharding.ts';
 import { THREAD_MUTANTS } from './mutants-of-threads.ts';
 
 export const MUTANTS: readonly Mutant[] = [
@@ -19,5 +20,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...RECOVERY_MUTANTS,
   ...BACKLOG_MUTANTS,
   ...SECURITY_MUTANTS,
+  ...SHARDING_MUTANTS,
   ...THREAD_MUTANTS,
 ];

@@ -3,16 +3,13 @@
  * everything switched on; and factories over all served resources.
  */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { request } from 'node:https';
-import type { IncomingMessage } from 'node:http';
-import { json } from 'node:stream/consumers';
 import { before, describe, test } from 'node:test';
 import { MetadataInformerFactory, SharedInformerFactory, builtInResources } from '../../src/index.ts';
 import type { ResourceRef } from '../../src/index.ts';
 import { RecordingHandler } from '../kit/recording-handler.ts';
 import { clusterOfTests } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
+import { getText } from './get-text.ts';
 
 const SYNC_TIMEOUT_MS = 60_000;
 const CONFIG_MAP = { group: '', version: 'v1', resource: 'configmaps' };
@@ -31,14 +28,7 @@ interface Groups {
 }
 
 async function getJson<T>(controlPlane: ControlPlane, path: string): Promise<T> {
-  const asked = request(`${controlPlane.server}${path}`, {
-    ca: Buffer.from(controlPlane.caData, 'base64'),
-    headers: { authorization: `Bearer ${controlPlane.token}` },
-  });
-  asked.end();
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  assert.equal(response.statusCode, 200, path);
-  return (await json(response)) as T;
+  return JSON.parse(await getText(controlPlane, path)) as T;
 }
 
 /** All served versions: `apps/v1`, `v1`. */

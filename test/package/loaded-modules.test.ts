@@ -73,7 +73,7 @@ const ENTRIES = [
     what: 'kubeloom',
     file: 'index.js',
     packages: ['js-yaml', 'msgpackr', 'piscina'],
-    files: 215,
+    files: 218,
     bytes: 870_000,
   },
   {

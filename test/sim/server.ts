@@ -97,7 +97,7 @@ export class SimulatedServer {
   async answer(connection: Connection): Promise<void> {
     const path = parseResourcePath(connection.path);
     if (path === undefined) throw failureOf(404, 'no such path');
-    const selection = selectionOf(PODS, path, connection.query);
+    const selection = selectionOf(PODS, path, connection.query, 'ignores');
     if (connection.query.get('watch') === 'true') this.#watch(connection, selection);
     else await this.#list(connection, selection);
   }

@@ -14,11 +14,11 @@ function atVersion(resourceVersion: string): Query {
 
 /**
  * Returns the version of a list: "0" at first (any state, the cheapest), then the last seen (never back in
- * time). It is "" (the most recent) once the server has refused that one.
+ * time). It is "" (the most recent) once the server has refused that one, and at first if the informer requires it.
  */
-export function listVersion(lastSeen: string, isUnavailable: boolean): string {
+export function listVersion(lastSeen: string, isUnavailable: boolean, first: 'any' | 'mostRecent'): string {
   if (isUnavailable) return '';
-  return lastSeen === '' ? '0' : lastSeen;
+  return lastSeen === '' && first === 'any' ? '0' : lastSeen;
 }
 
 /**

@@ -32,8 +32,9 @@ export function stream(memory: Memory): Step {
 }
 
 export function list(memory: Memory): Step {
-  const version = listVersion(memory.resourceVersion, memory.isUnavailable);
-  return listFrom(memory, version, pageLimit(version, memory.spec.pageSize, memory.isPaginated), false);
+  const { resourceVersion, isUnavailable, spec } = memory;
+  const version = listVersion(resourceVersion, isUnavailable, spec.firstList ?? 'any');
+  return listFrom(memory, version, pageLimit(version, spec.pageSize, memory.isPaginated), false);
 }
 
 /** Lists everything in one page after the pages of another list have expired. */

@@ -39,6 +39,8 @@ export interface ListMeta extends ListHead {
   /** Token of the next page; absent on the last one. */
   readonly continue?: string;
   readonly remainingItemCount?: number;
+  /** True when the server repeats the shard selector by which it has filtered. */
+  readonly isShardEchoed?: boolean;
 }
 
 export interface ItemSink {
@@ -342,12 +344,13 @@ class ListSkeleton {
     if (items !== undefined && items !== null && !(Array.isArray(items) && items.length === 0)) {
       throw this.#malformed('its items are not an array');
     }
-    const { resourceVersion, continue: token, remainingItemCount } = metadata;
+    const { resourceVersion, continue: token, remainingItemCount, shardInfo } = metadata;
     return {
       ...headOf(list),
       resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
       ...(typeof token === 'string' && token !== '' ? { continue: token } : {}),
       ...(typeof remainingItemCount === 'number' ? { remainingItemCount } : {}),
+      ...(isRecord(shardInfo) && shardInfo['selector'] ? { isShardEchoed: true } : {}),
     };
   }
 

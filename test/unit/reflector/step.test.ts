@@ -52,6 +52,16 @@ describe('the list', () => {
     [opened, ''],
     [page('10'), 'end 1@10, watch labelSelector=app=web rv=10'],
   ]);
+  table('asks for the most recent state at first if the informer requires it', { firstList: 'mostRecent' }, [
+    [start, 'list limit=500'],
+    [opened, 'begin 1'],
+    [failed('other'), 'report OTHER, close, abort 1, wait 800'],
+    [timer, 'list limit=500'],
+    [opened, 'begin 2'],
+    [page('10'), 'end 2@10, watch rv=10'],
+    [failed('other', { at: '25' }), 'report OTHER, close, wait 1600'],
+    [timer, 'list rv=25'],
+  ]);
   table('asks for the last seen version without a limit when it is repeated', {}, [
     ...synced,
     [failed('other', { at: '25' }), 'report OTHER, close, wait 800'],

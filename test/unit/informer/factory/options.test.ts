@@ -79,7 +79,12 @@ describe('tweakListOptions', () => {
     await using scene = await Scene.start(0);
     await scene.create('pods', object('a'));
     const factory = scene.typed({
-      tweakListOptions: () => ({ resourceVersion: '7', continue: 'x', labelSelector: '!nothing' }),
+      tweakListOptions: () => ({
+        resourceVersion: '7',
+        continue: 'x',
+        shardSelector: 'x',
+        labelSelector: '!nothing',
+      }),
     });
     const { informer } = factory.core.v1.pods;
     await synced(factory);
@@ -94,13 +99,14 @@ describe('tweakListOptions', () => {
       query['allowWatchBookmarks'],
       query['resourceVersionMatch'],
       query['continue'],
+      query['shardSelector'],
       query['labelSelector'],
     ];
     assert.deepEqual(
       requests.map(({ query }) => own(query)),
       [
-        ['true', 'true', 'NotOlderThan', undefined, '!nothing'],
-        [undefined, 'true', undefined, undefined, '!nothing'],
+        ['true', 'true', 'NotOlderThan', undefined, undefined, '!nothing'],
+        [undefined, 'true', undefined, undefined, undefined, '!nothing'],
       ],
     );
     assert.notEqual(requests[1]?.query['resourceVersion'], '7');
