@@ -11,14 +11,7 @@ import type { Call, ResourcePath } from './request-info.ts';
 import type { RequestLog, RequestRecord } from './request-log.ts';
 import type { ResolvedOptions } from './options.ts';
 import type { ResourceTable, ServedResource } from './resources.ts';
-import {
-  StatusError,
-  badRequest,
-  forbidden,
-  internalError,
-  quote,
-  unauthorized,
-} from './status.ts';
+import { StatusError, badRequest, forbidden, internalError, quote, unauthorized } from './status.ts';
 import type { Status } from './status.ts';
 
 const HEALTH: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);

@@ -6,14 +6,7 @@
 import { propagationOf } from './deletion.ts';
 import type { EventLog } from './event-log.ts';
 import type { FaultEngine } from './fault-rules.ts';
-import {
-  contentType,
-  parseJson,
-  readBody,
-  requireJson,
-  sendJson,
-  sendPieces,
-} from './http-io.ts';
+import { contentType, parseJson, readBody, requireJson, sendJson, sendPieces } from './http-io.ts';
 import { isJsonObject } from './json.ts';
 import type { JsonObject, KubeObject } from './json.ts';
 import { parseListOptions } from './list-options.ts';

@@ -24,6 +24,7 @@ import type { StatusError } from '../apiserver/status.ts';
 import { Watches } from '../apiserver/watches.ts';
 import { KubeloomError, messageOf } from '../base/errors.ts';
 import { Reflector, newListWatchFromClient } from '../client-go/index.ts';
+import type { BackoffOptions } from '../client-go/index.ts';
 import type { ResourceRef } from '../kube/resource.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { MirroredCollection } from './mirrored-collection.ts';
@@ -31,7 +32,8 @@ import { freeSocketPath } from './socket-path.ts';
 
 /** Where a mirror listens: a Unix socket that only its owner can open, or TLS on a port of loopback, with a token. */
 export type MirrorAddress =
-  { readonly socketPath: string } | { readonly port: number; readonly token: string };
+  | { readonly socketPath: string }
+  | { readonly port: number; readonly token: string };
 
 export interface MirrorOptions {
   /** The origin. */
@@ -44,6 +46,8 @@ export interface MirrorOptions {
   readonly historyBytesMax?: number;
   /** How long a read waits for a version that the origin has not sent yet. Default 3,000, as in the real server. */
   readonly freshnessTimeoutMs?: number;
+  /** Delays before a failed list or watch of the origin is repeated. Default: client-go's. */
+  readonly backoff?: BackoffOptions;
   /** Called for every failure of a list or watch of the origin, which is repeated. */
   readonly onError: (error: KubeloomError) => void;
 }
@@ -157,12 +161,13 @@ export class Mirror implements AsyncDisposable {
   }
 
   async #run(definition: ServedResource, store: MirroredCollection): Promise<void> {
-    const { source, onError } = this.#options;
+    const { source, onError, backoff } = this.#options;
     const ref = { ...definition, isNamespaced: definition.namespaced };
     const listWatch = newListWatchFromClient<KubeObject>(source, ref);
     const reflector = new Reflector<KubeObject>(listWatch, undefined, store, {
       name: `mirror of ${qualifiedName(definition)}`,
       watchErrorHandler: onError,
+      ...(backoff === undefined ? {} : { backoff }),
     });
     await reflector.run(this.#ended.signal);
   }

@@ -19,7 +19,8 @@ export async function freeSocketPath(path: string): Promise<void> {
   });
   if (found === undefined) return;
   if (!found.isSocket()) throw refused(path, 'it exists and is not a socket; name another file');
-  if (await isServed(path)) throw refused(path, 'another process listens on it; stop it, or name another file');
+  if (await isServed(path))
+    throw refused(path, 'another process listens on it; stop it, or name another file');
   await rm(path);
 }
 

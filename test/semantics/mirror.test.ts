@@ -39,6 +39,7 @@ class MirroredServer implements AsyncDisposable {
       resources: MIRRORED,
       address: { socketPath: this.#socketPath },
       freshnessTimeoutMs: 50,
+      backoff: { initialMs: 1, maxMs: 1, jitter: 0 },
       onError: () => {},
     });
     this.#front = createServer((request, response) => {
@@ -74,7 +75,10 @@ class MirroredServer implements AsyncDisposable {
   }
 
   async #received(revision: number): Promise<void> {
-    for (const resource of MIRRORED) while (!(await this.#mirror.reached(resource, String(revision))));
+    for (const resource of MIRRORED) {
+      do await this.#origin.sendBookmarks();
+      while (!(await this.#mirror.reached(resource, String(revision))));
+    }
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -82,8 +86,6 @@ class MirroredServer implements AsyncDisposable {
     const isRead = method === 'GET' && READ.test(url);
     if (isRead) {
       const revision = await this.#origin.revision();
-      await this.#origin.waitForWatches(MIRRORED.length);
-      await this.#origin.sendBookmarks();
       await this.#received(revision);
     }
     const { hostname, port } = new URL(this.#origin.url);

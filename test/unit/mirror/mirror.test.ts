@@ -1,0 +1,189 @@
+/** A mirror beside its origin: what it serves and what it refuses. What it answers to reads is in test/semantics. */
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { SharedIndexInformer, resources, waitForCacheSync } from '../../../src/index.ts';
+import type { ResourceRef } from '../../../src/index.ts';
+import { Mirror } from '../../../src/mirror/mirror.ts';
+import type { MirrorOptions } from '../../../src/mirror/mirror.ts';
+import { TemporaryFolder } from '../../kit/temporary-folder.ts';
+import { Client, brief } from '../../semantics/client.ts';
+
+const { pods, configMaps } = resources.core.v1;
+const TOKEN = 'the-token-of-the-mirror';
+
+function mirrorOf(
+  origin: EmbeddedApiServer,
+  mirrored: readonly ResourceRef[],
+  more: Partial<MirrorOptions> = {},
+): Mirror {
+  return new Mirror({
+    source: origin.connection,
+    resources: mirrored,
+    address: { port: 0, token: TOKEN },
+    freshnessTimeoutMs: 50,
+    backoff: { initialMs: 1, maxMs: 1, jitter: 0 },
+    onError: () => {},
+    ...more,
+  });
+}
+
+function origins(): Promise<EmbeddedApiServer> {
+  return startEmbeddedApiServer({ tls: false, isolation: 'none' });
+}
+
+/** Waits until the mirror has what the origin has. */
+async function received(mirror: Mirror, origin: EmbeddedApiServer, ref: ResourceRef): Promise<void> {
+  const revision = String(await origin.revision());
+  do await origin.sendBookmarks();
+  while (!(await mirror.reached(ref, revision)));
+}
+
+function firstError(): Pick<MirrorOptions, 'onError'> & { readonly reported: Promise<Error> } {
+  let onError: MirrorOptions['onError'] = () => {};
+  const reported = new Promise<Error>((resolve) => (onError = resolve));
+  return { onError, reported };
+}
+
+describe('a mirror', () => {
+  it('opens one watch of its origin for all its clients', async () => {
+    await using origin = await origins();
+    await origin.populate({ count: 10 });
+    await using mirror = mirrorOf(origin, [pods]);
+    const { url, token, ca } = await mirror.start();
+    await received(mirror, origin, pods);
+    const ended = new AbortController();
+    const informers = [1, 2, 3].map(
+      () => new SharedIndexInformer({ server: url, token, ca }, pods, { threads: { shards: 0 } }),
+    );
+    const runs = informers.map((informer) => informer.run(ended.signal));
+    try {
+      await waitForCacheSync(ended.signal, ...informers);
+      for (const informer of informers) assert.equal(informer.getStore().size, 10);
+      assert.equal((await origin.watches()).length, 1);
+    } finally {
+      ended.abort();
+      await Promise.all(runs);
+    }
+  });
+
+  it('refuses every write with 405 and the reason', async () => {
+    await using origin = await origins();
+    await using mirror = mirrorOf(origin, [configMaps]);
+    const client = new Client(await mirror.start());
+    const path = '/api/v1/namespaces/default/configmaps';
+    for (const [method, where] of [
+      ['POST', path],
+      ['PUT', `${path}/a`],
+      ['PATCH', `${path}/a`],
+      ['DELETE', `${path}/a`],
+      ['DELETE', path],
+    ] as const) {
+      const { status, body } = await client.request(method, where, { body: {} });
+      assert.equal(status, 405, `${method} ${where}`);
+      assert.equal(body.reason, 'MethodNotAllowed');
+      assert.match(body.message ?? '', /read-only mirror/);
+    }
+  });
+
+  it('answers 404 with the reason for resources and subresources that it does not serve', async () => {
+    await using origin = await origins();
+    await using mirror = mirrorOf(origin, [pods]);
+    const client = new Client(await mirror.start());
+    const other = await client.get('/apis/apps/v1/deployments');
+    assert.equal(other.status, 404);
+    assert.equal(other.body.kind, 'Status');
+    assert.equal(
+      other.body.message,
+      'the mirror does not serve deployments.apps, only pods; ask the cluster itself',
+    );
+    assert.equal((await client.get('/api/v1/namespaces/default/pods/web-0/status')).status, 404);
+  });
+
+  it('shows in discovery only what it serves, for reading', async () => {
+    await using origin = await origins();
+    await using mirror = mirrorOf(origin, [pods, resources.apps.v1.deployments]);
+    const client = new Client(await mirror.start());
+    const { groups } = JSON.parse((await client.get('/apis')).text) as { groups: { name: string }[] };
+    assert.deepEqual(
+      groups.map(({ name }) => name),
+      ['apps'],
+    );
+    const core = JSON.parse((await client.get('/api/v1')).text) as {
+      resources: { name: string; verbs: string[] }[];
+    };
+    assert.deepEqual(
+      core.resources.map(({ name, verbs }) => [name, ...verbs]),
+      [['pods', 'get', 'list', 'watch']],
+    );
+  });
+
+  it('requires its token on a port, and refuses to listen there without one', async () => {
+    await using origin = await origins();
+    await using mirror = mirrorOf(origin, [pods]);
+    const client = new Client(await mirror.start());
+    assert.equal((await client.get('/api/v1/pods', { token: 'wrong' })).status, 401);
+    assert.equal((await client.get('/api/v1/pods', { token: '' })).status, 403);
+    const address = { port: 0, token: '' };
+    assert.throws(() => mirrorOf(origin, [pods], { address }), { code: 'ERR_KUBELOOM_USAGE' });
+  });
+
+  it('makes a Unix socket that only its owner can open, and removes it at the end', async () => {
+    await using origin = await origins();
+    await using folder = new TemporaryFolder();
+    const socketPath = folder.file('mirror.sock');
+    await using mirror = mirrorOf(origin, [pods], { address: { socketPath } });
+    await mirror.start();
+    assert.equal(statSync(socketPath).mode & 0o777, 0o600);
+    await mirror.close();
+    assert.throws(() => statSync(socketPath), { code: 'ENOENT' });
+  });
+
+  it('answers 429 with Retry-After until the first list has arrived', async () => {
+    await using origin = await origins();
+    await origin.setFaults({
+      rules: [{ faultId: 'slow', times: 'always', match: { resource: 'pods' }, action: { type: 'hold' } }],
+    });
+    await using mirror = mirrorOf(origin, [pods]);
+    const client = new Client(await mirror.start());
+    const { status, headers, body } = await client.get('/api/v1/pods');
+    assert.deepEqual([status, headers['retry-after'], body.reason], [429, '1', 'TooManyRequests']);
+    await origin.healFaults();
+    await received(mirror, origin, pods);
+    assert.equal((await client.get('/api/v1/pods')).status, 200);
+  });
+
+  it('ends its watches when the origin is listed again, and answers 410 to what came before', async () => {
+    await using origin = await origins();
+    const [from = ''] = (
+      await origin.apply([{ type: 'put', resource: 'configmaps', object: { metadata: { name: 'kept' } } }])
+    ).resourceVersions;
+    await using mirror = mirrorOf(origin, [configMaps]);
+    const client = new Client(await mirror.start());
+    await received(mirror, origin, configMaps);
+    const path = '/api/v1/configmaps?watch=1&resourceVersion=';
+    const before = await client.watch(`${path}${await origin.revision()}`);
+    await origin.apply([{ type: 'put', resource: 'namespaces', object: { metadata: { name: 'later' } } }]);
+    const revision = await origin.compact();
+    await origin.expireWatches();
+    while (!(await mirror.reached(configMaps, String(revision))));
+    assert.equal(await before.ended, 'complete');
+    const after = await client.watch(`${path}${from}`);
+    const [event] = await after.rest();
+    assert.equal(brief(event), 'ERROR');
+    assert.equal(event?.object.code, 410);
+  });
+
+  it('refuses objects whose resourceVersion is no number, and reports why', async () => {
+    await using origin = await origins();
+    await origin.setFaults({
+      rules: [{ faultId: 'opaque', times: 'always', action: { type: 'versions', prefix: 'v', digits: 8 } }],
+    });
+    const { onError, reported } = firstError();
+    await using mirror = mirrorOf(origin, [pods], { onError });
+    await mirror.start();
+    assert.match((await reported).message, /is not a number/);
+  });
+});
