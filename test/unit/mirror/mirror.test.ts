@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import type { EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import { SharedIndexInformer, resources, waitForCacheSync } from '../../../src/index.ts';
+import type { Change, EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { SharedIndexInformer, resourcePath, resources, waitForCacheSync } from '../../../src/index.ts';
 import type { ResourceRef } from '../../../src/index.ts';
 import { Mirror } from '../../../src/mirror/mirror.ts';
 import type { MirrorOptions } from '../../../src/mirror/mirror.ts';
@@ -118,6 +118,36 @@ describe('a mirror', () => {
       core.resources.map(({ name, verbs }) => [name, ...verbs]),
       [['pods', 'get', 'list', 'watch']],
     );
+  });
+
+  it('sends the bytes of its origin, of built-in and of custom resources', async () => {
+    await using origin = await origins();
+    const widgets = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' };
+    await origin.registerResource({ ...widgets, namespaced: true, custom: true });
+    await origin.populate({ count: 3 });
+    await origin.apply([
+      {
+        type: 'put',
+        resource: 'widgets.example.com',
+        object: {
+          metadata: { name: 'w', labels: { b: '1', a: '2' } },
+          spec: { z: [{ y: 'ü', x: 1.5 }], a: null },
+        },
+      } as Change,
+    ]);
+    const mirrored = [pods, { ...widgets, isNamespaced: true }];
+    await using mirror = mirrorOf(origin, mirrored);
+    const client = new Client(await mirror.start());
+    const source = new Client({ url: origin.url, token: origin.token, ca: '' });
+    for (const ref of mirrored) {
+      await received(mirror, origin, ref);
+      const path = resourcePath(ref);
+      assert.equal((await client.get(path)).text, (await source.get(path)).text);
+      const { items } = (await source.get(path)).body;
+      const { namespace = '', name = '' } = items[0]?.metadata ?? {};
+      const one = `${resourcePath(ref, namespace)}/${name}`;
+      assert.equal((await client.get(one)).text, (await source.get(one)).text);
+    }
   });
 
   it('requires its token on a port, and refuses to listen there without one', async () => {
