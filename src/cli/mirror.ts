@@ -19,11 +19,24 @@ import { failureText } from './failure.ts';
 import { listenForInterruption } from './signals.ts';
 
 export async function mirror(names: readonly string[], flags: MirrorFlags): Promise<void> {
-  const { kubeconfig, context, kubeconfigOut, verbose = false } = flags;
   const address = await addressOf(flags);
-  if (kubeconfigOut !== undefined) await wantKubeConfigTarget(kubeconfigOut);
+  if (flags.kubeconfigOut !== undefined) await wantKubeConfigTarget(flags.kubeconfigOut);
   using interruption = listenForInterruption();
   const { signal } = interruption;
+  try {
+    await serve(names, address, flags, signal);
+  } catch (error) {
+    // A failure because of the interruption is expected.
+    if (!signal.aborted) throw error;
+  }
+}
+
+async function serve(
+  names: readonly string[],
+  address: MirrorAddress,
+  { kubeconfig, context, kubeconfigOut, verbose = false }: MirrorFlags,
+  signal: AbortSignal,
+): Promise<void> {
   const interrupted = new Promise<void>((resolve) => void onAbort(signal, resolve));
   const source = loadKubeConfig({
     ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
@@ -56,7 +69,7 @@ function shown(name: string): string {
   return name.replace(/\.$/, '');
 }
 
-/** @throws ERR_KUBELOOM_USAGE when the flags fit no address, or leave clients without the token */
+/** @throws ERR_KUBELOOM_USAGE when the flags name no address, or leave clients without token and certificate */
 export async function addressOf(flags: MirrorFlags): Promise<MirrorAddress> {
   const { unix, port, tokenFile, kubeconfigOut } = flags;
   if (unix !== undefined) {
@@ -64,9 +77,10 @@ export async function addressOf(flags: MirrorFlags): Promise<MirrorAddress> {
     throw usage('--token-file and --kubeconfig-out are for --port: a Unix socket needs no token');
   }
   if (port === undefined) throw usage('name the place to listen: --unix PATH, or --port PORT');
-  if (tokenFile !== undefined) return { port, token: await tokenIn(tokenFile) };
-  if (kubeconfigOut !== undefined) return { port, token: randomUUID() };
-  throw usage('--port needs --token-file, or --kubeconfig-out, which receives a random token');
+  if (kubeconfigOut !== undefined) {
+    return { port, token: tokenFile === undefined ? randomUUID() : await tokenIn(tokenFile) };
+  }
+  throw usage('--port needs --kubeconfig-out: clients find the certificate and the token there');
 }
 
 async function tokenIn(file: string): Promise<string> {

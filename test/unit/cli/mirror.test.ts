@@ -11,16 +11,25 @@ describe('the address of a mirror', () => {
     assert.deepEqual(await addressOf({ unix: '/run/mirror.sock' }), { socketPath: '/run/mirror.sock' });
   });
 
-  it('is a port with the token of the file, or with a random one that the kubeconfig receives', async () => {
+  it('is a port with the token of the file, or with a random one', async () => {
     await using folder = new TemporaryFolder();
     const tokenFile = folder.write('token', 's3cret\n');
-    assert.deepEqual(await addressOf({ port: 0, tokenFile }), { port: 0, token: 's3cret' });
+    assert.deepEqual(await addressOf({ port: 0, tokenFile, kubeconfigOut: 'kubeconfig' }), {
+      port: 0,
+      token: 's3cret',
+    });
     const random = await addressOf({ port: 0, kubeconfigOut: 'kubeconfig' });
     assert.ok('token' in random && random.token.length > 30);
   });
 
-  it('is refused without a place to listen, without a way to the token, and with a token for a Unix socket', async () => {
-    for (const flags of [{}, { port: 1 }, { unix: 'a', tokenFile: 'b' }, { unix: 'a', kubeconfigOut: 'b' }]) {
+  it('is refused without a place to listen, without a kubeconfig for a port, and with a token for a Unix socket', async () => {
+    for (const flags of [
+      {},
+      { port: 1 },
+      { port: 1, tokenFile: 'b' },
+      { unix: 'a', tokenFile: 'b' },
+      { unix: 'a', kubeconfigOut: 'b' },
+    ]) {
       await assert.rejects(addressOf(flags), REFUSED, JSON.stringify(flags));
     }
   });
@@ -29,6 +38,10 @@ describe('the address of a mirror', () => {
     await using folder = new TemporaryFolder();
     const files = [folder.file('missing'), folder.write('empty', '\n'), folder.write('words', 'two words')];
     for (const tokenFile of files)
-      await assert.rejects(addressOf({ port: 0, tokenFile }), REFUSED, tokenFile);
+      await assert.rejects(
+        addressOf({ port: 0, tokenFile, kubeconfigOut: 'kubeconfig' }),
+        REFUSED,
+        tokenFile,
+      );
   });
 });
