@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
+import { seededRandom, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import type { Change, EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
 import { SharedIndexInformer, resourcePath, resources, waitForCacheSync } from '../../../src/index.ts';
 import type { ResourceRef } from '../../../src/index.ts';
@@ -39,6 +39,19 @@ async function received(mirror: Mirror, origin: EmbeddedApiServer, ref: Resource
   const revision = String(await origin.revision());
   do await origin.sendBookmarks();
   while (!(await mirror.reached(ref, revision)));
+}
+
+function changeOf(name: string, data: Readonly<Record<string, string>> = {}): Change {
+  const object = { metadata: { name }, data };
+  return { type: 'put', resource: 'configmaps', object };
+}
+
+/** Writes ten of twenty objects, and deletes some that it has written just before. */
+function someChanges(random: () => number): Change[] {
+  return Array.from({ length: 10 }, () => `c${Math.floor(random() * 20)}`).flatMap((name) => {
+    const put = changeOf(name, { value: String(random()) });
+    return random() < 0.4 ? [put, { type: 'delete', resource: 'configmaps', name } as const] : [put];
+  });
 }
 
 function firstError(): Pick<MirrorOptions, 'onError'> & { readonly reported: Promise<Error> } {
@@ -204,6 +217,48 @@ describe('a mirror', () => {
     const [event] = await after.rest();
     assert.equal(brief(event), 'ERROR');
     assert.equal(event?.object.code, 410);
+  });
+
+  it('brings informers to the state of the origin through ends, cuts and expiry of its watch', async () => {
+    await using origin = await origins();
+    await using mirror = mirrorOf(origin, [configMaps]);
+    const { url, token, ca } = await mirror.start();
+    await received(mirror, origin, configMaps);
+    const ended = new AbortController();
+    const informer = new SharedIndexInformer({ server: url, token, ca }, configMaps, {
+      threads: { shards: 0 },
+      backoff: { initialMs: 1, maxMs: 1 },
+      onError: () => {},
+    });
+    const last = new Promise<void>((resolve) =>
+      informer.addEventHandler({ onAdd: ({ name }) => void (name === 'last' && resolve()) }),
+    );
+    const run = informer.run(ended.signal);
+    try {
+      await waitForCacheSync(ended.signal, informer);
+      const random = seededRandom(7);
+      for (let round = 0; round < 40; round++) {
+        await origin.apply(someChanges(random));
+        if (round % 4 === 0) await received(mirror, origin, configMaps);
+        if (round % 8 === 3) await origin.dropWatches({ how: 'close' });
+        if (round % 8 === 5) await origin.dropWatches({ how: 'resetMidLine' });
+        if (round % 8 === 7) {
+          await origin.compact();
+          await origin.expireWatches();
+        }
+      }
+      await origin.apply([changeOf('last')]);
+      await last;
+      const cached = informer.getStore().list();
+      const state = await origin.state('configmaps');
+      assert.deepEqual(
+        cached.map(({ key, resourceVersion }) => `${key} ${resourceVersion}`).toSorted(),
+        [...state].map(([key, resourceVersion]) => `${key} ${resourceVersion}`).toSorted(),
+      );
+    } finally {
+      ended.abort();
+      await run;
+    }
   });
 
   it('refuses objects whose resourceVersion is no number, and reports why', async () => {
