@@ -15,7 +15,7 @@ const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
 const run = promisify(execFile);
 
 describe('kubectl', () => {
-  it('lists, pages and watches through a mirror, and is told why it cannot write', async () => {
+  it('lists, pages and watches through a mirror, and prints why a write is refused', async () => {
     await using origin = await startEmbeddedApiServer({ tls: false, isolation: 'none' });
     await origin.populate({ count: 20 });
     await using folder = new TemporaryFolder();

@@ -237,7 +237,7 @@ describe('a mirror', () => {
     try {
       await waitForCacheSync(ended.signal, informer);
       const random = seededRandom(7);
-      for (let round = 0; round < 40; round++) {
+      for (let round = 0; round < 44; round++) {
         await origin.apply(someChanges(random));
         if (round % 4 === 0) await received(mirror, origin, configMaps);
         if (round % 8 === 3) await origin.dropWatches({ how: 'close' });
