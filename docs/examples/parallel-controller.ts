@@ -17,8 +17,8 @@ import {
 } from 'kubeloom';
 import type { Borrowed, CachedObject, KubeObject, WireOf } from 'kubeloom';
 import { ObjectClient } from 'kubeloom/controller';
-import { measured } from './parallel-controller/measure.ts';
-import { plan } from './parallel-controller/reconcile.ts';
+import { measured } from './parallel-controller/measure.js';
+import { plan } from './parallel-controller/reconcile.js';
 
 type Deployment = WireOf<'apps', 'v1', 'Deployment'>;
 
@@ -108,7 +108,7 @@ function podsOf({ uid }: CachedObject<Deployment>): readonly string[] {
 function print(): void {
   if (isMeasuring) return;
   for (const deployment of deployments.getIndexer().list()) {
-    console.log(`${deployment.key}: ${podsOf(deployment).toSorted().join(' ')}`);
+    console.log(`${deployment.key}: ${podsOf(deployment).join(' ')}`);
   }
 }
 

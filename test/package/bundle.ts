@@ -42,19 +42,23 @@ rmSync(LIB, { recursive: true, force: true });
 await Promise.all([
   build({
     ...COMMON,
-    // The embedded apiserver starts its process beside the file that contains `start.ts`.
-    entryPoints: { ...entries(), 'server-entry': 'dist/src/apiserver/server-entry.js' },
+    entryPoints: {
+      ...entries(),
+      // The embedded apiserver starts its process beside the file that contains `start.ts`.
+      'server-entry': 'dist/src/apiserver/server-entry.js',
+      // A module that reconciles imports `kubeloom/thread` in the same thread: what both have is loaded once.
+      'src/thread/pool/reconcile-task': 'dist/src/thread/pool/reconcile-task.js',
+    },
     outdir: LIB,
     format: 'esm',
     splitting: true,
   }),
-  // Each thread has one file. The CommonJS entries import theirs.
+  // Each thread of the pipeline has one file. The CommonJS entries import theirs.
   build({
     ...COMMON,
     entryPoints: {
       'workers/reflector': 'dist/workers/reflector.js',
       'src/indexer/shard-loop': 'dist/src/indexer/shard-loop.js',
-      'src/thread/pool/reconcile-task': 'dist/src/thread/pool/reconcile-task.js',
     },
     outdir: LIB,
     format: 'esm',

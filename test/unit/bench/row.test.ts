@@ -135,12 +135,15 @@ describe('a program of ours', () => {
   });
 
   it('counts the time that blocks the loop until the last event has arrived', () => {
+    const createdAt = performance.now();
     const meter = new Meter();
     meter.start();
     const startedAt = performance.now();
     while (performance.now() - startedAt < 20);
-    const { loopDelay, elapsedMs } = meter.stop();
-    assert.ok(loopDelay.maxMs >= 19 && loopDelay.maxMs <= elapsedMs, `${loopDelay.maxMs} of ${elapsedMs} ms`);
+    const { maxMs } = meter.stop().loopDelay;
+    // Other processes may take the processor between any two lines: only the whole is a limit.
+    const wholeMs = performance.now() - createdAt;
+    assert.ok(maxMs >= 19 && maxMs <= wholeMs, `${maxMs} of ${wholeMs} ms`);
   });
 
   it('counts as its own delay only the time in which it ran, where Linux counts waits for a processor', () => {
