@@ -98,6 +98,8 @@ export class Watch {
     if (!this.#plan.allowBookmarks || this.#state.kind !== 'live' || this.#blocked) return;
     this.pump();
     const known = Math.min(revision, this.#plan.horizon?.() ?? revision);
+    // The client of a watch from the future has seen more than this server: a bookmark would take it back.
+    if (known < this.#plan.fromRevision) return;
     if (!this.#blocked && this.#caughtUp()) this.#writeLine(this.#bookmarkLine(known, false));
   }
 

@@ -40,9 +40,7 @@ export interface MirrorOptions {
   readonly source: ServerSource;
   readonly resources: readonly ResourceRef[];
   readonly address: MirrorAddress;
-  /** Events that each resource keeps for watches that resume. Default 100,000. */
-  readonly historyEventsMax?: number;
-  /** Bytes of these events. Default 64 MiB. */
+  /** Bytes of the events that each resource keeps for watches that resume or are behind. Default 64 MiB. */
   readonly historyBytesMax?: number;
   /** How long a read waits for a version that the origin has not sent yet. Default 3,000, as in the real server. */
   readonly freshnessTimeoutMs?: number;
@@ -55,10 +53,10 @@ export interface MirrorOptions {
 const TIMES = {
   bookmarkIntervalMs: 60_000,
   watchTimeoutMs: 1_800_000,
-  watchBacklogEventsMax: 100_000,
+  // A watch ends when the history has forgotten what its client has not read.
+  watchBacklogEventsMax: Number.POSITIVE_INFINITY,
   expiredWatch: 'event',
 } as const;
-const HISTORY_EVENTS_MAX = 100_000;
 const HISTORY_BYTES_MAX = 64 * 1024 * 1024;
 const FRESHNESS_TIMEOUT_MS = 3_000;
 const LOOPBACK = '127.0.0.1';
@@ -124,16 +122,6 @@ export class Mirror implements AsyncDisposable {
     return { url: this.#listener.url, token: wantedPort(address).token, ca: this.#listener.ca };
   }
 
-  /**
-   * Resolves true when the collection contains every change of the origin up to this version, false after the time that
-   * reads wait.
-   */
-  reached(ref: ResourceRef, resourceVersion: string): Promise<boolean> {
-    const definition = this.#table.find(ref.group, ref.version, ref.resource);
-    if (definition === undefined) return Promise.resolve(false);
-    return this.#of(definition).collection.log.reached(Number(resourceVersion), this.#freshnessTimeoutMs);
-  }
-
   /** Ends all watches, and resolves when nothing runs any more. */
   async close(): Promise<void> {
     this.#ended.abort();
@@ -147,8 +135,8 @@ export class Mirror implements AsyncDisposable {
 
   /** Every resource has a log of its own, because each of their watches moves forward on its own. */
   #mirror(definition: ServedResource): MirroredCollection {
-    const { historyEventsMax = HISTORY_EVENTS_MAX, historyBytesMax = HISTORY_BYTES_MAX } = this.#options;
-    const limits = { eventsMax: historyEventsMax, bytesMax: historyBytesMax, keepsJournal: false };
+    const { historyBytesMax = HISTORY_BYTES_MAX } = this.#options;
+    const limits = { eventsMax: Number.POSITIVE_INFINITY, bytesMax: historyBytesMax, keepsJournal: false };
     const log = new EventLog(limits, 0);
     const collection = log.collection(definition);
     return new MirroredCollection({ log, collection, endWatches: () => this.#watches.end(collection) });

@@ -21,7 +21,9 @@ export async function freeSocketPath(path: string): Promise<void> {
   if (!found.isSocket()) throw refused(path, 'it exists and is not a socket; name another file');
   if (await isServed(path))
     throw refused(path, 'another process listens on it; stop it, or name another file');
-  await rm(path);
+  await rm(path).catch((error: Error) => {
+    throw refused(path, `the socket that is left there cannot be removed: ${error.message}`, error);
+  });
 }
 
 async function isServed(path: string): Promise<boolean> {

@@ -10,6 +10,7 @@ import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts'
 import { resources } from '../../../src/index.ts';
 import { Mirror } from '../../../src/mirror/mirror.ts';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
+import { received } from './received.ts';
 
 const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
 const run = promisify(execFile);
@@ -29,7 +30,7 @@ describe('kubectl', () => {
     const endpoint = await mirror.start();
     const KUBECONFIG = folder.write('kubeconfig', kubeConfigYaml(kubeConfigOf(endpoint)));
     const env = { ...process.env, HOME: folder.path, KUBECONFIG };
-    assert.ok(await mirror.reached(pods, String(await origin.revision())));
+    await received(endpoint, origin, pods);
 
     const names = (await run(KUBECTL, ['get', 'po', '-A', '--chunk-size=5', '-o', 'name'], { env })).stdout;
     assert.equal(names.trim().split('\n').length, 20);

@@ -10,6 +10,7 @@ import { Mirror } from '../../../src/mirror/mirror.ts';
 import type { MirrorOptions } from '../../../src/mirror/mirror.ts';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
 import { Client, brief } from '../../semantics/client.ts';
+import { received } from './received.ts';
 
 const { pods, configMaps } = resources.core.v1;
 const TOKEN = 'the-token-of-the-mirror';
@@ -32,13 +33,6 @@ function mirrorOf(
 
 function origins(): Promise<EmbeddedApiServer> {
   return startEmbeddedApiServer({ tls: false, isolation: 'none' });
-}
-
-/** Waits until the mirror has what the origin has. */
-async function received(mirror: Mirror, origin: EmbeddedApiServer, ref: ResourceRef): Promise<void> {
-  const revision = String(await origin.revision());
-  do await origin.sendBookmarks();
-  while (!(await mirror.reached(ref, revision)));
 }
 
 function changeOf(name: string, data: Readonly<Record<string, string>> = {}): Change {
@@ -65,11 +59,14 @@ describe('a mirror', () => {
     await using origin = await origins();
     await origin.populate({ count: 10 });
     await using mirror = mirrorOf(origin, [pods]);
-    const { url, token, ca } = await mirror.start();
-    await received(mirror, origin, pods);
+    const endpoint = await mirror.start();
+    await received(endpoint, origin, pods);
     const ended = new AbortController();
     const informers = [1, 2, 3].map(
-      () => new SharedIndexInformer({ server: url, token, ca }, pods, { threads: { shards: 0 } }),
+      () =>
+        new SharedIndexInformer({ server: endpoint.url, token: endpoint.token, ca: endpoint.ca }, pods, {
+          threads: { shards: 0 },
+        }),
     );
     const runs = informers.map((informer) => informer.run(ended.signal));
     try {
@@ -150,10 +147,11 @@ describe('a mirror', () => {
     ]);
     const mirrored = [pods, { ...widgets, isNamespaced: true }];
     await using mirror = mirrorOf(origin, mirrored);
-    const client = new Client(await mirror.start());
+    const endpoint = await mirror.start();
+    const client = new Client(endpoint);
     const source = new Client({ url: origin.url, token: origin.token, ca: '' });
     for (const ref of mirrored) {
-      await received(mirror, origin, ref);
+      await received(endpoint, origin, ref);
       const path = resourcePath(ref);
       assert.equal((await client.get(path)).text, (await source.get(path)).text);
       const { items } = (await source.get(path)).body;
@@ -190,11 +188,12 @@ describe('a mirror', () => {
       rules: [{ faultId: 'slow', times: 'always', match: { resource: 'pods' }, action: { type: 'hold' } }],
     });
     await using mirror = mirrorOf(origin, [pods]);
-    const client = new Client(await mirror.start());
+    const endpoint = await mirror.start();
+    const client = new Client(endpoint);
     const { status, headers, body } = await client.get('/api/v1/pods');
     assert.deepEqual([status, headers['retry-after'], body.reason], [429, '1', 'TooManyRequests']);
     await origin.healFaults();
-    await received(mirror, origin, pods);
+    await received(endpoint, origin, pods);
     assert.equal((await client.get('/api/v1/pods')).status, 200);
   });
 
@@ -204,14 +203,15 @@ describe('a mirror', () => {
       await origin.apply([{ type: 'put', resource: 'configmaps', object: { metadata: { name: 'kept' } } }])
     ).resourceVersions;
     await using mirror = mirrorOf(origin, [configMaps]);
-    const client = new Client(await mirror.start());
-    await received(mirror, origin, configMaps);
+    const endpoint = await mirror.start();
+    const client = new Client(endpoint);
+    await received(endpoint, origin, configMaps);
     const path = '/api/v1/configmaps?watch=1&resourceVersion=';
     const before = await client.watch(`${path}${await origin.revision()}`);
     await origin.apply([{ type: 'put', resource: 'namespaces', object: { metadata: { name: 'later' } } }]);
-    const revision = await origin.compact();
+    await origin.compact();
     await origin.expireWatches();
-    while (!(await mirror.reached(configMaps, String(revision))));
+    await received(endpoint, origin, configMaps);
     assert.equal(await before.ended, 'complete');
     const after = await client.watch(`${path}${from}`);
     const [event] = await after.rest();
@@ -222,14 +222,18 @@ describe('a mirror', () => {
   it('brings informers to the state of the origin through ends, cuts and expiry of its watch', async () => {
     await using origin = await origins();
     await using mirror = mirrorOf(origin, [configMaps]);
-    const { url, token, ca } = await mirror.start();
-    await received(mirror, origin, configMaps);
+    const endpoint = await mirror.start();
+    await received(endpoint, origin, configMaps);
     const ended = new AbortController();
-    const informer = new SharedIndexInformer({ server: url, token, ca }, configMaps, {
-      threads: { shards: 0 },
-      backoff: { initialMs: 1, maxMs: 1 },
-      onError: () => {},
-    });
+    const informer = new SharedIndexInformer(
+      { server: endpoint.url, token: endpoint.token, ca: endpoint.ca },
+      configMaps,
+      {
+        threads: { shards: 0 },
+        backoff: { initialMs: 1, maxMs: 1 },
+        onError: () => {},
+      },
+    );
     const last = new Promise<void>((resolve) =>
       informer.addEventHandler({ onAdd: ({ name }) => void (name === 'last' && resolve()) }),
     );
@@ -239,7 +243,7 @@ describe('a mirror', () => {
       const random = seededRandom(7);
       for (let round = 0; round < 44; round++) {
         await origin.apply(someChanges(random));
-        if (round % 4 === 0) await received(mirror, origin, configMaps);
+        if (round % 4 === 0) await received(endpoint, origin, configMaps);
         if (round % 8 === 3) await origin.dropWatches({ how: 'close' });
         if (round % 8 === 5) await origin.dropWatches({ how: 'resetMidLine' });
         if (round % 8 === 7) {
