@@ -34,7 +34,7 @@ export async function mirror(names: readonly string[], flags: MirrorFlags): Prom
 async function serve(
   names: readonly string[],
   address: MirrorAddress,
-  { kubeconfig, context, kubeconfigOut, verbose = false }: MirrorFlags,
+  { kubeconfig, context, kubeconfigOut, historyMib, verbose = false }: MirrorFlags,
   signal: AbortSignal,
 ): Promise<void> {
   const interrupted = new Promise<void>((resolve) => void onAbort(signal, resolve));
@@ -52,6 +52,7 @@ async function serve(
     source,
     resources: [...resources.values()],
     address,
+    ...(historyMib === undefined ? {} : { historyBytesMax: historyMib * 2 ** 20 }),
     onError: (error) => console.error(failureText(error, verbose)),
   });
   const endpoint = await server.start();

@@ -1,12 +1,13 @@
 /** `kubeloom mirror`: its flags. */
 import { Command, Option } from 'commander';
-import { parsePort } from '../arguments.ts';
+import { parseHistoryMebibytes, parsePort } from '../arguments.ts';
 
 export interface MirrorFlags {
   readonly unix?: string;
   readonly port?: number;
   readonly tokenFile?: string;
   readonly kubeconfigOut?: string;
+  readonly historyMib?: number;
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly verbose?: boolean;
@@ -31,6 +32,12 @@ export function mirrorCommand(
       'holds the bearer token that clients of the port must send (default: a random one)',
     )
     .option('--kubeconfig-out <file>', 'where to write the kubeconfig for the port (mode 0600)')
+    .addOption(
+      new Option(
+        '--history-mib <MiB>',
+        'events of each resource that are kept for clients that resume or are behind (default: 64)',
+      ).argParser(parseHistoryMebibytes),
+    )
     .option('--kubeconfig <file>', 'of the cluster; default: $KUBECONFIG, ~/.kube/config, in-cluster')
     .option('--context <name>', "default: the kubeconfig's current one")
     .action(run);

@@ -10,7 +10,7 @@ import { startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts'
 import { resources } from '../../../src/index.ts';
 import { Mirror } from '../../../src/mirror/mirror.ts';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
-import { received } from './received.ts';
+import { received } from './scene.ts';
 
 const KUBECTL = process.env['KUBECTL'] ?? 'kubectl';
 const run = promisify(execFile);

@@ -2,51 +2,14 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { seededRandom, startEmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import type { Change, EmbeddedApiServer } from '../../../src/apiserver/testing/index.ts';
-import { SharedIndexInformer, resourcePath, resources, waitForCacheSync } from '../../../src/index.ts';
-import type { ResourceRef } from '../../../src/index.ts';
-import { Mirror } from '../../../src/mirror/mirror.ts';
+import type { Change } from '../../../src/apiserver/testing/index.ts';
+import { resourcePath, resources } from '../../../src/index.ts';
 import type { MirrorOptions } from '../../../src/mirror/mirror.ts';
 import { TemporaryFolder } from '../../kit/temporary-folder.ts';
-import { Client, brief } from '../../semantics/client.ts';
-import { received } from './received.ts';
+import { Client } from '../../semantics/client.ts';
+import { mirrorOf, received, startOrigin } from './scene.ts';
 
 const { pods, configMaps } = resources.core.v1;
-const TOKEN = 'the-token-of-the-mirror';
-
-function mirrorOf(
-  origin: EmbeddedApiServer,
-  mirrored: readonly ResourceRef[],
-  more: Partial<MirrorOptions> = {},
-): Mirror {
-  return new Mirror({
-    source: origin.connection,
-    resources: mirrored,
-    address: { port: 0, token: TOKEN },
-    freshnessTimeoutMs: 50,
-    backoff: { initialMs: 1, maxMs: 1, jitter: 0 },
-    onError: () => {},
-    ...more,
-  });
-}
-
-function origins(): Promise<EmbeddedApiServer> {
-  return startEmbeddedApiServer({ tls: false, isolation: 'none' });
-}
-
-function changeOf(name: string, data: Readonly<Record<string, string>> = {}): Change {
-  const object = { metadata: { name }, data };
-  return { type: 'put', resource: 'configmaps', object };
-}
-
-/** Writes ten of twenty objects, and deletes some that it has written just before. */
-function someChanges(random: () => number): Change[] {
-  return Array.from({ length: 10 }, () => `c${Math.floor(random() * 20)}`).flatMap((name) => {
-    const put = changeOf(name, { value: String(random()) });
-    return random() < 0.4 ? [put, { type: 'delete', resource: 'configmaps', name } as const] : [put];
-  });
-}
 
 function firstError(): Pick<MirrorOptions, 'onError'> & { readonly reported: Promise<Error> } {
   let onError: MirrorOptions['onError'] = () => {};
@@ -55,32 +18,8 @@ function firstError(): Pick<MirrorOptions, 'onError'> & { readonly reported: Pro
 }
 
 describe('a mirror', () => {
-  it('opens one watch of its origin for all its clients', async () => {
-    await using origin = await origins();
-    await origin.populate({ count: 10 });
-    await using mirror = mirrorOf(origin, [pods]);
-    const endpoint = await mirror.start();
-    await received(endpoint, origin, pods);
-    const ended = new AbortController();
-    const informers = [1, 2, 3].map(
-      () =>
-        new SharedIndexInformer({ server: endpoint.url, token: endpoint.token, ca: endpoint.ca }, pods, {
-          threads: { shards: 0 },
-        }),
-    );
-    const runs = informers.map((informer) => informer.run(ended.signal));
-    try {
-      await waitForCacheSync(ended.signal, ...informers);
-      for (const informer of informers) assert.equal(informer.getStore().size, 10);
-      assert.equal((await origin.watches()).length, 1);
-    } finally {
-      ended.abort();
-      await Promise.all(runs);
-    }
-  });
-
-  it('refuses every write with 405 and the reason', async () => {
-    await using origin = await origins();
+  it('C240 refuses every write with 405 and the reason', async () => {
+    await using origin = await startOrigin();
     await using mirror = mirrorOf(origin, [configMaps]);
     const client = new Client(await mirror.start());
     const path = '/api/v1/namespaces/default/configmaps';
@@ -98,8 +37,8 @@ describe('a mirror', () => {
     }
   });
 
-  it('answers 404 with the reason for resources and subresources that it does not serve', async () => {
-    await using origin = await origins();
+  it('C240 answers 404 with the reason for resources and subresources that it does not serve', async () => {
+    await using origin = await startOrigin();
     await using mirror = mirrorOf(origin, [pods]);
     const client = new Client(await mirror.start());
     const other = await client.get('/apis/apps/v1/deployments');
@@ -113,7 +52,7 @@ describe('a mirror', () => {
   });
 
   it('shows in discovery only what it serves, for reading', async () => {
-    await using origin = await origins();
+    await using origin = await startOrigin();
     await using mirror = mirrorOf(origin, [pods, resources.apps.v1.deployments]);
     const client = new Client(await mirror.start());
     const { groups } = JSON.parse((await client.get('/apis')).text) as { groups: { name: string }[] };
@@ -130,8 +69,8 @@ describe('a mirror', () => {
     );
   });
 
-  it('sends the bytes of its origin, of built-in and of custom resources', async () => {
-    await using origin = await origins();
+  it('C241 sends the bytes and versions of its origin, of built-in and of custom resources', async () => {
+    await using origin = await startOrigin();
     const widgets = { group: 'example.com', version: 'v1', resource: 'widgets', kind: 'Widget' };
     await origin.registerResource({ ...widgets, namespaced: true, custom: true });
     await origin.populate({ count: 3 });
@@ -162,7 +101,7 @@ describe('a mirror', () => {
   });
 
   it('requires its token on a port, and refuses to listen there without one', async () => {
-    await using origin = await origins();
+    await using origin = await startOrigin();
     await using mirror = mirrorOf(origin, [pods]);
     const client = new Client(await mirror.start());
     assert.equal((await client.get('/api/v1/pods', { token: 'wrong' })).status, 401);
@@ -172,7 +111,7 @@ describe('a mirror', () => {
   });
 
   it('makes a Unix socket that only its owner can open, and removes it at the end', async () => {
-    await using origin = await origins();
+    await using origin = await startOrigin();
     await using folder = new TemporaryFolder();
     const socketPath = folder.file('mirror.sock');
     await using mirror = mirrorOf(origin, [pods], { address: { socketPath } });
@@ -183,7 +122,7 @@ describe('a mirror', () => {
   });
 
   it('answers 429 with Retry-After until the first list has arrived', async () => {
-    await using origin = await origins();
+    await using origin = await startOrigin();
     await origin.setFaults({
       rules: [{ faultId: 'slow', times: 'always', match: { resource: 'pods' }, action: { type: 'hold' } }],
     });
@@ -197,76 +136,8 @@ describe('a mirror', () => {
     assert.equal((await client.get('/api/v1/pods')).status, 200);
   });
 
-  it('ends its watches when the origin is listed again, and answers 410 to what came before', async () => {
-    await using origin = await origins();
-    const [from = ''] = (
-      await origin.apply([{ type: 'put', resource: 'configmaps', object: { metadata: { name: 'kept' } } }])
-    ).resourceVersions;
-    await using mirror = mirrorOf(origin, [configMaps]);
-    const endpoint = await mirror.start();
-    const client = new Client(endpoint);
-    await received(endpoint, origin, configMaps);
-    const path = '/api/v1/configmaps?watch=1&resourceVersion=';
-    const before = await client.watch(`${path}${await origin.revision()}`);
-    await origin.apply([{ type: 'put', resource: 'namespaces', object: { metadata: { name: 'later' } } }]);
-    await origin.compact();
-    await origin.expireWatches();
-    await received(endpoint, origin, configMaps);
-    assert.equal(await before.ended, 'complete');
-    const after = await client.watch(`${path}${from}`);
-    const [event] = await after.rest();
-    assert.equal(brief(event), 'ERROR');
-    assert.equal(event?.object.code, 410);
-  });
-
-  it('brings informers to the state of the origin through ends, cuts and expiry of its watch', async () => {
-    await using origin = await origins();
-    await using mirror = mirrorOf(origin, [configMaps]);
-    const endpoint = await mirror.start();
-    await received(endpoint, origin, configMaps);
-    const ended = new AbortController();
-    const informer = new SharedIndexInformer(
-      { server: endpoint.url, token: endpoint.token, ca: endpoint.ca },
-      configMaps,
-      {
-        threads: { shards: 0 },
-        backoff: { initialMs: 1, maxMs: 1 },
-        onError: () => {},
-      },
-    );
-    const last = new Promise<void>((resolve) =>
-      informer.addEventHandler({ onAdd: ({ name }) => void (name === 'last' && resolve()) }),
-    );
-    const run = informer.run(ended.signal);
-    try {
-      await waitForCacheSync(ended.signal, informer);
-      const random = seededRandom(7);
-      for (let round = 0; round < 44; round++) {
-        await origin.apply(someChanges(random));
-        if (round % 4 === 0) await received(endpoint, origin, configMaps);
-        if (round % 8 === 3) await origin.dropWatches({ how: 'close' });
-        if (round % 8 === 5) await origin.dropWatches({ how: 'resetMidLine' });
-        if (round % 8 === 7) {
-          await origin.compact();
-          await origin.expireWatches();
-        }
-      }
-      await origin.apply([changeOf('last')]);
-      await last;
-      const cached = informer.getStore().list();
-      const state = await origin.state('configmaps');
-      assert.deepEqual(
-        cached.map(({ key, resourceVersion }) => `${key} ${resourceVersion}`).toSorted(),
-        [...state].map(([key, resourceVersion]) => `${key} ${resourceVersion}`).toSorted(),
-      );
-    } finally {
-      ended.abort();
-      await run;
-    }
-  });
-
   it('refuses objects whose resourceVersion is no number, and reports why', async () => {
-    await using origin = await origins();
+    await using origin = await startOrigin();
     await origin.setFaults({
       rules: [{ faultId: 'opaque', times: 'always', action: { type: 'versions', prefix: 'v', digits: 8 } }],
     });
