@@ -19,7 +19,6 @@ export function parseCount(name: string, min: number, max: number): (text: strin
 
 export const parsePods: (text: string) => number = parseCount('--pods', 1, PODS_MAX);
 export const parsePort: (text: string) => number = parseCount('--port', 0, 65_535);
-export const parseHistoryMebibytes: (text: string) => number = parseCount('--history-mib', 1, 65_536);
 export const parseThreads: (text: string) => number = parseCount('--threads', 0, 64);
 export const parseObjectBytes: (text: string) => number = parseCount('--object-bytes', 1024, 2 ** 20);
 

@@ -1,6 +1,6 @@
 /** `kubeloom mirror`: its flags. */
 import { Command, Option } from 'commander';
-import { parseHistoryMebibytes, parsePort } from '../arguments.ts';
+import { parseCount, parsePort } from '../arguments.ts';
 
 export interface MirrorFlags {
   readonly unix?: string;
@@ -36,7 +36,7 @@ export function mirrorCommand(
       new Option(
         '--history-mib <MiB>',
         'events of each resource that are kept for clients that resume or are behind (default: 64)',
-      ).argParser(parseHistoryMebibytes),
+      ).argParser(parseCount('--history-mib', 1, 65_536)),
     )
     .option('--kubeconfig <file>', 'of the cluster; default: $KUBECONFIG, ~/.kube/config, in-cluster')
     .option('--context <name>', "default: the kubeconfig's current one")

@@ -13,7 +13,7 @@ describe('kubeloom mirror', () => {
     await using folder = await TemporaryFolder.create();
     const source = await folder.write('origin', origin.kubeConfigYaml);
     const out = folder.file('mirror');
-    const flags = ['--port', '0', '--kubeconfig-out', out, '--kubeconfig', source];
+    const flags = ['--port', '0', '--kubeconfig-out', out, '--kubeconfig', source, '--history-mib', '16'];
     await using run = new CommandRun(['mirror', 'po,deploy', ...flags]);
     await run.until('stdout', /mirror of pods, deployments\.apps listening on https:/);
     const ended = new AbortController();
