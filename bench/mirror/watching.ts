@@ -37,7 +37,7 @@ export async function answerTo(request: ClientRequest, body?: string): Promise<s
   throw new Error(`HTTP ${response.statusCode}: ${text}`);
 }
 
-/** The member of every object by which its changes are told apart. */
+/** The member of every object that has the number of its last change. */
 const NUMBER = Buffer.from('"number":"');
 const END_OF_TEXT = 0x22;
 

@@ -29,7 +29,7 @@ export interface WatchPlan {
 }
 
 const BATCH_BYTES = 256 * 1024;
-/** Of a write of few events: all watches write at once, so each needs a buffer of its own. */
+/** Size of the buffer for few events: all watches write in one turn, and each of them needs its own. */
 const SMALL_BATCH_BYTES = 16 * 1024;
 /** Bytes of buffers of each size that are kept for use again. */
 const FREE_BYTES_MAX = 4 * 1024 * 1024;
