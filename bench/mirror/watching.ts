@@ -12,7 +12,11 @@ export interface Server {
   readonly socketPath?: string;
 }
 
-export function send(server: Server, path: string, options: RequestOptions = {}): ClientRequest {
+interface SendOptions extends RequestOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function send(server: Server, path: string, options: SendOptions = {}): ClientRequest {
   const { url, ca, token, socketPath } = server;
   const request = url.startsWith('https:') ? httpsRequest : httpRequest;
   return request(`${url}${path}`, {
