@@ -13,6 +13,7 @@ import type {
   ReconcileResult,
   ResourceRef,
 } from '../index.ts';
+import { ControllerThreads } from './controller-threads.ts';
 import type { ObjectClient } from './object-client.ts';
 import { WATCH_CHECKS } from './options.ts';
 import type { ControllerBuilder, ControllerOptions, MapToKeys, Reconcile, WatchOptions } from './options.ts';
@@ -51,8 +52,8 @@ export interface QueueFigures {
 const CATCH_UP_MAX_MS = 10_000;
 
 type State =
-  | { readonly kind: 'declared'; readonly reconcile: Reconcile | undefined }
-  | { readonly kind: 'started'; readonly reconcile: Reconcile };
+  | { readonly kind: 'declared'; readonly reconcile: Reconcile | URL | undefined }
+  | { readonly kind: 'started'; readonly reconcile: Reconcile | URL };
 
 export class ManagedController implements ControllerBuilder {
   readonly name: string;
@@ -104,9 +105,9 @@ export class ManagedController implements ControllerBuilder {
     return this.#watch(kind, options, (_owner, cache) => (object) => mapTo(object, cache));
   }
 
-  reconcile(reconcile: Reconcile): void {
+  reconcile(reconcile: Reconcile | URL): void {
     this.#wantDeclared();
-    callback('reconcile', reconcile);
+    if (!(reconcile instanceof URL)) callback('reconcile', reconcile);
     this.#state = { kind: 'declared', reconcile };
   }
 
@@ -114,7 +115,7 @@ export class ManagedController implements ControllerBuilder {
   start(): void {
     const { reconcile } = this.#state;
     if (!reconcile) {
-      const message = `controller ${this.name} has no function: call reconcile() of its declaration`;
+      const message = `controller ${this.name} has no function and no module: call reconcile() of its declaration`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     this.#state = { kind: 'started', reconcile };
@@ -143,6 +144,7 @@ export class ManagedController implements ControllerBuilder {
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter, onError } = this.#options;
+    const threads = this.#startThreads();
     const limited = rateLimiter ? { rateLimiter } : {};
     const queue = new PriorityQueue<string>({ name: this.name, clock, ...limited });
     const registrations = this.#followed.map(([source, handle]) => this.#register(source, handle, queue));
@@ -151,11 +153,13 @@ export class ManagedController implements ControllerBuilder {
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
       this.#queue = queue;
       const options = { signal, clock, ...(onError ? { onError } : {}) };
-      await runWorkers(queue, concurrency, (key) => this.#reconcile(key, signal), options);
+      const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcile(key, signal, threads);
+      await runWorkers(queue, threads?.threads ?? concurrency, reconcile, options);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       queue.shutDown();
+      await threads?.close();
       await Promise.all(
         registrations.map(({ handle, registration }) => handle.removeEventHandler(registration)),
       );
@@ -173,16 +177,35 @@ export class ManagedController implements ControllerBuilder {
     return { handle, registration: handle.addEventHandler(handler, { name: `controller ${this.name}` }) };
   }
 
-  async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileResult> {
-    assert(this.#state.kind === 'started', 'a controller runs after its start');
-    const written: Written[] = [];
-    const client = this.#parts.client.observed((resource, answer) => written.push([resource, answer]));
+  #startThreads(): ControllerThreads | undefined {
+    const { reconcile } = this.#state;
+    if (!(reconcile instanceof URL)) return undefined;
+    const handles = this.#followed.map(([, handle]) => handle);
+    return new ControllerThreads(reconcile, handles, this.#options.concurrency);
+  }
+
+  async #reconcile(
+    key: string,
+    signal: AbortSignal,
+    threads: ControllerThreads | undefined,
+  ): Promise<ReconcileResult> {
     this.#inWork.add(key);
     try {
-      return await this.#state.reconcile(key, { cache: this.#parts.cache, client, signal });
+      return await (threads ? threads.reconcile(key, signal) : this.#reconcileHere(key, signal));
+    } finally {
+      this.#inWork.delete(key);
+    }
+  }
+
+  async #reconcileHere(key: string, signal: AbortSignal): Promise<ReconcileResult> {
+    const { reconcile } = this.#state;
+    assert(typeof reconcile === 'function', 'a controller runs after its start');
+    const written: Written[] = [];
+    const client = this.#parts.client.observed((resource, answer) => written.push([resource, answer]));
+    try {
+      return await reconcile(key, { cache: this.#parts.cache, client, signal });
     } finally {
       await this.#catchUp(written, signal);
-      this.#inWork.delete(key);
     }
   }
 
