@@ -110,7 +110,7 @@ describe('a mirror', () => {
     const lists = await Promise.all(
       selectors.map(async (shardSelector) => {
         const query = new URLSearchParams({ shardSelector });
-        return (await new Client(endpoint).get(`/api/v1/pods?${query}`)).body;
+        return (await new Client(endpoint).get(`/api/v1/pods?${query.toString()}`)).body;
       }),
     );
     assert.deepEqual(
