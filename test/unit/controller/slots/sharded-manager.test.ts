@@ -143,7 +143,9 @@ describe('a sharded manager', () => {
     versions.length = 0;
     await a.leave();
     const isAsking = async (): Promise<boolean> =>
-      (await scene.server.requests()).some(({ query, path }) => path.endsWith('/pods') && query['limit'] === '1');
+      (await scene.server.requests()).some(
+        ({ query, path }) => path.endsWith('/pods') && query['limit'] === '1',
+      );
     while (versions.length === 0 && !(await isAsking())) await turn();
     for (; versions.length < SLOTS / 2; await turn()) await scene.server.sendBookmarks();
     assert.ok(
@@ -242,6 +244,15 @@ describe('a sharded manager', () => {
     await scene.until(() => scene.errors.length > 0);
     assert.equal(scene.errors[0]?.code, 'ERR_KUBELOOM_OPTION');
     assert.match(scene.errors[0]?.message ?? '', /use the key 'namespace'/);
+  });
+
+  test('refuses a module, whose client is not that of the slot', async () => {
+    await using scene = await GroupScene.start('echoes');
+    scene.join('a', {
+      declare: ({ controllerFor }) => controllerFor(pods).reconcile(new URL('file:///reconcile.js')),
+    });
+    await scene.until(() => scene.errors.length > 0);
+    assert.match(scene.errors[0]?.message ?? '', /give a function/);
   });
 
   test('refuses wrong options', () => {
