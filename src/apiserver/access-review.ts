@@ -14,6 +14,7 @@ const RESOURCE = {
 /** The server has one token, and its bearer may do everything. */
 export const ACCESS_REVIEWS: ServedResource = {
   ...RESOURCE,
+  verbs: ['create'],
   review: (question) => {
     const { kind } = RESOURCE;
     return { ...question, kind, apiVersion: apiVersionOf(RESOURCE), status: { allowed: true } };

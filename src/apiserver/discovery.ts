@@ -45,7 +45,11 @@ function discover(path: string, table: ResourceTable): object | undefined {
     case 'version':
       return VERSION;
     case 'api':
-      return { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
+      return {
+        kind: 'APIVersions',
+        versions: table.serves('', 'v1') ? ['v1'] : [],
+        serverAddressByClientCIDRs: [],
+      };
     case 'api/v1':
       return resourceList(table, '', 'v1');
     case 'apis':
@@ -107,7 +111,7 @@ function resourceList(table: ResourceTable, group: string, version: string): obj
 function resourceEntries(definition: ServedResource): object[] {
   const { resource, kind, namespaced, shortNames = [], status, scale, categories = [] } = definition;
   const singularName = definition.singular ?? kind.toLowerCase();
-  const verbs = definition.review === undefined ? VERBS : ['create'];
+  const { verbs = VERBS } = definition;
   const main = {
     name: resource,
     singularName,

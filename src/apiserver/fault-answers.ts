@@ -3,28 +3,24 @@
 import type { ServerResponse } from 'node:http';
 import { createGzip, gzipSync } from 'node:zlib';
 import { realTimers } from '../base/clock.ts';
-import type { EventLog } from './event-log.ts';
+import type { LogView } from './event-log.ts';
 import type { ArmedRule, FaultEngine, RequestAction, RequestFacts } from './fault-rules.ts';
 import { sendJson, sendStatus } from './http-io.ts';
 import type { Listener } from './listener.ts';
 import { failureOf } from './status.ts';
 
-/** The revision of the server that answers: the log's own, or that of a replica that is behind. */
-export type LogView = Pick<EventLog, 'revision' | 'reached'>;
-
 /** The faults of a request, as the verbs need them. */
 export interface RequestFaults {
   readonly facts: RequestFacts;
   readonly engine: FaultEngine;
-  /** Undefined when no replica answers the request. */
-  readonly view: LogView | undefined;
+  /** Returns the view of the replica that answers; undefined when none does. */
+  readonly view: ((log: LogView) => LogView) | undefined;
   readonly listMetadata: Readonly<Record<string, string>>;
   readonly versions: VersionRewrite | undefined;
 }
 
 interface Parts {
   readonly engine: FaultEngine;
-  readonly log: EventLog;
   readonly listener: Listener;
 }
 
@@ -36,7 +32,7 @@ const BOMB_MEBIBYTES = 1024;
  * request has been answered, or never will be
  */
 export async function applyFaults(
-  { engine, log, listener }: Parts,
+  { engine, listener }: Parts,
   facts: RequestFacts,
   response: ServerResponse,
 ): Promise<RequestFaults | undefined> {
@@ -45,7 +41,7 @@ export async function applyFaults(
   for (const { rule } of struck) {
     if (answered(rule.action, response, listener)) return undefined;
   }
-  return { facts, engine, ...modified(struck, facts, log) };
+  return { facts, engine, ...modified(struck, facts) };
 }
 
 async function held(armed: ArmedRule<RequestAction>): Promise<void> {
@@ -108,9 +104,8 @@ function encoded(action: Extract<RequestAction, { type: 'encoded' }>, response: 
 function modified(
   struck: readonly ArmedRule<RequestAction>[],
   facts: RequestFacts,
-  log: EventLog,
 ): Pick<RequestFaults, 'view' | 'listMetadata' | 'versions'> {
-  let view: LogView | undefined;
+  let view: RequestFaults['view'];
   let listMetadata: Readonly<Record<string, string>> = {};
   let versions: VersionRewrite | undefined;
   for (const armed of struck) {
@@ -118,7 +113,7 @@ function modified(
     // etcd answers reads of the newest state, the replica all others.
     const isOfReplica = (facts.query.get('resourceVersion') ?? '') !== '';
     if (action.type === 'lag' && isOfReplica)
-      view = laggingView(log, () => (armed.isHealed ? 0 : action.revisions));
+      view = (log) => laggingView(log, () => (armed.isHealed ? 0 : action.revisions));
     if (action.type === 'list-metadata') listMetadata = { ...listMetadata, ...action.set };
     if (action.type === 'no-initial-events') {
       facts.query.delete('sendInitialEvents');
@@ -131,7 +126,7 @@ function modified(
 }
 
 /** Returns the view of a replica that is `lag()` revisions behind. */
-function laggingView(log: EventLog, lag: () => number): LogView {
+function laggingView(log: LogView, lag: () => number): LogView {
   return {
     get revision(): number {
       return Math.max(1, log.revision - lag());

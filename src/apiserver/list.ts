@@ -3,8 +3,7 @@
  * module puts them between a header and a bracket, in writes of bounded size at the reader's pace.
  */
 
-import type { Collection, Snapshot } from './event-log.ts';
-import type { LogView } from './fault-answers.ts';
+import type { Collection, LogView, Snapshot } from './event-log.ts';
 import type { JsonObject } from './json.ts';
 import { encodeContinue } from './list-options.ts';
 import type { ListOptions } from './list-options.ts';

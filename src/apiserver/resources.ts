@@ -52,6 +52,8 @@ export interface ServedResource extends ResourceDefinition {
   readonly listKind?: string;
   readonly singular?: string;
   readonly categories?: readonly string[];
+  /** The verbs in discovery, when they are not all. */
+  readonly verbs?: readonly string[];
   readonly scale?: ScalePaths;
   readonly schema?: ResourceSchema;
   /** Answers a creation in the place of storing the object. */
@@ -152,13 +154,22 @@ export function definitionOf({ isNamespaced, ...ref }: ResourceRef, extra: Extra
   return { ...ref, namespaced: isNamespaced, ...extra };
 }
 
+/** @internal */
+export function builtInDefinitions(): ServedResource[] {
+  return BUILT_IN.map(([ref, extra]) => definitionOf(ref, extra));
+}
+
 export function apiVersionOf(definition: Pick<ResourceDefinition, 'group' | 'version'>): string {
   return definition.group === '' ? definition.version : `${definition.group}/${definition.version}`;
 }
 
 /** @internal The registered resources, found by the parts of a URL, by kind or by kubectl's name. */
 export class ResourceTable {
-  readonly #definitions: ServedResource[] = BUILT_IN.map(([ref, extra]) => definitionOf(ref, extra));
+  readonly #definitions: ServedResource[];
+
+  constructor(definitions: readonly ServedResource[] = builtInDefinitions()) {
+    this.#definitions = [...definitions];
+  }
 
   register(definition: ServedResource): void {
     const { group, version, resource } = definition;

@@ -1,29 +1,22 @@
 /**
  * The verbs over HTTP. A writing verb reads the body, checks it against the URL, writes (`writer.ts`), and answers
- * with the object. WATCH is in `watches.ts`.
+ * with the object. The others are in `reads.ts`.
  */
 
 import { propagationOf } from './deletion.ts';
 import type { EventLog } from './event-log.ts';
 import type { FaultEngine } from './fault-rules.ts';
-import {
-  acceptsPartial,
-  contentType,
-  parseJson,
-  readBody,
-  requireJson,
-  sendJson,
-  sendPieces,
-} from './http-io.ts';
+import { contentType, parseJson, readBody, requireJson, sendJson, sendPieces } from './http-io.ts';
 import { isJsonObject } from './json.ts';
 import type { JsonObject, KubeObject } from './json.ts';
-import { parseGetOptions, parseListOptions } from './list-options.ts';
-import { listPieces, readPage, requireFresh } from './list.ts';
+import { parseListOptions } from './list-options.ts';
+import { listPieces, readPage } from './list.ts';
 import type { Listener } from './listener.ts';
 import type { ResolvedOptions } from './options.ts';
 import { APPLY_PATCH, applyPatch, requirePatchType } from './patch.ts';
 import { asObject } from './object-preparation.ts';
-import { flag } from './request-info.ts';
+import { answer, isScale, serveRead } from './reads.ts';
+import type { ReadServices } from './reads.ts';
 import type { Call } from './request-info.ts';
 import type { RequestLog } from './request-log.ts';
 import type { ResourceTable, ServedResource } from './resources.ts';
@@ -40,23 +33,21 @@ import {
 } from './status.ts';
 import { keyOf } from './stored-object.ts';
 import type { StoredObject } from './stored-object.ts';
-import type { Watches } from './watches.ts';
 import type { StoredObjectWriter, WriteOptions } from './writer.ts';
 
 /** The parts of the server that answer requests. */
-export interface Services {
+export interface Services extends ReadServices {
   readonly options: ResolvedOptions;
   readonly table: ResourceTable;
   readonly log: EventLog;
   readonly writer: StoredObjectWriter;
-  readonly watches: Watches;
   readonly listener: Listener;
   readonly engine: FaultEngine;
   readonly requests: RequestLog;
 }
 
 export async function serveResource(services: Services, call: Call): Promise<void> {
-  const { path, request, query } = call;
+  const { path, request } = call;
   const { definition } = call.collection;
   const served =
     path.subresource === '' ||
@@ -70,9 +61,7 @@ export async function serveResource(services: Services, call: Call): Promise<voi
   }
   switch (request.method) {
     case 'GET':
-      // A watch of one object is a list with a field selector. With a name in the path, `watch` has no effect.
-      if (named) return get(services, call);
-      return flag(query, 'watch') ? services.watches.open(call) : list(services, call);
+      return serveRead(services, call);
     case 'POST':
       if (!named) return create(services, call);
       break;
@@ -88,44 +77,6 @@ export async function serveResource(services: Services, call: Call): Promise<voi
       break;
   }
   throw methodNotAllowed();
-}
-
-/** Answers with the object, or with its scale. */
-async function get({ log, options }: Services, call: Call): Promise<void> {
-  const { collection, request, response, path, query } = call;
-  const partial = acceptsPartial(request);
-  await requireFresh(log, parseGetOptions(query), options.freshnessTimeoutMs);
-  const stored = collection.get(keyOf(path.namespace, path.name));
-  if (stored === undefined) throw notFound(collection.definition, path.name);
-  if (partial) sendJson(response, 200, Buffer.concat(stored.metadataOnly()));
-  else answer(call, 200, stored);
-}
-
-async function list({ log, options }: Services, call: Call): Promise<void> {
-  const { collection, path, query } = call;
-  const partial = acceptsPartial(call.request);
-  const listOptions = parseListOptions(query);
-  const selection = selectionOf(collection.definition, path, query, options.sharding);
-  const { view = log, listMetadata, versions } = call.faults;
-  const page = await readPage(view, collection, listOptions, selection, options.freshnessTimeoutMs);
-  call.record.listedRevision = page.revision;
-  const pieces = listPieces(collection, page, partial, {
-    ...shardInfoOf(call, options, partial),
-    ...listMetadata,
-  });
-  await sendPieces(call, versions ? [versions.rewrite(Buffer.concat([...pieces]))] : pieces);
-}
-
-/** Returns the confirmation of a shard selector, which lists of custom resources and of metadata do not have. */
-function shardInfoOf(
-  { collection, query }: Call,
-  { sharding }: ResolvedOptions,
-  partial: boolean,
-): JsonObject {
-  const selector = query.get('shardSelector') ?? '';
-  const isConfirmed =
-    sharding === 'echoes' && selector !== '' && !partial && collection.definition.custom !== true;
-  return isConfirmed ? { shardInfo: { selector } } : {};
 }
 
 async function create(services: Services, call: Call): Promise<void> {
@@ -254,15 +205,6 @@ function wireKind(call: Call): ServedResource {
   return isScale(call) ? SCALES : call.collection.definition;
 }
 
-function answer(call: Call, code: number, stored: StoredObject): void {
-  const { definition } = call.collection;
-  sendJson(call.response, code, isScale(call) ? scaleOf(definition, stored.parse()) : stored.toBuffer());
-}
-
 function isDryRun({ query }: Call): boolean {
   return query.get('dryRun') === 'All';
-}
-
-function isScale({ path }: Call): boolean {
-  return path.subresource === 'scale';
 }

@@ -29,7 +29,11 @@ export interface WatchPlan {
 }
 
 const BATCH_BYTES = 256 * 1024;
-const FREE_BATCHES_MAX = 16;
+/** Size of the buffer for few events: all watches write in one turn, and each of them needs its own. */
+const SMALL_BATCH_BYTES = 16 * 1024;
+/** Bytes of buffers of each size that are kept for use again. */
+const FREE_BYTES_MAX = 4 * 1024 * 1024;
+const FEW_EVENTS = 4;
 
 type State =
   | { readonly kind: 'initial'; readonly next: number }
@@ -86,7 +90,8 @@ export class Watch {
       }
       if (this.#blocked) return;
       if (this.#caughtUp()) return;
-      const batch = new Batch();
+      const isSmall = this.#state.kind === 'live' && this.backlog <= FEW_EVENTS;
+      const batch = new Batch(isSmall ? SMALL_BATCH_BYTES : BATCH_BYTES);
       if (this.#state.kind === 'initial') this.#takeInitial(batch, this.#state.next);
       else this.#takeEvents(batch);
       this.#write(batch);
@@ -98,6 +103,8 @@ export class Watch {
     if (!this.#plan.allowBookmarks || this.#state.kind !== 'live' || this.#blocked) return;
     this.pump();
     const known = Math.min(revision, this.#plan.horizon?.() ?? revision);
+    // The client of a watch from the future has seen more than this server: a bookmark would take it back.
+    if (known < this.#plan.fromRevision) return;
     if (!this.#blocked && this.#caughtUp()) this.#writeLine(this.#bookmarkLine(known, false));
   }
 
@@ -136,7 +143,7 @@ export class Watch {
   }
 
   #writeLine(line: Buffer): void {
-    const batch = new Batch();
+    const batch = new Batch(SMALL_BATCH_BYTES);
     batch.add(line);
     this.#write(batch);
   }
@@ -203,16 +210,27 @@ export class Watch {
   }
 }
 
-/** Buffers that sockets have released; shared by all watches of the thread. */
-const free: Buffer[] = [];
+/** Buffers that sockets have released, by their size; shared by all watches of the thread. */
+const free = new Map<number, Buffer[]>([
+  [SMALL_BATCH_BYTES, []],
+  [BATCH_BYTES, []],
+]);
+
+function bufferOf(bytes: number): Buffer {
+  return free.get(bytes)?.pop() ?? Buffer.allocUnsafeSlow(bytes);
+}
 
 /**
  * The bytes of one write of a watch. Events are copied one after the other into a buffer, which is used again
  * when the socket has taken it. At high rates fresh memory for every write would cost more than the copying.
  */
 class Batch {
-  #buffer: Buffer = free.pop() ?? Buffer.allocUnsafeSlow(BATCH_BYTES);
+  #buffer: Buffer;
   #length = 0;
+
+  constructor(bytes: number) {
+    this.#buffer = bufferOf(bytes);
+  }
 
   get empty(): boolean {
     return this.#length === 0;
@@ -240,14 +258,17 @@ class Batch {
 
   /** Returns the buffer for reuse: the bytes have been written, or never will be. */
   release(): void {
-    if (this.#buffer.length === BATCH_BYTES && free.length < FREE_BATCHES_MAX) free.push(this.#buffer);
+    const kept = free.get(this.#buffer.length);
+    if (kept !== undefined && kept.length * this.#buffer.length < FREE_BYTES_MAX) kept.push(this.#buffer);
   }
 
   /** Replaces the buffer by a larger one when the object does not fit. */
   #reserve(bytes: number): void {
-    if (this.#length + bytes <= this.#buffer.length) return;
-    const larger = Buffer.allocUnsafeSlow(this.#length + bytes + BATCH_BYTES);
+    const needed = this.#length + bytes;
+    if (needed <= this.#buffer.length) return;
+    const larger = bufferOf(needed <= BATCH_BYTES ? BATCH_BYTES : needed + BATCH_BYTES);
     this.#buffer.copy(larger, 0, 0, this.#length);
+    this.release();
     this.#buffer = larger;
   }
 }

@@ -1,8 +1,7 @@
 /** All open watches of the server: opens them as their options say, sends bookmarks, and breaks them on request. */
 
 import { realTimers } from '../base/clock.ts';
-import type { Collection, EventLog } from './event-log.ts';
-import type { LogView } from './fault-answers.ts';
+import type { Collection, LogView } from './event-log.ts';
 import { FaultStream } from './fault-stream.ts';
 import { acceptsPartial } from './http-io.ts';
 import { parseWatchOptions } from './list-options.ts';
@@ -24,6 +23,16 @@ export interface WatchInfo {
   readonly backlog: number;
 }
 
+type WatchesOptions = Pick<
+  ResolvedOptions,
+  | 'bookmarkIntervalMs'
+  | 'expiredWatch'
+  | 'freshnessTimeoutMs'
+  | 'sharding'
+  | 'watchBacklogEventsMax'
+  | 'watchTimeoutMs'
+>;
+
 interface OpenWatch {
   readonly watch: Watch;
   readonly call: Call;
@@ -35,17 +44,15 @@ const HALF_LINE = Buffer.from('{"type":"MODIFIED","object":{"kind":"Po');
 
 /** @internal */
 export class Watches {
-  readonly #options: ResolvedOptions;
-  readonly #log: EventLog;
+  readonly #options: WatchesOptions;
   readonly #listener: Listener;
   readonly #open = new Set<OpenWatch>();
   readonly #waiting = new Set<() => void>();
   readonly #bookmarks: NodeJS.Timeout;
 
-  constructor(options: ResolvedOptions, log: EventLog, listener: Listener) {
+  constructor(options: WatchesOptions, listener: Listener) {
     this.#listener = listener;
     this.#options = options;
-    this.#log = log;
     this.#bookmarks = realTimers.setInterval(() => this.sendBookmarks(), options.bookmarkIntervalMs);
     this.#bookmarks.unref();
   }
@@ -55,8 +62,8 @@ export class Watches {
     const partial = acceptsPartial(request);
     const options = parseWatchOptions(query);
     const selection = selectionOf(collection.definition, call.path, query, this.#options.sharding);
-    const { view } = call.faults;
-    const start = await this.#findStart(collection, options, view ?? this.#log);
+    const view = call.faults.view?.(collection.log);
+    const start = await this.#findStart(collection, options, view ?? collection.log);
     if (start instanceof StatusError && this.#options.expiredWatch === 'status') throw start;
     if (response.destroyed) return;
 
@@ -108,7 +115,7 @@ export class Watches {
   }
 
   sendBookmarks(): number {
-    for (const { watch } of this.#open) watch.bookmark(this.#log.revision);
+    for (const { watch, call } of this.#open) watch.bookmark(call.collection.log.revision);
     return this.#open.size;
   }
 
@@ -126,7 +133,7 @@ export class Watches {
     });
   }
 
-  /** Ends the watches of a resource that is no longer served. */
+  /** Ends the watches of a resource that is no longer served, or whose state was replaced. */
   end(collection: Collection): void {
     this.#each(({ watch, call }) => {
       if (call.collection !== collection) return;
@@ -187,7 +194,8 @@ export class Watches {
       timeoutSeconds > 0 ? timeoutSeconds * 1000 : this.#options.watchTimeoutMs * (1 + Math.random());
     timers.push(realTimers.setTimeout(() => watch.close(), lifeMs));
     const lastMs = lifeMs - BOOKMARK_BEFORE_END_MS;
-    if (lastMs > 0) timers.push(realTimers.setTimeout(() => watch.bookmark(this.#log.revision), lastMs));
+    const { log } = call.collection;
+    if (lastMs > 0) timers.push(realTimers.setTimeout(() => watch.bookmark(log.revision), lastMs));
     stream.open(watch);
     watch.pump();
     for (const check of this.#waiting) check();

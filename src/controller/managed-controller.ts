@@ -14,6 +14,7 @@ import type {
   ReconcileResult,
   ResourceRef,
 } from '../index.ts';
+import { ControllerThreads } from './controller-threads.ts';
 import type { ObjectClient } from './object-client.ts';
 import { WATCH_CHECKS } from './options.ts';
 import type { ControllerBuilder, ControllerOptions, MapToKeys, Reconcile, WatchOptions } from './options.ts';
@@ -55,8 +56,8 @@ export interface QueueFigures {
 const CATCH_UP_MAX_MS = 10_000;
 
 type State =
-  | { readonly kind: 'declared'; readonly reconcile: Reconcile | undefined }
-  | { readonly kind: 'started'; readonly reconcile: Reconcile };
+  | { readonly kind: 'declared'; readonly reconcile: Reconcile | URL | undefined }
+  | { readonly kind: 'started'; readonly reconcile: Reconcile | URL };
 
 export class ManagedController implements ControllerBuilder {
   readonly name: string;
@@ -108,9 +109,13 @@ export class ManagedController implements ControllerBuilder {
     return this.#watch(kind, options, (_owner, cache) => (object) => mapTo(object, cache));
   }
 
-  reconcile(reconcile: Reconcile): void {
+  reconcile(reconcile: Reconcile | URL): void {
     this.#wantDeclared();
-    callback('reconcile', reconcile);
+    if (!(reconcile instanceof URL)) callback('reconcile', reconcile);
+    else if (this.#parts.filter) {
+      const message = `controller ${this.name} of a slot reconciles with the slot's own client: give a function, not a module`;
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+    }
     this.#state = { kind: 'declared', reconcile };
   }
 
@@ -118,7 +123,7 @@ export class ManagedController implements ControllerBuilder {
   start(): void {
     const { reconcile } = this.#state;
     if (!reconcile) {
-      const message = `controller ${this.name} has no function: call reconcile() of its declaration`;
+      const message = `controller ${this.name} has no function and no module: call reconcile() of its declaration`;
       throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
     }
     this.#state = { kind: 'started', reconcile };
@@ -154,6 +159,7 @@ export class ManagedController implements ControllerBuilder {
   async run(signal: AbortSignal, workSignal: AbortSignal = signal): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter, onError } = this.#options;
+    const threads = this.#startThreads();
     const limited = rateLimiter ? { rateLimiter } : {};
     const queue = new PriorityQueue<string>({ name: this.name, clock, ...limited });
     const registrations = this.#followed.map(([source, handle]) => this.#register(source, handle, queue));
@@ -162,11 +168,14 @@ export class ManagedController implements ControllerBuilder {
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
       this.#queue = queue;
       const options = { signal, clock, ...(onError ? { onError } : {}) };
-      await runWorkers(queue, concurrency, (key) => this.#reconcile(key, signal, workSignal), options);
+      const reconcile = (key: string): Promise<ReconcileResult> =>
+        this.#reconcile(key, signal, workSignal, threads);
+      await runWorkers(queue, threads?.threads ?? concurrency, reconcile, options);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
       queue.shutDown();
+      await threads?.close();
       await Promise.all(
         registrations.map(({ handle, registration }) => handle.removeEventHandler(registration)),
       );
@@ -186,16 +195,35 @@ export class ManagedController implements ControllerBuilder {
     return { handle, registration: handle.addEventHandler(handler, { name: `controller ${this.name}` }) };
   }
 
-  async #reconcile(key: string, stopSignal: AbortSignal, signal: AbortSignal): Promise<ReconcileResult> {
-    assert(this.#state.kind === 'started', 'a controller runs after its start');
-    const written: Written[] = [];
-    const client = this.#parts.client.observed((resource, answer) => written.push([resource, answer]));
+  #startThreads(): ControllerThreads | undefined {
+    const { reconcile } = this.#state;
+    if (!(reconcile instanceof URL)) return undefined;
+    return new ControllerThreads(reconcile, this.handles, this.#options.concurrency);
+  }
+
+  async #reconcile(
+    key: string,
+    stopSignal: AbortSignal,
+    signal: AbortSignal,
+    threads: ControllerThreads | undefined,
+  ): Promise<ReconcileResult> {
     this.#inWork.add(key);
     try {
-      return await this.#state.reconcile(key, { cache: this.#parts.cache, client, signal });
+      return await (threads ? threads.reconcile(key, signal) : this.#reconcileHere(key, stopSignal, signal));
+    } finally {
+      this.#inWork.delete(key);
+    }
+  }
+
+  async #reconcileHere(key: string, stopSignal: AbortSignal, signal: AbortSignal): Promise<ReconcileResult> {
+    const { reconcile } = this.#state;
+    assert(typeof reconcile === 'function', 'a controller runs after its start');
+    const written: Written[] = [];
+    const client = this.#parts.client.observed((resource, answer) => written.push([resource, answer]));
+    try {
+      return await reconcile(key, { cache: this.#parts.cache, client, signal });
     } finally {
       await this.#catchUp(written, stopSignal);
-      this.#inWork.delete(key);
     }
   }
 

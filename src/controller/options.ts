@@ -59,7 +59,10 @@ export interface WatchOptions<T> {
 export interface ControllerOptions<T> extends WatchOptions<T> {
   /** Name in metrics and messages and of the work queue, unique in its manager. Default: the resource's. */
   readonly name?: string;
-  /** Number of keys that are reconciled at the same time; a key never is twice. Default: 1. */
+  /**
+   * Number of keys that are reconciled at the same time; a key never is twice. Default: 1. With a module, the number of
+   * threads. Default: the available cores.
+   */
   readonly concurrency?: number;
   /** Delays of keys that failed. Default: client-go's for controllers. */
   readonly rateLimiter?: RateLimiter<unknown>;
@@ -126,4 +129,12 @@ export interface ControllerBuilder {
    * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
    */
   reconcile(reconcile: Reconcile): void;
+  /**
+   * Sets a module whose default export, a `ThreadReconcile` of `kubeloom/thread`, reconciles in threads. It reads the kinds of
+   * the controller by the names of their resources: `cache.informer('deployments')`. Each has one namespace, or all.
+   *
+   * @param module `new URL('./reconcile.js', import.meta.url)`
+   * @throws ERR_KUBELOOM_OPTION; ERR_KUBELOOM_STARTED when the manager runs
+   */
+  reconcile(module: URL): void;
 }

@@ -38,6 +38,9 @@ export interface ThreadCacheParts {
   readonly hasBell: boolean;
 }
 
+/** Pauses of 1 ms without records until the thread parks: the main thread writes records less often than it pauses. */
+const PAUSES_MORE = 3;
+
 const REAL_PARTS: ThreadCacheParts = {
   clock: realClock,
   background: backgroundClock,
@@ -104,7 +107,7 @@ export class ThreadCache<Types extends Readonly<Record<string, unknown>>> {
     const { clock, background } = parts;
     this.#port = port;
     this.#parts = parts;
-    this.#loop = new MainLoop(parts.timers, 0);
+    this.#loop = new MainLoop(parts.timers, 0, PAUSES_MORE);
     this.#levelMs = clock.now();
     this.opened = new Promise((resolve, reject) => (this.#open = { resolve, reject }));
     const { drainBudgetMs, decodedCacheBytes, ...limits } = resolveThreadsOptions();

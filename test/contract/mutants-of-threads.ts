@@ -1,4 +1,4 @@
-/** Mutants of the clauses about caches in other threads. */
+/** Mutants of the clauses about caches in other threads, and about pools of reconcilers. */
 import { inFiles } from './mutant.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -48,5 +48,25 @@ export const THREAD_MUTANTS: readonly Mutant[] = inFiles({
   },
   'src/thread/thread-informer.ts': {
     C210: ['this.#waiters.close();', ''],
+  },
+  'src/thread/pool/reconciler-pool.ts': {
+    C217: ['const slot = this.#idle.pop();', 'const [slot] = this.#idle;'],
+    C222: ['await ended;', ''],
+  },
+  'src/thread/pool/pool-slot.ts': {
+    C217: ['await thread.run(task).catch', 'await abortable(thread.run(task), signal).catch'],
+    C218: ['const { resourceVersions } = this.#settings.cache;', "const resourceVersions = [''];"],
+    C220: ['void thread.exited.then((reason) => this.#exited(reason));', ''],
+  },
+  'src/thread/pool/reconcile-task.ts': {
+    C218: ['await this.#cache.waitForResourceVersions(resourceVersions, signal);', ''],
+    C219: ['requeueAfterMs: result?.requeueAfterMs', 'requeueAfterMs: undefined'],
+    C221: ["if (signal.aborted && error === signal.reason) return { outcome: 'aborted' };", ''],
+  },
+  'src/thread/pool/messages.ts': {
+    C219: ['return Object.assign(error, details);', 'return error;'],
+  },
+  'src/client-go/workqueue/run-workers.ts': {
+    C220: ['queue.addRateLimited(item);', 'queue.forget(item);'],
   },
 });

@@ -9,6 +9,7 @@ import type { CachedObject } from '../../replica/store/entry.ts';
 import { NotCachedError } from './kind-cache.ts';
 import type { KindCache, ObjectKey, Subscription } from './kind-cache.ts';
 import type { CacheList, CacheListOptions } from './query.ts';
+import type { Lendable } from '../share/shared-cache.ts';
 import { ViewRegistration } from './view-registration.ts';
 import { show } from './view.ts';
 import type { View } from './view.ts';
@@ -110,6 +111,11 @@ export class InformerHandle<T> implements AsyncDisposable {
   ): Promise<void> {
     const informer = this.#open().informerOf(this.#parts.subscription.stored, metadata.namespace ?? '');
     await informer?.waitForResourceVersion(metadata.resourceVersion ?? '', signal);
+  }
+
+  /** @internal Returns the informer of the kind, for other threads. @throws ERR_KUBELOOM_OPTION when it has several namespaces */
+  share(): Lendable {
+    return this.#open().share(this.#parts.subscription.stored);
   }
 
   /**

@@ -67,6 +67,7 @@ export class KindCache {
   readonly #subscriptions: Set<Subscription> = new Set();
   readonly #removals: Set<Promise<void>> = new Set();
   #closing: Promise<void> | undefined;
+  #isShared = false;
   /** Resolves with the error of an informer that has ended by itself. */
   readonly failed: Promise<unknown>;
   #fail: (error: unknown) => void = () => undefined;
@@ -135,6 +136,16 @@ export class KindCache {
   /** Returns the informer that has the objects of a namespace; undefined when it is not cached. */
   informerOf(view: InformerView, namespace: string): Informer | undefined {
     return (this.#byNamespace.get('') ?? this.#byNamespace.get(namespace))?.informer(view);
+  }
+
+  /** Returns the informer with all objects, for other threads. No namespace can be added from now on: they would not see it. */
+  share(view: InformerView): Informer {
+    const [only, ...others] = this.#all;
+    const informer = only?.informer(view);
+    if (!informer || others.length > 0)
+      throw this.#refusal('other threads read one namespace or all; give the kind one of these');
+    this.#isShared = true;
+    return informer;
   }
 
   /** Registers a handler with all namespaces, including those that are added later. */
@@ -296,6 +307,7 @@ export class KindCache {
   #checkAdded(names: readonly string[]): void {
     this.#wantNamespaces(names);
     if (this.#byNamespace.has('')) throw this.#refusal('all namespaces are cached already');
+    if (this.#isShared) throw this.#refusal('none can be added, because other threads read the cache');
     const known = names.filter((name) => this.#byNamespace.has(name) || this.#joining.has(name));
     if (known.length > 0) throw this.#refusal(`already cached or being added: ${known.join(', ')}`);
   }

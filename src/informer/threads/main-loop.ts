@@ -25,16 +25,23 @@ export interface LoopWork {
 export class MainLoop {
   readonly #timers: LoopTimers;
   readonly #pauseAfter: number;
+  readonly #pausesMore: number;
   /** Undefined before the first informer runs: until then there is nothing to do. */
   #work: LoopWork | undefined;
+  /** Pauses after turns without records until the thread parks. */
+  #pausesLeft = 0;
   #isScheduled = false;
   #isParked = false;
   #isStopped = false;
 
-  /** @param pauseAfter number of records above which a turn is followed by a pause */
-  constructor(timers: LoopTimers = realTimers, pauseAfter: number = MODERATION_SEQUENCES) {
+  /**
+   * @param pauseAfter number of records above which a turn is followed by a pause
+   * @param pausesMore pauses after that one, while there are no records
+   */
+  constructor(timers: LoopTimers = realTimers, pauseAfter: number = MODERATION_SEQUENCES, pausesMore = 0) {
     this.#timers = timers;
     this.#pauseAfter = pauseAfter;
+    this.#pausesMore = pausesMore;
   }
 
   start(work: LoopWork): void {
@@ -61,8 +68,13 @@ export class MainLoop {
     const didWork = inProcess?.turn() ?? false;
     const hasMore = drain.turn() || didWork;
     if (hasMore) this.wake();
-    else if (drain.lastMerged > this.#pauseAfter) this.#pause();
-    else this.#park(this.#work);
+    else if (drain.lastMerged > this.#pauseAfter) {
+      this.#pausesLeft = this.#pausesMore;
+      this.#pause();
+    } else if (this.#pausesLeft > 0) {
+      this.#pausesLeft--;
+      this.#pause();
+    } else this.#park(this.#work);
   };
 
   #pause(): void {

@@ -242,8 +242,9 @@ export class Lender implements ResourceEventHandler<unknown>, CacheWriter, Linke
     const { packed, slabs } = owner();
     const flags = table.flagsOf(row);
     const isPacked = (flags & EntryFlag.Packed) !== 0;
-    record.memory = this.link.numberOf((isPacked ? packed.slabs : slabs).slabOf(row));
-    record.dictionary = isPacked ? this.link.numberOf(packed.dictionaryOf(row)) : NONE;
+    const stored = isPacked ? packed.slabs : slabs;
+    record.memory = this.link.numberOf(stored.slabOf(row), stored.memory);
+    record.dictionary = isPacked ? this.link.numberOf(packed.dictionaryOf(row), stored.memory) : NONE;
     record.offset = table.offsetOf(row);
     record.storedBytes = table.storedBytesOf(row);
     record.length = table.lengthOf(row);

@@ -60,7 +60,7 @@ export class Lending implements BytesReaders {
     this.#table.dropReference(former);
   }
 
-  dropped(memory: SharedMemory): void {
-    for (const { link } of this.#lenders) link.forget(memory);
+  dropped({ bytes }: SharedMemory): void {
+    for (const { link } of this.#lenders) link.forget(bytes.buffer);
   }
 }

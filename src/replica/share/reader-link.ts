@@ -8,7 +8,7 @@ import { Bell } from '../../shared/ring/bell.ts';
 import { RingConsumer, RingMemory, RingProducer } from '../../shared/ring/ring.ts';
 import { Word } from '../../shared/ring/word.ts';
 import { shareMemory } from '../store/store-memory.ts';
-import type { SharedMemory } from '../store/store-memory.ts';
+import type { MemoryReader, SharedMemory, SlabMemory } from '../store/store-memory.ts';
 import { BELL_LINE, WAITING_LINE } from './messages.ts';
 import type { LinkMemory, ToReader } from './messages.ts';
 
@@ -37,7 +37,7 @@ interface KnownDecoder {
   end: number;
 }
 
-export class ReaderLink {
+export class ReaderLink implements MemoryReader {
   readonly ring: RingProducer;
   /** Sends a message to the thread. */
   readonly post: (message: ToReader) => void;
@@ -46,7 +46,8 @@ export class ReaderLink {
   readonly #waitingWord: Word;
   readonly #caches: Map<number, LinkedCache> = new Map();
   #waiting: Waiting[] = [];
-  readonly #memories: Map<SharedMemory, number> = new Map();
+  readonly #memories: Map<ArrayBufferLike, number> = new Map();
+  readonly #pools: Set<SlabMemory> = new Set();
   readonly #decoders: Map<MsgpackDecoder, KnownDecoder> = new Map();
   #memoryNumber = 0;
   #isClosed = false;
@@ -82,18 +83,25 @@ export class ReaderLink {
     return new Promise((written) => this.#waiting.push({ write, written }));
   }
 
-  /** Returns the number of this memory, which the thread knows when it reads the next record. */
-  numberOf(memory: SharedMemory): number {
-    let number = this.#memories.get(memory);
+  /**
+   * Returns the number of this memory, which the thread knows when it reads the next record.
+   *
+   * @param pool keeps the memory for other slabs
+   */
+  numberOf(memory: SharedMemory, pool: SlabMemory): number {
+    if (!memory.isShared) shareMemory(memory);
+    const { buffer } = memory.bytes;
+    let number = this.#memories.get(buffer);
     if (number !== undefined) return number;
     number = ++this.#memoryNumber;
-    this.#memories.set(memory, number);
-    this.post({ type: 'memory', number, memory: shareMemory(memory) });
+    this.#memories.set(buffer, number);
+    this.#pools.add(pool);
+    pool.readers.add(this);
+    this.post({ type: 'memory', number, memory: buffer as SharedArrayBuffer });
     return number;
   }
 
-  /** Ends the number of memory in which no row is. */
-  forget(memory: SharedMemory): void {
+  forget(memory: ArrayBufferLike): void {
     const number = this.#memories.get(memory);
     if (number === undefined) return;
     this.#memories.delete(memory);
@@ -133,6 +141,7 @@ export class ReaderLink {
     for (const { written } of this.#waiting) written();
     this.#waiting = [];
     this.#memories.clear();
+    for (const { readers } of this.#pools) readers.delete(this);
     this.#decoders.clear();
   }
 

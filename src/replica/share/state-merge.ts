@@ -7,7 +7,7 @@ import { DeltaKind } from '../../shared/record/delta.ts';
 import { StateKind } from '../../shared/record/state.ts';
 import type { StateRecord } from '../../shared/record/state.ts';
 import { IdentityReader } from '../merge/informer-merge.ts';
-import { NONE } from '../store/columns.ts';
+import { NONE, NumberColumns } from '../store/columns.ts';
 import { EntryFlag } from '../store/entry.ts';
 import type { EntryTable } from '../store/entry-table.ts';
 import { ObjectFacts, SharedFields } from '../store/extracted-fields.ts';
@@ -23,6 +23,8 @@ export class StateMerge {
   readonly #applied: (isListEnd: boolean) => void;
   readonly #identities: IdentityReader = new IdentityReader();
   readonly #sharedFields: SharedFields = new SharedFields();
+  /** Ids of the objects by row. */
+  readonly #ids: NumberColumns = new NumberColumns(1);
   /** Ids that no object has. */
   readonly #freeIds: number[] = [];
   #idEnd = 0;
@@ -46,8 +48,12 @@ export class StateMerge {
     const replica = this.#replica;
     switch (record.kind) {
       case StateKind.Put: {
+        const { row } = record;
         this.#add(record, text);
-        replica.upsert(SOURCE, this.#idOf(this.table.keyOf(record.row)), record.row);
+        const id = this.#idAfter(record.previousRow, row);
+        this.#ids.reserve(row);
+        this.#ids.set(row, 0, id);
+        replica.upsert(SOURCE, id, row);
         break;
       }
       case StateKind.Deleted:
@@ -147,8 +153,11 @@ export class StateMerge {
   }
 
   /** Returns the object's id, which is the same in the cache and in the list that replaces it. */
-  #idOf(key: string): number {
-    const slot = this.#replica.live.get(key);
+  #idAfter(previousRow: number, row: number): number {
+    const { live } = this.#replica;
+    const id = previousRow === NONE ? NONE : this.#ids.get(previousRow, 0);
+    if (id !== NONE && live.rowAt(id) === previousRow) return id;
+    const slot = live.get(this.table.keyOf(row));
     return slot === NONE ? (this.#freeIds.pop() ?? this.#idEnd++) : slot;
   }
 

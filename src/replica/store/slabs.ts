@@ -62,7 +62,8 @@ export class Slabs {
   readonly #free: (slab: Slab) => void;
   readonly #readers: () => BytesReaders | undefined;
   readonly #moved: (row: number, former: number) => void;
-  readonly #memory: SlabMemory;
+  /** Memory of the slabs. */
+  readonly memory: SlabMemory;
   readonly #numbered: (Slab | undefined)[] = [];
   readonly #classes: Map<number, SizeClass> = new Map();
   readonly #sparse: SizeClass[] = [];
@@ -74,12 +75,12 @@ export class Slabs {
 
   constructor({ table, memory = new SlabMemory(), readers = () => undefined, moved }: SlabsOptions) {
     this.#table = table;
-    this.#memory = memory;
+    this.memory = memory;
     this.#readers = readers;
     this.#moved = moved ?? ((row, former) => readers()?.moved(row, former));
     this.#free = (slab) => {
-      memory.give(slab.bytes);
-      if (slab.isShared) readers()?.dropped(slab);
+      const isKept = memory.give(slab.bytes);
+      if (!isKept && slab.isShared) readers()?.dropped(slab);
     };
   }
 
@@ -195,6 +196,13 @@ export class Slabs {
     return movedBytes;
   }
 
+  /** Returns memory for a slab. Threads that read other informers have no use for it. */
+  #take(bytes: number): Buffer {
+    const memory = this.memory.take(bytes);
+    if (!this.#readers()) this.memory.forget(memory);
+    return memory;
+  }
+
   #freeEmptied(slab: Slab): void {
     if (slab.formers > 0) return;
     this.#numbered[slab.number] = undefined;
@@ -211,7 +219,7 @@ export class Slabs {
     const chunkBytes = chunkBytesFor(length);
     let sizeClass = this.#classes.get(chunkBytes);
     if (!sizeClass) {
-      sizeClass = new SizeClass(chunkBytes, this.#memory, this.#numbered, this.#free);
+      sizeClass = new SizeClass(chunkBytes, (bytes) => this.#take(bytes), this.#numbered, this.#free);
       this.#classes.set(chunkBytes, sizeClass);
     }
     const slab = sizeClass.openSlab();
@@ -225,7 +233,7 @@ export class Slabs {
 class SizeClass {
   readonly #chunkBytes: number;
   readonly #chunksMax: number;
-  readonly #memory: SlabMemory;
+  readonly #take: (bytes: number) => Buffer;
   readonly #numbered: (Slab | undefined)[];
   readonly #free: (slab: Slab) => void;
   readonly slabs: Set<Slab> = new Set();
@@ -238,13 +246,13 @@ class SizeClass {
   /** @param numbered all slabs by their number @param free takes back a slab that is empty */
   constructor(
     chunkBytes: number,
-    memory: SlabMemory,
+    take: (bytes: number) => Buffer,
     numbered: (Slab | undefined)[],
     free: (slab: Slab) => void,
   ) {
     this.#free = free;
     this.#chunkBytes = chunkBytes;
-    this.#memory = memory;
+    this.#take = take;
     this.#numbered = numbered;
     this.#chunksMax = Math.max(1, Math.floor(SLAB_BYTES / chunkBytes));
   }
@@ -316,7 +324,7 @@ class SizeClass {
 
   #newSlab(): Slab {
     const chunks = Math.min(this.#chunksMax, Math.max(CHUNKS_MIN, this.#live >> 3));
-    const bytes = this.#memory.take(chunks * this.#chunkBytes);
+    const bytes = this.#take(chunks * this.#chunkBytes);
     const unused = this.#numbered.indexOf(undefined);
     const slab: Slab = {
       sizeClass: this,

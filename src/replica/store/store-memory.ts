@@ -50,6 +50,8 @@ const WORTH_BYTES_MIN = 2 ** 23;
  * while malloc kept 500 MB of other slabs (docs/decisions/0018).
  */
 export class SlabMemory {
+  /** Threads that know memory by number. They know it while it is free, too: a slab begins every few hundred changes. */
+  readonly readers: Set<MemoryReader> = new Set();
   readonly #free: Buffer[] = [];
   #droppedBytes = 0;
   #isQuiet = true;
@@ -61,13 +63,19 @@ export class SlabMemory {
     return this.#free.pop() ?? mapped();
   }
 
-  /** Takes back memory that no code reads or writes any more. */
-  give(memory: Buffer): void {
-    if (memory.length !== SLAB_BYTES) return;
+  /** Takes back memory that no code reads or writes any more. Returns whether it is kept for other slabs. */
+  give(memory: Buffer): boolean {
+    if (memory.length !== SLAB_BYTES) return false;
     this.#free.push(memory);
-    if (this.#free.length <= FREE_SLABS_MAX) return;
+    if (this.#free.length <= FREE_SLABS_MAX) return true;
     this.#drop(FREE_SLABS_MAX / 2);
     if (this.#droppedBytes >= DROPPED_BYTES_MAX) this.#collect();
+    return true;
+  }
+
+  /** Ends the numbers of memory in which no row is. */
+  forget({ buffer }: Buffer): void {
+    for (const reader of this.readers) reader.forget(buffer);
   }
 
   /**
@@ -90,7 +98,7 @@ export class SlabMemory {
   }
 
   #drop(count: number): void {
-    this.#free.length -= count;
+    for (const memory of this.#free.splice(this.#free.length - count)) this.forget(memory);
     this.#droppedBytes += count * SLAB_BYTES;
   }
 
@@ -118,29 +126,32 @@ export interface SharedMemory {
   isShared: boolean;
 }
 
+/** A thread that knows memory by number. */
+export interface MemoryReader {
+  /** Ends the number of memory in which no row is. */
+  forget(memory: ArrayBufferLike): void;
+}
+
 /** The threads that read the bytes of rows. */
 export interface BytesReaders {
   /** Returns whether rows may be moved that threads read: not while those are far behind. */
   mayMove(): boolean;
   /** Called when a row has other bytes. The former row keeps the bytes that it had, until no thread reads them. */
   moved(row: number, former: number): void;
-  /** Called when no row is in the memory any more. */
+  /** Called when no row is in the memory any more, and none will be. */
   dropped(memory: SharedMemory): void;
 }
 
 /**
- * Moves the bytes into shared memory, unless they are there, and returns that. Small slabs are private memory until then:
+ * Moves the bytes into shared memory, unless they are there. Small slabs are private memory until then:
  * their caches are mostly never shared.
  */
-export function shareMemory(memory: SharedMemory): SharedArrayBuffer {
+export function shareMemory(memory: SharedMemory): void {
   memory.isShared = true;
-  const { buffer } = memory.bytes;
-  if (buffer instanceof SharedArrayBuffer) return buffer;
-  const shared = new SharedArrayBuffer(memory.bytes.length);
-  const bytes = Buffer.from(shared);
+  if (memory.bytes.buffer instanceof SharedArrayBuffer) return;
+  const bytes = Buffer.from(new SharedArrayBuffer(memory.bytes.length));
   memory.bytes.copy(bytes);
   memory.bytes = bytes;
-  return shared;
 }
 
 /** A store with objects to pack: its round does one step at a time. */

@@ -116,6 +116,20 @@ describe('the control API', () => {
     assert.deepEqual(plain.events, []);
   });
 
+  it('sends no bookmark to a watch of the future until its revision is reached', async () => {
+    const from = (await server.revision()) + 1;
+    const future = await watch(url(`?watch=1&resourceVersion=${from}&allowWatchBookmarks=true`));
+    await server.waitForWatches(1);
+    await server.sendBookmarks();
+    await server.apply([configMap('seen')]);
+    await server.sendBookmarks();
+    const [bookmark] = await future.count(1);
+    assert.equal(bookmark?.object.metadata.resourceVersion, String(from));
+    await server.dropWatches({ how: 'close' });
+    await future.ended;
+    assert.equal(future.events.length, 1);
+  });
+
   it('restarts on the same port with the same data, cutting every connection', async () => {
     await server.apply([configMap('survivor')]);
     const revision = await server.revision();

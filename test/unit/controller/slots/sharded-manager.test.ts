@@ -122,6 +122,38 @@ describe('a sharded manager', () => {
     gate.open();
   });
 
+  test('C229 begins with a slot that comes later when its common caches are no older than the hand-over', async () => {
+    await using scene = await GroupScene.start('ignores');
+    await createPods(scene);
+    const lines: string[] = [];
+    const a = scene.join('a', podsOf('a', lines));
+    await scene.until(() => lines.length === SLOTS);
+    const versions: number[] = [];
+    const work: Reconcile = (_key, { cache }) =>
+      void versions.push(Number(cache.informers[0]?.lastSyncResourceVersion()));
+    const b = scene.join('b', podsOf('b', lines, work));
+    await scene.until(() => a.slotCount === SLOTS / 2 && b.slotCount === SLOTS / 2);
+    for (const key of KEYS) await scene.changePod(key.slice('default/'.length));
+    await scene.until(() => new Set(lines.filter((line) => line.startsWith('b'))).size === SLOTS / 2);
+    // No watch of pods carries this change, so only a bookmark shows its version.
+    const object = { metadata: { name: 'a', namespace: 'default' } };
+    await scene.server.apply([{ type: 'create', resource: 'configmaps', object }]);
+    const revision = await scene.server.revision();
+    await scene.server.clearRequests();
+    versions.length = 0;
+    await a.leave();
+    const isAsking = async (): Promise<boolean> =>
+      (await scene.server.requests()).some(
+        ({ query, path }) => path.endsWith('/pods') && query['limit'] === '1',
+      );
+    while (versions.length === 0 && !(await isAsking())) await turn();
+    for (; versions.length < SLOTS / 2; await turn()) await scene.server.sendBookmarks();
+    assert.ok(
+      versions.every((version) => version >= revision),
+      `${versions.join(', ')} are older than ${revision}`,
+    );
+  });
+
   test('C231 tells a new owner nothing of a deletion while the slot had no owner, unless a finalizer keeps the object', async () => {
     await using scene = await GroupScene.start('echoes');
     await createPods(scene);
@@ -212,6 +244,15 @@ describe('a sharded manager', () => {
     await scene.until(() => scene.errors.length > 0);
     assert.equal(scene.errors[0]?.code, 'ERR_KUBELOOM_OPTION');
     assert.match(scene.errors[0]?.message ?? '', /use the key 'namespace'/);
+  });
+
+  test('refuses a module, whose client is not that of the slot', async () => {
+    await using scene = await GroupScene.start('echoes');
+    scene.join('a', {
+      declare: ({ controllerFor }) => controllerFor(pods).reconcile(new URL('file:///reconcile.js')),
+    });
+    await scene.until(() => scene.errors.length > 0);
+    assert.match(scene.errors[0]?.message ?? '', /give a function/);
   });
 
   test('refuses wrong options', () => {

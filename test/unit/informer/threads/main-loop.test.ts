@@ -9,17 +9,22 @@ class Scene {
   turns = 0;
   parks = 0;
   hasWork = false;
+  /** Records of the next turn. */
+  merged = 0;
   #woken: () => void = () => undefined;
   readonly loop: MainLoop;
 
-  constructor(hasBell: boolean) {
+  constructor(hasBell: boolean, pausesMore: number = 0) {
     const setImmediate = (task: () => void): void => void this.immediates.push(task);
-    this.loop = new MainLoop({ setImmediate, setTimeout: setImmediate } as unknown as LoopTimers);
+    const timers = { setImmediate, setTimeout: setImmediate } as unknown as LoopTimers;
+    this.loop = new MainLoop(timers, 0, pausesMore);
     const drain = {
       lastMerged: 0,
       hasWork: () => this.hasWork,
       turn: () => {
         this.turns++;
+        drain.lastMerged = this.merged;
+        this.merged = 0;
         return false;
       },
     };
@@ -72,4 +77,13 @@ test('without other threads the loop waits for calls only', () => {
   scene.loop.wake();
   scene.run();
   assert.deepEqual([scene.turns, scene.immediates.length], [2, 1]);
+});
+
+test('a turn with records is followed by a pause and by those that were asked for, and then the loop parks', () => {
+  const scene = new Scene(true, 2);
+  scene.merged = 1;
+  for (let turn = 0; turn < 3; turn++) scene.run();
+  assert.deepEqual([scene.turns, scene.parks], [3, 0]);
+  scene.run();
+  assert.deepEqual([scene.turns, scene.parks], [4, 1]);
 });

@@ -37,9 +37,9 @@ interface TestAllocation {
 
 /** Overwrites released memory: no code may still read it. */
 class ScribblingMemory extends SlabMemory {
-  override give(memory: Buffer): void {
+  override give(memory: Buffer): boolean {
     memory.fill(0x58);
-    super.give(memory);
+    return super.give(memory);
   }
 }
 

@@ -178,4 +178,17 @@ describe('the memory of slabs', () => {
     assert.equal(memory.tidy(), false);
     assert.equal(memory.freeBytes, 0);
   });
+
+  it('is forgotten by threads when it is dropped, and not while it waits for another slab', () => {
+    const memory = new SlabMemory();
+    const forgotten: unknown[] = [];
+    memory.readers.add({ forget: (buffer) => forgotten.push(buffer) });
+    const slabs = Array.from({ length: 20 }, () => memory.take(SLAB_BYTES));
+    for (const slab of slabs) assert.equal(memory.give(slab), true);
+    assert.equal(memory.take(SLAB_BYTES), slabs.pop());
+    assert.deepEqual(forgotten, []);
+    memory.tidy();
+    memory.tidy();
+    assert.deepEqual(new Set(forgotten), new Set(slabs.map(({ buffer }) => buffer)));
+  });
 });

@@ -141,7 +141,7 @@ function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a key is never in two threads at once, none is lost, and none reads a cache that is too old', async (context) => {
+test('C217 C218 C220 a key is never in two threads at once, none is lost, and none reads a cache that is too old', async (context) => {
   // Threads that end without a key are reported as warnings.
   context.mock.method(process, 'emitWarning', () => undefined);
   let begun = 0;

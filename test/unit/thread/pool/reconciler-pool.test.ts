@@ -59,7 +59,7 @@ class Reconciling implements AsyncDisposable {
   }
 }
 
-test('results cross the boundary, and errors with message, stack, code and the scalars beside it', async () => {
+test('C219 results cross the boundary, and errors with message, stack, code and the scalars beside it', async () => {
   await using at = await Reconciling.start(1);
   assert.equal(await at.pool.reconcile('ns/plain'), undefined);
   assert.deepEqual(await at.pool.reconcile('ns/requeue'), { requeueAfterMs: 5 });
@@ -77,7 +77,7 @@ test('results cross the boundary, and errors with message, stack, code and the s
   assert.equal(at.threads, 1);
 });
 
-test('a reconciliation reads what the main thread had when its key was handed over', async () => {
+test('C218 a reconciliation reads what the main thread had when its key was handed over', async () => {
   await using at = await Reconciling.start(2);
   const { source } = at.scene;
   source.add(pod('read'));
@@ -92,7 +92,7 @@ test('a reconciliation reads what the main thread had when its key was handed ov
   }
 });
 
-test('a key is never in two threads at once, whatever ends them, and every key comes to an end', async () => {
+test('C217 C220 a key is never in two threads at once, whatever ends them, and every key comes to an end', async () => {
   await using at = await Reconciling.start(3);
   const failures: unknown[] = [];
   const running = runWorkers(at.queue, at.pool, { onError: (error) => failures.push(error) });
@@ -114,7 +114,7 @@ test('a key is never in two threads at once, whatever ends them, and every key c
 });
 
 for (const action of ['exit', 'heap', 'background'] as const) {
-  test(`a thread that ends leaves nothing behind, and another one takes the next key: ${action}`, async (context) => {
+  test(`C220 a thread that ends leaves nothing behind, and another one takes the next key: ${action}`, async (context) => {
     const warned: unknown[] = [];
     context.mock.method(process, 'emitWarning', (message: string) => warned.push(message));
     await using at = await Reconciling.start(1, { maxOldGenerationSizeMb: 32 });
@@ -132,7 +132,7 @@ for (const action of ['exit', 'heap', 'background'] as const) {
   });
 }
 
-test('an abort of the workers reaches the thread, and is no failure', async () => {
+test('C221 an abort of the workers reaches the thread, and is no failure', async () => {
   await using at = await Reconciling.start(1);
   const stop = new AbortController();
   at.queue.add('ns/wait');
@@ -148,7 +148,7 @@ test('an abort of the workers reaches the thread, and is no failure', async () =
   await assert.rejects(at.pool.reconcile('ns/plain', signal), (error) => error === signal.reason);
 });
 
-test('the pool closes after the reconciliations in progress, and takes no keys then', async () => {
+test('C222 the pool closes after the reconciliations in progress, and takes no keys then', async () => {
   await using at = await Reconciling.start(2);
   for (let number = 0; number < 6; number++) at.queue.add(`ns/plain-${number}`);
   const running = runWorkers(at.queue, at.pool);
@@ -162,7 +162,7 @@ test('the pool closes after the reconciliations in progress, and takes no keys t
   while (at.threads > 0) await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('the signal of close terminates threads that do not come back', async () => {
+test('C222 the signal of close terminates threads that do not come back', async () => {
   await using at = await Reconciling.start(2);
   const blocked = assert.rejects(at.pool.reconcile('ns/block'), { code: 'ERR_KUBELOOM_STOPPED' });
   await at.begun(1);

@@ -1,0 +1,43 @@
+/** The threads in which a controller reconciles, and the caches of its kinds that they read. */
+import { refuse } from '../base/option-checks.ts';
+import { ReconcilerPool, SharedCache } from '../index.ts';
+import type { InformerHandle, ItemReconciler, KubeObject, Lendable, ReconcileResult } from '../index.ts';
+
+export class ControllerThreads implements ItemReconciler<string> {
+  readonly #cache: SharedCache;
+  readonly #pool: ReconcilerPool;
+
+  /**
+   * @param threads number of threads; undefined for as many as there are cores
+   * @throws ERR_KUBELOOM_OPTION for a kind with several namespaces, and for two kinds with one name
+   */
+  constructor(module: URL, handles: readonly InformerHandle<KubeObject>[], threads: number | undefined) {
+    const informers: Record<string, Lendable> = {};
+    for (const handle of handles) {
+      const { resource } = handle.resource;
+      const informer = handle.share();
+      if ((informers[resource] ??= informer) === informer) continue;
+      refuse(
+        'kinds of a controller in threads',
+        resource,
+        'resources with different names: threads ask by name',
+      );
+    }
+    this.#cache = new SharedCache(informers);
+    this.#pool = new ReconcilerPool(module, { cache: this.#cache, ...(threads && { threads }) });
+  }
+
+  get threads(): number {
+    return this.#pool.threads;
+  }
+
+  reconcile(key: string, signal: AbortSignal | undefined): Promise<ReconcileResult> {
+    return this.#pool.reconcile(key, signal);
+  }
+
+  /** Ends the threads when their reconciliations have ended. */
+  async close(): Promise<void> {
+    await this.#pool.close();
+    await this.#cache.close();
+  }
+}

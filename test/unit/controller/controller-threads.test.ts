@@ -1,0 +1,72 @@
+/** Controllers whose module reconciles in threads, on an embedded apiserver. */
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { setEnvironmentData } from 'node:worker_threads';
+import { resources } from '../../../src/index.ts';
+import { Gate, Scene, managerOf, object } from './scene.ts';
+
+const { deployments, replicaSets } = resources.apps.v1;
+const { configMaps } = resources.core.v1;
+const MODULE = new URL('./reconciling-module.js', import.meta.url);
+
+it('a controller with a module reconciles in threads, which read the caches of all its kinds', async () => {
+  await using scene = await Scene.start();
+  await scene.create('deployments.apps', object('a'), object('b'));
+  await scene.create('replicasets.apps', object('r'));
+  await using running = managerOf(scene);
+  using reconciled = new Gate();
+  const read: string[] = [];
+  const onError = (error: unknown): void => {
+    read.push((error as Error).message);
+    if (read.length === 2) reconciled.open();
+  };
+  running.manager
+    .controllerFor(deployments, { concurrency: 2, onError })
+    .owns(replicaSets)
+    .watches(replicaSets, () => [])
+    .reconcile(MODULE);
+  const run = running.run();
+  await Promise.race([reconciled.opened, run]);
+  assert.deepEqual(read.toSorted(), ['a of 2, with 1 replica sets', 'b of 2, with 1 replica sets']);
+  await assert.rejects(running.manager.cache.addNamespaces(deployments, ['other']), {
+    code: 'ERR_KUBELOOM_OPTION',
+  });
+  running.stop.abort();
+  await run;
+});
+
+it('the stop of a manager aborts the reconciliations in threads, and ends the threads', async () => {
+  await using scene = await Scene.start();
+  await scene.create('deployments.apps', object('wait'), object('another'));
+  await using running = managerOf(scene);
+  const words = new Int32Array(new SharedArrayBuffer(4));
+  setEnvironmentData('waiting', words);
+  const failures: unknown[] = [];
+  running.manager
+    .controllerFor(deployments, { concurrency: 1, onError: (error) => failures.push(error) })
+    .owns(replicaSets)
+    .reconcile(MODULE);
+  const run = running.run();
+  while (Atomics.load(words, 0) === 0) await new Promise((resolve) => setImmediate(resolve));
+  running.stop.abort();
+  await run;
+  assert.deepEqual(
+    failures.filter((error) => !(error as Error).message.startsWith('another')),
+    [],
+  );
+});
+
+it('kinds with several namespaces, and kinds with the same name, end the manager with a code', async () => {
+  await using scene = await Scene.start();
+  await using namespaced = managerOf(scene, { cache: { namespaces: ['one', 'two'] } });
+  namespaced.manager.controllerFor(configMaps).reconcile(MODULE);
+  const code = 'ERR_KUBELOOM_OPTION';
+  await assert.rejects(namespaced.run(), { code, message: /one namespace or all/ });
+  await using named = managerOf(scene);
+  named.manager
+    .controllerFor(configMaps)
+    .owns(resources.core.v1.events)
+    .owns(resources.events.v1.events)
+    .reconcile(MODULE);
+  await assert.rejects(named.run(), { code, message: /with different names/ });
+});

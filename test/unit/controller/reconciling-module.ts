@@ -1,0 +1,21 @@
+/** The module of a controller in tests: it fails with what the caches of its thread have, except for the key `wait`. */
+import { getEnvironmentData, isMainThread } from 'node:worker_threads';
+import type { KubeObject } from '../../../src/index.ts';
+import { TerminalError } from '../../../src/thread/index.ts';
+import type { ThreadReconcile } from '../../../src/thread/index.ts';
+
+const reconcile: ThreadReconcile<{ deployments: KubeObject; replicasets: KubeObject }> = async (
+  key,
+  { cache, signal },
+) => {
+  const indexer = cache.informer('deployments').getIndexer();
+  const name = indexer.getByKey(key)?.name;
+  if (name === 'wait') {
+    Atomics.store(getEnvironmentData('waiting') as Int32Array, 0, 1);
+    await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  }
+  const replicaSets = cache.informer('replicasets').getIndexer().size;
+  if (!isMainThread) throw new TerminalError(`${name} of ${indexer.size}, with ${replicaSets} replica sets`);
+};
+
+export default reconcile;
