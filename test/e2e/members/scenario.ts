@@ -23,8 +23,6 @@ const LOOK_MS = 250;
 const COUNT_MS = 2500;
 const PHASE_MS = 1000;
 const PAUSE_MAX_MS = 1000;
-/** Longer than the lease, and shorter. */
-const FAULT_MAX_MS = 5000;
 /** Every second fault is a kill. */
 const OTHERS: readonly Fault[] = ['terminate', 'freeze', 'freeze', 'slow', 'silent', 'cut'];
 const SETTLE_MAX_MS = 60_000;
@@ -94,7 +92,8 @@ async function strikeAll(members: Members, kills: number, random: Random): Promi
   const strikes: Promise<void>[] = [];
   for (let killed = 0; killed < kills;) {
     const how = random() < 0.5 ? 'kill' : (OTHERS[Math.floor(random() * OTHERS.length)] ?? 'kill');
-    const lastsMs = random() * FAULT_MAX_MS;
+    // A frozen member must find that it has lost its slots; other faults end before the lease does, or later.
+    const lastsMs = LEASE.leaseDurationMs * (how === 'freeze' ? 1 + random() : 2 * random());
     const { healthy } = members;
     const struck = healthy[Math.floor(random() * healthy.length)];
     if (struck) {
