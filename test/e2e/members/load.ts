@@ -27,6 +27,8 @@ export class Load {
   readonly #client: ObjectClient;
   readonly #ratePerSecond: number;
   readonly #pending: Set<Promise<void>> = new Set();
+  /** Names of objects that the server has confirmed, and that are deleted soon. */
+  readonly #shortLived: string[] = [];
   #changes = 0;
   #failure: { readonly error: unknown } | undefined;
 
@@ -84,8 +86,10 @@ export class Load {
   async #change(change: number): Promise<void> {
     if (change % SHORT_LIVED_EVERY > 0) return this.#update(`kept-${(change * STRIDE) % OBJECTS}`, change);
     const number = change / SHORT_LIVED_EVERY;
-    await this.#create(`short-${number}`, number % 2 === 0 ? [] : [FINALIZER]);
-    if (number >= SHORT_LIVED) await this.#delete(`short-${number - SHORT_LIVED}`);
+    const name = `short-${number}`;
+    await this.#create(name, number % 2 === 0 ? [] : [FINALIZER]);
+    this.#shortLived.push(name);
+    if (this.#shortLived.length > SHORT_LIVED) await this.#delete(String(this.#shortLived.shift()));
   }
 
   async #create(name: string, finalizers: string[]): Promise<void> {
