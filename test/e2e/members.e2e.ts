@@ -12,7 +12,7 @@ import { getText } from './get-text.ts';
 import { reportOf, runScenario } from './members/scenario.ts';
 import type { Target } from './members/scenario.ts';
 
-const KILLS = Number(process.env['KILLS'] ?? 7);
+const KILLS = Number(process.env['KILLS'] ?? 6);
 const SEED = Number(process.env['SEED'] ?? 1);
 const MEMBERS = 4;
 /** Part of all changes that one of four members may receive from a server that filters. Even shares are 0.25. */
