@@ -14,6 +14,7 @@ const FILTERS: Readonly<Record<Scope, string>> = {
   queue: `${PROGRAM}, name=~"$queue"`,
   controller: `${PROGRAM}, controller=~"$controller"`,
   lease: PROGRAM,
+  slots: PROGRAM,
   process: PROGRAM,
 };
 

@@ -4,6 +4,7 @@ import { KubeloomError, assert } from '../base/errors.ts';
 import { onAbort } from '../base/on-abort.ts';
 import { callback, wantOptions } from '../base/option-checks.ts';
 import type { KindLike } from '../kube/rest-mapper.ts';
+import type { ShardFilter } from '../kube/shard-filter.ts';
 import { PriorityQueue, runWorkers, waitFor } from '../index.ts';
 import type {
   HandlerRegistration,
@@ -18,7 +19,7 @@ import type { ObjectClient } from './object-client.ts';
 import { WATCH_CHECKS } from './options.ts';
 import type { ControllerBuilder, ControllerOptions, MapToKeys, Reconcile, WatchOptions } from './options.ts';
 import type { Predicate } from './predicates.ts';
-import { controllerKeys, queueingHandler } from './queueing.ts';
+import { controllerKeys, keysOfSlot, queueingHandler } from './queueing.ts';
 import type { KeysOf } from './queueing.ts';
 
 /** A kind whose changes queue keys. The types of its objects are known to the caller of the builder only. */
@@ -29,10 +30,13 @@ interface Source {
   readonly keysFor: (owner: ResourceRef, cache: InformersMap) => KeysOf<KubeObject>;
 }
 
-interface ControllerParts {
+/** @internal */
+export interface ControllerParts {
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   readonly clock: Clock;
+  /** The slot whose keys are reconciled. Default: all keys. */
+  readonly filter?: ShardFilter;
 }
 
 type Followed = readonly (readonly [Source, InformerHandle<KubeObject>])[];
@@ -108,6 +112,10 @@ export class ManagedController implements ControllerBuilder {
   reconcile(reconcile: Reconcile | URL): void {
     this.#wantDeclared();
     if (!(reconcile instanceof URL)) callback('reconcile', reconcile);
+    else if (this.#parts.filter) {
+      const message = `controller ${this.name} of a slot reconciles with the slot's own client: give a function, not a module`;
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+    }
     this.#state = { kind: 'declared', reconcile };
   }
 
@@ -137,11 +145,18 @@ export class ManagedController implements ControllerBuilder {
     for (const [, handle] of this.#followed) void handle.failed.then(failed);
   }
 
+  /** The caches of its kinds, once they are filled. */
+  get handles(): readonly InformerHandle<KubeObject>[] {
+    return this.#followed.map(([, handle]) => handle);
+  }
+
   /**
    * Queues all objects, at low priority, and reconciles until the signal is aborted. Resolves when the reconciliations in
    * progress have ended.
+   *
+   * @param workSignal signal of the reconciliations
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal, workSignal: AbortSignal = signal): Promise<void> {
     const { clock } = this.#parts;
     const { concurrency = 1, rateLimiter, onError } = this.#options;
     const threads = this.#startThreads();
@@ -153,7 +168,8 @@ export class ManagedController implements ControllerBuilder {
       await waitFor(`controller ${this.name}`, { signal, clock }, ...initialLists);
       this.#queue = queue;
       const options = { signal, clock, ...(onError ? { onError } : {}) };
-      const reconcile = (key: string): Promise<ReconcileResult> => this.#reconcile(key, signal, threads);
+      const reconcile = (key: string): Promise<ReconcileResult> =>
+        this.#reconcile(key, signal, workSignal, threads);
       await runWorkers(queue, threads?.threads ?? concurrency, reconcile, options);
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -173,31 +189,33 @@ export class ManagedController implements ControllerBuilder {
   ): { readonly handle: InformerHandle<KubeObject>; readonly registration: HandlerRegistration } {
     const [own] = this.#followed;
     assert(own !== undefined, 'the caches are filled before the controller runs');
-    const handler = queueingHandler(queue, keysFor(own[1].resource, this.#parts.cache), predicate);
+    const { cache, filter } = this.#parts;
+    const keysOf = keysFor(own[1].resource, cache);
+    const handler = queueingHandler(queue, filter ? keysOfSlot(filter, keysOf) : keysOf, predicate);
     return { handle, registration: handle.addEventHandler(handler, { name: `controller ${this.name}` }) };
   }
 
   #startThreads(): ControllerThreads | undefined {
     const { reconcile } = this.#state;
     if (!(reconcile instanceof URL)) return undefined;
-    const handles = this.#followed.map(([, handle]) => handle);
-    return new ControllerThreads(reconcile, handles, this.#options.concurrency);
+    return new ControllerThreads(reconcile, this.handles, this.#options.concurrency);
   }
 
   async #reconcile(
     key: string,
+    stopSignal: AbortSignal,
     signal: AbortSignal,
     threads: ControllerThreads | undefined,
   ): Promise<ReconcileResult> {
     this.#inWork.add(key);
     try {
-      return await (threads ? threads.reconcile(key, signal) : this.#reconcileHere(key, signal));
+      return await (threads ? threads.reconcile(key, signal) : this.#reconcileHere(key, stopSignal, signal));
     } finally {
       this.#inWork.delete(key);
     }
   }
 
-  async #reconcileHere(key: string, signal: AbortSignal): Promise<ReconcileResult> {
+  async #reconcileHere(key: string, stopSignal: AbortSignal, signal: AbortSignal): Promise<ReconcileResult> {
     const { reconcile } = this.#state;
     assert(typeof reconcile === 'function', 'a controller runs after its start');
     const written: Written[] = [];
@@ -205,7 +223,7 @@ export class ManagedController implements ControllerBuilder {
     try {
       return await reconcile(key, { cache: this.#parts.cache, client, signal });
     } finally {
-      await this.#catchUp(written, signal);
+      await this.#catchUp(written, stopSignal);
     }
   }
 
@@ -229,6 +247,10 @@ export class ManagedController implements ControllerBuilder {
 
   #watch<T>(kind: KindLike, { predicate }: WatchOptions<T>, keysFor: Source['keysFor']): this {
     this.#wantDeclared();
+    if (this.#parts.filter?.key === 'uid') {
+      const message = `controller ${this.name} follows a second kind, whose uids lead to other slots: use the key 'namespace'`;
+      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+    }
     this.#sources.push({ kind, predicate: predicate as Predicate<KubeObject> | undefined, keysFor });
     return this;
   }

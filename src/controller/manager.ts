@@ -1,7 +1,6 @@
 /**
  * Controllers of one program: they share caches and a client, start together and stop together. In controller-runtime:
- * Manager. Caches
- * are filled before the election, so that another process takes over at once.
+ * Manager. Caches are filled before the election, so that another process takes over at once.
  */
 import { realClock } from '../base/clock.ts';
 import { KubeloomError } from '../base/errors.ts';
@@ -11,13 +10,12 @@ import type { KindLike } from '../kube/rest-mapper.ts';
 import type { ServerSource } from '../kube/server-source.ts';
 import { InformersMap } from '../index.ts';
 import type { KubeObject, ResourceOf } from '../index.ts';
-import { ManagedController } from './managed-controller.ts';
-import type { QueueFigures } from './managed-controller.ts';
+import { ControllerSet } from './controller-set.ts';
+import type { ManagedController, QueueFigures } from './managed-controller.ts';
 import { ObjectClient } from './object-client.ts';
-import { CONTROLLER_CHECKS, MANAGER_CHECKS } from './options.ts';
+import { MANAGER_CHECKS } from './options.ts';
 import type { ControllerBuilder, ControllerOptions, ManagerOptions } from './options.ts';
 
-const CACHE_SYNC_TIMEOUT_MS = 120_000;
 const SHUTDOWN_TIMEOUT_MS = 30_000;
 
 export class Manager {
@@ -25,8 +23,7 @@ export class Manager {
   readonly cache: InformersMap;
   readonly client: ObjectClient;
   readonly #options: ManagerOptions;
-  readonly #controllers: Map<string, ManagedController> = new Map();
-  #hasStarted = false;
+  readonly #set: ControllerSet;
 
   /** @throws ERR_KUBELOOM_OPTION */
   constructor(source: ServerSource, options: ManagerOptions = {}) {
@@ -34,6 +31,8 @@ export class Manager {
     this.#options = options;
     this.client = new ObjectClient(source);
     this.cache = new InformersMap(source, options.cache);
+    const { clock = realClock } = options;
+    this.#set = new ControllerSet({ cache: this.cache, client: this.client, clock });
   }
 
   /**
@@ -45,18 +44,7 @@ export class Manager {
     kind: ResourceOf<T> | KindLike,
     options: ControllerOptions<T> = {},
   ): ControllerBuilder {
-    wantOptions('options of a controller', options, CONTROLLER_CHECKS);
-    if (this.#hasStarted) throw started('declare controllers before run()');
-    const { name = nameOf(kind) } = options;
-    if (this.#controllers.has(name)) {
-      const message = `the manager has a controller ${name} already: give each a name of its own`;
-      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
-    }
-    const { clock = realClock } = this.#options;
-    const parts = { cache: this.cache, client: this.client, clock };
-    const controller = new ManagedController(kind, name, options as ControllerOptions<KubeObject>, parts);
-    this.#controllers.set(name, controller);
-    return controller;
+    return this.#set.controllerFor(kind, options);
   }
 
   /** The informers of the caches, for `settled` of kubeloom/testing. */
@@ -66,7 +54,7 @@ export class Manager {
 
   /** The figures of the controllers' queues, for `settled` of kubeloom/testing. */
   get queues(): readonly QueueFigures[] {
-    return Array.from(this.#controllers.values(), ({ queue }) => queue);
+    return this.#set.controllers.map(({ queue }) => queue);
   }
 
   /**
@@ -81,14 +69,11 @@ export class Manager {
    */
   async run(signal: AbortSignal): Promise<void> {
     aSignal('signal', signal);
-    if (this.#hasStarted) throw started('create another one');
-    const controllers = [...this.#controllers.values()];
-    if (controllers.length === 0) {
-      const message = 'the manager has no controller: declare one with controllerFor()';
-      throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+    if (this.#set.hasStarted) {
+      const message = 'the manager has started already: create another one';
+      throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
     }
-    for (const controller of controllers) controller.start();
-    this.#hasStarted = true;
+    this.#set.start();
     const stop = new AbortController();
     const unlisten = onAbort(signal, () => stop.abort(signal.reason));
     try {
@@ -118,7 +103,7 @@ export class Manager {
   }
 
   async #runAll(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
-    await this.#fill(signal, failed);
+    await this.#set.fill(signal, failed, this.#options.cacheSyncTimeoutMs);
     if (signal.aborted) return;
     this.#options.onReady?.();
     const run = async (controllers: readonly ManagedController[], until: AbortSignal): Promise<void> => {
@@ -126,29 +111,11 @@ export class Manager {
     };
     const { leaderElector } = this.#options;
     const isLed = (controller: ManagedController): boolean => !!leaderElector && controller.needsLeadership;
-    const all = [...this.#controllers.values()];
+    const all = this.#set.controllers;
     const led = all.filter(isLed);
     const free = all.filter((controller) => !isLed(controller));
     const leading = led.length > 0 ? leaderElector?.run(signal, (until) => run(led, until)) : undefined;
     await Promise.all([run(free, signal), leading?.catch(failed)]);
-  }
-
-  async #fill(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
-    const { cacheSyncTimeoutMs = CACHE_SYNC_TIMEOUT_MS, clock = realClock } = this.#options;
-    const over = new AbortController();
-    const unlisten = onAbort(signal, () => over.abort(signal.reason));
-    const cancel = clock.schedule(cacheSyncTimeoutMs, () => {
-      const message = `the caches were not filled within ${cacheSyncTimeoutMs} ms (cacheSyncTimeoutMs)`;
-      over.abort(new KubeloomError('ERR_KUBELOOM_NOT_SYNCED', message));
-    });
-    try {
-      await Promise.all(Array.from(this.#controllers.values(), (each) => each.fill(over.signal, failed)));
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    } finally {
-      cancel();
-      unlisten();
-    }
   }
 
   /** Rejects when the stop takes too long. */
@@ -170,20 +137,11 @@ export class Manager {
   }
 
   #unfinished(shutdownTimeoutMs: number): string {
-    const busy = [...this.#controllers.values()].filter(({ inWork }) => inWork.length > 0);
+    const busy = this.#set.controllers.filter(({ inWork }) => inWork.length > 0);
     const what = busy.map(({ name, inWork }) => `${name} ${inWork.join(', ')}`).join('; ');
     return (
       `not ended ${shutdownTimeoutMs} ms after the stop (shutdownTimeoutMs): ${what || 'the leader elector'}; ` +
       'pass the signal of a reconciliation to everything that it waits for'
     );
   }
-}
-
-function started(advice: string): KubeloomError {
-  return new KubeloomError('ERR_KUBELOOM_STARTED', `the manager has started already: ${advice}`);
-}
-
-function nameOf(kind: KindLike): string {
-  if (typeof kind === 'string') return kind;
-  return 'resource' in kind ? kind.resource : kind.kind.toLowerCase();
 }

@@ -54,6 +54,8 @@ export class ObjectClient {
   readonly #source: ServerSource;
   #api: ApiClient;
   #onWritten: WriteListener | undefined;
+  /** Aborted when nothing may be written any more; undefined without a fence. */
+  #fence: AbortSignal | undefined;
 
   /** @throws ERR_KUBELOOM_OPTION when the source is neither a KubeConfig nor a connection */
   constructor(source: ServerSource) {
@@ -63,10 +65,23 @@ export class ObjectClient {
 
   /** Returns a client on the same connections that calls the listener with the answer to each of its writes. */
   observed(onWritten: WriteListener): ObjectClient {
-    const observed = new ObjectClient(this.#source);
-    observed.#api = this.#api;
+    const observed = this.#sibling();
     observed.#onWritten = onWritten;
     return observed;
+  }
+
+  /**
+   * Returns a client on the same connections for the owner of a slot or lease, which sends no write after the signal was
+   * aborted, and none without a precondition: `metadata.resourceVersion` in an update or patch, or `uid` or
+   * `resourceVersion` in a deletion. A process that is frozen between the look at the signal and the sending writes late; the
+   * precondition makes that write a conflict if its successor has changed the object. A `create` has no precondition but the name.
+   *
+   * Its writes throw the signal's reason, or ERR_KUBELOOM_OPTION without a precondition.
+   */
+  fenced(signal: AbortSignal): ObjectClient {
+    const fenced = this.#sibling();
+    fenced.#fence = signal;
+    return fenced;
   }
 
   /** Reads an object from the server, past every cache. */
@@ -155,13 +170,45 @@ export class ObjectClient {
 
   async #send<T>(resource: ResourceRef, request: SendRequest, options: RequestOptions): Promise<T> {
     wantOptions('options of a request', options, REQUEST_CHECKS);
+    if (this.#fence && request.method !== 'GET') wantFenced(resource, request, this.#fence);
     const answer = await this.#api.send({ ...request, ...options });
     if (request.method !== 'GET') this.#onWritten?.(resource, answer as KubeObject);
     return answer as T;
   }
+
+  #sibling(): ObjectClient {
+    const sibling = new ObjectClient(this.#source);
+    sibling.#api = this.#api;
+    sibling.#onWritten = this.#onWritten;
+    sibling.#fence = this.#fence;
+    return sibling;
+  }
 }
 
-interface ObjectMetadata {
+/** Refuses a write that is too late, or that would overwrite the successor's. */
+function wantFenced(
+  { resource }: ResourceRef,
+  { method, body, path }: SendRequest,
+  fence: AbortSignal,
+): void {
+  fence.throwIfAborted();
+  if (method === 'POST') return;
+  const { resourceVersion, uid }: Preconditions =
+    method === 'DELETE' ? Object(body).preconditions : metadataOf(body);
+  if (resourceVersion || (uid && method === 'DELETE')) return;
+  const missing = method === 'DELETE' ? 'the option uid or resourceVersion' : 'metadata.resourceVersion';
+  throw new KubeloomError(
+    'ERR_KUBELOOM_OPTION',
+    `a ${method} of ${resource} (${path}) has no precondition: the owner of a slot writes with ${missing} of the object that it has read`,
+  );
+}
+
+interface Preconditions {
+  readonly resourceVersion?: string;
+  readonly uid?: string;
+}
+
+interface ObjectMetadata extends Preconditions {
   readonly name?: string;
   readonly namespace?: string;
 }

@@ -1,4 +1,6 @@
 /** Handlers that turn changes of objects into keys in a work queue. */
+import { parseObjectName } from '../kube/keys.ts';
+import type { ShardFilter } from '../kube/shard-filter.ts';
 import type { Borrowed, KubeObject, PriorityQueue, ResourceEventHandler, ResourceRef } from '../index.ts';
 import type { ObjectChange, Predicate } from './predicates.ts';
 
@@ -26,6 +28,15 @@ export function queueingHandler<T>(
     onDelete: (deleted) =>
       changed({ type: 'delete', object: deleted.finalStateUnknown ? deleted.last : deleted }),
   };
+}
+
+/**
+ * Returns those keys that belong to a slot: by the namespace of the key, or by the uid of the object, which is the
+ * controller's own then.
+ */
+export function keysOfSlot(filter: ShardFilter, keysOf: KeysOf<KubeObject>): KeysOf<KubeObject> {
+  if (filter.key === 'uid') return (object) => (filter.matchesText(object.uid) ? keysOf(object) : []);
+  return (object) => keysOf(object).filter((key) => filter.matchesText(parseObjectName(key).namespace));
 }
 
 function isOld(change: ObjectChange): boolean {

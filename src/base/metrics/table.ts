@@ -12,6 +12,7 @@ export const SCOPES = {
   queue: ['name'],
   controller: ['controller'],
   lease: ['name'],
+  slots: ['name'],
   process: [],
 } as const;
 
@@ -155,6 +156,18 @@ export const METRICS = {
     'gauge',
     'lease',
     '1 while this process is the leader, 0 while it is a candidate.',
+  ],
+  kubeloom_slots_owned: ['gauge', 'slots', 'Slots that this member of a group owns.'],
+  kubeloom_slot_changes_total: ['counter', 'slots', 'Slots that were taken, released or lost.', 'change'],
+  kubeloom_slot_sync_seconds: [
+    'histogram',
+    'slots',
+    'Time from the claim of a slot until its caches were filled.',
+  ],
+  kubeloom_slot_drain_seconds: [
+    'histogram',
+    'slots',
+    'Time from the decision to hand a slot over until its work had ended.',
   ],
 } as const;
 

@@ -139,9 +139,9 @@ export interface Moment {
   readonly random: number;
 }
 
-/** A candidate that begins with the next tick. */
-export function newCandidate(nowMs: number): ElectionState {
-  return { kind: 'candidate', pace: { kind: 'waiting', untilMs: nowMs }, observed: undefined };
+/** A candidate that begins with the next tick, and with what it has seen of the record, if anything. */
+export function newCandidate(nowMs: number, observed?: Observation): Candidate {
+  return { kind: 'candidate', pace: { kind: 'waiting', untilMs: nowMs }, observed };
 }
 
 /** Returns the time of the next tick; undefined when none is needed. */

@@ -264,31 +264,41 @@ function renewal({ leaseTransitions, acquireTime }: LeaderElectionRecord, rules:
 }
 
 /** Returns whether another candidate holds the lock, and has renewed it within the duration that it has written. */
-function isHeld(
-  { observed }: Candidate,
-  nowMs: number,
-  { identity, leaseDurationMs }: ElectionRules,
-): boolean {
-  if (!observed) return false;
-  const { holderIdentity, leaseDurationSeconds } = observed.stored.record;
-  if (holderIdentity === '' || holderIdentity === identity) return false;
-  const durationMs = leaseDurationSeconds * 1000 || leaseDurationMs;
-  return nowMs < observed.atMs + durationMs;
+function isHeld({ observed }: Candidate, nowMs: number, rules: ElectionRules): boolean {
+  return observed !== undefined && nowMs < heldUntilMs(observed, rules);
 }
 
-/** Remembers what the server has. Only a changed record counts as seen now: time is the candidate's own. */
+/** Returns the time until which another candidate's record is left alone: that of the observation if none holds it. */
+export function heldUntilMs(
+  { stored, atMs }: Observation,
+  { identity, leaseDurationMs }: ElectionRules,
+): number {
+  const { holderIdentity, leaseDurationSeconds } = stored.record;
+  if (holderIdentity === '' || holderIdentity === identity) return atMs;
+  return atMs + (leaseDurationSeconds * 1000 || leaseDurationMs);
+}
+
+/** Remembers what the server has. */
 function observe<S extends Candidate | Leading>(
   state: S,
   stored: StoredRecord | undefined,
   nowMs: number,
 ): Step<S> {
-  if (!stored) return { state: { ...state, observed: undefined }, effects: [] };
-  const { observed: before } = state;
-  const isSame = before !== undefined && isSameRecord(before.stored.record, stored.record);
-  const observed: Observation = { stored, atMs: isSame ? before.atMs : nowMs };
-  const identity = stored.record.holderIdentity;
-  const isNew = identity !== '' && identity !== before?.stored.record.holderIdentity;
+  const observed = observationOf(state.observed, stored, nowMs);
+  const identity = stored?.record.holderIdentity ?? '';
+  const isNew = identity !== '' && identity !== state.observed?.stored.record.holderIdentity;
   return { state: { ...state, observed }, effects: isNew ? [{ type: 'new-leader', identity }] : [] };
+}
+
+/** Returns the observation after an answer. Only a changed record counts as seen now: time is the candidate's own. */
+export function observationOf(
+  before: Observation | undefined,
+  stored: StoredRecord | undefined,
+  nowMs: number,
+): Observation | undefined {
+  if (!stored) return undefined;
+  const isSame = before !== undefined && isSameRecord(before.stored.record, stored.record);
+  return { stored, atMs: isSame ? before.atMs : nowMs };
 }
 
 interface Step<S extends ElectionState> extends ElectionStep {

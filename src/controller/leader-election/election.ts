@@ -6,7 +6,6 @@ import { registerMetrics } from '../../base/metrics/collect.ts';
 import type { AddSample, MetricSource } from '../../base/metrics/collect.ts';
 import { dueMs, newCandidate } from './election-state.ts';
 import type {
-  Draft,
   ElectionEffect,
   ElectionEvent,
   ElectionRules,
@@ -15,8 +14,9 @@ import type {
   Loss,
 } from './election-state.ts';
 import { step } from './election-step.ts';
+import { LeaseCalls } from './lease-calls.ts';
 import { signalWithCheck } from './leader-signal.ts';
-import type { LeaderElectionRecord, ResourceLock, StoredRecord } from './resource-lock.ts';
+import type { ResourceLock } from './resource-lock.ts';
 
 /** The work of a leader, with the signal that asks it to end. */
 export type OnLeading = (leaderSignal: AbortSignal) => Promise<void>;
@@ -33,8 +33,6 @@ export interface ElectionParts {
   readonly step: typeof step;
 }
 
-const CONFLICTS: ReadonlySet<unknown> = new Set(['ERR_KUBELOOM_CONFLICT', 'ERR_KUBELOOM_ALREADY_EXISTS']);
-
 /** @internal */
 export class Election implements MetricSource {
   readonly metricsKind = 'lease';
@@ -46,7 +44,7 @@ export class Election implements MetricSource {
   #resolve: () => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
   #state: ElectionState;
-  #inFlight: AbortController | undefined;
+  readonly #calls: LeaseCalls;
   #cancelTimer: () => void = () => undefined;
   #isWorking = false;
   #lossError: KubeloomError | undefined;
@@ -55,6 +53,7 @@ export class Election implements MetricSource {
     this.metricsName = parts.lock.describe();
     this.#parts = parts;
     this.#onLeading = onLeading;
+    this.#calls = new LeaseCalls(parts.lock, (event) => this.#happened(event));
     this.#state = newCandidate(parts.clock.now());
     this.#outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -109,16 +108,13 @@ export class Election implements MetricSource {
   }
 
   #perform(effect: ElectionEffect): void {
-    const { lock, onError } = this.#parts;
+    const { onError } = this.#parts;
     switch (effect.type) {
       case 'get':
-        return void this.#call((signal) => lock.get(signal));
       case 'create':
-        return void this.#call((signal) => lock.create(recordOf(effect.draft), signal));
       case 'update':
-        return void this.#call((signal) => lock.update(effect.stored, recordOf(effect.draft), signal));
       case 'cancel':
-        return this.#inFlight?.abort();
+        return this.#calls.perform(effect);
       case 'report':
         return onError(withCode(effect.error));
       case 'new-leader':
@@ -130,13 +126,6 @@ export class Election implements MetricSource {
       default:
         return this.#end(effect.loss, effect.failure);
     }
-  }
-
-  async #call(send: (signal: AbortSignal) => Promise<StoredRecord | undefined>): Promise<void> {
-    const call = new AbortController();
-    this.#inFlight = call;
-    const event = await outcomeOf(send, call.signal);
-    if (!call.signal.aborted) this.#happened(event);
   }
 
   async #lead(): Promise<void> {
@@ -178,20 +167,8 @@ export class Election implements MetricSource {
   }
 }
 
-async function outcomeOf(
-  send: (signal: AbortSignal) => Promise<StoredRecord | undefined>,
-  signal: AbortSignal,
-): Promise<ElectionEvent> {
-  try {
-    return { type: 'answered', stored: await send(signal) };
-  } catch (error) {
-    const isConflict = error instanceof Error && 'code' in error && CONFLICTS.has(error.code);
-    return { type: 'failed', error, isConflict };
-  }
-}
-
 /** Runs the work, after the turn in which it was elected. Ending because of the signal is no failure. */
-async function failureOf(onLeading: OnLeading, signal: AbortSignal): Promise<Failure | undefined> {
+export async function failureOf(onLeading: OnLeading, signal: AbortSignal): Promise<Failure | undefined> {
   try {
     await Promise.resolve();
     await onLeading(signal);
@@ -200,10 +177,4 @@ async function failureOf(onLeading: OnLeading, signal: AbortSignal): Promise<Fai
     const isAbort = error instanceof Error && error.name === 'AbortError';
     return signal.aborted && (isAbort || error === signal.reason) ? undefined : { error };
   }
-}
-
-/** Microseconds, which is the only form that the server accepts. */
-function recordOf(draft: Draft): LeaderElectionRecord {
-  const renewTime = new Date().toISOString().replace('Z', '000Z');
-  return { ...draft, acquireTime: draft.acquireTime || renewTime, renewTime };
 }

@@ -6,15 +6,13 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { realClock } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
-import { KubeloomError, wrapped } from '../../base/errors.ts';
+import { KubeloomError } from '../../base/errors.ts';
 import {
   callback,
   clock as aClock,
   flag,
   having,
-  number,
   refuse,
-  text,
   signal as aSignal,
   wantOptions,
 } from '../../base/option-checks.ts';
@@ -23,17 +21,14 @@ import type { ObjectClient } from '../object-client.ts';
 import { Election } from './election.ts';
 import type { OnLeading } from './election.ts';
 import type { ElectionRules } from './election-state.ts';
-import { JITTER_FACTOR, step } from './election-step.ts';
+import { step } from './election-step.ts';
+import { TIMES_CHECKS, nonEmpty, timesOf } from './election-times.ts';
+import type { ElectionTimes } from './election-times.ts';
 import { LeaseLock } from './lease-lock.ts';
+import { reporterOf } from './reporter.ts';
 import type { ResourceLock } from './resource-lock.ts';
 
-export interface ElectionOptions {
-  /** Time for which other candidates leave the lease alone after a renewal that they have seen. Default 15 000. */
-  readonly leaseDurationMs?: number;
-  /** Time after the last renewal at which a leader gives up. Default 10 000. */
-  readonly renewDeadlineMs?: number;
-  /** Pause between two renewals, and between the attempts of a candidate. Default 2000. */
-  readonly retryPeriodMs?: number;
+export interface ElectionOptions extends ElectionTimes {
   /** Whether the lease is given up at the end, so that another one takes over at once. Default true. */
   readonly releaseOnCancel?: boolean;
   /** Called with the identity of each new leader that is seen, this one included. */
@@ -61,9 +56,7 @@ const CHECKS: OptionChecks<ElectionOptions & LeaseOptions & { readonly lock: Res
   namespace: nonEmpty,
   name: nonEmpty,
   identity: nonEmpty,
-  leaseDurationMs: number(1),
-  renewDeadlineMs: number(1),
-  retryPeriodMs: number(1),
+  ...TIMES_CHECKS,
   releaseOnCancel: flag,
   onNewLeader: callback,
   onError: callback,
@@ -84,7 +77,8 @@ export class LeaderElector {
     this.#lock = lockOf(options);
     nonEmpty('identity of the lock', this.#lock.identity);
     this.identity = this.#lock.identity;
-    this.#rules = rulesOf(options, this.identity);
+    const { releaseOnCancel = true } = options;
+    this.#rules = { ...timesOf(options), identity: this.identity, releaseOnCancel };
   }
 
   /**
@@ -114,7 +108,7 @@ export class LeaderElector {
       clock,
       random: Math.random,
       onNewLeader,
-      onError: this.#report,
+      onError: reporterOf(`leader election of ${this.#lock.describe()}`, this.#options.onError),
       step,
     };
     this.#election = new Election(parts, onLeading);
@@ -125,22 +119,6 @@ export class LeaderElector {
   isLeader(): boolean {
     return this.#election?.isLeading ?? false;
   }
-
-  /** Calls onError. An error that it throws must not keep the election from its next steps. */
-  readonly #report = (error: KubeloomError): void => {
-    const { onError = this.#warn } = this.#options;
-    try {
-      onError(error);
-    } catch (thrown) {
-      this.#warn(wrapped('ERR_KUBELOOM_HANDLER', 'onError threw', thrown));
-    }
-  };
-
-  readonly #warn = ({ code, message }: KubeloomError): void =>
-    process.emitWarning(`leader election of ${this.#lock.describe()}: ${message}`, {
-      type: 'KubeloomWarning',
-      code,
-    });
 }
 
 function lockOf(options: LeaderElectorOptions): ResourceLock {
@@ -152,20 +130,4 @@ function lockOf(options: LeaderElectorOptions): ResourceLock {
   for (const [option, value] of Object.entries({ client, namespace, name }))
     if (value === undefined) refuse(option, value, 'given, or a lock in its place');
   return new LeaseLock({ client, namespace, name, identity });
-}
-
-/** Checks client-go's conditions: a leader has time for more than one attempt, and gives up before its lease ends. */
-function rulesOf(options: ElectionOptions, identity: string): ElectionRules {
-  const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2000 } = options;
-  const { releaseOnCancel = true } = options;
-  if (leaseDurationMs <= renewDeadlineMs)
-    refuse('leaseDurationMs', leaseDurationMs, `greater than renewDeadlineMs (${renewDeadlineMs})`);
-  if (renewDeadlineMs <= retryPeriodMs * JITTER_FACTOR)
-    refuse('renewDeadlineMs', renewDeadlineMs, `greater than 1.2 × retryPeriodMs (${retryPeriodMs})`);
-  return { identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs, releaseOnCancel };
-}
-
-function nonEmpty(name: string, value: unknown): void {
-  text(name, value);
-  if (value === '') refuse(name, value, 'a text that is not empty');
 }

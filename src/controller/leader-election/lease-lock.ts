@@ -13,15 +13,19 @@ export interface LeaseLockOptions {
   readonly namespace: string;
   readonly name: string;
   readonly identity: string;
+  /** Labels of the lease, written with each record. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export class LeaseLock implements ResourceLock {
   readonly identity: string;
   readonly #client: ObjectClient;
   readonly #key: { readonly namespace: string; readonly name: string };
+  readonly #labels: Readonly<Record<string, string>>;
 
-  constructor({ client, namespace, name, identity }: LeaseLockOptions) {
+  constructor({ client, namespace, name, identity, labels = {} }: LeaseLockOptions) {
     this.identity = identity;
+    this.#labels = labels;
     this.#client = client;
     this.#key = { namespace, name };
   }
@@ -41,11 +45,11 @@ export class LeaseLock implements ResourceLock {
   }
 
   async create(record: LeaderElectionRecord, signal: AbortSignal): Promise<StoredRecord> {
-    const lease: Lease = { metadata: this.#key, spec: { ...record } };
+    const lease: Lease = { metadata: this.#withLabels(this.#key), spec: { ...record } };
     return storedOf(await this.#client.create(leases, lease, { signal }));
   }
 
-  /** Replaces the lease in the version that was read. Labels, and fields that the record does not have, stay. */
+  /** Replaces the lease in the version that was read. Other labels, and fields that the record does not have, stay. */
   async update(
     { source }: StoredRecord,
     record: LeaderElectionRecord,
@@ -53,11 +57,17 @@ export class LeaseLock implements ResourceLock {
   ): Promise<StoredRecord> {
     const lease = source as Lease;
     const spec = { ...lease.spec, ...record };
-    return storedOf(await this.#client.update(leases, { ...lease, spec }, { signal }));
+    const metadata = this.#withLabels(lease.metadata);
+    return storedOf(await this.#client.update(leases, { ...lease, metadata, spec }, { signal }));
+  }
+
+  #withLabels(metadata: Lease['metadata']): NonNullable<Lease['metadata']> {
+    return { ...metadata, labels: { ...metadata?.labels, ...this.#labels } };
   }
 }
 
-function storedOf(lease: Lease): StoredRecord {
+/** Returns the record of a lease. */
+export function storedOf(lease: Lease): StoredRecord {
   const { spec = {} } = lease;
   const record = {
     holderIdentity: spec.holderIdentity ?? '',

@@ -137,9 +137,15 @@ export class CacheOptions {
     if (!ref.isNamespaced && own.namespaces !== undefined) throw clusterScoped(ref);
     const set = own.namespaces ?? this.#namespaces;
     const names = ref.isNamespaced ? namesOf(set) : [];
-    const { resyncPeriodMs } = own;
-    const ofInformers =
-      resyncPeriodMs === undefined ? this.ofInformers : { ...this.ofInformers, resyncPeriodMs };
+    const { resyncPeriodMs = this.ofInformers.resyncPeriodMs } = own;
+    const { shardSelector, ...others } = this.ofInformers;
+    // As with namespaces, cluster-scoped objects belong to each part.
+    const isDivided = shardSelector && (ref.isNamespaced || shardSelector.key === 'uid');
+    const ofInformers = {
+      ...others,
+      ...(resyncPeriodMs === undefined ? {} : { resyncPeriodMs }),
+      ...(isDivided ? { shardSelector } : {}),
+    };
     return {
       namespaces: names.length === 0 ? [''] : names,
       optionsOf: (namespace) => {

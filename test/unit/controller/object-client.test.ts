@@ -43,6 +43,33 @@ describe('ObjectClient', () => {
     await assert.rejects(client.get(deployments, KEY), { code: 'ERR_KUBELOOM_NOT_FOUND' });
   });
 
+  it('C232 stops writes without a precondition, late ones, and those that a successor has overtaken, when it is fenced', async () => {
+    await using server = await startEmbeddedApiServer({ isolation: 'none' });
+    const client = clientOf(server);
+    const lost = new AbortController();
+    const fenced = client.fenced(lost.signal).observed(() => undefined);
+    const { metadata = {}, spec } = await fenced.create(deployments, WEB);
+    assert.ok(spec);
+    const { resourceVersion = '', uid = '' } = metadata;
+    const bare = { code: 'ERR_KUBELOOM_OPTION', message: /no precondition/ };
+    await assert.rejects(fenced.update(deployments, WEB), bare);
+    await assert.rejects(fenced.updateStatus(deployments, WEB), bare);
+    await assert.rejects(fenced.patch(deployments, KEY, { spec: { replicas: 2 } }), bare);
+    await assert.rejects(fenced.patchStatus(deployments, KEY, { status: {} }), bare);
+    await assert.rejects(fenced.delete(deployments, KEY), bare);
+    await client.patch(deployments, KEY, { spec: { replicas: 3 } });
+    const conflict = { code: 'ERR_KUBELOOM_CONFLICT' };
+    const late = { metadata: { resourceVersion }, spec: { replicas: 2 } };
+    await assert.rejects(fenced.patch(deployments, KEY, late), conflict);
+    await assert.rejects(fenced.update(deployments, { metadata, spec }), conflict);
+    await assert.rejects(fenced.delete(deployments, KEY, { resourceVersion }), conflict);
+    lost.abort(new Error('the slot is lost'));
+    await assert.rejects(fenced.delete(deployments, KEY, { uid }), /the slot is lost/);
+    await assert.rejects(fenced.create(deployments, WEB), /the slot is lost/);
+    const { spec: now } = await fenced.get(deployments, KEY);
+    assert.equal(now?.replicas, 3);
+  });
+
   it('writes the status apart from the rest', async () => {
     await using server = await startEmbeddedApiServer({ isolation: 'none' });
     const client = clientOf(server);

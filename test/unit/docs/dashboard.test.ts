@@ -31,6 +31,10 @@ const NOT_SHOWN: Readonly<Record<string, string>> = {
   workqueue_work_duration_seconds: 'controller_runtime_reconcile_time_seconds says the same of workers',
   workqueue_unfinished_work_seconds: 'workqueue_longest_running_processor_seconds shows a worker that hangs',
   leader_election_master_status: 'an alert of docs/leader-election.md has it',
+  kubeloom_slots_owned: 'few programs have slots; docs/sharding.md says what to look at',
+  kubeloom_slot_changes_total: 'the same',
+  kubeloom_slot_sync_seconds: 'the same',
+  kubeloom_slot_drain_seconds: 'the same',
   controller_runtime_reconcile_errors_total: 'controller_runtime_reconcile_total has it as a result',
   controller_runtime_terminal_reconcile_errors_total:
     'controller_runtime_reconcile_total has them among its errors',

@@ -1,0 +1,142 @@
+/**
+ * The caches of slots. Where the server filters, each slot has its own: one watch of each kind, which carries the slot's
+ * objects only. A server that ignores the selector would send everything on each of these watches, so all slots of the
+ * member have common caches there, and their controllers select keys.
+ *
+ * A new owner must not begin with a state that is older than the hand-over. A list that begins later never is; common caches that
+ * have been filled before must first reach the version that the server had after the hand-over.
+ */
+import type { Clock } from '../../base/clock.ts';
+import { resourcePath } from '../../kube/resource.ts';
+import type { ServerSource } from '../../kube/server-source.ts';
+import { ApiClient } from '../../reflector/api-client.ts';
+import { InformersMap, resources, shardSelectorText, shardSlots } from '../../index.ts';
+import type { InformerHandle, InformersMapOptions, KubeObject, ShardSelector } from '../../index.ts';
+
+/** Time for which common caches wait for other slots before their first list: slots are mostly taken together. */
+const GATHER_MS = 200;
+
+type Handles = readonly InformerHandle<KubeObject>[];
+
+/** @internal The caches of one slot. */
+export interface CachesOfSlot extends AsyncDisposable {
+  readonly cache: InformersMap;
+  /** Resolves when the caches, which are filled, are no older than the call of `open`. */
+  current(handles: Handles, signal: AbortSignal): Promise<void>;
+}
+
+/** @internal */
+export class SlotCaches {
+  readonly #source: ServerSource;
+  readonly #options: InformersMapOptions;
+  readonly #namespace: string;
+  readonly #clock: Clock;
+  readonly #api: ApiClient;
+  readonly #common: InformersMap;
+  readonly #end = new AbortController();
+  #filters: Promise<boolean> | undefined;
+  #gathered: Promise<void> | undefined;
+  #isGathering = true;
+
+  /** @param namespace of leases, which the member may list: the probe of the server */
+  constructor(source: ServerSource, options: InformersMapOptions, namespace: string, clock: Clock) {
+    this.#source = source;
+    this.#options = options;
+    this.#namespace = namespace;
+    this.#clock = clock;
+    this.#api = new ApiClient(source);
+    this.#common = new InformersMap(source, options);
+  }
+
+  async open(selector: ShardSelector): Promise<CachesOfSlot> {
+    if (await this.#isFiltering()) {
+      const { restMapper } = this.#common;
+      const options = { ...this.#options, restMapper, shardSelector: selector };
+      const cache = new InformersMap(this.#source, options);
+      return { cache, current: () => Promise.resolve(), [Symbol.asyncDispose]: () => cache.shutdown() };
+    }
+    const cache = this.#common;
+    const isNew = await this.#gather();
+    let kept: Handles = [];
+    return {
+      cache,
+      current: async (handles, until) => {
+        kept = handles;
+        if (!isNew) await Promise.all(handles.map((handle) => this.#catchUp(cache, handle, until)));
+      },
+      [Symbol.asyncDispose]: async () => void (await Promise.all(kept.map((handle) => handle.release()))),
+    };
+  }
+
+  /** Closes the common caches. */
+  async close(): Promise<void> {
+    this.#end.abort();
+    await this.#common.shutdown();
+  }
+
+  #isFiltering(): Promise<boolean> {
+    this.#filters ??= this.#probe().catch((error: unknown) => {
+      // The next slot asks again.
+      this.#filters = undefined;
+      throw error;
+    });
+    return this.#filters;
+  }
+
+  /** Returns whether the server filters: then it repeats the selector in a list of a built-in type. */
+  async #probe(): Promise<boolean> {
+    const everything = shardSelectorText(shardSlots([0], 1));
+    const list = await this.#read(
+      resourcePath(resources.coordination.v1.leases, this.#namespace),
+      { shardSelector: everything },
+      this.#end.signal,
+    );
+    return list.metadata?.shardInfo?.selector !== undefined;
+  }
+
+  /** Returns whether the first lists of the common caches begin after this call. */
+  async #gather(): Promise<boolean> {
+    if (!this.#isGathering) return false;
+    this.#gathered ??= new Promise((resolve) => {
+      this.#clock.schedule(GATHER_MS, () => {
+        this.#isGathering = false;
+        resolve();
+      });
+    });
+    await this.#gathered;
+    return true;
+  }
+
+  /** Waits for the version that the server has now, in each namespace: with the next event of the kind, or a bookmark. */
+  async #catchUp(
+    cache: InformersMap,
+    handle: InformerHandle<KubeObject>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { resource } = handle;
+    const namespaces = cache.namespaces(resource);
+    const waits = (namespaces.length > 0 ? namespaces : ['']).map(async (namespace) => {
+      const list = await this.#read(resourcePath(resource, namespace), {}, signal);
+      const { resourceVersion = '' } = list.metadata ?? {};
+      await handle.waitForWrite({ metadata: { namespace, resourceVersion } }, signal);
+    });
+    await Promise.all(waits);
+  }
+
+  /** Reads the metadata of a list, with one object at most. */
+  async #read(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<ListOfOne> {
+    const parameters = new URLSearchParams({ limit: '1', ...query }).toString();
+    return (await this.#api.getJson(`${path}?${parameters}`, signal)) as ListOfOne;
+  }
+}
+
+interface ListOfOne {
+  readonly metadata?: {
+    readonly resourceVersion?: string;
+    readonly shardInfo?: { readonly selector?: string };
+  };
+}

@@ -1,0 +1,253 @@
+/**
+ * Membership in a group whose members share a fixed number of slots. Its state is on Leases only: one for each slot, and
+ * one for each member as its heartbeat. docs/sharding.md says what is promised.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { realClock } from '../../base/clock.ts';
+import type { Clock } from '../../base/clock.ts';
+import { KubeloomError, withCode } from '../../base/errors.ts';
+import { registerMetrics } from '../../base/metrics/collect.ts';
+import { onAbort } from '../../base/on-abort.ts';
+import {
+  anything,
+  callback,
+  clock as aClock,
+  integer,
+  number,
+  refuse,
+  text,
+  signal as aSignal,
+  wantOptions,
+} from '../../base/option-checks.ts';
+import type { OptionChecks } from '../../base/option-checks.ts';
+import { isNamespaceName } from '../../kube/resource.ts';
+import type { ServerSource } from '../../kube/server-source.ts';
+import { SharedIndexInformer, resources, waitFor } from '../../index.ts';
+import type { Borrowed, InformerThreads, ThreadsOptions, WireOf } from '../../index.ts';
+import { TIMES_CHECKS, timesOf } from '../leader-election/election-times.ts';
+import type { ElectionTimes } from '../leader-election/election-times.ts';
+import { LeaseLock, storedOf } from '../leader-election/lease-lock.ts';
+import { reporterOf } from '../leader-election/reporter.ts';
+import type { StoredRecord } from '../leader-election/resource-lock.ts';
+import { ObjectClient } from '../object-client.ts';
+import { SlotMember } from './slot-member.ts';
+import { SlotMetrics } from './slot-metrics.ts';
+import { isHeld } from './slot-state.ts';
+import type { WorkOnSlot } from './slot-runner.ts';
+
+type Lease = WireOf<'coordination', 'v1', 'Lease'>;
+
+const { leases } = resources.coordination.v1;
+
+const SLOTS = 16;
+const SLOTS_MAX = 256;
+const DRAIN_TIMEOUT_MS = 30_000;
+/** Selects the leases of a group. */
+const GROUP_LABEL = 'kubeloom.dev/slot-group';
+/** Tells how the group divides keys: members that divide them differently would own the same keys. */
+const DIVISION_LABEL = 'kubeloom.dev/slot-division';
+
+export interface SlotGroupOptions extends ElectionTimes {
+  /** Name of the group, a DNS label. Its leases are `NAME-slot-07` and `NAME-member-IDENTITY`. */
+  readonly name: string;
+  /** Namespace of the leases. */
+  readonly namespace: string;
+  /** Name of this member, a DNS label that no other member has. Default: name of the host and a random part. */
+  readonly identity?: string;
+  /** Number of slots, the same in every member. Default 16. */
+  readonly slots?: number;
+  /** Time for which a slot must be free before a member takes it that is not its preferred owner. Default 15,000. */
+  readonly coverAfterMs?: number;
+  /** Time that a work has to end when its slot is handed over, before it is aborted. Default 30,000. */
+  readonly drainTimeoutMs?: number;
+  /** Threads of the informer on the leases. Default: the threads that all informers of the process share. */
+  readonly threads?: InformerThreads | ThreadsOptions;
+  /** Called with each slot that is lost and each failed request, which is tried again. Default: a process warning. */
+  readonly onError?: (error: KubeloomError) => void;
+  readonly clock?: Clock;
+}
+
+export const SLOT_GROUP_CHECKS: OptionChecks<SlotGroupOptions> = {
+  ...TIMES_CHECKS,
+  name: label,
+  namespace: label,
+  identity: label,
+  slots: integer(1, SLOTS_MAX),
+  coverAfterMs: number(0),
+  drainTimeoutMs: number(0),
+  // The informer checks them.
+  threads: anything,
+  onError: callback,
+  clock: aClock,
+};
+
+/** A member of a group. */
+export class SlotGroup {
+  readonly identity: string;
+  readonly slots: number;
+  readonly #source: ServerSource;
+  readonly #options: SlotGroupOptions;
+  readonly #times: Required<ElectionTimes>;
+  readonly #client: ObjectClient;
+  readonly #division: string;
+  readonly #report: (error: KubeloomError) => void;
+  #member: SlotMember | undefined;
+
+  /**
+   * @param division name of the way in which slots divide keys, besides their number
+   * @throws ERR_KUBELOOM_OPTION
+   */
+  constructor(source: ServerSource, options: SlotGroupOptions, division = 'slots') {
+    wantOptions('options of a group of slots', options, SLOT_GROUP_CHECKS);
+    for (const name of ['name', 'namespace'] as const) label(name, options[name]);
+    const { slots = SLOTS, identity = defaultIdentity() } = options;
+    this.#source = source;
+    this.#options = options;
+    this.#times = timesOf(options);
+    this.#client = new ObjectClient(source);
+    this.#report = reporterOf(`group ${options.name}`, options.onError);
+    this.#division = `${division}-${slots}`;
+    this.identity = identity;
+    this.slots = slots;
+  }
+
+  /** The slots whose work may run in this member, by the clock of this moment. */
+  get owned(): readonly number[] {
+    const states = this.#member?.states ?? [];
+    return states.flatMap((state, slot) => (isHeld(state) ? [slot] : []));
+  }
+
+  /**
+   * Takes part in the group until the signal is aborted: calls `work` for each slot when this member owns it. Resolves when
+   * all slots are handed over. A group object runs once.
+   *
+   * @throws ERR_KUBELOOM_OPTION when a running member of the group has another number of slots, ERR_KUBELOOM_STARTED, and
+   *   the error of the informer on the leases, if it has ended by itself
+   */
+  async run(signal: AbortSignal, work: WorkOnSlot): Promise<void> {
+    aSignal('signal', signal);
+    callback('work', work);
+    const { name, namespace, threads, clock = realClock } = this.#options;
+    if (this.#member) {
+      const message = `the member ${this.identity} of ${namespace}/${name} has been started: make another one`;
+      throw new KubeloomError('ERR_KUBELOOM_STARTED', message);
+    }
+    const metrics = new SlotMetrics(`${namespace}/${name}`, clock, () => this.owned.length);
+    this.#member = this.#newMember(work, metrics);
+    const informer = new SharedIndexInformer(this.#source, leases, {
+      namespace,
+      labelSelector: `${GROUP_LABEL}=${name}`,
+      onError: this.#report,
+      ...(threads ? { threads } : {}),
+    });
+    const registration = registerMetrics(metrics);
+    const leave = new AbortController();
+    const unlisten = onAbort(signal, () => leave.abort());
+    const end = new AbortController();
+    let failure: { readonly error: unknown } | undefined;
+    const failed = (error: unknown): void => {
+      failure = { error };
+    };
+    const following = informer
+      .run(end.signal)
+      .catch(failed)
+      .finally(() => leave.abort());
+    try {
+      if (!signal.aborted && (await this.#isSynced(informer, leave.signal)))
+        await this.#member.run(leave.signal);
+    } finally {
+      unlisten();
+      end.abort();
+      registration.end();
+      await following;
+    }
+    if (failure) throw failure.error;
+  }
+
+  /** Waits until the member has seen all leases; false when it is stopped before. */
+  async #isSynced(informer: SharedIndexInformer<Lease>, signal: AbortSignal): Promise<boolean> {
+    const see = (lease: Borrowed<Lease>, stored: StoredRecord | undefined): void =>
+      this.#member?.see(lease.name, stored);
+    const { hasSyncedChecker } = informer.addEventHandler({
+      onAdd: (lease) => see(lease, seenOf(lease)),
+      onUpdate: (_, lease) => see(lease, seenOf(lease)),
+      onDelete: (deleted) => see(deleted.finalStateUnknown ? deleted.last : deleted, undefined),
+    });
+    try {
+      await waitFor(`group ${this.#options.name}`, { signal }, hasSyncedChecker);
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
+    }
+    for (const lease of informer.getIndexer().list()) this.#wantSameDivision(lease);
+    return true;
+  }
+
+  /** Refuses to join members that run and divide keys differently. */
+  #wantSameDivision({ name, labels, object }: Borrowed<Lease>): void {
+    const division = labels[DIVISION_LABEL];
+    const isHeldByOther = ![undefined, '', this.identity].includes(object.spec?.holderIdentity);
+    if (!isHeldByOther || division === undefined || division === this.#division) return;
+    const message =
+      `lease ${name} belongs to a member that divides keys by ${division}, this one by ${this.#division}: ` +
+      'stop all members before you change the number of slots or the key';
+    throw new KubeloomError('ERR_KUBELOOM_OPTION', message);
+  }
+
+  #newMember(work: WorkOnSlot, metrics: SlotMetrics): SlotMember {
+    const { name: group, namespace, coverAfterMs, drainTimeoutMs, clock = realClock } = this.#options;
+    const { identity } = this;
+    const labels = { [GROUP_LABEL]: group, [DIVISION_LABEL]: this.#division };
+    return new SlotMember({
+      group,
+      rules: {
+        ...this.#times,
+        identity,
+        releaseOnCancel: true,
+        coverAfterMs: coverAfterMs ?? this.#times.leaseDurationMs,
+        drainTimeoutMs: drainTimeoutMs ?? DRAIN_TIMEOUT_MS,
+      },
+      slotCount: this.slots,
+      lockOf: (name) => new LeaseLock({ client: this.#client, namespace, name, identity, labels }),
+      work,
+      forget: (name, stored) => void this.#forget(name, stored),
+      onChanged: (slot, before, after) => metrics.changed(slot, before, after),
+      onError: this.#report,
+      clock,
+      random: Math.random,
+    });
+  }
+
+  async #forget(name: string, { source }: StoredRecord): Promise<void> {
+    const { namespace } = this.#options;
+    try {
+      await this.#client.delete(leases, { namespace, name }, { resourceVersion: String(source) });
+    } catch (error) {
+      const { code } = withCode(error);
+      // Another member was first, or the lease is in use again.
+      if (code !== 'ERR_KUBELOOM_NOT_FOUND' && code !== 'ERR_KUBELOOM_CONFLICT')
+        this.#report(withCode(error));
+    }
+  }
+}
+
+/** The record of a lease in the cache. Nothing is written from it, so the version is enough. */
+function seenOf({ object, resourceVersion }: Borrowed<Lease>): StoredRecord {
+  return { ...storedOf(object), source: resourceVersion };
+}
+
+function label(name: string, value: unknown): void {
+  text(name, value);
+  if (!isNamespaceName(value as string))
+    refuse(name, value, 'a DNS label: up to 63 lower-case letters, digits and -');
+}
+
+function defaultIdentity(): string {
+  const host = hostname()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, 50);
+  return `${host}-${randomUUID().slice(0, 8)}`;
+}

@@ -1,0 +1,158 @@
+/**
+ * The rules of a slot: one pure function. Claiming, renewing and releasing are steps of an election, which a free slot
+ * begins and whose end makes it free again. This adds three things: when a slot is claimed, what its work is asked to do,
+ * and that a member never has two works for one slot.
+ */
+import { newCandidate } from '../leader-election/election-state.ts';
+import type {
+  ElectionEffect,
+  ElectionEvent,
+  ElectionState,
+  Moment,
+  Observation,
+} from '../leader-election/election-state.ts';
+import { observationOf, step } from '../leader-election/election-step.ts';
+import { claimMs, isHeld } from './slot-state.ts';
+import type {
+  Free,
+  Held,
+  SlotEffect,
+  SlotEvent,
+  SlotMoment,
+  SlotRules,
+  SlotState,
+  SlotStep,
+} from './slot-state.ts';
+
+export function slotStep(state: SlotState, event: SlotEvent, moment: SlotMoment, rules: SlotRules): SlotStep {
+  switch (state.kind) {
+    case 'free':
+      return stepFree(state, event, moment, rules);
+    case 'claiming': {
+      const { election } = state;
+      if (moment.wish === 'leave') return after(state, { type: 'stop' }, moment, rules);
+      if (event.type !== 'seen')
+        return isElectionEvent(event) ? after(state, event, moment, rules) : unchanged(state);
+      const observed = observationOf(election.observed, event.stored, moment.nowMs);
+      return unchanged({ ...state, election: { ...election, observed } });
+    }
+    case 'syncing':
+    case 'active':
+      return stepOwned(state, event, moment, rules);
+    default:
+      return isElectionEvent(event) ? after(state, event, moment, rules) : unchanged(state);
+  }
+}
+
+function stepFree(state: Free, event: SlotEvent, moment: SlotMoment, rules: SlotRules): SlotStep {
+  const { nowMs, wish } = moment;
+  const observed =
+    event.type === 'seen' ? observationOf(state.observed, event.stored, nowMs) : state.observed;
+  const free: Free = { ...state, observed };
+  const due = claimMs(free, wish, rules);
+  if (due === undefined || nowMs < due) return unchanged(free);
+  return after(
+    { kind: 'claiming', election: newCandidate(nowMs, observed) },
+    { type: 'tick' },
+    moment,
+    rules,
+  );
+}
+
+function stepOwned(state: Held, event: SlotEvent, moment: SlotMoment, rules: SlotRules): SlotStep {
+  const next: SlotStep = isElectionEvent(event)
+    ? after(state, event, moment, rules)
+    : unchanged(event.type === 'synced' ? { ...state, kind: 'active' } : state);
+  const { state: now, effects } = next;
+  if (moment.wish !== 'leave' || (now.kind !== 'syncing' && now.kind !== 'active')) return next;
+  const left = after(now, { type: 'stop' }, moment, rules);
+  return { ...left, effects: [...effects, ...left.effects] };
+}
+
+/** Performs a step of the election, and derives the slot's state from the election's. */
+function after(
+  before: Exclude<SlotState, Free>,
+  event: ElectionEvent,
+  moment: Moment,
+  rules: SlotRules,
+): SlotStep {
+  const { state: election, effects } = step(before.election, event, moment, rules);
+  const isWorking = hadWork(before) && event.type !== 'worked';
+  return {
+    state: stateOf(before, election, isWorking, moment, rules),
+    effects: effects.flatMap((effect) => effectsOf(before, effect, election, isWorking)),
+  };
+}
+
+function stateOf(
+  before: Exclude<SlotState, Free>,
+  election: ElectionState,
+  isWorking: boolean,
+  { nowMs }: Moment,
+  { retryPeriodMs }: SlotRules,
+): SlotState {
+  switch (election.kind) {
+    case 'candidate':
+      // One attempt: then the slot is free again, and the group decides anew.
+      return election.pace.kind === 'calling'
+        ? { kind: 'claiming', election }
+        : free(election.observed, nowMs, election.pace.untilMs);
+    case 'leading':
+      if (election.work === 'stopping') return { kind: 'draining', election };
+      return { kind: before.kind === 'active' ? 'active' : 'syncing', election };
+    case 'releasing':
+      return { kind: 'releasing', election };
+    case 'lost':
+      return { kind: 'aborted', election };
+    default:
+      return isWorking ? { kind: 'aborted', election } : free(undefined, nowMs, nowMs + retryPeriodMs);
+  }
+}
+
+function effectsOf(
+  before: Exclude<SlotState, Free>,
+  effect: ElectionEffect,
+  election: ElectionState,
+  isWorking: boolean,
+): SlotEffect[] {
+  switch (effect.type) {
+    case 'update':
+      return [before.kind === 'claiming' ? withNewEpoch(effect) : effect];
+    case 'new-leader':
+      return [];
+    case 'lead': {
+      const observed = election.kind === 'leading' ? election.observed : undefined;
+      return [{ type: 'start-work', epoch: observed?.stored.record.leaseTransitions ?? 0 }];
+    }
+    case 'end':
+      if (effect.failure) return [{ type: 'report', error: effect.failure.error }];
+      return effect.loss && isWorking ? [{ type: 'overdue', loss: effect.loss }] : [];
+    default:
+      return [effect];
+  }
+}
+
+/** Each claim counts, also that of a member which holds the lease: a work never has the epoch of an earlier one. */
+function withNewEpoch(effect: Extract<ElectionEffect, { readonly type: 'update' }>): SlotEffect {
+  const leaseTransitions = effect.stored.record.leaseTransitions + 1;
+  return { ...effect, draft: { ...effect.draft, leaseTransitions, acquireTime: '' } };
+}
+
+/** Returns whether a work ran before this step, which only its own event ends. */
+function hadWork(state: SlotState): boolean {
+  return state.kind === 'aborted' || (isHeld(state) && state.election.work !== 'done');
+}
+
+function free(observed: Observation | undefined, sinceMs: number, notBeforeMs: number): Free {
+  return { kind: 'free', observed, sinceMs, notBeforeMs };
+}
+
+function unchanged(state: SlotState): SlotStep {
+  return { state, effects: [] };
+}
+
+function isElectionEvent(
+  event: SlotEvent,
+): event is Exclude<SlotEvent, { readonly type: 'seen' | 'synced' }> {
+  return event.type !== 'seen' && event.type !== 'synced';
+}

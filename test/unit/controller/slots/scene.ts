@@ -1,0 +1,118 @@
+/** Members of a sharded manager's group on one embedded apiserver, with a clock that only the test moves. */
+import { FakeClock, startEmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import type { ApiServerOptions, EmbeddedApiServer } from '../../../../src/apiserver/testing/index.ts';
+import { ObjectClient, ShardedManager } from '../../../../src/controller/index.ts';
+import type { ShardedManagerOptions } from '../../../../src/controller/index.ts';
+import { InformerThreads, resources, shardSlots } from '../../../../src/index.ts';
+import type { KubeloomError } from '../../../../src/index.ts';
+import { ShardFilter } from '../../../../src/kube/shard-filter.ts';
+
+export const SLOTS = 4;
+export const { pods } = resources.core.v1;
+
+export class Member {
+  readonly manager: ShardedManager;
+  readonly run: Promise<void>;
+  readonly #stop = new AbortController();
+
+  constructor(manager: ShardedManager) {
+    this.manager = manager;
+    this.run = manager.run(this.#stop.signal);
+  }
+
+  get slotCount(): number {
+    return this.manager.owned.length;
+  }
+
+  /** Hands all slots over. */
+  async leave(): Promise<void> {
+    this.#stop.abort();
+    await this.run;
+  }
+}
+
+export class GroupScene implements AsyncDisposable {
+  readonly clock: FakeClock = new FakeClock();
+  readonly server: EmbeddedApiServer;
+  readonly client: ObjectClient;
+  readonly threads: InformerThreads = new InformerThreads({ shards: 0 });
+  readonly errors: KubeloomError[] = [];
+  readonly #members: Member[] = [];
+  #changes = 0;
+
+  private constructor(server: EmbeddedApiServer) {
+    this.server = server;
+    this.client = new ObjectClient(server.connection);
+  }
+
+  static async start(sharding: NonNullable<ApiServerOptions['sharding']>): Promise<GroupScene> {
+    return new GroupScene(await startEmbeddedApiServer({ isolation: 'none', tls: false, sharding }));
+  }
+
+  options(
+    identity: string,
+    options: Pick<ShardedManagerOptions, 'declare'> & Partial<ShardedManagerOptions>,
+  ): ShardedManagerOptions {
+    return {
+      name: 'web',
+      namespace: 'default',
+      identity,
+      slots: SLOTS,
+      key: 'uid',
+      clock: this.clock,
+      onError: (error) => this.errors.push(error),
+      ...options,
+      cache: { threads: this.threads, backoff: { initialMs: 1, maxMs: 5 }, ...options.cache },
+    };
+  }
+
+  join(...of: Parameters<GroupScene['options']>): Member {
+    const member = new Member(new ShardedManager(this.server.connection, this.options(...of)));
+    this.#members.push(member);
+    return member;
+  }
+
+  /** Waits for the condition. The clock moves only over the time in which common caches wait for other slots. */
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) {
+      await turn();
+      const { nextDelayMs } = this.clock;
+      if (nextDelayMs !== undefined && nextDelayMs <= 200) this.clock.advance(nextDelayMs);
+    }
+  }
+
+  /** Creates a pod of a slot. */
+  async createPod(name: string, slot: number): Promise<void> {
+    const object = { metadata: { name, namespace: 'default', uid: uidOf(slot) } };
+    await this.server.apply([{ type: 'create', resource: 'pods', object }]);
+  }
+
+  async changePod(name: string): Promise<void> {
+    const key = { namespace: 'default', name };
+    await this.client.patch(pods, key, { metadata: { annotations: { change: String(this.#changes++) } } });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const leaving = Promise.allSettled(this.#members.map((member) => member.leave()));
+    let hasLeft = false;
+    void leaving.then(() => (hasLeft = true));
+    await this.until(() => hasLeft);
+    await this.threads.close();
+    await this.server.close();
+  }
+}
+
+let uids = 0;
+
+/** Returns a new uid whose hash is in the slot. */
+function uidOf(slot: number): string {
+  const filter = new ShardFilter(shardSlots([slot], SLOTS));
+  for (;;) {
+    const uid = `${(uids++ * 7919) % 100_003}-0000-4000`;
+    if (filter.matchesText(uid)) return uid;
+  }
+}
+
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
