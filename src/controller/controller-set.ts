@@ -12,7 +12,7 @@ import type { ControllerBuilder, ControllerOptions } from './options.ts';
 const CACHE_SYNC_TIMEOUT_MS = 120_000;
 
 /** @internal */
-export class ControllerSet {
+export class ControllerSet implements AsyncDisposable {
   readonly #parts: ControllerParts;
   readonly #suffix: string;
   readonly #controllers: Map<string, ManagedController> = new Map();
@@ -32,7 +32,7 @@ export class ControllerSet {
     return [...this.#controllers.values()];
   }
 
-  /** The caches of all kinds, once they are filled. */
+  /** The caches of all kinds that are filled. */
   get handles(): readonly InformerHandle<KubeObject>[] {
     return this.controllers.flatMap(({ handles }) => handles);
   }
@@ -92,11 +92,18 @@ export class ControllerSet {
     try {
       await Promise.all(this.controllers.map((each) => each.fill(over.signal, failed)));
     } catch (error) {
+      // Caches that are not filled yet are not wanted any more.
+      over.abort(error);
       if (!signal.aborted) throw error;
     } finally {
       cancel();
       unlisten();
     }
+  }
+
+  /** Releases the caches of all controllers. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.handles.map((handle) => handle.release()));
   }
 }
 

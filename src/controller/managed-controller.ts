@@ -67,6 +67,8 @@ export class ManagedController implements ControllerBuilder {
   readonly #sources: Source[];
   #state: State = { kind: 'declared', reconcile: undefined };
   #followed: Followed = [];
+  /** Of the kinds whose caches are filled, also when others are not. */
+  readonly #handles: InformerHandle<KubeObject>[] = [];
   readonly #inWork: Set<string> = new Set();
   /** Undefined until the keys of the initial lists are in the queue. */
   #queue: QueueFigures | undefined;
@@ -138,16 +140,18 @@ export class ManagedController implements ControllerBuilder {
   async fill(signal: AbortSignal, failed: (error: unknown) => void): Promise<void> {
     const { cache } = this.#parts;
     this.#followed = await Promise.all(
-      this.#sources.map(
-        async (source) => [source, await cache.informerFor(source.kind, { signal })] as const,
-      ),
+      this.#sources.map(async (source) => {
+        const handle = await cache.informerFor(source.kind, { signal });
+        this.#handles.push(handle);
+        void handle.failed.then(failed);
+        return [source, handle] as const;
+      }),
     );
-    for (const [, handle] of this.#followed) void handle.failed.then(failed);
   }
 
-  /** The caches of its kinds, once they are filled. */
+  /** The caches of its kinds that are filled. */
   get handles(): readonly InformerHandle<KubeObject>[] {
-    return this.#followed.map(([, handle]) => handle);
+    return this.#handles;
   }
 
   /**

@@ -18,7 +18,7 @@ import type { SharedProcessor } from '../replica/deliver/processor-listener.ts';
 import type { Replica } from '../replica/store/replica.ts';
 import { Lender } from '../replica/share/lender.ts';
 import type { Drain } from '../replica/merge/drain.ts';
-import { abortable } from './wait-condition.ts';
+import { abortable } from '../base/on-abort.ts';
 import { SettableDoneChecker } from './wait-for.ts';
 import type { HandlerHealth } from './health.ts';
 import { nameForHandler } from './handler-adaptors.ts';

@@ -8,7 +8,7 @@ import { KubeloomError, withCode } from '../base/errors.ts';
 import { wantOptions } from '../base/option-checks.ts';
 import type { ThreadsHandle } from './threads/default-threads.ts';
 import type { ReflectorPhase } from '../shared/protocol.ts';
-import { abortable } from './wait-condition.ts';
+import { abortable } from '../base/on-abort.ts';
 import type { WaitCondition } from './wait-condition.ts';
 import { SHUT_DOWN_CHECKS } from './handlers.ts';
 import type { Handlers, ShutDownOptions } from './handlers.ts';

@@ -74,7 +74,7 @@ const ENTRIES = [
     file: 'index.js',
     packages: ['js-yaml', 'msgpackr', 'piscina'],
     files: 218,
-    bytes: 870_000,
+    bytes: 900_000,
   },
   {
     what: 'kubeloom/thread',

@@ -4,7 +4,7 @@
  * another pop of the same queue waits forever. Producers never wait.
  */
 import { KubeloomError } from '../../base/errors.ts';
-import { onAbort } from '../../base/on-abort.ts';
+import { abortable } from '../../base/on-abort.ts';
 
 export class ConsumerLine {
   readonly #closedError: () => Error;
@@ -52,7 +52,7 @@ export class ConsumerLine {
     // When this consumer gives up early, the next one still waits for those before both.
     this.#last = before.then(() => left);
     try {
-      await untilAborted(before, signal);
+      await abortable(before, signal);
       return await process(await this.#next(take, signal));
     } finally {
       leave();
@@ -67,20 +67,7 @@ export class ConsumerLine {
       const awake = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      await untilAborted(awake, signal);
+      await abortable(awake, signal);
     }
   }
-}
-
-function untilAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) return abort();
-    const unlisten = onAbort(signal, abort);
-    void promise.then(() => {
-      unlisten();
-      resolve();
-    });
-  });
 }

@@ -116,15 +116,15 @@ export class ShardedManager {
     };
     const unlisten = onAbort(drainSignal, () => stop.abort(drainSignal.reason));
     try {
-      await using caches = await this.#caches.open(selector);
+      await using caches = await this.#caches.open(selector, stop.signal);
       const { cache } = caches;
       const client = this.#client.fenced(signal);
       const filter = new ShardFilter(selector);
-      const set = new ControllerSet({ cache, client, clock, filter }, ` (slot ${slot})`);
+      await using set = new ControllerSet({ cache, client, clock, filter }, ` (slot ${slot})`);
       declare({ slot, epoch, cache, client, controllerFor: set.controllerFor.bind(set) });
       set.start();
       await set.fill(stop.signal, failed, cacheSyncTimeoutMs);
-      if (!stop.signal.aborted) await caches.current(set.handles, stop.signal);
+      if (!stop.signal.aborted) await caches.current(set.handles);
       if (!stop.signal.aborted) tenure.synced();
       const running = stop.signal.aborted ? [] : set.controllers;
       await Promise.all(running.map((each) => each.run(stop.signal, signal).catch(failed)));

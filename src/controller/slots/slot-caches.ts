@@ -7,6 +7,7 @@
  * have been filled before must first reach the version that the server had after the hand-over.
  */
 import type { Clock } from '../../base/clock.ts';
+import { abortable } from '../../base/on-abort.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
@@ -22,7 +23,7 @@ type Handles = readonly InformerHandle<KubeObject>[];
 export interface CachesOfSlot extends AsyncDisposable {
   readonly cache: InformersMap;
   /** Resolves when the caches, which are filled, are no older than the call of `open`. */
-  current(handles: Handles, signal: AbortSignal): Promise<void>;
+  current(handles: Handles): Promise<void>;
 }
 
 /** @internal */
@@ -48,8 +49,8 @@ export class SlotCaches {
     this.#common = new InformersMap(source, options);
   }
 
-  async open(selector: ShardSelector): Promise<CachesOfSlot> {
-    if (await this.#isFiltering()) {
+  async open(selector: ShardSelector, signal: AbortSignal): Promise<CachesOfSlot> {
+    if (await abortable(this.#isFiltering(), signal)) {
       const { restMapper } = this.#common;
       const options = { ...this.#options, restMapper, shardSelector: selector };
       const cache = new InformersMap(this.#source, options);
@@ -57,14 +58,12 @@ export class SlotCaches {
     }
     const cache = this.#common;
     const isNew = await this.#gather();
-    let kept: Handles = [];
     return {
       cache,
-      current: async (handles, until) => {
-        kept = handles;
-        if (!isNew) await Promise.all(handles.map((handle) => this.#catchUp(cache, handle, until)));
+      current: async (handles) => {
+        if (!isNew) await Promise.all(handles.map((handle) => this.#catchUp(cache, handle, signal)));
       },
-      [Symbol.asyncDispose]: async () => void (await Promise.all(kept.map((handle) => handle.release()))),
+      [Symbol.asyncDispose]: () => Promise.resolve(),
     };
   }
 

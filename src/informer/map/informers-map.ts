@@ -10,7 +10,7 @@ import { realClock } from '../../base/clock.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
 import { KubeloomError } from '../../base/errors.ts';
 import { keyOfResource } from '../factory/resource-query.ts';
-import { abortable } from '../wait-condition.ts';
+import { abortable } from '../../base/on-abort.ts';
 import type { ShutDownOptions } from '../handlers.ts';
 import { ErrorReporter } from '../error-reporter.ts';
 import type { SharedIndexInformer } from '../shared-index-informer.ts';

@@ -1,7 +1,7 @@
 /** One kind of an InformersMap: its namespaces, the subscriptions that keep it, and reads across its namespaces. */
 import { KubeloomError } from '../../base/errors.ts';
 import { groupResource } from '../factory/resource-query.ts';
-import { abortable } from '../wait-condition.ts';
+import { abortable } from '../../base/on-abort.ts';
 import { parseObjectName } from '../../kube/keys.ts';
 import type { ResourceRef } from '../../kube/resource.ts';
 import type { ServerSource } from '../../kube/server-source.ts';

@@ -197,6 +197,33 @@ describe('a sharded manager', () => {
     }
   });
 
+  test('releases the caches that are filled when others are not, and the slot is given back', async () => {
+    await using scene = await GroupScene.start('ignores');
+    const silent = { resource: 'configmaps' };
+    await scene.server.setFaults({
+      rules: [{ faultId: 'silent', match: silent, times: 'always', action: { type: 'hold' } }],
+    });
+    const watches = async (): Promise<number> =>
+      (await scene.server.watches()).filter(({ path }) => path.endsWith('/pods')).length;
+    scene.join('a', {
+      key: 'namespace',
+      cacheSyncTimeoutMs: 1000,
+      declare: ({ controllerFor }) =>
+        controllerFor(pods)
+          .watches(configMaps, () => [])
+          .reconcile(() => undefined),
+    });
+    for (; (await watches()) === 0; await turn()) scene.clock.advance(10);
+    while (scene.errors.length < SLOTS) {
+      scene.clock.advance(100);
+      await turn();
+    }
+    assert.ok(
+      scene.errors.every(({ message }) => message.includes('not synced: SharedIndexInformer configmaps')),
+    );
+    while ((await watches()) > 0) await turn();
+  });
+
   test('C228 has all objects of a namespace in one slot, and follows cluster-scoped kinds in every slot', async () => {
     await using scene = await GroupScene.start('echoes');
     const objects = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((name) => ({
