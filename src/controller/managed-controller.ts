@@ -67,7 +67,7 @@ export class ManagedController implements ControllerBuilder {
   readonly #sources: Source[];
   #state: State = { kind: 'declared', reconcile: undefined };
   #followed: Followed = [];
-  /** Of the kinds whose caches are filled, also when others are not. */
+  /** The caches that are filled, also when those of other kinds are not. */
   readonly #handles: InformerHandle<KubeObject>[] = [];
   readonly #inWork: Set<string> = new Set();
   /** Undefined until the keys of the initial lists are in the queue. */

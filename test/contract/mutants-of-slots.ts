@@ -17,11 +17,11 @@ export const SLOT_MUTANTS: readonly Mutant[] = inFiles({
     ],
   },
   'src/controller/slots/sharded-manager.ts': {
-    C229: ['await caches.current(set.handles, stop.signal);', ''],
+    C229: ['await caches.current(set.handles);', ''],
   },
   'src/controller/slots/slot-caches.ts': {
     C229: ['if (!isNew)', 'if (false)'],
-    C234: ['if (await this.#isFiltering())', 'if (true)'],
+    C234: ['if (await abortable(this.#isFiltering(), signal))', 'if (true)'],
   },
   'src/controller/slots/slot-step.ts': {
     C230: ['.leaseTransitions + 1', '.leaseTransitions'],
