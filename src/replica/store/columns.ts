@@ -1,7 +1,8 @@
 /**
  * Columns of a table, addressed by a row's number. The numbers of one row are beside each other, in one typed array: chunks
  * cost a tenth of the main thread's time an event. A large table reserves addresses and takes memory as it grows, so its
- * rows are never copied: at a million of them a copy was a stretch of 30 ms (docs/decisions/0023).
+ * rows are never copied: at a million of them a copy was a stretch of 30 ms (docs/decisions/0023). Objects of rows are in plain
+ * arrays of limited length for the same reason.
  */
 
 const ROWS_MIN = 64;
@@ -11,6 +12,11 @@ const COPIED_BYTES_MAX: number = 2 ** 21;
 const RESERVED_BYTES: number = 2 ** 28;
 const WORD_BYTES = 4;
 const TWO_POW_32 = 2 ** 32;
+
+/** Rows of one array of an `ObjectColumn`: so many that V8's collector never copies it. */
+const CHUNK_BITS = 15;
+const CHUNK_ROWS: number = 2 ** CHUNK_BITS;
+const CHUNK_MASK: number = CHUNK_ROWS - 1;
 
 /** Absence of a row where a row's number is expected. */
 export const NONE = -1;
@@ -70,4 +76,24 @@ export class NumberColumns {
     this.set(row, column, value | 0);
     this.set(row, column + 1, value / TWO_POW_32);
   }
+}
+
+/** A column of objects; undefined at first. */
+export class ObjectColumn<Value extends object> {
+  readonly #chunks: (Value | undefined)[][] = [];
+
+  get(row: number): Value | undefined {
+    return this.#chunks[row >>> CHUNK_BITS]?.[row & CHUNK_MASK];
+  }
+
+  set(row: number, value: Value | undefined): void {
+    const chunk = row >>> CHUNK_BITS;
+    const values = (this.#chunks[chunk] ??= newChunk<Value>(chunk));
+    values[row & CHUNK_MASK] = value;
+  }
+}
+
+/** The first one grows, because most tables are small. */
+function newChunk<Value>(chunk: number): (Value | undefined)[] {
+  return chunk === 0 ? [] : new Array<Value | undefined>(CHUNK_ROWS).fill(undefined);
 }

@@ -3,7 +3,7 @@
  * each in a listener's queue, which produces notifications within the drain budget. A million objects never block the
  * event loop, and nothing is copied in advance.
  */
-import { NONE } from './columns.ts';
+import { NONE, NumberColumns } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
 import type { ReplicaState, StateObserver } from './replica-state.ts';
@@ -41,6 +41,10 @@ export interface DeliveryCursor {
 }
 
 const RELEASED_PER_CALL = 1024;
+
+// Columns of a difference.
+const OLD = 0;
+const NEW = 1;
 
 /**
  * Walks over the state as it was when the cursor was made. Before the state changes a slot that the walk has not
@@ -172,8 +176,9 @@ export class Difference {
   /** The server's version of the list; set at the swap. */
   version: number | string = '';
   readonly #deletions: number[] = [];
-  readonly #olds: number[] = [];
-  readonly #news: number[] = [];
+  /** Rows before and after each change. */
+  readonly #changes: NumberColumns = new NumberColumns(2);
+  #changeCount = 0;
   /** Number of changes of objects that existed before. */
   oldCount = 0;
   /** Cursors that have not reached the end. */
@@ -200,23 +205,26 @@ export class Difference {
     }
     this.#table.addReference(newRow);
     this.supersededBytes += this.#bytesOfOld(oldRow, newRow);
-    this.#olds.push(oldRow);
-    return this.#news.push(newRow) - 1;
+    const place = this.#changeCount++;
+    this.#changes.reserve(place);
+    this.#changes.set(place, OLD, oldRow);
+    this.#changes.set(place, NEW, newRow);
+    return place;
   }
 
   /** Sets a later state of the same object within the same relist; `NONE` when it was deleted again. */
   replaceChange(place: number, newRow: number): void {
-    const oldRow = this.#olds[place] ?? NONE;
-    const replaced = this.#news[place] ?? NONE;
+    const oldRow = this.#changes.get(place, OLD);
+    const replaced = this.#changes.get(place, NEW);
     this.supersededBytes += this.#bytesOfOld(oldRow, newRow) - this.#bytesOfOld(oldRow, replaced);
     this.#drop(replaced);
     if (newRow !== NONE) this.#table.addReference(newRow);
-    this.#news[place] = newRow;
+    this.#changes.set(place, NEW, newRow);
     if (newRow === NONE && oldRow !== NONE) this.oldCount--;
   }
 
   get length(): number {
-    return this.#deletions.length + this.#news.length;
+    return this.#deletions.length + this.#changeCount;
   }
 
   cursor(isResyncDue: boolean): DifferenceCursor {
@@ -233,8 +241,8 @@ export class Difference {
   read(position: number, isResyncDue: boolean, out: Delivery): boolean {
     const isDeletion = position < this.#deletions.length;
     const place = position - this.#deletions.length;
-    const newRow = isDeletion ? NONE : (this.#news[place] ?? NONE);
-    const oldRow = (isDeletion ? this.#deletions[position] : this.#olds[place]) ?? NONE;
+    const newRow = isDeletion ? NONE : this.#changes.get(place, NEW);
+    const oldRow = isDeletion ? (this.#deletions[position] ?? NONE) : this.#changes.get(place, OLD);
     if (!isDeletion && (newRow === NONE || (newRow === oldRow && !isResyncDue))) return false;
     if (oldRow !== NONE) this.#table.addReference(oldRow);
     if (newRow !== NONE) this.#table.addReference(newRow);
@@ -254,8 +262,8 @@ export class Difference {
     for (; this.#released < end; this.#released++) {
       if (this.#released < deletions) this.#drop(this.#deletions[this.#released]);
       else {
-        this.#drop(this.#olds[this.#released - deletions]);
-        this.#drop(this.#news[this.#released - deletions]);
+        this.#drop(this.#changes.get(this.#released - deletions, OLD));
+        this.#drop(this.#changes.get(this.#released - deletions, NEW));
       }
     }
     return end < slowest;

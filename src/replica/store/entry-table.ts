@@ -1,6 +1,6 @@
 /**
  * The states of one informer's objects, a row each: version, flags, place of the bytes, references. A cache of a million
- * objects is one typed array and one plain one, of which V8's collector copies nothing (docs/decisions/0023).
+ * objects is one typed array and some plain ones, of which V8's collector copies nothing (docs/decisions/0023).
  *
  * A row counts its references: one for being in the replica, one for every pending notification with it. At zero its
  * bytes return to the slabs and its number is free for the next state. One thread does all of this, so the count needs no
@@ -8,7 +8,7 @@
  */
 import { assert } from '../../base/errors.ts';
 import type { MsgpackDecoder } from '../../shared/record/msgpack.ts';
-import { NONE, NumberColumns } from './columns.ts';
+import { NONE, NumberColumns, ObjectColumn } from './columns.ts';
 import { Entry, EntryFlag } from './entry.ts';
 import type { EntryStorage } from './entry.ts';
 import type { ObjectFacts } from './extracted-fields.ts';
@@ -38,7 +38,7 @@ const { Open, VersionText, Lent, Former } = EntryFlag;
 
 export class EntryTable {
   readonly #numbers: NumberColumns = new NumberColumns(COLUMNS);
-  readonly #facts: (ObjectFacts | undefined)[] = [];
+  readonly #facts: ObjectColumn<ObjectFacts> = new ObjectColumn();
   /** Entries that a call borrows or that were made just now: few. */
   readonly #borrowed: Entry[] = [];
   /** Entries that were handed out, or that have something parsed. */
@@ -69,7 +69,7 @@ export class EntryTable {
     flags: number,
     decoder?: MsgpackDecoder,
   ): void {
-    assert(this.#facts[row] === undefined, 'the row is in use', row);
+    assert(!this.has(row), 'the row is in use', row);
     this.#numbers.reserve(row);
     this.#fill(row, facts, version, flags, decoder);
   }
@@ -91,7 +91,7 @@ export class EntryTable {
 
   /** Returns whether there is a state under this number. */
   has(row: number): boolean {
-    return this.#facts[row] !== undefined;
+    return this.#facts.get(row) !== undefined;
   }
 
   /** Takes back a number that could not be returned now. */
@@ -119,7 +119,7 @@ export class EntryTable {
       this.#versionTexts.set(row, version);
       words[at + FLAGS] = flags | VersionText;
     }
-    this.#facts[row] = facts;
+    this.#facts.set(row, facts);
   }
 
   /** Adds a reference; returns the length of the object. */
@@ -151,7 +151,7 @@ export class EntryTable {
     if (entry && !this.#endBorrow(entry)) this.#remembered.delete(row);
     if (flags & VersionText) this.#versionTexts.delete(row);
     words[at + USES] = ((words[at + USES] ?? 0) + 1) | 0;
-    this.#facts[row] = undefined;
+    this.#facts.set(row, undefined);
     this.#free.push(row);
   }
 
@@ -202,7 +202,7 @@ export class EntryTable {
   }
 
   factsOf(row: number): ObjectFacts {
-    const facts = this.#facts[row];
+    const facts = this.#facts.get(row);
     assert(facts !== undefined, 'a row without an object');
     return facts;
   }

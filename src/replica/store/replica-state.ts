@@ -5,7 +5,7 @@
  * assignment puts it in the live state's place.
  */
 import { KubeloomError, assert } from '../../base/errors.ts';
-import { NONE, NumberColumns } from './columns.ts';
+import { NONE, NumberColumns, ObjectColumn } from './columns.ts';
 import type { EntryTable } from './entry-table.ts';
 import type { Entry } from './entry.ts';
 import { NAMESPACE_INDEX, isExtracted, namespaceIndex, extractedValues } from './index-functions.ts';
@@ -63,7 +63,7 @@ export class ReplicaState {
   readonly #byKey: SlotsByKey;
   readonly #byNamespace: SlotsByNamespace;
   /** Values by slot; none while there is no index but the namespaces. */
-  readonly #values: (IndexValues | undefined)[] = [];
+  readonly #values: ObjectColumn<IndexValues> = new ObjectColumn();
   /** The slots in order of arrival, which is the order of every delivery of the whole state. */
   readonly #all: SlotList;
   /** Order of the next slot: it grows with every new one, and cursors compare it with their position. */
@@ -114,7 +114,7 @@ export class ReplicaState {
   }
 
   valuesAt(slot: number): IndexValues {
-    return this.#values[slot] ?? NO_VALUES;
+    return this.#values.get(slot) ?? NO_VALUES;
   }
 
   orderAt(slot: number): number {
@@ -207,7 +207,7 @@ export class ReplicaState {
 
   #index(slot: number, values: IndexValues): void {
     if (this.#indices.size === 0) return;
-    this.#values[slot] = values;
+    this.#values.set(slot, values);
     let at = 0;
     for (const index of this.#indices.values()) {
       for (const value of values[at] ?? []) addTo(index, value, slot);
@@ -218,7 +218,7 @@ export class ReplicaState {
   #removeFromIndices(slot: number): void {
     if (this.#indices.size === 0) return;
     const values = this.valuesAt(slot);
-    this.#values[slot] = undefined;
+    this.#values.set(slot, undefined);
     let at = 0;
     for (const index of this.#indices.values()) {
       for (const value of values[at] ?? []) removeFrom(index, value, slot);

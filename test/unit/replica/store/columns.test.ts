@@ -1,8 +1,8 @@
-/** Columns of numbers: what was written stays, however the table grows. */
+/** Columns: what was written stays, however the table grows. */
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 
-import { NumberColumns } from '../../../../src/replica/store/columns.ts';
+import { NumberColumns, ObjectColumn } from '../../../../src/replica/store/columns.ts';
 
 test('numbers of a table stay while it grows, first in copies and then in reserved addresses', () => {
   const columns = new NumberColumns(3);
@@ -22,4 +22,19 @@ test('numbers of a table stay while it grows, first in copies and then in reserv
   const shared = [...arrays].filter((memory) => memory instanceof SharedArrayBuffer);
   assert.equal(shared.length, 1, 'a large table is copied once');
   assert.ok(arrays.size > 5);
+});
+
+test('objects of a table are found by row, in whatever order they come', () => {
+  const column = new ObjectColumn<{ readonly row: number }>();
+  const rows = [0, 1, 32_767, 32_768, 100_000, 65_535, 7];
+  assert.equal(column.get(100_000), undefined);
+  for (const row of rows) column.set(row, { row });
+  assert.deepEqual(
+    rows.map((row) => column.get(row)?.row),
+    rows,
+  );
+  column.set(32_768, undefined);
+  assert.equal(column.get(32_768), undefined);
+  assert.equal(column.get(32_769), undefined);
+  assert.equal(column.get(2), undefined);
 });
