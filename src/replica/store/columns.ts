@@ -95,5 +95,5 @@ export class ObjectColumn<Value extends object> {
 
 /** The first one grows, because most tables are small. */
 function newChunk<Value>(chunk: number): (Value | undefined)[] {
-  return chunk === 0 ? [] : new Array<Value | undefined>(CHUNK_ROWS).fill(undefined);
+  return chunk === 0 ? [] : Array.from<Value | undefined>({ length: CHUNK_ROWS });
 }
