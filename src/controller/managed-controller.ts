@@ -59,6 +59,7 @@ type State =
   | { readonly kind: 'declared'; readonly reconcile: Reconcile | URL | undefined }
   | { readonly kind: 'started'; readonly reconcile: Reconcile | URL };
 
+/** @internal One controller, from its declaration to its end. */
 export class ManagedController implements ControllerBuilder {
   readonly name: string;
   readonly needsLeadership: boolean;

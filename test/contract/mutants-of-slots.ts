@@ -23,6 +23,9 @@ export const SLOT_MUTANTS: readonly Mutant[] = inFiles({
     C229: ['if (!isNew)', 'if (false)'],
     C234: ['if (await abortable(this.#isFiltering(), signal))', 'if (true)'],
   },
+  'src/controller/slots/quiet-watch.ts': {
+    C229: ["events.findLast(({ type }) => type !== 'BOOKMARK')", 'undefined'],
+  },
   'src/controller/slots/slot-step.ts': {
     C230: ['.leaseTransitions + 1', '.leaseTransitions'],
   },

@@ -78,8 +78,8 @@ export function kubeConfigOf({ kubeConfigYaml }: EmbeddedApiServer, url: string 
 }
 
 export class Scene implements AsyncDisposable {
-  /** Number of objects that the scenes of this process have written. */
-  static written = 0;
+  /** Keys of the objects that the scenes of this process have written. */
+  static readonly keys: Set<string> = new Set();
   readonly server: EmbeddedApiServer;
   readonly threads: InformerThreads;
   readonly errors: Reported[] = [];
@@ -204,7 +204,7 @@ export class Scene implements AsyncDisposable {
 
   /** Creates or replaces objects; resolves with their resourceVersions. */
   async put(...objects: readonly V1Pod[]): Promise<readonly string[]> {
-    Scene.written += objects.length;
+    for (const { metadata } of objects) Scene.keys.add(`${metadata?.namespace}/${metadata?.name}`);
     return (await this.server.apply(objects.map(put))).resourceVersions;
   }
 
@@ -214,7 +214,7 @@ export class Scene implements AsyncDisposable {
   }
 
   async populate(count: number): Promise<void> {
-    Scene.written += count;
+    for (let number = 0; number < count; number++) Scene.keys.add(`populated ${number}`);
     await this.server.populate({ count, objectBytes: 600 });
   }
 

@@ -11,8 +11,10 @@ import { abortable } from '../../base/on-abort.ts';
 import { resourcePath } from '../../kube/resource.ts';
 import type { ServerSource } from '../../kube/server-source.ts';
 import { ApiClient } from '../../reflector/api-client.ts';
+import { compareResourceVersions } from '../../kube/resource-version.ts';
 import { InformersMap, resources, shardSelectorText, shardSlots } from '../../index.ts';
 import type { InformerHandle, InformersMapOptions, KubeObject, ShardSelector } from '../../index.ts';
+import { changesSince } from './quiet-watch.ts';
 
 /** Time for which common caches wait for other slots before their first list: slots are mostly taken together. */
 const GATHER_MS = 200;
@@ -106,7 +108,7 @@ export class SlotCaches {
     return true;
   }
 
-  /** Waits for the version that the server has now, in each namespace: with the next event of the kind, or a bookmark. */
+  /** Waits for the version that the server has now, in each namespace. */
   async #catchUp(
     cache: InformersMap,
     handle: InformerHandle<KubeObject>,
@@ -117,9 +119,37 @@ export class SlotCaches {
     const waits = (namespaces.length > 0 ? namespaces : ['']).map(async (namespace) => {
       const list = await this.#read(resourcePath(resource, namespace), {}, signal);
       const { resourceVersion = '' } = list.metadata ?? {};
-      await handle.waitForWrite({ metadata: { namespace, resourceVersion } }, signal);
+      const over = new AbortController();
+      const until = AbortSignal.any([signal, over.signal]);
+      const reached = handle.waitForWrite({ metadata: { namespace, resourceVersion } }, until);
+      const complete = this.#hasAll(handle, namespace, resourceVersion, until);
+      try {
+        await Promise.race([reached, complete.then((hasAll) => (hasAll ? undefined : reached))]);
+      } finally {
+        over.abort();
+      }
     });
     await Promise.all(waits);
+  }
+
+  /**
+   * Resolves with true when the cache has all changes up to this version: the watch of a quiet kind would show that with its next
+   * bookmark only, which may take a minute. Resolves with false when the server does not tell.
+   */
+  async #hasAll(
+    handle: InformerHandle<KubeObject>,
+    namespace: string,
+    version: string,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const path = resourcePath(handle.resource, namespace);
+    for (;;) {
+      const changes = await changesSince(this.#api, path, handle.versionOf(namespace), signal);
+      if (changes === undefined) return false;
+      const { lastChange: resourceVersion, until } = changes;
+      if (resourceVersion) await handle.waitForWrite({ metadata: { namespace, resourceVersion } }, signal);
+      if (compareResourceVersions(until, version) >= 0) return true;
+    }
   }
 
   /** Reads the metadata of a list, with one object at most. */

@@ -113,6 +113,13 @@ export class InformerHandle<T> implements AsyncDisposable {
     await informer?.waitForResourceVersion(metadata.resourceVersion ?? '', signal);
   }
 
+  /** @internal Returns the version of the cache of a namespace; '' when it is not cached. */
+  versionOf(namespace: string): string {
+    return (
+      this.#open().informerOf(this.#parts.subscription.stored, namespace)?.lastSyncResourceVersion() ?? ''
+    );
+  }
+
   /** @internal Returns the informer of the kind, for other threads. @throws ERR_KUBELOOM_OPTION when it has several namespaces */
   share(): Lendable {
     return this.#open().share(this.#parts.subscription.stored);

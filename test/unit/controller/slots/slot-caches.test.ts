@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { InformersMap, shardSlots } from '../../../../src/index.ts';
 import { SlotCaches } from '../../../../src/controller/slots/slot-caches.ts';
+import type { CachesOfSlot } from '../../../../src/controller/slots/slot-caches.ts';
 import { GroupScene, SLOTS, pods, turn } from './scene.ts';
 
 const { signal } = new AbortController();
@@ -10,6 +11,22 @@ const { signal } = new AbortController();
 function cachesOf({ server, threads, clock }: GroupScene): SlotCaches {
   const options = { threads, firstList: 'mostRecent', watchList: 'off' } as const;
   return new SlotCaches(server.connection, options, 'default', clock);
+}
+
+const ofAnotherKind = {
+  type: 'create',
+  resource: 'configmaps',
+  object: { metadata: { name: 'a', namespace: 'default' } },
+} as const;
+
+/** Opens the common caches of slot 0 and fills them; `second` opens those of slot 1. */
+async function opened(scene: GroupScene, caches: SlotCaches) {
+  let first: CachesOfSlot | undefined;
+  void caches.open(shardSlots([0], SLOTS), signal).then((it) => (first = it));
+  await scene.until(() => first !== undefined);
+  assert.ok(first);
+  const handle = await first.cache.informerFor(pods);
+  return { handle, second: (): Promise<CachesOfSlot> => caches.open(shardSlots([1], SLOTS), signal) };
 }
 
 describe('the caches of slots', () => {
@@ -53,6 +70,45 @@ describe('the caches of slots', () => {
     const [atEnd] = seen;
     assert.ok(atEnd !== undefined && atEnd >= revision, `${atEnd} is older than ${revision}`);
     await caches.close();
+  });
+
+  describe('of a quiet kind, which all slots have in common', () => {
+    test('C229 are no older than the hand-over when a second watch shows that nothing has changed', async () => {
+      await using scene = await GroupScene.start('ignores');
+      const caches = cachesOf(scene);
+      const { handle, second } = await opened(scene, caches);
+      const before = handle.versionOf('');
+      await scene.server.apply([ofAnotherKind]);
+      // The server sends its next ordinary bookmark in a minute.
+      await (await second()).current([handle]);
+      assert.equal(handle.versionOf(''), before);
+      await caches.close();
+    });
+
+    test('C229 are waited for when a second watch shows a change that their own watch has not brought', async () => {
+      await using scene = await GroupScene.start('ignores');
+      const caches = cachesOf(scene);
+      const mute = {
+        faultId: 'mute',
+        match: { verb: 'watch', resource: 'pods' },
+        action: { type: 'mute' },
+      } as const;
+      await scene.server.setFaults({ rules: [mute] });
+      const { handle, second } = await opened(scene, caches);
+      await scene.server.waitForWatches(1);
+      const created = { metadata: { name: 'late', namespace: 'default' } };
+      await scene.server.apply([{ type: 'create', resource: 'pods', object: created }, ofAnotherKind]);
+      const seen: number[] = [];
+      const current = (await second()).current([handle]).then(() => seen.push(handle.list().items.length));
+      await scene.server.waitForWatches(2);
+      while ((await scene.server.watches()).length > 1) await turn();
+      for (let turns = 0; turns < 20; turns++) await turn();
+      assert.deepEqual(seen, []);
+      await scene.server.healFaults();
+      await current;
+      assert.deepEqual(seen, [1]);
+      await caches.close();
+    });
   });
 
   test('are not waited for when the slot is lost meanwhile', async () => {
