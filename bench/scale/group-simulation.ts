@@ -10,7 +10,7 @@
  */
 import { FakeClock, seededRandom } from '../../src/apiserver/testing/index.ts';
 import type { Random } from '../../src/base/clock.ts';
-import { Ownership } from './owners.ts';
+import { preferredOwners } from '../../src/controller/slots/ownership.ts';
 
 /** client-go's defaults: a lease lasts for 15 s and is renewed every 2 s. */
 export const LEASE_MS = 15_000;
@@ -18,8 +18,6 @@ export const RENEW_MS = 2000;
 /** Assumed: a write of a Lease and its way through the watch of another member take 25 ms each. */
 const WRITE_MS = 25;
 const WATCH_MS = 25;
-/** Numbers of the members of one seed, old and new. */
-const MEMBERS_MAX = 10_000;
 
 export interface GroupPlan {
   readonly members: number;
@@ -46,9 +44,9 @@ export interface Outcome {
 
 export function simulate(plan: GroupPlan, incident: Incident, seed: number): Outcome {
   const group = new Group(plan, seededRandom(seed));
-  const members = Array.from({ length: plan.members }, (_, index) => seed * MEMBERS_MAX + index);
-  const [first = 0] = members;
-  const nextOf = (member: number): number => member + plan.members;
+  const members = Array.from({ length: plan.members }, (_, index) => `member ${index} of ${seed}`);
+  const [first = ''] = members;
+  const nextOf = (member: string): string => `another ${member}`;
   group.start(members);
   if (incident === 'join') group.join(nextOf(first));
   else if (incident === 'kill') group.kill(first);
@@ -73,7 +71,7 @@ interface Member {
 }
 
 interface Slot {
-  owner: number | undefined;
+  owner: string | undefined;
   state: 'free' | 'claimed' | 'active' | 'draining';
   /** Its last owner ended. */
   isOrphan: boolean;
@@ -85,17 +83,15 @@ class Group {
   readonly #plan: GroupPlan;
   readonly #random: Random;
   readonly #clock = new FakeClock(0);
-  readonly #ownership: Ownership;
-  readonly #members = new Map<number, Member>();
+  readonly #members = new Map<string, Member>();
   readonly #slots: readonly Slot[];
   readonly #orphanGapsMs: number[] = [];
   readonly #movedGapsMs: number[] = [];
-  #owners: readonly (number | undefined)[] = [];
+  #owners: readonly (string | undefined)[] = [];
 
   constructor(plan: GroupPlan, random: Random) {
     this.#plan = plan;
     this.#random = random;
-    this.#ownership = new Ownership(plan.slots);
     this.#slots = Array.from({ length: plan.slots }, () => ({
       owner: undefined,
       state: 'free',
@@ -105,22 +101,22 @@ class Group {
   }
 
   /** Begins with members that have owned their slots for long. */
-  start(members: readonly number[]): void {
+  start(members: readonly string[]): void {
     for (const member of members) this.#members.set(member, newMember());
-    this.#owners = this.#ownership.among(members);
+    this.#owners = preferredOwners(this.#plan.slots, members);
     for (const [index, slot] of this.#slots.entries()) {
       slot.owner = this.#owners[index];
       slot.state = 'active';
     }
   }
 
-  join(member: number): void {
+  join(member: string): void {
     this.#members.set(member, newMember());
     this.#membersChanged();
   }
 
   /** Ends a member without a word: its leases expire, each 15 s after its last renewal was seen. */
-  kill(member: number): void {
+  kill(member: string): void {
     for (const slot of this.#end(member)) {
       slot.state = 'draining';
       slot.idleSinceMs = this.#clock.now();
@@ -130,7 +126,7 @@ class Group {
   }
 
   /** Ends a member that drains all of its slots at once, and releases its heartbeat after the last of them. */
-  leave(member: number): void {
+  leave(member: string): void {
     const slots = this.#end(member);
     let left = slots.length;
     if (left === 0) this.#forget(member);
@@ -146,7 +142,7 @@ class Group {
   }
 
   outcome(): Outcome {
-    const counts = new Map<number | undefined, number>();
+    const counts = new Map<string | undefined, number>();
     for (const { owner } of this.#slots) counts.set(owner, (counts.get(owner) ?? 0) + 1);
     return {
       orphanGapsMs: this.#orphanGapsMs,
@@ -156,7 +152,7 @@ class Group {
     };
   }
 
-  #end(identity: number): readonly Slot[] {
+  #end(identity: string): readonly Slot[] {
     const member = this.#members.get(identity);
     if (member) member.isEnding = true;
     const slots = this.#slots.filter(({ owner }) => owner === identity);
@@ -169,13 +165,13 @@ class Group {
     return LEASE_MS + WRITE_MS + WATCH_MS - this.#random() * RENEW_MS;
   }
 
-  #forget(member: number): void {
+  #forget(member: string): void {
     this.#members.delete(member);
     this.#membersChanged();
   }
 
   #membersChanged(): void {
-    this.#owners = this.#ownership.among([...this.#members.keys()]);
+    this.#owners = preferredOwners(this.#plan.slots, [...this.#members.keys()]);
     this.#decide();
   }
 
@@ -194,7 +190,7 @@ class Group {
     }
   }
 
-  #claim(slot: Slot, owner: number | undefined): void {
+  #claim(slot: Slot, owner: string | undefined): void {
     const member = owner === undefined ? undefined : this.#members.get(owner);
     if (!member || member.isEnding) return;
     slot.owner = owner;

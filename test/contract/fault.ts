@@ -11,12 +11,20 @@ export interface Fault {
 }
 
 /** Returns the pieces of the compiled code between the occurrences of `find`. */
-export function splitAt(code: string, find: string): string[] {
+function splitAt(code: string, find: string): string[] {
   const words = find.trim().split(/\s+/);
   const pattern = words
     .map((word) => word.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
     .join(String.raw`\s+`);
   return code.split(new RegExp(pattern));
+}
+
+/** Returns the faults that cannot be made: their code does not occur once, or they change nothing. */
+export function lostOf<Made extends Fault>(faults: readonly Made[], dist: string): Made[] {
+  return faults.filter(({ file, find, replace }) => {
+    const code = readFileSync(join(dist, file.replace(/\.ts$/, '.js')), 'utf8');
+    return splitAt(code, find).length !== 2 || find === replace;
+  });
 }
 
 /** Returns the copy, which is temporary. */

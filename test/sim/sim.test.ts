@@ -3,7 +3,9 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { lostOf } from '../contract/fault.ts';
 import { hashOf, live } from './life.ts';
+import { MUTANTS } from './mutants/mutants.ts';
 import { Tally } from './tally.ts';
 import { FAULTS } from './weather.ts';
 
@@ -33,4 +35,8 @@ test('simulated runs have writes, notifications and faults, and no violations', 
   const seen = tally.table().split('\n').slice(1);
   assert.equal(seen.length, FAULTS.length);
   assert.ok(seen.filter((line) => !line.trimStart().startsWith('0 ')).length > FAULTS.length / 2);
+});
+
+test('the fault of every mutant of the oracle occurs once in the compiled code', () => {
+  assert.deepEqual(lostOf(MUTANTS, join(import.meta.dirname, '../..')), []);
 });

@@ -268,7 +268,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a relist accepts any version',
     file: 'src/reflector/rules/queries.ts',
-    find: "return lastSeen === '' ? '0' : lastSeen;",
+    find: "return lastSeen === '' && first === 'any' ? '0' : lastSeen;",
     replace: "return '0';",
   },
   {

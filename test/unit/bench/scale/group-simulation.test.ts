@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { LEASE_MS, RENEW_MS, simulate } from '../../../../bench/scale/group-simulation.ts';
 import type { GroupPlan } from '../../../../bench/scale/group-simulation.ts';
-import { Ownership } from '../../../../bench/scale/owners.ts';
 
 const PLAN: GroupPlan = { members: 4, slots: 16, syncMs: 500, drainMsMax: 1000 };
 const REQUESTS_MS = 75;
@@ -51,16 +50,4 @@ describe('a group', () => {
   test('runs in the same way again with the same seed', () => {
     assert.deepEqual(simulate(PLAN, 'kill', 7), simulate(PLAN, 'kill', 7));
   });
-});
-
-describe('preferred owners', () => {
-  for (const count of [1, 3, 4, 16, 50]) {
-    test(`have equally many of 128 slots, or one more, when there are ${count} of them`, () => {
-      const members = Array.from({ length: count }, (_, index) => index);
-      const owners = new Ownership(128).among(members);
-      const counts = members.map((member) => owners.filter((owner) => owner === member).length);
-      assert.ok(Math.max(...counts) - Math.min(...counts) <= 1, String(counts));
-      assert.equal(owners.filter((owner) => owner === undefined).length, 0);
-    });
-  }
 });
