@@ -164,8 +164,10 @@ describe('a member', () => {
       const lost = [...b.tenures.keys()];
       b.isCut = true;
       await group.until(() => a.activeCount === SLOTS);
-      for (const slot of lost)
-        assert.ok(group.log.indexOf(`b ends ${slot}: lost`) < group.log.lastIndexOf(`a begins ${slot}`));
+      for (const slot of lost) {
+        const ending = group.log.indexOf(`b ends ${slot}: lost`);
+        assert.ok(ending >= 0 && ending < group.log.lastIndexOf(`a begins ${slot}`), group.log.join('\n'));
+      }
       assert.equal(lost.length, SLOTS / 2);
       assert.equal(b.tenures.size, 0);
       b.isCut = false;
