@@ -1,6 +1,7 @@
 /** Connects one informer with the link to one thread. */
 import { assert } from '../../base/errors.ts';
 import type { HandlerRegistration } from '../../replica/deliver/handler.ts';
+import { NAMESPACE_INDEX } from '../../replica/store/index-functions.ts';
 import { Lender } from '../../replica/share/lender.ts';
 import type { ReaderLink } from '../../replica/share/reader-link.ts';
 import type { HandlerOptions } from '../handlers.ts';
@@ -23,7 +24,10 @@ export function lentInformer(
   { extracted, objectBytesMax }: LentPipeline,
 ): Omit<LentInformer, 'key'> {
   const { fields, indexers } = extracted;
-  const data = Object.entries(indexers).filter(([, indexer]) => typeof indexer === 'object');
+  // Every cache finds objects by namespace without an index.
+  const data = Object.entries(indexers).filter(
+    ([index, indexer]) => typeof indexer === 'object' && index !== NAMESPACE_INDEX,
+  );
   const { group, version, resource: plural, kind, isNamespaced } = resource;
   return {
     name,

@@ -33,8 +33,8 @@ export interface ThreadsOptions {
   /** Longest time the main thread works before it yields to its event loop. Default 1 ms. */
   readonly drainBudgetMs?: number;
   /**
-   * Heap for remembered parsed objects that listers have returned, and for metadata that later states of an object
-   * share. Default 64 MiB.
+   * Heap for remembered parsed objects that listers have returned, from the second time on that they are parsed, and for metadata that
+   * later states of an object share. Default 64 MiB.
    */
   readonly decodedCacheBytes?: number;
   /**

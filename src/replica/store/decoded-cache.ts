@@ -6,15 +6,24 @@
  * 110,000 pods would hold gigabytes.
  *
  * Objects that a handler reads are cached briefly only. A tree that stays long enough to be moved to V8's old space costs more
- * than parsing it again: 65 instead of 40 us of CPU time an event (docs/decisions/0013).
+ * than parsing it again: 65 instead of 40 us of CPU time an event (docs/decisions/0013). So an object of a lister is cached briefly, too,
+ * when it is read for the first time: a loop over all objects would fill the cache with what is read once, at twice the CPU
+ * time (docs/decisions/0005). It stays when it is parsed again after no more than the cache can hold.
  */
 
 export interface Forgettable {
   forgetDecoded(): void;
 }
 
+/** An object that callers may read again. */
+export interface Rereadable extends Forgettable {
+  /** The cache's `parsedKiB` when the object was forgotten; 0 before. */
+  readonly forgottenAtKiB: number;
+}
+
 /** Without room every 16th newcomer replaces the oldest: if all did, each would be evicted before its next use. */
 const SHARED_TURN = 16;
+const BYTES_OF_KIB = 1024;
 /** Twenty pods, a small part of V8's new space: briefly cached trees are collected there. */
 const BRIEF_COST_BYTES_MAX = 2 ** 18;
 
@@ -22,6 +31,8 @@ export class DecodedCache {
   /** Reads of objects and of metadata that were still parsed, and those that had to be parsed. */
   hits = 0;
   misses = 0;
+  /** Cost of all that callers who may read again have parsed. */
+  parsedKiB = 1;
   readonly #costBytesMax: number;
   readonly #kept: RememberedQueue = new RememberedQueue();
   readonly #shared: RememberedQueue = new RememberedQueue();
@@ -33,7 +44,16 @@ export class DecodedCache {
     this.#costBytesMax = costBytesMax;
   }
 
-  /** Caches for callers who may read the entry again: those of a lister, and those who retained it. */
+  /** Caches for callers who may read the entry again, those of a lister, and those who retained it: longer from the second time on. */
+  rememberRead(holder: Rereadable, costBytes: number): void {
+    const { forgottenAtKiB } = holder;
+    const isSoon = this.parsedKiB - forgottenAtKiB <= this.#costBytesMax / BYTES_OF_KIB;
+    this.parsedKiB += Math.ceil(costBytes / BYTES_OF_KIB);
+    if (forgottenAtKiB > 0 && isSoon) this.remember(holder, costBytes);
+    else this.rememberBriefly(holder, costBytes);
+  }
+
+  /** Caches in order of arrival. */
   remember(holder: Forgettable, costBytes: number): void {
     this.#kept.push(holder, costBytes);
     this.#shared.forgetWhile(() => this.#lastingBytes > this.#costBytesMax);

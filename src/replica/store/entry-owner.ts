@@ -207,7 +207,7 @@ export class EntryOwner implements EntryStorage {
   }
 
   #remember(entry: Entry, costBytes: number): void {
-    if (entry.flags & EntryFlag.Kept) this.decodedCache.remember(entry, costBytes);
+    if (entry.flags & EntryFlag.Kept) this.decodedCache.rememberRead(entry, costBytes);
     else this.decodedCache.rememberBriefly(entry, costBytes);
   }
 

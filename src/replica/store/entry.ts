@@ -158,6 +158,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
   privateCopy: EncodedObject | undefined = undefined;
   decoded: T | undefined = undefined;
   decodedMetadata: unknown = undefined;
+  forgottenAtKiB = 0;
 
   constructor(owner: EntryStorage, { row, uses, version, flags, length }: EntryRow, facts: ObjectFacts) {
     this.owner = owner;
@@ -258,6 +259,7 @@ export class Entry<T = unknown> implements CachedObject<T> {
   forgetDecoded(): void {
     this.decoded = undefined;
     this.decodedMetadata = undefined;
+    this.forgottenAtKiB = this.owner.decodedCache.parsedKiB;
     this.owner.settle(this);
   }
 

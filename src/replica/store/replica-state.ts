@@ -317,10 +317,11 @@ export class IndexSet {
     entry: Entry,
     known: (at: number, indexer: IndexFunction) => readonly string[] | undefined,
   ): IndexValues {
-    const values: (readonly string[])[] = [];
-    for (const [name, indexer] of this.#indexers) {
-      values.push(known(values.length, indexer) ?? this.#valuesOf(name, indexer, entry));
-    }
+    // Of exact length: an array that grows has room for 17, and these are kept.
+    const values = Array.from(
+      this.#indexers,
+      ([name, indexer], at) => known(at, indexer) ?? this.#valuesOf(name, indexer, entry),
+    );
     entry.owner.settle(entry);
     return values;
   }

@@ -65,6 +65,23 @@ test('C205 a worker thread reads the objects, receives the changes, and waits fo
   await cache.close();
 });
 
+test('C205 a thread finds objects by namespace, and has no index for it that would take memory', async () => {
+  await using scene = new Scene();
+  const informer = await started(scene, 3);
+  await using cache = informer.share();
+  const port = cache.port();
+  assert.deepEqual(
+    port.informers.map(({ indexers }) => indexers),
+    [{}],
+  );
+  const opened = await openCache<{ pods: Pod }>(port);
+  const pods = opened.informer('pods');
+  await pods.waitForSync();
+  const found = pods.getIndexer().byIndex('namespace', 'ns');
+  assert.deepEqual(found.map(({ name }) => name).toSorted(), ['pod-0', 'pod-1', 'pod-2']);
+  await opened.close();
+});
+
 for (const type of ['exit', 'throw', 'fill the heap', 'block'] as const) {
   test(`C213 a worker thread leaves nothing behind: ${type}`, async () => {
     await using scene = new Scene();

@@ -3,7 +3,7 @@ import { beforeEach, describe, test } from 'node:test';
 import assert from 'node:assert/strict';
 
 import { DecodedCache } from '../../../../src/replica/store/decoded-cache.ts';
-import type { Forgettable } from '../../../../src/replica/store/decoded-cache.ts';
+import type { Forgettable, Rereadable } from '../../../../src/replica/store/decoded-cache.ts';
 import { seededRandom, wholeNumber } from '../../shared/ring/random.ts';
 
 let forgotten: number[];
@@ -12,6 +12,22 @@ beforeEach(() => (forgotten = []));
 /** Returns a holder that records when it must forget. */
 function holder(id: number): Forgettable {
   return { forgetDecoded: () => forgotten.push(id) };
+}
+
+class Lasting implements Rereadable {
+  forgottenAtKiB = 0;
+  readonly #cache: DecodedCache;
+  readonly #id: number;
+
+  constructor(cache: DecodedCache, id: number) {
+    this.#cache = cache;
+    this.#id = id;
+  }
+
+  forgetDecoded(): void {
+    this.forgottenAtKiB = this.#cache.parsedKiB;
+    forgotten.push(this.#id);
+  }
 }
 
 function numbers(first: number, last: number): number[] {
@@ -72,6 +88,32 @@ describe('the cache of parsed objects', () => {
     assert.deepEqual(forgotten.splice(0), [...numbers(2, 10), 26], 'evicted before retained objects');
     for (const id of numbers(31, 46)) cache.rememberShared(holder(id), 10);
     assert.deepEqual([forgotten.length, cache.costBytes], [16, 95]);
+  });
+
+  test('keeps an object of a lister only when it is parsed again before more than the cache can hold', () => {
+    const cache = new DecodedCache(2 ** 21);
+    const objects = numbers(0, 31).map((id) => new Lasting(cache, id));
+    // Each is a sixteenth of the cache, so the loop reads twice as much as it can hold.
+    const loop = (): void => objects.forEach((object) => cache.rememberRead(object, 2 ** 17));
+    for (const _round of numbers(1, 3)) loop();
+    assert.deepEqual(forgotten, [...numbers(0, 31), ...numbers(0, 31), ...numbers(0, 29)]);
+    assert.equal(cache.costBytes, 2 ** 18, 'the last two, briefly');
+    const hot = objects.slice(0, 8);
+    for (const object of hot) cache.rememberRead(object, 2 ** 17);
+    forgotten = [];
+    for (const object of hot.slice(0, 6)) cache.rememberRead(object, 2 ** 17);
+    assert.deepEqual(forgotten, [], 'parsed again soon: they stay');
+    assert.equal(cache.costBytes, 2 ** 18 + 6 * 2 ** 17);
+    for (const object of objects.slice(8)) cache.rememberRead(object, 2 ** 17);
+    assert.ok(!forgotten.some((id) => id < 6), 'a loop evicts nothing that stays');
+  });
+
+  test('counts several reads of an object, as of its metadata and then of all of it, as one', () => {
+    const cache = new DecodedCache(2 ** 21);
+    const object = new Lasting(cache, 1);
+    for (const _read of numbers(1, 3)) cache.rememberRead(object, 2 ** 10);
+    for (const id of numbers(2, 4)) cache.rememberRead(new Lasting(cache, id), 2 ** 17);
+    assert.ok(forgotten.includes(1));
   });
 
   test('of no bytes keeps nothing', () => {
