@@ -114,22 +114,27 @@ export class SlotCaches {
     handle: InformerHandle<KubeObject>,
     signal: AbortSignal,
   ): Promise<void> {
-    const { resource } = handle;
-    const namespaces = cache.namespaces(resource);
-    const waits = (namespaces.length > 0 ? namespaces : ['']).map(async (namespace) => {
-      const list = await this.#read(resourcePath(resource, namespace), {}, signal);
-      const { resourceVersion = '' } = list.metadata ?? {};
-      const over = new AbortController();
-      const until = AbortSignal.any([signal, over.signal]);
-      const reached = handle.waitForWrite({ metadata: { namespace, resourceVersion } }, until);
-      const complete = this.#hasAll(handle, namespace, resourceVersion, until);
-      try {
-        await Promise.race([reached, complete.then((hasAll) => (hasAll ? undefined : reached))]);
-      } finally {
-        over.abort();
-      }
-    });
-    await Promise.all(waits);
+    const namespaces = cache.namespaces(handle.resource);
+    const each = namespaces.length > 0 ? namespaces : [''];
+    await Promise.all(each.map((namespace) => this.#catchUpIn(namespace, handle, signal)));
+  }
+
+  async #catchUpIn(
+    namespace: string,
+    handle: InformerHandle<KubeObject>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const list = await this.#read(resourcePath(handle.resource, namespace), {}, signal);
+    const { resourceVersion = '' } = list.metadata ?? {};
+    const over = new AbortController();
+    const until = AbortSignal.any([signal, over.signal]);
+    const reached = handle.waitForWrite({ metadata: { namespace, resourceVersion } }, until);
+    const complete = this.#hasAll(handle, namespace, resourceVersion, until);
+    try {
+      await Promise.race([reached, complete.then((hasAll) => (hasAll ? undefined : reached))]);
+    } finally {
+      over.abort();
+    }
   }
 
   /**
