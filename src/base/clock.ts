@@ -5,7 +5,7 @@
 export interface Clock {
   /** Returns monotonic milliseconds with fractions. Real clocks of all threads of the process show the same time. */
   now(): number;
-  /** Calls `callback` once after `delayMs`; the returned function cancels it. */
+  /** Calls `callback` once after `delayMs`, soon when that is negative; the returned function cancels it. */
   schedule(delayMs: number, callback: () => void): () => void;
 }
 
@@ -32,7 +32,8 @@ export const backgroundClock: Clock = clockOf(true);
 
 function clockOf(isBackground: boolean): Clock {
   const schedule = (delayMs: number, callback: () => void): (() => void) => {
-    const timer = realTimers.setTimeout(callback, delayMs);
+    // A process that was suspended finds deadlines that have passed. Node 24 and later warn about negative delays.
+    const timer = realTimers.setTimeout(callback, Math.max(0, delayMs));
     if (isBackground) timer.unref();
     return () => realTimers.clearTimeout(timer);
   };

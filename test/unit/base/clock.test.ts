@@ -14,3 +14,13 @@ test('the real clocks of all threads show the same time', async (context) => {
   const [thereMs] = (await once(worker, 'message')) as [number];
   assert.ok(beforeMs <= thereMs && thereMs <= backgroundClock.now());
 });
+
+test('a deadline that has passed is due at once, and Node does not warn about it', async () => {
+  const warnings: Error[] = [];
+  const warned = (warning: Error): unknown => warnings.push(warning);
+  process.on('warning', warned);
+  await new Promise<void>((resolve) => realClock.schedule(-17, resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off('warning', warned);
+  assert.deepEqual(warnings, []);
+});
