@@ -317,7 +317,7 @@ export class IndexSet {
     entry: Entry,
     known: (at: number, indexer: IndexFunction) => readonly string[] | undefined,
   ): IndexValues {
-    // Of exact length: an array that grows has room for 17, and these are kept.
+    // An array that grows has room for 17 values, and these arrays are kept.
     const values = Array.from(
       this.#indexers,
       ([name, indexer], at) => known(at, indexer) ?? this.#valuesOf(name, indexer, entry),

@@ -60,7 +60,7 @@ export function undelivered(lines: readonly Line[]): string[] {
   );
   const newest = new Map<string, number>();
   for (const line of lines) {
-    // What a finalizer holds the server shows: its work may be killed after the removal.
+    // The server shows the objects that a finalizer keeps: a work may be killed after it has removed one.
     if (line.kind === 'wrote') newest.set(line.key, Math.max(line.version, newest.get(line.key) ?? 0));
     if (line.kind === 'deleted') newest.delete(line.key);
   }
