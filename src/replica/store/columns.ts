@@ -13,8 +13,8 @@ const RESERVED_BYTES: number = 2 ** 28;
 const WORD_BYTES = 4;
 const TWO_POW_32 = 2 ** 32;
 
-/** Rows of one array of an `ObjectColumn`: so many that V8's collector never copies it. */
 const CHUNK_BITS = 15;
+/** Rows of one array of an `ObjectColumn`: so many that V8's collector never copies it. */
 const CHUNK_ROWS: number = 2 ** CHUNK_BITS;
 const CHUNK_MASK: number = CHUNK_ROWS - 1;
 
