@@ -90,16 +90,13 @@ describe('kubeloom top', { timeout: 60_000 }, () => {
       terminal.type('e');
       await terminal.until(/\[e events\/s\]/);
       terminal.type('\u001b[B');
-      const widths = terminal.output
-        .split('\n')
-        .map((line) => stripVTControlCharacters(line).trimEnd().length);
-      assert.equal(Math.max(...widths), 100);
-      const before = terminal.output.length;
+      assert.equal(widthOf(terminal.output), 100);
       terminal.resize(40, 12);
-      await terminal.until(/INFORMER[^]*pods[^]*q quit/, before);
-      const resized = terminal.output.slice(terminal.output.indexOf(CLEAR_SCREEN, before));
-      for (const line of resized.split('\n'))
-        assert.ok(stripVTControlCharacters(line).trimEnd().length <= 40, line);
+      // stty sets rows and columns one after the other, so there may be a frame of 100 columns and 12 rows first.
+      await terminal.untilSo((output) => {
+        const frame = output.slice(output.lastIndexOf(CLEAR_SCREEN));
+        return widthOf(frame) <= 40 && /INFORMER[^]*pods[^]*q quit/.test(frame);
+      });
       terminal.type('q');
       await terminal.until(/exit 0, .icanon/);
       assert.match(terminal.output, /exit 0, [^-]icanon/, 'lines are read as before');
@@ -123,6 +120,10 @@ describe('kubeloom top', { timeout: 60_000 }, () => {
   });
 });
 
+function widthOf(output: string): number {
+  return Math.max(...output.split('\n').map((line) => stripVTControlCharacters(line).trimEnd().length));
+}
+
 const ENTER_SCREEN = '\u001b[?1049h';
 const LEAVE_SCREEN = '\u001b[?1049l';
 const CLEAR_SCREEN = '\u001b[2J';
@@ -145,8 +146,12 @@ class Terminal implements AsyncDisposable {
   }
 
   /** Resolves when the output from `start` on matches. */
-  async until(pattern: RegExp, start: number = 0): Promise<void> {
-    while (!pattern.test(this.output.slice(start))) await once(this.#child.stdout, 'data');
+  until(pattern: RegExp, start: number = 0): Promise<void> {
+    return this.untilSo((output) => pattern.test(output.slice(start)));
+  }
+
+  async untilSo(isSo: (output: string) => boolean): Promise<void> {
+    while (!isSo(this.output)) await once(this.#child.stdout, 'data');
   }
 
   type(keys: string): void {
